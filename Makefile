@@ -18,7 +18,7 @@ C_FILES = find kernels -name '*.[ch]'
 
 .NOTPARALLEL:
 .PHONY: help setup setup-run setup-test mpis run run-full test test-quick test-full pytest-quick pytest-default
-.PHONY: pytest-full soak lint lint-python lint-snakemake lint-shell lint-c format lock bench clean distclean
+.PHONY: pytest-full soak mutants lint lint-python lint-snakemake lint-shell lint-c format lock bench clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -42,7 +42,7 @@ run: setup-run ## run the default campaign on this machine: results/this-machine
 run-full: setup-run ## the longer campaign on this machine
 	@mpicampaign run campaigns/this-machine-full.yaml
 
-test: lint pytest-default ## linters and tests (about 6 minutes)
+test: lint pytest-default ## linters and tests (under 5 minutes)
 
 test-quick: lint pytest-quick ## linters and the quick tests (under 3 minutes)
 
@@ -68,6 +68,10 @@ pytest-full: setup-test
 
 soak: setup-test ## the tests that repeat something thousands of times (some hours)
 	@pytest -m soak
+
+mutants: setup-test ## which quick test kills which of 600 mutants (some hours): build/mutants
+	@python -m pip install --quiet coverage
+	@PYTHONPATH=tests python -m mutants --folder build/mutants $(MUTANTS)
 
 lint: lint-python lint-snakemake lint-shell lint-c ## all linters
 

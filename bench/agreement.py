@@ -63,7 +63,7 @@ def main() -> None:
         subprocess.run(build, cwd=PROJECT, check=True, stdout=subprocess.DEVNULL)
         write_scripts(prepared)
         ours, hand = [], []
-        for script in prepared.scripts:
+        for script in prepared.runs:
             subprocess.run(["bash", str(script.path)], check=True)
             if not script.output.stat().st_size:
                 sys.exit("SHM-1 is not available on this machine: it needs two cores on one socket")

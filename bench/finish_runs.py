@@ -8,7 +8,8 @@ from pathlib import Path
 
 import outputs
 
-from mpicampaign.jobs.prepare import Script, prepare, write_scripts
+from mpicampaign.jobs.prepare import prepare, write_scripts
+from mpicampaign.jobs.run import Run
 
 
 def main() -> None:
@@ -16,12 +17,12 @@ def main() -> None:
     prepared = prepare(Path(sys.argv[1]))
     write_scripts(prepared)
     noise = random.Random(1)
-    for script in prepared.scripts:
+    for script in prepared.runs:
         _finish(script, noise)
     print(prepared.folder)
 
 
-def _finish(script: Script, noise: random.Random) -> None:
+def _finish(script: Run, noise: random.Random) -> None:
     lines = script.claim.read_text(encoding="utf-8").splitlines()[1:]
     claims = {key: value for key, _, value in (line.removeprefix("claim ").partition("=") for line in lines)}
     place = script.folder.relative_to(script.campaign_folder / "runs")

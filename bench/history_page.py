@@ -15,8 +15,7 @@ sys.path.insert(0, str(PROJECT / "tests"))
 from browser import CHROMIUM, browser
 from history_data import curve, key, noise
 
-from mpicampaign.history.causes import events
-from mpicampaign.history.changes import analyse_curves
+from mpicampaign.history.changes import analyse_curves, events
 from mpicampaign.history.overview import Overview, SeriesEntry
 from mpicampaign.show.report.history import write_history_page
 

@@ -22,7 +22,7 @@ from typing import Any
 
 from common import usually
 
-from mpicampaign.history.read_curves import NEEDED, curves_of
+from mpicampaign.history.curves import NEEDED, curves_of
 from mpicampaign.history.rows import schema
 from mpicampaign.history.store import LARGE, MAX_FILES, METRICS, PACKS, Store
 

@@ -14,7 +14,8 @@ from common import line, seconds, title, usually
 
 from mpicampaign.execution.build import build
 from mpicampaign.jobs.launchers import command_tokens, environment
-from mpicampaign.jobs.prepare import Script, prepare, write_scripts
+from mpicampaign.jobs.prepare import prepare, write_scripts
+from mpicampaign.jobs.run import Run
 
 PAIRS = usually(10, smallest=1)
 N, NB = usually((1000, 128), smallest=(100, 32))
@@ -51,8 +52,7 @@ def main() -> None:
         build(prepared)
         write_scripts(prepared)
         pairs = [
-            (seconds(partial(run, each)), seconds(partial(by_hand, each, folder)))
-            for each in prepared.scripts
+            (seconds(partial(run, each)), seconds(partial(by_hand, each, folder))) for each in prepared.runs
         ]
         ours, bare = zip(*pairs, strict=True)
         line("by the job script", ours, unit="s")
@@ -60,22 +60,22 @@ def main() -> None:
         line("  beyond the launch by hand", [a - b for a, b in pairs], unit="s")
 
 
-def run(script: Script) -> None:
+def run(script: Run) -> None:
     """Exits unless the run has a result."""
     subprocess.run(["bash", script.path], check=True, stdout=subprocess.DEVNULL)
     if not script.output.stat().st_size:
         raise SystemExit(f"{script.folder} has no output")
 
 
-def by_hand(script: Script, folder: Path) -> None:
+def by_hand(script: Run, folder: Path) -> None:
     """The launch in a folder with its input, as people do it."""
     work = folder / "by-hand"
     work.mkdir(exist_ok=True)
-    [file] = script.run.inputs
+    [file] = script.inputs
     (work / file.name).write_text(file.text)
     (work / "hpccoutf.txt").unlink(missing_ok=True)  # hpcc appends
-    command = [*command_tokens(script.run.job), script.run.program]
-    variables = {**os.environ, **environment(script.run.job)}
+    command = [*command_tokens(script.job), script.program]
+    variables = {**os.environ, **environment(script.job)}
     subprocess.run(command, check=True, cwd=work, env=variables, capture_output=True)
 
 

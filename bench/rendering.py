@@ -11,7 +11,9 @@ from common import alternate, line, ratio, title, usually
 from workloads import write_many
 
 from mpicampaign.jobs import render
-from mpicampaign.jobs.prepare import Prepared, Script, prepare, write_scripts
+from mpicampaign.jobs.prepare import Prepared, prepare, write_scripts
+from mpicampaign.jobs.render import script_text
+from mpicampaign.jobs.run import Run
 
 RUNS = usually(1000, smallest=40)
 RUNS_BESIDE = usually(100, smallest=10)
@@ -33,7 +35,7 @@ def main() -> None:
 def rendered(file: Path, results: Path = Path("results")) -> Prepared:
     """The campaign with its scripts; templates are compiled again, as in a fresh process."""
     prepared = fresh(file, results)
-    texts(prepared.scripts)
+    texts(prepared.runs)
     return prepared
 
 
@@ -41,8 +43,8 @@ def fresh(file: Path, results: Path) -> Prepared:
     """The campaign, planned but not rendered."""
     render._environment.cache_clear()
     prepared = prepare(file, results=results)
-    if len(prepared.scripts) != RUNS:
-        raise SystemExit(f"{len(prepared.scripts)} scripts were planned, not {RUNS}")
+    if len(prepared.runs) != RUNS:
+        raise SystemExit(f"{len(prepared.runs)} scripts were planned, not {RUNS}")
     return prepared
 
 
@@ -53,21 +55,21 @@ def on_disk(file: Path, folder: Path) -> None:
 
 def beside(prepared: Prepared) -> None:
     """Rendering only, with fewer runs since the alternative is slow."""
-    scripts = prepared.scripts[:RUNS_BESIDE]
+    scripts = prepared.runs[:RUNS_BESIDE]
     ours, naive = alternate(ROUNDS, lambda: texts(scripts), lambda: texts_naively(scripts))
     line("rendering alone, one environment, each script", per_script(ours), unit="ms")
     line(f"a new Jinja2 environment for each script ({RUNS_BESIDE} scripts)", per_script(naive), unit="ms")
     ratio("  times ours", ours, naive)
 
 
-def texts(scripts: Sequence[Script]) -> list[str]:
+def texts(scripts: Sequence[Run]) -> list[str]:
     render._environment.cache_clear()
-    return [script.text() for script in scripts]
+    return [script_text(script) for script in scripts]
 
 
-def texts_naively(scripts: Sequence[Script]) -> list[str]:
+def texts_naively(scripts: Sequence[Run]) -> list[str]:
     with patch.object(render, "_environment", render._environment.__wrapped__):
-        return [script.text() for script in scripts]
+        return [script_text(script) for script in scripts]
 
 
 def per_script(times: Sequence[float]) -> list[float]:

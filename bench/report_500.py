@@ -78,7 +78,6 @@ def print_parts(folder: str) -> None:
         campaign_name="many",
         campaign_text="",
         provenance={},
-        unit="MB/s",
     )
     moments.append(process_time())
     invented, begin, *ends = moments

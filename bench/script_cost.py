@@ -16,7 +16,8 @@ from common import line, seconds, title, usually
 from workloads import write_trivial
 
 from mpicampaign.jobs.launchers import command_tokens
-from mpicampaign.jobs.prepare import Script, prepare, write_scripts
+from mpicampaign.jobs.prepare import prepare, write_scripts
+from mpicampaign.jobs.run import Run
 
 PAIRS = usually(60, smallest=5)
 COUNTED = 5  # runs whose processes are counted
@@ -33,7 +34,7 @@ def main() -> None:
         file = write_trivial(folder, runs, outputs.pingpong(random.Random(1)))
         prepared = prepare(file, results=folder / "results")
         write_scripts(prepared)
-        measured, counted = prepared.scripts[:PAIRS], prepared.scripts[PAIRS : PAIRS + COUNTED]
+        measured, counted = prepared.runs[:PAIRS], prepared.runs[PAIRS : PAIRS + COUNTED]
         bare = folder / "bare"
         bare.mkdir()
         pairs = [(seconds(partial(run, each)), seconds(partial(launch, each, bare))) for each in measured]
@@ -41,16 +42,16 @@ def main() -> None:
         print_processes(counted, folder / "trace")
 
 
-def run(script: Script, *before: str) -> None:
+def run(script: Run, *before: str) -> None:
     """Exits unless the run has a result."""
     subprocess.run([*before, "bash", script.path], check=True, stdout=subprocess.DEVNULL)
     if not script.output.stat().st_size:
         raise SystemExit(f"{script.folder} has no output")
 
 
-def launch(script: Script, folder: Path) -> None:
+def launch(script: Run, folder: Path) -> None:
     """The launch of the job script, and nothing else."""
-    tokens = [*command_tokens(script.run.job), script.run.program, *script.run.benchmark.arguments]
+    tokens = [*command_tokens(script.job), script.program, *script.benchmark.arguments]
     subprocess.run(["bash", "-c", BARE, "bash", folder, *tokens], check=True)
 
 
@@ -60,7 +61,7 @@ def show(ours: Sequence[float], bare: Sequence[float]) -> None:
     line("  beyond the launch", [1000 * (a - b) for a, b in zip(ours, bare, strict=True)], unit="ms")
 
 
-def print_processes(scripts: Sequence[Script], trace: Path) -> None:
+def print_processes(scripts: Sequence[Run], trace: Path) -> None:
     """These include the launch itself: bash for the script, `timeout`, the launcher."""
     if shutil.which("strace") is None:
         started = [forks_meanwhile(script) for script in scripts]
@@ -80,7 +81,7 @@ def spread(counts: set[int]) -> str:
     return " to ".join(str(count) for count in sorted({min(counts), max(counts)}))
 
 
-def forks_meanwhile(script: Script) -> int:
+def forks_meanwhile(script: Run) -> int:
     """Processes started by anyone on this machine while the script ran, including the script."""
     before = forks_of_all()
     run(script)

@@ -7,7 +7,7 @@
  */
 #include "buffers.h"
 #include "clock.h"
-#include "effective.h"
+#include "effective/effective.h"
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"

@@ -14,7 +14,7 @@
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"
-#include "pair.h"
+#include "pair/pair.h"
 #include "waiting.h"
 
 #include <math.h>

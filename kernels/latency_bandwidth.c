@@ -9,11 +9,11 @@
  */
 #include "buffers.h"
 #include "clock.h"
-#include "exchange.h"
+#include "exchange/exchange.h"
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"
-#include "pair.h"
+#include "pair/pair.h"
 #include "ring_order.h"
 #include "waiting.h"
 

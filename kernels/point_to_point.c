@@ -9,7 +9,7 @@
  */
 #include "buffers.h"
 #include "clock.h"
-#include "exchange.h"
+#include "exchange/exchange.h"
 #include "kernel.h"
 #include "measure.h"
 #include "output.h"
@@ -37,7 +37,7 @@ static char names[MAX_OPERATIONS][12];
 static int rank, half; /* half: the largest number of pairs */
 
 /* The messages of one call side by side, to send or received. Between the ends, where each has a
- * sequence value, are the bytes of its sender and position (exchange.h). */
+ * sequence value, are the bytes of its sender and position (exchange/exchange.h). */
 static struct {
     unsigned char *bytes;
     size_t size; /* of a message */

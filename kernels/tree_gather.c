@@ -11,7 +11,7 @@
 #include "buffers.h"
 #include "clock.h"
 #include "kernel.h"
-#include "tree.h"
+#include "tree/tree.h"
 
 #include <mpi.h>
 

@@ -13,10 +13,10 @@
 #include "buffers.h"
 #include "clock.h"
 #include "kernel.h"
-#include "merge.h"
+#include "merge/merge.h"
 #include "output.h"
-#include "sync.h"
-#include "tree.h"
+#include "sync/sync.h"
+#include "tree/tree.h"
 
 #include <mpi.h>
 #include <stdio.h>

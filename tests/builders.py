@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,9 @@ from mpicampaign.campaign.model import (
     System,
     TransportSettings,
 )
-from mpicampaign.jobs.plan import Machine, Plan, Run, make_plan
-from mpicampaign.jobs.prepare import Script
+from mpicampaign.jobs.local_mpi import LocalMpi
+from mpicampaign.jobs.plan import Machine, Plan, make_plan
+from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
 
 INTEL_MPI = Mpi(
@@ -36,12 +38,25 @@ PLACEMENTS = {
     "SHM": Placement("SHM", 1, 2, "shm", binding="none"),
 }
 BENCHMARK = Benchmark("PingPong", "imb", "IMB-MPI1", Provider("path", "/apps/IMB-MPI1"), ("PingPong",))
-MACHINE = Machine(
-    lambda system, benchmark: Program(benchmark.provider.location or benchmark.program, "5" * 64),
-    lambda system: "/apps/evidence.so",
-    lambda system: "",
-    lambda: 8,
-)
+
+
+@dataclass(frozen=True)
+class AnyMachine:
+    """A machine with all programs, and a campaign without results, unless it is said otherwise."""
+
+    find_program: Callable[..., Program] = lambda system, benchmark: Program(
+        benchmark.provider.location or benchmark.program, "5" * 64
+    )
+    find_mpi: Callable[..., LocalMpi] = lambda system: LocalMpi(system.mpi.command)
+    evidence_library: Callable[..., str] = lambda system: "/apps/evidence.so"
+    libraries: Callable[..., str] = lambda system: ""
+    physical_cores: Callable[[], int] = lambda: 8
+    condition_of: Callable[..., str] = lambda case, repeat, identity: ""
+    begun: Callable[..., bool] = lambda case, repeat, identity: False
+    is_known: Callable[..., bool] = lambda case, suite, identities: False
+
+
+MACHINE = AnyMachine()
 
 
 def campaign(
@@ -75,6 +90,6 @@ def plan(made: Campaign, machine: Machine = MACHINE) -> Plan:
 ROOT = Path("/results/c")
 
 
-def script_of(run: Run, root: Path = ROOT) -> Script:
-    """The job script of a run, as it would be rendered below the campaign's folder ``root``."""
-    return Script(run, root, "70ce17")
+def script_of(run: Run, root: Path = ROOT) -> Run:
+    """A run below the campaign's folder ``root``."""
+    return replace(run, campaign_folder=root, token="70ce17")

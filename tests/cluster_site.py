@@ -37,6 +37,18 @@ benchmarks:
 matrix:
   - {{host_groups: all, placements: two, benchmarks: trivial}}
 """
+# How long a call waits between two looks at the queue, and for files of ended jobs or a full disk: a real
+# site's patience would be most of a test's time.
+PATIENCE = {
+    "execution/cluster_jobs.py": {
+        "FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5": (
+            "FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 0.5, 4.0, 1.5"
+        ),
+        "GRACE_SECONDS = 30.0": "GRACE_SECONDS = 5.0",
+        "CUT_SECONDS = 180.0": "CUT_SECONDS = 20.0",
+    },
+    "execution/writable.py": {"SECONDS_BETWEEN_WRITES = 10.0": "SECONDS_BETWEEN_WRITES = 2.0"},
+}
 # Whoever starts pytest may ignore signals that a test sends to a call.
 DEFAULT_SIGNALS = ("env", "--default-signal=INT,QUIT")
 # SIGNAL ACTION COUNT COMMAND...: sends the signal to the command and its children when submissions.txt has
@@ -71,6 +83,8 @@ class Site:
         self.cluster = cluster
         self.project: ProjectCopy = copy_project(cluster.folder / name)
         self.folder = self.project.folder
+        for module, changes in PATIENCE.items():
+            shorten_waits(self.folder / "src/mpicampaign" / module, changes)
         self.commands = self.folder / "bin"
         self.environment: Mapping[str, str] = {}
         self.done = CompletedProcess[str]([], -1)
@@ -187,6 +201,14 @@ class Site:
 
     def states(self) -> dict[str, str]:
         return self.cluster.queue()
+
+
+def shorten_waits(module: Path, changes: Mapping[str, str]) -> None:
+    text = module.read_text()
+    for long, short in changes.items():
+        assert text.count(f"\n{long}") == 1, long
+        text = text.replace(f"\n{long}", f"\n{short}")
+    module.write_text(text)
 
 
 def name_of_job(script: Path) -> str:

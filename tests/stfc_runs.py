@@ -12,7 +12,6 @@ from mpicampaign.records import Case, Record
 from mpicampaign.suites import parse
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data" / "stfc-2017"
-HOST_GROUPS = tuple(f"scarf{number}" for number in range(10, 17))
 needed = pytest.mark.skipif(
     not FOLDER.is_dir(), reason="the STFC outputs of 2017 are not beside this project"
 )

@@ -16,7 +16,6 @@ from test_other_mpis import CAMPAIGN as ONE_LIBRARY
 from mpicampaign.execution.scheduler_calls import ignored_lines
 from mpicampaign.records import OK, VERIFIED, read_records
 from mpicampaign.schedulers import SCHEDULERS
-from mpicampaign.this_machine import allocation
 
 HERE = socket.gethostname()
 SLURM = {
@@ -96,27 +95,6 @@ def test_check_and_plan_name_the_allocation(project: ProjectCopy) -> None:
         said = project.call(command, "--campaign", "other.yaml", variables={"LSB_JOBID": "a\u202e7"}).stdout
         assert "inside allocation 'a\\u202e7' of LSF, which has all CPUs of this node: no other job" in said
         assert "allocation" not in project.call(command, "--campaign", "other.yaml").stdout
-
-
-@pytest.mark.parametrize(
-    ("variables", "cpus"),
-    [
-        ({"SLURM_JOB_ID": "1", "SLURM_JOB_CPUS_PER_NODE": "3(x2)"}, 3),
-        ({"SLURM_JOB_ID": "1", "SLURM_JOB_CPUS_PER_NODE": "3,5"}, 8),
-        ({"LSB_JOBID": "1", "LSB_MCPU_HOSTS": "n1 3 "}, 3),
-        ({"LSB_JOBID": "1", "LSB_MCPU_HOSTS": "n1 3 n2 3"}, 8),
-        ({"PBS_JOBID": "1", "NCPUS": "20"}, 8),
-        ({}, None),
-    ],
-)
-def test_the_cpus_of_an_allocation(
-    variables: dict[str, str], cpus: int | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
-    for name, value in variables.items():
-        monkeypatch.setenv(name, value)
-    found = allocation()
-    assert (found.cpus if found else None) == cpus
 
 
 def test_ignored_variables_are_named_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:

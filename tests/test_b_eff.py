@@ -213,35 +213,6 @@ def check(launch: Launch, ranks: int, methods: list[str]) -> None:
     assert parse("kernel", launch.output).series
 
 
-@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.full), 3, 5])
-def test_runs_of_any_number_of_ranks(build: Build, ranks: int) -> None:
-    launch = build.launch(ranks, "b_eff", *QUICK)
-    check(launch, ranks, METHODS)
-    assert launch.header("lmax_rule") == "given"
-    assert launch.header("reordering") == "none"
-    assert launch.header("lmax") == "65536"
-    assert "1 of 3 repetitions" in launch.header("shortened")
-    for key in ("mpi_library", "hosts", "oversubscribed", "seed", "clock", "sync", "memory_share_bytes"):
-        assert launch.header(key)
-
-
-def test_split_methods_and_several_nodes(build: Build) -> None:
-    launch = build.launch(3, "b_eff", "--split-methods", *QUICK, preload="pretend.so", PRETEND_NODES="3")
-    check(launch, 3, [*METHODS, "irecv_send", "isend_recv"])
-    assert launch.header("sync") == "dissemination_barrier"
-
-
-def test_lmax_follows_the_smallest_share_of_a_node(build: Build) -> None:
-    pages = (64 << 20) // 4096
-    memory = {"preload": "pretend.so", "PRETEND_PAGES": str(pages)}
-    launch = build.launch(2, "b_eff", "--budget", "0.5", **memory)
-    check(launch, 2, METHODS)
-    assert launch.header("lmax") == str((pages * 4096 // 2) // 128)
-    assert launch.header("lmax_rule") == "memory/128"
-    assert launch.header("memory_per_process_bytes") == str(12 * ((1 << 20) + 16) + (4 * 4 + 8) * 2)
-    assert parse("kernel", launch.output).series[0].label == "b_eff"
-
-
 @pytest.mark.alone
 def test_measurements_are_not_shorter_than_planned_and_the_output_is_small(build: Build) -> None:
     launch = build.launch(2, "b_eff", "--split-methods", "--lmax", "8KiB", "--budget", "2")
@@ -336,10 +307,6 @@ def test_pairs_are_verified(build: Build) -> None:
     )
     assert launch.statuses == [1, 1]
     assert "wrong data in best with ping_pong" in launch.errors
-
-
-def test_without_damage_the_same_run_succeeds(build: Build) -> None:
-    check(build.launch(3, "b_eff", *QUICK, preload="damage.so"), 3, METHODS)
 
 
 def test_alltoallv_sends_to_the_neighbours_of_the_present_pattern_alone(build: Build) -> None:

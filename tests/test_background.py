@@ -12,10 +12,6 @@ from mpicampaign.background import in_background
 from mpicampaign.errors import Problem, UserError
 
 
-def test_the_result_comes_from_another_process() -> None:
-    assert in_background(os.getpid)() != os.getpid()
-
-
 def test_a_failure_is_raised_by_the_one_who_waits() -> None:
     def refused() -> NoReturn:
         raise UserError(Problem("no such file", "a.yaml"))

@@ -6,8 +6,6 @@ Their runs stay the same ones: what a campaign declares does not change with wha
 from __future__ import annotations
 
 import os
-import re
-import shutil
 import signal
 import subprocess
 import time
@@ -82,70 +80,8 @@ def systems(project: ProjectCopy) -> Systems:
     return Systems(project)
 
 
-def test_each_system_is_built_with_its_own_wrapper(systems: Systems) -> None:
-    systems.wrapper("MPICH", "mpich/bin")
-    other = systems.wrapper("Open MPI", "elsewhere")
-    mpich = f"prefix: {systems.folder}/mpich"
-    systems.write(mpich, f"{mpich}, environment: {{MPICC: {other}}}")
-    for system in ("one", "two"):
-        systems.call("build", system)
-    assert systems.built() == ["MPICH", "Open MPI"]
-    assert not set(systems.scripts().values()) & set(systems.scripts("two").values())
-
-
-def test_a_wrapper_that_changes_is_another_build_of_the_same_runs(systems: Systems) -> None:
-    systems.wrapper("Open MPI 5.0", "mpi/bin")
-    systems.write(f"prefix: {systems.folder}/mpi")
-    systems.call("build")
-    before = systems.scripts()
-    assert systems.scripts() == before
-    systems.wrapper("Open MPI 5.1", "mpi/bin")
-    now = systems.scripts()
-    assert now.keys() == before.keys()
-    assert now != before
-    systems.call("build")
-    assert systems.built() == ["Open MPI 5.0", "Open MPI 5.1"]
-
-
-def test_another_version_of_a_module_is_another_build(systems: Systems) -> None:
-    for version in ("5.0", "5.1"):
-        systems.wrapper(version, f"openmpi/{version}")
-    scripts = []
-    for version in ("5.0", "5.1"):
-        systems.write(systems.module(f"openmpi/{version}"))
-        systems.call("build")
-        scripts += systems.call("render")
-    assert systems.built() == ["5.0", "5.1"]
-    assert len(set(scripts)) == 2
-
-
-def test_a_module_that_changes_behind_its_name_is_seen_by_the_next_build(systems: Systems) -> None:
-    systems.wrapper("5.0.1", "openmpi/5")
-    systems.write(systems.module("openmpi/5"))
-    systems.call("build")
-    first = systems.scripts()
-    assert systems.call("build") == []  # nothing to do
-    systems.wrapper("5.0.2", "openmpi/5")
-    assert systems.scripts() == first  # no plan can see it
-    assert "has changed since the last build" in systems.call("build")[0]
-    assert systems.built() == ["5.0.1", "5.0.2"]
-    second = systems.scripts()
-    assert second.keys() == first.keys()
-    assert second != first
-    assert systems.call("build") == []
-    systems.wrapper("5.0.1", "openmpi/5")
-    systems.call("build")
-    assert systems.scripts() == first  # as it was
-
-
 # --- what a person sees of a build, and what is left when it is killed
 
-LOUD = WRAPPER.replace(
-    "while [", 'for line in {{1..40}}; do echo "loop $line was vectorized"; done\nwhile [', 1
-)
-REFUSING = LOUD.replace(
-    "while [", """echo "tree.c:7:3: error: unknown type name 'tree'" >&2; exit 1\nwhile [""", 1
-)
 # Waits in the middle of a compilation, which has left a temporary file.
 WAITING = WRAPPER.replace("while [", 'touch "$TMPDIR/cc.s"; [ -e "{folder}/go on" ] || sleep 60\nwhile [', 1)
 
@@ -153,24 +89,6 @@ WAITING = WRAPPER.replace("while [", 'touch "$TMPDIR/cc.s"; [ -e "{folder}/go on
 @pytest.fixture
 def spaced(project: ProjectCopy) -> Systems:
     return Systems(ProjectCopy(project.folder.rename(project.folder.with_name("a folder"))))
-
-
-def test_a_build_is_one_line_and_a_failed_one_shows_the_error_alone(systems: Systems) -> None:
-    systems.write(f"prefix: {systems.folder}/mpi")
-    mpi = "mpicc: Open MPI 5.0.3 (Language: C)"
-    systems.wrapper(mpi, "mpi/bin").write_text(REFUSING.format(mpi=mpi))
-    done = systems.project.call("build", "--campaign", "builds.yaml", "--system", "one")
-    first, error, make, log = done.stderr.splitlines()
-    assert (done.returncode, done.stdout) == (1, "")
-    assert first == "building the kernels for system one (mpicc of Open MPI 5.0.3) ... failed:"
-    assert error == "tree.c:7:3: error: unknown type name 'tree'" and make.startswith("make: *** ")
-    assert "loop 40 was vectorized" in Path(log.partition(" is in ")[2]).read_text()
-    systems.wrapper(mpi, "mpi/bin").write_text(LOUD.format(mpi=mpi))
-    [line] = systems.call("build")
-    assert re.fullmatch(r"building the kernels for .* \.\.\. done in \d+ s", line)
-    shutil.rmtree(systems.folder / "build")
-    verbose = systems.project.call("build", "--campaign", "builds.yaml", "--system", "one", "--verbose")
-    assert verbose.returncode == 0 and "loop 40 was vectorized" in verbose.stderr
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])

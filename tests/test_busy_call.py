@@ -17,9 +17,9 @@ from foreign_outputs import imb
 from trivial_campaign import write_trivial
 
 from mpicampaign.collect.runs import RunFolder, read_run
-from mpicampaign.execution.busy import Call, fitting, left_out_text
-from mpicampaign.jobs.prepare import Script
-from mpicampaign.records import DISTURBED, FAILED, NOT_JUDGED, QUIET, Case, read_records
+from mpicampaign.execution.busy import fitting, left_out_text
+from mpicampaign.jobs.run import Run
+from mpicampaign.records import DISTURBED, FAILED, NOT_JUDGED, Case, read_records
 from mpicampaign.verdict.condition import busy_process, condition, stopped_by_others
 
 # What the ranks would record; rank 1 waited half of its time for a CPU while the file `busy` exists.
@@ -65,30 +65,6 @@ def made(project: ProjectCopy) -> dict[str, int]:
 
 
 @pytest.mark.slow
-def test_a_busy_machine_is_said_once_and_a_later_call_makes_what_was_left_out(project: ProjectCopy) -> None:
-    busy = write(project)
-    first = project.call("run", "trivial.yaml")
-    assert first.returncode == 0, first.stderr
-    assert made(project) == {"quick": 8 * 3, "long": 0}
-    [said] = [line for line in first.stderr.splitlines() if line.startswith("this machine is busy: ")]
-    assert said == (
-        "this machine is busy: 8 of the first 8 runs were disturbed: python3 (pid 123, uid 0) used 1.0 CPUs; "
-        "disturbed runs are not repeated now; what helps: a quiet machine, an exclusive node, or "
-        "busy_machine: rank in the campaign file"
-    )
-    assert "not run since this machine is busy: repeat 4 of 8 cases; long (P1); further repeats of 8 " in (
-        first.stderr
-    )
-    assert (project.folder / "results/trivial/report.html").is_file()
-    busy.unlink()
-    second = project.call("run", "trivial.yaml")
-    assert second.returncode == 0, second.stderr
-    assert made(project) == {"quick": 8 * 5, "long": 4}
-    assert "busy" not in second.stderr
-    assert "nothing to do" in project.call("run", "trivial.yaml").stdout
-
-
-@pytest.mark.slow
 def test_plain_snakemake_leaves_out_the_same(project: ProjectCopy) -> None:
     write(project)
     done = project.snakemake("--profile", "profiles/local", "--config", "campaign=trivial.yaml")
@@ -97,46 +73,7 @@ def test_plain_snakemake_leaves_out_the_same(project: ProjectCopy) -> None:
     assert (project.folder / "results/trivial/report.html").is_file()
 
 
-@pytest.mark.slow
-def test_where_disturbed_runs_count_all_runs_are_made(project: ProjectCopy) -> None:
-    write(project, busy_machine="rank", repeats=2)
-    done = project.call("run", "trivial.yaml")
-    assert done.returncode == 0 and "this machine is busy" not in done.stderr, done.stderr
-    assert made(project) == {"quick": 8 * 2, "long": 2}
-
-
-@pytest.mark.slow
-def test_a_failure_beside_runs_that_are_left_out_fails_the_call(project: ProjectCopy) -> None:
-    busy = write(project)
-    launcher = project.folder.parent / "launch"
-    fails = 'case $ranks in */P3/*/r03-*) exit 7 ;; esac\n[ -z "$TRIVIAL_FAILS"'
-    launcher.write_text(launcher.read_text().replace('[ -z "$TRIVIAL_FAILS"', fails))
-    done = project.call("run", "trivial.yaml")
-    assert busy.exists() and done.returncode == 1, done.stderr
-    assert made(project) == {"quick": 8 * 3 - 1, "long": 0}
-
-
-@pytest.mark.parametrize(
-    ("conditions", "is_busy"),
-    [
-        ([DISTURBED] * 7, False),
-        ([DISTURBED] * 8, True),
-        ([QUIET] * 2 + [DISTURBED] * 8, True),
-        ([QUIET] * 3 + [DISTURBED] * 20, False),
-        ([NOT_JUDGED] * 30 + [DISTURBED] * 8, True),
-        ([DISTURBED] * 7 + [QUIET] * 3 + [DISTURBED] * 5, False),
-    ],
-)
-def test_a_machine_is_busy_by_eight_of_the_first_ten_judged_runs(
-    conditions: list[str], is_busy: bool
-) -> None:
-    call = Call()
-    for each in conditions:
-        call.add(each)
-    assert call.is_busy == is_busy
-
-
-def scripts(repeats: int = 5) -> list[Script]:
+def scripts(repeats: int = 5) -> list[Run]:
     return [script_of(run) for run in plan(campaign(repeats=repeats)).runs]
 
 
@@ -156,21 +93,13 @@ def test_first_repeats_and_short_runs_come_first_into_the_time_left(
 ) -> None:
     expected = {"SHM": 10.0, "SHM-1": 1.0}
     due = scripts(repeats=3)
-    jobs = fitting(due, lambda script: expected[script.run.case.placement], seconds)
-    found = [script.run for script in due if script.job_name in jobs]
+    jobs = fitting(due, lambda script: expected[script.case.placement], seconds)
+    found = [script for script in due if script.job_name in jobs]
     assert {name: sorted(r.repeat for r in found if r.case.placement == name) for name in makes} == makes
 
 
-def test_what_is_left_out_is_one_line() -> None:
-    left = [s for s in scripts() if s.run.repeat > 3 or s.run.case.placement == "SHM"]
-    assert left_out_text(left) == (
-        "not run since this machine is busy: repeats 4 to 5 of 1 case; PingPong (SHM); "
-        "the same command makes them when it is quieter"
-    )
-
-
 def test_cases_of_which_different_repeats_are_left_out_are_counted_together() -> None:
-    left = [s for s in scripts() if s.run.repeat > (3 if s.run.case.placement == "SHM" else 1)]
+    left = [s for s in scripts() if s.repeat > (3 if s.case.placement == "SHM" else 1)]
     assert "busy: some of repeats 2 to 5 of 2 cases; the same" in left_out_text(left)
 
 

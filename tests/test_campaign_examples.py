@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from builders import MACHINE, script_of
 from jsonschema import Draft202012Validator
 
+from mpicampaign.campaign.checks import limits_text
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import campaign_schema
-from mpicampaign.campaign.time_limits import limits_text
 from mpicampaign.cli import main
 from mpicampaign.imports.map_file import map_schema
 from mpicampaign.jobs.plan import make_plan
+from mpicampaign.jobs.render import script_text
 from mpicampaign.schema_docs import (
     DOCUMENT,
     MAP_DOCUMENT,
@@ -40,7 +44,7 @@ def test_examples_have_no_errors_and_render(path: Path) -> None:
         plan = make_plan(campaign, [system], MACHINE)
         assert plan.runs
         for run in plan.runs:
-            assert script_of(run).text().startswith("#!/bin/bash\n")
+            assert script_text(script_of(run)).startswith("#!/bin/bash\n")
 
 
 @pytest.mark.parametrize(
@@ -66,7 +70,7 @@ def test_the_stfc_campaign_is_short() -> None:
 def test_the_stfc_campaign_launches_as_published() -> None:
     campaign = load_campaign(ROOT / "campaigns" / "stfc-2017/campaign.yaml")
     plan = make_plan(campaign, ["scarf"], MACHINE)
-    scripts = {run.case.placement: script_of(run).text() for run in plan.runs}
+    scripts = {run.case.placement: script_text(script_of(run)) for run in plan.runs}
     assert "mpirun -lsf -prot numactl --cpunodebind=0 --" in scripts["SHM-1"]
     assert "mpirun -lsf -prot -cpu_bind=MAP_CPU:0,15" in scripts["SHM-2"]
     assert "mpirun -lsf -prot -TCP" in scripts["TCP"]
@@ -102,6 +106,42 @@ def test_each_key_has_a_title_and_examples_that_are_accepted(
         wrong = [error.message for error in validator.iter_errors(value) if error.validator != "required"]
         assert wrong == []
     assert values
+
+
+def _examples() -> list[Any]:
+    """The data of all worked examples: campaign files, and the blocks of the documents."""
+    texts = [path.read_text(encoding="utf-8") for path in (ROOT / "campaign.yaml", *EXAMPLES)]
+    for path in (ROOT / "docs").glob("*.md"):
+        texts += re.findall(
+            r"^```yaml\n(.*?)^```", path.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+        )
+    return [yaml.safe_load(text) for text in texts]
+
+
+def _used(data: Any, entry: dict[str, Any], name: str, defs: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The keys of the schema that an example has: each with the entry it belongs to."""
+    if "$ref" in entry:
+        name = entry["$ref"].rpartition("/")[2]
+        entry = defs[name]
+    if isinstance(data, list):
+        for each in data:
+            yield from _used(each, entry.get("items", {}), name, defs)
+    elif isinstance(data, dict):
+        for key, value in data.items():
+            if key in entry.get("properties", {}):
+                yield name, key
+                yield from _used(value, entry["properties"][key], f"{name}.{key}", defs)
+            elif isinstance(entry.get("additionalProperties"), dict):
+                yield from _used(value, entry["additionalProperties"], name, defs)
+
+
+def test_each_key_is_in_an_example() -> None:
+    schema = campaign_schema()
+    defs = schema["$defs"]
+    used = {each for data in _examples() for each in _used(data, schema, "", defs)}
+    keys = {("", key) for key in schema["properties"]}
+    keys |= {(name, key) for name, entry in defs.items() for key in entry.get("properties", {})}
+    assert not keys - used
 
 
 def _readme_calls() -> list[list[str]]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,9 +18,9 @@ from mpicampaign.compare.changes import (
 from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case, Header, Record, read_records, write_records
-from mpicampaign.show.form import MATRIX, Form
 from mpicampaign.show.make import tables
-from mpicampaign.show.rankings import change_ratio, change_verdict
+from mpicampaign.show.pairs import change_verdict
+from mpicampaign.show.view import DEFAULT, MATRIX, View
 
 SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong")
 
@@ -36,18 +34,8 @@ THEN = series("2026-01-02", 1e-6, 1.01e-6, 1.02e-6, 1.03e-6, 1.04e-6)
 NOW = series("2026-03-04", 2e-6, 2.01e-6, 2.02e-6, 2.03e-6, 2.04e-6)
 
 
-def shown(now: list[Record], then: list[Record], form: Form) -> str:
-    return tables(compare(now), form, "c", changes_since(compare(then))).decode("utf-8")
-
-
-def test_ratio_of_medians_with_its_significance() -> None:
-    changes, now = changes_since(compare(THEN)), compare(NOW)
-    row = now.tables[0].rows[0]
-    change = changes.of(row, row.cells[0].metric)
-    assert changes.since == "2026-01-02" and change is not None
-    assert change_ratio(change) == "× 1.98" and change_verdict(change) == "significant, p = 0.0079"
-    same = changes.of(compare(THEN).tables[0].rows[0], row.cells[0].metric)
-    assert same is not None and change_verdict(same) == "not significant, p = 1"
+def shown(now: list[Record], then: list[Record], form: str, view: View = DEFAULT) -> str:
+    return tables(compare(now), form, view, "c", changes_since(compare(then))).decode("utf-8")
 
 
 def test_too_few_repeats_are_reported_and_not_judged() -> None:
@@ -57,31 +45,15 @@ def test_too_few_repeats_are_reported_and_not_judged() -> None:
     assert "3 and 3 repeats cannot show a difference" in change_verdict(change)
 
 
-def test_only_like_metrics_are_matched() -> None:
-    row = compare(series("2026-03-04", 1e-6, case=TCP)).tables[0].rows[0]
-    assert changes_since(compare(THEN)).of(row, row.cells[0].metric) is None
-    four = synthetic.run(SHM, 1, replace(synthetic.pingpong(1e-6, 1e9), ranks=4))
-    row = compare([four]).tables[0].rows[0]
-    assert changes_since(compare(THEN)).of(row, row.cells[0].metric) is None
-
-
 @pytest.mark.parametrize("layout", ["long", MATRIX])
 @pytest.mark.parametrize("name", ["terminal", "markdown", "latex", "csv", "json"])
 def test_the_change_is_in_every_format(name: str, layout: str) -> None:
-    text = shown(NOW + series("2026-03-04", 1e-6, case=TCP), THEN, Form(name, layout))
+    text = shown(NOW + series("2026-03-04", 1e-6, case=TCP), THEN, name, View(layout=layout))
     if name in ("csv", "json"):
         assert "significant, p = 0.0079" in text and "1.98" in text
     else:
         sign = r"$\times$" if name == "latex" else "×"
         assert f"{sign} 1.98" in text and "change: significant at 5" in text and "no earlier value" in text
-
-
-def test_csv_has_the_earlier_median_and_leaves_what_is_missing_empty() -> None:
-    text = shown(NOW + series("2026-03-04", 1e-6, case=TCP), THEN, Form("csv"))
-    rows = {row["placement"]: row for row in csv.DictReader(io.StringIO(text)) if row["size [B]"] == "0"}
-    assert float(rows["SHM-1"]["earlier_median [unit]"]) == 1.02e-6 and rows["SHM-1"]["earlier_n"] == "5"
-    assert rows["SHM-1"]["change_significant"] == "true"
-    assert {v for k, v in rows["TCP"].items() if k.startswith(("earlier", "ratio", "change"))} == {""}
 
 
 def test_the_same_runs_and_later_ones_are_not_an_earlier_series() -> None:
@@ -99,14 +71,14 @@ def test_replaced_runs_are_kept_as_the_earlier_series(tmp_path: Path) -> None:
 
     report(THEN)
     report(THEN)
-    assert earlier_series(tmp_path, (1024,), {}) is None
+    assert earlier_series(tmp_path, (1024,)) is None
     report([*NOW[:2], *THEN[2:]])  # a report in the midst of the new series
     report(NOW)
     assert read_records(tmp_path / EARLIER_FILE) == (Header("c"), THEN)
     again = [replace(run, started="2026-03-04T09:00:00Z") for run in NOW]
     report(again)  # on the same day: a run that was repeated, no series
     assert read_records(tmp_path / EARLIER_FILE)[1] == THEN
-    found = earlier_series(tmp_path, (1024,), {})
+    found = earlier_series(tmp_path, (1024,))
     assert found is not None and found.since == "2026-01-02"
     report(series("2026-05-06", 3e-6))
     assert [r.started[:10] for r in read_records(tmp_path / EARLIER_FILE)[1]] == ["2026-03-04"] + [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import statistics
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -13,12 +12,10 @@ import pytest
 import synthetic
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from test_report_curves import sources
 
-from mpicampaign import dimension as dimensions
 from mpicampaign.compare.compare import compare
-from mpicampaign.dimension import BANDWIDTH, TIME, Dimension
-from mpicampaign.records import CONTRADICTED, FAILED, OK, UNVERIFIED, VERIFIED, Case, Record, Series
+from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.records import CONTRADICTED, FAILED, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.show.charts.curves import COLUMNS
 from mpicampaign.show.charts.every import every_chart
 from mpicampaign.show.charts.model import Axis, CurveChart, DotChart
@@ -27,12 +24,10 @@ from mpicampaign.show.charts.selection import SelectionChart, selections
 from mpicampaign.show.figures import axes
 from mpicampaign.show.figures.draw import Page, page_of, plain_style
 from mpicampaign.show.report.write import write_report
-from mpicampaign.units import parse_size
-
-DIMENSIONS = [each for each in vars(dimensions).values() if isinstance(each, Dimension)]
+from mpicampaign.show.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from mpicampaign.show.charts.model import Chart, Curve
     from mpicampaign.show.figures.axes import Panel
@@ -96,23 +91,6 @@ def series_of(draw: st.DrawFn, benchmark: str) -> list[Series]:
 # The model against the records
 
 
-@settings(max_examples=15, phases=PHASES)
-@given(campaigns(), st.sampled_from(["MB/s", "MiB/s"]))
-def test_every_number_of_a_chart_is_that_of_the_records(records: list[Record], unit: str) -> None:
-    scene = Scene(compare(records), unit)
-    for chart in every_chart(scene):
-        if isinstance(chart, CurveChart):
-            for panel in chart.panels:
-                for curve in panel.curves:
-                    check_curve(curve, panel.up, records)
-        else:
-            assert isinstance(chart, DotChart)
-            check_dots(chart, records)
-    for selection in selections(scene):
-        for line in selection.lines:
-            check_curve(line.curve, selection.up, records)
-
-
 def recorded(run: Record, of: Curve, axis: Axis) -> dict[float, float]:
     """The run's printed values of the curve's column, by size."""
     wire = "wire" in (axis.name + of.label)
@@ -121,37 +99,6 @@ def recorded(run: Record, of: Curve, axis: Axis) -> dict[float, float]:
     (series,) = (series for series in run.series if (series.benchmark == "MPI_Gather") == base)
     pairs = zip(series.columns["size"], series.columns[name], strict=True)
     return {size: value for size, value in pairs if size is not None and value is not None}
-
-
-def counting(records: Iterable[Record], case: Case) -> list[Record]:
-    return [r for r in records if r.case == case and r.status == OK and r.verdict != CONTRADICTED]
-
-
-def check_curve(curve: Curve, axis: Axis, records: Sequence[Record]) -> None:
-    case = curve.repeats[0].run.case
-    runs = counting(records, case)
-    assert [repeat.run for repeat in curve.repeats] == runs
-    assert [repeat.values for repeat in curve.repeats] == [recorded(run, curve, axis) for run in runs]
-    assert case.host_group in curve.name and case.placement in curve.name
-    by_size: dict[float, list[float]] = {}
-    for run in runs:
-        for size, value in recorded(run, curve, axis).items():
-            by_size.setdefault(size, []).append(value)
-    assert curve.median == pytest.approx({size: statistics.median(of) for size, of in by_size.items()})
-
-
-def readings(records: Sequence[Record], case: Case, title: str) -> list[float]:
-    """The values of a case's counted runs for a metric, by its displayed name."""
-    runs = counting(records, case)
-    if case.benchmark == "HPL":
-        found = [run.series[0].columns["flops"][0] for run in runs]
-        return [value for value in found if value is not None]
-    name = "time" if "latency" in title or "time" in title else "bandwidth"
-    columns = [dict(zip(SIZES, run.series[0].columns[name], strict=True)) for run in runs]
-    if "maximum" in title:
-        return whole(runs)
-    size = parse_size(re.findall(r"\d+ (?:Ki)?B", title)[0])
-    return [value for of in columns if (value := of[float(size)]) is not None]
 
 
 def whole(runs: Sequence[Record]) -> list[float]:
@@ -163,23 +110,6 @@ def whole(runs: Sequence[Record]) -> list[float]:
         known = [rate for rate in columns["bandwidth"] if rate is not None]
         found += [max(known)] if reached and known else []
     return found
-
-
-def check_dots(chart: DotChart, records: Sequence[Record]) -> None:
-    benchmark = chart.title.split(":")[0]
-    for part in chart.columns:
-        what = part.title or part.across.name
-        for row, cell in zip(chart.rows, part.cells, strict=True):
-            case = Case("s", row.host_group, row.label, benchmark)
-            expected = readings(records, case, what)
-            assert [dot.value for dot in cell.dots] == expected
-            assert (cell.summary is None) == (not expected)
-            if cell.summary is not None:
-                summary = cell.summary
-                assert (summary.minimum, summary.maximum) == (min(expected), max(expected))
-                assert summary.median == pytest.approx(statistics.median(expected))
-                if len(chart.columns) == 1:
-                    assert cell.text.startswith(part.across.text(summary.median))
 
 
 # The renderers against the model
@@ -319,24 +249,6 @@ def marked(panel: Panel, marks: Sequence[Any]) -> list[float]:
     return sorted(value_at(panel.across, (x - place.left) / place.width) for x in xs)
 
 
-@settings(max_examples=8, phases=PHASES)
-@given(campaigns(), st.sampled_from(["MB/s", "MiB/s"]))
-def test_bokeh_gets_what_the_model_holds(records: list[Record], unit: str) -> None:
-    for chart in selections(Scene(compare(records), unit)):
-        found = sources(chart)
-        curves = [line.curve for line in chart.lines]
-        medians = [on_page(chart, curve.median) for curve in curves]
-        assert pairs_of(found["medians"]) == medians
-        flat = [(n, *point) for n, points in enumerate(medians) for point in points]
-        points = found["points"]
-        assert list(zip(points["line"], points["x"], points["y"], strict=True)) == flat
-        repeats = [repeat for curve in curves for repeat in curve.repeats]
-        assert pairs_of(found["repeats"]) == [on_page(chart, repeat.values) for repeat in repeats]
-        assert found["repeats"]["repeat"] == [repeat.run.repeat for repeat in repeats]
-        said = [curves[n].median[size] for n, size, _ in flat]
-        assert points["median"] == [chart.up.dimension.number(value, unit) for value in said]
-
-
 def on_page(chart: SelectionChart, points: Mapping[int, float]) -> list[tuple[float, float]]:
     """What logarithmic axes can show, in the unit of the table, to five digits."""
     size = chart.up.dimension.unit(chart.up.unit.name).size
@@ -384,7 +296,7 @@ def test_the_page_writes_what_the_model_holds(
     tmp_path_factory: pytest.TempPathFactory, records: list[Record], unit: str
 ) -> None:
     path = tmp_path_factory.mktemp("page") / "report.html"
-    write_report(path, compare(records), records, unit=unit)
+    write_report(path, compare(records), records, view=View(unit))
     tables = Medians(path.read_text(encoding="utf-8")).tables
     charts = selections(Scene(compare(records), unit))
     for chart, (_, *lines) in zip(charts, tables, strict=True):
@@ -401,96 +313,7 @@ def test_the_page_writes_what_the_model_holds(
 # Zeros
 
 
-def half_zero() -> list[Record]:
-    """One of two placements printed a bandwidth of 0 in three of four repeats at 8 KiB."""
-    runs = []
-    for placement in ("SHM", "TCP"):
-        case = Case("s", "g", placement, "PingPong")
-        for run in synthetic.case_runs(case, 1e-6, 1e9, repeats=4):
-            columns = run.series[0].columns
-            zero = placement == "TCP" and run.repeat > 1
-            rates = [
-                0.0 if zero and size == 8192 else rate
-                for size, rate in zip(columns["size"], columns["bandwidth"], strict=True)
-            ]
-            series = replace(run.series[0], columns={**columns, "bandwidth": rates})
-            runs.append(replace(run, series=(series,)))
-    return runs
-
-
-def test_zeros_stay_in_the_medians_of_the_page_and_are_named_where_they_cannot_be_drawn(
-    tmp_path: Path,
-) -> None:
-    comparison = compare(half_zero())
-    table = comparison.tables[0]
-    metric = next(metric for metric in table.metrics if metric.name == "bandwidth at 8 KiB")
-    cell = table.rows[1].cell(metric)
-    assert cell.summary is not None and cell.summary.median == 0
-    (chart,) = (chart for chart in selections(Scene(comparison, "MB/s")) if chart.up.dimension == BANDWIDTH)
-    tcp = chart.lines[1].curve
-    assert tcp.median[8192] == 0 and tcp.median[4096] > 0
-    assert chart.note == "Zero, which a logarithmic axis cannot show: g, TCP at 8 KiB."
-    write_report(tmp_path / "report.html", comparison, comparison.records)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert chart.note in text and '<td class="number" data-v="0">0.00</td>' in text
-    captions = {drawn.title: drawn.caption for drawn in every_chart(Scene(comparison, "MB/s"))}
-    over_size = captions["PingPong: bandwidth over message size"]
-    assert "Zero, which a logarithmic axis cannot show: g TCP at 8 KiB." in over_size
-    assert "cannot show: g TCP." in captions["PingPong: bandwidth at the table sizes and maximum"]
-    assert "cannot show" not in captions["PingPong: latency at 0 B by placement"]
-
-
-def test_a_median_of_zero_is_written_where_its_stroke_would_be() -> None:
-    charts = every_chart(Scene(compare(half_zero()), "MB/s"))
-    (chart,) = (c for c in charts if isinstance(c, DotChart) and "table sizes" in c.title)
-    words = [cell.text for cell in chart.columns[1].cells]
-    assert words == ["", "0.00 MB/s"]
-    page, panels = drawn(chart)
-    check_drawn_dots(chart, page, panels)
-    assert "0.00 MB/s" in [text.get_text() for text in page._figure.texts]
-
-
 # Looks
-
-
-def test_a_placement_has_one_colour_and_marker_in_all_figures_and_on_the_page() -> None:
-    """HPL has the placements in another order than PingPong, and TCP with two numbers of ranks."""
-    records = [
-        synthetic.run(Case("s", "g", name, "HPL"), n, Series("HPL", 4, {"flops": [1e11 + n]}), suite="hpl")
-        for name in ("TCP", "IBV", "SHM")
-        for n in (1, 2, 3)
-    ]
-    for name in ("SHM", "TCP", "IBV"):
-        for run in synthetic.case_runs(Case("s", "g", name, "PingPong"), 1e-6, 1e9, repeats=3):
-            four = replace(run.series[0], ranks=4)
-            records.append(replace(run, series=(*run.series, four) if name == "TCP" else run.series))
-    scene = Scene(compare(records), "MB/s")
-    found: dict[str, set[tuple[str, str]]] = {}
-    for name, colour, marker in (*in_figures(scene), *on_the_page(scene)):
-        found.setdefault(name, set()).add((colour, marker))
-    assert {name: len(looks) for name, looks in found.items()} == {"TCP": 1, "IBV": 1, "SHM": 1}
-    assert len(set.union(*found.values())) == 3
-
-
-def in_figures(scene: Scene) -> Iterator[tuple[str, str, str]]:
-    for chart in every_chart(scene):
-        if isinstance(chart, DotChart):
-            for row in chart.rows:
-                assert row.look is not None
-                yield row.label.split(",")[0], row.look.colour, row.look.marker
-        if isinstance(chart, CurveChart) and not chart.each_repeat:
-            for curve in (curve for panel in chart.panels for curve in panel.curves):
-                yield curve.label.split(",")[0], curve.look.colour, curve.look.marker
-
-
-def on_the_page(scene: Scene) -> Iterator[tuple[str, str, str]]:
-    for chart in selections(scene):
-        points = sources(chart)["points"]
-        for what, colour, marker in zip(points["what"], points["colour"], points["marker"], strict=True):
-            yield what.split(", ")[1], colour, marker
-        (placements,) = (facet for facet in chart.facets if facet.name == "placement")
-        for value in placements.values:
-            yield value.name, value.colour, value.marker
 
 
 def test_line_styles_are_the_placements_own_unless_they_tell_ranks_apart() -> None:
@@ -513,14 +336,6 @@ def lines_of(runs: list[Record]) -> list[str]:
 
 
 # Units
-
-
-@pytest.mark.parametrize("unit", ["MB/s", "MiB/s"])
-@pytest.mark.parametrize("dimension", DIMENSIONS, ids=str)
-def test_axes_have_the_units_of_tables(dimension: Dimension, unit: str) -> None:
-    for value in (1.2345e-4, 1.0, 54321.0, 9.87e9):
-        written = float(dimension.number(value, unit))
-        assert written == pytest.approx(value / dimension.unit(unit).size, rel=6e-3, abs=6e-2)
 
 
 def test_no_chart_scales_by_itself() -> None:

@@ -53,25 +53,6 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return Desk(tmp_path, capsys)
 
 
-def test_programs_that_are_not_on_this_machine_are_named_with_their_lines(desk: Desk) -> None:
-    status, text = desk.call("check", CAMPAIGN)
-    assert status == 0
-    assert [line for line in text.splitlines() if line.startswith(("warning", "to get"))] == [
-        "warning: c.yaml:7: benchmarks.mine: IMB-MPI1 is not at /no/such/folder/IMB-MPI1: mine is n/a here",
-        "warning: c.yaml:18: matrix[0].benchmarks[1]: osu_bw is not on this machine's PATH: "
-        "osu_bw is n/a here",
-        "to get IMB: Python package impi-rt, Spack package intel-mpi-benchmarks, module IMB, source at "
-        "https://github.com/intel/mpi-benchmarks",
-        "to get OSU: Spack package osu-micro-benchmarks, module OSU-Micro-Benchmarks, source at "
-        "https://mvapich.cse.ohio-state.edu/benchmarks/",
-    ]
-    assert text.endswith("\n  time_limit 10 min, the default\n")
-    plan = desk.call("plan", CAMPAIGN)[1]
-    assert plan.endswith("\ntime_limit 10 min, the default\n")
-    assert "n/a: osu_bw is not on this machine's PATH" in plan
-    assert "there  SHM  SHM-1\nlocal  ×6   ×6\n" in plan
-
-
 def test_programs_of_another_machine_are_not_looked_for(desk: Desk) -> None:
     text = CAMPAIGN.replace("scheduler: none", "scheduler: lsf").replace("mpi: own", "mpi: platform")
     status, shown = desk.call("check", text)
@@ -129,16 +110,6 @@ c.yaml:13: benchmarks.Exchange.arguments[2]: IMB-MPI1 has no such benchmark (fou
     did you mean 'Exchange'?
 """,
     )
-
-
-def test_what_may_be_right_all_the_same_is_a_warning(desk: Desk) -> None:
-    text = CAMPAIGN.replace("arguments: PingPong}", "arguments: -ours PingPong}")
-    warning = (
-        "warning: c.yaml:12: benchmarks.there.arguments: no option -ours of IMB-MPI1 in IMB 2017 to 2021.11"
-    )
-    for command in ("check", "plan"):
-        status, shown = desk.call(command, text)
-        assert (status, warning in shown) == (0, True)
 
 
 TIRED = """\
@@ -272,10 +243,6 @@ def test_mistakes_of_a_tired_person_are_explained(desk: Desk, old: str, new: str
     assert TIRED.count(old) == 1
     status, text = desk.call("check", TIRED.replace(old, new))
     assert (status, message in text) == (2, True), text
-
-
-def test_the_campaign_of_the_tired_person_has_no_other_error(desk: Desk) -> None:
-    assert desk.call("check", TIRED)[0] == 0
 
 
 def test_no_character_that_a_terminal_acts_on_is_printed(

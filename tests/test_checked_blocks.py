@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 from test_kernels import Build
 
-from mpicampaign.suites import parse
-
 pytestmark = pytest.mark.mpi
 
 LARGE = str(1 << 20)
@@ -32,49 +30,7 @@ def test_all_bytes_of_blocks_of_one_call_are_checked(build: Build) -> None:
     assert launch.header("bytes_checked") == launch.header("bytes_timed") != "0"
 
 
-def test_never_more_bytes_are_checked_than_timed(build: Build) -> None:
-    launch = build.launch(2, "point_to_point", "--messages", "1", "--size", "8", "--budget", "0.05")
-    assert launch.statuses == [0, 0], launch.errors
-    timed, checked = (int(launch.header(f"bytes_{which}")) for which in ("timed", "checked"))
-    assert 0 < checked <= timed and checked % 8 == 0
-    metadata = parse("kernel", launch.output).metadata
-    assert (metadata["bytes_timed"], metadata["bytes_checked"]) == (str(timed), str(checked))
-
-
 # --- any size
-
-
-@pytest.mark.parametrize("kernel", ["point_to_point", "tree_gather"])
-@pytest.mark.parametrize(
-    ("options", "sizes"),
-    [
-        (("--min-size", "0", "--max-size", "5"), [0, 1, 2, 4, 5]),
-        (("--min-size", "3", "--max-size", "7"), [3, 6, 7]),
-        (("--size", "7"), [7]),
-        (("--size", "1000001"), [1000001]),
-        (("--size", "0"), [0]),
-    ],
-)
-def test_any_size_is_measured(build: Build, kernel: str, options: tuple[str, ...], sizes: list[int]) -> None:
-    launch = build.launch(3, kernel, *options, "--budget", "0.05")
-    assert launch.statuses == [0] * 3, launch.errors
-    for series in parse("kernel", launch.output).series:
-        assert series.columns["size"] == sizes
-        rates = zip(sizes, series.columns["bandwidth"], strict=True)
-        assert all((rate > 0) == (size > 0) for size, rate in rates if rate is not None)
-
-
-@pytest.mark.parametrize(
-    ("options", "sizes"),
-    [
-        (("--min-size", "0", "--max-size", "40"), [0, 8, 16, 32, 40]),
-        (("--size", "1000000"), [1000000]),
-    ],
-)
-def test_trees_merge_any_number_of_keys(build: Build, options: tuple[str, ...], sizes: list[int]) -> None:
-    launch = build.launch(3, "tree_merge", "--key", "uint64", *options, "--budget", "0.05")
-    assert launch.statuses == [0] * 3, launch.errors
-    assert all(series.columns["size"] == sizes for series in parse("kernel", launch.output).series)
 
 
 @pytest.mark.parametrize("options", [("--size", "7"), ("--min-size", "8", "--max-size", "9")])

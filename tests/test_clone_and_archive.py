@@ -90,20 +90,6 @@ class Root:
         return sum(str(self.folder) in str(job) for job in ours)
 
 
-@pytest.mark.parametrize("make", [clone, pytest.param(unpack_archive, marks=pytest.mark.full)])
-def test_the_literal_command_runs_a_campaign_to_its_report(cluster: MiniCluster, make: object) -> None:
-    assert callable(make)
-    folder = cluster.folder / make.__name__
-    make(folder)
-    assert (folder / "cluster").is_symlink()
-    root = Root(cluster, folder)
-    done = root.call(*SNAKEMAKE)
-    assert done.returncode == 0, done.stdout + done.stderr
-    root.check_results()
-    assert "nothing to do, all 3 runs are there" in root.call(*SNAKEMAKE).stderr
-    assert root.submitted() == 3
-
-
 @pytest.mark.full
 def test_scripts_submitted_by_hand_are_taken_up(cluster: MiniCluster) -> None:
     """One has ended and one is queued when Snakemake starts: it submits only the third."""

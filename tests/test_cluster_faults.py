@@ -5,7 +5,6 @@ A few jobs in ``full``, a thousand in ``soak``.
 
 from __future__ import annotations
 
-import shutil
 import signal
 import subprocess
 import time
@@ -255,36 +254,3 @@ def test_lists_of_jobs_that_are_cut(site: Site, runs: int) -> None:
     assert succeeded(site.done)
     assert "submitted again" not in site.done.stderr
     finished(site, runs)
-
-
-def test_a_result_is_removed_and_a_newer_job_of_its_run_is_cancelled(site: Site) -> None:
-    """submissions.txt knows the older job only, and the scheduler knows both for an hour."""
-    site.write(system=NO_SRUN)
-    assert succeeded(site.run())
-    [script] = site.scripts()
-    shutil.rmtree(script.parent / "result")
-    number = site.submit(script, "--hold")
-    assert site.cluster.call(["scancel", number]).returncode == 0
-    assert succeeded(site.run(timeout=120))
-    assert [record.status for record in site.records()] == [OK]
-    assert sum(site.submissions().values()) == 3
-
-
-def test_a_waiting_task_of_an_array_that_is_cancelled_has_failed(site: Site) -> None:
-    """Slurm forgets it at once; the other tasks go on, and the next call submits it again."""
-    site.write(body='while [ ! -e "$0.go" ]; do sleep 0.2; done', repeats=6, system=NO_SRUN)
-    log = site.folder / "results/jobs/submissions.txt"
-
-    def cancel_one(stopping: Event) -> None:
-        assert wait_for(lambda: log.exists() and " submitted 1_6" in log.read_text(), stopping)
-        assert site.cluster.call(["scancel", "1_6"]).returncode == 0
-        (site.folder / "program.go").touch()
-
-    with meanwhile(cancel_one):
-        done = site.run()
-    assert done.returncode == 1
-    [line] = [line for line in done.stderr.splitlines() if "CANCELLED" in line or "cancelled" in line]
-    assert "job 1_6: cancelled before it started; the same command runs it again" in line
-    assert "submitted again" not in done.stderr
-    assert len(site.submissions()) == 5
-    finished(site, 6)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import getpass
 import os
-import shutil
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -21,20 +20,17 @@ from mpicampaign.errors import UnreadableError
 from mpicampaign.execution.cluster_jobs import (
     CUT_SECONDS,
     FIRST_WAIT,
-    GRACE_SECONDS,
     PATIENT_TRIES,
-    RETRIES,
     SETTLE_SECONDS,
     SUBMIT_TRIES,
     ClusterJobs,
     Ended,
     Query,
 )
-from mpicampaign.execution.writable import TRIES
-from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
+from mpicampaign.jobs.prepare import Prepared, write_scripts
+from mpicampaign.jobs.run import Run
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.schedulers.scheduler import (
-    ACTIVE,
     CANCELLED,
     DONE,
     FAILED,
@@ -65,13 +61,13 @@ WRITABLE = "mpicampaign.execution.cluster_jobs.why_not_writable"
 class Cluster:
     """A scheduler with scripted answers; each step takes longer than any wait."""
 
-    def __init__(self, scripts: tuple[Script, ...], lock: Path) -> None:
+    def __init__(self, scripts: tuple[Run, ...], lock: Path) -> None:
         self.scripts, self.now = scripts, 0.0
         self.queue: dict[str, tuple[str, str, str]] = {}  # id: state, reason, name
         self.refusal, self.silent = "", False
         self.exit_status = 0  # of each job, as scontrol shows it
         self.calls, self.submissions = 0, 0  # of the command, and runs
-        self.submitted: list[list[list[Script]]] = []  # the tasks of each call
+        self.submitted: list[list[list[Run]]] = []  # the tasks of each call
         self.said: list[str] = []
         self.jobs = ClusterJobs(SLURM, lock, self.said.append, lambda: self.now, self.answer)
         for script in scripts:
@@ -108,14 +104,14 @@ class Cluster:
             self.submissions += 1
             # noted before it is done: a killed call leaves a job that the next one must know
             notes = (script.campaign_folder / "submissions.txt").read_text().splitlines()
-            assert [line for line in notes if script.run.identity in line][-1].endswith(" submitting")
+            assert [line for line in notes if script.identity in line][-1].endswith(" submitting")
         name = Path(command[-1]).stem if sum(map(len, tasks)) > 1 else tasks[0][0].job_name
         numbers = [f"{self.calls}_{index}" for index in range(1, len(tasks) + 1)]
         for number in numbers if len(tasks) > 1 else [str(self.calls)]:
             self.queue[number] = ("PENDING", "Priority", name)
         return CommandResult(command[0], 0, f"{self.calls}\n", "")
 
-    def tasks(self, submitted: Path) -> list[list[Script]]:
+    def tasks(self, submitted: Path) -> list[list[Run]]:
         """The runs that a submitted script makes, by task of its array."""
         by_folder = {
             str(script.folder.relative_to(script.campaign_folder)): script for script in self.scripts
@@ -133,7 +129,7 @@ class Cluster:
         self.queue[number] = (state, reason, self.queue[number][2])
 
     @property
-    def runs(self) -> list[Script]:
+    def runs(self) -> list[Run]:
         """The scripts in the order in which they were submitted."""
         return [script for found in self.submitted for task in found for script in task]
 
@@ -144,7 +140,7 @@ def cluster_of(folder: Path, runs: int, **system: Any) -> Cluster:
     planned = plan(campaign_of_runs)
     prepared = Prepared(campaign_of_runs, planned, folder / "results")
     write_scripts(prepared)
-    return Cluster(prepared.scripts[:runs], prepared.folder / "submitting.lock")
+    return Cluster(prepared.runs[:runs], prepared.folder / "submitting.lock")
 
 
 @pytest.fixture
@@ -152,7 +148,7 @@ def make(tmp_path: Path) -> Callable[..., Cluster]:
     return partial(cluster_of, tmp_path)
 
 
-def leave(script: Script, status: int | None, result: bool = False, number: str = "1") -> None:
+def leave(script: Run, status: int | None, result: bool = False, number: str = "1") -> None:
     """The files of the job with this number: its result, or an attempt with its exit status."""
     if result:
         script.output.parent.mkdir()
@@ -164,16 +160,6 @@ def leave(script: Script, status: int | None, result: bool = False, number: str 
         (attempt / "evidence.txt").write_text("\n".join(lines))
 
 
-def test_submitted_once_and_done_when_its_files_are_there(make: Callable[[int], Cluster]) -> None:
-    cluster = make(1)
-    assert cluster.step() == cluster.step() == []
-    cluster.becomes("RUNNING")
-    assert cluster.step() == []
-    leave(cluster.scripts[0], 0, result=True)
-    assert cluster.step() == [Ended(cluster.scripts[0], 0)]
-    assert (cluster.submissions, cluster.jobs.names) == (1, set())
-
-
 def test_success_is_seen_without_any_query(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.step()
@@ -181,89 +167,6 @@ def test_success_is_seen_without_any_query(make: Callable[[int], Cluster]) -> No
     leave(cluster.scripts[0], 0, result=True)
     assert len(cluster.step(0.1)) == 1
     assert cluster.jobs.queries == asked
-
-
-@pytest.mark.parametrize(
-    "state", ["COMPLETED", "FAILED", "NONSENSE", "PENDING", "RUNNING", "COMPLETING", "SUSPENDED"]
-)
-def test_no_state_alone_is_a_success(make: Callable[[int], Cluster], state: str) -> None:
-    cluster = make(1)
-    cluster.step()
-    cluster.becomes(state)
-    found = cluster.step() + cluster.step()
-    assert all(ended.status is None and ended.problem for ended in found)
-    assert cluster.submissions == 1
-
-
-def test_an_unknown_state_stays_in_flight(make: Callable[[int], Cluster]) -> None:
-    cluster = make(1)
-    cluster.step()
-    cluster.becomes("QUANTUM_STATE")
-    for _ in range(50):
-        assert cluster.step() == []
-    assert cluster.submissions == 1
-
-
-@pytest.mark.parametrize(
-    ("state", "advice"),
-    [
-        ("TIMEOUT", "raise time_limit"),
-        ("OUT_OF_MEMORY", "more memory"),
-        ("CANCELLED", "runs it again"),
-        ("FAILED", "look at the logs"),
-        ("DEADLINE", "raise time_limit"),
-    ],
-)
-@pytest.mark.parametrize("status", [None, 143])
-def test_failures_of_the_run_are_not_tried_again(
-    make: Callable[[int], Cluster], state: str, advice: str, status: int | None
-) -> None:
-    cluster = make(1)
-    cluster.step()
-    cluster.becomes(state)
-    leave(cluster.scripts[0], status)
-    [ended] = cluster.step()
-    assert ended.status == status
-    assert advice in ended.problem or (state == "FAILED" and status)
-    assert cluster.submissions == 1
-
-
-@pytest.mark.parametrize(("state", "name"), [("NODE_FAIL", NODE_FAIL), ("PREEMPTED", PREEMPTED)])
-def test_failures_of_the_cluster_are_tried_again_so_often_and_counted(
-    make: Callable[[int], Cluster], state: str, name: str
-) -> None:
-    cluster = make(1)
-    cluster.step()
-    ended: list[Ended] = []
-    while not ended:
-        cluster.becomes(state, str(cluster.submissions))
-        ended = cluster.step()
-    assert cluster.submissions == 1 + RETRIES[name]
-    assert state in ended[0].problem
-    notes = (cluster.scripts[0].campaign_folder / "submissions.txt").read_text()
-    assert notes.count(f"again after {name}") == RETRIES[name]
-    assert notes.count("submitted ") == cluster.submissions
-
-
-def test_a_job_that_no_node_could_start_is_cancelled_and_submitted_again(
-    make: Callable[[int], Cluster],
-) -> None:
-    """Slurm requeues and holds it: nobody would start it, and the campaign would wait for ever."""
-    cluster = make(1)
-    cluster.step()
-    cluster.becomes("PENDING", reason="launch failed requeued held")
-    assert cluster.step() == []
-    assert {number: state for number, (state, *_) in cluster.queue.items()} == {
-        "1": "CANCELLED",
-        "2": "PENDING",
-    }
-    cluster.becomes("PENDING", "2", "launch failed requeued held")
-    cluster.step()
-    cluster.becomes("PENDING", "3", "launch failed requeued held")
-    [ended] = cluster.step()
-    assert cluster.submissions == 1 + RETRIES[LAUNCH_FAILED]
-    assert "a node can't start jobs" in ended.problem
-    assert {state for state, *_ in cluster.queue.values()} == {"CANCELLED"}
 
 
 def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int], Cluster]) -> None:
@@ -285,36 +188,6 @@ def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int]
     assert "job 1 is not cancelled (busy), trying again" in cluster.said[-1]
 
 
-def test_a_held_job_is_reported_once(make: Callable[[int], Cluster]) -> None:
-    cluster = make(1)
-    cluster.step()
-    for _ in range(3):
-        cluster.becomes("PENDING", reason="JobHeldAdmin")
-        assert cluster.step() == []
-    [told] = cluster.said
-    assert "job 1 is held, PENDING (JobHeldAdmin); 'scontrol release 1' lets it start" in told
-
-
-def test_a_requeued_job_is_waited_for_although_it_left_an_exit_status(make: Callable[[int], Cluster]) -> None:
-    cluster = make(1)
-    cluster.step()
-    leave(cluster.scripts[0], 143)
-    cluster.becomes("PENDING", reason="BeginTime")
-    assert cluster.step() == cluster.step() == []
-    leave(cluster.scripts[0], 0, result=True)
-    assert [ended.status for ended in cluster.step()] == [0]
-
-
-def test_a_purged_job_without_files_is_tried_again_after_a_while(make: Callable[[int], Cluster]) -> None:
-    cluster = make(1)
-    cluster.step()
-    cluster.queue.clear()
-    cluster.step()
-    assert cluster.submissions == 1
-    cluster.step(GRACE_SECONDS + 100)
-    assert cluster.submissions == 2
-
-
 def test_a_purged_job_with_an_exit_status_has_failed(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.step()
@@ -332,16 +205,6 @@ def test_files_of_a_completed_job_may_come_late(make: Callable[[int], Cluster]) 
     assert [ended.status for ended in cluster.step()] == [0]
 
 
-def test_a_completed_job_that_left_nothing_is_a_failure(make: Callable[[int], Cluster]) -> None:
-    cluster = make(1)
-    cluster.step()
-    cluster.becomes("COMPLETED")
-    assert cluster.step() == []
-    [ended] = cluster.step(GRACE_SECONDS + 100)
-    assert ended.status is None
-    assert "no exit status" in ended.problem
-
-
 def test_a_query_that_fails_changes_nothing_and_is_reported_once(make: Callable[[int], Cluster]) -> None:
     cluster = make(2)
     cluster.silent = True
@@ -355,13 +218,6 @@ def test_a_query_that_fails_changes_nothing_and_is_reported_once(make: Callable[
     assert cluster.said[1:] == ["the scheduler answers again"]
 
 
-def test_queries_become_rarer(make: Callable[[int], Cluster]) -> None:
-    cluster = make(1)
-    for _ in range(3600):
-        cluster.step(1.0)
-    assert 60 < cluster.jobs.queries < 80
-
-
 @pytest.mark.parametrize("state", ["PENDING", "RUNNING", "SUSPENDED", "WHATEVER"])
 def test_a_job_in_the_queue_is_adopted(make: Callable[[int], Cluster], state: str) -> None:
     cluster = make(1)
@@ -373,42 +229,6 @@ def test_a_job_in_the_queue_is_adopted(make: Callable[[int], Cluster], state: st
     cluster.becomes("FAILED", "77")
     leave(cluster.scripts[0], 3, number="77")
     assert [ended.status for ended in cluster.step()] == [3]
-
-
-@pytest.mark.parametrize("ended", ["0", "2"])
-def test_of_two_jobs_of_one_name_the_active_one_is_the_runs(
-    make: Callable[[int], Cluster], ended: str
-) -> None:
-    cluster = make(1)
-    cluster.queue["1"] = ("RUNNING", "None", cluster.scripts[0].job_name)
-    cluster.queue[ended] = ("FAILED", "None", cluster.scripts[0].job_name)
-    assert cluster.step() == cluster.step() == []
-    assert cluster.submissions == 0
-    assert "job 1 is in the queue already" in cluster.said[0]
-
-
-def test_an_ended_job_of_an_earlier_call_says_nothing_of_the_present_one(
-    make: Callable[[int], Cluster],
-) -> None:
-    cluster = make(1)
-    cluster.queue["0"] = ("TIMEOUT", "None", cluster.scripts[0].job_name)
-    cluster.step()
-    del cluster.queue["1"]  # forgotten by the scheduler, before the one of the earlier call
-    leave(cluster.scripts[0], 7)
-    assert cluster.step() == [Ended(cluster.scripts[0], 7)]
-
-
-@pytest.mark.parametrize("state", ["PREEMPTED", "NODE_FAIL"])
-def test_a_failure_of_the_cluster_that_left_an_exit_status_is_tried_again(
-    make: Callable[[int], Cluster], state: str
-) -> None:
-    """The script received a signal to end, and had time to record it."""
-    cluster = make(1)
-    cluster.step()
-    cluster.becomes(state)
-    leave(cluster.scripts[0], 143)
-    assert cluster.step() == []
-    assert cluster.submissions == 2
 
 
 def test_a_submission_that_a_killed_call_left_under_way_is_waited_for(make: Callable[[int], Cluster]) -> None:
@@ -429,42 +249,6 @@ def test_ctrl_c_does_not_reach_a_command_of_the_scheduler() -> None:
     assert int(answer.out) != os.getpgrp()
 
 
-@pytest.mark.parametrize("state", ["FAILED", "TIMEOUT", "CANCELLED", "NODE_FAIL"])
-def test_a_job_that_failed_in_an_earlier_call_is_submitted_again(
-    make: Callable[[int], Cluster], state: str
-) -> None:
-    cluster = make(1)
-    cluster.queue["0"] = (state, "None", cluster.scripts[0].job_name)
-    leave(cluster.scripts[0], 1, number="0")
-    assert cluster.step() == cluster.step() == []
-    assert cluster.submissions == 1
-    cluster.becomes("FAILED")
-    [ended] = cluster.step()
-    assert ended.status is None  # what the job before left is not taken for this one's
-
-
-def test_a_job_that_failed_silently_in_an_earlier_call_is_submitted_again(
-    make: Callable[[int], Cluster],
-) -> None:
-    cluster = make(1)
-    script = cluster.scripts[0]
-    log = script.campaign_folder / "submissions.txt"
-    log.write_text(f"2026-01-01T00:00:00Z {script.run.identity} submitted 0\n")
-    cluster.queue["0"] = ("FAILED", "None", script.job_name)
-    assert cluster.step() == []
-    assert cluster.submissions == 1
-
-
-def test_a_completed_job_of_a_folder_that_was_removed_is_not_an_answer(
-    make: Callable[[int], Cluster],
-) -> None:
-    """rm -rf results/x: the scheduler still knows the job, but the run must start again at once."""
-    cluster = make(1)
-    cluster.queue["0"] = ("COMPLETED", "None", cluster.scripts[0].job_name)
-    assert cluster.step() == []
-    assert cluster.submissions == 1
-
-
 @pytest.mark.parametrize("words", ["submitted 0", "adopted 0", "submitting"])
 def test_a_job_that_has_just_completed_is_not_submitted_again(
     make: Callable[[int], Cluster], words: str
@@ -473,20 +257,12 @@ def test_a_job_that_has_just_completed_is_not_submitted_again(
     cluster = make(1)
     script = cluster.scripts[0]
     log = script.campaign_folder / "submissions.txt"
-    log.write_text(f"2026-01-01T00:00:00Z {script.run.identity} {words}\n")
+    log.write_text(f"2026-01-01T00:00:00Z {script.identity} {words}\n")
     cluster.queue["0"] = ("COMPLETED", "None", script.job_name)
     assert cluster.step() == []
     leave(cluster.scripts[0], 0, result=True)
     assert [ended.status for ended in cluster.step()] == [0]
     assert cluster.submissions == 0
-
-
-def test_a_permanent_refusal_ends_soon_with_the_schedulers_message(make: Callable[[int], Cluster]) -> None:
-    cluster = make(1)
-    cluster.refusal = "Invalid partition name specified"
-    found = [cluster.step() for _ in range(SUBMIT_TRIES)]
-    assert [len(ended) for ended in found] == [0, 0, 1]
-    assert "Invalid partition name specified" in found[-1][0].problem
 
 
 def test_a_limit_on_jobs_is_waited_for_while_own_jobs_go_on(make: Callable[[int], Cluster]) -> None:
@@ -503,153 +279,17 @@ def test_a_limit_on_jobs_is_waited_for_while_own_jobs_go_on(make: Callable[[int]
     assert cluster.submissions == 1
 
 
-def test_one_run_that_is_refused_for_good_does_not_hold_up_the_others(make: Callable[[int], Cluster]) -> None:
-    """The text limit in a refusal does not make it a limit to wait for."""
-    cluster = make(5)
-    bad = cluster.scripts[0]
-    answer = cluster.answer
-
-    def refusing(command: list[str], **options: Any) -> CommandResult:
-        if command[0] == "sbatch" and any(bad in task for task in cluster.tasks(Path(command[-1]))):
-            return CommandResult(
-                "sbatch",
-                1,
-                "",
-                "sbatch: error: Requested time limit is invalid (missing or exceeds some limit)",
-            )
-        return answer(command, **options)
-
-    cluster.jobs._run = refusing
-    found = [ended for _ in range(SUBMIT_TRIES) for ended in cluster.step()]
-    assert cluster.submissions == cluster.calls == 4  # the array was refused: each by itself
-    assert [ended.script for ended in found] == [bad]
-    assert "time limit is invalid" in found[0].problem
-
-
-def test_a_folder_that_was_removed_hangs_no_other_run(make: Callable[[int], Cluster]) -> None:
-    cluster = make(2)
-    cluster.step()
-    shutil.rmtree(cluster.scripts[0].folder)
-    leave(cluster.scripts[1], 0, result=True)
-    assert [ended.script for ended in cluster.step()] == [cluster.scripts[1]]
-    cluster.becomes("FAILED", "1_1")
-    assert [ended.script for ended in cluster.step()] == [cluster.scripts[0]]
-
-
-def test_bursts_are_bounded_and_all_are_submitted(make: Callable[[int], Cluster]) -> None:
-    cluster = make(220)
-    submitted = []
-    while cluster.jobs.queries == 0 or cluster.jobs.submits:
-        cluster.step(0.1)
-        submitted.append(cluster.submissions)
-    assert submitted == [100, 200, 220]
-    assert (cluster.calls, cluster.jobs.queries) == (3, 1)
-
-
-def test_a_busy_scheduler_is_left_alone_for_a_while_also_with_many_jobs(
-    make: Callable[[int], Cluster],
-) -> None:
-    cluster = make(120)
-    cluster.refusal = "Unable to contact slurm controller (connect failure)"
-    cluster.step()
-    asked = cluster.jobs.queries
-    for _ in range(10):
-        cluster.step(0.1)
-    assert cluster.jobs.queries == asked
-
-
-def test_runs_alike_in_request_go_as_one_array_in_the_plans_order(make: Callable[..., Cluster]) -> None:
-    cluster = make(30)
-    cluster.step()
-    requests = {script.run.job.placement.nodes for script in cluster.scripts}
-    assert cluster.calls == len(cluster.submitted) == len(requests)
-    for tasks in cluster.submitted:
-        orders = [script.run.order for [script] in tasks]
-        assert orders == sorted(orders)
-    assert {script.job_name for script in cluster.runs} == cluster.jobs.names
-    assert len(cluster.runs) == 30
-
-
-def test_a_task_of_an_array_is_adopted_watched_and_submitted_again_by_itself(
-    make: Callable[..., Cluster],
-) -> None:
-    cluster = make(3)
-    cluster.step()
-    later = Cluster(cluster.scripts, cluster.scripts[0].submitting_lock)
-    later.queue = cluster.queue
-    assert later.step() == []
-    assert later.submissions == 0
-    assert "job 1_2 is in the queue already" in later.said[1]
-    later.becomes("NODE_FAIL", "1_2")
-    later.calls = 1
-    assert later.step() == []
-    assert later.submitted == [[[cluster.scripts[1]]]]
-    leave(cluster.scripts[2], 3, number="1_3")
-    later.becomes("FAILED", "1_3")
-    assert later.step() == [Ended(cluster.scripts[2], 3)]
-
-
 def test_packs_hold_different_cases_in_the_plans_order(make: Callable[..., Cluster]) -> None:
     cluster = make(30, pack=4)
     cluster.step()
     packs = [task for tasks in cluster.submitted for task in tasks]
     assert max(map(len, packs)) > 1
     for pack in packs:
-        assert len({script.run.case for script in pack}) == len(pack) <= 4
-        assert [script.run.order for script in pack] == sorted(script.run.order for script in pack)
+        assert len({script.case for script in pack}) == len(pack) <= 4
+        assert [script.order for script in pack] == sorted(script.order for script in pack)
     assert len(cluster.runs) == 30
     text = Path(cluster.scripts[0].campaign_folder / "batches").glob("*.sh")
     assert any("timeout --kill-after=60" in each.read_text() for each in text)
-
-
-def test_no_more_jobs_than_wanted_are_in_the_queue_and_free_places_are_filled_without_a_look(
-    make: Callable[..., Cluster],
-) -> None:
-    cluster = make(30, max_queued=5)
-    cluster.step()
-    assert cluster.submissions == 5
-    asked = cluster.jobs.queries
-    for script in cluster.runs[:2]:
-        leave(script, 0, result=True)
-    assert len(cluster.step(0.1)) == 2
-    assert (cluster.submissions, cluster.jobs.queries) == (7, asked)
-
-
-def test_a_limit_of_the_scheduler_is_found_and_kept_to(make: Callable[..., Cluster]) -> None:
-    """The array is refused, then runs are submitted one by one; a success makes room for the next."""
-    cluster = make(30)
-    answer, limit = cluster.answer, 4
-
-    def limited(command: list[str], **options: Any) -> CommandResult:
-        if command[0] == "sbatch":
-            more = sum(map(len, cluster.tasks(Path(command[-1]))))
-            if cluster.submissions - len(done) + more > limit:
-                return CommandResult("sbatch", 1, "", "sbatch: error: QOSMaxSubmitJobPerUserLimit")
-        return answer(command, **options)
-
-    done: list[Script] = []
-    cluster.jobs._run = limited
-    for _ in range(3):
-        cluster.step()
-    assert cluster.submissions == limit
-    asked = cluster.jobs.queries
-    for script in cluster.runs[:2]:
-        leave(script, 0, result=True)
-        done.append(script)
-    assert len(cluster.step(0.1)) == 2
-    assert (cluster.submissions, cluster.jobs.queries) == (limit + 2, asked)
-
-
-@pytest.mark.parametrize("last", ["submitting", "refused"])
-def test_a_submission_of_unknown_outcome_is_waited_for(make: Callable[..., Cluster], last: str) -> None:
-    """A timeout, or a kill: the scheduler may accept the job later, and it would be there twice."""
-    cluster = make(1)
-    log = cluster.scripts[0].campaign_folder / "submissions.txt"
-    log.write_text(f"2026-01-01T00:00:00Z {cluster.scripts[0].run.identity} {last}\n")
-    cluster.step(0.1)
-    assert cluster.submissions == (last == "refused")
-    cluster.step(SETTLE_SECONDS)
-    assert cluster.submissions == 1
 
 
 def test_after_a_timeout_of_the_command_the_job_may_still_appear(make: Callable[..., Cluster]) -> None:
@@ -696,38 +336,12 @@ STATES = {
 }
 
 
-@pytest.mark.parametrize(("word", "state"), STATES.items())
-def test_states_of_slurm(word: str, state: str) -> None:
-    [job] = SLURM.read_queue(f"12|{word}|Resources|a|b\n")
-    assert (job.id, job.name, job.state) == ("12", "a|b", state)
-    assert (job.state in ACTIVE) == (state in (QUEUED, RUNNING, HELD))
-
-
-@pytest.mark.parametrize(
-    ("reason", "state"),
-    [
-        ("launch failed requeued held", LAUNCH_FAILED),
-        ("launch_failed_requeued_held", LAUNCH_FAILED),
-        ("JobHeldUser", HELD),
-        ("None", QUEUED),
-    ],
-)
-def test_what_pending_jobs_wait_for(reason: str, state: str) -> None:
-    assert [job.state for job in SLURM.read_queue(f"12|PENDING|{reason}|a\n")] == [state]
-    assert [job.state for job in SLURM.read_queue(f"12|RUNNING|{reason}|a\n")] == [RUNNING]
-
-
 @pytest.mark.parametrize(
     "text", ["slurm_load_jobs error: timed out\n", "1|RUNNING|None|x\nerror: half a list", "1|RUNNING\n"]
 )
 def test_a_list_that_may_not_be_whole_is_refused(text: str) -> None:
     with pytest.raises(UnreadableError, match="not a line of the job list"):
         SLURM.read_queue(text)
-
-
-def test_an_empty_list_and_arrays_are_lists() -> None:
-    assert SLURM.read_queue("\n") == []
-    assert [job.id for job in SLURM.read_queue("12_[0-3,7%2]|PENDING|None|array\n13_1|RUNNING|None|array\n")]
 
 
 def test_single_jobs_as_scontrol_shows_them() -> None:
@@ -746,13 +360,6 @@ def test_single_jobs_as_scontrol_shows_them() -> None:
     ]
     with pytest.raises(UnreadableError, match="no line of a job"):
         SLURM.read_jobs("JobId=9 JobName=c")
-
-
-@pytest.mark.parametrize(
-    ("text", "number"), [("4711\n", "4711"), ("4711;here\n", "4711"), ("sbatch: note\n12\n", "12"), ("", "")]
-)
-def test_numbers_of_sbatch(text: str, number: str) -> None:
-    assert SLURM.read_submitted(text) == number
 
 
 # ---- Faults of the cluster, and what is told of them
@@ -807,7 +414,7 @@ def test_a_job_that_is_always_missing_holds_up_no_other_run_for_ever(make: Calla
     first, second = cluster.scripts
     cluster.queue["7"] = ("RUNNING", "None", first.job_name)
     log = first.campaign_folder / "submissions.txt"
-    log.write_text(f"2026-01-01T00:00:00Z {first.run.identity} submitted 7\n")
+    log.write_text(f"2026-01-01T00:00:00Z {first.identity} submitted 7\n")
     cut(cluster, 0)
     assert cluster.step() == [] and cluster.submissions == 0
     assert cluster.step(CUT_SECONDS) == []
@@ -825,15 +432,6 @@ def test_a_number_that_another_job_has_by_now_is_not_a_job_of_the_campaign(
     assert cluster.submissions == 2
 
 
-def test_a_job_whose_script_never_started_is_submitted_again(make: Callable[..., Cluster]) -> None:
-    cluster = make(1)
-    cluster.step()
-    cluster.becomes("FAILED", reason="JobLaunchFailure")
-    assert cluster.step() == []
-    assert cluster.submissions == 2
-    assert told(cluster) == ["1 job was lost (script not started) and submitted again"]
-
-
 def test_nothing_is_submitted_while_results_cannot_be_written(
     make: Callable[..., Cluster], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -848,7 +446,7 @@ def test_nothing_is_submitted_while_results_cannot_be_written(
             assert cluster.step(10) == []
             assert not cluster.jobs.submits
     assert cluster.submissions == 2
-    assert [ended.script for ended in cluster.step()] == [cluster.scripts[1]]
+    assert [ended.run for ended in cluster.step()] == [cluster.scripts[1]]
     assert cluster.submissions == 4
     assert told(cluster)[0] == "results could not be written for 2 min, once"
     assert told(cluster)[1] == "1 job was lost (results not written) and submitted again"
@@ -856,49 +454,6 @@ def test_nothing_is_submitted_while_results_cannot_be_written(
     assert (
         f"results can't be written: {folder}: Disk quota exceeded, 7.0 MB free; jobs go on" in cluster.said[0]
     )
-
-
-@pytest.mark.parametrize("status", [73, 74])
-def test_a_job_that_could_not_write_is_submitted_again_so_often(
-    make: Callable[..., Cluster], status: int
-) -> None:
-    """Its node may have another view of the disk than this machine: it ends at last, and names the folder."""
-    cluster = make(1)
-    cluster.exit_status = status
-    ended: list[Ended] = []
-    while not ended:
-        ended = cluster.step()
-        cluster.becomes("FAILED", str(cluster.submissions), reason="NonZeroExitCode")
-    assert cluster.submissions == TRIES
-    assert (
-        f"job 3: could not write to {cluster.scripts[0].campaign_folder}; is the disk full"
-        in ended[0].problem
-    )
-
-
-def test_a_full_disk_costs_no_try_of_any_job(
-    make: Callable[..., Cluster], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cluster = make(1)
-    cluster.exit_status = 73
-    for number in range(1, 3 * TRIES):
-        cluster.step()
-        assert cluster.submissions == number
-        cluster.becomes("FAILED", str(number), reason="NonZeroExitCode")
-        with monkeypatch.context() as patch:
-            patch.setattr(WRITABLE, lambda folder, write: "full")
-            assert cluster.step() == []
-
-
-def test_a_benchmark_with_the_exit_status_of_a_full_disk_has_failed(make: Callable[..., Cluster]) -> None:
-    cluster = make(1)
-    cluster.step()
-    leave(cluster.scripts[0], 74)
-    evidence = next(cluster.scripts[0].folder.glob("attempts/*/evidence.txt"))
-    said = "job reason=the benchmark ended with exit status 74; see stderr.txt\n"
-    evidence.write_text(evidence.read_text().replace("end of evidence", f"{said}end of evidence"))
-    cluster.becomes("FAILED", reason="NonZeroExitCode")
-    assert [found.status for found in cluster.step()] == [74]
 
 
 def test_a_submission_that_cannot_be_noted_is_not_made(make: Callable[..., Cluster]) -> None:
@@ -957,29 +512,6 @@ def test_a_command_that_refuses_its_options_ends_the_call(
     assert "see above" in ended[1].problem and not cluster.jobs.names
     [said] = [line for line in cluster.said if "unrecognized" in line]
     assert f"{command} failed with exit status 1: {command}: unrecognized option" in said
-
-
-def test_a_usage_text_is_reported_by_its_first_lines() -> None:
-    text = (Path(__file__).parent / "fixtures/volclava/bsub_refused.txt").read_text()
-    answer = CommandResult("bsub", 255, err=text)
-    assert answer.misused
-    assert answer.failure.startswith("bsub failed with exit status 255: bsub: option cannot have an argument")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "slurm_load_jobs error: Unable to contact slurm controller (connect failure)",
-        "squeue: error: Invalid user: somebody",
-        "sbatch: error: invalid partition specified: none",
-        "LSF daemon (LIM) not responding ... still trying",
-        "none: No such queue. Job not submitted.",
-    ],
-)
-def test_an_outage_or_a_refusal_is_not_wrong_use(text: str) -> None:
-    assert not CommandResult("command", 1, err=text).misused
-    assert not CommandResult("command", 0, err="Usage: command").misused
-    assert not CommandResult("command", None, err="Usage: command").misused
 
 
 def test_options_that_were_refused_are_not_tried_again() -> None:

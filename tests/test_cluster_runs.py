@@ -18,7 +18,7 @@ from conftest import succeeded
 from minicluster import BLUE, MiniCluster
 
 from mpicampaign.execution.cluster_jobs import GRACE_SECONDS
-from mpicampaign.records import CONTRADICTED, FAILED, OK, UNVERIFIED
+from mpicampaign.records import FAILED, OK, UNVERIFIED
 from mpicampaign.verdict.evidence import read_evidence
 
 pytestmark = pytest.mark.slow
@@ -99,20 +99,6 @@ def test_variables_of_the_submitting_shell_change_no_job(site: Site) -> None:
     seen = (site.folder / "program.seen").read_text().splitlines()
     assert not OF_THE_SHELL.keys() & {line.partition("=")[0] for line in seen}
     assert "2 finished" in site.call("status", before=setting).stdout
-
-
-def test_a_job_in_another_partition_is_contradicted(site: Site) -> None:
-    site.write(group=", partition: all, account: physics, constraint: blue, hosts: [n1, n2]", repeats=3)
-    others = ("--partition=blue", "--account=geo", "--constraint=blue&blue")
-    for script, option in zip(site.scripts(), others, strict=True):
-        site.submit(script, option)
-    site.run()
-    verdicts = sorted((record.verdict, *record.verdict_reasons) for record in site.records())
-    assert verdicts == [
-        (CONTRADICTED, "account: the job ran in geo, not in physics"),
-        (CONTRADICTED, "constraint: the job ran in blue&blue, not in blue"),
-        (CONTRADICTED, "partition: the job ran in blue, not in all"),
-    ]
 
 
 def in_the_background(site: Site) -> threading.Thread:
@@ -300,34 +286,6 @@ def test_queue_queries_are_few_and_nodes_run_the_script_alone(site: Site) -> Non
     assert "python" not in processes and "snakemake" not in processes
 
 
-def test_everything_that_slurm_can_be_asked_for(site: Site) -> None:
-    """Partition, nodes, reservation, licences and whole nodes, as the scheduler itself shows the job."""
-    reservation = "reservationname=bench starttime=now duration=10 nodes=n1,n2 users=scientist"
-    site.cluster.administer(["scontrol", "create", "reservation", *reservation.split()])
-    group = ", partition: blue, hosts: [n1, n2], reservation: bench, licenses: 'machine:1', exclusive: true"
-    site.write(
-        group=group + ", account: some, qos: normal, directives: ['--comment=\"two words\"', --nice=3]"
-    )
-    [script] = site.scripts()
-    number = site.submit(script)
-    shown = site.cluster.call(["scontrol", "show", "job", number]).stdout
-    for words in (
-        *("Partition=blue", "ReqNodeList=n[1-2]", "Reservation=bench", "Licenses=machine:1"),
-        *(
-            "OverSubscribe=NO",
-            "Account=some",
-            "Comment=two words",
-            "Nice=3",
-            "NumNodes=2",
-            "TimeLimit=00:06:00",  # five minutes more than the benchmark's own
-        ),
-    ):
-        assert words in shown, shown
-    done = site.run()
-    assert done.returncode == 0, done.stderr
-    assert [record.job_id for record in site.records()] == [number]
-
-
 @pytest.mark.full
 def test_jobs_of_a_file_that_was_corrected_meanwhile_are_shown_and_cancelled(site: Site) -> None:
     site.write(body="sleep 60")
@@ -361,27 +319,6 @@ def test_threads_memory_and_requeue_as_slurm_shows_the_job(site: Site) -> None:
 def environment_of_program(site: Site) -> dict[str, str]:
     lines = (site.folder / "program.environment").read_text().splitlines()
     return dict(line.split("=", 1) for line in lines if "=" in line)
-
-
-def test_what_the_login_environment_says_of_mpi_is_none_of_the_job(site: Site) -> None:
-    """Even with no export Slurm loads ~/.profile; srun passes on what the script exports."""
-    nonsense = {"I_MPI_FABRICS": "nonsense", "UCX_TLS": "nonsense", "LD_LIBRARY_PATH": "/nonsense"}
-    exports = "".join(f"export {name}={value}\n" for name, value in nonsense.items())
-    (site.cluster.home / ".profile").write_text(f"{exports}export OF_PROFILE=yes\n")
-    site.environment = {**nonsense, "OMPI_MCA_btl": "nonsense"}
-    site.write(
-        body='env >"$0.environment"', system=", launcher: srun, environment: {UCX_LOG_LEVEL: info, MINE: 1}"
-    )
-    assert succeeded(site.run())
-    environment = environment_of_program(site)
-    if "22.05" in site.cluster.call(["sbatch", "--version"]).stdout:
-        assert environment["OF_PROFILE"] == "yes"  # else this test shows nothing
-    assert (environment["UCX_LOG_LEVEL"], environment["MINE"]) == ("info", "1")
-    [output] = site.project.results("jobs")
-    evidence = read_evidence((output.parent / "evidence.txt").read_text()).job
-    assert evidence["env.UCX_LOG_LEVEL"] == "info"
-    for name in ("I_MPI_FABRICS", "UCX_TLS", "LD_LIBRARY_PATH", "OMPI_MCA_btl"):
-        assert name not in environment and f"env.{name}" not in evidence
 
 
 @pytest.mark.full

@@ -11,17 +11,15 @@ import pytest
 import synthetic
 from evidence_texts import (
     CLAIM,
-    DECLARED,
     IDENTITY,
     INTEL_SHM,
     RUN,
     evidence_text,
-    folder_of,
     rank_lines,
     split,
 )
 
-from mpicampaign.collect.runs import RunFolder, collect, exit_status, read_run, unusable
+from mpicampaign.collect.runs import RunFolder, collect, read_run, unusable
 from mpicampaign.errors import UserError
 from mpicampaign.plan_file import PlanFile, plan_from, plan_json, read_plan
 from mpicampaign.records import FAILED, MISSING, NOT_AVAILABLE, OK, Case, Header, read_records, write_records
@@ -51,53 +49,9 @@ def read(folder: Path) -> Any:
     return read_run(CASE, "imb", RunFolder(folder, 1, 7))
 
 
-def test_finished_run(tmp_path: Path) -> None:
-    record = read(run_folder(tmp_path, "result", output=OUTPUT, evidence=EVIDENCE, stderr=""))
-    assert (record.status, record.verdict) == (OK, "verified"), record.verdict_reasons
-    assert record.series[0].benchmark == "PingPong"
-    assert (record.order, record.identity, record.hosts) == (7, IDENTITY, ("blue1",))
-    assert set(record.files) == {"output", "evidence", "stderr", "script", "claim"}
-    assert record.metadata["claimed transport"] == "shm"
-
-
-def test_the_claimed_transport_is_named_with_its_interface_and_any_is_none(tmp_path: Path) -> None:
-    for claim, expected in (("tcp\nclaim interface=eth1", "tcp eth1"), ("any", None)):
-        evidence = EVIDENCE.replace("claim transport=shm", f"claim transport={claim}")
-        evidence = evidence.replace("claim interface=\n", "") if "eth1" in claim else evidence
-        record = read(run_folder(tmp_path / str(expected), "result", output=OUTPUT, evidence=evidence))
-        assert record.metadata.get("claimed transport") == expected
-
-
-def test_raw_outputs_are_those_that_the_run_wrote(tmp_path: Path) -> None:
-    """The output of another run in this one's place, with unchanged evidence."""
-    for name, files in (
-        ("a", {"output": OUTPUT + "\n", "stderr": ""}),
-        ("b", {"output": OUTPUT, "stderr": "x"}),
-    ):
-        record = read(run_folder(tmp_path / name, "result", evidence=EVIDENCE, **files))
-        assert record.verdict == "contradicted"
-        assert "was changed after the run" in record.verdict_reasons[0]
-    unknown = EVIDENCE.replace("sha256.output", "sha256.other")
-    record = read(run_folder(tmp_path / "c", "result", output=OUTPUT, evidence=unknown, stderr=""))
-    assert record.verdict == "unverified"
-
-
 def test_folder_that_is_not_there(tmp_path: Path) -> None:
     record = read(tmp_path / f"r01-{IDENTITY}")
     assert (record.status, record.reason, record.series) == (MISSING, "not run yet", ())
-
-
-def test_output_that_is_not_a_table_is_a_failed_run_with_the_reason(tmp_path: Path) -> None:
-    record = read(run_folder(tmp_path, "result", output="Segmentation fault\n", evidence=EVIDENCE))
-    assert record.status == FAILED
-    assert record.reason.startswith("output.txt: ")
-    assert record.series == ()
-
-
-def test_not_available_is_neither_failure_nor_number(tmp_path: Path) -> None:
-    evidence = EVIDENCE.replace("job exit", "job not_available=one socket\njob exit")
-    record = read(run_folder(tmp_path, "result", output="", evidence=evidence))
-    assert (record.status, record.reason, record.verdict) == (NOT_AVAILABLE, "one socket", None)
 
 
 def test_failed_attempt_names_its_reason_and_their_number(tmp_path: Path) -> None:
@@ -127,11 +81,6 @@ def test_attempt_without_end_is_not_taken_for_a_failure_nor_a_result(tmp_path: P
     record = read(run_folder(tmp_path, "attempts/20260101T000000Z-1", evidence=CLAIM, output=OUTPUT))
     assert record.status == MISSING
     assert "has not ended" in record.reason
-
-
-def test_result_without_evidence_is_unverified(tmp_path: Path) -> None:
-    record = read(run_folder(tmp_path, "result", output=OUTPUT))
-    assert (record.status, record.verdict) == (OK, "unverified")
 
 
 def test_binary_output_is_not_a_crash(tmp_path: Path) -> None:
@@ -165,42 +114,12 @@ def test_case_that_cannot_run_has_a_record_for_each_repeat(tmp_path: Path) -> No
     ]
 
 
-def test_planned_runs_are_read_from_their_own_folder_only(tmp_path: Path) -> None:
-    """Also runs of another system, whose identities are known here too."""
-    left = run_folder(tmp_path, "result", output=OUTPUT, evidence=EVIDENCE, stderr="")
-    there = tmp_path / folder_of(DECLARED)
-    there.parent.mkdir(parents=True)
-    left.rename(there)
-    found = collect(plan_of({"runs": [planned(1), planned(2), planned(1, "0123456789ab")]}), tmp_path)
-    assert [(r.status, r.verdict) for r in found] == [(OK, "verified"), (MISSING, None), (MISSING, None)]
-
-
 def test_submissions_of_a_run_are_counted(tmp_path: Path) -> None:
     done = ("submitting", "submitted 7", "again after node failure", "submitting", "submitted 8")
     lines = [f"2026-01-01T00:00:00Z {IDENTITY} {action}" for action in done]
     (tmp_path / "submissions.txt").write_text("\n".join([*lines, "cut"]))
     [record] = collect(plan_of({}), tmp_path)
     assert record.metadata["submissions"] == "2, again after node failure"
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"repeat": 2},
-        {"case": Case("here", "blue", "SHM-2", "tree_gather")},
-        {"case": Case("there", "blue", "SHM-1", "tree_gather")},
-        {"case": Case("here", "blue", "SHM-1", "PingPong")},
-        {"name": "r01-ffffffffffff"},
-    ],
-)
-def test_a_result_that_was_copied_into_another_runs_folder_is_contradicted(
-    tmp_path: Path, other: dict[str, Any]
-) -> None:
-    folder = run_folder(tmp_path, "result", output=OUTPUT, evidence=EVIDENCE, stderr="")
-    folder = folder.rename(tmp_path / other.get("name", folder.name))
-    record = read_run(other.get("case", CASE), "imb", RunFolder(folder, other.get("repeat", 1)))
-    assert (record.status, record.verdict) == (OK, "contradicted")
-    assert "another run" in record.verdict_reasons[0]
 
 
 @pytest.mark.parametrize(("kind", "again"), [("cores", False), ("network", True), ("program", True)])
@@ -211,17 +130,6 @@ def test_what_may_be_there_by_now_is_tried_again(tmp_path: Path, kind: str, agai
     (folder / "attempts").mkdir()
     (folder / "result").rename(folder / "attempts/20260101T000000Z-1")
     assert (read(folder).status, read(folder).reason) == (NOT_AVAILABLE, "why")
-
-
-def test_the_exit_status_of_a_job_is_that_of_its_latest_attempt(tmp_path: Path) -> None:
-    """A requeued job has several attempts with one number."""
-    for day, status, job in ((1, 143, "1"), (2, 7, "1"), (3, 0, "2")):
-        evidence = EVIDENCE.replace("exit_status=0", f"exit_status={status}")
-        attempt = tmp_path / f"attempts/2026010{day}T000000Z-{job}"
-        attempt.mkdir(parents=True)
-        (attempt / "evidence.txt").write_text(split(evidence)[0])
-    (tmp_path / "attempts/of somebody").touch()
-    assert [exit_status(tmp_path, job) for job in ("1", "2", "3", "")] == [7, 0, None, 0]
 
 
 def test_output_that_says_nothing_is_not_kept_as_a_result(tmp_path: Path) -> None:
@@ -240,13 +148,6 @@ def test_osu_output_that_ends_before_its_largest_size_is_cut(tmp_path: Path) -> 
         claim = EVIDENCE.replace("claim members", f"claim largest_size={largest}\nclaim members")
         folder = run_folder(tmp_path / largest, "result", output=text, evidence=claim)
         assert read_run(CASE, "osu", RunFolder(folder, 1)).status == status
-
-
-def test_records_survive_being_written_and_read(tmp_path: Path) -> None:
-    record = read(run_folder(tmp_path, "result", output=OUTPUT, evidence=EVIDENCE, stderr=""))
-    path = tmp_path / "records.jsonl"
-    write_records(path, Header("c"), [record])
-    assert read_records(path) == (Header("c"), [record])
 
 
 @pytest.mark.parametrize(

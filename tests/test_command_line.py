@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
+from argparse import SUPPRESS
 from pathlib import Path
 
 import pytest
@@ -155,14 +157,6 @@ def test_the_doctor_answers_in_json(folder: Path, capsys: pytest.CaptureFixture[
     assert again["status"] == 2 and again["errors"][0]["file"] == "site.yaml"
 
 
-def test_plan_shows_a_selection_and_says_that_it_is_one(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, out, _ = called(capsys, "plan", "mine.yaml", "--placement", "TCP-loopback", "--repeat", "2")
-    assert out.splitlines()[0] == "only placement TCP-loopback; repeat 2: 1 of 4 runs"
-    assert "×1" in out and "SHM-1" not in out and "1 runs here" in out
-
-
 def test_the_help_fits_a_screen_and_names_every_subcommand(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["--help"])
@@ -189,17 +183,22 @@ def test_every_subcommand_has_examples_that_its_parser_takes(
             assert f"mpicampaign {name}" in command and effect
 
 
+def test_every_option_is_in_the_documents() -> None:
+    documents = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    words = set(re.findall(r"(?<![\w-])--?[a-z][a-z-]*", "\n".join(path.read_text() for path in documents)))
+    missing = []
+    for name, parser in subparsers(command_parser()).items():
+        parser.load_arguments()
+        shown = [action for action in parser._actions if action.help != SUPPRESS and action.dest != "help"]
+        options = [text for action in shown for text in action.option_strings]
+        missing += [f"{name} {text}" for text in options if text not in words]
+    assert not missing
+
+
 def test_the_manual_page_is_current() -> None:
     assert shipped(FILE).read_text() == man_page(), "make it anew: python -m mpicampaign.cli.man_page"
     assert all(f".SS {name}\n" in man_page() for name in COMMANDS)
     assert all(f".B {status}\n" in man_page() for status in MEANINGS)
-
-
-@pytest.mark.skipif(not shutil.which("groff"), reason="groff is not installed")
-def test_the_manual_page_is_drawn_without_a_warning() -> None:
-    command = ["groff", "-man", "-Tutf8", "-ww", str(shipped(FILE))]
-    done = subprocess.run(command, capture_output=True, check=True)
-    assert done.stderr == b"" and "× placements".encode() in done.stdout
 
 
 WAITS = """

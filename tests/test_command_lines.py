@@ -15,10 +15,6 @@ from hypothesis import strategies as st
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.imb.arguments import BENCHMARKS, OPTIONS
 from mpicampaign.suites.kernels import KERNELS
-from mpicampaign.suites.kernels.arguments import options_of
-from mpicampaign.suites.kernels.kernel import Kernel
-
-KERNEL_SOURCES = Path(__file__).parents[1] / "kernels"
 
 
 def found(call: str) -> list[str]:
@@ -122,17 +118,6 @@ TOKENS = sorted({name for each in OPTIONS.values() for name in each} | set(BENCH
 def test_any_arguments_are_checked(arguments: list[str], program: str) -> None:
     suite = SUITES["imb" if program.startswith("IMB") else "kernel"]
     assert all(each.message for each in suite.arguments(program, arguments))
-
-
-@pytest.mark.parametrize("kernel", KERNELS.values(), ids=lambda kernel: kernel.name)
-def test_the_options_of_a_kernel_are_those_of_its_source(kernel: Kernel) -> None:
-    source = (KERNEL_SOURCES / f"{kernel.name}.c").read_text()
-    sweep, _, rest = (KERNEL_SOURCES / "common/options.c").read_text().partition('"--budget"')
-    texts = [source, '{"--budget"', rest, "" if ".measure" in source else sweep]
-    for header, macro in (("tree.h", "TREE_OPTION"), ("baseline.h", "BASELINE_OPTION")):
-        texts += [(KERNEL_SOURCES / "common" / header).read_text()] if macro in source else []
-    options = re.findall(r'[{][\s\\]*"(--[a-z-]+)"', "\n".join(texts))
-    assert set(options_of(kernel)) == set(options)
 
 
 @pytest.mark.mpi

@@ -10,7 +10,7 @@ from test_parsers_kernel import HEADER
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Series
-from mpicampaign.show.sentences import said
+from mpicampaign.show.sentences import note_text
 from mpicampaign.suites import parse
 
 CASE = Case("s", "g", "SHM-1", "tree_gather")
@@ -25,21 +25,7 @@ def notes(*runs: dict[str, Numbers], suite: str = "kernel") -> list[str]:
         values = {"size": [8, 16], "time": [1e-6, 2e-6], **{name: [*each] for name, each in columns.items()}}
         records.append(run(CASE, repeat, Series("x", 2, values), suite=suite))
     ((row,),) = (table.rows for table in compare(records, [8]).tables)
-    return [said(note) for note in row.notes]
-
-
-def test_the_widest_size_is_named() -> None:
-    settled: dict[str, Numbers] = {"converged": [1, 1], "width": [5.0, 0.01]}
-    assert notes(settled, {"converged": [0, 0], "width": [0.12, 0.034]}) == [
-        "not converged: samples at 8 B: ± 12 % (repeat 2)"
-    ]
-    assert notes({"converged": [1, 0], "width": [0.5, 0.034]}) == [
-        "not converged: samples at 16 B: ± 3.4 % (repeat 1)"
-    ]
-    assert notes({"converged": [0, 1], "width": [100.0, 0.0]}) == [
-        "not converged: samples at 8 B: ± 10000 % (repeat 1)"
-    ]
-    assert notes(settled) == []
+    return [note_text(note) for note in row.notes]
 
 
 def test_runs_without_widths_are_reported_as_before() -> None:

@@ -18,7 +18,6 @@ from mpicampaign.show.charts.every import every_chart
 from mpicampaign.show.charts.model import CoreMap
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.suites import parse
-from mpicampaign.suites.kernels.core_pairs import MOST_PAIRS
 
 if TYPE_CHECKING:
     from core_pairs_output import Place
@@ -40,33 +39,6 @@ def maps(*runs: Record) -> list[CoreMap]:
 
 def map_of(places: list[Place]) -> CoreMap:
     return maps(of(core_pairs(places)))[0]
-
-
-def test_a_record_keeps_every_pair_up_to_a_limit() -> None:
-    columns = of(core_pairs(SIXTEEN)).series[0].columns
-    assert {len(values) for name, values in columns.items() if name.startswith("pairs_")} == {16 * 15}
-    assert columns["pairs_to"][:3] == [1, 2, 3] and columns["pairs_level"][:3] == [3, 2, 3]
-    ranks = 91
-    assert ranks * (ranks - 1) > MOST_PAIRS
-    for text in (core_pairs(cyclic(1, 1, 1, ranks)), core_pairs(SIXTEEN, rows="those from each 2th rank")):
-        kept = of(text).series[0].columns
-        assert "pair_latency" in kept and not any(name.startswith("pairs_") for name in kept)
-
-
-@pytest.mark.parametrize(
-    ("places", "order", "edges"),
-    [
-        (SIXTEEN, ORDER, {4: NUMA_NODE, 8: SOCKET, 12: NUMA_NODE}),
-        (cyclic(2, 2, 1, 1), (0, 2, 1, 3), {1: SOCKET, 2: NODE, 3: SOCKET}),
-        (cyclic(4, 1, 1, 1), (0, 1, 2, 3), {1: NODE, 2: NODE, 3: NODE}),
-        (cyclic(1, 1, 1, 4), (0, 1, 2, 3), {}),
-    ],
-)
-def test_ranks_that_are_near_each_other_stand_beside_each_other(
-    places: list[Place], order: tuple[int, ...], edges: dict[int, int]
-) -> None:
-    found = map_of(places)
-    assert (found.ranks, found.edges) == (order, edges)
 
 
 def test_outputs_without_levels_are_in_the_order_of_ranks() -> None:
@@ -96,24 +68,6 @@ def test_fields_are_the_medians_of_repeats_with_the_same_layout() -> None:
     fractions = [field.fraction for line in bandwidth.fields for field in line if field]
     assert (min(fractions), max(fractions)) == (0, 1)
     assert "class 0 0.10" in latency.alt and "class 2 0.33" in latency.alt
-
-
-def test_pairs_that_were_not_measured_are_empty() -> None:
-    text = core_pairs(SIXTEEN).splitlines()
-    cut = []
-    for line in (line for line in text[:-1] if not line.startswith("core_pairs 0 ")):
-        tokens = line.split()
-        of_rank_1 = line.startswith("core_pairs 1 ")
-        cut.append(" ".join([*tokens[:4], "-", *tokens[5:]]) if of_rank_1 else line)
-    latency, bandwidth = maps(of("\n".join([*cut, "#@end rows=225 status=ok"])))
-    row = latency.ranks.index(1)
-    assert not any(latency.fields[0]) and sum(field is not None for field in latency.fields[row]) == 15
-    assert not any(bandwidth.fields[row])
-
-
-def test_few_ranks_have_no_map() -> None:
-    assert not maps(of(core_pairs(cyclic(1, 1, 1, 3))))
-    assert len(maps(of(core_pairs(cyclic(1, 1, 1, 4))))) == 2
 
 
 def test_values_parts_and_borders_of_classes_are_drawn() -> None:

@@ -16,10 +16,6 @@ from pathlib import Path
 import pytest
 from test_kernels import Build, demand_refusal
 
-from mpicampaign.compare.compare import compare
-from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.records import Case, Record, Series
-from mpicampaign.show.make import to_terminal
 from mpicampaign.suites import OutputError, parse
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
@@ -224,68 +220,6 @@ ENOUGH_PROCESSORS = {"preload": "pretend.so", "PRETEND_PROCESSORS": "8"}
 PATIENT = ("--budget", "40")  # spent only where other programs keep the processors busy
 
 
-def single_values(series: Series) -> set[str]:
-    """The columns without those that hold a value for each pair."""
-    return {name for name in series.columns if not name.startswith("pairs_")}
-
-
-@pytest.mark.parametrize("ranks", [2, 3])
-def test_few_ranks_have_a_whole_matrix_and_no_classes(build: Build, ranks: int) -> None:
-    launch = build.launch(ranks, "core_pairs", *PATIENT)
-    assert launch.statuses == [0] * ranks, launch.errors
-    assert launch.header("classes") == f"n/a: needs at least 4 ranks, was started with {ranks}"
-    assert launch.header("contention_shared").startswith("n/a: needs at least 4 ranks")
-    pairs = ranks * (ranks - 1)
-    assert launch.header("latency_pairs") == launch.header("bandwidth_pairs") == f"{pairs}/{pairs}"
-    rows = launch.rows("core_pairs")
-    assert Counter((row["from"], row["to"]) for row in rows) == {
-        (str(a), str(b)): 1 for a in range(ranks) for b in range(ranks) if a != b
-    }
-    for row in rows:
-        assert row["class"] == "-"
-        assert float(row["latency_seconds"]) > 0 and float(row["bandwidth_seconds"]) > 0
-    (series,) = parse("kernel", launch.output).series
-    assert single_values(series) == {"pair_latency", "pair_bandwidth"}
-    assert len(series.columns["pairs_from"]) == pairs
-
-
-def test_five_ranks_have_classes_and_contention(build: Build) -> None:
-    launch = build.launch(5, "core_pairs", "--budget", "1", **ENOUGH_PROCESSORS)
-    assert launch.statuses == [0] * 5, launch.errors
-    measured = sum(row["latency_seconds"] != "-" for row in launch.rows("core_pairs"))
-    assert launch.header("latency_pairs") == f"{measured}/20"
-    assert int(launch.header("classes")) >= 1
-    for row in launch.rows("contention"):
-        assert len({row[name] for name in ("from", "to", "other_from", "other_to")}) == 4
-    assert "topology_agreement" in launch.output
-    assert parse("kernel", launch.output).series[0].columns["pair_classes"][0]
-
-
-def test_ranks_that_share_a_processor_have_no_classes(build: Build) -> None:
-    """Waiting for a processor would look like distance, and like a shared path."""
-    alone = {"preload": "pretend.so", "PRETEND_PROCESSORS": "3"}
-    launch = build.launch(4, "core_pairs", "--budget", "0.5", **alone)
-    assert launch.statuses == [0] * 4, launch.errors
-    for key in ("classes", "contention_shared"):
-        assert launch.header(key).startswith("n/a: needs a processor for each rank")
-    assert single_values(parse("kernel", launch.output).series[0]) == {"pair_latency", "pair_bandwidth"}
-    launch = build.launch(4, "tree_gather", "--tree", "tuned", **alone)
-    assert launch.statuses == [2] * 4
-    assert "--tree tuned needs a processor for each rank" in launch.errors
-
-
-def test_a_budget_spent_before_the_first_pair_still_measures_that_and_says_so(build: Build) -> None:
-    """As on a machine that is so busy that the warm-up takes longer."""
-    launch = build.launch(4, "core_pairs", "--budget", "0.000001", **ENOUGH_PROCESSORS)
-    assert launch.statuses == [0] * 4, launch.errors
-    (row,) = launch.rows("core_pairs")
-    assert float(row["latency_seconds"]) > 0 and float(row["bandwidth_seconds"]) > 0
-    assert launch.header("shortened") == "1 and 1 of 12 pairs for latency and bandwidth"
-    assert launch.header("classes") == "1"
-    assert launch.header("contention_shared") == "n/a: none was measured within the budget"
-    assert parse("kernel", launch.output).series[0].columns["pair_classes"] == [1]
-
-
 def test_the_topology_is_read_where_hwloc_reads_it(build: Build, tmp_path: Path) -> None:
     for cpu in range(os.cpu_count() or 1):
         folder = tmp_path / f"sys/devices/system/cpu/cpu{cpu}"
@@ -393,37 +327,6 @@ contention 0 2 1 3 1e-04 1.1e-04
 
 def output(rows: str = ROWS) -> str:
     return f"{HEADER}{rows}#@end rows={len(rows.splitlines())} status=ok\n"
-
-
-def test_series_of_the_matrix() -> None:
-    (series,) = parse("kernel", output()).series
-    assert (series.label, series.ranks) == ("core_pairs", 4)
-    assert series.columns == {
-        "pair_latency": [pytest.approx(3e-7)],
-        "pair_bandwidth": [pytest.approx(2e6 / 4e-4)],
-        "pair_classes": [2],
-        "fastest_class_latency": [pytest.approx(2e-7)],
-        "slowest_class_latency": [pytest.approx(9e-7)],
-        "fastest_class_bandwidth": [pytest.approx(1e10)],
-        "slowest_class_bandwidth": [pytest.approx(5e9)],
-        "contention": [pytest.approx(1.5)],
-    }
-
-
-def test_metrics_of_the_matrix() -> None:
-    metrics = choose_metrics("kernel", parse("kernel", output()).series, [1024])
-    assert [metric.name for metric in metrics][:2] == ["latency, median pair", "bandwidth, median pair"]
-    assert {metric.name: metric.lower_is_better for metric in metrics}["largest contention factor"]
-    assert [metric.name for metric in metrics if metric.headline] == ["latency, median pair"]
-
-
-def test_each_metric_has_its_own_heading() -> None:
-    series = parse("kernel", output()).series
-    run = Record(Case("s", "g", "SHM", "core_pairs"), "kernel", 1, "ok", series=series, hosts=("a",))
-    text = to_terminal(compare([run], [1024]))
-    for heading in ("latency, median pair (µs)", "pair classes (number)", "largest contention factor (×)"):
-        assert heading in text
-    assert text.count("1/1") == 8
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import replace
 from statistics import median
@@ -14,24 +13,15 @@ import synthetic
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import DISTURBED, FAILED, MISSING, QUIET, Case, Record
 from mpicampaign.show.answers import answers, behind, lead
-from mpicampaign.show.charts.curves import by_host_group
-from mpicampaign.show.charts.dots import latency
-from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.charts.selection import selections
-from mpicampaign.show.disturbed import MARK, MEANING
-from mpicampaign.show.form import LONG, MATRIX, Form
-from mpicampaign.show.make import tables, to_markdown, to_terminal
-from mpicampaign.show.report.write import write_report
-from mpicampaign.show.runs import run_counts
-from mpicampaign.show.summary import help_text, summary, summary_text
+from mpicampaign.show.make import tables, to_terminal
+from mpicampaign.show.runs import MARK, MEANING, mark_of, run_counts
+from mpicampaign.show.summary import summary
+from mpicampaign.show.view import LONG, MATRIX, View
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from mpicampaign.show.answers import Answer
 
 REASON = "rank 1 waited 31% of its time for a CPU; other processes of n1 used 4.2 s of CPU time"
-PROCESS = "; python3 (pid 123, uid 7) used 0.9 CPUs"
 BUSY = (3e-6, 9e-6, 5.5e-6, 4e-6, 7e-6)
 
 
@@ -81,7 +71,7 @@ def test_the_range_of_the_best_overlaps_others_or_none() -> None:
 def test_a_median_is_of_quiet_runs_or_of_disturbed_ones() -> None:
     some = runs("SHM-1", (2e-6, 9e-6, 3e-6, 4e-6), quiet=(1, 3, 4))
     answer = shown([*some, *runs("SHM", (5e-6, 5e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
-    assert [(one.name, one.value, one.mark) for one in answer.candidates] == [
+    assert [(one.name, one.value, mark_of(one.row)) for one in answer.candidates] == [
         ("SHM-1", "3.00", ""),
         ("SHM", "5.00", ""),
         ("TCP", "5.50", MARK),
@@ -101,71 +91,15 @@ def test_a_median_is_of_quiet_runs_or_of_disturbed_ones() -> None:
 @pytest.mark.parametrize("form", ["terminal", "markdown", "latex", "html"])
 def test_each_table_marks_them_and_says_once_what_the_mark_means(form: str, layout: str) -> None:
     comparison = compare([*runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
-    text = " ".join(tables(comparison, Form(form, layout)).decode().split())
+    text = " ".join(tables(comparison, form, View(layout=layout)).decode().split())
     mark = r"\dag{}" if form == "latex" else MARK
     grids = text.count(MEANING)
     assert grids > 1, "each grid stands alone"
     values = 4 if layout == LONG else 1  # of a line
     assert text.count(mark) == grids * (1 + values)
     assert re.search(rf"5\.50\W+(\w+\W+)*?{re.escape(mark)}", text)
-    quiet = tables(compare(runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2))), Form(form, layout)).decode()
+    quiet = tables(compare(runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2))), form, View(layout=layout)).decode()
     assert mark not in quiet
-
-
-def test_comparisons_in_text_mark_them() -> None:
-    comparison = compare([*runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
-    brief, full = to_terminal(comparison), to_markdown(comparison)
-    assert f"5.50{MARK}" in brief and f"5.50 \\[3.00, 9.00\\]<sup>{MARK}</sup>" in full
-    assert brief.count(MEANING) == full.count(MEANING) == 1
-    assert all("On this busy machine the median" in text for text in (brief, full))
-    lines = [line for line in brief.splitlines() if line.lstrip().startswith(("g ", "host group"))][1:3]
-    assert lines[0].index("2.00") == lines[1].index("5.50"), "digits stay below digits"
-
-
-@pytest.mark.parametrize("layout", [LONG, MATRIX])
-def test_data_have_a_column_for_them(layout: str) -> None:
-    comparison = compare([*runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
-    first = json.loads(tables(comparison, Form("json", layout)))["rows"][0]
-    lines = json.loads(tables(comparison, Form("json", layout)))["rows"]
-    if layout == LONG:
-        assert [line["disturbed"] for line in lines] == [line["placement"] == "TCP" for line in lines]
-    else:
-        assert (first["SHM-1 disturbed"], first["TCP disturbed"], first["TCP [unit]"]) == (
-            False,
-            True,
-            5.5e-6,
-        )
-    assert MARK not in tables(comparison, Form("csv", layout)).decode()
-
-
-def test_figures_and_curves_mark_them() -> None:
-    comparison = compare([*runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
-    scene, table = Scene(comparison, "MB/s"), comparison.tables[0]
-    dots, curves, [chosen, *_] = latency(scene, table), by_host_group(scene, table), selections(scene)
-    assert dots is not None and curves is not None
-    assert [row.label for row in dots.rows] == ["SHM-1", f"TCP{MARK}"]
-    assert [{dot.hollow for dot in cell.dots} for cell in dots.columns[0].cells] == [{False}, {True}]
-    assert [curve.label for curve in curves.panels[0].curves] == ["SHM-1", f"TCP{MARK}"]
-    assert [line.curve.name.endswith(MARK) for line in chosen.lines] == [False, True]
-    assert all(text.count(f"{MARK}: {MEANING}") == 1 for text in (dots.caption, curves.caption))
-    assert chosen.note == f"{MARK}, hollow points: {MEANING}."
-
-
-def test_the_first_screen_counts_them_apart_and_says_what_helps(tmp_path: Path) -> None:
-    busy = [replace(run, condition_reason=REASON + PROCESS) for run in runs("TCP", BUSY)]
-    records = [*runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2)), *busy]
-    write_report(tmp_path / "report.html", compare(records), records)
-    page = (tmp_path / "report.html").read_text()
-    assert re.search(
-        r'class="busy".*?7 <span class="state verified">verified</span>, 5 of them disturbed', page
-    )
-    [helps] = [line for line in summary(compare(records)).notices if "exclusive node" in line]
-    assert "python3 (pid 123, uid 7) used 0.9 CPUs" in helps and "busy_machine: rank" in helps
-    assert page.count("an exclusive node") == 1
-    assert "On this busy machine" in page.partition('id="rankings"')[2].partition("</section>")[0]
-    ranked = [replace(run, ranks_busy=True) for run in records]
-    assert help_text(ranked) == help_text(runs("SHM-1", (2e-6, 9e-6), quiet=(1,))) == ""
-    assert f"5.50{MARK} [3.00, 9.00]" in summary_text(compare(records))
 
 
 def test_what_a_busy_machine_did_not_let_run_is_no_failure() -> None:

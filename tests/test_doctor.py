@@ -20,7 +20,6 @@ from default_signals import popen_with_default_signals
 from test_doctor_outputs import BHOSTS, BQUEUES, LSHOSTS, TWO_KINDS
 
 from mpicampaign.commands import call
-from mpicampaign.schedulers import batch_schedulers
 
 TOOLS = ("bash", "sh", "cat", "uname", "timeout", "mv", "rm", "sleep", "env", "touch", "id")
 Done = subprocess.CompletedProcess[str]
@@ -360,45 +359,6 @@ def test_an_lsf_that_does_not_answer(desk: Desk) -> None:
 # ---- Two schedulers
 
 
-def test_of_two_schedulers_the_first_of_the_registry_is_examined(desk: Desk) -> None:
-    desk.slurm()
-    for name, output in (("bqueues", BQUEUES), ("lshosts", LSHOSTS), ("bhosts", BHOSTS), ("bparams", "")):
-        desk.stand_in(name, output)
-    first, second = batch_schedulers()
-    done = desk.call("doctor", "--no-probe")
-    assert f"scheduler: {first.title}\n" in done.stdout
-    assert f"{second.title} is here, too: --scheduler {second.name} looks at it" in done.stdout
-    done = desk.call("doctor", "--no-probe", "--overwrite", "--scheduler", second.name)
-    assert f"scheduler: {second.title}\n" in done.stdout and "is here, too" not in done.stdout
-
-
-@pytest.mark.parametrize("silent", ["lsf", "slurm"])
-def test_of_two_schedulers_the_one_that_answers_is_examined(desk: Desk, silent: str) -> None:
-    """Such as a site with LSF and the commands of Slurm, without a Slurm."""
-    desk.slurm()
-    for name, output in (("bqueues", BQUEUES), ("lshosts", LSHOSTS), ("bhosts", BHOSTS), ("bparams", "")):
-        desk.stand_in(name, output)
-    quiet, used = sorted(batch_schedulers(), key=lambda scheduler: scheduler.name != silent)
-    desk.stand_in(quiet.site_questions[0][0], "cannot contact controller\n", status=1)
-    done = desk.call("doctor", "--no-probe")
-    assert done.returncode == 0, done.stderr
-    assert f"scheduler: {used.title}\n" in done.stdout
-    note = f"{quiet.title} is installed here, but left aside: {quiet.site_questions[0][0]} failed"
-    assert (note in done.stdout) == (quiet is batch_schedulers()[0])
-    desk.demand_campaign()
-
-
-def test_where_no_scheduler_answers_all_are_named(desk: Desk) -> None:
-    for scheduler in batch_schedulers():
-        desk.stand_in(scheduler.site_questions[0][0], status=255)
-    done = desk.call("doctor")
-    assert done.returncode == 2 and "give --scheduler none" in done.stderr
-    assert all(
-        f"{scheduler.site_questions[0][0]} failed with exit status 255" in done.stderr
-        for scheduler in batch_schedulers()
-    )
-
-
 # ---- Many nodes
 
 
@@ -472,12 +432,6 @@ def _alive(process: int) -> bool:
         return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
     except (ProcessLookupError, FileNotFoundError):
         return False
-
-
-def test_the_failure_of_a_command_has_its_last_lines_without_control_characters() -> None:
-    answer = call(["bash", "-c", "printf 'a\nb\nc\n'; printf 'd\033\n' >&2; exit 3"])
-    assert answer.failure == "bash failed with exit status 3: b / c / 'd\\x1b'"
-    assert answer.last_line == "'d\\x1b'" and answer.out == "a\nb\nc\n"
 
 
 def test_a_command_that_is_not_there() -> None:

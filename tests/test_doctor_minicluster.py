@@ -12,8 +12,6 @@ import pytest
 from conftest import succeeded
 from minicluster import MiniCluster
 
-from mpicampaign.campaign.file import load_campaign
-
 pytestmark = pytest.mark.slow
 
 Done = subprocess.CompletedProcess[str]
@@ -56,64 +54,6 @@ def test_two_groups_are_found_with_their_sockets_cores_and_networks(
     assert "hardware as MPICAMPAIGN_SYSFS declares it" in words
     assert last_job(minicluster) == before + 2
     assert [path.name for path in folder.iterdir()] == ["site.yaml"]
-
-
-def test_the_campaign_file_is_checked_planned_and_as_found(minicluster: MiniCluster, folder: Path) -> None:
-    assert succeeded(run(minicluster, folder, "doctor", "--output", "mine.yaml"))
-    for command in ("check", "plan"):
-        done = run(minicluster, folder, command, "--campaign", "mine.yaml")
-        assert done.returncode == 0, done.stderr
-    assert "48 runs here" in done.stdout
-    campaign = load_campaign(folder / "mine.yaml")
-    assert {name: group.cores for name, group in campaign.host_groups.items()} == {"blue": 2, "red": 2}
-    placements = {group: entry.placements for entry in campaign.matrix for group in entry.host_groups}
-    assert placements == {
-        "blue": ("SHM-1", "SHM", "TCP-eth0", "TCP-eth1"),
-        "red": ("SHM-2", "SHM", "TCP-eth0", "TCP-eth1"),
-    }
-
-
-def test_one_partition_that_is_asked_for(minicluster: MiniCluster, folder: Path) -> None:
-    done = run(minicluster, folder, "doctor", "--partition", "red", "--no-probe")
-    assert done.returncode == 0, done.stderr
-    (group,) = load_campaign(folder / "site.yaml").host_groups.values()
-    assert (group.name, group.partition, group.constraint, group.cores) == ("red", "red", "", 2)
-
-
-@pytest.mark.parametrize(
-    ("features", "selections"),
-    [
-        ("{}", [("n1|n2", ()), ("n3|n4", ())]),
-        ("same", [("", ("--exclude=n[3-4]",)), ("", ("--exclude=n[1-2]",))]),
-    ],
-)
-def test_features_that_name_nodes_or_nothing_make_no_groups_and_hardware_does(
-    minicluster: MiniCluster,
-    folder: Path,
-    features: str,
-    selections: list[tuple[str, tuple[str, ...]]],
-) -> None:
-    before = last_job(minicluster)
-    try:
-        for name in minicluster.nodes:
-            give_feature(minicluster, name, features.format(name))
-        done = run(minicluster, folder, "doctor")
-    finally:
-        for name, node in minicluster.nodes.items():
-            give_feature(minicluster, name, node.group.name)
-    assert done.returncode == 0, done.stderr + done.stdout
-    assert last_job(minicluster) == before + 2
-    campaign = load_campaign(folder / "site.yaml")
-    groups = list(campaign.host_groups.values())
-    assert [(group.constraint, group.directives) for group in groups] == selections
-    # The probes ran on the nodes that they were sent to: the hardware is theirs.
-    placements = [entry.placements for entry in campaign.matrix]
-    assert placements == [("SHM-1", "SHM", "TCP-eth0", "TCP-eth1"), ("SHM-2", "SHM", "TCP-eth0", "TCP-eth1")]
-
-
-def give_feature(cluster: MiniCluster, node: str, feature: str) -> None:
-    features = [f"AvailableFeatures={feature}", f"ActiveFeatures={feature}"]
-    cluster.administer(["scontrol", "update", f"NodeName={node}", *features])
 
 
 @pytest.mark.full

@@ -6,22 +6,17 @@ written by hand after the documentation of its tables and stand in for a real on
 
 from __future__ import annotations
 
-import contextlib
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from mpicampaign.doctor.probe_jobs import SCRIPT
 from mpicampaign.errors import UnreadableError
 from mpicampaign.schedulers import lsf, slurm
-from mpicampaign.schedulers.scheduler import QUEUED, RUNNING, Node, NodeClass
-from mpicampaign.site.alike import node_classes
-from mpicampaign.site.facts import Interface, Port
-from mpicampaign.site.modules import module_names, mpi_modules, program_library
+from mpicampaign.schedulers.scheduler import QUEUED, Node, NodeClass
+from mpicampaign.site.names import module_names, mpi_modules
+from mpicampaign.site.node_types import node_classes
 from mpicampaign.site.probe import read_probe
 
 TWO_KINDS = """\
@@ -41,26 +36,8 @@ def classes(output: str, *wanted: str) -> list[NodeClass]:
 # ---- Slurm
 
 
-def test_a_node_of_several_partitions_is_one_node_of_the_default_one() -> None:
-    found = classes(TWO_KINDS)
-    assert [(each.queue, each.names, each.usable) for each in found] == [
-        ("all", ("n1", "n2"), 1),
-        ("all", ("n3",), 1),
-        ("night", ("n4",), 1),
-    ]
-    first = [each.members[0] for each in found]
-    assert [(node.sockets, node.cores, node.cpus) for node in first] == [(1, 2, 2), (2, 2, 2), (2, 32, 64)]
-    assert [node.memory for node in first] == [None, None, 2**38]
-
-
 def test_a_constraint_is_given_where_a_partition_has_other_nodes() -> None:
     assert [slurm.constraint_of(each) for each in classes(TWO_KINDS)] == ["blue", "red", ""]
-
-
-def test_partitions_that_are_asked_for_are_the_only_ones_and_whole() -> None:
-    every, blue = classes(TWO_KINDS, "night", "blue")
-    assert (every.names, blue.names, slurm.constraint_of(blue)) == (("n4",), ("n1",), "")
-    assert [each.names for each in classes(TWO_KINDS, "all", "blue")][-1] == ("n1",)
 
 
 @pytest.mark.parametrize(
@@ -94,17 +71,6 @@ def test_unexpected_sinfo_output_is_refused_with_a_message(output: str) -> None:
     assert "\x1b" not in str(caught.value)
 
 
-FIELD = st.sampled_from(
-    ["n1", "n2", "all", "all*", "up", "x,y", "", "(null)", "1", "16", "idle", "\x1b", "-"]
-)
-
-
-@given(st.lists(st.lists(FIELD, min_size=10, max_size=12), max_size=4))
-def test_no_output_of_sinfo_stops_the_reader_otherwise(rows: list[list[str]]) -> None:
-    with contextlib.suppress(UnreadableError):
-        assert classes("\n".join("|".join(row) for row in rows)) is not None
-
-
 def test_demands_of_partitions() -> None:
     output = (
         "PartitionName=open AllowGroups=ALL AllowAccounts=ALL AllowQos=ALL ReqResv=NO\n"
@@ -114,22 +80,6 @@ def test_demands_of_partitions() -> None:
     assert notes["open"] == ()
     assert notes["closed"] == ("open to these accounts only: chem,phys", "needs a reservation")
     assert slurm.partition_notes("slurm_load_partitions error: …") == {"": ()}
-
-
-def test_slurm_jobs() -> None:
-    members = (Node("n1", features=("a", "b")), Node("n2", features=("a",)), Node("n3", features=("b",)))
-    nodes = NodeClass("-p; rm", members).only(members[:1])
-    command = slurm.SCHEDULER.probe(nodes, "job", "/a 100%/x.log", ["probe.sh", "out"])
-    assert "--partition=-p; rm" in command and "--constraint=a&b" in command
-    assert "--time=1" in command and "--nodes=1" in command
-    assert command[-3:] == ["--output=/a 100%%/x.log", "probe.sh", "out"]
-    printed = ("12\n", "12;cluster\n", "Submitted batch job 12\n")
-    assert [slurm.SCHEDULER.read_submitted(text) for text in printed] == ["12", "12", ""]
-    jobs = slurm.SCHEDULER.read_queue("12|PENDING|Resources|a\n13|RUNNING|None|b\n")
-    assert [(job.state, job.description) for job in jobs] == [
-        (QUEUED, "PENDING (Resources)"),
-        (RUNNING, "RUNNING"),
-    ]
 
 
 # ---- LSF: stand-ins
@@ -169,13 +119,6 @@ def lsf_answers(hosts: str = LSHOSTS, states: str = BHOSTS, queues: str = BQUEUE
     return {"lshosts": hosts, "bhosts": states, "bqueues": queues, "bparams": "Default Queues: normal\n"}
 
 
-def test_like_hosts_of_lsf() -> None:
-    broadwell, rome = node_classes(lsf.SCHEDULER.nodes(lsf_answers()), once=True)
-    assert (broadwell.names, broadwell.usable, broadwell.queue) == (("bw001", "bw002"), 1, "normal")
-    assert (rome.names, rome.usable, rome.features) == (("rm001",), 1, ("bigmem", "mg"))
-    assert rome.members[0] == Node("rm001", True, ("bigmem", "mg"), None, None, 64, 256 * 2**30, "AMD_Rome")
-
-
 @pytest.mark.parametrize(
     ("text", "size"),
     [("64255M", 64255 * 2**20), ("125.5G", 251 * 2**29), ("-", None), ("1.5", None), ("x" * 99, None)],
@@ -183,16 +126,6 @@ def test_like_hosts_of_lsf() -> None:
 def test_memory_of_lsf_hosts(text: str, size: int | None) -> None:
     nodes = lsf.read_hosts(LSHOSTS.replace("128G", text), BHOSTS)
     assert [node.memory for node in nodes] == [size, size, 256 * 2**30]
-
-
-def test_each_lsf_queue_that_is_asked_for_has_the_hosts() -> None:
-    found = node_classes(lsf.SCHEDULER.nodes(lsf_answers(), ["normal", "night"]), once=False)
-    assert [(each.queue, len(each.names)) for each in found] == [
-        ("normal", 2),
-        ("normal", 1),
-        ("night", 2),
-        ("night", 1),
-    ]
 
 
 @pytest.mark.parametrize(
@@ -237,31 +170,6 @@ def test_modules_of_both_kinds() -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["gcc/13-openmpiless", "h5py-simpi/1", "gimpi/2020"])
-def test_modules_that_only_resemble_an_mpi(name: str) -> None:
-    assert mpi_modules([name]) == []
-
-
-def test_names_of_modules_that_no_script_should_see() -> None:
-    assert module_names("openmpi/5; rm -rf ~\n$(openmpi)\n-openmpi/4\nopenmpi/\x1b[31m5\n") == []
-
-
-@pytest.mark.parametrize(
-    ("version", "mpi"),
-    [
-        ("mpirun (Open MPI) 4.1.4", "openmpi4"),
-        ("mpirun (Open MPI) 5.0.3", "openmpi5"),
-        ("Intel(R) MPI Library for Linux* OS, Version 2021.18", "intelmpi"),
-        ("HYDRA build details:", "mpich-ofi"),
-        ("something else", ""),
-    ],
-)
-def test_libraries_by_what_mpirun_says(version: str, mpi: str) -> None:
-    library = program_library("/usr/bin/mpirun", version)
-    assert library and library.mpi == mpi
-    assert program_library("", version) is None
-
-
 # ---- The probe
 
 
@@ -301,22 +209,6 @@ def run_probe(folder: Path, path: str = "/usr/bin:/bin", program: str = "") -> s
     subprocess.run(["bash", str(SCRIPT), str(output), program], env=environment, check=True, timeout=240)
     assert [each.name for each in folder.glob("*.part")] == []
     return output.read_text()
-
-
-def test_the_probe_on_a_declared_node(tmp_path: Path) -> None:
-    probe = read_probe(run_probe(tmp_path))
-    assert (probe.sockets, probe.cores, probe.cpus) == (2, 4, 8)
-    assert probe.interfaces == (
-        Interface("bond 0", False, 50000, False, False),
-        Interface("eno1", True, 25000, True, False),
-        Interface("eno2", False, None, True, False),
-    )
-    assert probe.memory == os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    assert (f": {probe.model}\n" in Path("/proc/cpuinfo").read_text()) == bool(probe.model)
-    assert probe.ports == (
-        Port("mlx5_0", "1", True, "InfiniBand", 100.0),
-        Port("mlx5_0", "2", False, "InfiniBand", 100.0),
-    )
 
 
 def test_the_probe_finds_programs_and_their_versions(tmp_path: Path) -> None:

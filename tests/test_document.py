@@ -16,7 +16,6 @@ from mpicampaign.show.document import (
     Statement,
     Verbatim,
     plain,
-    text_grid,
 )
 from mpicampaign.show.writers.html import WRITER as HTML
 from mpicampaign.show.writers.html import html
@@ -27,8 +26,12 @@ DOCUMENT: tuple[Node, ...] = (
     Heading("PingPong *"),
     Items(("one", "two")),
     Caption("latency"),
-    text_grid(
-        1, ("row", "", "median", "of"), [("g", "", "1.5", "4 B"), ("group", "", "12", ""), ("h", "none")], 1
+    Grid(
+        "",
+        1,
+        ("row", "", "median", "of"),
+        (("g", "", "1.5", "4 B"), ("group", "", "12", ""), ("h", "none")),
+        remarks=1,
     ),
     Statement("g is best", ("2 < 3", "3 < 4")),
     Paragraph("median: of the repeats"),
@@ -83,10 +86,6 @@ def test_markdown_has_marks_and_escapes() -> None:
     assert markdown(DOCUMENT) == MARKDOWN
 
 
-def test_an_empty_document_is_an_empty_line() -> None:
-    assert terminal_text(()) == markdown(()) == "\n"
-
-
 def test_html_has_every_part() -> None:
     assert html(DOCUMENT).splitlines()[:4] == [
         "<h2>PingPong *</h2>",
@@ -102,12 +101,6 @@ def test_html_has_every_part() -> None:
 
 
 CAPTION = '<p class="legend">latency</p>'
-
-
-def test_the_last_cell_of_a_short_line_goes_over_the_rest() -> None:
-    text = html(DOCUMENT[3:4])
-    assert '<tr><th scope="row">h</th>\n<td class="number" colspan="3">none</td></tr>' in text
-    assert '<td class="number">1.5</td>\n<td>4 B</td>' in text
 
 
 def test_html_shows_links_roles_and_hints_which_other_formats_leave_out() -> None:

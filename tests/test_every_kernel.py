@@ -48,13 +48,6 @@ def test_names_do_not_clash_with_what_smpicc_includes() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("ranks", [3, pytest.param(5, marks=pytest.mark.full)])
-@pytest.mark.parametrize("kernel", QUICK)
-def test_any_number_of_ranks(build: Build, kernel: str, ranks: int) -> None:
-    """As users start it: with nothing loaded before it."""
-    demand_success(build.launch(ranks, kernel, *QUICK[kernel], hasten=False), ranks)
-
-
 @pytest.mark.parametrize("kernel", [name for name in QUICK if KERNELS[name].ranks_minimum > 1])
 def test_one_rank_is_refused_with_the_command_to_use(build: Build, kernel: str) -> None:
     launch = build.launch(1, kernel, *QUICK[kernel])
@@ -94,17 +87,6 @@ def test_a_rank_that_dies_brings_the_run_down(build: Build, kernel: str) -> None
     launch = build.launch(3, kernel, *QUICK[kernel], **shim)
     assert launch.status not in (0, 124, 137)
     assert "#@end" not in launch.output
-
-
-@pytest.mark.parametrize("kernel", QUICK)
-def test_the_header_says_how_it_was_measured(build: Build, kernel: str) -> None:
-    launch = build.launch(2, kernel, *QUICK[kernel], "--seed", "7")
-    demand_success(launch, 2)
-    assert launch.header("seed") == "7"
-    for key in ("mpi_library", "ranks", "nodes", "hosts", "oversubscribed", "clock", "sync", "seconds"):
-        assert launch.header(key), key
-    assert int(launch.header("memory_per_process_bytes")) >= 0
-    assert len(launch.output) < 2_000_000
 
 
 def test_a_kernel_that_measured_nothing_fails(build: Build) -> None:

@@ -72,7 +72,7 @@ class Site(Cluster):
         for number in (OLDER, NEWER):
             if job := situation.job(number):
                 self.queue[number] = (*job, script.job_name)
-        lines = (f"2026-01-01T00:00:00Z {script.run.identity} {note}\n" for note in situation.notes)
+        lines = (f"2026-01-01T00:00:00Z {script.identity} {note}\n" for note in situation.notes)
         (script.campaign_folder / "submissions.txt").write_text("".join(lines))
         shutil.rmtree(script.folder / "attempts", ignore_errors=True)
         if situation.folder in ("exit status", "of another job"):

@@ -12,7 +12,6 @@ from mpicampaign.show.charts.looks import (
     TEXT_CONTRAST,
     contrast,
     ink_on,
-    looks,
     luminance,
     shade,
 )
@@ -67,17 +66,6 @@ def test_neighbours_differ_in_grey_print() -> None:
     """Colours further apart in the list differ in line and marker."""
     for one, other in pairwise(COLOURS):
         assert abs(lab(one, "normal")[0] - lab(other, "normal")[0]) > 9, (one, other)
-
-
-def test_looks_differ_in_line_and_marker_too() -> None:
-    found = list(looks(f"placement {n}" for n in range(28)).values())
-    assert len({(look.colour, str(look.line)) for look in found}) == 28
-    assert len({str(look.line) for look in found[:4]}) == len({look.marker for look in found[:7]}) - 3 == 4
-
-
-def test_coloured_text_is_readable_on_white() -> None:
-    for look in looks(COLOURS).values():
-        assert contrast(look.ink, "#ffffff") >= TEXT_CONTRAST
 
 
 def test_the_sequence_rises_in_lightness_and_text_is_readable_on_all_of_it() -> None:

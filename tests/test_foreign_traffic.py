@@ -16,10 +16,9 @@ from minicluster import MiniCluster
 from on_cluster import PING_PONG, TWO_FABRICS, cluster_project, host_groups, system
 
 from mpicampaign.records import DECLARED, OK, VERIFIED, Record, read_records
-from mpicampaign.verdict.counters import NOISE_BYTES, counter_findings, traffic
+from mpicampaign.verdict.counters import NOISE_BYTES, counter_findings, payload, traffic
 from mpicampaign.verdict.evidence import Evidence, read_evidence
 from mpicampaign.verdict.findings import SUPPORTS
-from mpicampaign.verdict.payload import payload
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 

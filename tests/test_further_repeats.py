@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import signal
@@ -18,13 +17,10 @@ from builders import MACHINE, campaign, plan
 from conftest import ProjectCopy
 from default_signals import popen_with_default_signals
 
-from mpicampaign.errors import UserError
 from mpicampaign.expectation import UNTIL_KNOWN
-from mpicampaign.jobs.further import repeats_of
-from mpicampaign.jobs.plan import Plan, check_cap, plan_file
-from mpicampaign.jobs.plan_text import further_text, warnings_text
+from mpicampaign.jobs.plan import Plan
+from mpicampaign.jobs.plan_text import further_text
 from mpicampaign.jobs.software import Program
-from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import DISTURBED, OK, QUIET, RANKED, Case, read_records
 
 CAMPAIGN = """\
@@ -44,44 +40,8 @@ matrix:
 """
 
 
-@pytest.mark.parametrize(
-    ("disturbed", "limit", "further"),
-    [
-        ((), 3, 0),
-        ((2,), 3, 1),
-        ((1, 3), 3, 2),
-        ((2, 4), 3, 2),
-        ((2, 4, 5, 6), 3, 3),
-        ((1, 2, 3), 2, 2),
-        ((1,), 0, 0),
-    ],
-)
-def test_each_disturbed_run_has_a_further_repeat(
-    disturbed: tuple[int, ...], limit: int, further: int
-) -> None:
-    found = repeats_of(3, limit, lambda repeat: DISTURBED if repeat in disturbed else QUIET)
-    assert (found.planned, found.further) == (3, further)
-
-
 def of_repeats(*disturbed: int) -> Callable[[Case, int, str], str]:
     return lambda case, repeat, identity: DISTURBED if repeat in disturbed else ""
-
-
-def test_further_repeats_come_last_and_change_no_other_run() -> None:
-    before = plan(campaign())
-    machine = replace(MACHINE, condition_of=of_repeats(2))
-    after = plan(campaign(), machine)
-    assert after.runs[: len(before.runs)] == before.runs
-    assert [(run.repeat, run.further, run.order) for run in after.runs[6:]] == [(4, True, 7), (4, True, 8)]
-    more = {run.identity for run in plan(campaign(repeats=4)).runs}
-    assert {run.identity for run in after.runs} == more, "a fourth repeat is the same run"
-    assert further_text(after) == "2 further repeats, since 2 runs were disturbed"
-    data = json.loads(plan_json(plan_file(after, "")))
-    assert [run["further"] for run in data["cases"][0]["runs"]] == [False, False, False, True]
-    assert plan_from(data).cases[0].runs[3].further
-    for run in data["cases"][0]["runs"]:
-        del run["further"]
-    assert not plan_from(data).cases[0].runs[3].further, "a plan of an earlier release"
 
 
 def test_the_campaign_limits_further_repeats() -> None:
@@ -108,43 +68,7 @@ def test_results_stay_described_where_the_program_is_gone() -> None:
     gone = Program("IMB-MPI1", "", "no IMB here")
     made = lambda case, repeat, identity: DISTURBED if repeat < 5 else ""  # noqa: E731
     found = plan(campaign(), replace(MACHINE, condition_of=made, find_program=lambda *_: gone))
-    assert not found.runs and [len(case.identities) for case in found.cases] == [4, 4]
-
-
-def test_further_repeats_stay_within_the_node_hours() -> None:
-    machine = replace(MACHINE, condition_of=of_repeats(1, 2, 3))
-    capped = plan(replace(campaign(), node_hours_cap=8 / 60), machine)  # 6 runs of a minute on one node
-    assert len(capped.further) == 2
-    assert [len(case.identities) for case in capped.cases] == [4, 4]
-    check_cap(capped, replace(campaign(), node_hours_cap=8 / 60))
-    with pytest.raises(UserError):
-        check_cap(capped, replace(campaign(), node_hours_cap=5 / 60))
-
-
-@pytest.mark.parametrize("minutes", range(7, 12))
-def test_node_hours_may_be_reached_exactly(minutes: int) -> None:
-    """Also if the cap times 3600 is less than its seconds."""
-    made = campaign()
-    hours = round(minutes * 261 / 60, 9)  # such as 30.45 and 34.8
-    long = replace(made, node_hours_cap=hours, matrix=(replace(made.matrix[0], time_limit=60 * 261),))
-    found = plan(long, replace(MACHINE, condition_of=of_repeats(1, 2, 3)))
-    assert len(found.runs) == minutes
-    check_cap(found, replace(campaign(), node_hours_cap=hours))
-
-
-def test_a_later_disturbed_run_takes_no_node_hours_from_a_further_repeat_that_was_begun() -> None:
-    """Else its job runs beside one of another case, and both need more than the campaign allows."""
-    made = replace(campaign(), node_hours_cap=7 / 60)
-    for first in (case.case for case in plan(made).cases):
-
-        def condition_of(case: Case, repeat: int, identity: str) -> str:
-            return DISTURBED if repeat <= 3 else ""
-
-        def begun(case: Case, repeat: int, identity: str, first: Case = first) -> bool:
-            return case == first and repeat == 4
-
-        [further] = plan(made, replace(MACHINE, condition_of=condition_of, begun=begun)).further
-        assert (further.case, further.repeat) == (first, 4)
+    assert not found.runs and [len(case.runs) for case in found.cases] == [4, 4]
 
 
 def until_known(known_at: int, made: int, cap: float | None = 100) -> Plan:
@@ -165,17 +89,8 @@ def test_repeats_go_on_from_look_to_look_until_the_case_is_known(
     known_at: int, made: int, repeats: int
 ) -> None:
     found = until_known(known_at, made)
-    assert {len(case.identities) for case in found.cases} == {repeats}
+    assert {len(case.runs) for case in found.cases} == {repeats}
     assert {case.repeats for case in found.cases} == {6}
-
-
-def test_the_cap_ends_repeats_that_go_on_until_known_and_says_so() -> None:
-    found = until_known(99, 6, cap=14 / 60)  # two cases of a minute on one node
-    assert (len(found.runs), found.capped) == (14, 6)
-    assert "node_hours_cap leaves out 6 repeats" in warnings_text(found)[-1]
-    assert not any("leaves out" in line for line in warnings_text(until_known(99, 6)))
-    with pytest.raises(UserError):
-        check_cap(until_known(99, 6, cap=11 / 60), replace(campaign(), node_hours_cap=11 / 60))
 
 
 def write(project: ProjectCopy, further: int = 1, busy: str = "unranked") -> None:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 import synthetic
-from test_charts import drawn, named_lines, read_back
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.gathers import gathers
-from mpicampaign.records import DISTURBED, Case, Record, Series
+from mpicampaign.records import Case, Record, Series
 from mpicampaign.show.charts.gathers import gather_charts
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.document import Grid, Paragraph
 from mpicampaign.show.gathers import gather_nodes
+from mpicampaign.show.view import View
 
 if TYPE_CHECKING:
     from mpicampaign.show.charts.model import CurveChart
@@ -89,33 +89,6 @@ def test_all_four_have_one_definition() -> None:
     assert not any(one.mean_time for one in full.found)
 
 
-def test_a_panel_for_each_size_and_a_curve_for_each_gather() -> None:
-    (chart,) = charts(of_place("SHM-1", 2) + of_place("HALF", 8) + of_place("FULL", 16))
-    assert [part.title for part in chart.panels] == [
-        "1 KiB per rank",
-        "8 KiB per rank",
-        "32 KiB per rank",
-        "1 MiB per rank",
-    ]
-    assert chart.ticks == (2, 8, 16) and chart.across.label == "cores in use"
-    for part in chart.panels:
-        assert len({curve.label for curve in part.curves}) == len(part.curves) == 5
-        assert all(list(curve.median) == [2, 8, 16] and len(curve.repeats) == 9 for curve in part.curves)
-    assert "osu_gather (mean over ranks)" in {curve.label for curve in chart.panels[0].curves}
-    assert "2 ranks: SHM-1; 8 ranks: HALF; 16 ranks: FULL." in chart.caption
-    page, panels = drawn(chart)
-    lines = [line for (line,) in named_lines(page, "median")]
-    curves = [
-        (panel, curve) for panel, part in zip(panels, chart.panels, strict=True) for curve in part.curves
-    ]
-    for line, (panel, curve) in zip(lines, curves, strict=True):
-        found = read_back(panel, line)
-        assert [x for x, _ in found] == pytest.approx([2, 8, 16])
-        assert [y for _, y in found] == pytest.approx(list(curve.median.values()))
-    texts = [text.get_text() for text in page._figure.texts]
-    assert texts.count("16") == 2 and "16 B" not in texts  # below both lowest panels
-
-
 def test_one_placement_for_each_number_of_ranks() -> None:
     """That with the most gathers, else the first; other numbers of nodes are apart."""
     poor = [run for run in of_place("SHM-1", 2) if run.case.benchmark == "Gather"]
@@ -133,39 +106,16 @@ def test_one_placement_for_each_number_of_ranks() -> None:
 def test_a_single_number_of_ranks_has_a_table_and_says_what_a_drawing_lacks() -> None:
     records = of_place("FULL", 4)
     assert not charts(records)
-    nodes = gather_nodes(compare(records), "MB/s")
+    nodes = gather_nodes(compare(records), View())
     said = [node.text for node in nodes if isinstance(node, Paragraph)]
     assert str(said[-1]).startswith("Not drawn: all gathers had 4 ranks. Add placements")
     (grid,) = (node for node in nodes if isinstance(node, Grid))
-    assert [str(line[0].text) for line in grid.lines] == [
+    assert [line[0] for line in grid.lines] == [
         "IMB Gather",
         "MPI_Gather",
         "osu_gather (mean over ranks)",
         "tree_gather (tree max-inter)",
         "tree_gather (tree min-inter)",
     ]
-    several = gather_nodes(compare(records + of_place("SHM", 2)), "MB/s")
+    several = gather_nodes(compare(records + of_place("SHM", 2)), View())
     assert not any("Not drawn" in str(node.text) for node in several if isinstance(node, Paragraph))
-
-
-def test_disturbed_runs_and_other_campaigns_have_no_part() -> None:
-    assert (
-        gather_nodes(compare(synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9)), "MB/s") == []
-    )
-    disturbed = [replace(run, condition=DISTURBED) for run in of_place("FULL", 4)]
-    assert gathers(compare(disturbed)) == []
-
-
-def test_sizes_are_compared_only_where_they_agree() -> None:
-    records = []
-    for run in of_place("FULL", 4) + of_place("SHM", 2):
-        (first, *rest) = run.series
-        short = replace(first, columns={name: values[:3] for name, values in first.columns.items()})
-        records.append(replace(run, series=(short, *rest)) if run.suite == "imb" else run)
-    (found,) = gathers(compare(records))
-    assert found.sizes == (1024, 8192, 32768)  # 1 MiB is not common to all, and no table size
-    (chart,) = charts(records)
-    names = [{curve.label for curve in part.curves} for part in chart.panels]
-    assert ["IMB Gather" in of_panel for of_panel in names] == [True, True, False]
-    (grid,) = (node for node in gather_nodes(compare(records), "MB/s") if isinstance(node, Grid))
-    assert [str(box.text) for box in grid.lines[0][3:]][-1] == "not measured"

@@ -18,7 +18,7 @@ from builders import MACHINE, script_of
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.jobs.plan import make_plan
-from mpicampaign.jobs.render import library_name, library_text
+from mpicampaign.jobs.render import library_name, library_text, script_text
 from mpicampaign.jobs.software import Program
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -41,10 +41,8 @@ def rendered(inline: bool = False) -> dict[str, str]:
     """The text of every script by its file's name."""
     campaign = load_campaign(GOLDEN / "golden.yaml")
     runs = make_plan(campaign, list(campaign.systems), FOUND).runs
-    return {
-        f"{run.case.system}.{run.case.placement}.sh": _without_checksum(script_of(run, ROOT).text(inline))
-        for run in runs
-    }
+    texts = {run.case: script_text(script_of(run, ROOT), inline) for run in runs}
+    return {f"{case.system}.{case.placement}.sh": _without_checksum(text) for case, text in texts.items()}
 
 
 def _without_checksum(text: str) -> str:

@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tarfile
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -19,13 +18,11 @@ from typing import Any
 import pytest
 from history_data import NEW, OLD, name_of, open_again, series_of, store_of, write_runs
 
-from mpicampaign.errors import BusyError, UserError
-from mpicampaign.files import locked
+from mpicampaign.errors import UserError
 from mpicampaign.history import store as store_module
-from mpicampaign.history.read_curves import curves_of
+from mpicampaign.history.curves import curves_of
 from mpicampaign.history.store import Store
 from mpicampaign.presentation import Presentation
-from mpicampaign.records import OK
 
 COLUMNS = ("series", "metric", "value", "kernel", "microcode", "repeat", "status", "declared", "identity")
 
@@ -37,34 +34,6 @@ def values(store: Store) -> Counter[tuple[str, float]]:
 
 def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def test_a_series_is_packed_with_its_raw_outputs_and_metrics(tmp_path: Path) -> None:
-    series = write_runs(tmp_path, 0)
-    store = Store(tmp_path / "history")
-    assert store.add(series, tmp_path, Presentation()) == ()
-    assert store.names() == [series.name]
-    with tarfile.open(store.pack(series.name)) as pack:  # without this program
-        names = pack.getnames()
-    assert names[0] == "MANIFEST.json" and "plan.json" in names and "campaign/series.json" in names
-    [output, _] = [name for name in names if name.endswith("output.txt")]
-    assert b"1 1.51" in store.content(series.name, output)
-    assert [record.status for record in store.records(series.name)] == [OK, OK]
-    rows = store.table(COLUMNS).to_pylist()
-    assert [(row["metric"], row["repeat"]) for row in rows] == [("latency at 1 B", 1), ("latency at 1 B", 2)]
-    assert [row["value"] for row in rows] == pytest.approx([1.51e-6, 1.52e-6])
-    assert {(row["kernel"], row["microcode"], row["status"]) for row in rows} == {(OLD["kernel"], "0x2b", OK)}
-    assert len({row["declared"] for row in rows}) == 1 and len({row["identity"] for row in rows}) == 2
-
-
-def test_adding_again_changes_nothing(tmp_path: Path) -> None:
-    series = write_runs(tmp_path, 0)
-    store = Store(tmp_path / "history")
-    store.add(series, tmp_path, Presentation())
-    before = store.pack(series.name).read_bytes()
-    shutil.rmtree(tmp_path / "runs")
-    store.add(series, tmp_path, Presentation())
-    assert store.pack(series.name).read_bytes() == before and len(values(store)) == 2
 
 
 def test_curves_have_a_point_for_each_series(tmp_path: Path) -> None:
@@ -90,28 +59,6 @@ def test_a_damaged_pack_is_named_and_set_aside_and_the_rest_is_read(tmp_path: Pa
     assert len(store.records(name_of(2))) == 2
 
 
-@pytest.mark.parametrize("damage", ["cut", "flipped", "other", "version"])
-def test_damaged_metrics_are_set_aside_and_rebuilt_from_the_pack(tmp_path: Path, damage: str) -> None:
-    store = store_of(tmp_path, 3)
-    before = values(store)
-    [bad] = [path for path in (store.folder / "metrics").iterdir() if name_of(1) in path.name]
-    content = bytearray(bad.read_bytes())
-    if damage == "cut":
-        content = content[: len(content) // 2]
-    elif damage == "flipped":
-        content[8] ^= 0xFF  # in the first page
-    elif damage == "version":
-        content = bytearray(bytes(content).replace(b"mpicampaign-history", b"mpicampaign-hist0ry"))
-    else:
-        content = bytearray(b"no Parquet")
-    bad.write_bytes(content)
-    again = open_again(store)
-    assert values(again) == before
-    assert f"{bad.name} is damaged" in again.problems[0]
-    assert len(list((store.folder / "damaged").iterdir())) == 1
-    assert not open_again(store).problems
-
-
 def test_lost_metrics_are_rebuilt_and_hidden_remains_are_swept(tmp_path: Path) -> None:
     store = store_of(tmp_path, 2)
     before = values(store)
@@ -121,18 +68,6 @@ def test_lost_metrics_are_rebuilt_and_hidden_remains_are_swept(tmp_path: Path) -
     remains.write_text("half")
     store.add(write_runs(tmp_path, 2), tmp_path, Presentation())
     assert not remains.exists() and len(store.names()) == 3
-
-
-def test_many_files_of_metrics_become_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "MAX_FILES", 3)
-    store = store_of(tmp_path, 4)
-    [one] = (store.folder / "metrics").iterdir()
-    assert len(values(store)) == 8
-    # a kill before the small ones were removed: they are not counted twice
-    small = store_of(tmp_path / "other", 2)
-    for path in (small.folder / "metrics").iterdir():
-        shutil.copy(path, one.parent)
-    assert set(values(open_again(store)).values()) == {1}
 
 
 def test_two_stores_merge_and_a_clash_is_refused(tmp_path: Path) -> None:
@@ -150,35 +85,10 @@ def test_two_stores_merge_and_a_clash_is_refused(tmp_path: Path) -> None:
     assert "refused: " in Store(tmp_path / "third/history").merge(there)[1]
 
 
-def test_one_writes_at_a_time(tmp_path: Path) -> None:
-    store = store_of(tmp_path, 1)
-    from mpicampaign.errors import Problem
-
-    with locked(store.folder / "store.lock", Problem("held")):
-        with pytest.raises(BusyError, match="another call writes to the history"):
-            store.add(write_runs(tmp_path, 1), tmp_path, Presentation())
-        assert len(values(open_again(store))) == 2, "others may read"
-
-
-def test_unknown_series_and_files_are_errors(tmp_path: Path) -> None:
+def test_an_unknown_series_is_an_error(tmp_path: Path) -> None:
     store = store_of(tmp_path, 1)
     with pytest.raises(UserError, match=f"no finished series 'x'\n    the last ones: {name_of(0)}"):
         store.manifest("x")
-    with pytest.raises(UserError, match="no file 'x'"):
-        store.content(name_of(0), "x")
-
-
-def test_merging_replaces_an_earlier_file_of_the_same_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Older series of another site leave the last series, after which the file is named, as it is."""
-    monkeypatch.setattr(store_module, "MAX_FILES", 1)
-    here, there = store_of(tmp_path / "here", 2, first=5), store_of(tmp_path / "there", 2)
-    [name] = files(here.folder / "metrics")
-    here.merge(there)
-    assert files(here.folder / "metrics") == [name]
-    shutil.rmtree(here.folder / "series")
-    assert len(values(open_again(here))) == 8, "no value needed its pack"
 
 
 def test_large_files_of_metrics_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -261,14 +171,6 @@ def test_a_file_that_cannot_be_read_is_not_damaged(
     assert failed and len(again.problems) == problems and not (store.folder / "damaged").exists()
 
 
-def test_a_pack_under_the_name_of_another_series_is_set_aside(tmp_path: Path) -> None:
-    store = store_of(tmp_path, 1)
-    shutil.copy(store.pack(name_of(0)), store.pack(name_of(1)))
-    again = open_again(store)
-    assert len(again.table()) == 2, "its runs do not count twice"
-    assert f"it holds the series {name_of(0)}" in again.problems[0] and again.names() == [name_of(0)]
-
-
 HOSTILE_SERIES = {
     "a list": "[]",
     "deep": "[" * 100_000,
@@ -326,7 +228,7 @@ def test_a_name_that_leads_elsewhere_is_not_a_series(tmp_path: Path) -> None:
     store = store_of(tmp_path, 1)
     foreign = tmp_path / "foreign.tar.gz"
     foreign.write_text("not a pack")
-    for look in (store.manifest, store.records, lambda name: store.content(name, "plan.json")):
+    for look in (store.manifest, store.records):
         with pytest.raises(UserError, match="no finished series"):
             look("../../foreign")
     assert foreign.exists()

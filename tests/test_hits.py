@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 from test_kernels import Build
 
-from mpicampaign.records import Series
 from mpicampaign.suites import OutputError, parse
-from mpicampaign.verdict.hits import hits_text
+from mpicampaign.verdict.preempted import preempted_text
 
 HEADER = """#mpicampaign-kernel 1
 #@kernel=point_to_point
@@ -29,7 +28,7 @@ def output(hits: dict[int, str] | None) -> str:
 
 def text(hits: dict[int, str] | None) -> str:
     parsed = parse("kernel", output(hits))
-    return hits_text(parsed.series, parsed.metadata)
+    return preempted_text(parsed.series, parsed.metadata)
 
 
 def test_sizes_are_named_where_more_than_a_tenth_of_the_samples_were_hit() -> None:
@@ -39,60 +38,15 @@ def test_sizes_are_named_where_more_than_a_tenth_of_the_samples_were_hit() -> No
     assert text({1 << power: "50" for power in range(5)}) == "; hit at 5 sizes, from 1 B to 16 B"
 
 
-def test_what_was_not_examined_is_missing() -> None:
-    columns = parse("kernel", output({8: "-", 16: "2"})).series[0].columns
-    assert columns["hit"] == [None, 2]
-    assert "hit" not in parse("kernel", output(None)).series[0].columns
-    assert text(None) == text({8: "-"}) == ""
-
-
 @pytest.mark.parametrize("count", ["51", "-1", "1.5", "nan", "x"])
 def test_a_damaged_count_is_refused(count: str) -> None:
     with pytest.raises(OutputError):
         parse("kernel", output({8: count}))
 
 
-def test_other_tables_have_no_hits() -> None:
-    assert hits_text([Series("PingPong", 2, {"size": [0, 8], "time": [1e-6, None]})], {}) == ""
-
-
-@pytest.mark.parametrize(
-    ("parts", "said"),
-    [
-        ("latency:1/10,bandwidth:2/10", "; hit in bandwidth"),
-        ("rings_latency:5/10,ring:0/0,pair:9/9", "; hit in rings latency and pair"),
-        ("latency:0/4", ""),
-        ("not examined: no account of waiting", ""),
-        ("latency:5/1e3,<b>:5/5,:3/3,latency:-1/2", ""),
-    ],
-)
-def test_parts_are_named_where_a_kernel_has_no_sizes(parts: str, said: str) -> None:
-    assert hits_text([], {"hit_parts": parts}) == said
-
-
 # --- what a kernel counts
 
 RUN = ("--size", "64", "--budget", "0.05")
-
-
-@pytest.mark.mpi
-@pytest.mark.parametrize(
-    ("nanoseconds", "rank", "hit"),
-    [
-        ("1000000", "1", True),  # the receiver waits 1 ms in each block
-        ("1000000", "2", False),  # an idle rank: it takes no part in what is timed
-        ("1000", "1", False),  # the wake-up of a sleeping rank takes that long
-    ],
-)
-def test_a_sample_is_hit_if_an_active_rank_waited(
-    build: Build, nanoseconds: str, rank: str, hit: bool
-) -> None:
-    waiting = {"PRETEND_WAITING": nanoseconds, "PRETEND_WAITING_RANK": rank}
-    launch = build.launch(3, "point_to_point", *RUN, preload="pretend.so", **waiting)
-    assert launch.statuses == [0] * 3, launch.errors
-    (row,) = launch.rows("sizes")
-    assert row["hit"] == (row["samples"] if hit else "0")
-    assert hits_text(parse("kernel", launch.output).series, {}) == ("; hit at 64 B" if hit else "")
 
 
 @pytest.mark.mpi
@@ -133,4 +87,4 @@ def test_parts_are_not_examined_without_an_account(build: Build) -> None:
     launch = build.launch(2, "core_pairs", "--budget", "0.1", preload="pretend.so", PRETEND_WAITING="none")
     assert launch.statuses == [0, 0], launch.errors
     assert launch.header("hit_parts").startswith("not examined")
-    assert hits_text([], parse("kernel", launch.output).metadata) == ""
+    assert preempted_text([], parse("kernel", launch.output).metadata) == ""

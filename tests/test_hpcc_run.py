@@ -58,43 +58,12 @@ def test_runs_of_unlike_linear_systems_are_cases_of_their_own(project: ProjectCo
         assert not (output.parent / "work").exists()
 
 
-@pytest.mark.parametrize(
-    ("recorded", "name"),
-    [
-        ({"blas": "/usr/lib/blas/libblas.so.3.11.0"}, "reference BLAS"),
-        ({"blas": "/opt/lib/libcblas.so.3"}, "reference BLAS"),
-        (
-            {"blas": "/usr/lib/openblas/libblas.so.3", "blas_openblas": "OpenBLAS 0.3.21 DYNAMIC_ARCH Zen"},
-            "OpenBLAS 0.3.21",
-        ),
-        ({"blas": "/opt/libmkl_rt.so.2"}, "Intel MKL"),
-        (
-            {"blas": "/opt/libmkl_rt.so.2", "blas_mkl": "Intel(R) oneAPI Math Kernel Library Version 2023.1"},
-            "Intel MKL 2023.1",
-        ),
-        ({"blas": "/opt/libblis.so.4", "blas_blis": "0.9.0"}, "BLIS 0.9.0"),
-        ({"blas": "/opt/libsatlas.so.3"}, "ATLAS"),
-        ({"blas": "/opt/libours.so"}, "BLAS libours.so"),
-    ],
-)
-def test_a_blas_library_is_called_by_what_it_says_or_else_by_its_file(
-    recorded: dict[str, str], name: str
-) -> None:
-    found = blas_of(evidence_of(recorded))
-    assert found
-    assert found.name == name
-
-
 def test_ranks_with_different_libraries() -> None:
     """Not averaged with runs whose ranks had one."""
     ranks = [{"blas": "/a/libblas.so.3"}, {"blas": "/a/libmkl_rt.so.2"}]
     found = blas_of(evidence_of(*ranks))
     assert found
     assert found.name == "reference BLAS and Intel MKL"
-
-
-def test_no_library_is_not_a_name() -> None:
-    assert blas_of(evidence_of({})) is None
 
 
 def evidence_of(*ranks: dict[str, str]) -> Evidence:

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
-from builders import MACHINE, campaign, plan
+from builders import campaign, plan
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, Provider
-from mpicampaign.collect.peak import with_peak
+from mpicampaign.collect.runs import with_peak
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.errors import UserError
-from mpicampaign.jobs.plan import make_plan, plan_file
-from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import Case, Record, Series
-from mpicampaign.suites.hpl.problem import grid_of, input_file, order_of, warns
-from mpicampaign.suites.request import Request
+from mpicampaign.suites.suite import Request
 from mpicampaign.units import parse_flop_rate
 
 GIB = 1 << 30
@@ -63,41 +59,6 @@ def messages(
     return []
 
 
-def test_the_order_follows_from_the_memory_by_the_rule_of_80_percent() -> None:
-    """The STFC report: 20 GB and blocks of 180 give 44640."""
-    assert order_of(request(memory=20 * 10**9, NB=180)) == 44640
-    assert order_of(request(ranks=8, nodes=2, memory=10 * 10**9, NB=180)) == 44640
-    half = request(memory=32 * GIB, NB=1)._replace(parameters={"NB": "1", "memory": "50 %"})
-    assert order_of(half) ** 2 * 8 <= 16 * GIB < (order_of(half) + 1) ** 2 * 8
-
-
-@pytest.mark.parametrize(
-    ("ranks", "grid"), [(1, (1, 1)), (2, (1, 2)), (4, (2, 2)), (12, (3, 4)), (7, (1, 7)), (88, (8, 11))]
-)
-def test_the_grid_is_as_square_as_the_ranks_allow(ranks: int, grid: tuple[int, int]) -> None:
-    assert grid_of(request(ranks, N=1000)) == grid
-    assert grid_of(request(ranks, N=1000, P=ranks)) == (ranks, 1)
-
-
-def test_each_parameter_is_where_hpl_reads_it() -> None:
-    """The lines by number, after HPL's own example of the file."""
-    values = {"N": 1, "NB": 2, "pmap": 1, "P": 3, "Q": 4, "threshold": 5.5, "pfact": 2, "nbmin": 6, "ndiv": 7}
-    values |= {
-        "rfact": 1,
-        "bcast": 3,
-        "depth": 8,
-        "swap": 1,
-        "swap_threshold": 9,
-        "l1": 1,
-        "u": 1,
-        "equil": 0,
-    }
-    values |= {"align": 16}
-    lines = input_file(request(12, **values)).splitlines()
-    numbers = (6, 8, 9, 11, 12, 13, 15, 17, 19, 21, 23, 25, *range(26, 32))
-    assert [lines[number - 1].split()[0] for number in numbers] == [str(each) for each in values.values()]
-
-
 @pytest.mark.parametrize(
     ("keys", "line", "message"),
     [
@@ -137,36 +98,14 @@ def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
     assert len(messages(tmp_path, N=0, NB=0, ndiv=1)) == 3
 
 
-def test_hpcc_is_refused_before_it_would_stop_without_a_message(tmp_path: Path) -> None:
-    [found] = messages(tmp_path, "hpcc", N=1000, P=4, Q=4)
-    assert "P × Q = 4 × 4 needs 16 ranks; the placement has 4" in found
-
-
 def test_an_unknown_memory_needs_an_order(tmp_path: Path) -> None:
     [found] = messages(tmp_path, node_memory=None)
     assert "follows from the memory of a node, which is unknown | give N, or node_memory" in found
     assert messages(tmp_path, node_memory=None, N=10**6) == []
 
 
-def test_the_memory_that_slurm_is_asked_for_is_the_limit(tmp_path: Path) -> None:
-    made = campaign(
-        benchmark=benchmark_of(), group={"memory": "1G", "node_memory": 64 * GIB}, scheduler="slurm"
-    )
-    [file] = {run.inputs[0].text for run in plan(made).runs}
-    assert file.splitlines()[5].split()[0] == str(order_of(request(memory=GIB)))
-
-
 def benchmark_of(**parameters: str) -> Benchmark:
     return Benchmark("HPL", "hpl", "xhpl", Provider("path", "/apps/xhpl"), parameters=parameters)
-
-
-def test_a_time_that_will_not_suffice_is_a_warning() -> None:
-    """Appendix C of the STFC report took 1800 s; an hour was asked for."""
-    assert list(warns(request(time_limit=3300, N=44640, NB=180))) == []
-    [text] = warns(request(time_limit=600, N=44640, NB=180))
-    assert text.startswith(
-        "HPL of order 44640 takes about 24 min 43 s at 10 Gflop/s for each rank (an estimate)"
-    )
 
 
 def test_parameters_and_the_file_are_part_of_the_identity() -> None:
@@ -177,26 +116,6 @@ def test_parameters_and_the_file_are_part_of_the_identity() -> None:
     first, second = (each.runs[0].declared for each in plans)
     differing = {key for key in first if first[key] != second[key]}
     assert differing == {"parameters.N", "input.HPL.dat"}
-
-
-def test_an_input_file_of_the_campaign_takes_the_place_of_the_suites_own(tmp_path: Path) -> None:
-    (tmp_path / "HPL.dat").write_text("mine\n")
-    made = Benchmark(
-        "HPL", "hpl", "xhpl", Provider("path", "/apps/xhpl"), inputs=(str(tmp_path / "HPL.dat"),)
-    )
-    [file] = make_plan(campaign(benchmark=made), ["here"], MACHINE).runs[0].inputs
-    assert (file.name, file.content) == ("HPL.dat", b"mine\n")
-
-
-def test_other_suites_have_no_parameters_and_no_inputs(tmp_path: Path) -> None:
-    assert plan(campaign()).runs[0].inputs == ()
-    assert "suite imb has no parameter 'N'" in messages(tmp_path, "imb", N=1)[0]
-
-
-def test_the_peak_of_a_core_reaches_the_analysis_by_the_plan() -> None:
-    made = plan(campaign(benchmark=benchmark_of(N="1000"), group={"core_peak": 41.6e9}))
-    [case, *_] = plan_from(json.loads(plan_json(plan_file(made, "c.yaml")))).cases
-    assert case.core_peak == 41.6e9
 
 
 def test_a_known_peak_makes_a_fraction_that_is_marked_as_an_estimate() -> None:

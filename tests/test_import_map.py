@@ -45,11 +45,6 @@ def test_a_map_is_typed(tmp_path: Path) -> None:
     assert found.placements["TCP"].nodes == 2
 
 
-@pytest.mark.parametrize("path", sorted(CAMPAIGNS.glob("*/import.yaml")), ids=lambda path: path.parent.name)
-def test_shipped_maps_have_no_errors(path: Path) -> None:
-    assert load_map(path).campaign == path.parent.name
-
-
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
@@ -80,13 +75,6 @@ def test_errors_are_reported_with_line_key_and_remedy(
         load(tmp_path, GOOD.replace(old, new, 1))
 
 
-def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
-    text = GOOD.replace("nodes: 2", "nodes: 0").replace("{group}", "{x}").replace("directive.m", "queu")
-    with pytest.raises(UserError) as raised:
-        load(tmp_path, text)
-    assert [problem.line for problem in raised.value.problems] == [7, 9]
-
-
 @pytest.mark.parametrize("text", ["", "- a\n", "text\n", "import: [\n"])
 def test_what_is_not_a_map_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(UserError, match=r"map\.yaml"):
@@ -99,29 +87,6 @@ def label(tmp_path: Path, rules: str, **facts: str) -> Any:
     return label_of(named, load(tmp_path, f"{head}rules:\n{rules}"))
 
 
-REST = "  - label: {system: s, host_group: g, placement: p, benchmark: b}\n"
-
-
-def test_the_first_rule_that_holds_gives_a_label(tmp_path: Path) -> None:
-    rule = "  - when: {queue: %s}\n    label: {placement: %s}\n"
-    rules = rule % ("a", "one") + rule % (".", "two")
-    assert label(tmp_path, rules + REST, queue="ab").placement == "one"
-    assert label(tmp_path, rules + REST, queue="b").placement == "two"
-    assert label(tmp_path, rules + REST).placement == "p"
-
-
-def test_all_conditions_must_hold(tmp_path: Path) -> None:
-    rules = "  - when: {queue: a, directive.n: '^2$'}\n    label: {placement: one}\n"
-    assert label(tmp_path, rules + REST, queue="a", directive__n="2").placement == "one"
-    assert label(tmp_path, rules + REST, queue="a", directive__n="22").placement == "p"
-
-
-def test_a_template_without_its_fact_gives_no_label(tmp_path: Path) -> None:
-    rules = "  - label: {placement: '{queue}'}\n"
-    assert label(tmp_path, rules + REST, queue="long").placement == "long"
-    assert label(tmp_path, rules + REST).placement == "p"
-
-
 @pytest.mark.parametrize("value", ["a/b", "../x", "a\nb", "", " ", "<b>"])
 def test_names_from_foreign_files_are_checked(tmp_path: Path, value: str) -> None:
     found = label(
@@ -129,14 +94,6 @@ def test_names_from_foreign_files_are_checked(tmp_path: Path, value: str) -> Non
     )
     assert isinstance(found, str)
     assert "placement" in found
-
-
-def test_known_hosts_decide_on_group_and_system(tmp_path: Path) -> None:
-    found = label(tmp_path, REST.replace("system: s", "system: other"), hosts="cn09.a.org cn20.b.org")
-    assert isinstance(found, Label)
-    assert (found.system, found.host_group, found.requested, found.actual) == ("s", "blue", "g", True)
-    found = label(tmp_path, REST, hosts="cn99")
-    assert (found.host_group, found.requested, found.actual) == ("g", "", False)
 
 
 def test_every_fact_is_documented() -> None:

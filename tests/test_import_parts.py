@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from foreign_outputs import directives, hpl, imb, lsf, prot
+from foreign_outputs import hpl, imb
 from printed_outputs import osu_table
 
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.imports.account import Account, account_text, failed_lines
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.records import FAILED, IMPORTED_FROM, MISSING, OK, UNVERIFIED, VERIFIED, Record
+from mpicampaign.records import FAILED, IMPORTED_FROM, MISSING, OK, Record
 
 MAP = """\
 import: foreign
@@ -76,23 +74,6 @@ def reasons(account: Account) -> dict[str, str]:
     return {Path(entry.place).name: entry.reason for entry in account.of_role("refused")}
 
 
-def test_each_output_has_the_record_that_it_has_alone(tmp_path: Path) -> None:
-    texts = [osu_latency(), osu_bw(), imb(), hpl(), osu_bw(900.0), imb(second=7)]
-    alone = {f"{number}.out": text for number, text in enumerate(texts)}
-    (tmp_path / "alone").mkdir()
-    take(tmp_path / "alone", alone)
-    account = take(tmp_path, {"all.out": "node1\n" + "".join(texts)})
-    together, single = records(tmp_path), records(tmp_path / "alone")
-    assert account.new == 1 and len(together) == len(single) == len(texts)
-
-    def same(record: Record) -> Record:
-        metadata = {**record.metadata, IMPORTED_FROM: ""}
-        return replace(record, files={}, metadata=metadata)
-
-    assert [same(record) for record in together] == [same(record) for record in single]
-    assert all(record.status == OK for record in together)
-
-
 def test_the_account_names_each_output_with_its_place_and_label(tmp_path: Path) -> None:
     broken = osu_latency().replace("4096      ", "4096   ")
     unknown = osu_bw().replace("Bandwidth Test", "Brandnew Test")
@@ -112,63 +93,10 @@ def test_the_account_names_each_output_with_its_place_and_label(tmp_path: Path) 
     assert (tmp_path / "raw" / "a.out").read_text() == Path(found[0].files["output"]).read_text()
 
 
-def test_the_same_import_again_does_nothing(tmp_path: Path) -> None:
-    files = {"a.out": osu_bw() + osu_latency(), "b.out": osu_bw(900.0)}
-    first = take(tmp_path, files)
-    ledger = (first.folder / "import.json").read_bytes()
-    before = records(tmp_path)
-    for again in (take(tmp_path, files), take(tmp_path)):
-        assert again.entries == first.entries and again.new == 0
-        assert (first.folder / "import.json").read_bytes() == ledger
-        assert records(tmp_path) == before
-
-
-def test_an_import_of_an_earlier_version_is_cut_by_the_analysis(tmp_path: Path) -> None:
-    account = take(tmp_path, {"a.out": osu_bw() + osu_latency()})
-    path = account.folder / "import.json"
-    data = json.loads(path.read_text())
-    data["version"], data["files"] = 1, data["files"][:1]
-    for key in ("lines", "content"):
-        data["files"][0].pop(key)
-    path.write_text(json.dumps(data))
-    assert [record.case.benchmark for record in records(tmp_path)] == ["osu_bw", "osu_latency"]
-    assert take(tmp_path, {"b.out": osu_bw(900.0)}).entries[:2] == account.entries
-
-
 def test_outputs_are_repeats_in_the_order_of_the_file(tmp_path: Path) -> None:
     take(tmp_path, {"a.out": "".join(osu_bw(1000.0 + number) for number in range(12))})
     rates = {record.repeat: record.series[0].columns["bandwidth"][0] for record in records(tmp_path)}
     assert list(rates) == list(range(1, 13)) and sorted(rates.values()) == list(rates.values())
-
-
-def test_the_job_belongs_to_all_outputs_and_a_report_to_the_one_below(tmp_path: Path) -> None:
-    script = directives(2, 1, "mpirun -TCP IMB-MPI1 PingPong", "mpirun -IBV osu_bw")
-    output = prot("TCP", 2) + imb() + prot("IBV", 2) + osu_bw() + osu_latency()
-    take(tmp_path, {"a.out": lsf(output, ["1*n1", "1*n2"], script, job=7)})
-    first, second, third = records(tmp_path)
-    assert {record.job_id for record in (first, second, third)} == {"7"}
-    assert {record.hosts for record in (first, second, third)} == {("n1", "n2")}
-    assert [record.case.placement for record in (first, second, third)] == ["TCP", "IBV", "SHM"]
-    assert [record.verdict for record in (first, second, third)] == [VERIFIED, VERIFIED, UNVERIFIED]
-
-
-def test_a_launch_above_a_title_is_its_command(tmp_path: Path) -> None:
-    script = "#SBATCH -N 2\nmpirun -TCP osu_bw\nmpirun -IBV osu_bw\n"
-    traced = f"+ mpirun -TCP osu_bw\n{osu_bw()}+ mpirun -IBV ./osu_bw\n{osu_bw(900.0)}"
-    # of a launch that failed and another one nothing shows which of them printed the output
-    doubtful = f"+ mpirun -TCP osu_bw\nnot found\n+ mpirun -IBV osu_bw\n{osu_bw(800.0)}"
-    take(tmp_path, {"a.out": traced + doubtful + osu_bw(700.0), "a.sh": script})
-    assert [record.case.placement for record in records(tmp_path)] == ["TCP", "IBV", "SHM", "SHM"]
-    assert [record.metadata.get("command") for record in records(tmp_path)][:3] == [
-        "mpirun -TCP osu_bw",
-        "mpirun -IBV ./osu_bw",
-        None,
-    ]
-
-
-def test_a_line_above_a_title_can_label_it(tmp_path: Path) -> None:
-    take(tmp_path, {"a.out": f"over TCP\n{osu_bw()}over IBV\n{osu_bw(900.0)}{osu_bw(800.0)}"})
-    assert [record.case.placement for record in records(tmp_path)] == ["TCP", "IBV", "SHM"]
 
 
 def test_the_script_names_no_program_of_another_suite_or_of_several(tmp_path: Path) -> None:
@@ -178,19 +106,6 @@ def test_the_script_names_no_program_of_another_suite_or_of_several(tmp_path: Pa
     account = take(tmp_path, files)
     assert [record.case.benchmark for record in records(tmp_path)] == ["HPL", "osu_brandnew", "HPL"]
     assert "no rule gives its benchmark" in next(iter(reasons(account).values()))
-
-
-def test_an_abort_in_standard_error_fails_what_may_be_cut(tmp_path: Path) -> None:
-    abort = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-02T10:00:00 DUE TO TIME LIMIT ***\n"
-    take(tmp_path, {"a.out": imb() + osu_bw() + osu_latency(), "a.err": abort})
-    first, second, third = records(tmp_path)
-    assert (first.status, second.status, third.status) == (OK, FAILED, FAILED)
-    assert second.reason.startswith("standard error: line 1: the program was aborted")
-
-
-def test_reports_in_standard_error_are_of_no_output_in_particular(tmp_path: Path) -> None:
-    take(tmp_path, {"a.out": osu_bw() + osu_latency(), "a.err": prot("TCP", 2), "b.out": osu_bw(900.0)})
-    assert {record.verdict for record in records(tmp_path)} == {UNVERIFIED}
 
 
 @pytest.mark.parametrize(
@@ -207,23 +122,6 @@ def test_what_cannot_be_cut_safely_is_refused(tmp_path: Path, text: str, reason:
     assert [place(record) for record in records(tmp_path)] == ["b.out"]
 
 
-def test_an_output_that_was_also_imported_alone_counts_once(tmp_path: Path) -> None:
-    texts = ["begin\n" + osu_bw(), osu_latency(), osu_barrier(1.5), osu_barrier(1.5), osu_bw(900.0)]
-    files = {"all.out": "".join(texts), "copy.out": "".join(texts), "split-2.out": texts[1]}
-    account = take(tmp_path, files)
-    assert {name: reason.rpartition("/")[2] for name, reason in reasons(account).items()} == {
-        "copy.out:1-26": "all.out:1-26: counted once",
-        "copy.out:27-52": "all.out:27-52: counted once",
-        "copy.out:53-55": "all.out:53-55: counted once",
-        "copy.out:56-58": "all.out:56-58: counted once",
-        "copy.out:59-83": "all.out:59-83: counted once",
-        "split-2.out": "all.out:27-52: counted once",
-    }
-    assert len(records(tmp_path)) == 5
-    other = take(tmp_path, {"other.out": texts[4]}, MAP.replace("foreign", "second"), "elsewhere")
-    assert "all.out:59-83 of import foreign: counted once" in reasons(other)["other.out"]
-
-
 def test_changed_and_lost_copies_are_reported_for_each_output(tmp_path: Path) -> None:
     account = take(tmp_path, {"a.out": osu_bw() + osu_latency()})
     copy = account.folder / "files" / account.entries[0].path
@@ -235,19 +133,3 @@ def test_changed_and_lost_copies_are_reported_for_each_output(tmp_path: Path) ->
     found = records(tmp_path)
     assert [record.status for record in found] == [MISSING, MISSING]
     assert [record.case.benchmark for record in found] == ["osu_bw", "osu_latency"]
-
-
-def test_a_file_named_like_a_part_is_not_mistaken_for_it(tmp_path: Path) -> None:
-    files = {"a.out": osu_bw() + osu_latency(), "a.out:1-25": imb(), "a.out:26-51": "nothing\n"}
-    account = take(tmp_path, files)
-    assert len(account.of_role("output")) == 3 and list(reasons(account)) == ["a.out:26-51"]
-    assert sorted(record.suite for record in records(tmp_path)) == ["imb", "osu", "osu"]
-
-
-def test_thousands_of_outputs_in_one_file(tmp_path: Path) -> None:
-    text = "".join(osu_barrier(1 + number / 100) for number in range(3000))
-    account = take(tmp_path, {"a.out": text})
-    assert len(account.of_role("output")) == 3000
-    assert account_text(account, verbose=True).count("a.out:") == 3000
-    assert f"   3000  {tmp_path.name}/raw\n" in account_text(account)
-    assert [record.repeat for record in records(tmp_path)] == list(range(1, 3001))

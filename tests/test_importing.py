@@ -10,21 +10,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from foreign_outputs import directives, imb, lsf
+from foreign_outputs import imb
 
 from mpicampaign.collect import imports as collecting
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.findings import GIVEN_UP, UNLIKE
-from mpicampaign.compare.matrix import absence_of
 from mpicampaign.errors import UserError
 from mpicampaign.imports import importing
 from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.files import MAX_BYTES
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import ImportMap, load_map
-from mpicampaign.records import CONTRADICTED, MISSING, OK
-from mpicampaign.show.sentences import said as said_of
+from mpicampaign.records import OK
+from mpicampaign.show.sentences import note_text as said_of
 
 MAP = """\
 import: foreign
@@ -71,43 +69,6 @@ def test_the_same_import_again_does_nothing(tmp_path: Path) -> None:
         path: time for path, time in before.items() if path.name != "lock"
     }
     assert json.loads(ledger.read_text())["format"] == "mpicampaign-import"
-
-
-def test_another_file_under_an_imported_name_is_refused_and_the_first_is_kept(tmp_path: Path) -> None:
-    raw = write(tmp_path, a__out="")
-    kept = imb()
-    take(tmp_path, raw)
-    (raw / "TCP" / "a.out").write_text(imb(latency=9))
-    account = take(tmp_path, raw)
-    assert any("the imported copy is kept" in reason for reason in reasons(account).values())
-    (record,) = collect_imports(tmp_path / "results")
-    assert Path(record.files["output"]).read_text() == kept
-    (raw / "TCP" / "a.out").write_text(kept)
-    assert reasons(take(tmp_path, raw)) == {}
-
-
-def test_companions_are_accounted_for(tmp_path: Path) -> None:
-    files = {
-        "a__out": "",
-        "a__sh": "#SBATCH -n 2\n",
-        "a__err": "",
-        "lonely__sh": "echo\n",
-        "lonely__err": "x\n",
-    }
-    account = take(tmp_path, write(tmp_path, **files))
-    roles = {Path(entry.path).name: entry.role for entry in account.entries}
-    assert roles["a.sh"] == "job script"
-    assert roles["a.err"] == "standard error"
-    assert reasons(account) == {
-        "lonely.sh": "it belongs to no imported output",
-        "lonely.err": "it belongs to no imported output",
-    }
-    (record,) = collect_imports(tmp_path / "results")
-    assert {name: Path(path).name for name, path in record.files.items()} == {
-        "output": "a.out",
-        "script": "a.sh",
-        "stderr": "a.err",
-    }
 
 
 def test_hostile_folders(tmp_path: Path) -> None:
@@ -163,25 +124,6 @@ def test_unreadable_files_are_accounted_for(tmp_path: Path, monkeypatch: pytest.
     assert reasons(take(tmp_path, raw)) == {"b.out": "it cannot be read: Permission denied"}
 
 
-def test_a_corrected_map_labels_again_without_the_raw_folders(tmp_path: Path) -> None:
-    account = take(tmp_path, write(tmp_path, a__out=""), text=MAP.replace("placement:", "repeat:"))
-    assert "no rule gives its placement" in account.entries[0].reason
-    assert collect_imports(tmp_path / "results") == []
-    account = take(tmp_path)
-    assert account.cases == {("g", "TCP", "PingPong"): 1}
-    assert [record.status for record in collect_imports(tmp_path / "results")] == [OK]
-
-
-def test_repeats_are_numbered_by_start_and_job(tmp_path: Path) -> None:
-    def report(job: int, second: int) -> str:
-        return lsf(imb(second=second), ["1*n1", "1*n2"], directives(2, 1, "mpirun IMB-MPI1"), job=job)
-
-    raw = write(tmp_path, z__out=report(9, 1), y__out=report(10, 1), x__out=report(1, 2))
-    account = take(tmp_path, raw)
-    repeats = {Path(e.path).name: e.label["repeat"] for e in account.entries}
-    assert repeats == {"z.out": 1, "y.out": 2, "x.out": 3}
-
-
 def test_repeats_that_a_rule_gives_stay_and_collide_loudly(tmp_path: Path) -> None:
     rule = "  - when: {path: '/r(?P<n>\\d+)[^/]*$'}\n    label: {repeat: '{n}'}\n"
     account = take(
@@ -215,16 +157,6 @@ def test_a_killed_import_is_reported_and_can_be_completed(
     assert account.new == 2
     assert len(collect_imports(tmp_path / "results")) == 3
     assert not (account.folder / "parts").exists()
-
-
-def test_changed_and_lost_files_are_reported(tmp_path: Path) -> None:
-    account = take(tmp_path, write(tmp_path, a__out="", b__out=""))
-    files = sorted((account.folder / "files").rglob("*.out"))
-    files[0].write_text(imb(latency=7))
-    files[1].unlink()
-    first, second = collect_imports(tmp_path / "results")
-    assert (first.verdict, second.status) == (CONTRADICTED, MISSING)
-    assert "its checksum differs" in first.verdict_reasons[0]
 
 
 def test_errors_are_reported(tmp_path: Path) -> None:
@@ -273,41 +205,11 @@ def test_many_outputs_are_read_by_several_processes_to_the_same_records(
     assert collect_imports(tmp_path / "results") == alone
 
 
-def test_what_another_import_of_the_campaign_holds_is_not_a_second_run(tmp_path: Path) -> None:
-    raw = write(tmp_path, a__out="", b__out="")
-    take(tmp_path, raw)
-    (raw / "TCP" / "c.out").write_text(imb(second=9))
-    second = MAP.replace("import: foreign", "import: again")  # by name before the other
-    account = take(tmp_path, raw, text=second)
-    assert reasons(account)["a.out"].endswith("raw/TCP/a.out of import foreign: counted once")
-    assert [Path(entry.path).name for entry in account.of_role("output")] == ["c.out"]
-    assert len(collect_imports(tmp_path / "results")) == 3
-    assert len(take(tmp_path, raw).of_role("output")) == 2
-
-
 def test_a_run_that_two_ledgers_hold_counts_once(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="", b__out="")
     first = take(tmp_path, raw).folder
     shutil.copytree(first, first.with_name("copied"))
     assert len(collect_imports(tmp_path / "results")) == 2
-
-
-def test_a_run_that_another_import_could_not_label_is_taken(tmp_path: Path) -> None:
-    raw = write(tmp_path, a__out="")
-    take(tmp_path, raw, text=MAP.replace("[A-Z]+", "nowhere"))
-    account = take(tmp_path, raw, text=MAP.replace("import: foreign", "import: second"))
-    assert len(account.of_role("output")) == len(collect_imports(tmp_path / "results")) == 1
-
-
-def test_a_call_without_any_run_says_so(tmp_path: Path) -> None:
-    take(tmp_path, write(tmp_path, a__out=""))
-    wrong = tmp_path / "wrong"
-    wrong.mkdir()
-    assert account_text(take(tmp_path, wrong)).endswith("check the folder and the map")
-    (wrong / "notes.out").write_text("nothing\n")
-    assert take(tmp_path, wrong).found_no_run
-    assert not take(tmp_path).found_no_run  # labels anew
-    assert not take(tmp_path, tmp_path / "raw", wrong).found_no_run
 
 
 def test_a_condition_that_no_file_can_meet_is_reported_with_the_similar_fact(tmp_path: Path) -> None:
@@ -327,18 +229,6 @@ def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
         take(tmp_path, raw / "TCP" / "a.out")
 
 
-def test_files_of_a_folder_with_one_reason_are_one_line_of_the_account(tmp_path: Path) -> None:
-    raw = write(tmp_path, **{f"n{number}__out": f"nothing {number}\n" for number in range(8)}, a__out="")
-    for number in range(7):
-        (raw / f"job{number}").mkdir()
-        (raw / f"job{number}/a.out").write_text(f"nothing at all {number}\n")
-    text = account_text(take(tmp_path, raw))
-    assert text.count("  refused: ") == 6
-    assert f"8 in {tmp_path.name}/raw/TCP/ (named in import.json), first n0.out: no output of a known" in text
-    assert f"{tmp_path.name}/raw/job3/a.out: no output of a known" in text
-    assert "refused: 3 more: no output of a known suite" in text and "job4" not in text
-
-
 def test_a_copy_that_was_changed_is_named_as_that(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="")
     copy = next((take(tmp_path, raw).folder / "files").rglob("a.out"))
@@ -348,51 +238,6 @@ def test_a_copy_that_was_changed_is_named_as_that(tmp_path: Path) -> None:
     assert reasons(take(tmp_path, raw)) == {}
     (raw / "TCP" / "a.out").write_text(imb(second=7))
     assert "the imported copy is kept" in reasons(take(tmp_path, raw))["a.out (as it is now)"]
-
-
-def test_a_placement_that_the_map_does_not_declare_is_reported(tmp_path: Path) -> None:
-    raw = write(tmp_path, a__out="")
-    assert "placement TCP" not in account_text(take(tmp_path, raw))
-    text = account_text(take(tmp_path, raw, text=MAP + "placements: {TPC: {nodes: 2}}\n"))
-    assert "placement TCP is not in the map's placements:" in text
-
-
-def test_two_scripts_of_one_name_are_both_accounted_for(tmp_path: Path) -> None:
-    raw = write(tmp_path, a__out="", a__sh="#SBATCH -N 1\n", a__slurm="#SBATCH -N 2\n")
-    account = take(tmp_path, raw)
-    assert sorted(Path(entry.path).name for entry in account.entries) == ["a.out", "a.sh", "a.slurm"]
-    (output,) = account.of_role("output")
-    (script,) = account.of_role("job script")
-    assert output.facts["directive.N"] == "2" and Path(script.path).name == "a.slurm"
-
-
-def test_a_byte_order_mark_hides_nothing(tmp_path: Path) -> None:
-    title = "# OSU MPI Latency Test v5.6.2\n# Size          Latency (us)\n0                       1.00\n"
-    raw = write(
-        tmp_path, a__out="\ufeff" + title, b__out="\ufeff#HOSTS=2\n" + imb(), b__sh="\ufeff#SBATCH -N 2\n"
-    )
-    account = take(tmp_path, raw)
-    facts = {Path(entry.path).name: entry.facts for entry in account.of_role("output")}
-    assert facts["a.out"]["benchmark"] == "osu_latency"
-    assert facts["b.out"]["header.HOSTS"] == facts["b.out"]["directive.N"] == "2"
-    assert [record.status for record in collect_imports(tmp_path / "results")] == [OK, OK]
-
-
-def test_a_misspelt_title_is_refused_with_the_one_that_was_meant(tmp_path: Path) -> None:
-    title = "# OSU MPI Latncy Test v5.6.2\n# Size          Latency (us)\n0                       1.00\n"
-    account = take(tmp_path, write(tmp_path, a__out=title, b__out=title.replace("Latncy", "Latency")))
-    reason = "has the title '# OSU MPI Latncy Test v5.6.2'; did you mean that of osu_latency?"
-    assert [name for name, why in reasons(account).items() if reason in why] == ["a.out"]
-    assert any("a.out: " in line and reason in line for line in account_text(account).splitlines())
-
-
-def test_the_only_script_of_a_folder_belongs_to_its_outputs_where_it_starts_them(tmp_path: Path) -> None:
-    script = "#SBATCH -N 2\nsrun IMB-MPI1 PingPong\n"
-    raw = write(tmp_path, slurm_1__out="", slurm_2__out="", run__sbatch=script)
-    account = take(tmp_path, raw)
-    assert [entry.facts["directive.N"] for entry in account.of_role("output")] == ["2", "2"]
-    records = collect_imports(tmp_path / "results")
-    assert [Path(record.files["script"]).name for record in records] == ["run.sbatch", "run.sbatch"]
 
 
 @pytest.mark.parametrize(
@@ -409,29 +254,6 @@ def test_a_script_that_may_be_of_something_else_is_refused(tmp_path: Path, scrip
     (record,) = collect_imports(tmp_path / "results")
     assert "script" not in record.files
     assert "modules" not in record.metadata
-
-
-def test_the_script_of_another_output_is_not_that_of_its_neighbour(tmp_path: Path) -> None:
-    script = "#SBATCH -N 2\nsrun IMB-MPI1 PingPong\n"
-    take(tmp_path, write(tmp_path, a__out="", b__out="", a__sh=script))
-    records = collect_imports(tmp_path / "results")
-    assert ["script" in record.files for record in records] == [True, False]
-
-
-def test_imported_repeats_with_other_options_are_named_and_counted(tmp_path: Path) -> None:
-    other = imb(second=3).replace("-iter 1000", "-iter 500").replace("/some/where", "/some/where/else")
-    take(tmp_path, write(tmp_path, a__out=imb(second=1), b__out=imb(second=2), c__out=other))
-    (row,) = compare(collect_imports(tmp_path / "results")).tables[0].rows
-    assert row.counted == 3
-    (found,) = [said_of(note) for note in row.notes if note.kind == UNLIKE]
-    assert found == "different setups: options: repeats 1-2 -iter 1000; repeat 3 -iter 500"
-
-
-def test_tasks_of_an_array_are_repeats_in_their_order(tmp_path: Path) -> None:
-    files = {"slurm-5_10__out": imb(rate=3010.0), "slurm-5_2__out": imb(rate=3002.0)}
-    take(tmp_path, write(tmp_path, **files))
-    records = collect_imports(tmp_path / "results")
-    assert [(record.repeat, record.job_id) for record in records] == [(1, "5_2"), (2, "5_10")]
 
 
 OSU = "# OSU MPI Bandwidth Test v5.6.2\n# Size      Bandwidth (MB/s)\n"
@@ -468,19 +290,6 @@ def test_an_osu_output_that_ends_early_may_be_cut(
     assert any("OSU prints no closing line" in said_of(note) for note in row.notes) == bool(said)
 
 
-def test_a_cut_repeat_has_no_maximum_and_is_named(tmp_path: Path) -> None:
-    texts = {f"n{number}__out": osu_bw(rate=1000.0 + number) for number in range(1, 5)}
-    take(tmp_path, write(tmp_path, **texts, n9__out=osu_bw(4096)))
-    (table,) = compare(collect_imports(tmp_path / "results")).tables
-    (row,) = table.rows
-    maximum = next(cell for cell in row.cells if cell.metric.name == "maximum bandwidth")
-    assert maximum.repeats == (1, 2, 3, 4) and min(maximum.values) > 9e8
-    small = next(cell for cell in row.cells if cell.metric.name == "bandwidth at 1 KiB")
-    assert small.repeats == (1, 2, 3, 4, 5)
-    said = "not printed: sizes above 4 KiB: it may be cut, so it gives no maximum (repeat 5)"
-    assert said in [said_of(note) for note in row.notes]
-
-
 OUT_OF_MEMORY = '      1048576 out-of-mem.; needed X=   0.002 GB; use flag "-mem X"\n'
 
 
@@ -497,20 +306,6 @@ def test_a_repeat_in_which_imb_gave_up_has_no_maximum_and_is_named(tmp_path: Pat
     maximum = next(cell for cell in row.cells if cell.metric.name == "maximum bandwidth")
     assert maximum.repeats == (1, 2, 3) and set(maximum.sizes) == {2**24}
     said = "not printed: sizes above 512 KiB: not measured (out-of-mem), so it gives no maximum (repeat 4)"
-    assert said in [said_of(note) for note in row.notes]
-
-
-def test_where_imb_gave_up_in_all_repeats_there_is_no_maximum_and_a_note(
-    tmp_path: Path,
-) -> None:
-    files = {f"n{number}__out": imb_to_512_kib(second=number) for number in (1, 2)}
-    take(tmp_path, write(tmp_path, **files))
-    comparison = compare(collect_imports(tmp_path / "results"))
-    (row,) = comparison.tables[0].rows
-    maximum = next(cell for cell in row.cells if cell.metric.name == "maximum bandwidth")
-    assert not maximum.values
-    assert [note.kind for note in absence_of(row, maximum.metric)] == [GIVEN_UP]
-    said = "not printed: sizes above 512 KiB: not measured (out-of-mem), so it gives no maximum (repeats 1-2)"
     assert said in [said_of(note) for note in row.notes]
 
 
@@ -533,13 +328,6 @@ def test_text_in_utf_16_is_reported(tmp_path: Path) -> None:
     assert reasons(take(tmp_path, raw)) == {"b.out": "text in UTF-16: convert it to UTF-8"}
 
 
-def test_a_condition_that_differs_only_in_case_is_reported(tmp_path: Path) -> None:
-    rule = "  - when: {directive.M: g}\n    label: {placement: TWO}\n"
-    raw = write(tmp_path, a__out="", a__sh="#BSUB -m g\nmpirun IMB-MPI1\n")
-    text = account_text(take(tmp_path, raw, text=MAP + rule))
-    assert "no file has the fact directive.M; did you mean 'directive.m'?" in text
-
-
 def test_a_call_without_any_run_leaves_the_import_as_it_was(tmp_path: Path) -> None:
     account = take(tmp_path, write(tmp_path, a__out=""))
     before = {path: path.read_bytes() for path in account.folder.rglob("*") if path.is_file()}
@@ -552,23 +340,6 @@ def test_a_call_without_any_run_leaves_the_import_as_it_was(tmp_path: Path) -> N
     assert {path: path.read_bytes() for path in account.folder.rglob("*") if path.is_file()} == before
     assert [path.name for path in (account.folder / "files").glob("*")] == [tmp_path.name]
     assert len(take(tmp_path).entries) == 1
-
-
-def test_ibv_and_tcp_of_one_script_are_not_repeats_of_each_other(tmp_path: Path) -> None:
-    script = "mpirun -IBV IMB-MPI1 PingPong > ibv.out\nmpirun -TCP IMB-MPI1 PingPong > tcp.out\n"
-    by_command = "  - {when: {command: '-(?P<p>IBV|TCP)'}, label: {placement: '{p}'}}\n"
-    rules = MAP[: MAP.index("  - when")] + by_command
-    raw = write(tmp_path, ibv__out="", tcp__out="", other__out="", run__slurm=script)
-    account = take(tmp_path, raw, text=rules)
-    assert sorted(placement for _, placement, _ in account.cases) == ["IBV", "TCP"]
-    assert "no rule gives its placement" in reasons(account)["other.out"]
-
-
-def test_why_a_job_printed_nothing_is_reported_with_the_missing_label(tmp_path: Path) -> None:
-    text = lsf("", ["1*n1"], ["mpirun IMB-MPI1"], state="Exited", end="Exited with exit code 127.")
-    account = take(tmp_path, write(tmp_path, a__out=text))
-    assert "no rule gives its benchmark" in reasons(account)["a.out"]
-    assert "trouble: 'Exited, exit code 127'" in reasons(account)["a.out"]
 
 
 CANCELLED = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-01-02T10:00:00 DUE TO TIME LIMIT ***\n"

@@ -7,14 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from test_job_script_run import END, evidence, execute, prepared
+from test_job_script_run import END, execute, prepared
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import UserError
-from mpicampaign.jobs.inputs import Input, keep
+from mpicampaign.jobs.inputs import Input
 from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
-
-SHA256 = "9e107d9d372bb6826bd81d3542a419d6" * 2
 
 
 def with_input(folder: Path, program: str, content: str = "hello\n", **system: object) -> Prepared:
@@ -29,21 +27,10 @@ def with_input(folder: Path, program: str, content: str = "hello\n", **system: o
     return made
 
 
-def test_the_program_starts_beside_its_input_and_leaves_nothing_else(tmp_path: Path) -> None:
-    found = with_input(tmp_path, f"cat words.txt; touch litter; ls >&2; {END}")
-    script = found.scripts[0]
-    assert execute(script) == 0
-    result = script.output.parent
-    assert script.output.read_text().startswith("hello\n")
-    assert (result / "stderr.txt").read_text().split()[-2:] == ["litter", "words.txt"]
-    assert sorted(each.name for each in result.iterdir()) == ["evidence.txt", "output.txt", "stderr.txt"]
-    assert evidence(script).job["input.words.txt"] == script.run.inputs[0].sha256
-
-
 def test_an_input_that_was_changed_since_the_plan_is_refused(tmp_path: Path) -> None:
     found = with_input(tmp_path, END)
-    script = found.scripts[0]
-    script.run.inputs[0].kept(found.folder).write_text("changed\n")
+    script = found.runs[0]
+    script.inputs[0].kept(found.folder).write_text("changed\n")
     assert execute(script) == 66
     [attempt] = script.folder.glob("attempts/*")
     reason = "the input file words.txt differs from the one that the campaign declares"
@@ -53,20 +40,10 @@ def test_an_input_that_was_changed_since_the_plan_is_refused(tmp_path: Path) -> 
 def test_a_script_with_everything_in_it_holds_its_input(tmp_path: Path) -> None:
     found = with_input(tmp_path, f"cat words.txt; {END}", "end of file\n$(touch /tmp/x) `x`\n")
     write_inline(found)
-    script = found.scripts[0]
-    script.run.inputs[0].kept(found.folder).unlink()
+    script = found.runs[0]
+    script.inputs[0].kept(found.folder).unlink()
     assert execute(script) == 0
     assert script.output.read_text().startswith("end of file\n$(touch /tmp/x) `x`\n")
-
-
-def test_an_input_is_kept_once_and_never_written_again(tmp_path: Path) -> None:
-    each = Input("a.txt", SHA256, text="a\n")
-    keep(each, tmp_path)
-    place = each.kept(tmp_path)
-    place.chmod(0o444)
-    before = place.stat()
-    keep(each, tmp_path)
-    assert (place.read_text(), place.stat().st_mtime_ns) == ("a\n", before.st_mtime_ns)
 
 
 @pytest.mark.parametrize(

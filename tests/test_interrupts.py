@@ -6,11 +6,10 @@ import signal
 import subprocess
 import sys
 import time
-from itertools import product
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy, succeeded
+from conftest import ProjectCopy
 from default_signals import popen_with_default_signals
 from trivial_campaign import write_trivial
 
@@ -52,32 +51,6 @@ def wait_for(file: Path) -> None:
     while not file.exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     assert file.exists()
-
-
-@pytest.mark.parametrize(
-    ("command", "number", "times"),
-    [
-        pytest.param(*case, marks=() if case in QUICK else pytest.mark.full)
-        for case in product(COMMANDS, (signal.SIGINT, signal.SIGTERM), (1, 2))
-    ],
-)
-def test_a_signal_ends_a_campaign_in_order(
-    project: ProjectCopy, command: str, number: signal.Signals, times: int, tmp_path: Path
-) -> None:
-    log = tmp_path / "log"
-    process = started(project, command, log)
-    for _ in range(times):
-        process.send_signal(number)
-        time.sleep(0.3)
-    assert process.wait(240) == 128 + number, log.read_text()
-    assert "Traceback" not in log.read_text()
-    assert "KeyboardInterrupt" not in log.read_text()
-    assert len(project.results("trivial")) == 1
-    attempts = list((project.folder / "results/trivial").glob("runs/*/*/*/*/attempts/*/evidence.txt"))
-    assert ["interrupted by signal 15" in path.read_text() for path in attempts] == [True]
-    (project.folder / "go on").touch()
-    assert succeeded(project.call("run", "--campaign", "trivial.yaml"))
-    assert len(project.results("trivial")) == 4
 
 
 # A compiler wrapper that never ends.

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import os
 import re
-import shutil
-import signal
 import subprocess
 import time
 from dataclasses import replace
@@ -17,11 +14,12 @@ import pytest
 from builders import BENCHMARK, PLACEMENTS, campaign, plan
 from default_signals import popen_with_default_signals
 
-from mpicampaign import mpis
 from mpicampaign.campaign.model import Placement
-from mpicampaign.collect.runs import could_not_write, evidence_in, exit_status
+from mpicampaign.collect.runs import evidence_in
 from mpicampaign.execution.execute import wait_for_measurement
-from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
+from mpicampaign.jobs.prepare import Prepared, write_scripts
+from mpicampaign.jobs.render import script_text
+from mpicampaign.jobs.run import Run
 from mpicampaign.verdict.evidence import Evidence
 
 END = 'echo "#@end rows=1 status=ok"\n'
@@ -52,46 +50,13 @@ def prepared(
     return found
 
 
-def execute(script: Script, **options: object) -> int:
+def execute(script: Run, **options: object) -> int:
     command = ["bash", str(script.path)]
     return subprocess.run(command, check=False, timeout=240, capture_output=True, **options).returncode  # type: ignore[call-overload,no-any-return]
 
 
-def evidence(script: Script, kind: str = "result") -> Evidence:
+def evidence(script: Run, kind: str = "result") -> Evidence:
     return evidence_in(next(script.folder.glob(f"{kind}/evidence.txt")).parent)
-
-
-def test_what_a_kernel_lacks_is_not_available_and_no_failure(tmp_path: Path) -> None:
-    found = prepared(tmp_path, 'printf "#mpicampaign-kernel 1\\n#@not_available=too little memory\\n"\n')
-    assert execute(found.scripts[0]) == 0
-    job = evidence(found.scripts[0]).job
-    assert (job["not_available"], job["not_available_kind"]) == ("too little memory", "memory")
-
-
-def test_an_output_that_counts_no_rows_is_not_a_success(tmp_path: Path) -> None:
-    found = prepared(tmp_path, END.replace("rows=1", "rows=0"))
-    assert execute(found.scripts[0]) == 65
-
-
-def test_a_rank_without_numactl_is_bound_by_taskset_and_without_both_not_at_all(tmp_path: Path) -> None:
-    """A numactl that fails, as in containers; then a taskset that fails, too."""
-    bound = {"SHM-1": replace(PLACEMENTS["SHM-1"], ranks_per_node=1)}
-    program = f'echo "$(taskset -cp $$)" >>{tmp_path}/bound\n{END}'
-    script = prepared(tmp_path, program, placements=bound).scripts[0]
-    for tool in ("numactl", "taskset"):
-        (tmp_path / "bin" / tool).write_text("#!/bin/sh\nexit 1\n")
-        (tmp_path / "bin" / tool).chmod(0o755)
-        assert execute(script) == 0
-        seen = evidence(script)
-        if tool == "numactl":
-            assert seen.ranks[0]["launch.bound_by"] == "taskset"
-            assert (
-                (tmp_path / "bound").read_text().endswith(f"list: {seen.nodes[seen.job['host']]['cpus']}\n")
-            )
-            shutil.rmtree(script.folder / "result")
-    assert seen.job["not_available_kind"] == "program"
-    assert "no working numactl or taskset" in seen.job["not_available"]
-    assert len((tmp_path / "bound").read_text().splitlines()) == 1
 
 
 def processes_of(folder: Path) -> list[str]:
@@ -114,47 +79,9 @@ def left_of(folder: Path) -> list[str]:
     return left
 
 
-def test_ranks_that_ignore_the_time_limit_are_ended_and_free_the_machine(tmp_path: Path) -> None:
-    """The launcher dies of TERM at once; its rank, in its own session, ignores TERM."""
-    stubborn = "trap '' TERM HUP INT\nwhile :; do sleep 0.1; done\n"
-    found = prepared(tmp_path, stubborn, 'setsid "$@" & sleep 60\n')
-    script = found.scripts[0]
-    assert execute(script) == 124
-    assert left_of(script.folder) == []
-    with found.measuring_lock.open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    seen = evidence(script, "attempts/*")
-    assert seen.job["reason"] == "stopped at the time limit of 1 s"
-    assert "did not end with its launcher" in seen.job["killed"]
-    assert exit_status(script.folder) == 124
-
-
-@pytest.mark.parametrize(
-    ("answer", "recorded"),
-    [(r"printf 'Some MPI\n\n  Version 1.2\n'", "Some MPI    Version 1.2"), ("sleep 60", ""), ("exit 1", "")],
-)
-def test_what_the_launcher_says_of_its_version(answer: str, recorded: str, tmp_path: Path) -> None:
-    """A launcher that does not answer stops no run."""
-    script = prepared(tmp_path, END).scripts[0]
-    launcher = tmp_path / "bin/mpirun"
-    launcher.write_text(launcher.read_text().replace("|| exit\n", f"|| {{ {answer}; exit; }}\n"))
-    assert execute(script) == 0
-    job = evidence(script).job
-    assert (job["launcher_version"], job["program_kind"]) == (recorded, "script #!/bin/bash")
-    assert left_of(tmp_path) == []
-
-
-def test_what_a_failed_launcher_leaves_of_itself_is_ended(tmp_path: Path) -> None:
-    """Its helpers are not ranks, and have no variable of a rank."""
-    helper = """bash -c "trap '' TERM; for n in {1..100}; do sleep 0.1; done" &\nexit 3\n"""
-    script = prepared(tmp_path, END, helper).scripts[0]
-    assert execute(script) == 3
-    assert left_of(tmp_path) == []
-
-
 def test_interrupted_script_ends_its_ranks_too(tmp_path: Path) -> None:
     stubborn = "trap '' TERM HUP INT\necho started >\"$0.started\"\nwhile :; do sleep 0.1; done\n"
-    script = prepared(tmp_path, stubborn, 'setsid "$@" & sleep 60\n', environment={"X": "1"}).scripts[0]
+    script = prepared(tmp_path, stubborn, 'setsid "$@" & sleep 60\n', environment={"X": "1"}).runs[0]
     script.path.write_text(script.path.read_text().replace("time_limit=1\n", "time_limit=60\n"))
     process = popen_with_default_signals(["bash", str(script.path)], start_new_session=True)
     while not (tmp_path / "bin/program.started").exists():
@@ -164,25 +91,9 @@ def test_interrupted_script_ends_its_ranks_too(tmp_path: Path) -> None:
     assert left_of(script.folder) == []
 
 
-@pytest.mark.parametrize("name", ["SIGUSR1", "SIGUSR2", "SIGXCPU", "SIGALRM", "SIGQUIT"])
-def test_no_signal_of_a_scheduler_makes_a_result(name: str, tmp_path: Path) -> None:
-    """LSF sends USR2 at the run limit; a shell that dies of it runs its trap of EXIT with status 0."""
-    program = 'echo half\necho started >"$0.started"\nsleep 30\n'
-    script = prepared(tmp_path, program).scripts[0]
-    script.path.write_text(script.path.read_text().replace("time_limit=1\n", "time_limit=60\n"))
-    process = popen_with_default_signals(["bash", str(script.path)], start_new_session=True)
-    while not (tmp_path / "bin/program.started").exists():
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.Signals[name])
-    assert process.wait(240) == 128 + signal.Signals[name]
-    assert not script.output.exists()
-    assert exit_status(script.folder) == process.returncode
-    assert evidence(script, "attempts/*").job["reason"].startswith("interrupted by signal")
-
-
 def test_a_waiting_run_reports_what_it_waits_for(tmp_path: Path) -> None:
     found = prepared(tmp_path, END)
-    script = found.scripts[0]
+    script = found.runs[0]
     holder = found.measuring_lock.open("w")
     holder.write("process 4711, /somewhere\n")
     holder.flush()
@@ -202,211 +113,30 @@ def test_a_waiting_run_reports_what_it_waits_for(tmp_path: Path) -> None:
     assert f"{process.pid}, {script.folder}" in found.measuring_lock.read_text()
 
 
-def test_script_read_from_standard_input_cannot_check_itself(tmp_path: Path) -> None:
-    script = prepared(tmp_path, END).scripts[0]
-    with script.path.open() as text:
-        subprocess.run(["bash"], stdin=text, check=True, timeout=240, cwd=tmp_path)
-    assert "script_sha256" not in evidence(script).job
-    assert "program_sha256" in evidence(script).job
-
-
-def test_what_ran_is_recorded_not_what_was_rendered(tmp_path: Path) -> None:
-    """Also for a script edited without changing its launch."""
-    script = prepared(tmp_path, END).scripts[0]
-    script.path.write_text(
-        script.path.read_text().replace("# Software", "# The software\nexport UCX_TLS=all")
-    )
-    assert execute(script) == 0
-    seen = evidence(script)
-    for name, path in (("script", script.path), ("program", tmp_path / "bin/program")):
-        assert seen.job[f"{name}_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert seen.job["script_sha256"] not in seen.claim["scripts"].split()
-    assert seen.job["env.UCX_TLS"] == "all"
-
-
-def test_every_claimed_setting_is_recorded_whatever_its_name(tmp_path: Path) -> None:
-    settings = {"HCOLL_X": "1", "UCX_IB_PKEY": "0x1", "I_MPI_FABRICS": "shm:ofi", "I_MPI_DEBUG": "a\nb 'c'"}
-    made = prepared(tmp_path, END, environment=settings)
-    mpi = made.campaign.systems["here"].mpi
-    extended = replace(mpi, environment={**mpi.environment, "HCOLL_X": "0", "UCX_IB_PKEY": "0x0"})
-    run = made.plan.runs[0]
-    run = replace(run, job=replace(run.job, system=replace(run.job.system, mpi=extended)))
-    changed = Prepared(made.campaign, replace(made.plan, runs=(run,)), made.results)
-    write_scripts(changed)
-    assert execute(changed.scripts[0]) == 0
-    seen = evidence(changed.scripts[0])
-    for name, value in settings.items():
-        assert seen.job[f"env.{name}"] == value.replace("\n", " ")
-        assert seen.claim[f"setting.{name}"] == value.replace("\n", " ")
-    assert seen.claim["settings"] == str(sum(key.startswith("setting.") for key in seen.claim))
-
-
-def test_secrets_of_the_environment_are_not_recorded(tmp_path: Path) -> None:
-    secret = {"I_MPI_HYDRA_pwd": "hush", "UCX_TOKEN": "hush", "UCX_TLS": "all"}
-    script = prepared(tmp_path, END, environment=secret).scripts[0]
-    assert execute(script) == 0
-    assert "hush" not in (script.folder / "result/evidence.txt").read_text()
-    assert evidence(script).job["env.UCX_TLS"] == "all"
-
-
-def submitted(script: Script) -> None:
+def submitted(script: Run) -> None:
     """Make the script one of a scheduler's."""
     text = script.path.read_text()
     script.path.write_text(re.sub(r"(?m)^(job=.* lock=).*$", r"\1''", text))
 
 
-@pytest.mark.parametrize("where", ["here", "here, inside an allocation", "slurm", "lsf"])
-def test_nothing_of_the_shell_steers_a_launcher_and_its_ranks(where: str, tmp_path: Path) -> None:
-    """Whatever SLURM_EXPORT_ENV says; a library of the shell is still found, but not in a job of Slurm."""
-    settings = {f"{prefix}X": "1" for prefix in mpis.steering()} | {
-        **dict.fromkeys(("I_MPI_HYDRA_BOOTSTRAP", "OMPI_MCA_plm", "SLURM_CPU_BIND", "SRUN_DEBUG"), "1"),
-        **dict.fromkeys(("LD_PRELOAD", "BASH_ENV", "GLIBC_TUNABLES"), ""),
-    }
-    places = dict.fromkeys((*mpis.places(), "LD_LIBRARY_PATH"), "/nowhere")
-    slurm = {"SLURM_JOB_ID": "17", "SLURM_NODELIST": "n1", "SLURM_EXPORT_ENV": "ALL"}
-    lsf = {"LSB_JOBID": "17", "LSB_QUEUE": "main"}
-    outer = {**slurm, **lsf, "PBS_JOBID": "17", "PALS_APID": "17"}
-    given = {"here": {}, "here, inside an allocation": outer, "slurm": slurm, "lsf": lsf}[where]
-    script = prepared(tmp_path, END, f'env >{tmp_path}/seen\nexec "$@"\n').scripts[0]
-    if where in ("slurm", "lsf"):
-        submitted(script)
-    assert execute(script, env={**os.environ, **settings, **places, **given}) == 0
-    seen = {line.partition("=")[0] for line in (tmp_path / "seen").read_text().splitlines()}
-    assert not settings.keys() & seen
-    of_prefix = {"LD_LIBRARY_PATH", "I_MPI_ROOT"}  # which this script sets itself
-    assert places.keys() & seen == (of_prefix if where == "slurm" else places.keys())
-    assert outer.keys() & seen == (given.keys() if where in ("slurm", "lsf") else set())
-
-
-def test_an_srun_of_a_system_without_a_scheduler_keeps_its_allocation(tmp_path: Path) -> None:
-    script = prepared(tmp_path, END, f'env >{tmp_path}/seen\nexec "$@"\n').scripts[0]
-    (tmp_path / "bin/mpirun").rename(tmp_path / "bin/srun")
-    script.path.write_text(script.path.read_text().replace("measure mpirun", "measure srun"))
-    assert execute(script, env={**os.environ, "SLURM_JOB_ID": "17", "SLURM_CPU_BIND": "cores"}) == 0
-    seen = (tmp_path / "seen").read_text()
-    assert "SLURM_JOB_ID=17\n" in seen
-    assert "SLURM_CPU_BIND" not in seen
-
-
-@pytest.mark.parametrize(
-    ("environment", "bootstrap"),
-    [
-        ({"LSB_MCPU_HOSTS": "n1 2 "}, "fork"),
-        ({"LSB_MCPU_HOSTS": "n1 1 n2 1"}, "ssh"),
-        ({"LSB_MCPU_HOSTS": "n1 1 n2 1", "I_MPI_HYDRA_BOOTSTRAP": "rsh"}, "rsh"),
-        ({"LSB_MCPU_HOSTS": "n1 1 n2 1", "LSF_BINDIR": "HERE"}, None),
-        ({"LSB_MCPU_HOSTS": "n1 1 n2 1", "PATH": f"HERE:{os.environ['PATH']}"}, None),
-        ({}, None),
-    ],
-)
-def test_hydra_does_without_the_blaunch_that_an_lsf_lacks(
-    environment: dict[str, str], bootstrap: str | None, tmp_path: Path
-) -> None:
-    own = {name: environment[name] for name in environment.keys() & {"I_MPI_HYDRA_BOOTSTRAP"}}
-    program = 'echo "$HYDRA_LAUNCHER" >"$0.mpich"\n' + END
-    script = prepared(tmp_path, program, environment=own).scripts[0]
-    submitted(script)
-    (tmp_path / "lsf").mkdir()
-    (tmp_path / "lsf/blaunch").symlink_to("/bin/true")
-    given = {name: value.replace("HERE", f"{tmp_path}/lsf") for name, value in environment.items()}
-    assert execute(script, env={"PATH": os.environ["PATH"], **given}) == 0
-    assert evidence(script).job.get("env.I_MPI_HYDRA_BOOTSTRAP") == bootstrap
-    of_mpich = (tmp_path / "bin/program.mpich").read_text().strip()
-    assert of_mpich == ("ssh" if bootstrap == "rsh" else bootstrap or "")
-
-
-def test_a_job_with_no_environment_at_all_has_a_home(tmp_path: Path) -> None:
-    script = prepared(tmp_path, 'echo "$HOME" >"$0.home"\n' + END).scripts[0]
-    assert execute(script, env={}) == 0
-    assert (tmp_path / "bin/program.home").read_text().startswith("/")
-
-
-@pytest.mark.parametrize(
-    ("program", "reason"),
-    [
-        ("echo '# All processes entering MPI_Finalize'\n", "output is incomplete"),
-        (
-            "echo 'Invalid benchmark name pingpongg'\necho ' 0 1000 0.1 0.0'\n"
-            "echo '# All processes entering MPI_Finalize'\n",
-            "rejected its arguments: Invalid benchmark name pingpongg",
-        ),
-    ],
-)
-def test_exit_status_0_alone_is_not_a_success(tmp_path: Path, program: str, reason: str) -> None:
-    script = prepared(tmp_path, program, suite="imb").scripts[0]
-    assert execute(script) == 65
-    assert not script.output.exists()
-    assert reason in evidence(script, "attempts/*").job["reason"]
-
-
-def test_what_a_whole_output_holds_must_be_in_the_output(tmp_path: Path) -> None:
-    script = prepared(tmp_path, "echo half\n" + END.replace("\n", " >&2\n")).scripts[0]
-    assert execute(script) == 65
-    assert "output is incomplete" in evidence(script, "attempts/*").job["reason"]
-
-
-def test_a_script_that_ends_early_with_exit_status_0_makes_no_result(tmp_path: Path) -> None:
-    """So does a shell that was killed."""
-    script = prepared(tmp_path, END).scripts[0]
-    script.path.write_text(script.path.read_text().replace("\nmeasure ", "\nexit 0\nmeasure "))
-    assert execute(script) == exit_status(script.folder) == 75
-    assert not script.output.exists()
-
-
-def test_a_result_that_cannot_be_put_in_its_place_is_not_a_success(tmp_path: Path) -> None:
-    script = prepared(tmp_path, END).scripts[0]
-    (tmp_path / "bin/mv").write_text("#!/bin/bash\nexit 1\n")
-    (tmp_path / "bin/mv").chmod(0o755)
-    assert execute(script) == 74
-    assert not script.output.exists()
-
-
 def test_a_launcher_that_ignores_the_time_limit_is_killed(tmp_path: Path) -> None:
     """Otherwise it would end at any time, and `timeout` with 124."""
-    script = prepared(tmp_path, END, "trap '' TERM\nfor n in {1..60}; do sleep 0.1; done\n").scripts[0]
-    text = script.text(inline=True)
+    script = prepared(tmp_path, END, "trap '' TERM\nfor n in {1..60}; do sleep 0.1; done\n").runs[0]
+    text = script_text(script, inline=True)
     script.path.write_text(text.replace("--kill-after=10 ", "--kill-after=0.1 "))
     assert execute(script) == 124
     assert evidence(script, "attempts/*").job["reason"] == "stopped at the time limit of 1 s"
 
 
 def test_a_module_that_does_not_load_fails_the_run(tmp_path: Path) -> None:
-    script = prepared(tmp_path, END, modules=("no/such",)).scripts[0]
+    script = prepared(tmp_path, END, modules=("no/such",)).runs[0]
     assert execute(script) == 69
     assert evidence(script, "attempts/*").job["reason"] == "module load no/such failed"
 
 
-def test_bytes_are_counted_in_both_directions_before_and_after(tmp_path: Path) -> None:
-    script = prepared(tmp_path, END).scripts[0]
-    assert execute(script) == 0
-    [counted] = evidence(script).nodes.values()
-    for name in (f"{moment}.net.lo.{way}_bytes" for moment in ("before", "after") for way in ("rx", "tx")):
-        assert counted[name].isdecimal(), name
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
-def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
-    """The full disk cuts the output; the part that fitted stays as an attempt."""
-    last_words = "printf 'rank 0 end.x=%05000d\\n' 0 >>\"$MPICAMPAIGN_EVIDENCE_FILE\"\n"
-    script = prepared(tmp_path, last_words + "head -c 300000 /dev/zero | tr '\\0' x\n" + END).scripts[0]
-    text = script.path.read_text()
-    small = (
-        'mount -t tmpfs -o size=100k tmpfs "$1" && printf %s "$2" >"$1/job.sh" && bash "$1/job.sh"; s=$?; '
-    )
-    small += 'find "$1" -name result; cat "$1"/attempts/*/{stderr,evidence}.txt; exit $s'
-    command = ["unshare", "--mount", "bash", "-c", small, "bash", str(script.folder), text]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-    assert done.returncode == 74
-    assert "No space left on device" in done.stdout
-    assert "/result" not in done.stdout
-    assert done.stdout.splitlines()[-2:] == ["job exit_status=74", "end of evidence"]
-    assert "job reason=results could not be written: is the disk full" in done.stdout
-    assert f"rank 0 end.x={0:05000}" in done.stdout.splitlines()
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 def test_a_disk_that_is_full_before_the_run_leaves_no_attempt(tmp_path: Path) -> None:
-    script = prepared(tmp_path, END).scripts[0]
+    script = prepared(tmp_path, END).runs[0]
     text = script.path.read_text()
     small = (
         'mount -t tmpfs -o size=100k tmpfs "$1" && printf %s "$2" >"$1/job.sh"; cat /dev/zero >"$1/fill"; '
@@ -418,49 +148,9 @@ def test_a_disk_that_is_full_before_the_run_leaves_no_attempt(tmp_path: Path) ->
     assert f"results could not be written: is the file system of {script.folder} full" in done.stderr
 
 
-def test_a_benchmark_that_ends_with_such_a_status_has_failed_itself(tmp_path: Path) -> None:
-    script = prepared(tmp_path, "exit 73\n").scripts[0]
-    assert execute(script) == 73
-    [attempt] = script.folder.glob("attempts/*")
-    number = attempt.name.partition("-")[2]
-    assert not could_not_write(script.folder, number, 73)
-    assert could_not_write(script.folder, "another", 73)
-    assert not could_not_write(script.folder, "another", 65)
-
-
 def test_evidence_that_cannot_be_written_is_not_a_success(tmp_path: Path) -> None:
-    script = prepared(tmp_path, END).scripts[0]
-    text = script.text(inline=True).replace('exec 3>"$evidence"', "exec 3>/dev/full")
+    script = prepared(tmp_path, END).runs[0]
+    text = script_text(script, inline=True).replace('exec 3>"$evidence"', "exec 3>/dev/full")
     script.path.write_text(text)
     assert execute(script) == 74
     assert not script.output.exists()
-
-
-def test_a_result_that_lost_its_output_is_kept_aside_and_replaced(tmp_path: Path) -> None:
-    script = prepared(tmp_path, END).scripts[0]
-    assert execute(script) == 0
-    script.output.unlink()
-    assert execute(script) == 0
-    assert script.output.read_text().endswith("status=ok\n")
-    assert len(list(script.folder.glob("attempts/*-found-damaged/evidence.txt"))) == 1
-
-
-def test_program_that_is_missing_is_not_available_for_now(tmp_path: Path) -> None:
-    script = prepared(tmp_path, END).scripts[0]
-    (tmp_path / "bin/program").unlink()
-    assert execute(script) == 0
-    seen = evidence(script)
-    assert seen.job["not_available_kind"] == "program"
-    assert seen.job["not_available"].startswith("program is not on ")
-
-
-def test_script_that_was_edited_by_hand_is_restored_unless_it_has_a_result(tmp_path: Path) -> None:
-    found = prepared(tmp_path, END)
-    script = found.scripts[0]
-    script.path.write_text("echo other\n")
-    write_scripts(found)
-    assert script.path.read_text() == script.text()
-    assert execute(script) == 0
-    script.path.write_text("echo other\n")
-    write_scripts(found)
-    assert script.path.read_text() == "echo other\n"

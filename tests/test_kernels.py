@@ -17,8 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.suites import parse
-
 KERNELS = Path(__file__).resolve().parents[1] / "kernels"
 TREES = ["max-inter", "min-inter", "natural", "random"]
 QUICK = ("--budget", "0.1")
@@ -155,73 +153,6 @@ def test_the_same_source_gives_the_same_bytes(build: Build, tmp_path: Path) -> N
 
 
 # --- right data
-
-
-def tree_blocks(ranks: int) -> int:
-    """Blocks in all messages of a binomial tree over this many ranks."""
-    return sum(min(v & -v, ranks - v) for v in range(1, ranks))
-
-
-def check_complete(launch: Launch, operation: str, ranks: int, sizes: list[int]) -> None:
-    assert launch.status == 0, launch.errors
-    assert launch.statuses == [0] * ranks
-    assert launch.header("ranks") == str(ranks)
-    rows = launch.rows("sizes")
-    expected = {(operation, tree, size) for tree in TREES for size in sizes}
-    expected |= {("MPI_Gather", "-", size) for size in sizes}
-    assert {(row["operation"], row["tree"], int(row["size"])) for row in rows} == expected
-    assert len(rows) == len(expected)
-    assert all(row["verified"] == "1" and int(row["samples"]) > 0 for row in rows)
-    assert parse("kernel", launch.output).series
-
-
-@pytest.mark.parametrize("ranks", [2, 3, 4, 5, 7])
-@pytest.mark.parametrize(
-    ("kernel", "options", "sizes"),
-    [
-        ("tree_gather", (), [1, 2, 4, 8, 16]),
-        ("tree_merge", ("--key", "uint32"), [4, 8, 16, 32]),
-        ("tree_merge", ("--key", "uint64"), [8, 16, 32, 64]),
-    ],
-)
-def test_all_trees_deliver_the_right_data(
-    build: Build, ranks: int, kernel: str, options: tuple[str, ...], sizes: list[int]
-) -> None:
-    span = ("--min-size", f"{sizes[0]}", "--max-size", f"{sizes[-1]}B")
-    launch = build.launch(ranks, kernel, *options, *span, *QUICK)
-    check_complete(launch, kernel, ranks, sizes)
-    for row in launch.rows("samples"):
-        assert int(row["useful_bytes"]) == (ranks - 1) * int(row["size"])
-        blocks = ranks - 1 if row["operation"] == "MPI_Gather" else tree_blocks(ranks)
-        assert int(row["wire_bytes"]) == blocks * int(row["size"])
-        assert float(row["seconds"]) > 0
-    levels = launch.rows("levels")
-    assert Counter((row["tree"], int(row["size"])) for row in levels) == {
-        (tree, size): ranks - 1 for tree in TREES for size in sizes
-    }
-    merging = [float(row["merge_seconds"]) > 0 for row in levels]
-    assert all(merging) if kernel == "tree_merge" else not any(merging)
-    assert sum(int(row["bytes"]) for row in levels) == 4 * sum(sizes) * tree_blocks(ranks)
-
-
-def test_large_blocks_take_the_rendezvous_path(build: Build) -> None:
-    for kernel in ("tree_gather", "tree_merge"):
-        launch = build.launch(3, kernel, "--min-size", "1MiB", "--max-size", "2MiB", *QUICK)
-        check_complete(launch, kernel, 3, [1 << 20, 2 << 20])
-
-
-@pytest.mark.parametrize(("nodes", "ranks", "crossing"), [(2, 4, 3), (2, 6, 5), (3, 7, 6)])
-def test_several_nodes_synchronise_by_barrier_and_cross(
-    build: Build, nodes: int, ranks: int, crossing: int
-) -> None:
-    sizes = ("--min-size", "8", "--max-size", "8")
-    launch = build.launch(ranks, "tree_merge", *sizes, *QUICK, preload="pretend.so", PRETEND_NODES=str(nodes))
-    check_complete(launch, "tree_merge", ranks, [8])
-    assert launch.header("nodes") == str(nodes)
-    assert launch.header("sync") == "dissemination_barrier"
-    assert 0 < float(launch.header("sync_skew_seconds")) < 10
-    assert 0 < float(launch.header("sync_skew_error_seconds")) < 10
-    assert f"max-inter:{crossing}/{ranks - 1}," in launch.header("tree_messages_between_nodes")
 
 
 def test_a_rank_that_leaves_the_barrier_late_shows_in_the_skew(build: Build) -> None:
@@ -368,14 +299,6 @@ def test_merges_are_measured_in_turn(build: Build) -> None:
     assert {"uint32 memcpy", "uint32 branchy", "uint64 portable"} <= set(once)
     first = [name for name in once if name.startswith("uint32")]
     assert names == first * 3 + [name.replace("32", "64") for name in first] * 3
-
-
-@pytest.mark.parametrize("version", ["portable", "branchy"])
-def test_the_version_of_the_merge_can_be_chosen(build: Build, version: str) -> None:
-    sizes = ("--min-size", "4KiB", "--max-size", "8KiB")
-    launch = build.launch(3, "tree_merge", "--merge", version, *sizes, *QUICK)
-    check_complete(launch, "tree_merge", 3, [4096, 8192])
-    assert launch.header("merge") == version
 
 
 def test_the_fastest_merge_of_the_processor_is_used(build: Build) -> None:

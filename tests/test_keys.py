@@ -16,7 +16,7 @@ from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
 from mpicampaign.campaign.model import campaign_schema
-from mpicampaign.keys import NAME, Kind, Values, choice, count, entry, key, keys_of, schema_of, table
+from mpicampaign.keys import NAME, Kind, Values, choice, count, entry, key, schema_of, table
 from mpicampaign.shape import check_shape, fits
 from mpicampaign.yaml_lines import Document
 
@@ -47,29 +47,8 @@ def read(data: Any) -> Harbour:
     return Values(Document(data)).entry(Harbour, ())
 
 
-def test_defaults_names_and_keys_come_from_the_fields() -> None:
-    made = read({"boats": {"swift": {"sail": "gaff", "hands": 3.0}}})
-    assert made.boats == {"swift": Boat("swift", "gaff", oars=4, crew=3)}
-    assert [part for part, _ in keys_of(Boat).values()] == ["sail", "oars", "hands"]
-    assert Boat("tub", "lug").crew is None
-    assert read({}).boats == {}
-
-
 def test_what_stands_for_a_missing_key_lets_the_rest_be_read() -> None:
     assert read({"boats": {"swift": {"oars": 2}}}).boats["swift"] == Boat("swift", "", oars=2)
-
-
-def test_choices_of_a_function_are_asked_for_when_the_schema_is_made() -> None:
-    schema = schema_of(HARBOUR)
-    assert schema["$defs"]["boat"]["properties"]["sail"]["enum"] == ["lug", "gaff"]
-    assert schema["$defs"]["boat"]["required"] == ["sail"]
-    problems, _ = check_shape(Document({"boats": {"swift": {"sail": "junk"}}}), schema)
-    assert [problem.message for problem in problems] == ["must be lug or gaff"]
-
-
-def test_a_schema_with_an_unknown_keyword_is_not_a_schema() -> None:
-    with pytest.raises(AttributeError):
-        fits(1, {"multipleOf": 2}, {})
 
 
 def test_entries_are_of_dataclasses() -> None:

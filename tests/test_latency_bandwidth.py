@@ -12,7 +12,6 @@ from itertools import permutations
 import pytest
 from test_kernels import Build, Launch, demand_refusal
 
-from mpicampaign.compare.metrics import choose_metrics, read
 from mpicampaign.suites import OutputError, parse
 
 SIZES = {8: 30, 2_000_000: 10}  # message size: random rings
@@ -107,18 +106,6 @@ def check_rows(launch: Launch, ranks: int) -> None:
     for row in launch.rows("rings") + launch.rows("ping_pong"):
         assert float(row["seconds"]) >= 10e-6  # shorter blocks would measure the clock
     assert {row["verified"] for row in launch.rows("sizes")} == {"1"}
-
-
-@pytest.mark.mpi
-@pytest.mark.parametrize("ranks", [2, 3, 4])
-def test_all_pairs_and_rings_are_measured(build: Build, ranks: int) -> None:
-    launch = build.launch(ranks, "latency_bandwidth", *QUICK, "--seed", "7")
-    assert (launch.status, launch.statuses) == (0, [0] * ranks), launch.errors
-    assert (launch.header("seed"), launch.header("ping_pong_strides")) == ("7", "8:1,2000000:1")
-    assert "rings: largest duration over ranks" in launch.header("seconds")
-    check_rows(launch, ranks)
-    (series,) = parse("kernel", launch.output).series
-    assert all(value is not None for (value,) in series.columns.values())
 
 
 @pytest.mark.mpi
@@ -235,17 +222,6 @@ def test_metrics_as_hpcc_defines_them() -> None:
         "random_ring_bandwidth": 2e6 / 2e-3,  # geometric mean of 1 ms and 4 ms
     }
     assert series.columns == {name: [pytest.approx(value)] for name, value in expected.items()}
-
-
-def test_all_metrics_are_shown_and_the_random_rings_are_described() -> None:
-    (series,) = parse("kernel", HEADER + ROWS + END).series
-    metrics = choose_metrics("kernel", [series], [1024])
-    assert {metric.column for metric in metrics} == series.columns.keys()
-    assert [m.column for m in metrics if m.headline] == ["random_ring_latency", "random_ring_bandwidth"]
-    assert {m.column for m in metrics if m.lower_is_better} == {n for n in series.columns if "latency" in n}
-    for metric in metrics:
-        found = read(metric, series, [series])
-        assert found is not None and found.value == series.columns[metric.column][0]
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from conftest import ProjectCopy
 from test_software_lies import Lie, make, run
 
-from mpicampaign.compare.unlike import unlike_notes
+from mpicampaign.compare.inconsistent_repeats import inconsistency_notes
 from mpicampaign.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Record
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.full]
@@ -152,7 +152,7 @@ def test_repeats_that_are_copies_or_start_unlike(project: ProjectCopy, wrapper: 
     assert (first.verdict, second.verdict) == (VERIFIED, CONTRADICTED)
     assert any(f"those of repeat {first.repeat}" in reason for reason in second.verdict_reasons)
     assert {record.verdict for record in found["honest"]} == {VERIFIED}
-    notes = unlike_notes([(record, record.series[0]) for record in found["unlike"]])
+    notes = inconsistency_notes([(record, record.series[0]) for record in found["unlike"]])
     assert "nice=19" in str(notes)
     assert "GLIBC_TUNABLES=glibc.malloc.mmap_max=0" in str(notes)
 

@@ -52,14 +52,6 @@ def run(repeat: int, text: str) -> Record:
     return synthetic.run(case, repeat, *parse("kernel", text).series, suite="kernel")
 
 
-def test_records_keep_the_levels_of_the_root() -> None:
-    columns = run(1, output(without=(1024,))).series[0].columns
-    assert columns["receive_2"] == [None, pytest.approx(4096 * 3e-9)]
-    assert columns["merge_0"] == [None, pytest.approx(4096 * 0.25e-9)]
-    assert "receive_3" not in columns
-    assert {len(values) for values in columns.values()} == {2}
-
-
 def test_bars_are_the_medians_at_the_largest_size_that_all_trees_have() -> None:
     runs = [run(n, output(factor=factor)) for n, factor in enumerate((1.0, 2.0, 9.0), 1)]
     (chart,) = level_charts(Scene(compare(runs), "MB/s"))

@@ -12,7 +12,7 @@ import pytest
 from conftest import ProjectCopy, succeeded
 from default_signals import popen_with_default_signals
 
-from mpicampaign.records import CONTRADICTED, FAILED, NOT_AVAILABLE, OK, VERIFIED, read_records
+from mpicampaign.records import CONTRADICTED, FAILED, OK, VERIFIED, read_records
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.usefixtures("imb")]
 
@@ -58,34 +58,6 @@ def stamps(project: ProjectCopy) -> dict[Path, tuple[int, str]]:
     }
 
 
-def test_a_campaign_from_file_to_report(project: ProjectCopy) -> None:
-    write_campaign(project, "SHM-1, SHM-2, SHM, TCP-loopback")
-    done = run(project)
-    assert done.returncode == 0, done.stderr
-    folder = project.folder / "results/short"
-    header, records = read_records(folder / "records.jsonl")
-    assert (header.campaign, len(records)) == ("short", 8)
-    for record in records:
-        if record.case.placement == "SHM-2" and record.status == NOT_AVAILABLE:
-            assert "on 2 sockets" in record.reason
-        elif record.status == OK:
-            assert record.verdict == VERIFIED, record.verdict_reasons
-            assert record.series[0].columns["size"][-1] == 2**20
-        else:
-            # a machine with a single core offers no two cores
-            assert record.status == NOT_AVAILABLE
-    for product in ("report.html", "tables/comparison.csv", "tables/comparison.md"):
-        assert (folder / product).stat().st_size > 500
-    assert len(list((folder / "figures").glob("*.svg"))) == 1, "one benchmark, one table, one figure"
-    assert "verified" in done.stderr
-
-    before = stamps(project)
-    again = run(project)
-    assert succeeded(again)
-    assert "nothing to do" in again.stdout
-    assert stamps(project) == before
-
-
 @pytest.mark.full
 def test_changing_one_placement_repeats_only_its_runs(project: ProjectCopy) -> None:
     write_campaign(project)
@@ -103,28 +75,6 @@ def test_changing_one_placement_repeats_only_its_runs(project: ProjectCopy) -> N
     new = [path for path in after if path not in before]
     assert len(new) == 2
     assert all("/SHM/" in str(path) for path in new)
-
-
-def test_result_made_by_hand_is_adopted_and_one_of_an_older_script_is_not(project: ProjectCopy) -> None:
-    write_campaign(project, "SHM-1", lengths="0:10")
-    old = project.call("render", "--campaign", "short.yaml").stdout.splitlines()
-    write_campaign(project, "SHM-1", lengths="0:12")
-    new = project.call("render", "--campaign", "short.yaml").stdout.splitlines()
-    assert len(old) == len(new) == 2
-    assert not set(old) & set(new)
-    project.call("build", "--campaign", "short.yaml")
-    for script in (old[0], new[0]):
-        subprocess.run(["bash", script], check=True, timeout=240, stdout=subprocess.DEVNULL)
-    before = stamps(project)
-    done = run(project)
-    assert done.returncode == 0, done.stderr
-    assert "1 of 2 runs to do" in done.stderr
-    after = stamps(project)
-    assert {path: after[path] for path in before} == before
-    assert len(after) == 3
-    _, records = read_records(project.folder / "results/short/records.jsonl")
-    assert [record.status for record in records] == [OK, OK]
-    assert all(record.series[0].columns["size"][-1] == 2**12 for record in records)
 
 
 def test_script_changed_by_hand_is_contradicted(project: ProjectCopy) -> None:

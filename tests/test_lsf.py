@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -24,23 +23,10 @@ from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import UnreadableError
 from mpicampaign.execution.cluster_jobs import ClusterJobs, Ended
 from mpicampaign.jobs.plan import make_plan
-from mpicampaign.jobs.prepare import Prepared, Script, write_scripts
+from mpicampaign.jobs.prepare import Prepared, write_scripts
+from mpicampaign.jobs.run import Run
 from mpicampaign.records import FAILED, OK, Record, read_records
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
-from mpicampaign.schedulers.scheduler import (
-    CANCELLED,
-    DONE,
-    HELD,
-    NODE_FAIL,
-    OUT_OF_MEMORY,
-    PREEMPTED,
-    QUEUED,
-    RUNNING,
-    TIMEOUT,
-    UNKNOWN,
-    QueuedJob,
-)
-from mpicampaign.schedulers.scheduler import FAILED as JOB_FAILED
 
 # The program stands for a benchmark: it prints a table after a while, or does what the test asks.
 PROGRAM = "#!/bin/bash\n{body}\nprintf '# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n'\n"
@@ -160,23 +146,6 @@ def test_every_run_is_submitted_once_with_few_queries(site: Site) -> None:
     assert "12 finished" in site.campaign("status").stdout
 
 
-def test_variables_of_the_submitting_shell_change_no_job(site: Site) -> None:
-    """LSF passes the environment of bsub on; with BSUB_QUIET it does not say the job's number."""
-    setting = {
-        "BSUB_QUIET": "1",
-        "LSB_DEFAULTQUEUE": "other",
-        "UCX_TLS": "tcp",
-        "LD_LIBRARY_PATH": "/opt/lib",
-    }
-    site.write(body='env >"$0.seen"')
-    done = site.run(before=("env", *(f"{name}={value}" for name, value in setting.items())))
-    assert succeeded(done)
-    assert "ignored from your shell: BSUB_QUIET, LSB_DEFAULTQUEUE, UCX_TLS; put" in done.stderr
-    seen = dict(line.partition("=")[::2] for line in (site.folder / "program.seen").read_text().splitlines())
-    assert setting.keys() & seen == {"LD_LIBRARY_PATH"}
-    assert seen["LSB_QUEUE"] == "normal"
-
-
 def test_a_version_that_knows_no_reasons_is_asked_without(site: Site) -> None:
     site.lsf.configure(volclava=True)
     site.write(body="sleep 1", repeats=2)
@@ -201,16 +170,6 @@ def test_a_bjobs_that_is_of_no_use_ends_the_call(site: Site) -> None:
     assert succeeded(site.run())
 
 
-@pytest.mark.slow
-def test_snakemake_itself_with_the_profile(site: Site) -> None:
-    site.write(repeats=2)
-    words = ("-m", "snakemake", "--profile", "cluster", "--config", "campaign=jobs.yaml")
-    done = site.call(sys.executable, *words)
-    assert done.returncode == 0, done.stderr
-    assert set(site.submissions().values()) == {1}
-    assert len(site.project.results("jobs")) == 2
-
-
 @pytest.mark.full
 @pytest.mark.slow
 def test_a_failed_run_hides_no_other_and_is_run_again_by_the_next_call(site: Site) -> None:
@@ -227,22 +186,6 @@ def test_a_failed_run_hides_no_other_and_is_run_again_by_the_next_call(site: Sit
     assert succeeded(site.run())
     assert [record.status for record in site.records()] == [OK] * 3
     assert len(site.lsf.submitted) == 4
-
-
-@pytest.mark.slow
-def test_a_job_submitted_by_hand_is_adopted(site: Site) -> None:
-    site.write(repeats=2)
-    site.lsf.hold()
-    script = site.scripts()[0]
-    by_hand = site.lsf.call("bsub", given=script.read_text(), cwd=site.folder)
-    assert by_hand.stdout == "Job <1001> is submitted to queue <normal>.\n"
-    thread = site.in_the_background()
-    wait_until(lambda: len(site.lsf.submitted) == 2)
-    site.lsf.hold(False)
-    thread.join(300)
-    assert site.done.returncode == 0, site.done.stderr
-    assert "job 1001 is in the queue already, PEND" in site.done.stderr
-    assert set(site.submissions().values()) == {1}
 
 
 @pytest.mark.slow
@@ -373,7 +316,7 @@ class Clock:
         return self.now
 
 
-Watched = tuple[Site, Script, ClusterJobs, Clock, list[str]]
+Watched = tuple[Site, Run, ClusterJobs, Clock, list[str]]
 
 
 @pytest.fixture
@@ -385,7 +328,7 @@ def watched(site: Site, monkeypatch: pytest.MonkeyPatch) -> Watched:
     campaign = load_campaign(site.folder / "jobs.yaml")
     prepared = Prepared(campaign, make_plan(campaign, ["lsf"], MACHINE), site.folder / "results")
     write_scripts(prepared)
-    [script] = prepared.scripts
+    [script] = prepared.runs
     clock, said = Clock(), list[str]()
     jobs = ClusterJobs(LSF, script.submitting_lock, said.append, clock)
     jobs.take(script)
@@ -442,83 +385,12 @@ def lines(*jobs: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("word", "reason", "state"),
-    [
-        ("PEND", "-", QUEUED),
-        ("PSUSP", "-", HELD),
-        ("WAIT", "-", QUEUED),
-        ("RUN", "-", RUNNING),
-        ("SSUSP", "-", RUNNING),
-        ("USUSP", "-", RUNNING),
-        ("UNKWN", "-", RUNNING),
-        ("DONE", "-", DONE),
-        ("EXIT", "-", JOB_FAILED),
-        ("ZOMBI", "-", CANCELLED),
-        ("EXIT", "TERM_RUNLIMIT: the run limit was reached", TIMEOUT),
-        ("EXIT", "TERM_DEADLINE: its deadline was reached", TIMEOUT),
-        ("EXIT", "TERM_OWNER: killed by its owner", CANCELLED),
-        ("EXIT", "TERM_FORCE_ADMIN: killed", CANCELLED),
-        ("EXIT", "TERM_MEMLIMIT: too much memory", OUT_OF_MEMORY),
-        ("EXIT", "TERM_PREEMPT: made room", PREEMPTED),
-        ("EXIT", "TERM_REMOVE_HUNG_JOB: its host was lost", NODE_FAIL),
-        ("EXIT", "TERM_EXTERNAL_SIGNAL: a signal", JOB_FAILED),
-        ("EXIT", "TERM_CWD_NOTEXIST: no such folder", JOB_FAILED),
-        ("LATER", "-", UNKNOWN),
-    ],
-)
-def test_states_of_lsf(word: str, reason: str, state: str) -> None:
-    [job] = LSF.read_queue(f"17|{word}|{reason}|PingPong-0123456789ab|-\n")
-    said = word if reason == "-" else f"{word} ({reason})"
-    assert (job.id, job.name, job.state, job.description) == ("17", "PingPong-0123456789ab", state, said)
-
-
-def test_pending_reasons_over_several_lines_and_with_bars() -> None:
-    """With more detailed reasons, or a site's own reasons."""
-    text = lines(
-        "1|PEND|-|a|Candidate host pending reasons (0 of 4 hosts).",
-        "",
-        " Non-candidate host pending reasons (4 of 4 hosts):",
-        "  Closed by LSF administrator: 1 host | or so;",
-        "2|RUN|-|b|-",
-    )
-    first, second = LSF.read_queue(text)
-    assert (first.id, first.state) == ("1", QUEUED)
-    assert first.description == "PEND (Candidate host pending reasons (0 of 4 hosts).)"
-    assert second == QueuedJob("2", "b", RUNNING, "RUN")
-
-
-def test_a_foreign_name_with_a_bar_hurts_no_other_job() -> None:
-    """No job of ours has one, but all jobs of the user are listed."""
-    found = LSF.read_queue(lines("1|RUN|-|x|y|-", "2|DONE|-|ours-0123456789ab|-"))
-    assert [(job.id, job.state) for job in found] == [("1", RUNNING), ("2", DONE)]
-    assert found[1].name == "ours-0123456789ab"
-
-
-@pytest.mark.parametrize(
     "text",
     ["batch system daemon not responding ... still trying\n1|RUN|-|a|-\n", "JOBID|STAT\n", "1|RUN|-\n"],
 )
 def test_a_list_with_something_else_before_it_is_not_believed(text: str) -> None:
     with pytest.raises(UnreadableError):
         LSF.read_queue(text)
-
-
-def test_no_jobs() -> None:
-    assert LSF.read_queue("") == []
-
-
-@pytest.mark.parametrize(
-    ("text", "number"),
-    [
-        ("Job <4711> is submitted to queue <normal>.\n", "4711"),
-        ("Job <4711> is submitted to default queue <normal>.\n", "4711"),
-        ("A greeting of the site <1>.\nJob <4711> is submitted to queue <a>.\nBye.\n", "4711"),
-        ("Request aborted by esub. Job not submitted.\n", ""),
-        ("", ""),
-    ],
-)
-def test_ids_of_bsub(text: str, number: str) -> None:
-    assert LSF.read_submitted(text) == number
 
 
 # volclava 2.2: what it printed on two hosts of a test cluster, with its own names for jobs and users
@@ -530,43 +402,7 @@ def printed(name: str) -> str:
     return (VOLCLAVA / f"{name}.txt").read_text()
 
 
-def test_jobs_of_volclava() -> None:
-    """Nothing is cut, the reasons are missing, and the elements of an array have the array's id."""
-    found = [(job.id, job.name, job.state, job.description) for job in LSF.read_queue(printed("bjobs"))]
-    assert found == [
-        ("174_1", "array", RUNNING, "RUN"),
-        ("174_2", "array", RUNNING, "RUN"),
-        ("175", "held", HELD, "PSUSP"),
-        ("2", "single", JOB_FAILED, "EXIT"),
-        ("1_2", "name", DONE, "DONE"),
-        ("11", "slp", JOB_FAILED, "EXIT"),
-        ("9", "held", JOB_FAILED, "EXIT"),
-        ("14", "with blank|bar", DONE, "DONE"),
-    ]
-
-
 @pytest.mark.parametrize("row", ["Please wait ...", "17 RUN", "a RUN b"])
 def test_a_plain_list_with_something_else_in_it_is_not_believed(row: str) -> None:
     with pytest.raises(UnreadableError, match="not a line of the job list"):
         LSF.read_queue(lines("JOBID STAT JOB_NAME", "1 RUN a", row))
-
-
-def test_a_site_of_volclava() -> None:
-    answers = {name: printed(name) for name in ("bqueues", "bparams", "lshosts", "bhosts")}
-    assert [(queue.name, queue.default, queue.open) for queue in LSF.queues(answers)] == [
-        ("normal", True, True),
-        ("par-multi", False, True),
-    ]
-    nodes = LSF.nodes(answers)["normal"]
-    assert [(node.name, node.usable, node.model) for node in nodes] == [
-        ("node1", True, "IntelI5"),
-        ("node2", True, "IntelI5"),
-    ]
-
-
-def test_the_report_of_volclava() -> None:
-    report = LSF.read_report(printed("report"))
-    assert report is not None
-    assert (report.job_id, report.name, report.queue) == ("10", "lim", "normal")
-    assert (report.hosts, report.trouble) == ((("node2", 1), ("node1", 1)), "Exited, exit code 140")
-    assert LSF.read_submitted(printed("bsub")) == "174"

@@ -7,23 +7,16 @@ their true values are equal. Scatter is relative, as that of run times and bandw
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
-from itertools import combinations
 
 import numpy as np
 import pytest
 
-from mpicampaign.reference import load_reference
-from mpicampaign.statistics.best import may_be_best, needed
+from mpicampaign.statistics.best import may_be_best
 from mpicampaign.statistics.comparisons import (
-    FALSE_SHARE,
     FAMILY_WISE,
-    MOST,
     compare_pairs,
-    share_of_level,
-    share_of_pairs,
 )
-from mpicampaign.statistics.one_against_each import by_chance, differ_from
+from mpicampaign.statistics.one_against_each import differ_from
 
 Groups = list[list[float]]
 
@@ -100,53 +93,8 @@ def false_against(setting: Setting, k: int, n: int, count: int) -> float:
 # What is exact
 
 
-@pytest.mark.parametrize("fewest", [4, 5, 6, 10])
-@pytest.mark.parametrize("k", range(3, MOST + 1))
-def test_the_levels_of_disjoint_sets_add_up_to_that_of_the_family(k: int, fewest: int) -> None:
-    pair = share_of_pairs(k, fewest, 0.05)
-
-    @cache
-    def most(left: int) -> float:
-        sizes = [m for m in range(2, left + 1) if m < k]
-        return max((share_of_level(m, k, pair) + most(left - m) for m in sizes), default=0.0)
-
-    assert most(k) <= 1 + 1e-12
-    assert share_of_level(k, k, pair) == 1
-    assert pair == 2 / k or (k, fewest) == (13, 5)
-
-
-def test_how_many_must_be_ahead() -> None:
-    """The figures of the study: 5 repeats need one of up to 20 groups and two of up to 40."""
-    assert [needed(5, 5, k - 1) for k in (2, 20, 40)] == [1, 1, 2]
-    assert needed(6, 6, 39) == 1
-    assert [needed(4, 4, k - 1) for k in (5, 6)] == [1, 2]
-    assert needed(4, 4, 1) == 1
-
-
-def test_how_many_may_be_far_off_by_chance() -> None:
-    assert [by_chance(5, 5, m) for m in (1, 7, 12, 23, 39)] == [1, 1, 2, 2, 3]
-
-
 def separated(k: int, n: int) -> Groups:
     return [[(group + 1) * (1 + repeat / 1000) for repeat in range(n)] for group in range(k)]
-
-
-@pytest.mark.parametrize(
-    ("k", "n", "error", "shown"),
-    [
-        (2, 4, FAMILY_WISE, 1),
-        (3, 4, FAMILY_WISE, 3),
-        (4, 4, FALSE_SHARE, 6),
-        (13, 5, FAMILY_WISE, 78),
-        (14, 5, FALSE_SHARE, 91),
-        (16, 6, FAMILY_WISE, 120),
-        (17, 6, FALSE_SHARE, 136),
-    ],
-)
-def test_which_error_is_controlled(k: int, n: int, error: str, shown: int) -> None:
-    family = compare_pairs(separated(k, n))
-    assert family.error == error
-    assert sum(bool(found.significant) for found in family.differences.values()) == shown
 
 
 def test_three_repeats_are_never_tested() -> None:
@@ -164,56 +112,12 @@ def test_three_repeats_are_never_tested() -> None:
     assert differ_from(groups[0], groups[1:]) == [True, True, None]
 
 
-def test_too_few_separated_pairs_show_nothing_among_many() -> None:
-    """16 % of the pairs are needed with 5 repeats: of 190 pairs the 19 of one group are too few."""
-    groups = [[1.0, 1.1, 1.2, 1.3, 1.4 + group / 100] for group in range(19)] + [[9.0, 9.1, 9.2, 9.3, 9.4]]
-    family = compare_pairs(groups)
-    assert family.error == FALSE_SHARE
-    found = family.differences[0, 19]
-    assert abs(found.effect) == 1 and found.significant is False and found.corrected is not None
-
-
-def test_a_gap_that_no_group_spans_excludes_with_one_ahead() -> None:
-    low = [[1.0, 1.1, 1.2, 1.3, 1.4 + group / 100] for group in range(30)]
-    high = [[2.0, 2.1, 2.2, 2.3, 2.4]]
-    assert may_be_best(low + high, lower_is_better=False) == [30]
-    spanning = [1.35, 1.5, 1.7, 1.9, 2.1]
-    assert len(may_be_best([*low, *high, spanning], lower_is_better=False)) == 32
-
-
 def test_lower_is_better_excludes_the_others() -> None:
     assert may_be_best(separated(4, 5), lower_is_better=True) == [0]
     assert may_be_best(separated(4, 5), lower_is_better=False) == [3]
 
 
 # What was simulated
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_errors_briefly(setting: Setting) -> None:
-    assert any_false(setting, in_pairs(6), 5, 60) <= 0.12
-    assert false_share(setting, in_pairs(14), 5, 20) <= 0.12
-    assert best_excluded(setting, 8, 5, 60) <= 0.06
-    assert false_against(setting, 8, 5, 60) <= 0.12
-
-
-def test_the_host_groups_of_the_report_differ_in_hpl() -> None:
-    """The published means of 13 host groups over TCP with 5 repeats of 0.5 % noise."""
-    values = [value for value in load_reference("stfc-2017").values if value.benchmark.startswith("HPL")]
-    means = [value.value for value in values if value.placement == "TCP"]
-    assert len(means) == 13
-    random = np.random.default_rng(2017)
-    apart = called = 0
-    for _ in range(20):
-        groups = [
-            [float(mean * np.exp(0.005 * random.standard_normal())) for _ in range(5)] for mean in means
-        ]
-        for found in compare_pairs(groups).differences.values():
-            apart += abs(found.effect) == 1
-            called += bool(found.significant)
-        assert may_be_best(groups, lower_is_better=False) == [means.index(max(means))]
-    print(f"{called} of {apart} separated pairs are called different")
-    assert called >= 0.95 * apart
 
 
 def shown(k: int, n: int, step: float) -> float:
@@ -245,7 +149,3 @@ def test_errors(k: int, n: int) -> None:
         )
         assert all(rate <= limit + 0.01 for rate in rates.values()), rates
     print(f"{k} groups of {n}: steps of 20 % shown {shown(k, n, 1.2):.2f}, of 5 % {shown(k, n, 1.05):.2f}")
-
-
-def test_every_pair_is_judged() -> None:
-    assert list(compare_pairs(separated(5, 5)).differences) == list(combinations(range(5), 2))

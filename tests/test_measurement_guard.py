@@ -21,8 +21,9 @@ from test_golden import FOUND, GOLDEN
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.jobs.launchers import command_tokens, environment
-from mpicampaign.jobs.plan import Run, make_plan
+from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.render import TEMPLATES
+from mpicampaign.jobs.run import Run
 from mpicampaign.suites import SUITES
 
 PROJECT = Path(__file__).parents[1]
@@ -30,7 +31,7 @@ KEPT = GOLDEN / "measurement.json"
 KERNELS = PROJECT / "kernels"
 VERSIONS = SUITES["kernel"].versions
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\w+|[^\w\s])', re.DOTALL)
-INCLUDE = re.compile(r'^#include "(\w+)\.h"', re.MULTILINE)
+INCLUDE = re.compile(r'^#include "(?:(\w+)/)?(\w+)\.h"', re.MULTILINE)
 
 
 def checksum(text: str) -> str:
@@ -43,7 +44,7 @@ def tokens(source: str) -> str:
 
 
 def sources(name: str) -> list[Path]:
-    """The source files of a kernel: its own, and all headers it includes, with their implementations."""
+    """The source files of a kernel: its own, and the folders, and headers with C files, that it includes."""
     found: list[Path] = []
     waiting = [KERNELS / f"{name}.c"]
     while waiting:
@@ -51,9 +52,9 @@ def sources(name: str) -> list[Path]:
         if path in found or not path.is_file():
             continue
         found.append(path)
-        for included in INCLUDE.findall(path.read_text()):
-            for pattern in (f"{included}.[ch]", f"{included}_*.[ch]"):  # a header, and its family
-                waiting += sorted((KERNELS / "common").glob(pattern))
+        for folder, name in INCLUDE.findall(path.read_text()):
+            pattern = f"{folder}/*.[ch]" if folder else f"{name}.[ch]"
+            waiting += (KERNELS / "common").glob(pattern)
     return sorted(found)
 
 
@@ -117,4 +118,9 @@ def test_the_guard_sees_a_change_and_no_comment() -> None:
     assert tokens(source.replace("==", "!=", 1)) != tokens(source)
     assert unraised({"a": ["1", "x"]}, {"a": ["1", "y"]}) == ["a"]
     assert unraised({"a": ["1", "x"], "b": ["1", "x"]}, {"a": ["2", "y"], "c": ["1", "y"]}) == []
-    assert {path.name for path in sources("tree_merge")} >= {"tree_merge.c", "merge.c", "tree_matching.c"}
+
+
+def test_the_guard_reads_the_folders_that_a_kernel_includes_and_no_others() -> None:
+    found = {str(path.relative_to(KERNELS)) for path in sources("tree_merge")}
+    assert found >= {"tree_merge.c", "common/merge/template.h", "common/tree/matching.c", "common/clock.c"}
+    assert not any(name.startswith(("common/effective/", "common/ring_order")) for name in found)

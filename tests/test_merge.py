@@ -14,16 +14,12 @@ import pytest
 from bundles import campaign_folder, case
 
 from mpicampaign.bundle import merge as merging
-from mpicampaign.bundle.merge import MergeWishes, Outcome, merge
+from mpicampaign.bundle.merge import Outcome, merge
 from mpicampaign.bundle.write import write_bundle
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_all, collect_own, plan_of
-from mpicampaign.collect.merged import with_merged
-from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
-from mpicampaign.plan_file import PlanFile
 from mpicampaign.records import MISSING, OK, Header, Record, write_records
-from mpicampaign.show.make import to_csv
 
 
 def bundle(tmp_path: Path, name: str, **facts: Any) -> Path:
@@ -38,8 +34,8 @@ def records(results: Path) -> list[Record]:
     return collect_all(results / "c")
 
 
-def merged(results: Path, *bundles: Path, **wishes: Any) -> Outcome:
-    return merge(bundles, results, MergeWishes(**wishes))
+def merged(results: Path, *bundles: Path, **names: str) -> Outcome:
+    return merge(bundles, results, names)
 
 
 def said(outcome: Outcome) -> str:
@@ -48,38 +44,6 @@ def said(outcome: Outcome) -> str:
 
 def files(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def test_round_trip_into_an_empty_folder_gives_the_same_tables(tmp_path: Path) -> None:
-    path = bundle(tmp_path, "site")
-    outcome = merged(tmp_path / "here", path)
-    assert outcome.refused == []
-    assert outcome.lines == ["site.tar.gz: merged into campaign c: 2 runs, systems: here"]
-    own, taken = records(tmp_path / "site"), records(tmp_path / "here")
-    assert to_csv(compare(taken)) == to_csv(compare(own)) and "tree_gather" in to_csv(compare(own))
-    assert [record.verdict for record in taken] == [record.verdict for record in own]
-    (folder,) = (tmp_path / "here" / "c" / "merged").iterdir()
-    copy = files(folder)
-    original = files(tmp_path / "site" / "c")
-    assert {name: copy[name] for name in original if "tables" not in name} == {
-        name: content for name, content in original.items() if "tables" not in name
-    }
-    assert taken[0].metadata["merged from bundle"] == folder.name
-
-
-def test_merged_runs_take_the_place_of_missing_ones(tmp_path: Path) -> None:
-    """The usual case: both sites have the same campaign file, and each has run its own system."""
-    folder = campaign_folder(tmp_path / "here", "elsewhere", "green1")
-    plan = json.loads((folder / "plan.json").read_text())
-    plan["cases"] += [case("here", 3)]
-    plan["cases"][0]["host_group"] = "blue"
-    (folder / "plan.json").write_text(json.dumps(plan))
-    path = bundle(tmp_path, "site")
-    before = [record for record in records(tmp_path / "here") if record.case.system == "here"]
-    assert [record.status for record in before] == [MISSING] * 3
-    merged(tmp_path / "here", path)
-    after = [record for record in records(tmp_path / "here") if record.case.system == "here"]
-    assert [(record.repeat, record.status) for record in after] == [(1, OK), (2, OK), (3, MISSING)]
 
 
 def test_runs_of_another_campaign_file_are_not_mixed_in(tmp_path: Path) -> None:
@@ -108,15 +72,6 @@ def test_twice_the_same_bundle_and_ones_own_results(tmp_path: Path) -> None:
     assert files(tmp_path / "here") == before
     merged(tmp_path / "site", path)
     assert len([record for record in records(tmp_path / "site") if record.status == OK]) == 2
-
-
-def test_a_later_bundle_adds_its_new_runs_only(tmp_path: Path) -> None:
-    first = bundle(tmp_path, "early", repeats=2)
-    later = bundle(tmp_path, "late", repeats=4)
-    outcome = merged(tmp_path / "here", first, later)
-    assert len(outcome.lines) == 2
-    found = [record for record in records(tmp_path / "here") if record.status == OK]
-    assert [record.repeat for record in found] == [1, 2, 3, 4]
 
 
 def test_other_runs_of_the_same_number_get_the_next_free_one(tmp_path: Path) -> None:
@@ -149,86 +104,34 @@ def test_two_systems_of_one_name_are_not_mixed(tmp_path: Path, facts: dict[str, 
         f"in the bundle: hosts {facts.get('host', 'blue1')}; CPU {facts.get('cpu', 'Invented CPU')}" in text
     )
     assert "here: hosts blue1; CPU Invented CPU; MPI intelmpi" in text
-    assert "--rename here=NEW" in text and "--same here" in text
-
-
-def test_two_bundles_of_one_name_in_one_call(tmp_path: Path) -> None:
-    one, two = bundle(tmp_path, "one"), bundle(tmp_path, "two", host="red1")
-    outcome = merged(tmp_path / "here", one, two)
-    assert len(outcome.lines) == 1 and "two.tar.gz" in said(outcome)
-    assert {record.hosts for record in records(tmp_path / "here") if record.status == OK} == {("blue1",)}
+    assert "--rename here=NEW; if they are one system: --rename here=here" in text
 
 
 def test_a_renamed_system_says_so(tmp_path: Path) -> None:
     campaign_folder(tmp_path / "here")
     path = bundle(tmp_path, "site", host="red1")
-    outcome = merged(tmp_path / "here", path, renamed={"here": "there"})
+    outcome = merged(tmp_path / "here", path, here="there")
     assert outcome.lines == ["site.tar.gz: merged into campaign c: 2 runs, systems: there"]
     found = [record for record in records(tmp_path / "here") if record.status == OK]
     assert {record.case.system: record.hosts for record in found} == {"here": ("blue1",), "there": ("red1",)}
     (old,) = {r.metadata.get("system named in its bundle") for r in found if r.case.system == "there"}
     assert old == "here"
     assert all(record.verdict == found[0].verdict for record in found)
-    other = merged(tmp_path / "here", path, renamed={"here": "yonder"})
+    other = merged(tmp_path / "here", path, here="yonder")
     assert "merged before with other system names (here=there)" in said(other)
 
 
 def test_a_new_name_for_a_system_that_is_not_in_it(tmp_path: Path) -> None:
-    outcome = merged(tmp_path / "here", bundle(tmp_path, "site"), renamed={"hree": "there"})
+    outcome = merged(tmp_path / "here", bundle(tmp_path, "site"), hree="there")
     assert "--rename hree: not a system of the bundle, which has here" in said(outcome)
     assert outcome.lines == []
 
 
-def test_a_new_name_that_is_taken_is_refused_too(tmp_path: Path) -> None:
-    campaign_folder(tmp_path / "here")
-    path = bundle(tmp_path, "site", system="b", host="red1")
-    assert "its system 'here' may not be" in said(merged(tmp_path / "here", path, renamed={"b": "here"}))
-
-
-def test_the_user_may_say_that_it_is_one_system(tmp_path: Path) -> None:
-    campaign_folder(tmp_path / "here")
-    outcome = merged(tmp_path / "here", bundle(tmp_path, "site", host="blue7"), same=("here",))
-    assert outcome.refused == []
-    (note,) = (tmp_path / "here").rglob("merge.json")
-    assert json.loads(note.read_text())["same"] == ["here"]
-
-
-def test_a_name_for_same_that_is_in_no_doubt_is_refused(tmp_path: Path) -> None:
-    campaign_folder(tmp_path / "here")
-    doubted = bundle(tmp_path, "doubted", host="blue7")
-    outcome = merged(tmp_path / "here", doubted, same=("hree",))
-    assert "refused: --same hree: in doubt: here" in said(outcome) and outcome.lines == []
-    outcome = merged(tmp_path / "here", doubted, same=("here", "there"))
-    assert "refused: --same there: in doubt: here" in said(outcome) and outcome.lines == []
-    outcome = merged(tmp_path / "here", bundle(tmp_path, "known"), same=("here",))
-    assert "refused: --same here: no system of the bundle is in doubt; it has here" in said(outcome)
-    assert outcome.lines == []
-
-
-def test_a_renamed_system_that_is_one_with_another_here(tmp_path: Path) -> None:
-    campaign_folder(tmp_path / "here")
-    path = bundle(tmp_path, "site", system="b", host="blue7")
-    outcome = merged(tmp_path / "here", path, renamed={"b": "here"}, same=("b",))
-    assert "--same b: in doubt: here" in said(outcome)
-    assert merged(tmp_path / "here", path, renamed={"b": "here"}, same=("here",)).refused == []
-
-
-def test_a_bundle_merged_before_is_reported_as_such(tmp_path: Path) -> None:
-    campaign_folder(tmp_path / "here")
-    path = bundle(tmp_path, "site", host="blue7")
-    merged(tmp_path / "here", path, same=("here",))
-    for same in ((), ("here",)):
-        assert "already merged" in merged(tmp_path / "here", path, same=same).lines[0]
-    outcome = merged(tmp_path / "here", path, same=("here", "hree"))
-    assert "merged before with --same here, not with --same hree" in said(outcome)
-
-
-@pytest.mark.parametrize("wishes", [{"renamed": {"here": "there"}}, {"same": ("here",)}])
-def test_wishes_are_about_one_bundle(tmp_path: Path, wishes: dict[str, Any]) -> None:
+def test_a_new_name_is_for_one_bundle(tmp_path: Path) -> None:
     """The same name is a different system in each."""
     one, two = bundle(tmp_path, "one"), bundle(tmp_path, "two", host="red1")
-    with pytest.raises(UserError, match="apply to the systems of one bundle, but 2 are given"):
-        merged(tmp_path / "here", one, two, **wishes)
+    with pytest.raises(UserError, match="applies to the systems of one bundle, but 2 are given"):
+        merged(tmp_path / "here", one, two, here="there")
     assert not list((tmp_path / "here").rglob("merge.json"))
 
 
@@ -274,14 +177,6 @@ def test_results_that_would_stop_every_report_are_refused(tmp_path: Path, change
     assert list((tmp_path / "here" / "c" / "merged").iterdir()) == []
 
 
-def test_a_manifest_that_lies_about_hosts_is_not_believed(tmp_path: Path) -> None:
-    campaign_folder(tmp_path / "here")
-    folder = campaign_folder(tmp_path / "site", host="red1")
-    path = tmp_path / "site.tar.gz"
-    write_bundle(path, folder, "c", [], {})  # names no system at all
-    assert "they have no host in common" in said(merged(tmp_path / "here", path))
-
-
 def test_what_was_changed_after_a_merge_is_not_overwritten(tmp_path: Path) -> None:
     path = bundle(tmp_path, "site")
     merged(tmp_path / "here", path)
@@ -291,29 +186,6 @@ def test_what_was_changed_after_a_merge_is_not_overwritten(tmp_path: Path) -> No
         merged(tmp_path / "here", path)
     )
     assert output.read_text() == "mine"
-
-
-def test_a_full_disk_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = bundle(tmp_path, "site")
-    opened = Path.open
-
-    class Full:
-        def __enter__(self) -> Full:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            pass
-
-        def write(self, _: bytes) -> None:
-            raise OSError(28, "No space left on device")
-
-    def full(self: Path, mode: str = "r", *rest: Any, **more: Any) -> Any:
-        return Full() if mode == "xb" and self.name == "output.txt" else opened(self, mode, *rest, **more)
-
-    monkeypatch.setattr(Path, "open", full)
-    outcome = merged(tmp_path / "here", path)
-    assert "refused: " in said(outcome) and "/output.txt: No space left on device" in said(outcome)
-    assert list((tmp_path / "here" / "c" / "merged").iterdir()) == []
 
 
 def test_too_little_space_is_reported_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,7 +204,7 @@ def slow(path, manifest, part, unpack=merge._unpack):
     print("unpacked", flush=True)
     time.sleep(60)
 merge._unpack = slow
-merge.merge([Path(sys.argv[1])], Path(sys.argv[2]), merge.MergeWishes())
+merge.merge([Path(sys.argv[1])], Path(sys.argv[2]), {})
 """
 
 
@@ -353,11 +225,6 @@ def test_a_merge_that_is_killed_leaves_nothing_visible(tmp_path: Path) -> None:
     assert len([record for record in records(results) if record.status == OK]) == 2
 
 
-def test_without_merged_bundles_records_stay_as_they_are(tmp_path: Path) -> None:
-    found = collect_all(campaign_folder(tmp_path / "x"))
-    assert with_merged(found, PlanFile("c"), {}) is found
-
-
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     good, other = bundle(tmp_path, "good"), bundle(tmp_path, "other", host="red1")
     results = ["--results", str(tmp_path / "here")]
@@ -368,19 +235,6 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     for text in ("here", "here=", "=x", "here=a/b", "here=.."):
         assert main(["merge", str(other), "--rename", text, *results]) == 2
         assert "invalid --rename" in capsys.readouterr().err
-
-
-def test_the_command_that_comes_next_is_named_and_works(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    good, folder = str(bundle(tmp_path, "good")), tmp_path / "here" / "c"
-    assert main(["merge", good, "--results", str(folder.parent)]) == 0
-    assert f"next: mpicampaign tables --results {folder}\n" in capsys.readouterr().out
-    assert main(["tables", "--results", str(folder)]) == 0
-    assert "tree_gather" in capsys.readouterr().out
-    monkeypatch.setattr("mpicampaign.places.results_folder", lambda: folder.parent)
-    main(["merge", good])
-    assert "next: mpicampaign report FILE" in capsys.readouterr().out
 
 
 def test_tables_know_what_was_merged_since_the_last_report(

@@ -2,29 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import pytest
-import synthetic
-from printed_outputs import HplRow, hpl_output
 
-from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS, TIME, UPDATE_RATE, Dimension
-from mpicampaign.records import Case, Record, Series
-from mpicampaign.show.make import to_csv, to_terminal
+from mpicampaign.records import Series
 from mpicampaign.show.numbers import quantity
-from mpicampaign.suites import parse
-
-
-def hpl_runs(placement: str, seconds: float) -> list[Record]:
-    case = Case("cluster", "nodes", placement, "HPL")
-    outputs = (hpl_output([HplRow(44640, 180, 2, 2, seconds + k)]) for k in range(6))
-    return [
-        synthetic.run(case, k, *parse("hpl", output).series, suite="hpl")
-        for k, output in enumerate(outputs, start=1)
-    ]
 
 
 @pytest.mark.parametrize(
@@ -34,6 +17,8 @@ def hpl_runs(placement: str, seconds: float) -> list[Record]:
         (FLOPS, 1.2933e12, "1293 Gflop/s"),
         (UPDATE_RATE, 5.20032e6, "5.200 Mupdate/s"),
         (DURATION, 1735.76, "1736 s"),
+        (DURATION, 1.0, "1.000 s"),
+        (DURATION, 0.00038512, "0.0003851 s"),
     ],
 )
 def test_rates_as_text(dimension: Dimension, value: float, text: str) -> None:
@@ -59,22 +44,6 @@ def test_the_time_of_a_message_is_still_ranked() -> None:
     (time,) = choose_metrics("imb", [Series("Barrier", 4, {"time": [1e-6]})], ())
     assert time.headline
     assert quantity(1e-6, time.dimension) == "1.00 µs"
-
-
-def test_tables_of_hpl() -> None:
-    comparison = compare(hpl_runs("SHM", 1735.0) + hpl_runs("TCP", 1800.0))
-    text = to_terminal(comparison)
-    assert "  flop rate (Gflop/s)" in text
-    assert "  time (s)" in text
-    assert "SHM (34.13 Gflop/s) reaches 3.7 % more than TCP (32.90 Gflop/s)" in text
-    assert "time, placements" not in text
-    rows = list(csv.DictReader(io.StringIO(to_csv(comparison))))
-    rates = [row for row in rows if row["metric"] == "flop rate"]
-    assert [(row["placement"], row["unit"], row["ranks"]) for row in rates] == [
-        ("SHM", "flop/s", "4"),
-        ("TCP", "flop/s", "4"),
-    ]
-    assert float(rates[0]["median [unit]"]) == pytest.approx(34.13e9, rel=1e-3)
 
 
 def test_times_keep_three_digits() -> None:

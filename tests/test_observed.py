@@ -9,7 +9,7 @@ from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
 from mpicampaign.collect.observed import LIBRARY, PROGRAM, mark_earlier, observed
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import BLAS, IMPORTED_FROM, Case, Record
+from mpicampaign.records import BLAS, Case, Record
 from mpicampaign.show.sentences import reason
 
 CASE = Case("here", "blue", "SHM-1", "PingPong")
@@ -37,19 +37,6 @@ def test_an_upgrade_between_two_repeats_parts_them() -> None:
 def test_another_blas_library_parts_them_even_without_a_build_id() -> None:
     marked = mark_earlier(runs({BLAS: "OpenBLAS 0.3.21"}, {BLAS: "reference BLAS"}))
     assert [run.earlier for run in marked] == ["BLAS OpenBLAS 0.3.21, now reference BLAS", ""]
-
-
-def test_what_is_alike_unknown_or_of_others_is_left() -> None:
-    same, other = {PROGRAM: "aaaa", LIBRARY: "1111"}, {PROGRAM: "bbbb"}
-    for states in (
-        [same, same],
-        [same, {}],
-        [same, {PROGRAM: "aaaa"}],
-        [{IMPORTED_FROM: "x", **other}, same],
-    ):
-        assert mark_earlier(runs(*states)) == runs(*states)
-    elsewhere = [replace(run, case=replace(CASE, placement="SHM")) for run in runs(other)]
-    assert mark_earlier([*runs(same), *elsewhere]) == [*runs(same), *elsewhere]
 
 
 def test_a_bundled_kernel_is_known_by_its_version_and_not_by_its_checksum() -> None:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpicampaign.campaign.file import load_campaign
-from mpicampaign.errors import UserError
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.osu.options import faults
 from mpicampaign.suites.osu.programs import KINDS
 from mpicampaign.suites.osu.sizes import largest_size
-from mpicampaign.suites.request import Request
+from mpicampaign.suites.suite import Request
 
 SUITE = SUITES["osu"]
 
@@ -128,26 +123,6 @@ def test_any_arguments_are_checked(arguments: list[str], program: str) -> None:
         assert refusal.message
 
 
-def test_the_file_is_refused_at_the_line_of_the_arguments(tmp_path: Path) -> None:
-    made = {
-        "campaign": "c",
-        "systems": {"here": {"scheduler": "lsf", "mpi": "platform"}},
-        "host_groups": {"blue": {"system": "here"}},
-        "placements": {"p": {"nodes": 1, "ranks_per_node": 2, "transport": "shm", "binding": "none"}},
-        "benchmarks": {"osu_bw": {"arguments": "-m 8:4 -i 0"}},
-        "matrix": [{"host_groups": "blue", "placements": "p", "benchmarks": "osu_bw"}],
-    }
-    path = tmp_path / "c.yaml"
-    path.write_text(yaml.safe_dump(made, sort_keys=False))
-    lines = path.read_text().splitlines()
-    with pytest.raises(UserError) as error:
-        load_campaign(path)
-    assert [lines[p.line - 1].strip() for p in error.value.problems if p.line] == [
-        "arguments: -m 8:4 -i 0"
-    ] * 2
-    assert [p.value for p in error.value.problems] == ["'-m 8:4'", "'-i 0'"]
-
-
 @pytest.mark.parametrize(
     ("program", "ranks", "nodes", "arguments", "reason"),
     [
@@ -177,12 +152,6 @@ def test_what_a_placement_cannot_run_has_its_reason(
 ) -> None:
     found = SUITE.lacks(request(program, arguments, ranks, nodes))
     assert found.startswith(reason) if reason else found == ""
-
-
-def test_a_version_that_ends_as_if_aborted_is_warned_of() -> None:
-    (warning,) = SUITE.warns(request("osu_latency_mt"))
-    assert "MPI_Finalize" in warning
-    assert SUITE.warns(request("osu_latency")) == ()
 
 
 @pytest.mark.parametrize("program", KINDS)

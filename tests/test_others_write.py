@@ -63,15 +63,6 @@ def test_nobody_else_can_write_what_is_executed(project: ProjectCopy) -> None:
     assert (project.folder / "launch.mode").read_text() == "755\n"  # of what starts each rank
 
 
-def test_a_script_that_was_left_open_is_closed(project: ProjectCopy) -> None:
-    """Scripts of earlier releases, whose mode was that of the umask."""
-    write(project)
-    [script] = map(Path, call(project, 0o022, "render", "mine.yaml").stdout.split())
-    script.chmod(0o666)
-    assert succeeded(call(project, 0o022, "run", "mine.yaml"))
-    assert script.stat().st_mode & 0o777 == 0o644
-
-
 @pytest.mark.parametrize("scheduler", ["none", "slurm"])
 def test_what_others_can_replace_is_not_run(scheduler: str, project: ProjectCopy) -> None:
     write(project, scheduler)

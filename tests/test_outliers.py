@@ -7,11 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 import stfc_runs
-import synthetic
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import Case, Series
-from mpicampaign.show.sentences import brief, reason
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
 
 if TYPE_CHECKING:
@@ -51,13 +48,6 @@ def test_what_scatters_around_it_counts() -> None:
     assert outliers(SIZES, rows) == ()
 
 
-def test_two_repeats_that_are_off_together_are_not_outliers() -> None:
-    rows = quiet()
-    rows[8][3] *= 2
-    rows[8][1] *= 2.1
-    assert outliers(SIZES, rows) == ()
-
-
 def test_sizes_in_modes_few_repeats_and_zero_times_are_not_judged() -> None:
     rows = quiet()
     rows[8][3] *= 2
@@ -72,28 +62,6 @@ def test_single_values_are_judged_by_the_gap() -> None:
     assert lone_value([10.0, 10.1, 10.05, 10.02, 6.0]) == Outlier(4, (), pytest.approx(0.6, rel=0.01))
     assert lone_value([10.0, 10.1, 10.05, 6.0]) is None  # four say too little
     assert lone_value([10.0, 10.5, 9.5, 10.2, 8.0]) is None
-
-
-def test_the_note_names_repeat_job_host_size_and_distance_and_the_run_counts() -> None:
-    case = Case("s", "g", "TCP", "PingPong")
-    records = synthetic.case_runs(case, 1e-5, 1e8, repeats=5)
-    times = records[2].series[0].columns["time"]
-    assert times[9] is not None
-    times[9] *= 2
-    row = compare(records).tables[0].rows[0]
-    [note] = [note for note in row.notes if note.kind == "outlier"]
-    assert note.repeats == (3,)
-    assert "time at 256 B" in reason(note) and "job 1003 on node1" in reason(note)
-    assert "outlier: " in brief(note)
-    assert row.counted == 5
-
-
-def test_benchmarks_without_sizes_have_outliers_too() -> None:
-    case = Case("s", "g", "SHM", "Barrier")
-    times = [1e-6, 1.01e-6, 1.02e-6, 1.0e-6, 9e-6, 1.01e-6]
-    records = [synthetic.run(case, n, Series("Barrier", 2, {"time": [t]})) for n, t in enumerate(times, 1)]
-    [note] = compare(records).tables[0].rows[0].notes
-    assert (note.kind, note.repeats) == ("outlier", (5,))
 
 
 @stfc_runs.needed

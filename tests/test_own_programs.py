@@ -18,9 +18,8 @@ from conftest import ProjectCopy, succeeded
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, OwnMetric, Provider
-from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.errors import UserError
-from mpicampaign.records import Case, Record, read_records, record_from_json, record_to_json
+from mpicampaign.records import read_records
 from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
 from mpicampaign.suites.reading import ParsedOutput
 
@@ -38,44 +37,6 @@ def refused(text: str, **metrics: dict[str, str]) -> str:
     with pytest.raises(OutputError) as caught:
         read(text, **metrics)
     return str(caught.value)
-
-
-def test_a_value_alone_in_its_own_unit() -> None:
-    (series,) = read("MPI startup\nrate 12.5\ndone\n", cells=RATE).series
-    assert (series.label, series.columns) == ("ours", {"cells": [12.5]})
-    (metric,) = choose_metrics("own", [series], ())
-    assert (metric.name, metric.headline, metric.lower_is_better) == ("cells", True, False)
-    assert (metric.dimension.si_unit, metric.dimension.number(12.5)) == ("cells/s", "12.50")
-
-
-def test_times_over_sizes_are_latency_and_curve_as_of_any_suite() -> None:
-    (series,) = read("8 1.5\n64 2.5e1\n", step=TIME).series
-    assert series.columns == {"size": [8, 64], "time": [pytest.approx(1.5e-6), pytest.approx(25e-6)]}
-    assert [metric.name for metric in choose_metrics("own", [series], (64,))] == [
-        "time at 8 B",
-        "time at 64 B",
-    ]
-
-
-def test_a_second_time_over_sizes_keeps_its_name() -> None:
-    other = TIME | {"pattern": "^[0-9]+ [0-9.]+ (?P<value>[0-9.]+) of (?P<size>[0-9]+)"}
-    (series,) = read("8 1.5 3.5 of 8\n", step=TIME, other=other).series
-    assert series.columns == {"size": [8], "time": [1.5e-6], "other": [3.5e-6]}
-    assert list(series.metrics) == ["other"]
-
-
-def test_values_alone_and_over_sizes_are_two_tables() -> None:
-    alone, over = read("rate 2\n8 1.5\n", cells=RATE, step=TIME).series
-    assert (alone.label, over.label) == ("ours", "ours (over message size)")
-
-
-@pytest.mark.parametrize(
-    ("unit", "better", "value", "si"),
-    [("ms", "lower", 2.0, 2e-3), ("MiB/s", "higher", 1.0, 2**20), ("Gflop/s", "higher", 3.0, 3e9)],
-)
-def test_known_units_are_converted(unit: str, better: str, value: float, si: float) -> None:
-    (series,) = read(f"rate {value}", x=RATE | {"unit": unit, "better": better}).series
-    assert series.columns["x"] == [pytest.approx(si)]
 
 
 @pytest.mark.parametrize(("take", "value"), [("first", 3), ("last", 2), ("smallest", 1), ("largest", 3)])
@@ -178,12 +139,6 @@ def test_the_keys_are_checked_with_their_lines(tmp_path: Path, keys: dict[str, A
 
 def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
     assert len(messages(tmp_path, whole=None, metrics=metric(pattern="^rate", better="up"))) == 3
-
-
-def test_records_carry_what_the_campaign_says_of_the_metrics() -> None:
-    series = read("rate 2\n", cells=RATE).series
-    record = Record(Case("s", "g", "p", "ours"), "own", 1, "ok", series=series)
-    assert record_from_json(json.loads(json.dumps(record_to_json(record)))) == record
 
 
 @pytest.mark.mpi

@@ -203,7 +203,7 @@ def test_a_user_of_a_read_only_installation_begins_in_an_empty_folder(
     rendered = [Path(line) for line in someone.campaign("render").splitlines()]
     assert all(path.is_relative_to(someone.folder / "results/small/runs") for path in rendered)
     planned = prepare(someone.folder / "campaign.yaml", results=someone.folder / "results")
-    assert rendered == [script.path for script in planned.scripts]  # as in a clone
+    assert rendered == [script.path for script in planned.runs]  # as in a clone
     assert installation.state() == before
 
 

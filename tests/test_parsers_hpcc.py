@@ -4,10 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
 from mpicampaign.suites.hpcc.parser import _COLUMNS
 
@@ -33,51 +30,6 @@ def refused(text: str) -> str:
     with pytest.raises(OutputError) as caught:
         parse("hpcc", text)
     return str(caught.value)
-
-
-def test_metrics_in_si_units() -> None:
-    parsed = parse("hpcc", TEXT)
-    (series,) = parsed.series
-    assert parsed.version == "1.5.0f"
-    assert (series.label, series.ranks) == ("HPCC (N 400, NB 32, grid 1 x 2)", 2)
-    expected = {
-        "hpl_flops": 2.46661e9,
-        "hpl_time": 0.017395,
-        "ptrans_bandwidth": 1.44378e9,
-        "random_access_rate": 5.20032e6,
-        "stream_triad_star": 55.4675e9,
-        "stream_copy_single": 93.2174e9,
-        "fft_flops": 2.48686e9,
-        "dgemm_star_flops": 0.603999e9,
-        "random_ring_latency": 0.284938e-6,
-        "natural_ring_latency": 0.274067e-6,
-        "ping_pong_latency": 0.408944e-6,
-        "ping_pong_latency_best": 0.407278e-6,
-        "random_ring_bandwidth": 11.5561e9,
-        "ping_pong_bandwidth": 10.0923e9,
-        "ping_pong_bandwidth_best": 11.8198e9,
-    }
-    for column, value in expected.items():
-        assert series.columns[column] == [pytest.approx(value)], column
-    assert parsed.metadata["hpl_n"] == "400"
-
-
-def test_every_metric_can_be_shown() -> None:
-    """Tables know each column; no value of the two ranks is missing."""
-    (series,) = parse("hpcc", TEXT).series
-    shown = {metric.column for metric in choose_metrics("hpcc", [series], ())}
-    assert shown == set(series.columns)
-    assert all(value is not None for (value,) in series.columns.values())
-
-
-def test_what_was_not_run_is_missing() -> None:
-    """One process has no partner: HPCC prints -1 for its latencies."""
-    (series,) = parse("hpcc", ONE_RANK).series
-    missing = {column for column, (value,) in series.columns.items() if value is None}
-    assert missing == {column for column in series.columns if "ring" in column or "ping_pong" in column}
-    for value in ("-1", "0", "-1.000000e+00"):
-        (series,) = parse("hpcc", with_value("PTRANS_GBs", value)).series
-        assert series.columns["ptrans_bandwidth"] == [None]
 
 
 def test_a_summary_without_a_single_value() -> None:
@@ -121,12 +73,6 @@ def test_damage_is_refused_with_a_reason(old: str, new: str, reason: str) -> Non
     assert re.search(reason, refused(change(TEXT, old, new)))
 
 
-def test_a_second_run_in_the_same_folder() -> None:
-    assert "HPCC appends to hpccoutf.txt" in refused(TEXT + TEXT)
-    assert "HPCC appends to hpccoutf.txt" in refused(TEXT[: len(TEXT) // 2] + "\n" + TEXT)
-    assert "HPCC appends to hpccoutf.txt" in refused(TEXT + TEXT[TEXT.index("Begin of Summary") :])
-
-
 def test_its_own_hpl_is_not_a_second_suite() -> None:
     assert detect_suite(TEXT) == "hpcc"
     assert detect_suite(TEXT[: TEXT.index("Begin of Summary")]) == "hpcc"
@@ -149,17 +95,6 @@ FREE = [
     key for key in _COLUMNS if "PingPong" not in key and key not in ("HPL_Tflops", "HPL_time")
 ]  # those that no other line contradicts
 FREE.remove("MPIRandomAccess_GUPs")
-
-
-@given(st.dictionaries(st.sampled_from(FREE), st.floats(1e-6, 1e9), min_size=1))
-def test_what_is_printed_is_what_is_parsed(figures: dict[str, float]) -> None:
-    text = TEXT
-    for key, value in figures.items():
-        text = re.sub(rf"^{key}=.*$", f"{key}={value:g}", text, flags=re.MULTILINE)
-    (series,) = parse("hpcc", text).series
-    for key, value in figures.items():
-        column, factor = _COLUMNS[key]
-        assert series.columns[column] == [pytest.approx(value * factor, rel=1e-5)]
 
 
 def test_a_summary_alone_is_recognised() -> None:

@@ -4,15 +4,12 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given
 from hypothesis import strategies as st
 from printed_outputs import (
     HplRow,
     hpl_of_amd,
     hpl_of_nvidia,
     hpl_output,
-    in_failed_lsf_report,
-    in_lsf_report,
 )
 
 from mpicampaign.suites import OutputError, parse
@@ -35,48 +32,9 @@ def refused(text: str) -> str:
     return str(caught.value)
 
 
-def test_one_row_in_si_units() -> None:
-    parsed = parse("hpl", hpl_output([ONE]))
-    (series,) = parsed.series
-    assert (parsed.version, series.benchmark, series.ranks) == ("2.2", "HPL", 4)
-    assert series.columns == {"flops": [34.17e9], "hpl_flops_per_process": [34.17e9 / 4], "time": [1735.76]}
-    assert series.qualifiers == {"N": "44640", "NB": "180", "grid": "2 x 2"}
-    assert parsed.metadata == {
-        "pmap": "Row-major process mapping",
-        "pfact": "Crout",
-        "align": "8 double precision words",
-    }
-
-
-def test_every_row_of_a_real_output() -> None:
-    text = FIXTURE.read_text(encoding="utf-8")
-    parsed = parse("hpl", text)
-    printed = [line.split() for line in text.splitlines() if line.startswith("WR")]
-    assert len(parsed.series) == len(printed) == 8
-    for series, (_, order, block, rows, columns, time, rate) in zip(parsed.series, printed, strict=True):
-        assert series.qualifiers == {"N": order, "NB": block, "grid": f"{rows} x {columns}"}
-        assert series.ranks == 2
-        assert series.columns["flops"] == [pytest.approx(float(rate) * 1e9)]
-        assert series.columns["time"] == [float(time)]
-
-
 def test_progress_is_not_a_result() -> None:
     """Its rates are higher than the result's and say nothing about the whole."""
     assert parse("hpl", hpl_output([ONE], progress=20)).series == parse("hpl", hpl_output([ONE])).series
-
-
-@pytest.mark.parametrize(("version", "decimals", "flops"), [("2.2", 3, 34.17e9), ("2.3", 4, 34.168e9)])
-def test_precision_of_versions(version: str, decimals: int, flops: float) -> None:
-    (series,) = parse("hpl", hpl_output([ONE], version, decimals)).series
-    assert series.columns["flops"] == [pytest.approx(flops, rel=1e-12)]
-
-
-def test_rows_that_differ_in_the_variant_only() -> None:
-    rows = [ONE, ONE._replace(variant="WC11R2C4"), ONE._replace(block=90)]
-    parsed = parse("hpl", hpl_output(rows))
-    assert [series.qualifiers.get("variant") for series in parsed.series] == ["WR11R2C4", "WC11R2C4", None]
-    twice = parse("hpl", hpl_output([ONE, ONE]))
-    assert [series.qualifiers.get("table") for series in twice.series] == [None, "2"]
 
 
 def test_more_than_eight_orders() -> None:
@@ -134,20 +92,6 @@ def test_damage_is_refused_with_a_reason(old: str, new: str, reason: str) -> Non
     assert re.search(reason, refused(change(hpl_output(TWO), old, new)))
 
 
-@pytest.mark.parametrize("parameter", ["N      :   44640", "NB     :     180", "P      :       2"])
-def test_a_row_that_was_not_to_run(parameter: str) -> None:
-    name, value = parameter.split()[0], parameter.split()[-1]
-    text = change(hpl_output([ONE]), f"{parameter} ", f"{parameter[:-1]}9 ")
-    assert f"line 24: {name} = {value} is not among the parameters to run" in refused(text)
-
-
-def test_a_row_without_its_check() -> None:
-    lines = hpl_output(TWO).split("\n")
-    checks = [k for k, line in enumerate(lines) if line.startswith("||Ax-b||")]
-    for k in checks:
-        assert "no check of the solution" in refused("\n".join(lines[:k] + lines[k + 1 :]))
-
-
 def test_unchecked_solutions() -> None:
     text = change(hpl_output([ONE]), "passed residual checks", "without checking")
     text = change(text, "completed and without", "completed without")
@@ -160,35 +104,6 @@ def test_two_outputs_in_one_file() -> None:
     headless = whole[whole.index("T/V ") :]
     assert "a row after the closing line: two outputs in one file" in refused(whole + headless)
     assert "a second closing line" in refused(whole + whole[whole.index("Finished") :])
-
-
-def test_in_a_job_report() -> None:
-    assert parse("hpl", in_lsf_report(hpl_output([ONE]))).series == parse("hpl", hpl_output([ONE])).series
-    cut = hpl_output([ONE], progress=5).partition("T/V   ")[0]
-    stopped = "TERM_RUNLIMIT: job killed after reaching LSF run time limit.\nExited with exit code 140."
-    assert "aborted: TERM_RUNLIMIT" in refused(in_failed_lsf_report(cut, stopped))
-    assert "aborted: Exited with exit code 1" in refused(
-        in_failed_lsf_report(hpl_output([ONE]), "Exited with exit code 1.")
-    )
-
-
-@pytest.mark.parametrize("variant", ["WC0", "WC03R2R2"])
-def test_the_build_of_nvidia(variant: str) -> None:
-    """It rounds the order down to whole blocks, and prints the rate per GPU after the total."""
-    row = HplRow(92160, 1024, 2, 2, 20.5, variant)
-    (series,) = parse("hpl", hpl_of_nvidia(row, asked=92800)).series
-    assert (series.ranks, series.qualifiers) == (4, {"N": "92160", "NB": "1024", "grid": "2 x 2"})
-    assert series.columns["flops"] == [pytest.approx(row.gflops * 1e9, rel=1e-3)]
-    assert series.columns["time"] == [20.5]
-
-
-@pytest.mark.parametrize(("variant", "swapping"), [("WRC11C2R4o", "002"), ("WRC17R8C48c", "211")])
-def test_the_build_of_amd(variant: str, swapping: str) -> None:
-    row = HplRow(184900, 384, 1, 2, 480.5, variant)
-    (series,) = parse("hpl", hpl_of_amd(row, swapping)).series
-    assert (series.ranks, series.qualifiers) == (2, {"N": "184900", "NB": "384", "grid": "1 x 2"})
-    assert series.columns["flops"] == [pytest.approx(row.gflops * 1e9, rel=1e-4)]
-    assert series.columns["time"] == [480.5]
 
 
 NVIDIA = hpl_of_nvidia(HplRow(92160, 1024, 2, 2, 20.5, "WC0"))
@@ -226,11 +141,6 @@ def test_wrong_number_of_processes_is_named() -> None:
     assert "line 2: Need at least 4 processes for these tests" in refused(text)
 
 
-def test_windows_line_ends() -> None:
-    text = hpl_output(TWO)
-    assert parse("hpl", text.replace("\n", "\r\n")) == parse("hpl", text)
-
-
 orders = st.integers(100, 10**6)
 rows = st.builds(
     HplRow,
@@ -241,16 +151,3 @@ rows = st.builds(
     st.floats(0.01, 10**6),
     st.from_regex(r"W[RC][0-9][0-9][LCR][0-9][LCR][0-9]", fullmatch=True),
 )
-
-
-@given(st.lists(rows, min_size=1, max_size=20), st.sampled_from([3, 4, 5]), st.integers(0, 3))
-def test_what_is_printed_is_what_is_parsed(rows: list[HplRow], decimals: int, progress: int) -> None:
-    text = hpl_output(rows, decimals=decimals, progress=progress)
-    parsed = parse("hpl", text)
-    assert len(parsed.series) == len(rows)
-    for series, row in zip(parsed.series, rows, strict=True):
-        assert series.ranks == row.rows * row.columns
-        assert series.qualifiers["N"] == str(row.order)
-        assert series.columns["flops"] == [pytest.approx(row.gflops * 1e9, rel=10**-decimals)]
-        assert series.columns["time"] == [pytest.approx(row.time, abs=0.0051)]
-    assert len({str(series.qualifiers) for series in parsed.series}) == len(rows)

@@ -37,46 +37,6 @@ def output(rows: str = ROWS, end: str = f"#@end rows={COUNT} status=ok\n") -> st
     return HEADER + rows + end
 
 
-def test_series_of_each_operation_and_tree() -> None:
-    parsed = parse("kernel", output())
-    assert [series.label for series in parsed.series] == [
-        "MPI_Gather",
-        "tree_merge (tree max-inter)",
-        "tree_merge (tree natural)",
-    ]
-    assert parsed.version == "0.1.0"
-    assert parsed.metadata["hosts"] == "node1:2,node2:2"
-    gather = parsed.series[0]
-    assert gather.ranks == 4
-    assert gather.columns == {
-        "size": [1024],
-        "time": [pytest.approx(3e-6)],
-        "time_min": [2.5e-6],
-        "time_max": [3.5e-6],
-        "samples": [2],
-        "bandwidth": [pytest.approx(3072 / 3e-6)],
-        "bandwidth_wire": [pytest.approx(3072 / 3e-6)],
-        "converged": [1],
-        "width": [pytest.approx(1 / 3)],
-    }
-
-
-def test_merge_and_communication_are_of_the_longest_path() -> None:
-    columns = parse("kernel", output()).series[1].columns
-    assert columns["size"] == [1024, 2048]
-    assert columns["samples"] == [200, 1]
-    assert columns["converged"] == [0, 1]
-    assert columns["time"] == [5e-6, 1e-5]
-    assert columns["bandwidth_wire"] == [pytest.approx(4096 / 5e-6), pytest.approx(8192 / 1e-5)]
-    assert columns["communication"] == [pytest.approx(3e-6), None]
-    assert columns["merge"] == [pytest.approx(5e-6), None]
-
-
-def test_messages_around_and_in_between() -> None:
-    noisy = output().replace("sizes MPI_Gather", "[0] MPI startup(): late\nsizes MPI_Gather")
-    assert parse("kernel", f"Job 42\n#BSUB -n 4\n{noisy}PS:\n").series == parse("kernel", output()).series
-
-
 def change(text: str, old: str, new: str) -> str:
     assert old in text
     return text.replace(old, new, 1)

@@ -7,10 +7,6 @@ import subprocess
 import pytest
 from test_kernels import KERNELS, Build, Launch, demand_refusal
 
-from mpicampaign.compare.metrics import choose_metrics, link_bound
-from mpicampaign.records import Case, Record
-from mpicampaign.suites import OutputError, parse
-
 pytestmark = pytest.mark.mpi
 
 QUICK = ("--budget", "0.1")
@@ -25,23 +21,6 @@ def pairs_of(launch: Launch) -> list[int]:
 
 
 # --- what is sent
-
-
-@pytest.mark.parametrize(
-    ("ranks", "pairs", "messages"), [(2, [1], "16"), (3, [1], "3"), (5, [1, 2], "1"), (7, [1, 2, 3], "16")]
-)
-def test_all_pairs_deliver_the_right_data(build: Build, ranks: int, pairs: list[int], messages: str) -> None:
-    launch = build.launch(ranks, "point_to_point", "--messages", messages, *small(1, 4))
-    assert launch.statuses == [0] * ranks, launch.errors
-    assert pairs_of(launch) == pairs
-    assert all(row["verified"] == "1" for row in launch.rows("sizes"))
-    assert launch.header("messages") == f"1:{messages},2:{messages},4:{messages}"
-    assert ("the last rank is idle" in launch.header("pairs")) == (ranks % 2 == 1)
-    for row in launch.rows("samples"):
-        assert int(row["useful_bytes"]) == int(row["pairs"]) * int(messages) * int(row["size"])
-        assert row["wire_bytes"] == row["useful_bytes"]
-    labels = [series.label for series in parse("kernel", launch.output).series]
-    assert labels == [f"point_to_point (pairs {count})" for count in pairs]
 
 
 def test_times_of_each_pair(build: Build) -> None:
@@ -60,7 +39,7 @@ def test_times_of_each_pair(build: Build) -> None:
 @pytest.fixture(scope="module")
 def limited(build: Build) -> str:
     """The kernel with limits that small runs reach: 2 rows of pairs, 64 B of messages."""
-    objects = [str(path) for path in (build.folder / "common").glob("*.o")]
+    objects = [str(path) for path in (build.folder / "common").rglob("*.o")]
     limits = ["-DPAIR_ROWS=2", "-DPAIR_BYTES=64"]
     source = [f"-I{KERNELS / 'common'}", "-std=c11", *limits, str(KERNELS / "point_to_point.c")]
     program = build.folder / "point_to_point_with_limits"
@@ -194,25 +173,3 @@ samples point_to_point 1 1024 0 3 4e-06 16384 16384
 sizes point_to_point 1 1024 1 1 1 1 1
 #@end rows=3 status=ok
 """
-
-
-def test_tables_show_one_bandwidth_and_no_baseline() -> None:
-    series = parse("kernel", OUTPUT).series
-    assert series[0].columns["bandwidth"] == [pytest.approx(16384 / 4e-6)]
-    metrics = choose_metrics("kernel", series, [1024])
-    assert [metric.name for metric in metrics] == ["B_useful at 1 KiB per message", "maximum B_useful"]
-    assert {metric.part for metric in metrics} == {"B_useful"}
-    assert not any(metric.baseline for metric in metrics)
-
-
-def test_two_ranks_on_two_hosts_are_compared_with_one_direction_of_the_link() -> None:
-    (table,) = parse("kernel", OUTPUT).series
-    run = Record(Case("s", "g", "p", "b"), "kernel", 1, "ok", hosts=("a", "b"), line_rate=1e9)
-    assert link_bound(run, table) == 1e9
-
-
-def test_damage_is_refused_with_a_reason() -> None:
-    with pytest.raises(OutputError, match="seconds_median is 'x', not a number"):
-        parse("kernel", OUTPUT.replace("4e-06 5e-06", "4e-06 x"))
-    with pytest.raises(OutputError, match="2 rows, but the closing line counts 3"):
-        parse("kernel", OUTPUT.replace("pairs_seconds point_to_point 1 1024 0 1 4e-06 5e-06 6e-06\n", ""))

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import pytest
 import synthetic
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.published import published_for, with_published
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.presentation import ReferenceChoice
-from mpicampaign.records import MERGED_FROM, Case, Record, Series
-from mpicampaign.show.make import to_csv, to_markdown, to_terminal
-from mpicampaign.show.mine import mine_legend, mine_lines, mine_table
+from mpicampaign.records import MERGED_FROM, Case, Record
+from mpicampaign.show.make import to_markdown, to_terminal
+from mpicampaign.show.pairs import own_legend, own_lines, own_table
+from mpicampaign.show.view import View
 
 STFC = ReferenceChoice("stfc-2017")
 SCARF15 = ReferenceChoice("stfc-2017", ("scarf15",))
@@ -34,33 +34,6 @@ def values(comparison: Comparison, row: int = 0) -> dict[str, float]:
     return {metric.name: value for metric, value in comparison.tables[0].published[row].values.items()}
 
 
-def test_values_of_one_host_group_in_si_units() -> None:
-    comparison = beside(own(), SCARF15)
-    (row,) = comparison.tables[0].published
-    assert (row.system, row.host_group, row.placement, row.statistic, row.n) == (
-        "SCARF",
-        "scarf15",
-        "TCP",
-        "mean",
-        5,
-    )
-    assert values(comparison) == {
-        "latency at 0 B": pytest.approx(9.70e-6),
-        "bandwidth at 1 KiB": pytest.approx(83.44 * 2**20),
-        "bandwidth at 8 KiB": pytest.approx(318.38 * 2**20),
-        "bandwidth at 32 KiB": pytest.approx(463.96 * 2**20),
-        "maximum bandwidth": pytest.approx(825.88 * 2**20),
-    }
-    assert "C. Iddon" in row.source
-
-
-def test_own_values_do_not_change() -> None:
-    plain, published = compare(own()), beside(own(), STFC)
-    assert to_csv(published) == to_csv(plain)
-    assert published.tables[0].rows == plain.tables[0].rows
-    assert published.tables[0].rankings == plain.tables[0].rankings
-
-
 def test_placements_of_the_table_unless_others_are_chosen() -> None:
     table = compare(own())
     assert {row.placement for row in published_for(table.tables[0], [STFC])} == {"TCP"}
@@ -71,61 +44,25 @@ def test_placements_of_the_table_unless_others_are_chosen() -> None:
     assert {row.placement for row in published_for(loop, [SCARF15])} == {"SHM-1", "SHM-2", "TCP", "IBV"}
 
 
-@pytest.mark.parametrize(
-    ("suite", "series", "expected"),
-    [
-        ("kernel", Series("latency_bandwidth", 8, {"random_ring_latency": [1e-6]}), 24),
-        ("hpcc", Series("HPCC", 8, {"random_ring_latency": [1e-6]}), 24),
-        ("hpcc", Series("HPCC", 8, {"natural_ring_latency": [1e-6]}), 0),
-        ("kernel", Series("b_eff", 8, {"b_eff": [1e9]}), 17),
-        ("kernel", Series("b_eff", 8, {"b_eff": [1e9]}, {"Lmax": "1 MiB given"}), 0),
-        ("osu", Series("PingPong", 2, {"size": [0.0], "time": [1e-6]}), 0),
-        ("imb", Series("PingPong", 2, {"size": [1.0], "time": [1e-6]}), 0),
-        ("imb", Series("PingPing", 2, {"size": [0.0], "time": [1e-6]}), 0),
-    ],
-)
-def test_only_equal_definitions_are_matched(suite: str, series: Series, expected: int) -> None:
-    runs = [synthetic.run(Case("s", "g", "any", "b"), 1, series, suite=suite)]
-    table = compare(runs).tables[0]
-    choices = [ReferenceChoice(name) for name in ("stfc-2017", "hpcc-2005", "b_eff-t3e")]
-    assert len(published_for(table, choices)) == expected
-
-
 def test_own_latency_compared_with_a_chosen_host_group() -> None:
     comparison = beside(own(), SCARF15)
-    lines = mine_lines(comparison, "MB/s")
+    lines = own_lines(comparison, View())
     assert lines[0] == (
         "local TCP, PingPong: latency at 0 B 12.3 µs is worse than 1 of 1 host group of SCARF "
         "(published, stfc-2017): × 1.27 [1.27, 1.27] (scarf15)"
     )
     assert len(lines) == 2 and "maximum bandwidth" in lines[1]
-    assert mine_legend(comparison).startswith("Published values have no repeats")
+    assert own_legend(comparison).startswith("Published values have no repeats")
 
 
 def test_each_published_host_group_is_compared_in_its_system() -> None:
     comparison = beside(own(), STFC)
-    lines = [line for line in mine_lines(comparison, "MB/s") if "latency at 0 B" in line]
+    lines = [line for line in own_lines(comparison, View()) if "latency at 0 B" in line]
     counts = [re.search(r"(better.*) of (\d+) host groups? of (\S+)", line).groups() for line in lines]
     assert sum(int(count) for _, count, _ in counts) == 13
-    pairs = [line for line in mine_table(comparison, "MB/s") if "latency at 0 B" in line[0]]
+    pairs = [line for line in own_table(comparison, View()) if "latency at 0 B" in line[0]]
     assert len(pairs) == 13 and {line[-1] for line in pairs} == {"published, stfc-2017: no test"}
     assert sum(line[4] > "× 1" for line in pairs) == 5, "5 of the 13 host groups have a lower latency"
-
-
-def test_an_interval_around_the_published_value_shows_no_difference() -> None:
-    records = [
-        synthetic.run(Case("s", "local", "TCP", "PingPong"), n, synthetic.pingpong(latency, 1e9))
-        for n, latency in enumerate((9.5e-6, 9.6e-6, 9.7e-6, 9.8e-6, 9.9e-6, 10e-6), 1)
-    ]
-    line = mine_lines(beside(records, SCARF15), "MB/s")[0]
-    assert "is not significantly different from any of 1 host group of SCARF" in line
-
-
-def test_other_placements_and_absent_values_are_not_compared() -> None:
-    comparison = beside(own("TCP-loopback"), SCARF15)
-    assert comparison.tables[0].published and mine_lines(comparison, "MB/s") == []
-    missing = beside(own() + synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device"), SCARF15)
-    assert not any("IBV" in line for line in mine_lines(missing, "MB/s"))
 
 
 def test_host_groups_of_merged_bundles_are_tested_as_a_family() -> None:
@@ -139,10 +76,10 @@ def test_host_groups_of_merged_bundles_are_tested_as_a_family() -> None:
             merged = {} if name == "mine" else {MERGED_FROM: "bundle"}
             records.append(replace(record, metadata={**record.metadata, **merged}))
     comparison = compare(records)
-    line = next(line for line in mine_lines(comparison, "MB/s") if "latency" in line)
+    line = next(line for line in own_lines(comparison, View()) if "latency" in line)
     assert "is better than 8 of 9 host groups of there: × 0.5" in line and "(like)" in line
-    assert mine_legend(comparison) == "The chance of wrongly calling any system different is at most 5 %."
-    said = {line[3]: line[5] for line in mine_table(comparison, "MB/s") if "latency" in line[0]}
+    assert own_legend(comparison) == "The chance of wrongly calling any system different is at most 5 %."
+    said = {line[3]: line[5] for line in own_table(comparison, View()) if "latency" in line[0]}
     assert said["there/like"] == "no significant difference" and said["there/slow3"] == "different"
 
 
@@ -152,11 +89,6 @@ def test_published_lines_are_marked_in_every_table() -> None:
     lines = [line for line in terminal.splitlines() if line.strip().startswith("scarf15")]
     assert len(lines) == 5 and all("published, stfc-2017" in line for line in lines)
     assert "825.9" not in terminal and "866.0" in terminal  # MB/s by default
-    assert "825.9" in to_terminal(comparison, unit="MiB/s")
+    assert "825.9" in to_terminal(comparison, view=View("MiB/s"))
     assert "published, stfc-2017: mean of 5" in markdown and "C. Iddon" in markdown
     assert max(len(line) for line in terminal.splitlines()) <= 100
-
-
-def test_without_references_nothing_is_shown() -> None:
-    assert to_terminal(beside(own())) == to_terminal(compare(own()))
-    assert to_markdown(beside(own())) == to_markdown(compare(own()))

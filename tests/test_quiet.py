@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import re
 from dataclasses import replace
 
 import pytest
@@ -12,13 +10,10 @@ from conftest import ProjectCopy
 from trivial_campaign import write_trivial
 
 from mpicampaign.execution.durations import TimeLeft, estimate
-from mpicampaign.execution.progress import Progress, headline
-from mpicampaign.jobs.prepare import Prepared, Script, prepare
-from mpicampaign.records import NOT_AVAILABLE, Case, Record
-
-CHATTER = re.compile(
-    "profile|DAG|shell|Select|Execute|stats|Complete log|rule|jobid|Exception|mpicc -|remote nodes", re.I
-)
+from mpicampaign.execution.progress import headline
+from mpicampaign.jobs.prepare import Prepared, prepare
+from mpicampaign.jobs.run import Run
+from mpicampaign.records import Case
 
 
 @pytest.fixture
@@ -26,7 +21,7 @@ def campaign(project: ProjectCopy) -> Prepared:
     return prepare(write_trivial(project), results=project.folder / "results")
 
 
-def write_result(script: Script, seconds: int, reason: str = "") -> None:
+def write_result(script: Run, seconds: int, reason: str = "") -> None:
     """What these functions read of a result."""
     times = (
         f"job started=2026-01-02T10:00:00Z\njob ended=2026-01-02T10:{seconds // 60:02}:{seconds % 60:02}Z\n"
@@ -37,8 +32,8 @@ def write_result(script: Script, seconds: int, reason: str = "") -> None:
     script.output.with_name("evidence.txt").write_text(f"evidence\n{absent}{times}")
 
 
-def of(prepared: Prepared, placement: str) -> list[Script]:
-    return [script for script in prepared.scripts if script.run.case.placement == placement]
+def of(prepared: Prepared, placement: str) -> list[Run]:
+    return [script for script in prepared.runs if script.case.placement == placement]
 
 
 def test_an_estimate_comes_from_earlier_runs_and_else_from_the_time_limits(campaign: Prepared) -> None:
@@ -52,7 +47,7 @@ def test_an_estimate_comes_from_earlier_runs_and_else_from_the_time_limits(campa
 
 def test_the_time_left_weighs_each_run_by_its_own_duration(campaign: Prepared) -> None:
     left = TimeLeft()
-    left.expect(campaign.scripts)
+    left.expect(campaign.runs)
     assert left.text() == ""
     one, two = of(campaign, "one"), of(campaign, "two")
     for script, seconds in ((one[0], 100), (two[0], 3000)):
@@ -67,23 +62,6 @@ def test_the_time_left_weighs_each_run_by_its_own_duration(campaign: Prepared) -
     assert left.text() == ""
 
 
-def test_what_is_not_available_is_one_line_for_all_runs_of_a_placement(campaign: Prepared) -> None:
-    stream = io.StringIO()
-    progress = Progress(stream)
-    progress.expect(campaign.scripts)
-    for script in campaign.scripts:
-        case = script.run.case
-        record = Record(case, "osu", script.run.repeat, NOT_AVAILABLE, "needs 2 sockets")
-        other = replace(record, case=replace(case, benchmark="another"))
-        progress.finished(script.label, record, 0)
-        progress.finished(script.label, other, 0)
-    lines = stream.getvalue().splitlines()
-    assert sorted(line.partition("] ")[2] for line in lines) == [
-        "one: n/a: needs 2 sockets",
-        "two: n/a: needs 2 sockets",
-    ]
-
-
 def test_the_line_of_a_run_shows_no_value_as_nothing_and_no_maximum_of_a_run_that_gave_up() -> None:
     case = Case("s", "g", "TCP", "PingPong")
     run = synthetic.run(case, 1, synthetic.pingpong(2.5e-3, 400.0))
@@ -93,47 +71,3 @@ def test_the_line_of_a_run_shows_no_value_as_nothing_and_no_maximum_of_a_run_tha
     stopped = replace(whole, columns={**ends, "size": whole.columns["size"][:3]})
     line = headline(replace(run, series=(stopped,)))
     assert "maximum" not in line and "sizes above " in line and "were given up" in line
-
-
-@pytest.mark.slow
-def test_a_run_says_what_it_does_on_standard_error_and_the_answer_on_standard_output(
-    project: ProjectCopy,
-) -> None:
-    write_trivial(project)
-    first = project.call("run", "--campaign", "trivial.yaml")
-    assert first.returncode == 0
-    start, build, *runs = first.stderr.splitlines()
-    assert start == "trivial: 4 of 4 runs to do, at most 4 min, the sum of their time limits"
-    assert build.startswith("building the kernels for system here (")
-    assert [line.partition("] ")[0] for line in runs] == ["[1/4", "[2/4", "[3/4", "[4/4"]
-    assert not CHATTER.search(first.stderr) and not re.search(r"[\r\x1b]", first.stderr)
-    assert "trivial" in first.stdout and "runs to do" not in first.stdout
-    summary = project.folder / "results/trivial/tables/summary.txt"
-    again = project.call("run", "--campaign", "trivial.yaml")
-    assert again.stdout.startswith("trivial: nothing to do, all 4 runs are there (the last one ended on 20")
-    assert again.stdout.splitlines()[1:] == [
-        "Too few repeats to say which of the placements is best.",
-        f"4 runs: 4 ok; {summary.parents[1]}/report.html",
-    ]
-    assert again.stderr == ""
-    verbose = project.call("run", "--campaign", "trivial.yaml", "--verbose", "--", "--forcerun", "report")
-    assert "Building DAG of jobs" in verbose.stderr
-
-
-@pytest.mark.slow
-def test_a_failure_is_said_once_and_what_snakemake_refuses_is_said(project: ProjectCopy) -> None:
-    write_trivial(project)
-    failed = project.call("run", "--campaign", "trivial.yaml", variables={"TRIVIAL_FAILS": "yes"})
-    assert failed.returncode == 1
-    assert failed.stderr.count("FAILED") == 4 and not CHATTER.search(failed.stderr)
-    refused = project.call("run", "--campaign", "trivial.yaml", "--", "no_such_target")
-    assert refused.returncode == 1 and "MissingRuleException" in refused.stderr
-
-
-@pytest.mark.slow
-def test_plain_snakemake_says_no_more(project: ProjectCopy) -> None:
-    write_trivial(project)
-    done = project.snakemake("--profile", "cluster", "--config", "campaign=trivial.yaml")
-    first, *others = done.stderr.splitlines()
-    assert done.returncode == 0 and first.startswith("Using profile cluster")
-    assert len(others) == 5 and not CHATTER.search("\n".join(others))

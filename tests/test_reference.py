@@ -68,18 +68,6 @@ def test_nothing_is_lost_or_changed(name: str, count: int, total: float) -> None
     assert math.fsum(float(value.printed) for value in values) == pytest.approx(total, abs=1e-6)
 
 
-def test_known_values_in_si_units() -> None:
-    latency = value_of("stfc-2017", host_group="scarf15", placement="TCP", quantity="time")
-    assert (latency.value, latency.n, latency.statistic) == (pytest.approx(9.70e-6), 5, "mean")
-    largest = value_of(
-        "stfc-2017", host_group="scarf10", placement="IBV", quantity="bandwidth", printed="1270.66"
-    )
-    assert largest.value == pytest.approx(1270.66 * 2**20)
-    ring = value_of("hpcc-2005", placement="484x1", quantity="random_ring_bandwidth")
-    assert ring.value == pytest.approx(23e6)
-    assert value_of("b_eff-t3e", ranks=52, quantity="b_eff").value == pytest.approx(2949.705e6)
-
-
 def test_the_cloud_has_no_known_mapping() -> None:
     rows = [value for value in load_reference("stfc-2017").values if value.host_group == "Cloud"]
     assert {value.placement for value in rows} == {"SHM", "TCP"}
@@ -155,14 +143,6 @@ def damaged(folder: Path, *lines: str, about: str = ABOUT, header: str = ",".joi
 def test_damage_is_refused_with_file_and_line(tmp_path: Path, old: str, new: str, reason: str) -> None:
     said = damaged(tmp_path, LINE.replace("TCP", "IBV"), LINE.replace(old, new, 1))
     assert said.startswith(f"{tmp_path}/x.csv:3: ") and reason in said
-
-
-def test_a_duplicate_value_and_all_errors_are_reported_at_once(tmp_path: Path) -> None:
-    said = damaged(tmp_path, LINE, LINE, LINE.replace("us", "m"), about="title: t\nsource: ''\nlicense: l\n")
-    assert "x.csv:3: the same value as in line 2" in said and "x.csv:4: unit" in said
-    assert "x.yaml:1: note: this key is missing" in said or "note: this key is missing" in said
-    assert "x.yaml:2: source: must be a text" in said
-    assert "unknown key" in said and "did you mean 'licence'?" in said
 
 
 def test_another_header_and_no_values(tmp_path: Path) -> None:

@@ -65,19 +65,6 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopy:
     return project
 
 
-def offline_works() -> bool:
-    return bool(ALONE) and subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode == 0
-
-
-@pytest.mark.parametrize("name", ["out.html", "out.zip"])
-def test_snakemakes_own_report_holds_ours(finished: ProjectCopy, name: str) -> None:
-    done = snakemake(finished, "--report", name, "--verbose", alone=offline_works())
-    assert done.returncode == 0, done.stderr
-    for part in ("report.html", "comparison.csv"):
-        assert f"{part} (" in done.stderr
-    assert (finished.folder / name).stat().st_size > 100_000
-
-
 @pytest.mark.full
 def test_the_zip_holds_our_report_whole(finished: ProjectCopy, tmp_path: Path) -> None:
     archive = tmp_path / "report.zip"

@@ -12,8 +12,7 @@ from test_importing import MAP, chosen
 
 from mpicampaign import analyse
 from mpicampaign.cli import main
-from mpicampaign.cli.report import ALL, _report
-from mpicampaign.collect import outputs_read, reported
+from mpicampaign.cli.report import _report
 from mpicampaign.collect.reported import state_of
 from mpicampaign.imports import importing
 from mpicampaign.imports.importing import import_folders
@@ -51,13 +50,6 @@ def report(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Rep
     return call
 
 
-def test_an_unchanged_report_is_not_made_again_unless_asked(folder: Path, report: Report) -> None:
-    said, read = report()
-    assert read and "1 run: 1 ok" in said
-    assert report() == (said, False)
-    assert report(recheck=True) == (said, True)
-
-
 def same_size(file: Path) -> None:
     text = file.read_text()
     file.write_text(text.replace("0.", "1.", 1))
@@ -65,33 +57,6 @@ def same_size(file: Path) -> None:
 
 def touched(file: Path) -> None:
     os.utime(file, ns=(1, 1))
-
-
-@pytest.mark.parametrize("name", ["report.html", "records.jsonl", "tables/comparison.csv", "figures"])
-def test_a_file_of_the_report_that_is_gone_or_edited_is_made_again(
-    folder: Path, report: Report, name: str
-) -> None:
-    report()
-    file = next((folder / name).glob("*.svg")) if name == "figures" else folder / name
-    text = file.read_text()
-    file.write_text(text + " an edit")
-    assert report()[1]
-    assert " an edit" not in file.read_text()
-    file.unlink()
-    assert report()[1]
-    assert file.is_file()
-
-
-def test_the_campaign_the_program_and_other_figures_make_it_again(
-    report: Report, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    report()
-    assert report(text=MAP + "# a comment\n")[1]
-    assert report(figures=("png",))[1]
-    assert report(figures=(ALL,))[1]
-    assert not report(figures=(ALL,))[1]
-    monkeypatch.setattr(reported, "program_state", lambda: "another")
-    assert report(figures=(ALL,))[1]
 
 
 @pytest.mark.parametrize("change", [same_size, touched, Path.unlink])
@@ -107,19 +72,6 @@ def test_a_new_run_makes_it_again(folder: Path, report: Report) -> None:
     report()
     (folder / "runs/g/TCP/b/r01-0123456789ab").mkdir(parents=True)
     assert report()[1]
-
-
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"state": 1}'])
-def test_a_damaged_note_is_not_a_note(folder: Path, report: Report, damage: str) -> None:
-    report()
-    (folder / reported.REPORTED).write_text(damage)
-    assert report()[1]
-
-
-def test_the_program_is_its_sources_templates_and_publications() -> None:
-    names = {line.split()[0] for line in outputs_read._files(os.fspath(outputs_read._PACKAGE))}
-    assert any(name.endswith("analyse.py") for name in names)
-    assert len(outputs_read.program_state()) == 64
 
 
 # Imports

@@ -41,13 +41,6 @@ def test_two_ranks_have_one_curve_that_says_so() -> None:
     assert texts.count(SAME) == 1 and not any("max-inter" in text or "wire" in text for text in texts[1:])
 
 
-def test_more_ranks_have_a_curve_for_each_tree() -> None:
-    (chart,) = kernels(Scene(compare(of_ranks(4)), "MB/s"))
-    labels = [curve.label for curve in chart.panels[0].curves]
-    trees = [f"tree_gather (tree {tree})" for tree in ("max-inter", "min-inter")]
-    assert labels == [*(f"{tree}, {what}" for tree in trees for what in ("useful", "wire")), "MPI_Gather"]
-
-
 def test_the_curves_of_the_page_likewise() -> None:
     scene = Scene(compare(of_ranks(2)), "MB/s")
     (useful,) = selections(scene)  # wire bandwidth is the same

@@ -13,48 +13,29 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 from conftest import ProjectCopy, succeeded
 from trivial_campaign import write_trivial
 
 from mpicampaign.campaign.model import Schedule
-from mpicampaign.errors import UserError
-from mpicampaign.history.series import OPEN, read_series
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.files import locked
+from mpicampaign.history.series import read_series
 from mpicampaign.history.ticks import BEGAN, BUSY, ENDED, TickLog
+from mpicampaign.jobs.prepare import prepare, write_scripts
 from mpicampaign.schedule import crontab
+from mpicampaign.schedule.notice import notify
 from mpicampaign.schedule.script import MAX_LOG, script_path, script_text
-from mpicampaign.schedule.tick import new_name
+from mpicampaign.schedule.tick import LOCK, Work, tick
 from mpicampaign.schedule.timers import scrontab_lines, systemd_units
-from mpicampaign.schedule.times import is_due, is_exact, missed, times_of
+from mpicampaign.schedule.times import is_due, times_of
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
 
 def schedule(every: int, **more: Any) -> Schedule:
     return replace(Schedule(every, "new"), **more)
-
-
-@pytest.mark.parametrize(
-    ("every", "cron", "exact"),
-    [
-        (1 * MINUTE, "* * * * *", True),
-        (7 * MINUTE, "* * * * *", False),
-        (20 * MINUTE, "*/20 * * * *", True),
-        (50 * MINUTE, "*/10 * * * *", False),
-        (90 * MINUTE, "*/30 * * * *", False),
-        (1 * HOUR, "0 * * * *", True),
-        (6 * HOUR, "0 */6 * * *", True),
-        (36 * HOUR, "0 */12 * * *", False),
-        (1 * DAY, "0 4 * * *", True),
-        (7 * DAY, "0 4 * * *", False),
-    ],
-)
-def test_the_times_of_cron_are_those_of_ticks_or_more_frequent(every: int, cron: str, exact: bool) -> None:
-    made = schedule(every)
-    assert (times_of(made).cron, is_exact(made)) == (cron, exact)
-    assert every % (times_of(made).minutes * 60) == 0
 
 
 def test_the_time_of_day_is_chosen() -> None:
@@ -68,22 +49,71 @@ def test_a_tick_is_due_half_a_step_early_and_after_a_clock_went_back() -> None:
     assert is_due(made, None)
 
 
-def test_days_of_23_and_25_hours_miss_no_tick() -> None:
-    zone = ZoneInfo("Europe/Berlin")
-    for day in (datetime(2026, 3, 29, 4, tzinfo=zone), datetime(2026, 10, 25, 4, tzinfo=zone)):
-        before = (day - timedelta(days=1)).astimezone(UTC)
-        hours = day.astimezone(UTC) - before
-        assert hours in (timedelta(hours=23), timedelta(hours=25))
-        assert missed(schedule(DAY), hours) == 0
-        assert missed(schedule(DAY), hours + timedelta(days=2)) == 2
+def test_a_notice_is_a_file_whose_name_the_command_gets(tmp_path: Path) -> None:
+    lines = notify(tmp_path, "- found\n", ["cp", "-t", str(tmp_path)])
+    notice = tmp_path / "history/notices" / next(tmp_path.glob("*.md")).name
+    assert lines == [f"notice: {notice}"] and notice.read_text() == "- found\n"
+    [_, failure] = notify(tmp_path, "- found\n", ["false"])
+    assert failure.startswith("the notify command failed: ")
 
 
-def test_names_of_series_are_unique_and_in_order_even_if_the_clock_went_back() -> None:
-    now = datetime(2026, 11, 23, 4, tzinfo=UTC)
-    first = new_name(now, [OPEN])
-    later = new_name(now - timedelta(hours=1), [first])
-    assert first.startswith("20261123T040000Z-") and later > first
-    assert new_name(now, []) != new_name(now, [])
+class Ticks:
+    """Ticks of a campaign in this process: the runs are made by their scripts, without Snakemake."""
+
+    def __init__(self, project: ProjectCopy) -> None:
+        self.file = write_trivial(project, repeats=1, schedule={"every": "1 day", "series": "new"})
+        self.results = project.folder / "results"
+        self.folder, self.said = self.results / "trivial", list[str]()
+
+    def _run(self, one_repeat: bool) -> int:
+        prepared = prepare(self.file, results=self.results)
+        write_scripts(prepared)
+        for script in prepared.pending:
+            subprocess.run(["bash", script.path], check=True, capture_output=True)
+        return 0
+
+    def make(self) -> int:
+        self.said.clear()
+        work = Work(self._run, lambda prepared, lines: None, self.said.append)
+        return tick(prepare(self.file, results=self.results), work)
+
+    def began(self, ago: timedelta) -> None:
+        """The last tick seems to have begun so long ago, and to have ended."""
+        past = (datetime.now(UTC) - ago).isoformat(timespec="seconds")
+        series = read_series(self.folder).name
+        events = ({"event": event, "time": past, "series": series} for event in (BEGAN, ENDED))
+        TickLog(self.folder).path.write_text("".join(json.dumps(event) + "\n" for event in events))
+
+
+def test_a_tick_packs_the_finished_series_and_says_what_was_missed(project: ProjectCopy) -> None:
+    ticks = Ticks(project)
+    assert ticks.make() == 0 and ticks.said == []
+    first = read_series(ticks.folder).name
+    (ticks.folder / "runs/link").symlink_to("nowhere")
+    ticks.file.write_text(ticks.file.read_text().replace("time_limit: 1 min", "time_limit: 2 min"))
+    ticks.began(timedelta(days=3))
+    assert ticks.make() == 0
+    changed, link, missed = ticks.said
+    assert changed == "the campaign file has changed: time_limit: 1 min → 2 min"
+    assert "runs/link: a link; only regular files are bundled" in link
+    assert missed == "2 ticks were missed before this one"
+    assert read_series(ticks.folder).name > first
+    with tarfile.open(ticks.folder / f"history/series/{first}.tar.gz") as pack:
+        assert len([name for name in pack.getnames() if name.endswith("result/output.txt")]) == 2
+    assert (ticks.folder / f"history/unpacked/{first}/link").is_symlink()
+    ticks.began(timedelta(days=-1))
+    assert ticks.make() == 0
+    assert "this machine's clock went back by" in ticks.said[-1]
+
+
+def test_a_tick_beside_another_does_nothing_and_is_in_the_log(project: ProjectCopy) -> None:
+    ticks = Ticks(project)
+    (ticks.folder / LOCK).parent.mkdir(parents=True)
+    with locked(ticks.folder / LOCK, Problem("held by this test")):
+        assert ticks.make() == 0
+    assert ticks.said == ["another tick is running: this tick does nothing"]
+    assert [tick.event for tick in TickLog(ticks.folder).ticks] == [BUSY]
+    assert not (ticks.folder / "runs").exists()
 
 
 # ---- crontab
@@ -168,20 +198,6 @@ def test_hostile_paths_are_quoted_for_each_kind() -> None:
     assert 'ExecStart=/bin/sh "/a b/%%y $$(id) \'q\\"/tick.sh"' in service
 
 
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
-def test_systemd_takes_the_units_and_their_times(tmp_path: Path) -> None:
-    for every in (MINUTE, 20 * MINUTE, 50 * MINUTE, HOUR, 6 * HOUR, DAY):
-        made = schedule(every)
-        calendar = ["systemd-analyze", "calendar", times_of(made).calendar]
-        assert subprocess.run(calendar, capture_output=True, check=False).returncode == 0, calendar
-    units = systemd_units(schedule(DAY), "c", Path("/bin/a b%"))
-    for name, text in units.items():
-        (tmp_path / name).write_text(text)
-    verify = ["systemd-analyze", "verify", "--man=no", str(tmp_path / "mpicampaign-c.timer")]
-    done = subprocess.run(verify, capture_output=True, text=True, check=False)
-    assert done.returncode == 0 and "mpicampaign-c" not in done.stderr, done.stderr
-
-
 def test_scrontab_lines_ask_for_the_time_of_a_tick() -> None:
     lines = scrontab_lines(schedule(20 * MINUTE, limit=HOUR), "c", SCRIPT).splitlines()
     assert lines[2:] == ["#SCRON --time=65", f"*/20 * * * * /bin/sh {SCRIPT}"]
@@ -217,15 +233,6 @@ def test_the_log_is_rotated(tmp_path: Path) -> None:
     kept = [log.with_name(f"tick.log.{number}").read_text()[0] for number in range(1, 5)]
     assert kept == ["4", "3", "2", "1"]
     assert not log.with_name("tick.log.5").exists()
-
-
-def test_a_tick_that_takes_too_long_gets_sigterm(tmp_path: Path) -> None:
-    path = made_script(tmp_path, limit=1)
-    program = tmp_path / "program"
-    program.write_text("#!/bin/bash\ntrap 'echo ended; exit 143' TERM\nwhile :; do sleep 0.1; done\n")
-    program.chmod(0o755)
-    assert subprocess.run(["sh", str(path)], check=False).returncode == 124
-    assert path.with_suffix(".log").read_text().endswith("ended\n")
 
 
 # ---- ticks

@@ -10,7 +10,7 @@ from trivial_campaign import write_trivial
 
 from mpicampaign.errors import UserError
 from mpicampaign.records import Case
-from mpicampaign.selection import ALL_RUNS, Selection, selection_of, spans, split_names
+from mpicampaign.selection import RunSelection, selection_of
 
 RUNS = [
     (Case(system, "local", placement, benchmark), repeat)
@@ -21,61 +21,25 @@ RUNS = [
 ]
 
 
-def taken(selection: Selection) -> int:
+def taken(selection: RunSelection) -> int:
     return sum(selection.takes(case, repeat) for case, repeat in RUNS)
 
 
-def test_a_selection_takes_the_runs_that_have_all_of_it() -> None:
-    assert not ALL_RUNS and taken(ALL_RUNS) == len(RUNS) == 24
-    assert taken(Selection(placements=("tcp",))) == 12
-    assert taken(Selection(placements=("TCP",), benchmarks=("PingPong", "gather"))) == 12
-    assert taken(Selection(host_groups=("local",))) == 24
-    assert taken(Selection(host_groups=("here/local",))) == 12
-    assert taken(Selection(repeats=((2, 3),), placements=("SHM",), benchmarks=("Gather",))) == 4
-
-
-def test_names_and_repeats_are_lists() -> None:
-    assert split_names('a, b,"c, d"') == ["a", "b", "c, d"] and split_names("a b") == ["a b"]
-    assert spans(["1-3", "5"]) == ((1, 3), (5, 5))
-    for wrong in ("", "1-", "-1", "a", "1-2-3", "٣"):
-        with pytest.raises(UserError, match="not a repeat"):
-            spans([wrong])
-
-
 def test_every_unknown_name_is_reported_with_the_nearest() -> None:
-    wrong = Selection(("TPC",), ("PinPong",), ("lokal",), ((2, 4), (0, 0)))
+    wrong = RunSelection(("TPC",), ("PinPong",), ("lokal",), ((2, 4), (0, 0)))
     with pytest.raises(UserError) as raised:
         wrong.check(RUNS)
     keys = [problem.key for problem in raised.value.problems]
     assert keys == ["--placement", "--benchmark", "--host-group", "--repeat", "--repeat"]
     assert "did you mean 'PingPong'?" in str(raised.value)
     with pytest.raises(UserError, match="no run of the campaign has all of these: placement TCP; repeat 3"):
-        Selection(placements=("TCP",), repeats=((3, 3),)).check([*RUNS[:3], (RUNS[6][0], 1)])
+        RunSelection(placements=("TCP",), repeats=((3, 3),)).check([*RUNS[:3], (RUNS[6][0], 1)])
 
 
 def test_snakemakes_configuration_takes_lists_and_texts() -> None:
     found = selection_of({"placement": "TCP,SHM", "repeat": 5, "host_group": ["a"], "campaign": "x.yaml"})
-    assert found == Selection(("TCP", "SHM"), (), ("a",), ((5, 5),))
+    assert found == RunSelection(("TCP", "SHM"), (), ("a",), ((5, 5),))
     assert selection_of(found.texts) == found
-
-
-@pytest.mark.slow
-def test_run_makes_only_the_selected_runs(project: ProjectCopy) -> None:
-    file = write_trivial(project).name
-    done = project.call("run", file, "--placement", "one", "--repeat", "2")
-    assert succeeded(done)
-    assert "only placement one; repeat 2: 1 of 4 runs" in done.stderr
-    [first] = project.results("trivial")
-    assert "/one/trivial/r02-" in first.as_posix()
-    plan = json.loads((project.folder / "results/trivial/plan.json").read_text())
-    assert sum(len(case["runs"]) for case in plan["cases"]) == 4
-    config = ["--config", f"campaign={file}", "placement=TWO", "repeat=1-2"]
-    assert succeeded(project.snakemake("--profile", "profiles/local", *config))
-    assert len(project.results("trivial")) == 3 and first in project.results("trivial")
-    wrong = project.snakemake("--profile", "profiles/local", "--config", f"campaign={file}", "placement=tow")
-    assert wrong.returncode != 0 and "did you mean 'two'?" in wrong.stderr
-    assert succeeded(project.call("run", file, "--placement", "two"))
-    assert len(project.results("trivial")) == 3
 
 
 @pytest.mark.slow
@@ -134,12 +98,3 @@ def test_status_names_a_placement_that_is_not_available_once(project: ProjectCop
     counts, line = project.call("status", file).stdout.splitlines()
     assert counts == "2 not available"
     assert line.startswith("  local wide: not available, 2 runs: needs 100 cores; ")
-
-
-@pytest.mark.slow
-def test_render_says_why_no_run_can_be_made(project: ProjectCopy) -> None:
-    missing = {"suite": "osu", "program": "true", "provider": {"kind": "path", "location": "/none"}}
-    file = write_trivial(project, benchmarks={"trivial": missing})
-    done = project.call("render", file.name)
-    assert done.returncode == 2 and done.stdout == ""
-    assert done.stderr.count("/none") == 1 and "no run can be made here" in done.stderr

@@ -10,8 +10,9 @@ import pytest
 from builders import campaign, plan, script_of
 
 from mpicampaign.execution.set_aside import fault_of, set_aside_faulty
-from mpicampaign.jobs.prepare import Script, host_names
+from mpicampaign.jobs.prepare import host_names
 from mpicampaign.jobs.render import claim_text
+from mpicampaign.jobs.run import Run
 
 OUTPUT = (Path(__file__).parent / "fixtures/imb/pingpong.out").read_text()
 HERE = host_names()[0]
@@ -30,7 +31,7 @@ def result(
     program: str = PROGRAM,
     library: str = "as it is",
     claimed_library: str = "",
-) -> Script:
+) -> Run:
     """A run with a result of this host, program and text of its MPI library."""
     file = folder / "libmpi.so.12"
     file.write_text("as it is")
@@ -59,25 +60,6 @@ def test_a_sound_result_stays(tmp_path: Path, made: dict[str, str]) -> None:
     assert fault_of(script) is None
     assert set_aside_faulty([script]) == []
     assert script.output.exists()
-
-
-@pytest.mark.parametrize(
-    ("made", "reason"),
-    [
-        ({"host": "n1"}, "it was made on n1, not on "),
-        ({"program": "6" * 64}, "the program has changed: 666666666666 then, 555555555555 now"),
-        ({"library": "before"}, f"the MPI library has changed: {checksum('before')[:12]} then"),
-    ],
-)
-def test_a_result_of_another_state_is_kept_whole_beside_its_run(
-    tmp_path: Path, made: dict[str, str], reason: str
-) -> None:
-    script = result(tmp_path, **made)  # type: ignore[arg-type]
-    [line] = set_aside_faulty([script])
-    assert reason in line
-    kept = script.folder.parent / "earlier" / f"{script.folder.name}-1"
-    assert {path.name for path in kept.iterdir()} == {"claim", "result"}
-    assert not script.folder.exists()
 
 
 def test_what_cannot_be_read_becomes_an_attempt(tmp_path: Path) -> None:

@@ -27,9 +27,9 @@ from hypothesis import strategies as st
 from mpicampaign.compare.compare import compare
 from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.records import Case, Record, Series
-from mpicampaign.show.form import Form, View
 from mpicampaign.show.make import tables, to_csv, to_markdown, to_terminal
 from mpicampaign.show.report.write import write_report
+from mpicampaign.show.view import View
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -237,12 +237,12 @@ RELAXED = settings(
 @given(campaigns(), st.sampled_from(("MB/s", "MiB/s")))
 def test_texts_agree_with_the_records(records: list[Record], unit: str) -> None:
     comparison, wanted = compare(records), expected(records)
-    terminal, markdown = to_terminal(comparison, 140, unit), to_markdown(comparison, unit)
+    terminal, markdown = to_terminal(comparison, View(unit), 140), to_markdown(comparison, View(unit))
     for text, read in ((terminal, in_terminal), (markdown, in_markdown)):
         check_all(read(text), wanted)
         other = {"MB/s": "MiB/s", "MiB/s": "MB/s"}[unit]
         assert not re.search(rf"(?<!\w){other}", text)
-    text = tables(comparison, Form("latex", view=View(unit))).decode()
+    text = tables(comparison, "latex", View(unit)).decode()
     check_all(in_latex(text), wanted)
 
 
@@ -253,7 +253,7 @@ def test_comparisons_in_sentences_agree_with_the_records(records: list[Record], 
     for (_, group, placement, metric), found in expected(records).items():
         medians[metric, placement].add(found.summary[0])
         medians[metric, group].add(found.summary[0])
-    lines = to_markdown(compare(records), unit).replace("\\", "").splitlines()
+    lines = to_markdown(compare(records), View(unit)).replace("\\", "").splitlines()
     for line in (line for line in lines if " is " in line or "no significant difference" in line):
         metric = line.removeprefix("- ").partition(":")[0]
         for name, text, shown_in in re.findall(rf"\b([gP]\d) ({NUMBER}) ([A-Zµ%]\S*s|%)", line):
@@ -265,10 +265,10 @@ def test_comparisons_in_sentences_agree_with_the_records(records: list[Record], 
 @given(campaigns(), st.sampled_from(("MB/s", "MiB/s")))
 def test_data_agree_with_the_records(records: list[Record], unit: str) -> None:
     comparison, wanted = compare(records), expected(records)
-    scaled = tables(comparison, Form("json", view=View(unit, si=False)))
+    scaled = tables(comparison, "json", View(unit, si=False))
     for rows, in_si in (
-        (list(csv.DictReader(io.StringIO(to_csv(comparison, unit)))), True),
-        (json.loads(tables(comparison, Form("json", view=View(unit))))["rows"], True),
+        (list(csv.DictReader(io.StringIO(to_csv(comparison, View(unit))))), True),
+        (json.loads(tables(comparison, "json", View(unit)))["rows"], True),
         (json.loads(scaled)["rows"], False),
     ):
         names = ("benchmark", "host_group", "placement", "metric")
@@ -288,7 +288,7 @@ def test_data_agree_with_the_records(records: list[Record], unit: str) -> None:
 @given(campaigns(), st.sampled_from(("MB/s", "MiB/s")))
 def test_the_page_agrees_with_the_records(tmp_path: Path, records: list[Record], unit: str) -> None:
     comparison = compare(records)
-    write_report(tmp_path / "report.html", comparison, records, unit=unit)
+    write_report(tmp_path / "report.html", comparison, records, view=View(unit))
     check_all(in_page((tmp_path / "report.html").read_text(encoding="utf-8")), expected(records))
 
 

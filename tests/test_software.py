@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from evidence_texts import CLAIM, INTEL_SHM, RUN, evidence_text, rank_lines, read
+from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
-from mpicampaign.mpis import MPIS, launcher_version, library_title, library_version, version_option
-from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
+from mpicampaign.mpis import launcher_version, library_title, library_version, version_option
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding
-from mpicampaign.verdict.judge import judge
 from mpicampaign.verdict.software import software_findings
 
 INTEL = "Intel(R) MPI Library 2021.18.1 for Linux* OS"
@@ -67,29 +65,6 @@ def outcomes(found: list[Finding]) -> list[tuple[str, str]]:
 def test_an_honest_run() -> None:
     expected = [("program", SUPPORTS), ("MPI library", SUPPORTS), ("MPI version", SUPPORTS)]
     assert outcomes(findings()) == expected
-
-
-@pytest.mark.parametrize(
-    ("verdict", "kind", "programs", "libraries"),
-    [
-        (VERIFIED, "", PROGRAMS, LIBRARIES),
-        (UNVERIFIED, "program", "", LIBRARIES),
-        (UNVERIFIED, "MPI library", PROGRAMS, ""),
-        (CONTRADICTED, "program", program_lines(0, "/b/IMB-P2P", "66") + program_lines(1), LIBRARIES),
-        (CONTRADICTED, "MPI library", PROGRAMS, library_lines(0, MPICH) + library_lines(1, MPICH)),
-    ],
-)
-def test_the_label_depends_on_each(verdict: str, kind: str, programs: str, libraries: str) -> None:
-    series = Series("PingPong", 2, {"size": [1048576.0], "repetitions": [100.0], "time": [1e-4]})
-    text = evidence_text(CLAIM, RUN, JOB, RANKS, programs, libraries)
-    found, reasons = judge(read(text), INTEL_SHM, [series])
-    assert found == verdict, reasons
-    assert any(reason.startswith(f"{kind}: ") for reason in reasons) or not kind, reasons
-
-
-def test_evidence_of_an_earlier_release_is_judged_as_before() -> None:
-    assert findings(PROGRAMS, LIBRARIES, ("job program_kind=binary\n", "")) == []
-    assert software_findings(read(evidence_text(CLAIM, RUN, RANKS))) == []
 
 
 OTHER = "/apps/imb/IMB-P2P"
@@ -217,7 +192,3 @@ def test_only_the_librarys_own_launcher_is_asked_for_its_version() -> None:
     assert version_option("intelmpi", "hydra", "site-wrapper") == ""
     assert version_option("platform", "platform", "mpirun") == ""
     assert version_option("of-this-site", "hydra", "mpirun") == ""
-
-
-def test_each_built_in_library_that_asks_its_launcher_can_compare() -> None:
-    assert all(library.version for library in MPIS.built_in() if library.launcher_version)

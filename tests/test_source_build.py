@@ -116,47 +116,12 @@ def test_it_is_built_again_when_its_source_changes_and_only_then(
     assert "building halo from" in build(project)[1]
 
 
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        ("echo no rule for halo; exit 3", "failed with exit status 3\nno rule for halo\n"),
-        ("true", "0 programs named halo are in"),
-        ("make halo && mkdir sub && cp halo sub && echo >>sub/halo", "2 programs named halo are in"),
-    ],
-)
-def test_a_build_that_leaves_no_program_says_so(
-    project: ProjectCopy, one: dict[str, str], command: str, said: str
-) -> None:
-    write(project, one, command)
-    status, printed = build(project)
-    assert status != 0 and said in printed, printed
-    assert "no rule for halo" in printed or "no rule" not in command
-
-
 def test_copies_of_a_program_are_one(project: ProjectCopy, one: dict[str, str]) -> None:
     write(project, one, "make halo && mkdir sub && cp halo sub")
     assert build(project)[0] == 0
-
-
-def test_a_program_of_the_system_is_not_built(project: ProjectCopy, one: dict[str, str]) -> None:
-    """Its folder is the user's: nothing is written there."""
-    own = project.folder / "apps/bin/halo"
-    own.parent.mkdir(parents=True)
-    own.write_text("#!/bin/sh\n")
-    own.chmod(0o755)
-    write(project, {name: f"{keys}, programs: {{halo: {own}}}" for name, keys in one.items()})
-    status, printed = build(project)
-    assert (status, "building halo" in printed) == (0, False), printed
-    assert list((project.folder / "apps").rglob("*")) == [own.parent, own]
 
 
 def test_a_source_that_is_not_there_is_not_available(project: ProjectCopy, one: dict[str, str]) -> None:
     shutil.rmtree(write(project, one))
     done = project.call("check", "--campaign", "sources.yaml")
     assert "my source is not on this machine" in done.stdout, done.stderr
-
-
-def test_a_source_needs_a_command(project: ProjectCopy, one: dict[str, str]) -> None:
-    write(project, one, "")
-    done = project.call("check", "--campaign", "sources.yaml")
-    assert done.returncode == 2 and "provider source needs a build command" in done.stderr

@@ -38,23 +38,6 @@ def test_one_repeat_has_no_interval() -> None:
     assert medians.summarise([3.0]) == medians.Summary(1, 3.0, None, 3.0, 3.0, 3.0)
 
 
-def test_the_interval_holds_the_median_as_often_as_it_says() -> None:
-    source = random.Random(7)
-    hits = 0
-    for _ in range(4000):
-        interval = medians.order_statistic_interval([source.expovariate(1) for _ in range(10)])
-        assert interval is not None
-        hits += interval.low <= 0.6931472 <= interval.high
-    assert hits / 4000 == pytest.approx(0.9785, abs=0.01)
-
-
-def test_summarise() -> None:
-    summary = medians.summarise([4.0, 1.0, 2.0, 3.0, 10.0, 6.0])
-    assert (summary.n, summary.median, summary.mean) == (6, 3.5, pytest.approx(26 / 6))
-    assert (summary.minimum, summary.maximum) == (1.0, 10.0)
-    assert summary.interval == medians.Interval(1.0, 10.0, 0.96875)
-
-
 @pytest.mark.parametrize("values", [[], [1.0, float("nan")], [float("inf")]])
 def test_no_values_or_not_finite_ones_are_refused(values: list[float]) -> None:
     with pytest.raises(ValueError, match=r"no values|not finite"):
@@ -66,20 +49,6 @@ def test_median_lies_between_equal_halves(values: list[float]) -> None:
     middle = medians.median(values)
     assert sum(value < middle for value in values) <= len(values) / 2
     assert sum(value > middle for value in values) <= len(values) / 2
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "p"),
-    [
-        ([1.0, 2, 3, 4], [5.0, 6, 7, 8], 2 / 70),
-        ([1.0, 2, 3, 4, 5], [6.0, 7, 8, 9, 10], 2 / 252),
-        ([1.0, 2, 3, 4, 6], [5.0, 7, 8, 9, 10], 4 / 252),
-        ([1.0, 3, 5, 7, 9], [2.0, 4, 6, 8, 10], 0.6904761904761905),
-    ],
-)
-def test_difference_against_the_exact_tables(a: list[float], b: list[float], p: float) -> None:
-    assert medians.difference(a, b).p == pytest.approx(p)
-    assert medians.difference(b, a).p == pytest.approx(p)
 
 
 @given(
@@ -123,7 +92,3 @@ def test_normal_approximation_continues_the_exact_values(monkeypatch: pytest.Mon
     monkeypatch.setattr(medians, "_EXACT_LIMIT", 0)
     assert medians.difference(a, b).p == pytest.approx(exact, rel=0.1)
     assert medians.difference([1.0] * 30, [1.0] * 30).p == 1.0
-
-
-def test_a_zero_median_has_no_ratio() -> None:
-    assert medians.difference([0.0] * 4, [1.0] * 4).ratio is None

@@ -1,4 +1,4 @@
-"""Whether the repeats are enough: looks, sentences, and the coverage after stopping."""
+"""Whether the repeats are enough: stages, sentences, and the coverage after stopping."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from mpicampaign.compare.stopping import LOOKS, STOPPED_COVERAGE, look
-from mpicampaign.show.rankings import look_text
+from mpicampaign.compare.stopping import REPEAT_STAGES, STOPPED_COVERAGE, precision
+from mpicampaign.show.pairs import precision_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,38 +21,32 @@ def near(n: int, reach: float) -> list[float]:
 
 
 def test_six_close_repeats_are_enough() -> None:
-    found = look(near(6, 0.04))
-    assert found.enough and found.next_look == 10
-    assert look_text(found) == "6 repeats: the median is known to 4.0 % (confidence 96.9 %): enough"
+    found = precision(near(6, 0.04))
+    assert found.enough and found.next_stage == 10
+    assert precision_text(found) == "6 repeats: the median is known to 4.0 % (confidence 96.9 %): enough"
 
 
-def test_five_are_never_enough_and_wide_ones_ask_for_the_next_look() -> None:
-    assert not look(near(5, 0.001)).enough
-    found = look(near(6, 0.2))
+def test_five_are_never_enough_and_wide_ones_ask_for_the_next_stage() -> None:
+    assert not precision(near(5, 0.001)).enough
+    found = precision(near(6, 0.2))
     assert (
-        look_text(found)
+        precision_text(found)
         == "6 repeats: the median is known to 20.0 % (confidence 96.9 %): increase to 10 and look again"
     )
 
 
-def test_later_looks_ask_for_more_confidence_and_state_less() -> None:
+def test_later_stages_ask_for_more_confidence_and_state_less() -> None:
     values = [1 + 0.01 * index for index in range(15)]
-    found = look(values)
+    found = precision(values)
     assert found.interval is not None
     assert (found.interval.low, found.interval.coverage) == (values[2], pytest.approx(0.9926, abs=1e-4))
     assert found.coverage == STOPPED_COVERAGE
 
 
-def test_after_the_last_look_no_more_are_planned() -> None:
-    assert look_text(look([1.0 + index for index in range(20)])).endswith(": more repeats are not planned")
-
-
-def test_undecided_cases_are_reported() -> None:
-    assert (
-        look_text(look([1.0]))
-        == "1 repeat: the precision of the median is unknown: increase to 6 and look again"
+def test_after_the_last_stage_no_more_are_planned() -> None:
+    assert precision_text(precision([1.0 + index for index in range(20)])).endswith(
+        ": more repeats are not planned"
     )
-    assert not look([0.0] * 6).enough
 
 
 DRAWS: dict[str, tuple[Callable[[random.Random, float], float], Callable[[float], float]]] = {
@@ -72,9 +66,9 @@ def coverage(family: str, scatter: float, cases: int) -> float:
     held = 0
     for _ in range(cases):
         values: list[float] = []
-        for count in LOOKS:
+        for count in REPEAT_STAGES:
             values += [draw(source, scatter) for _ in range(count - len(values))]
-            found = look(values)
+            found = precision(values)
             if found.enough:
                 break
         assert found.interval is not None

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from test_kernels import Build
 
-from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.suites import OutputError, parse
 
 SMALL = ("--array", "4MiB")
@@ -37,19 +36,6 @@ def output(array: int = 4096, caches: int = 1024, **seconds: tuple[float, ...]) 
 TIMES = {"copy": (1.0, 4.0, 2.0), "scale": (9.0, 4.0, 8.0), "add": (9.0, 3.0, 6.0), "triad": (9.0, 6.0, 3.0)}
 
 
-def test_the_best_repetition_but_the_first_counts() -> None:
-    (series,) = parse("kernel", output(**TIMES)).series
-    assert (series.label, series.ranks) == ("stream", 2)
-    assert series.columns == {
-        "stream_copy_star": [800.0],
-        "stream_scale_star": [400.0],
-        "stream_add_star": [800.0],
-        "stream_triad_star": [800.0],
-    }
-    metrics = choose_metrics("kernel", [series], ())
-    assert [metric.name for metric in metrics if metric.headline] == ["STREAM triad per process, all at once"]
-
-
 @pytest.mark.parametrize(
     ("array", "caches", "label"),
     [
@@ -75,22 +61,6 @@ def test_an_array_that_the_caches_may_hold_is_named(array: int, caches: int, lab
 def test_an_output_that_lacks_something_is_refused(times: dict[str, tuple[float, ...]], reason: str) -> None:
     with pytest.raises(OutputError, match=reason):
         parse("kernel", output(**times))
-
-
-@pytest.mark.mpi
-@pytest.mark.parametrize("ranks", [1, 2, 3])
-def test_the_ranks_share_the_arrays_of_their_node(build: Build, ranks: int) -> None:
-    launch = build.launch(ranks, "stream", *SMALL, "--repetitions", "4")
-    assert launch.status == 0, launch.errors
-    rows = [line.split() for line in launch.output.splitlines() if line.startswith("repetitions ")]
-    assert len(rows) == 4 * len(BYTES)
-    elements = -(-(4 << 20) // ranks) + 63 & ~63
-    assert {name: int(size) for _, name, _, size, _ in rows} == {
-        name: each * elements // 8 for name, each in BYTES.items()
-    }
-    timed = 4 * ranks * sum(BYTES.values()) * elements // 8
-    assert f"#@bytes_timed={timed}\n#@bytes_checked={timed}\n" in launch.output
-    parse("kernel", launch.output)
 
 
 @pytest.mark.mpi

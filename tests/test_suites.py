@@ -18,10 +18,10 @@ from mpicampaign.dimension import COUNT, SLOWDOWN, UPDATE_RATE, Dimension
 from mpicampaign.errors import UserError
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.records import Series
-from mpicampaign.suites import SUITES, benchmarks, detect_suite, parse, program_of
+from mpicampaign.suites import SUITES, benchmarks, detect_suite, parse
 from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, ColumnMetric, Suite
-from mpicampaign.verdict.payload import payload
+from mpicampaign.verdict.counters import payload
 
 TOP = Path(__file__).resolve().parents[1]
 KERNELS, SOURCES = TOP / "kernels", TOP / "src" / "mpicampaign"
@@ -52,7 +52,7 @@ def loaded(folder: Path, suite: str, program: str) -> Any:
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if another package had brought it."""
-    monkeypatch.setitem(SUITES._brought, "toy", TOY)
+    monkeypatch.setitem(SUITES._plugins, "toy", TOY)
 
 
 @pytest.mark.parametrize(("suite", "program"), [("hpl", "xhpl"), ("hpcc", "hpcc")])
@@ -93,7 +93,7 @@ def test_a_metric_of_its_own_over_sizes(
 ) -> None:
     """A rate is ranked at its maximum; what should be small, at the smallest and the largest size."""
     metrics = {"toys": ColumnMetric("toys", dimension, headline=True), "dolls": ColumnMetric("dolls", COUNT)}
-    monkeypatch.setitem(SUITES._brought, "toy", replace(TOY, metrics=metrics))
+    monkeypatch.setitem(SUITES._plugins, "toy", replace(TOY, metrics=metrics))
     columns: dict[str, list[float | None]] = {"size": [0, 1, 4], "toys": [5, 6, 7], "dolls": [1, 1, 1]}
     *of_toys, of_dolls = choose_metrics("toy", [Series("Toy", 2, columns)], [4])
     assert [metric.name for metric in of_toys] == shown
@@ -101,40 +101,9 @@ def test_a_metric_of_its_own_over_sizes(
     assert (of_dolls.name, of_dolls.headline) == ("dolls at 4 B", False)
 
 
-def test_the_comparison_knows_no_suite_by_name() -> None:
-    named = [f'"{name}"' for suite in SUITES.values() for name in (suite.name, suite.called, *suite.sends)]
-    for path in (SOURCES / "compare").glob("*.py"):
-        text = path.read_text()
-        assert not [name for name in named if name in text], path
-        assert "mpicampaign.suites." not in text.replace("mpicampaign.suites.suite import", ""), path
-
-
-def test_each_kernel_is_its_source_and_one_file() -> None:
-    sources = {path.stem for path in KERNELS.glob("*.c") if "kernel_main" in path.read_text()}
-    assert sources == set(SUITES["kernel"].versions) == set(SUITES["kernel"].benchmarks)
-
-
-def test_programs_are_known_by_the_last_part_of_their_path() -> None:
-    assert program_of("/apps/osu/osu_latency") == "osu_latency"
-    assert program_of("/apps/IMB-MPI1.old") == ""
-
-
 def halves(ranks: int, benchmark: str = "Uniband") -> dict[str, float]:
     columns: dict[str, list[float | None]] = {"size": [1048576.0], "repetitions": [100.0]}
     return payload(read(TCP), (Series(benchmark, ranks, columns),)).least
-
-
-def test_pairs_of_both_halves_must_cross_where_their_ranks_are_on_two_hosts() -> None:
-    assert halves(2) == {"blue1": 104857600.0, "blue2": 104857600.0}
-    assert halves(2, "MPI Multiple Bandwidth / Message Rate") == halves(2, "Biband") == halves(2)
-    assert halves(3) == {"blue1": 0.0, "blue2": 0.0}  # which rank has no partner, is not known
-
-
-def test_pairs_within_hosts_tell_nothing_of_what_left_them() -> None:
-    evidence = read(TCP)
-    hosts = {rank: evidence.ranks[rank % 2] for rank in range(4)}  # 0 and 2 on one host, 1 and 3 on another
-    table = Series("Uniband", 4, {"size": [1048576.0], "repetitions": [100.0]})
-    assert set(payload(replace(evidence, ranks=hosts), (table,)).least.values()) == {0.0}
 
 
 def test_windows_of_messages_do_not_measure_all_traffic() -> None:

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING
 import pytest
 import synthetic
 
-from mpicampaign.analyse_tables import write_tables
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import DISTURBED, QUIET, Case, Record
 from mpicampaign.show.summary import summary, summary_text
 from mpicampaign.text import display_width
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 
 def many() -> list[Record]:
@@ -31,22 +30,6 @@ def test_it_fits_the_screen(records: list[Record]) -> None:
     assert len(lines) <= 22, "two more are the paths of the files"
     assert max(map(display_width, lines)) <= 100
     assert "\x1b" not in text and "\u202e" not in text
-
-
-def test_it_says_what_the_page_says(tmp_path: Path) -> None:
-    comparison = compare(synthetic.campaign())
-    write_tables(comparison, tmp_path, title="Placements")
-    text = (tmp_path / "summary.txt").read_text(encoding="utf-8")
-    said = " ".join(text.split())
-    found = summary(comparison)
-    best = (
-        "SHM-1 is the fastest placement on local; no significant difference from SHM in 1 of 4 comparisons."
-    )
-    assert text.startswith(f"Placements\n{best}\n")
-    assert " ".join(found.answers[0].said) in said
-    assert all(notice in said for notice in found.notices) and said.count("SHM-2") == 1
-    assert "1 failed and 1 contradicted" in said and "Not made: 1 of " in said
-    assert "TCP-loopback 3.20 [" in said
 
 
 def test_disturbed_runs_are_counted() -> None:
@@ -67,10 +50,3 @@ def test_what_is_not_available_for_one_reason_is_one_line() -> None:
     reason = "needs 2 sockets, node1 has 1"
     assert absent(["a", "b"]) == [f"a and b SHM-2 is not available: {reason}."]
     assert absent(list("abcd")) == [f"SHM-2 of 4 host groups is not available: {reason}."]
-
-
-def test_a_placement_that_only_one_benchmark_cannot_use_is_named_with_it() -> None:
-    case = Case("s", "g", "SHM", "PingPong")
-    records = synthetic.case_runs(case, 1e-6, 1e9)
-    records += synthetic.not_available(replace(case, benchmark="HPL"), "needs 4 cores")
-    assert summary(compare(records)).notices[-1] == "g SHM for HPL is not available: needs 4 cores."

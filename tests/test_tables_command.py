@@ -36,24 +36,6 @@ def chosen(capsys: pytest.CaptureFixture[str], folder: Path, *options: str) -> l
     return list(json.loads(out)["rows"])
 
 
-def test_rows_are_chosen_by_every_name(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    names = ("--benchmark", "PingPong", "--metric", "Latency at 0 b,maximum bandwidth")
-    rows = chosen(
-        capsys, folder, *names, "--host-group", "s/G2", "--placement", "SHM", "--placement", "SHM-1"
-    )
-    found = [(row["host_group"], row["placement"], row["metric"]) for row in rows]
-    assert found == [
-        ("g2", placement, metric)
-        for placement in ("SHM-1", "SHM")
-        for metric in ("latency at 0 B", "maximum bandwidth")
-    ]
-
-
-def test_a_series_is_chosen_by_its_label(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    rows = chosen(capsys, folder, "--benchmark", "tree_gather (tree max-inter)")
-    assert {row["series"] for row in rows} == {"tree_gather (tree max-inter)"}
-
-
 def test_sizes_come_from_the_records_and_may_be_others(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
@@ -94,19 +76,6 @@ def test_options_that_do_not_fit_are_all_reported_at_once(
         "--columns: only the long layout"
         in call(capsys, folder, "--layout", "matrix", "--columns", "mean")[2]
     )
-
-
-@pytest.mark.parametrize("layout", ["long", "matrix"])
-def test_data_follow_unit_and_decimals(capsys: pytest.CaptureFixture[str], folder: Path, layout: str) -> None:
-    wanted = ("--metric", "maximum bandwidth", "--layout", layout)
-    column = "median [unit]" if layout == "long" else "TCP-loopback [unit]"
-    plain, scaled = chosen(capsys, folder, *wanted)[0], chosen(capsys, folder, *wanted, "--unit", "MiB/s")[0]
-    rounded = chosen(capsys, folder, *wanted, "--unit", "MiB/s", "--decimals", "1")[0]
-    assert (plain["unit"], scaled["unit"], rounded["unit"]) == ("B/s", "MiB/s", "MiB/s")
-    assert float(scaled[column]) == float(plain[column]) / 2**20
-    assert float(rounded[column]) == round(float(plain[column]) / 2**20, 1) != float(scaled[column])
-    latency = chosen(capsys, folder, "--metric", "latency at 0 B", "--decimals", "3")[0]
-    assert latency["unit"] == "µs" and 0.1 < float(latency["median [unit]"]) < 1000
 
 
 def test_a_choice_that_leaves_nothing_is_reported(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
@@ -179,21 +148,6 @@ def test_files_are_written_and_parquet_is_not_text(
     assert status == 2 and "No such file" in err
 
 
-def test_what_is_not_a_table_is_not_written_over(
-    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
-) -> None:
-    for name in ("campaign.yaml", "model.py", "table.md"):
-        (tmp_path / name).write_text("mine\n")
-        status, _, err = call(capsys, folder, "--format", "csv", "-o", str(tmp_path / name))
-        assert status == 2 and "this file exists already" in err
-        assert (tmp_path / name).read_text() == "mine\n"
-    assert call(capsys, folder, "--format", "markdown", "-o", str(tmp_path / "table.md"))[0] == 0
-    write_records(tmp_path / "records.jsonl", *read_records(folder / "records.jsonl"))
-    (tmp_path / "plan.json").write_text("{}\n")
-    status, _, err = call(capsys, tmp_path, "--format", "json", "-o", str(tmp_path / "plan.json"))
-    assert status == 2 and "one of the results" in err
-
-
 def test_a_metric_of_runs_that_do_not_count_says_why(
     capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
 ) -> None:
@@ -231,21 +185,3 @@ def test_missing_and_damaged_records_are_reported(capsys: pytest.CaptureFixture[
     head = {"format": "mpicampaign-records", "version": 1, "table_sizes": ["x"]}
     (tmp_path / "records.jsonl").write_text(json.dumps(head) + "\n")
     assert "records.jsonl:1: damaged header" in call(capsys, tmp_path)[2]
-
-
-def test_records_without_sizes_in_their_header_are_read(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    write_records(tmp_path / "records.jsonl", Header("c"), synthetic.campaign())
-    lines = (tmp_path / "records.jsonl").read_text().split("\n", 1)
-    old = {"format": "mpicampaign-records", "version": 1, "campaign": "c"}
-    (tmp_path / "records.jsonl").write_text(json.dumps(old) + "\n" + lines[1])
-    rows = chosen(capsys, tmp_path, "--benchmark", "PingPong", "--placement", "SHM-1")
-    assert [row["size [B]"] for row in rows] == [0, 1024, 8192, 32768, None]
-
-
-def test_line_separators_in_names_do_not_end_a_record(tmp_path: Path) -> None:
-    record = replace(synthetic.campaign()[0], reason="a\u2028b\x85c")
-    write_records(tmp_path / "records.jsonl", Header("c", "t", (1,), {"PingPong": (2, 3)}), [record])
-    header, records = read_records(tmp_path / "records.jsonl")
-    assert header == Header("c", "t", (1,), {"PingPong": (2, 3)}) and records == [record]

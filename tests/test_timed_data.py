@@ -7,18 +7,12 @@ even the slowest run receives. Such a run fails on all ranks and has no value th
 from __future__ import annotations
 
 import random
-import re
 from dataclasses import dataclass, field
 
 import pytest
 from test_kernels import Build, Launch
 
-from mpicampaign.suites import OutputError, parse
-from mpicampaign.suites.kernels import KERNELS
-
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
-
-TRIES = [pytest.param(number, marks=[] if number < 1 else pytest.mark.full) for number in range(20)]
 
 
 @dataclass(frozen=True)
@@ -98,26 +92,6 @@ def damaged(build: Build, messages: Messages, number: int) -> Launch:
     return build.launch(messages.ranks, messages.kernel, *messages.arguments, preload="damage.so", **shim)
 
 
-def values_with(launch: Launch, messages: Messages, size: str) -> list[dict[str, str]]:
-    """The rows of this message size that hold values."""
-    return [row for kind, column in messages.rows for row in launch.rows(kind) if row[column] == size]
-
-
-@pytest.mark.parametrize("number", TRIES)
-@pytest.mark.parametrize("name", MESSAGES)
-def test_one_damaged_byte_of_one_message_is_found(build: Build, name: str, number: int) -> None:
-    messages = MESSAGES[name]
-    launch = damaged(build, messages, number)
-    assert "damage: byte" in launch.errors  # otherwise there was no such message
-    assert launch.statuses == [1] * messages.ranks, launch.errors
-    wrong = re.search(rf"{messages.kernel}: wrong data in .*?([0-9]+) B", launch.errors)
-    assert wrong, launch.errors
-    assert values_with(launch, messages, wrong[1]) == []
-    assert launch.end.endswith("status=failed")
-    with pytest.raises(OutputError, match="reports status 'failed'"):
-        parse("kernel", launch.output)
-
-
 def test_b_eff_prints_nothing_from_the_damaged_measurement_on(build: Build) -> None:
     """Without the split methods MPI_Recv brings the messages of pairs alone, which follow the rings."""
     shim = {"DAMAGE": "ends", "DAMAGE_RANK": "1", "DAMAGE_SMALLEST": "1", CALL: "MPI_Recv", TAG: "30"}
@@ -145,14 +119,3 @@ def test_stale_data_in_one_call_are_found(build: Build, kernel: str) -> None:
     shim |= {"DAMAGE_TIMES": "1"} | filters
     launch = build.launch(2, kernel, *arguments, preload="damage.so", DAMAGE_CALL="MPI_Recv", **shim)
     assert launch.statuses == [1, 1], launch.errors
-
-
-@pytest.mark.parametrize("kernel", [kernel.name for kernel in KERNELS.built_in()])
-def test_header_and_record_say_how_much_was_checked(build: Build, kernel: str) -> None:
-    arguments = PATIENT if kernel == "core_pairs" else KERNELS[kernel].quick
-    launch = build.launch(2, kernel, *arguments)
-    assert launch.statuses == [0, 0], launch.errors
-    output = parse("kernel", launch.output)
-    metadata = output.metadata
-    assert output.version == str(KERNELS[kernel].version)
-    assert 0 < int(metadata["bytes_checked"]) <= int(metadata["bytes_timed"])

@@ -111,15 +111,6 @@ def test_from_check_to_table(site: Site) -> None:
     assert succeeded(again) and len(site.jobs()) == 4  # nothing is submitted again
 
 
-def test_errors_name_what_the_package_brings(site: Site) -> None:
-    text = CAMPAIGN.format(program=site.program)
-    site.write(text.replace("queue: workq", "constraint: skylake").replace("mpi: toympi", "mpi: toimpi"))
-    done = site.campaign("check")
-    assert done.returncode == 2
-    assert "scheduler pbs of system 'site' has no constraint" in done.stderr
-    assert "did you mean 'toympi'?" in done.stderr
-
-
 @pytest.mark.full
 def test_a_job_in_a_state_that_pbs_does_not_document_is_not_a_success(site: Site) -> None:
     one_run = CAMPAIGN.replace("repeats: 2", "repeats: 1").replace("[SHM, SHM-1]", "SHM")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import sys
 from collections.abc import Callable
@@ -65,18 +64,6 @@ def test_two_libraries_in_five_lines(two: ProjectCopy, activated: bool) -> None:
         assert (record.status, record.verdict) == (OK, VERIFIED) or "cores" in record.reason, record
         library = " ".join(record.verdict_reasons)
         assert ("(Open MPI 4" if record.case.system == "open" else "(Intel MPI 20") in library
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="Open MPI refuses to run as root only")
-def test_root_learns_it_before_anything_runs(two: ProjectCopy) -> None:
-    said = "Open MPI refuses to run as root: give system open environment: {OMPI_ALLOW_RUN_AS_ROOT: 1, "
-    for command in ("check", "plan"):
-        done = two.call(command, "--campaign", "two.yaml")
-        assert done.returncode == 0 and said in done.stdout
-    lines = ", ".join(f"{name}: {value}" for name, value in AS_ROOT.items())
-    allowed = CAMPAIGN.replace("mpi: openmpi4", f"mpi: openmpi4, environment: {{{lines}}}")
-    (two.folder / "two.yaml").write_text(allowed)
-    assert said not in two.call("plan", "--campaign", "two.yaml").stdout
 
 
 def test_a_wheel_s_program_is_not_started_with_open_mpi(two: ProjectCopy) -> None:

@@ -3,30 +3,17 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT, ProjectCopy
+from conftest import ProjectCopy
 
 from mpicampaign.identity import run_path
 from mpicampaign.plan_file import case_of
 
 pytestmark = pytest.mark.slow
-
-
-@pytest.mark.parametrize("profile", ["cluster", "profiles/local", "profiles/cron"])
-def test_dry_run_lists_every_run_and_writes_nothing(project: ProjectCopy, profile: str) -> None:
-    done = project.snakemake("--profile", profile, "-n")
-    assert done.returncode == 0, done.stdout + done.stderr
-    planned = project.call("plan").stdout
-    count = int(planned.split(" runs here")[0].rsplit("\n", 1)[1])
-    outputs = {word for word in done.stdout.split() if word.endswith("/result/output.txt")}
-    assert count > 0
-    assert len(outputs) == count
-    assert not (project.folder / "results").exists()
 
 
 @pytest.mark.parametrize(
@@ -101,17 +88,6 @@ def test_errors_in_the_campaign_are_reported_without_a_traceback(project: Projec
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("name", ["slurm-two-groups", "lsf-two-groups"])
-def test_jobs_of_a_scheduler_are_never_run_on_this_machine_instead(project: ProjectCopy, name: str) -> None:
-    text = (PROJECT / "campaigns" / f"{name}.yaml").read_text()
-    (project.folder / "campaign.yaml").write_text(
-        "".join(line for line in text.splitlines(keepends=True) if "login_hosts" not in line)
-    )
-    done = project.snakemake("--profile", "cluster", "--allowed-rules", "run")
-    assert done.returncode != 0
-    assert not list((project.folder / "results").glob("*/runs/*/*/*/*/attempts"))
-
-
 def test_another_call_of_the_same_campaign_is_kept_away(project: ProjectCopy) -> None:
     code = (
         "import time; from pathlib import Path; from mpicampaign.jobs.prepare import lock_campaign, prepare\n"
@@ -156,15 +132,3 @@ def test_a_clone_in_a_folder_with_braces_runs(project: ProjectCopy) -> None:
     assert done.returncode == 0, done.stderr
     assert report.stat().st_mtime_ns > made
     assert "A new title" in report.read_text()
-
-
-def test_a_campaign_file_named_like_a_wildcard_is_refused_with_a_message(project: ProjectCopy) -> None:
-    """Snakemake has no escape for it; an unpaired brace, or braces around no name, are not wildcards."""
-    for name in ("a{b}.yaml", "{a.yaml", "a{}.yaml", "a{b-c}.yaml"):
-        shutil.copy(project.folder / "campaign.yaml", project.folder / name)
-        done = project.snakemake("--profile", "cluster", "-n", "--config", f"campaign='{name}'")
-        refused = name == "a{b}.yaml"
-        assert (done.returncode != 0) == refused, done.stderr
-        assert ("a{b}.yaml: Snakemake takes braces" in done.stderr) == refused
-        assert "rename the file" in done.stderr or not refused
-        assert "Traceback" not in done.stderr

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.yaml_lines import MAX_BYTES, Document, dotted, read_yaml, shown
+from mpicampaign.yaml_lines import MAX_BYTES, Document, read_yaml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,43 +65,8 @@ def test_scalars_mean_what_they_say(tmp_path: Path, text: str, value: Any) -> No
     assert type(found) is type(value)
 
 
-def test_marks_hold_lines_and_texts_as_written(tmp_path: Path) -> None:
-    document = read(tmp_path, "# comment\na:\n  b: 010\n  c:\n    - x\n    - {d: 1.50}\n")
-    assert document.data == {"a": {"b": 10, "c": ["x", {"d": 1.5}]}}
-    assert {dotted(key): (mark.line, mark.text) for key, mark in document.marks.items()} == {
-        "": (1, None),
-        "a": (2, None),
-        "a.b": (3, "010"),
-        "a.c": (4, None),
-        "a.c[0]": (5, "x"),
-        "a.c[1]": (6, None),
-        "a.c[1].d": (6, "1.50"),
-    }
-
-
-def test_merged_keys_keep_their_line_and_own_keys_win(tmp_path: Path) -> None:
-    text = "a: &a\n  x: 1\n  y: 2\nb: &b\n  y: 3\nc:\n  <<: [*a, *b]\n  x: 9\n"
-    document = read(tmp_path, text)
-    assert document.data["c"] == {"x": 9, "y": 2}
-    assert document.mark(("c", "x")).line == 8
-    assert document.mark(("c", "y")).line == 3
-
-
 def test_quoted_merge_sign_is_a_plain_key(tmp_path: Path) -> None:
     assert read(tmp_path, '"<<": 1\n').data == {"<<": 1}
-
-
-def test_merging_what_is_not_a_mapping(tmp_path: Path) -> None:
-    document = read(tmp_path, "a: 1\nb:\n  <<: 5\n")
-    assert [(problem.line, problem.key) for problem in document.problems] == [(3, "b.<<")]
-
-
-def test_a_key_given_twice(tmp_path: Path) -> None:
-    document = read(tmp_path, "a:\n  x: 1\n  y: 2\n  x: 3\n")
-    (problem,) = document.problems
-    assert (problem.line, problem.key) == (4, "a.x")
-    assert "twice" in problem.message
-    assert "line 2" in problem.hint
 
 
 @pytest.mark.parametrize("tag", ["!!python/object/apply:os.system", "!!str", "!own", "!"])
@@ -114,14 +78,6 @@ def test_tags_are_refused(tmp_path: Path, tag: str) -> None:
 def test_only_texts_are_keys(tmp_path: Path) -> None:
     (problem,) = read(tmp_path, "a: 1\n? [x, y]\n: 2\n").problems
     assert (problem.line, problem.message) == (2, "a key must be a single text")
-
-
-@pytest.mark.parametrize("start", [b"\xef\xbb\xbf", b""])
-@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_byte_order_mark_and_line_ends(tmp_path: Path, start: bytes, end: bytes) -> None:
-    document = read(tmp_path, start + end.join([b"a: 1", b"b: x", b""]))
-    assert document.data == {"a": 1, "b": "x"}
-    assert document.mark(("b",)).line == 2
 
 
 @pytest.mark.parametrize(
@@ -164,24 +120,6 @@ def test_tabs_are_named(tmp_path: Path) -> None:
     assert "@ ` or %" in failure(tmp_path, "a: @x\n").hint
 
 
-@pytest.mark.parametrize(
-    ("text", "line", "hint"),
-    [
-        ("a: b: c\n", 1, "needs quotes; or the indentation is wrong"),
-        (" a: 1\nb: 2\n", 2, "further left than the first one"),
-        ("a:\n  b: 1\n c: 2\n", 3, "neither a key of the mapping that begins in line 1"),
-        ("a:\n  - b\n  c: 1\n", 3, "the list that begins in line 2"),
-        ('a: "x\nb: 1\n', 1, "the quote that begins here is not closed"),
-        ("a: {b: 1\nc: 2\n", 2, "the { in line 1 is not closed"),
-        ("a: - b\n", 1, "a list begins in a line of its own"),
-        ("a: 1\nb\nc: 2\n", 2, "not KEY: VALUE"),
-    ],
-)
-def test_what_is_wrong_with_the_form_is_said(tmp_path: Path, text: str, line: int, hint: str) -> None:
-    problem = failure(tmp_path, text)
-    assert (problem.line, hint in problem.hint) == (line, True), problem
-
-
 def test_a_folder_is_named_as_one(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="this is a folder"):
         read_yaml(tmp_path)
@@ -213,20 +151,6 @@ def test_all_faulty_aliases_are_reported_at_once(tmp_path: Path) -> None:
     ]
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
-    for path in (tmp_path / "none.yaml", tmp_path, tmp_path / "a\0b", tmp_path / ("x" * 300)):
-        with pytest.raises(UserError):
-            read_yaml(path)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="/dev/zero is there on Linux")
-def test_endless_files_are_not_read(tmp_path: Path) -> None:
-    from pathlib import Path
-
-    with pytest.raises(UserError, match="not a file"):
-        read_yaml(Path("/dev/zero"))
-
-
 def test_documents_are_merged_mapping_by_mapping(tmp_path: Path) -> None:
     below = read(tmp_path, "a: {x: 1, y: {p: 1, q: [1, 2, 3]}}\nb: 1\n")
     above = read(tmp_path, "\n\n\na:\n  y:\n    q: [9]\n  z: new\nb: {c: 1}\n")
@@ -236,9 +160,3 @@ def test_documents_are_merged_mapping_by_mapping(tmp_path: Path) -> None:
     assert below.mark(("a", "y", "q", 0)).line == 6
     assert ("a", "y", "q", 1) not in below.marks
     assert below.mark(("b", "c")).line == 8
-
-
-def test_values_in_messages_are_harmless() -> None:
-    assert shown("a\x1b[31m\n") == r"'a\x1b[31m\n'"
-    assert len(shown("x" * 10_000)) < 100
-    assert "\x1b" not in dotted(("a", "\x1b[31m", 3))

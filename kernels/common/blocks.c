@@ -1,6 +1,6 @@
 #include "blocks.h"
 
-#include "exchange.h"
+#include "exchange/exchange.h"
 
 #include <stdio.h>
 

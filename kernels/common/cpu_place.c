@@ -2,7 +2,7 @@
 #include "cpu_place.h"
 
 #include "cpu_sysfs.h"
-#include "pair.h"
+#include "pair/pair.h"
 
 #include <sched.h>
 

@@ -10,7 +10,7 @@ struct cpu_place {
 /* Of the calling process now. MPICAMPAIGN_SYSFS replaces /sys, as in the evidence library. */
 void cpu_place_find(struct cpu_place *place, int node);
 
-/* enum pair_level of pair.h; -1 if unknown. */
+/* enum pair_level of pair/pair.h; -1 if unknown. */
 int cpu_place_level(const struct cpu_place *a, const struct cpu_place *b);
 
 #endif

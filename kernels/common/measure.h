@@ -3,7 +3,7 @@
 #define MEASURE_H
 
 #include "kernel.h"
-#include "sync.h"
+#include "sync/sync.h"
 
 enum {
     MAX_SAMPLES = 10000, /* of one operation at one size */

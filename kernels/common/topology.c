@@ -1,7 +1,7 @@
 #include "topology.h"
 
 #include "buffers.h"
-#include "sync.h"
+#include "sync/sync.h"
 
 #include <mpi.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  *
  * measures instead, in turn: memcpy of BYTES, and all versions with the same bytes of output. */
 #define _POSIX_C_SOURCE 200809L
-#include "merge.h"
+#include "merge/merge.h"
 #include "random.h"
 
 #include <stdio.h>

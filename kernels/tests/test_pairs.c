@@ -1,11 +1,11 @@
-/* Classes that common/pair_classes.c finds in a matrix, and the tuned tree over its groups.
+/* Classes that common/pair/classes.c finds in a matrix, and the tuned tree over its groups.
  *
  *   test_pairs classes FILE   FILE: the number of ranks, then the matrix row by row in seconds,
  *                             "nan" where not measured
  *   test_pairs levels FILE    the same, then a matrix of levels (-1: unknown)
  *   test_pairs tree NAME NODE ...   crossing messages of the tree; the node of each rank */
-#include "pair.h"
-#include "tree.h"
+#include "pair/pair.h"
+#include "tree/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>

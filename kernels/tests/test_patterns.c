@@ -13,7 +13,7 @@
  *
  * sound: in every direction each active process is in exactly one closed ring, and the active
  * processes are those of the first direction. */
-#include "effective.h"
+#include "effective/effective.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *   stride RANKS PAIRS          the stride for this many affordable pairs
  *   pairs RANKS STRIDE          "client server" of each pair, one per line
  *   tournament RANKS 0          the partners of all ranks, one round per line */
-#include "pair.h"
+#include "pair/pair.h"
 #include "ring_order.h"
 
 #include <stdio.h>

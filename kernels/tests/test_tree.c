@@ -1,6 +1,6 @@
 /* Prints "ranks levels crossing on_node_0 is_tree" for the named tree, ranks 2 .. LAST on NODES
  * equal nodes (block mapping). is_tree: every rank's blocks reach the root exactly once. */
-#include "tree.h"
+#include "tree/tree.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -17,6 +17,7 @@ from mpicampaign.selection import ALL_RUNS
 from mpicampaign.show.figures.draw import draw_all
 from mpicampaign.show.report.history import FILE as HISTORY
 from mpicampaign.show.report.write import write_report
+from mpicampaign.show.view import view_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
     from mpicampaign.plan_file import PlanFile
     from mpicampaign.presentation import Presentation
     from mpicampaign.records import Record
-    from mpicampaign.selection import Selection
+    from mpicampaign.selection import RunSelection
 
 
 SELECTED = "selected"  # in the campaign's folder: the last report of a selection
 
 
-def report_folder(folder: Path, selection: Selection) -> Path:
+def report_folder(folder: Path, selection: RunSelection) -> Path:
     """Where the report of these runs is: one of a selection never replaces that of all runs."""
     return folder / SELECTED if selection else folder
 
@@ -42,7 +43,7 @@ def analyse(
     campaign_text: str,
     formats: Sequence[str] = ("svg",),
     every_figure: bool = False,
-    selection: Selection = ALL_RUNS,
+    selection: RunSelection = ALL_RUNS,
 ) -> list[Record]:
     """Write records, tables, figures and the report of a campaign's folder; the records.
 
@@ -62,7 +63,8 @@ def analyse(
     """
     plan = plan_of(folder)
     beside = undescribed_lines(plan, folder)
-    records, comparison = compared(folder, presentation, selection)
+    view = view_of(presentation)
+    records, comparison = compared(folder, view, presentation.reference, selection)
     target, title = report_folder(folder, selection), presentation.title
     if selection:
         title = f"{title or plan.campaign}: a selection of its runs"
@@ -70,9 +72,9 @@ def analyse(
     else:
         keep_earlier(folder, records)
     figures = in_background(
-        partial(draw_all, comparison, target / "figures", presentation.unit, formats, few=not every_figure)
+        partial(draw_all, comparison, target / "figures", view.unit, formats, few=not every_figure)
     )
-    keep(target, plan.campaign, presentation, records, comparison)
+    keep(target, plan.campaign, presentation.title, view, records, comparison)
     write_report(
         target / "report.html",
         comparison,
@@ -83,8 +85,8 @@ def analyse(
         campaign_text=campaign_text,
         provenance=_provenance(folder, plan),
         beside=beside,
-        unit=presentation.unit,
-        changes=earlier_series(folder, presentation.table_sizes, presentation.benchmark_sizes),
+        view=view,
+        changes=earlier_series(folder, view.table_sizes),
         history=HISTORY if not selection and (folder / HISTORY).is_file() else "",
     )
     return records

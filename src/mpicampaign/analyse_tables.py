@@ -15,14 +15,17 @@ from mpicampaign.records import OK, RECORDS, Header, read_records, write_records
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.summary import summary_text
+from mpicampaign.show.view import DEFAULT, view_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.presentation import Presentation
+    from mpicampaign.presentation import Presentation, ReferenceChoice
     from mpicampaign.records import Record
-    from mpicampaign.selection import Selection
+    from mpicampaign.selection import RunSelection
+    from mpicampaign.show.view import View
 
 
 def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[Record], Comparison]:
@@ -35,16 +38,20 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
     UserError
         where the existing records hold results and there are none now: nothing is replaced.
     """
-    records, comparison = compared(folder, presentation)
+    view = view_of(presentation)
+    records, comparison = compared(folder, view, presentation.reference)
     keep_earlier(folder, records)
-    keep(folder, plan_of(folder).campaign, presentation, records, comparison)
+    keep(folder, plan_of(folder).campaign, presentation.title, view, records, comparison)
     return records, comparison
 
 
 def compared(
-    folder: Path, presentation: Presentation, selection: Selection = ALL_RUNS
+    folder: Path,
+    view: View,
+    reference: Sequence[ReferenceChoice],
+    selection: RunSelection = ALL_RUNS,
 ) -> tuple[list[Record], Comparison]:
-    """The records and the comparison of the selected runs in a campaign's folder.
+    """The records and the comparison of the selected runs in a campaign's folder, published values beside.
 
     Raises
     ------
@@ -56,21 +63,21 @@ def compared(
     records = [record for record in every if selection.takes(record.case, record.repeat)]
     if not selection:
         _check_not_emptied(folder, records)
-    comparison = compare(records, presentation.table_sizes, presentation.benchmark_sizes)
-    return records, with_published(comparison, presentation.reference)
+    comparison = compare(records, view.table_sizes)
+    return records, with_published(comparison, reference)
 
 
 def keep(
     folder: Path,
     campaign: str,
-    presentation: Presentation,
+    title: str,
+    view: View,
     records: list[Record],
     comparison: Comparison,
 ) -> None:
     """Write tables and records into a folder."""
-    shown = presentation
-    write_tables(comparison, folder / "tables", shown.unit, shown.title)
-    header = Header(campaign, shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
+    write_tables(comparison, folder / "tables", view, title)
+    header = Header(campaign, title, view.table_sizes)
     write_records(folder / RECORDS, header, records)
 
 
@@ -89,10 +96,10 @@ def _check_not_emptied(folder: Path, records: list[Record]) -> None:
         raise UserError(Problem(message, str(folder / "report.html"), hint=hint))
 
 
-def write_tables(comparison: Comparison, folder: Path, unit: str = "MB/s", title: str = "") -> None:
+def write_tables(comparison: Comparison, folder: Path, view: View = DEFAULT, title: str = "") -> None:
     """The comparison as text, CSV and Markdown, and its summary for a terminal."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "summary.txt", summary_text(comparison, unit, title))
-    write_whole(folder / "comparison.txt", to_terminal(comparison, unit=unit))
-    write_whole(folder / "comparison.csv", to_csv(comparison, unit))
-    write_whole(folder / "comparison.md", to_markdown(comparison, unit=unit))
+    write_whole(folder / "summary.txt", summary_text(comparison, view, title))
+    write_whole(folder / "comparison.txt", to_terminal(comparison, view))
+    write_whole(folder / "comparison.csv", to_csv(comparison, view))
+    write_whole(folder / "comparison.md", to_markdown(comparison, view))

@@ -8,7 +8,7 @@ from mpicampaign.keys import LINE, NAME, Kind, entry, key, texts
 from mpicampaign.units import parse_flop_rate, parse_percent, parse_plain, parse_rate, parse_seconds
 
 # Numbers of repeats after which a case is looked at, whether it is known well enough.
-LOOKS = (6, 10, 15, 20)
+REPEAT_STAGES = (6, 10, 15, 20)
 UNTIL_KNOWN = 0  # repeats of a case that go on until then
 
 BEFORE = "before"  # as the other side of a comparison: the last finished series

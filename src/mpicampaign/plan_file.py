@@ -52,6 +52,11 @@ class CaseEntry:
     runs: tuple[RunEntry, ...]
     oversubscribed: str = ""
 
+    @property
+    def repeats(self) -> int:
+        """How many repeats the campaign asks for, without further ones."""
+        return sum(not run.further for run in self.runs)
+
 
 @dataclass(frozen=True, slots=True)
 class PlanFile:
@@ -70,7 +75,7 @@ class PlanFile:
 
 
 def plan_json(plan: PlanFile) -> str:
-    """The text of the file."""
+    """The text of the file. What the execution half adds to plans, cases and runs is left out."""
     header = {"format": FORMAT, "version": VERSION, "campaign": plan.campaign, "systems": list(plan.systems)}
     header |= {"campaign_file": plan.campaign_file, "seed": plan.seed}
     header |= {"busy_machine": plan.busy_machine}
@@ -79,8 +84,14 @@ def plan_json(plan: PlanFile) -> str:
 
 
 def _case_data(entry: CaseEntry) -> dict[str, Any]:
-    facts = {name: value for name, value in plain_fields(entry).items() if name not in ("case", "runs")}
-    return {**plain_fields(entry.case), **facts, "runs": [plain_fields(run) for run in entry.runs]}
+    facts = _fields(entry, CaseEntry)
+    case, runs = plain_fields(facts.pop("case")), [_fields(run, RunEntry) for run in facts.pop("runs")]
+    return {**case, **facts, "runs": runs}
+
+
+def _fields(item: object, kind: type[CaseEntry | RunEntry]) -> dict[str, Any]:
+    """The fields that the file has of an item."""
+    return {name: getattr(item, name) for name in kind.__dataclass_fields__}
 
 
 def read_plan(path: Path) -> PlanFile:
@@ -145,7 +156,7 @@ def planned_repeats(path: Path) -> dict[Case, int]:
         plan = read_plan(path)
     except (UserError, OSError):
         return {}
-    return {entry.case: sum(not run.further for run in entry.runs) for entry in plan.cases}
+    return {entry.case: entry.repeats for entry in plan.cases}
 
 
 def campaign_file_in(path: Path) -> str | None:

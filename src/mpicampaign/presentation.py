@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from mpicampaign.keys import NAME, entry, key, texts
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 # Default message sizes (B) of tables; the schemas name them, too.
 TABLE_SIZES = (1024, 8192, 32768)
@@ -60,12 +56,11 @@ REFERENCE = entry(
 class Presentation:
     """What tables and report show.
 
-    ``table_sizes``: message sizes (B) of tables; ``benchmark_sizes``: those of single benchmarks where they
-    differ; ``unit``: of bandwidths, MB/s (10^6 B/s) or MiB/s; ``reference``: published values to show.
+    ``table_sizes``: message sizes (B) of tables; ``unit``: of bandwidths, MB/s (10^6 B/s) or MiB/s;
+    ``reference``: published values to show.
     """
 
     title: str = ""
     table_sizes: tuple[int, ...] = TABLE_SIZES
-    benchmark_sizes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     unit: str = "MB/s"
     reference: tuple[ReferenceChoice, ...] = ()

@@ -222,7 +222,6 @@ class Header:
     campaign: str
     title: str = ""
     table_sizes: tuple[int, ...] = ()  # B
-    benchmark_sizes: dict[str, tuple[int, ...]] = field(default_factory=dict)  # B, where they differ
 
 
 def write_records(path: Path, header: Header, records: Iterable[Record]) -> None:
@@ -275,11 +274,10 @@ def _header(path: str, line: str) -> Header:
     if data.get("format") != FORMAT or data.get("version") not in (1, VERSION):
         raise UserError(f"{path}:1: not a records file of version 1 to {VERSION} of this program")
     try:
-        own = {name: tuple(map(int, sizes)) for name, sizes in data.get("benchmark_sizes", {}).items()}
         sizes = tuple(map(int, data.get("table_sizes", ())))
-    except (AttributeError, TypeError, ValueError) as error:
+    except (TypeError, ValueError) as error:
         raise UserError(f"{path}:1: damaged header: {error}") from error
-    return Header(str(data.get("campaign", "")), str(data.get("title", "")), sizes, own)
+    return Header(str(data.get("campaign", "")), str(data.get("title", "")), sizes)
 
 
 def _json_line(path: str, number: int, line: str) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Registry(Generic[T]):
         self._kind = kind
 
     def __contains__(self, name: object) -> bool:
-        return name in self._built_in or name in self._brought
+        return name in self._built_in or name in self._plugins
 
     def __getitem__(self, name: str) -> T:
         """The thing of a name. Entry points of other packages are read only if it is not built in.
@@ -64,20 +64,20 @@ class Registry(Generic[T]):
             when its package cannot be used.
         """
         found = self._built_in.get(name)
-        return found if found is not None else self._brought[name]
+        return found if found is not None else self._plugins[name]
 
     def get(self, name: str) -> T | None:
         """As above, but None if there is none."""
         found = self._built_in.get(name)
-        return found if found is not None else self._brought.get(name)
+        return found if found is not None else self._plugins.get(name)
 
     def __iter__(self) -> Iterator[str]:
         """The names, built-in ones first."""
-        return iter((*self._built_in, *self._brought))
+        return iter((*self._built_in, *self._plugins))
 
     def values(self) -> tuple[T, ...]:
         """All of them."""
-        return (*self._built_in.values(), *self._brought.values())
+        return (*self._built_in.values(), *self._plugins.values())
 
     def built_in(self) -> tuple[T, ...]:
         """Those of the room itself."""
@@ -86,7 +86,7 @@ class Registry(Generic[T]):
     def first(self, fits: Callable[[T], bool]) -> T | None:
         """The first that fits; those of other packages are examined only if no built-in one does."""
         found = next(filter(fits, self._built_in.values()), None)
-        return found if found is not None else next(filter(fits, self._brought.values()), None)
+        return found if found is not None else next(filter(fits, self._plugins.values()), None)
 
     @cached_property
     def _built_in(self) -> dict[str, T]:
@@ -98,7 +98,7 @@ class Registry(Generic[T]):
         return {thing.name: thing for each in found for thing in _flat(each)}
 
     @cached_property
-    def _brought(self) -> dict[str, T]:
+    def _plugins(self) -> dict[str, T]:
         found: dict[str, T] = {}
         for entry in _entry_points(self._room):
             for thing in self._loaded(entry):

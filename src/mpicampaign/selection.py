@@ -17,7 +17,7 @@ _SPAN = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class RunSelection:
     """Names of runs, in any letter case; where a field is empty, all are selected.
 
     A host group is named alone or as SYSTEM/HOST_GROUP. ``repeats``: spans, both ends included.
@@ -99,7 +99,7 @@ class Selection:
         return [(getattr(self, field), names) for field, names in _OPTIONS.values()]
 
 
-ALL_RUNS = Selection()
+ALL_RUNS = RunSelection()
 _OPTIONS: Mapping[str, tuple[str, Callable[[Case], tuple[str, ...]]]] = {
     "--placement": ("placements", lambda case: (case.placement,)),
     "--benchmark": ("benchmarks", lambda case: (case.benchmark,)),
@@ -109,7 +109,7 @@ _OPTIONS: Mapping[str, tuple[str, Callable[[Case], tuple[str, ...]]]] = {
 KEYS = ("placement", "benchmark", "host_group", "repeat")
 
 
-def selection_of(config: Mapping[str, object]) -> Selection:
+def selection_of(config: Mapping[str, object]) -> RunSelection:
     """The selection that Snakemake's configuration names: ``placement=TCP,SHM repeat=1-3,5``.
 
     A value is a list of names, or names separated by commas.
@@ -120,7 +120,7 @@ def selection_of(config: Mapping[str, object]) -> Selection:
         where a repeat is not a number or a span of numbers.
     """
     placements, benchmarks, host_groups, repeats = (_listed(config.get(key)) for key in KEYS)
-    return Selection(placements, benchmarks, host_groups, spans(repeats))
+    return RunSelection(placements, benchmarks, host_groups, spans(repeats))
 
 
 def split_names(text: str) -> list[str]:

@@ -1,6 +1,6 @@
 """Snakemake executor that submits the rendered job scripts.
 
-The script is the job: there is no Snakemake on the node, and no wrapper. The scheduler of the campaign file
+The run is the job: there is no Snakemake on the node, and no wrapper. The scheduler of the campaign file
 gets all jobs at once, and keeps them if this process ends. On a machine without one, one script runs at a
 time, in the plan's order.
 """
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from snakemake.jobs import Job
     from snakemake_interface_executor_plugins.jobs import JobExecutorInterface
 
-    from mpicampaign.jobs.prepare import Prepared, Script
+    from mpicampaign.jobs.prepare import Prepared
+    from mpicampaign.jobs.run import Run
 
 common_settings = CommonSettings(
     non_local_exec=True,
@@ -54,7 +55,7 @@ common_settings = CommonSettings(
 
 
 class Executor(RealExecutor):  # type: ignore[misc]
-    """Runs jobs of the rule ``run``: ``params.script`` is a `prepare.Script`."""
+    """Runs jobs of the rule ``run``: ``params.script`` is its `Run`."""
 
     def __post_init__(self) -> None:
         self._check: Callable[..., Awaitable[None]] = self.dag.check_and_touch_output
@@ -71,8 +72,8 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._began = time.monotonic()
         self._busy: Prepared | None = None  # the campaign, once its machine is known to be busy
         self._neighbour = ""  # the process that takes the CPU, by the last disturbed run that named one
-        self._postponed: list[Script] = []  # runs that do not fit into the time that a busy machine has left
-        self._left: dict[str, Script] = {}  # runs that have no result now, and need none, by their job
+        self._postponed: list[Run] = []  # runs that do not fit into the time that a busy machine has left
+        self._left: dict[str, Run] = {}  # runs that have no result now, and need none, by their job
 
     async def _check_output(self, job: Job, **options: Any) -> None:
         """`DAG.check_and_touch_output`, for results without their times, and for runs without a result.
@@ -90,20 +91,20 @@ class Executor(RealExecutor):  # type: ignore[misc]
 
     def run_jobs(self, jobs: list[JobExecutorInterface]) -> None:
         """Take all ready jobs at once, in the plan's order."""
-        scripts = {job.params.script.job_name: job.params.script for job in jobs}
-        self._progress.expect([script for name, script in scripts.items() if name not in self._taken])
-        self._taken |= scripts.keys()
+        runs = {job.params.script.job_name: job.params.script for job in jobs}
+        self._progress.expect([run for name, run in runs.items() if name not in self._taken])
+        self._taken |= runs.keys()
         new = []
-        for job in sorted(jobs, key=lambda job: job.params.script.run.order):
+        for job in sorted(jobs, key=lambda job: job.params.script.order):
             self.run_job_pre(job)
-            script = job.params.script
+            run = job.params.script
             info = SubmittedJobInfo(job=job)
-            self._infos[script.job_name] = info
+            self._infos[run.job_name] = info
             self.report_job_submission(info)
-            if script.job_name in self._further:
-                self._join(script)
+            if run.job_name in self._further:
+                self._join(run)
             else:
-                new.append(script)
+                new.append(run)
         self._take(new)
         with self._ending:
             self._leave_out()
@@ -111,23 +112,23 @@ class Executor(RealExecutor):  # type: ignore[misc]
     def run_job(self, job: JobExecutorInterface) -> None:
         self.run_jobs([job])
 
-    def _join(self, script: Script) -> None:
+    def _join(self, run: Run) -> None:
         """A further repeat that was taken before Snakemake came to it, as with ``--jobs 1``."""
-        ended = script.job_name not in self._in_flight
-        if ended and (info := self._infos.pop(script.job_name, None)) is not None:
-            self._report(info, script.output.exists() or script.job_name in self._left)
+        ended = run.job_name not in self._in_flight
+        if ended and (info := self._infos.pop(run.job_name, None)) is not None:
+            self._report(info, run.output.exists() or run.job_name in self._left)
 
-    def _take(self, scripts: list[Script]) -> None:
-        by_scheduler: dict[str, list[Script]] = {}
-        for script in scripts:
-            by_scheduler.setdefault(script.run.job.system.scheduler, []).append(script)
+    def _take(self, runs: list[Run]) -> None:
+        by_scheduler: dict[str, list[Run]] = {}
+        for run in runs:
+            by_scheduler.setdefault(run.job.system.scheduler, []).append(run)
         for name, several in by_scheduler.items():
             if name not in self._runs:
                 self._runs[name] = self._new_runs(several[0])
             self._runs[name].take(several)
 
-    def _new_runs(self, first: Script) -> LocalRuns | ClusterRuns:
-        name = first.run.job.system.scheduler
+    def _new_runs(self, first: Run) -> LocalRuns | ClusterRuns:
+        name = first.job.system.scheduler
         for line in ignored_lines(SCHEDULERS[name]):
             self._progress.say(line)
         scheduler = batch_scheduler(name)
@@ -135,12 +136,12 @@ class Executor(RealExecutor):  # type: ignore[misc]
             return LocalRuns(self._progress, self._ended)
         return ClusterRuns(scheduler, first.submitting_lock, self._progress, self._ended)
 
-    def _ended(self, script: Script, status: int | None, problem: str) -> None:
+    def _ended(self, run: Run, status: int | None, problem: str) -> None:
         """Report how a run ended; one at a time, though each scheduler has a thread of its own."""
         with self._ending:
-            self._report_end(script, status, problem)
+            self._report_end(run, status, problem)
 
-    def _report_end(self, script: Script, status: int | None, problem: str) -> None:
+    def _report_end(self, run: Run, status: int | None, problem: str) -> None:
         """Report how a run ended, from its files, to the user and to Snakemake.
 
         Snakemake does not know the further repeats that are added meanwhile. It ends, and makes the report,
@@ -148,31 +149,30 @@ class Executor(RealExecutor):  # type: ignore[misc]
         """
         disturbed = False
         try:
-            run = script.run
-            record = read_run(run.case, run.benchmark.suite, RunFolder(script.folder, run.repeat))
-            if record.status == FAILED and script.output.exists():
-                set_aside(script)  # its exit status was 0, but its output says nothing
-            self._progress.finished(script.label, record, status, problem)
-            ended_well = script.output.exists() and record.status not in (FAILED, MISSING)
+            record = read_run(run.case, run.benchmark.suite, RunFolder(run.folder, run.repeat))
+            if record.status == FAILED and run.output.exists():
+                set_aside(run)  # its exit status was 0, but its output says nothing
+            self._progress.finished(run.label, record, status, problem)
+            ended_well = run.output.exists() and record.status not in (FAILED, MISSING)
             disturbed = ended_well and record.condition == DISTURBED
             if record.status == FAILED and record.condition == DISTURBED:
-                self._leave(script)  # others left it too little time
+                self._leave(run)  # others left it too little time
             if not self.workflow.config.get("once"):
-                self._look_for_others(script, record.condition)
+                self._look_for_others(run, record.condition)
                 if disturbed:
-                    self._repeat_disturbed(script)
+                    self._repeat_disturbed(run)
         except Exception as error:
             # Whatever went wrong here, Snakemake needs a report, or it would wait for ever. But it removes
             # the output of a failed job, and this one is good as far as is known.
-            self._progress.say(f"{script.label}: its result can't be read: {type(error).__name__}: {error}")
-            ended_well = script.output.exists()
-        self._in_flight.discard(script.job_name)
-        info = self._infos.pop(script.job_name, None)
+            self._progress.say(f"{run.label}: its result can't be read: {type(error).__name__}: {error}")
+            ended_well = run.output.exists()
+        self._in_flight.discard(run.job_name)
+        info = self._infos.pop(run.job_name, None)
         if info is not None and disturbed:
             self._held.append(info)
         elif info is not None:
-            self._report(info, ended_well or script.job_name in self._left)
-        elif not ended_well and script.job_name not in self._left:
+            self._report(info, ended_well or run.job_name in self._left)
+        elif not ended_well and run.job_name not in self._left:
             THIS_CALL.failed = True
         self._leave_out()
         while self._held and not self._in_flight:
@@ -190,12 +190,12 @@ class Executor(RealExecutor):  # type: ignore[misc]
         file = Path(config.get("campaign", "campaign.yaml"))
         return prepare_with_results(file, config.get("system", ""), selection=selection_of(config))
 
-    def _look_for_others(self, script: Script, condition: str) -> None:
+    def _look_for_others(self, run: Run, condition: str) -> None:
         """Find out, once, whether the machine is plainly not quiet."""
         known = THIS_CALL.is_busy
         THIS_CALL.add(condition)
-        if not known and condition == DISTURBED and script.output.exists():
-            self._neighbour = busy_process(evidence_in(script.output.parent)) or self._neighbour
+        if not known and condition == DISTURBED and run.output.exists():
+            self._neighbour = busy_process(evidence_in(run.output.parent)) or self._neighbour
         if known or not THIS_CALL.is_busy:
             return
         try:
@@ -232,26 +232,26 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._progress.left_out(later)
         runs.drop(later)
         self._postponed = []
-        for script in (each for each in due if each.job_name not in now):
-            if now and not is_left_out(script):
-                self._postponed.append(script)
+        for run in (each for each in due if each.job_name not in now):
+            if now and not is_left_out(run):
+                self._postponed.append(run)
                 continue
-            self._leave(script)
-            self._in_flight.discard(script.job_name)
-            if (info := self._infos.pop(script.job_name, None)) is not None:
+            self._leave(run)
+            self._in_flight.discard(run.job_name)
+            if (info := self._infos.pop(run.job_name, None)) is not None:
                 self.report_job_success(info)
 
-    def _leave(self, script: Script) -> None:
+    def _leave(self, run: Run) -> None:
         """A later call makes the run; for Snakemake it is done."""
-        self._left[script.job_name] = script
+        self._left[run.job_name] = run
         THIS_CALL.left_out = True
 
-    def _repeat_disturbed(self, script: Script) -> None:
+    def _repeat_disturbed(self, run: Run) -> None:
         """Take the further repeats of disturbed runs that are due now, their scripts written to disk."""
         if self._busy is not None:
             THIS_CALL.left_out = True
             return
-        self._disturbed.add(case_of(script))
+        self._disturbed.add(case_of(run))
         try:
             now = self._prepared()
             due = further_of(self._disturbed, now.pending)
@@ -261,7 +261,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
             if new:
                 write_plan(now)
         except (UserError, OSError) as error:  # such as a campaign file that is being edited
-            self._progress.say(f"{script.label}: disturbed, but it can't be repeated now: {error}")
+            self._progress.say(f"{run.label}: disturbed, but it can't be repeated now: {error}")
             THIS_CALL.failed = True
             return
         self._progress.expect(new)
@@ -294,9 +294,9 @@ class Executor(RealExecutor):  # type: ignore[misc]
             self._say_what_is_left()
 
     def _say_what_is_left(self) -> None:
-        left = [script for script in self._left.values() if not script.run.further]
+        left = [run for run in self._left.values() if not run.further]
         with suppress(UserError, OSError):
-            left += [script for script in self._prepared().pending if script.run.further]
+            left += [run for run in self._prepared().pending if run.further]
         if left:
             self._progress.say(left_out_text(left, self._where))
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mpicampaign.execution.progress import Progress
-    from mpicampaign.jobs.prepare import Script
+    from mpicampaign.jobs.run import Run
     from mpicampaign.schedulers import BatchScheduler
 
 # Seconds between two looks at the runs' folders; the more runs, the longer.
@@ -23,25 +23,25 @@ SECONDS_TO_END = 5.0
 
 
 class ClusterRuns:
-    """A thread that submits and watches the jobs of scripts."""
+    """A thread that submits and watches the jobs of runs."""
 
     def __init__(
         self,
         scheduler: BatchScheduler,
         submitting_lock: Path,
         progress: Progress,
-        ended: Callable[[Script, int | None, str], None],
+        ended: Callable[[Run, int | None, str], None],
     ) -> None:
         self._progress, self._ended = progress, ended
         self._jobs = ClusterJobs(scheduler, submitting_lock, progress.say)
-        self._new: queue.SimpleQueue[list[Script]] = queue.SimpleQueue()
+        self._new: queue.SimpleQueue[list[Run]] = queue.SimpleQueue()
         self._stopping = threading.Event()
         self._worker = threading.Thread(target=self._work, daemon=True)
         self._worker.start()
 
-    def take(self, scripts: list[Script]) -> None:
+    def take(self, runs: list[Run]) -> None:
         """Add runs, in the plan's order; those that ask for the same are submitted together."""
-        self._new.put(scripts)
+        self._new.put(runs)
 
     def stop(self) -> None:
         """Leave the jobs to the scheduler; the same command resumes them."""
@@ -57,10 +57,10 @@ class ClusterRuns:
     def _work(self) -> None:
         while not self._stopping.is_set():
             while not self._new.empty():
-                for script in self._new.get():
-                    self._jobs.take(script)
+                for run in self._new.get():
+                    self._jobs.take(run)
             for found in self._step():
-                self._ended(found.script, found.status, found.problem)
+                self._ended(found.run, found.status, found.problem)
             if not self._jobs.submits:
                 look = SHORTEST_LOOK + LOOK_PER_JOB * len(self._jobs.names)
                 self._stopping.wait(min(LONGEST_LOOK, look))

@@ -15,36 +15,36 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mpicampaign.execution.progress import Progress
-    from mpicampaign.jobs.prepare import Script
+    from mpicampaign.jobs.run import Run
 
 
 class LocalRuns:
-    """A thread that executes scripts in the plan's order."""
+    """A thread that makes runs in the plan's order."""
 
-    def __init__(self, progress: Progress, ended: Callable[[Script, int | None, str], None]) -> None:
+    def __init__(self, progress: Progress, ended: Callable[[Run, int | None, str], None]) -> None:
         self._progress, self._ended = progress, ended
-        self._waiting: queue.PriorityQueue[tuple[int, str, Script | None]] = queue.PriorityQueue()
-        self._due: dict[str, Script] = {}  # those that wait and are to be made, by their job
+        self._waiting: queue.PriorityQueue[tuple[int, str, Run | None]] = queue.PriorityQueue()
+        self._due: dict[str, Run] = {}  # those that wait and are to be made, by their job
         self._stopping = threading.Event()
         self._current: LocalJob | None = None
         self._worker = threading.Thread(target=self._work, daemon=True)
         self._worker.start()
 
-    def take(self, scripts: list[Script]) -> None:
+    def take(self, runs: list[Run]) -> None:
         """Add runs."""
-        for script in scripts:
-            self._due[script.job_name] = script
-            self._waiting.put((script.run.order, script.job_name, script))
+        for run in runs:
+            self._due[run.job_name] = run
+            self._waiting.put((run.order, run.job_name, run))
 
     @property
-    def due(self) -> list[Script]:
+    def due(self) -> list[Run]:
         """The runs that have not begun."""
         return list(self._due.values())
 
-    def drop(self, scripts: list[Script]) -> None:
+    def drop(self, runs: list[Run]) -> None:
         """Do not make these runs."""
-        for script in scripts:
-            self._due.pop(script.job_name, None)
+        for run in runs:
+            self._due.pop(run.job_name, None)
 
     def stop(self) -> None:
         """Stop the present run and drop the waiting ones; all of them stay due."""
@@ -57,47 +57,47 @@ class LocalRuns:
 
     def _work(self) -> None:
         while True:
-            script = self._waiting.get()[2]
-            if script is None or self._stopping.is_set():
+            run = self._waiting.get()[2]
+            if run is None or self._stopping.is_set():
                 return
-            if self._due.pop(script.job_name, None) is None:
+            if self._due.pop(run.job_name, None) is None:
                 continue  # dropped
             problem, status = "", None
             try:
-                status = self._execute(script)
+                status = self._execute(run)
             except OSError as error:
                 problem = system_error_text(error)
-            if self._stopping.is_set() and not script.output.exists():
+            if self._stopping.is_set() and not run.output.exists():
                 return  # interrupted: Snakemake is ending, the run stays due
-            self._ended(script, status, problem)
+            self._ended(run, status, problem)
 
-    def _execute(self, script: Script) -> int:
-        self._progress.started(script.label)
-        wait_for_measurement(script.measuring_lock, self._progress.say, self._stopping.is_set)
+    def _execute(self, run: Run) -> int:
+        self._progress.started(run.label)
+        wait_for_measurement(run.measuring_lock, self._progress.say, self._stopping.is_set)
         status = 0
         for _ in range(TRIES):  # a run that could not write its results has not failed
-            self._wait_until_writable(script)
+            self._wait_until_writable(run)
             # A result that appeared meanwhile counts: made by hand, or by a script that a killed call left.
-            if script.output.exists() or self._stopping.is_set():
+            if run.output.exists() or self._stopping.is_set():
                 return 0
-            number, status = self._run(script)
-            if not could_not_write(script.folder, number, status):
+            number, status = self._run(run)
+            if not could_not_write(run.folder, number, status):
                 break
         return status
 
-    def _wait_until_writable(self, script: Script) -> None:
-        problem = why_not_writable(script.campaign_folder)
+    def _wait_until_writable(self, run: Run) -> None:
+        problem = why_not_writable(run.campaign_folder)
         if problem:
             self._progress.say(f"results can't be written: {problem}; waiting until they can")
         while problem and not self._stopping.wait(SECONDS_BETWEEN_WRITES / 10):
-            problem = why_not_writable(script.campaign_folder)
+            problem = why_not_writable(run.campaign_folder)
             if not problem:
                 self._progress.say("results can be written again")
 
-    def _run(self, script: Script) -> tuple[str, int]:
-        """Run a script to its end; its job's id and exit status."""
-        refuse_changeable(script.path, script.campaign_folder)
-        self._current = job = LocalJob(script.path, script.log)
+    def _run(self, run: Run) -> tuple[str, int]:
+        """Execute a run's script to its end; its job's id and exit status."""
+        refuse_changeable(run.path, run.campaign_folder)
+        self._current = job = LocalJob(run.path, run.log)
         try:
             return job.id, job.wait()
         finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import ClassVar
 
 from mpicampaign.dimension import SLOWDOWN
 from mpicampaign.records import Series
@@ -28,7 +29,13 @@ def parse(text: str) -> ParsedOutput:
     return ParsedOutput(version, {}, (Series("Toy Ring", int(ranks), columns),))
 
 
-SUITE = Suite(
+class Ring(Suite):
+    """What differs from the defaults of a suite."""
+
+    resolution: ClassVar = {"time": 1e-9, "imbalance": 1e-3}
+
+
+SUITE = Ring(
     name="ring",
     banner=Banner("Toy Ring", HEAD),
     parse=parse,
@@ -37,5 +44,4 @@ SUITE = Suite(
     benchmarks={"toy_ring": {"program": "toy_ring", "provider": "path", "ranks_minimum": 2}},
     sends={"Toy Ring": Sends(Active.ALL)},
     metrics={"imbalance": ColumnMetric("imbalance", SLOWDOWN, headline=True)},  # slowest by fastest rank
-    resolution={"time": 1e-9, "imbalance": 1e-3},
 )

@@ -4,7 +4,7 @@ def needed_binaries(wildcards, output=None):
     """The binaries of a run; none if it has a result."""
     folder = results / "runs/{host_group}/{placement}/{benchmark}/r{repeat}-{identity}".format(**wildcards)
     script = scripts[str(folder / "result/output.txt")]
-    return [] if script.output.exists() else binaries[script.run.case.system]
+    return [] if script.output.exists() else binaries[script.case.system]
 
 
 rule run:

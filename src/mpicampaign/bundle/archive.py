@@ -56,8 +56,8 @@ class SystemFacts:
 
     def __str__(self) -> str:
         lists = {"hosts": self.hosts, "CPU": self.cpu_models, "MPI": self.mpi, "cluster": self.clusters}
-        found = "; ".join(f"{key} {_some(values)}" for key, values in lists.items() if values)
-        return found or "no host is recorded"
+        facts = "; ".join(f"{key} {_some(values)}" for key, values in lists.items() if values)
+        return facts or "no host is recorded"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +112,8 @@ def _manifest(data: dict[str, Any]) -> Manifest:
 
 def _facts(data: dict[str, Any]) -> SystemFacts:
     keys = ("hosts", "cpu_models", "mpi", "clusters")
-    found = [tuple(_text(item) for item in data[key]) for key in keys]
-    return SystemFacts(found[0], found[1], found[2], found[3], int(data["runs"]))
+    lists = [tuple(_text(item) for item in data[key]) for key in keys]
+    return SystemFacts(lists[0], lists[1], lists[2], lists[3], int(data["runs"]))
 
 
 def _text(value: Any) -> str:

@@ -10,13 +10,14 @@ import hashlib
 import json
 import shutil
 import uuid
+from collections import Counter
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.bundle.archive import MANIFEST, BundleError, Manifest, Member, manifest_text
 from mpicampaign.bundle.read import read_bundle, verify
-from mpicampaign.bundle.system_facts import difference, system_facts
+from mpicampaign.bundle.write import system_facts
 from mpicampaign.collect.campaign import collect_all, collect_own, holds_results, plan_of
 from mpicampaign.collect.merged import MERGED, NOTE, read_note
 from mpicampaign.collect.undescribed import NO_CASE, undescribed
@@ -34,14 +35,6 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record
 
 
-@dataclass(frozen=True, slots=True)
-class MergeWishes:
-    """``renamed``: systems of the bundle, old to new; ``same``: those that the user declares to be one."""
-
-    renamed: dict[str, str] = field(default_factory=dict)
-    same: tuple[str, ...] = ()
-
-
 @dataclass(slots=True)
 class Outcome:
     """The bundles of a merge: lines and folders of those that are merged now, problems of the refused ones.
@@ -55,16 +48,20 @@ class Outcome:
     refused: list[Problem] = field(default_factory=list)
 
 
-def merge(bundles: Sequence[Path], results: Path, wishes: MergeWishes) -> Outcome:
+def merge(bundles: Sequence[Path], results: Path, names: Mapping[str, str]) -> Outcome:
     """Merge the valid bundles into a folder of results.
+
+    ``names``: of the bundle's systems, old to new. An equal one states that it is that system here.
 
     Raises
     ------
     UserError
-        when another merge is running, --rename or --same is given with several bundles, or the folder is that
-        of one campaign.
+        when another merge is running, names are given for several bundles, or the folder is that of one
+        campaign.
     """
-    _check_wishes(bundles, wishes)
+    if len(bundles) > 1 and names:  # the same name may be another system in each
+        message = f"--rename applies to the systems of one bundle, but {len(bundles)} are given"
+        raise UserError(Problem(message, hint="merge each bundle in a separate call"))
     if holds_results(results):
         hint = f"name its parent folder, {printable(str(results.resolve().parent))}"
         raise UserError(Problem("this is the folder of one campaign", printable(str(results)), hint=hint))
@@ -73,7 +70,7 @@ def merge(bundles: Sequence[Path], results: Path, wishes: MergeWishes) -> Outcom
     with locked(results / "merging.lock", Problem("another merge is running here", str(results))):
         for path in bundles:
             try:
-                folder, done = _merge_one(path, results, wishes)
+                folder, done = _merge_one(path, results, names)
                 outcome.lines.append(f"{printable(path.name)}: {done}")
                 outcome.folders.append(folder)
                 left_out, taken = _left_out(folder)
@@ -90,31 +87,24 @@ def merge(bundles: Sequence[Path], results: Path, wishes: MergeWishes) -> Outcom
     return outcome
 
 
-def _check_wishes(bundles: Sequence[Path], wishes: MergeWishes) -> None:
-    """Refuse --rename and --same with several bundles: a name may be another system in each."""
-    if len(bundles) > 1 and (wishes.renamed or wishes.same):
-        message = f"--rename and --same apply to the systems of one bundle, but {len(bundles)} are given"
-        raise UserError(Problem(message, hint="merge each bundle in a separate call"))
-
-
-def _merge_one(path: Path, results: Path, wishes: MergeWishes) -> tuple[Path, str]:
+def _merge_one(path: Path, results: Path, names: Mapping[str, str]) -> tuple[Path, str]:
     """The folder of the merged bundle, and a text on what happened."""
     manifest = verify(path)
     folder = results / manifest.campaign
     target = folder / MERGED / manifest.identity
-    renamed = dict(sorted(wishes.renamed.items()))
+    renamed = {old: new for old, new in sorted(names.items()) if old != new}
     if target.exists():
-        return target, _there_already(target, manifest, replace(wishes, renamed=renamed))
+        return target, _there_already(target, manifest, renamed)
     with _unpacked(path, manifest, target) as part:
         facts = system_facts(_readable(part))
-        _check_systems(facts, folder, renamed, wishes.same)
-        note = {"bundle": path.name, "renamed": renamed, "same": list(wishes.same)}
+        _check_systems(facts, folder, names)
+        note = {"bundle": path.name, "renamed": renamed}
         write_whole(part / NOTE, json.dumps(note, indent=1) + "\n")
         write_whole(part / MANIFEST, manifest_text(manifest))
         part.rename(target)
     runs = sum(each.runs for each in facts.values())
-    names = ", ".join(renamed.get(name, name) for name in facts) or "none"
-    return target, f"merged into campaign {manifest.campaign}: {runs} runs, systems: {names}"
+    systems = ", ".join(renamed.get(name, name) for name in facts) or "none"
+    return target, f"merged into campaign {manifest.campaign}: {runs} runs, systems: {systems}"
 
 
 def _left_out(merged: Path) -> tuple[list[str], int]:
@@ -123,14 +113,14 @@ def _left_out(merged: Path) -> tuple[list[str], int]:
     results = sum(record.status in (OK, FAILED) for record in _readable(merged))
     if not (folder / FILE).exists():
         return [], results
-    found = undescribed(plan_of(folder), merged)
-    found.pop(NO_CASE, None)
-    count = sum(len(repeats) for of_cases in found.values() for repeats in of_cases.values())
-    lines = [f"{reason} ({', '.join(of_cases)})" for reason, of_cases in found.items()]
+    left_out = undescribed(plan_of(folder), merged)
+    left_out.pop(NO_CASE, None)
+    count = sum(len(repeats) for of_cases in left_out.values() for repeats in of_cases.values())
+    lines = [f"{reason} ({', '.join(of_cases)})" for reason, of_cases in left_out.items()]
     return lines, results - count
 
 
-def _there_already(target: Path, manifest: Manifest, wishes: MergeWishes) -> str:
+def _there_already(target: Path, manifest: Manifest, renamed: Mapping[str, str]) -> str:
     """A text on a bundle that was merged before; nothing is overwritten.
 
     Raises
@@ -144,13 +134,9 @@ def _there_already(target: Path, manifest: Manifest, wishes: MergeWishes) -> str
             message = f"merged before, and {file} was changed or removed since; it is not overwritten"
             raise UserError(Problem(message, hint=f"to merge the bundle again, remove {target}"))
     before = read_note(target)
-    if before["renamed"] != wishes.renamed:
+    if before["renamed"] != renamed:
         message = f"merged before with other system names ({_renames(before['renamed'])})"
         raise UserError(Problem(message, hint=f"to merge it with these, remove {target}"))
-    if new := [name for name in wishes.same if name not in before["same"]]:
-        former = f"with --same {' '.join(before['same'])}" if before["same"] else "without --same"
-        message = f"merged before {former}, not with --same {' '.join(new)}"
-        raise UserError(Problem(message, hint=f"to merge it with that option, remove {target}"))
     return f"already merged ({target}), skipped"
 
 
@@ -174,50 +160,51 @@ def _readable(part: Path) -> list[Record]:
         raise BundleError(f"its plan is damaged: {type(error).__name__} {error}") from error
 
 
-def _check_systems(
-    found: Mapping[str, SystemFacts], folder: Path, renamed: dict[str, str], same: Sequence[str]
-) -> None:
+def _check_systems(theirs: Mapping[str, SystemFacts], folder: Path, renamed: Mapping[str, str]) -> None:
     """Refuse to mix two systems of one name."""
-    known = system_facts(collect_all(folder) if holds_results(folder) else ())
-    names = {old: renamed.get(old, old) for old in found}
-    pairs = {old: difference(found[old], known[name]) for old, name in names.items() if name in known}
-    doubts = {old: reason for old, reason in pairs.items() if reason}
+    here = system_facts(collect_all(folder) if holds_results(folder) else ())
+    names = {old: renamed.get(old, old) for old in theirs}
     problems = [
-        _two_of_one_name(old, names[old], reason, found[old], known[names[old]])
-        for old, reason in doubts.items()
-        if names[old] not in same
+        _two_of_one_name(old, name, reason, theirs[old], here[name])
+        for old, name in names.items()
+        if name in here and renamed.get(old) != old and (reason := _difference(theirs[old], here[name]))
     ]
-    problems += _idle_same(same, [names[old] for old in doubts], list(names.values()))
+    held = ", ".join(theirs) or "none"
     problems += [
-        Problem(
-            f"refused: --rename {old}: not a system of the bundle, which has {', '.join(found) or 'none'}"
-        )
+        Problem(f"refused: --rename {old}: not a system of the bundle, which has {held}")
         for old in renamed
-        if old not in found
+        if old not in theirs
     ]
-    taken = list(names.values())
     problems += [
         Problem(f"two systems of the bundle would have the name {name!r}")
-        for name in dict.fromkeys(taken)
-        if taken.count(name) > 1
+        for name, count in Counter(names.values()).items()
+        if count > 1
     ]
     if problems:
         raise UserError(problems)
 
 
-def _idle_same(same: Sequence[str], doubted: Sequence[str], held: Sequence[str]) -> list[Problem]:
-    """A problem for each --same of a system that is not in doubt: it may be misspelt."""
-    none = f"no system of the bundle is in doubt; it has {', '.join(held) or 'none'}"
-    reason = f"in doubt: {', '.join(doubted)}" if doubted else none
-    return [Problem(f"refused: --same {name}: {reason}") for name in same if name not in doubted]
+def _difference(one: SystemFacts, other: SystemFacts) -> str:
+    """Why two systems of one name may be different ones; empty where they are the same."""
+    if not one.hosts or not other.hosts:
+        return "one of them has no recorded host"
+    if not set(one.hosts) & set(other.hosts):
+        return "they have no host in common"
+    pairs = (
+        ("clusters", one.clusters, other.clusters),
+        ("CPU models", one.cpu_models, other.cpu_models),
+        ("MPI libraries", one.mpi, other.mpi),
+    )
+    for kind, mine, theirs in pairs:
+        if mine and theirs and not set(mine) & set(theirs):
+            return f"the {kind} differ"
+    return ""
 
 
 def _two_of_one_name(old: str, name: str, reason: str, theirs: SystemFacts, mine: SystemFacts) -> Problem:
     message = f"refused: its system {name!r} may not be the system {name!r} here: {reason}"
-    hint = (
-        f"in the bundle: {theirs}\n    here: {mine}\n    "
-        f"rename it with --rename {old}=NEW, or state with --same {name} that they are one system"
-    )
+    hint = f"in the bundle: {theirs}\n    here: {mine}\n    give it another name: --rename {old}=NEW"
+    hint += f"; if they are one system: --rename {old}={old}" if old == name else ""
     return Problem(message, hint=hint)
 
 

@@ -22,18 +22,22 @@ from mpicampaign.bundle.archive import (
     BundleError,
     Manifest,
     Member,
+    SystemFacts,
     check_path,
     manifest_text,
 )
 from mpicampaign.bundle.read import is_bundle
-from mpicampaign.bundle.system_facts import system_facts
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.records import FAILED, OK
+from mpicampaign.schedulers import batch_schedulers
+from mpicampaign.verdict.evidence import read_evidence
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.records import Record
+
 
 _CHUNK = 1 << 20
 
@@ -109,7 +113,7 @@ def _is_left_out(record: Record, left_out: Mapping[Path, str]) -> bool:
 
 def _files(folder: Path, parts: Sequence[str]) -> tuple[dict[str, Path], dict[Path, str]]:
     """The regular files of a campaign's folder by their path in it; those left out, with the reason."""
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     left_out: dict[Path, str] = {}
     for part in parts:
         for path in _below(folder / part):
@@ -118,8 +122,8 @@ def _files(folder: Path, parts: Sequence[str]) -> tuple[dict[str, Path], dict[Pa
             if reason:
                 left_out[path] = f"{printable(name)}: {reason}"
             elif not path.name.endswith(".part"):
-                found[name] = path
-    return found, left_out
+                files[name] = path
+    return files, left_out
 
 
 def _below(path: Path) -> Iterator[Path]:
@@ -202,3 +206,35 @@ def _header(name: str, size: int) -> tarfile.TarInfo:
     header = tarfile.TarInfo(name)
     header.size, header.mode, header.mtime = size, MODE, 0
     return header
+
+
+# ---- the facts that distinguish two systems of one name: hosts, processors, MPI, cluster
+
+_CPU_MODEL = ": cpu_model"
+
+
+def system_facts(records: Iterable[Record]) -> dict[str, SystemFacts]:
+    """The facts of each system that has finished runs."""
+    of_systems: dict[str, list[Record]] = {}
+    for record in records:
+        if record.status in (OK, FAILED):
+            of_systems.setdefault(record.case.system, []).append(record)
+    return {name: _facts(runs) for name, runs in sorted(of_systems.items())}
+
+
+def _facts(runs: list[Record]) -> SystemFacts:
+    hosts = {host for run in runs for host in run.hosts}
+    models = {value for run in runs for key, value in run.metadata.items() if key.endswith(_CPU_MODEL)}
+    mpi, clusters = set(), set()
+    variables = [name for scheduler in batch_schedulers() for name in scheduler.cluster_variables]
+    for run in runs:
+        evidence = read_evidence(_text_of(run, "evidence"), _text_of(run, "claim"))
+        mpi.add(evidence.claim.get("mpi", ""))
+        clusters |= {evidence.job.get(f"env.{name}", "") for name in variables}
+    lists = [tuple(sorted(values - {""})) for values in (hosts, models, mpi, clusters)]
+    return SystemFacts(lists[0], lists[1], lists[2], lists[3], len(runs))
+
+
+def _text_of(run: Record, name: str) -> str:
+    path = run.files.get(name)
+    return Path(path).read_bytes().decode("utf-8", errors="replace") if path else ""

@@ -8,21 +8,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup
-from mpicampaign.campaign.time_limits import check_time_limits
 from mpicampaign.errors import did_you_mean, suggestion
-from mpicampaign.keys import rule
+from mpicampaign.keys import Values, rule
 from mpicampaign.mpis import launcher_names, library_launcher
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.shape import either
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.own import SIZE, check_pattern
+from mpicampaign.units import format_duration, parse_duration
 from mpicampaign.yaml_lines import lookup, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, OwnMetric, Placement, System
-    from mpicampaign.campaign.notes import Notes
+    from mpicampaign.errors import Problem
     from mpicampaign.schedulers import Scheduler
-    from mpicampaign.yaml_lines import Key
+    from mpicampaign.yaml_lines import Document, Key
+
 
 _KINDS = {
     "systems": "system",
@@ -46,6 +49,45 @@ _PROVIDER_REFUSES = {
     "module": ("location", "build"),
     **dict.fromkeys(("path", "conda", "spack"), ("build",)),
 }
+
+
+class Notes:
+    """Errors by key path. ``doubts``: key paths of values already known to be wrong."""
+
+    def __init__(self, document: Document, doubts: Sequence[Key]) -> None:
+        self.document = document
+        self._problems: dict[Problem, None] = {}  # in the order in which they were found, each once
+        self._warnings: dict[Problem, None] = {}
+        self._doubts = set(doubts)
+        self._inside_doubt = {doubt[:length] for doubt in doubts for length in range(len(doubt))}
+
+    def doubt(self, key: Key) -> None:
+        """Note no more errors that only follow from the value at ``key``."""
+        self._doubts.add(key)
+        self._inside_doubt |= {key[:length] for length in range(len(key))}
+
+    def add(self, key: Key, message: str, value: str = "", hint: str = "", reads: Sequence[Key] = ()) -> None:
+        """Note an error at ``key``, unless its value or one of the values in ``reads`` is in doubt."""
+        if self._in_doubt(key) or any(self._in_doubt(each) or each in self._inside_doubt for each in reads):
+            return
+        self._problems[self.document.problem(key, message, value, hint)] = None
+
+    def warn(self, key: Key, message: str, value: str = "", hint: str = "") -> None:
+        """Note what may be right all the same."""
+        self._warnings[self.document.problem(key, message, value, hint)] = None
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """All warnings noted, in order."""
+        return tuple(self._warnings)
+
+    @property
+    def problems(self) -> list[Problem]:
+        """All errors noted, in order."""
+        return list(self._problems)
+
+    def _in_doubt(self, key: Key) -> bool:
+        return any(key[:length] in self._doubts for length in range(1, len(key) + 1))
 
 
 def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) -> None:
@@ -176,7 +218,7 @@ def _check_launcher(system: System, notes: Notes) -> None:
     reads: list[Key] = [("systems", system.name, "scheduler"), ("mpis", mpi.name)]
     if launcher == mpi.launcher:
         return
-    owners = {found.launcher: found for found in SCHEDULERS.values() if found.launcher}
+    owners = {each.launcher: each for each in SCHEDULERS.values() if each.launcher}
     if launcher not in owners:
         others = "".join(f", or by {name} under {owner.title}" for name, owner in owners.items())
         message = f"MPI library {shown(mpi.name)} is launched by {mpi.launcher}{others}"
@@ -201,8 +243,8 @@ def _note_unknown(key: Key, name: str, known: list[str], notes: Notes) -> None:
 
 
 def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
-    found = batch_scheduler(scheduler)
-    if found is None:
+    known = batch_scheduler(scheduler)
+    if known is None:
         return
     for item, directive in notes.document.items(key):
         try:
@@ -211,7 +253,7 @@ def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
             message = f"the scheduler cannot split this line into options: {str(error).lower()}"
             notes.add(item, message, shown(directive))
             continue
-        for option in dict.fromkeys(map(found.own_option, options)):
+        for option in dict.fromkeys(map(known.own_option, options)):
             if option:
                 message = f"each job script sets {option} itself, from its placement"
                 notes.add(item, message, shown(directive))
@@ -238,7 +280,7 @@ def _check_selectors(group: HostGroup, system: System, scheduler: Scheduler, not
     for selector in (name for name in given if name not in _FOR_ALL | scheduler.selectors):
         message = f"scheduler {scheduler.name} of system {shown(system.name)} has no {selector}"
         value = shown(given[selector]) if isinstance(given[selector], str) else ""
-        others = [found.name for found in SCHEDULERS.values() if selector in found.selectors]
+        others = [other.name for other in SCHEDULERS.values() if selector in other.selectors]
         notes.add((*key, selector), message, value, f"it is a key for {' and '.join(others)}", reads)
     for first, second in scheduler.either:
         if first in given and second in given:
@@ -321,10 +363,10 @@ def _check_command_line(benchmark: Benchmark, notes: Notes) -> None:
     """Note what the suite says of the program's name and of its arguments."""
     suite = SUITES.get(benchmark.suite)
     place: Key = ("benchmarks", benchmark.name)
-    for found in suite.arguments(benchmark.program, benchmark.arguments) if suite else ():
-        key = (*place, "program") if found.program else _argument(place, found.value, notes)
-        note = notes.warn if found.doubtful else notes.add
-        note(key, found.message, shown(found.value) if found.value else "", found.hint)
+    for doubt in suite.arguments(benchmark.program, benchmark.arguments) if suite else ():
+        key = (*place, "program") if doubt.program else _argument(place, doubt.value, notes)
+        note = notes.warn if doubt.doubtful else notes.add
+        note(key, doubt.message, shown(doubt.value) if doubt.value else "", doubt.hint)
 
 
 def _argument(place: Key, value: str, notes: Notes) -> Key:
@@ -395,3 +437,53 @@ def _check_provider(benchmark: Benchmark, notes: Notes) -> None:
     for refused in _PROVIDER_REFUSES.get(kind, ()):
         if getattr(benchmark.provider, refused):
             notes.add((*key, refused), f"provider {kind} does not use {refused}", reads=[(*key, "kind")])
+
+
+# ---- time limits that people read otherwise: 10:00 is 10 h here and 10 min to users of Slurm, 30 is no time
+
+_TIME_LIMIT = "time_limit"
+_NUMBER = re.compile(r"[0-9.]+", re.ASCII)
+_TWO_NUMBERS = re.compile(r"([0-9]+):([0-9]{2})", re.ASCII)
+
+
+def limits_text(campaign: Campaign) -> str:
+    """Each time limit of the file as it is read, in one line: ``time_limit 10:00 = 10 h, 5 min``."""
+    given = dict.fromkeys(_given(campaign.document).values())
+    if not given:
+        return f"{_TIME_LIMIT} {format_duration(campaign.time_limit)}, the default"
+    return f"{_TIME_LIMIT} {', '.join(map(_as_read, given))}"
+
+
+def check_time_limits(campaign: Campaign, notes: Notes) -> None:
+    """Note numbers without a unit, and warn of H:MM where people know Slurm.
+
+    A campaign with a schedule is only warned: no upgrade may stop what cron calls.
+    """
+    schedulers = (SCHEDULERS.get(system.scheduler) for system in campaign.systems.values())
+    slurm = next((each.title for each in schedulers if each and each.minutes_first), "")
+    note = notes.warn if campaign.schedule else notes.add
+    for key, text in _given(notes.document).items():
+        pair = _TWO_NUMBERS.fullmatch(text)
+        if _NUMBER.fullmatch(text):
+            message = f"a number without a unit: {text} s as read so far, {text} min to Slurm and LSF"
+            note(key, message, text, f"write {text} s or {text} min")
+        elif pair and slurm:
+            _warn_of_pair(key, int(pair[1]), int(pair[2]), slurm, notes)
+
+
+def _warn_of_pair(key: Key, first: int, second: int, scheduler: str, notes: Notes) -> None:
+    text, units = f"{first}:{second:02d}", ("h", "min") if second == 0 else ("min", "s")
+    here, there = (f"{first * 60 + second if second else first} {unit}" for unit in units)
+    message = f"{text} is {here} here (H:MM), and {there} to users of {scheduler} (M:SS)"
+    notes.warn(key, message, "", f"write {here} or {there}")
+
+
+def _given(document: Document) -> dict[Key, str]:
+    """The time limits of the file, as they are written."""
+    values = Values(document)
+    keys: list[Key] = [(_TIME_LIMIT,), *((*block, _TIME_LIMIT) for block, _ in document.items(("matrix",)))]
+    return {key: text.strip() for key in keys if (text := values.text(key))}
+
+
+def _as_read(text: str) -> str:
+    return text if text[-1].isalpha() else f"{text} = {format_duration(parse_duration(text))}"

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from itertools import product
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mpicampaign import this_machine
 from mpicampaign.campaign.checks import check_reference, check_sockets
 from mpicampaign.campaign.model import CORES
-from mpicampaign.campaign.requests import request_of
 from mpicampaign.errors import did_you_mean
 from mpicampaign.suites import SUITES
+from mpicampaign.suites.suite import Request
 from mpicampaign.this_machine import physical_cores
+from mpicampaign.units import parse_size
 from mpicampaign.yaml_lines import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mpicampaign.campaign.checks import Notes
     from mpicampaign.campaign.model import Benchmark, Campaign, Fabric, HostGroup, Mpi, Placement, System
-    from mpicampaign.campaign.notes import Notes
     from mpicampaign.yaml_lines import Key
+
 
 MAX_CASES = 100_000
 
@@ -97,13 +101,13 @@ def _names(campaign: Campaign, index: int, section: str, notes: Notes) -> dict[s
     """The defined names of a matrix entry's key, with their places; others are noted."""
     key: Key = ("matrix", index, section)
     known: dict[str, Any] = getattr(campaign, section)
-    found: dict[str, Key] = {}
+    first: dict[str, Key] = {}
     for item, name in notes.document.items(key):
-        if name in found:
+        if name in first:
             notes.add(item, "named twice", shown(name))
         elif check_reference(item, section, name, known, notes):
-            found[name] = item
-    return found
+            first[name] = item
+    return first
 
 
 def _check_twice(
@@ -245,3 +249,43 @@ def _mentions(pair: _Pair, transport: str, mark: str) -> bool:
     return settings is not None and any(
         mark in text for text in (*settings.options, *settings.environment.values())
     )
+
+
+# ---- what each case asks of its suite
+
+
+def request_of(
+    benchmark: Benchmark,
+    placement: Placement,
+    group: HostGroup,
+    system: System | None,
+    ranks_per_node: int,
+    time_limit: int = 0,
+) -> Request:
+    """A benchmark in a placement on a host group; ``time_limit`` in s."""
+    here = system is not None and system.local and not group.hosts
+    return Request(
+        benchmark.program,
+        benchmark.arguments,
+        benchmark.parameters,
+        tuple(Path(file).name for file in benchmark.inputs),
+        placement.nodes,
+        ranks_per_node,
+        _memory(group, here),
+        this_machine.physical_cores() if here and group.cores is None else group.cores,
+        time_limit,
+    )
+
+
+def _memory(group: HostGroup, here: bool) -> int | None:
+    """The memory (B) that a node has for the ranks: no more than the scheduler is asked for."""
+    requested = _requested(group.memory)
+    available = group.node_memory or (this_machine.memory() if here else None)
+    return min(filter(None, (requested, available)), default=None)
+
+
+def _requested(memory: str) -> int | None:
+    """Slurm's --mem in bytes: MiB without a unit; 0 asks for all of it."""
+    if memory in ("", "0"):
+        return None
+    return parse_size(f"{memory}iB" if memory[-1].isalpha() else f"{memory}MiB")

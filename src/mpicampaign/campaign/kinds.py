@@ -172,14 +172,14 @@ CORES = "cores"  # ranks_per_node: one rank on each physical core
 
 
 def _ranks(values: Values, key: Key) -> int | str:
-    found = values.get(key)
-    return found if isinstance(found, str) else int(found)
+    number = values.get(key)
+    return number if isinstance(number, str) else int(number)
 
 
 RANKS_PER_NODE = _count_or(CORES, 100_000, _ranks)
 
 
-def of_room(names: Iterable[str]) -> Kind:
+def registered(names: Iterable[str]) -> Kind:
     """A name in one of the rooms. The checks ask the room itself: other packages may add names."""
     known = ", ".join(f"`{name}`" for name in dict.fromkeys(names))
     return Kind({"type": "string", "x-type": known}, Values.text)

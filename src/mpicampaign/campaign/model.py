@@ -11,41 +11,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import Any
 
-from mpicampaign.campaign.kinds import (
-    COMMAND,
-    CONSTRAINT,
-    DEVICE,
-    DIRECTIVES,
-    DURATION,
-    ENVIRONMENT,
-    FILES,
-    FLOP_RATE,
-    HOST_PATTERNS,
-    HOSTS,
-    LOCATION,
-    MEMORY,
-    METRIC_NAME,
-    MODULES,
-    NAMES,
-    NUMBER,
-    ON_OFF,
-    PARAMETERS,
-    PATTERNS,
-    PREFIX,
-    PROGRAM,
-    PROGRAM_PATH,
-    RANKS_PER_NODE,
-    RATE,
-    RESERVATION,
-    RUNS,
-    SIZE,
-    SIZES,
-    SWITCHES,
-    TIME_OF_DAY,
-    TOKENS,
-    WORD,
-    of_room,
-)
+from mpicampaign.campaign import kinds
 from mpicampaign.campaign.kinds import CORES as CORES
 from mpicampaign.errors import Problem
 from mpicampaign.expectation import LIMIT, Limit
@@ -101,10 +67,10 @@ class Fabric:
         "tcp",
         required=True,
     )
-    interface: str = key(DEVICE, "Network interface on the nodes", "", "eth0")
-    device: str = key(DEVICE, "InfiniBand device on the nodes", "", "mlx5_0")
+    interface: str = key(kinds.DEVICE, "Network interface on the nodes", "", "eth0")
+    device: str = key(kinds.DEVICE, "InfiniBand device on the nodes", "", "mlx5_0")
     bytes_per_second: float | None = key(
-        RATE,
+        kinds.RATE,
         "Line rate of one direction",
         "The physical bound that results are compared with.",
         "1 Gbit/s",
@@ -123,10 +89,10 @@ class TransportSettings:
     """
 
     options: tuple[str, ...] = key(
-        TOKENS, "Launcher options", _OF_FABRIC, ["--mca", "btl", "self,tcp"], default=[]
+        kinds.TOKENS, "Launcher options", _OF_FABRIC, ["--mca", "btl", "self,tcp"], default=[]
     )
     environment: dict[str, str] = key(
-        ENVIRONMENT, "Environment variables", _OF_FABRIC, {"FI_PROVIDER": "tcp"}, default={}
+        kinds.ENVIRONMENT, "Environment variables", _OF_FABRIC, {"FI_PROVIDER": "tcp"}, default={}
     )
 
 
@@ -141,7 +107,7 @@ class Mpi:
     """
 
     name: str
-    launcher: str = key(of_room(_LAUNCHERS), "Launcher", "", "openmpi", required=True)
+    launcher: str = key(kinds.registered(_LAUNCHERS), "Launcher", "", "openmpi", required=True)
     transports: dict[str, TransportSettings] = key(
         chosen(SETTINGS, ("shm", "tcp", "ibv")),
         "What forces each transport",
@@ -149,20 +115,20 @@ class Mpi:
         {"shm": {"environment": {"I_MPI_FABRICS": "shm"}}},
         required=True,
     )
-    command: str = key(COMMAND, "Launch command", "", "mpiexec", default="mpirun")
+    command: str = key(kinds.COMMAND, "Launch command", "", "mpiexec", default="mpirun")
     environment: dict[str, str] = key(
-        ENVIRONMENT,
+        kinds.ENVIRONMENT,
         "Environment variables of every run",
         "For example those that make the library report what it uses.",
         {"I_MPI_DEBUG": 5},
         default={},
     )
-    options: tuple[str, ...] = key(TOKENS, "Launcher options of every run", "", "-prot", default=[])
+    options: tuple[str, ...] = key(kinds.TOKENS, "Launcher options of every run", "", "-prot", default=[])
     unbound: TransportSettings | None = key(
         SETTINGS, "What turns off the library's own binding", "", {"options": ["--bind-to", "none"]}
     )
     pmi: str = key(
-        WORD,
+        kinds.WORD,
         "Kind of PMI",
         "The value of srun --mpi= for this library. Without it srun cannot launch it.",
         "pmix",
@@ -183,7 +149,7 @@ class System:
 
     name: str
     scheduler: str = key(
-        of_room(each.name for each in SCHEDULERS.built_in()),
+        kinds.registered(each.name for each in SCHEDULERS.built_in()),
         "Scheduler",
         "One of these, or one from another package. none: scripts run where they are "
         "started, on one machine or over a list of hosts.",
@@ -199,41 +165,43 @@ class System:
         required=True,
     )
     launcher: str = key(
-        of_room([*_LAUNCHERS, *_OF_SCHEDULERS]),
+        kinds.registered([*_LAUNCHERS, *_OF_SCHEDULERS]),
         "Launcher",
         "Default: the launcher of the MPI library. Under Slurm, srun may start any library that has a `pmi`.",
         "srun",
     )
     prefix: str = key(
-        PREFIX,
+        kinds.PREFIX,
         "Folder of the MPI library",
         "It holds bin and lib. `wheel`: the library's wheel, in the Python environment of this program or in "
         "one made by `make mpis`. Default: the library is on the PATH, or modules provide it.",
         "/opt/openmpi-5",
     )
     programs: dict[str, str] = key(
-        mapping(None, PROGRAM_PATH),
+        mapping(None, kinds.PROGRAM_PATH),
         "Programs on this system",
         "Full paths by program name. They take precedence over a benchmark's provider.",
         {"IMB-MPI1": "/apps/imb/2021/IMB-MPI1"},
     )
     login_hosts: tuple[str, ...] = key(
-        HOST_PATTERNS,
+        kinds.HOST_PATTERNS,
         "Host name patterns of the machines from which the system is used",
         "They identify the machines of this system. Needed where a campaign has several systems.",
         "login*.cluster.example",
         default=[],
     )
     source: tuple[str, ...] = key(
-        FILES,
+        kinds.FILES,
         "Files to source",
         "Sourced by the job script before modules are loaded.",
         "/etc/profile.d/modules.sh",
         default=[],
     )
-    modules: tuple[str, ...] = key(MODULES, "Modules to load", "", ["gcc/13", "openmpi/5.0"], default=[])
+    modules: tuple[str, ...] = key(
+        kinds.MODULES, "Modules to load", "", ["gcc/13", "openmpi/5.0"], default=[]
+    )
     environment: dict[str, str] = key(
-        ENVIRONMENT,
+        kinds.ENVIRONMENT,
         "Environment variables",
         "Set in each job, after those of the MPI library. Values are passed on as they are: nothing in them "
         "is expanded.",
@@ -241,10 +209,10 @@ class System:
         default={},
     )
     directives: tuple[str, ...] = key(
-        DIRECTIVES, "Extra scheduler directives", _DIRECTIVES_TEXT, "--mail-type=NONE", default=[]
+        kinds.DIRECTIVES, "Extra scheduler directives", _DIRECTIVES_TEXT, "--mail-type=NONE", default=[]
     )
     launcher_options: tuple[str, ...] = key(
-        TOKENS, "Extra launcher options", _SPLIT, "--mca pml ob1", default=[]
+        kinds.TOKENS, "Extra launcher options", _SPLIT, "--mca pml ob1", default=[]
     )
     max_queued: int | None = key(
         count(1, 1000000),
@@ -268,7 +236,7 @@ class System:
         default="scheduler",
     )
     evidence: bool = key(
-        ON_OFF,
+        kinds.ON_OFF,
         "Evidence of the ranks",
         "off: no library is preloaded into the benchmark. Such runs are unverified.",
         "off",
@@ -301,7 +269,7 @@ class HostGroup:
     name: str
     system: str = key(NAME, "System it belongs to", "", "cluster", required=True)
     hosts: tuple[str, ...] = key(
-        HOSTS,
+        kinds.HOSTS,
         "Hosts",
         "Slurm: the node list. LSF: hosts or host groups, as for bsub -m. No scheduler: the hosts in order "
         "of use; none means this machine.",
@@ -310,23 +278,23 @@ class HostGroup:
         default=[],
     )
     members: tuple[str, ...] = key(
-        HOST_PATTERNS,
+        kinds.HOST_PATTERNS,
         "Host name patterns of the group",
         "The hosts that a run reports must match one of them. Default: the hosts, if there is no "
         "scheduler and they are names; otherwise no claim is made.",
         "node0*",
         default=[],
     )
-    partition: str = key(WORD, "Partition", "Slurm only.", "compute")
+    partition: str = key(kinds.WORD, "Partition", "Slurm only.", "compute")
     constraint: str = key(
-        CONSTRAINT, "Constraint", "Slurm only; the operators & | * ( ) [ ] may be used.", "skylake&ib"
+        kinds.CONSTRAINT, "Constraint", "Slurm only; the operators & | * ( ) [ ] may be used.", "skylake&ib"
     )
-    queue: str = key(WORD, "Queue", "LSF only.", "normal")
-    reservation: str = key(RESERVATION, "Reservation", "Slurm and LSF.", "bench", "user1#0")
-    account: str = key(WORD, "Account or project", "Slurm and LSF.", "proj42")
-    qos: str = key(WORD, "Quality of service", "Slurm only.", "high")
+    queue: str = key(kinds.WORD, "Queue", "LSF only.", "normal")
+    reservation: str = key(kinds.RESERVATION, "Reservation", "Slurm and LSF.", "bench", "user1#0")
+    account: str = key(kinds.WORD, "Account or project", "Slurm and LSF.", "proj42")
+    qos: str = key(kinds.WORD, "Quality of service", "Slurm only.", "high")
     licenses: str = key(
-        WORD, "Licences", "Slurm only: names with counts, as for sbatch --licenses.", "fabric:1"
+        kinds.WORD, "Licences", "Slurm only: names with counts, as for sbatch --licenses.", "fabric:1"
     )
     exclusive: bool = key(flag(), "Whole nodes for each job", "Slurm and LSF.", True, default=False)
     hint: str = key(
@@ -342,11 +310,11 @@ class HostGroup:
         1,
     )
     memory: str = key(
-        MEMORY, "Memory of a node", "Slurm only, as for sbatch --mem; 0 asks for all of it.", "64G"
+        kinds.MEMORY, "Memory of a node", "Slurm only, as for sbatch --mem; 0 asks for all of it.", "64G"
     )
-    gres: str = key(WORD, "Generic resources", "Slurm only, as for sbatch --gres.", "gpu:1")
+    gres: str = key(kinds.WORD, "Generic resources", "Slurm only, as for sbatch --gres.", "gpu:1")
     switches: str = key(
-        SWITCHES,
+        kinds.SWITCHES,
         "Switches",
         "Slurm only: the largest number of leaf switches, and how long to wait for them, as for sbatch "
         "--switches.",
@@ -365,20 +333,20 @@ class HostGroup:
         32,
     )
     node_memory: int | None = key(
-        SIZE,
+        kinds.SIZE,
         "Memory that a node has for the ranks",
         "Input sizes are made from it and checked against it. On this machine it is known.",
         "256 GiB",
     )
     core_peak: float | None = key(
-        FLOP_RATE,
+        kinds.FLOP_RATE,
         "Peak rate of a core",
         "In double precision, as its maker or its clock and vector units give it. Tables then show HPL as a "
         "fraction of it, marked as an estimate.",
         "41.6 Gflop/s",
     )
     directives: tuple[str, ...] = key(
-        DIRECTIVES, "Extra scheduler directives", _DIRECTIVES_TEXT, ["--mem=0"], default=[]
+        kinds.DIRECTIVES, "Extra scheduler directives", _DIRECTIVES_TEXT, ["--mem=0"], default=[]
     )
     fabrics: dict[str, Fabric] = key(
         table(FABRIC, NAME),
@@ -404,7 +372,7 @@ class Placement:
     name: str
     nodes: int = key(count(1, 100000), "Nodes", "", 2, required=True)
     ranks_per_node: int | str = key(
-        RANKS_PER_NODE,
+        kinds.RANKS_PER_NODE,
         "Ranks on each node",
         f"`{CORES}`: one rank on each physical core.",
         2,
@@ -437,10 +405,10 @@ class Placement:
         NAME, "Fabric", "Needed where a host group has several fabrics of the transport.", "roce"
     )
     launcher_options: tuple[str, ...] = key(
-        TOKENS, "Extra launcher options", _SPLIT, "-cpu_bind=MAP_CPU:0,15", default=[]
+        kinds.TOKENS, "Extra launcher options", _SPLIT, "-cpu_bind=MAP_CPU:0,15", default=[]
     )
     program_prefix: tuple[str, ...] = key(
-        TOKENS, "Command before the program", "", "numactl --cpunodebind=0 --", default=[]
+        kinds.TOKENS, "Command before the program", "", "numactl --cpunodebind=0 --", default=[]
     )
     description: str = key(LINE, "Description", "", "two cores of one socket")
 
@@ -460,14 +428,14 @@ class Provider:
 
     kind: str = key(choice(_PROVIDERS), "Kind", _PROVIDERS_TEXT, "module", required=True)
     location: str = key(
-        LOCATION,
+        kinds.LOCATION,
         "Path, folder of the source or the conda environment, or Spack spec",
         "",
         "/apps/imb/IMB-MPI1",
         "osu-micro-benchmarks",
     )
     modules: tuple[str, ...] = key(
-        MODULES, "Modules to load", "In addition to those of the system.", "imb/2021.8", default=[]
+        kinds.MODULES, "Modules to load", "In addition to those of the system.", "imb/2021.8", default=[]
     )
     build: str = key(
         LINE,
@@ -524,20 +492,17 @@ OWN_METRIC = entry(OwnMetric, "own_metric", "Metric of a program of one's own")
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A program with its parameters.
-
-    ``figure_sizes``: in bytes; empty: those of the campaign.
-    """
+    """A program with its parameters."""
 
     name: str
     suite: str = key(
-        of_room(each.name for each in SUITES.built_in()),
+        kinds.registered(each.name for each in SUITES.built_in()),
         "Suite",
         "It determines how the output is read: one of these, or one from another package.",
         "imb",
         required=True,
     )
-    program: str = key(PROGRAM, "Program", "Its file name.", "IMB-MPI1", required=True)
+    program: str = key(kinds.PROGRAM, "Program", "Its file name.", "IMB-MPI1", required=True)
     provider: Provider = key(
         PROVIDER,
         "Provider",
@@ -547,7 +512,7 @@ class Benchmark:
         required=True,
     )
     arguments: tuple[str, ...] = key(
-        TOKENS,
+        kinds.TOKENS,
         "Arguments",
         "A text is split into tokens as a shell does; nothing in it is expanded.",
         "-iter 1000 PingPong",
@@ -555,27 +520,27 @@ class Benchmark:
         default=[],
     )
     parameters: dict[str, str] = key(
-        PARAMETERS,
+        kinds.PARAMETERS,
         "Parameters",
         "What the suite puts into the program's input file; see docs/applications.md.",
         {"N": 44640, "NB": 180, "P": 2, "Q": 2},
         default={},
     )
     inputs: tuple[str, ...] = key(
-        FILES,
+        kinds.FILES,
         "Input files",
         "Copied into the folder that the program starts in. Relative to the file that names them.",
         "data/mesh.bin",
         default=[],
     )
     metrics: dict[str, OwnMetric] = key(
-        table(OWN_METRIC, METRIC_NAME),
+        table(OWN_METRIC, kinds.METRIC_NAME),
         "Metrics",
         "Suite own only: what its outputs hold, by name; see docs/own-programs.md.",
         {"rate": {"pattern": "^rate ([0-9.]+)$", "unit": "cells/s", "better": "higher"}},
     )
     whole: tuple[str, ...] = key(
-        PATTERNS,
+        kinds.PATTERNS,
         "Lines of a whole output",
         "Suite own only: patterns as for grep -E; a run without a line for each has failed.",
         "^done$",
@@ -588,12 +553,6 @@ class Benchmark:
         "^ERROR",
     )
     ranks_minimum: int = key(count(1, 1000000), "Smallest number of ranks", "", 2, default=1)
-    figure_sizes: tuple[int, ...] = key(
-        SIZES,
-        "Message sizes at which tables show its bandwidth",
-        "Default: table_sizes of the campaign.",
-        ["8KiB", "1MiB"],
-    )
 
 
 BENCHMARK = entry(Benchmark, "benchmark", "Benchmark")
@@ -606,11 +565,13 @@ class MatrixEntry:
     ``time_limit``: of one run, in seconds.
     """
 
-    host_groups: tuple[str, ...] = key(NAMES, "Host groups", "", ["skylake", "milan"], required=True)
-    placements: tuple[str, ...] = key(NAMES, "Placements", "", ["SHM-1", "SHM-2", "TCP"], required=True)
-    benchmarks: tuple[str, ...] = key(NAMES, "Benchmarks", "", "PingPong", required=True)
-    repeats: int = key(RUNS, "Repeats of each case", "Default: repeats of the campaign.", 10)
-    time_limit: int = key(DURATION, "Time limit of one run", "Default: time_limit of the campaign.", "45 min")
+    host_groups: tuple[str, ...] = key(kinds.NAMES, "Host groups", "", ["skylake", "milan"], required=True)
+    placements: tuple[str, ...] = key(kinds.NAMES, "Placements", "", ["SHM-1", "SHM-2", "TCP"], required=True)
+    benchmarks: tuple[str, ...] = key(kinds.NAMES, "Benchmarks", "", "PingPong", required=True)
+    repeats: int = key(kinds.RUNS, "Repeats of each case", "Default: repeats of the campaign.", 10)
+    time_limit: int = key(
+        kinds.DURATION, "Time limit of one run", "Default: time_limit of the campaign.", "45 min"
+    )
 
 
 MATRIX_ENTRY = entry(MatrixEntry, "matrix_entry", "Matrix entry")
@@ -623,7 +584,9 @@ class Schedule:
     Times in seconds, ``at`` in minutes after midnight; ``limit`` is 0 where the file gives none.
     """
 
-    every: int = key(DURATION, "Time from tick to tick", "Whole minutes.", "20 min", "1 day", required=True)
+    every: int = key(
+        kinds.DURATION, "Time from tick to tick", "Whole minutes.", "20 min", "1 day", required=True
+    )
     series: str = key(
         choice((REPEATS, NEW_SERIES)),
         "What a tick makes",
@@ -632,15 +595,15 @@ class Schedule:
         NEW_SERIES,
         required=True,
     )
-    at: int = key(TIME_OF_DAY, "Time of day", "Where `every` is in days.", "2:30", default="4:00")
+    at: int = key(kinds.TIME_OF_DAY, "Time of day", "Where `every` is in days.", "2:30", default="4:00")
     limit: int = key(
-        DURATION,
+        kinds.DURATION,
         "Time limit of a tick",
         "A tick that takes longer gets SIGTERM; a later tick goes on. Default: `every`.",
         "3 h",
     )
     notify: tuple[str, ...] = key(
-        TOKENS,
+        kinds.TOKENS,
         "Command to call when a tick has found something",
         "It gets the name of a file with the text as its last argument. Secrets belong in that command, not "
         "in this file.",
@@ -669,7 +632,7 @@ class Campaign:
     )
     title: str = key(LINE, "Title of tables and report", "Default: the name.", "Old and new nodes compared")
     include: tuple[str, ...] = key(
-        FILES,
+        kinds.FILES,
         "Campaign files that this one extends",
         "Relative to this file. Mappings are merged key by key: later files and this one take precedence. "
         "Lists and single values are replaced.",
@@ -684,7 +647,7 @@ class Campaign:
         default=1,
     )
     repeats: int = key(
-        RUNS,
+        kinds.RUNS,
         "Repeats of each case",
         "A repeat is one independent execution: one job. until known: 6 to 20, until the interval of each "
         "ranked metric reaches 5 % to either side of its median, or node_hours_cap is used up.",
@@ -709,7 +672,7 @@ class Campaign:
         default=UNRANKED,
     )
     time_when_busy: int = key(
-        DURATION,
+        kinds.DURATION,
         "Time that a call takes on a busy machine",
         "Without a scheduler only. Where eight of the first ten runs of a call were disturbed, it makes no "
         "repeats beyond the third, and leaves out runs that do not fit into this time, the long ones first; "
@@ -717,7 +680,7 @@ class Campaign:
         "5 min",
     )
     time_limit: int = key(
-        DURATION,
+        kinds.DURATION,
         "Time limit of one run",
         "With a unit: s, min or h. 0:45 and 0:45:00 are 45 min (H:MM, H:MM:SS).",
         "45 min",
@@ -725,13 +688,13 @@ class Campaign:
         default="10 min",
     )
     node_hours_cap: float | None = key(
-        NUMBER,
+        kinds.NUMBER,
         "Largest number of node-hours that the plan may take",
         "A plan that exceeds it is refused; every run counts with its time limit. Default: no cap.",
         100,
     )
     table_sizes: tuple[int, ...] = key(
-        SIZES,
+        kinds.SIZES,
         "Message sizes at which tables show bandwidth",
         "With a unit, or in bytes.",
         [1024, "1MiB"],
@@ -817,8 +780,7 @@ class Campaign:
     @property
     def presentation(self) -> Presentation:
         """How to show its results."""
-        sizes = {name: found.figure_sizes for name, found in self.benchmarks.items() if found.figure_sizes}
-        return Presentation(self.title, self.table_sizes, sizes, reference=self.reference)
+        return Presentation(self.title, self.table_sizes, reference=self.reference)
 
 
 CAMPAIGN = entry(Campaign, "", "Campaign file")

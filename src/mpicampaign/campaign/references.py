@@ -9,7 +9,7 @@ from mpicampaign.reference import load_reference, reference_names
 from mpicampaign.yaml_lines import shown
 
 if TYPE_CHECKING:
-    from mpicampaign.campaign.notes import Notes
+    from mpicampaign.campaign.checks import Notes
     from mpicampaign.reference import Reference
     from mpicampaign.yaml_lines import Key
 

@@ -26,7 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.campaign.time_limits import limits_text
+    from mpicampaign.campaign.checks import limits_text
     from mpicampaign.jobs.plan_text import allocation_text, sources_text
 
     prepared = _checked(options)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.exit_status import DONE
-from mpicampaign.selection import ALL_RUNS, Selection, spans, split_names
+from mpicampaign.selection import ALL_RUNS, RunSelection, spans, split_names
 from mpicampaign.text import visible_lines
 
 if TYPE_CHECKING:
@@ -45,12 +45,12 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one JSON document (docs/formats.md)")
 
 
-def selection_of(options: argparse.Namespace) -> Selection:
+def selection_of(options: argparse.Namespace) -> RunSelection:
     """The runs that the options select; all of them for a subcommand without such options."""
     if not hasattr(options, "repeat"):
         return ALL_RUNS
     placements, benchmarks, groups = map(tuple, (options.placement, options.benchmark, options.host_group))
-    return Selection(placements, benchmarks, groups, spans(options.repeat))
+    return RunSelection(placements, benchmarks, groups, spans(options.repeat))
 
 
 def add_verbose(parser: argparse.ArgumentParser, shows: str) -> None:
@@ -69,7 +69,7 @@ def selection_lines(prepared: Prepared) -> list[str]:
     """One line that names the selection, if there is one."""
     if not prepared.selection:
         return []
-    return [f"only {prepared.selection}: {len(prepared.selected)} of {len(prepared.scripts)} runs"]
+    return [f"only {prepared.selection}: {len(prepared.selected)} of {len(prepared.runs)} runs"]
 
 
 def make_runs(
@@ -131,15 +131,15 @@ def discard_output() -> None:
 
 def doubts(prepared: Prepared, *keys: str) -> list[str]:
     """Lines about what is doubtful in the campaign file; ``keys``: only at these."""
-    found = (each for each in prepared.campaign.warnings if not keys or each.key.split(".")[-1] in keys)
-    return [f"warning: {each}" for each in found]
+    warnings = (each for each in prepared.campaign.warnings if not keys or each.key.split(".")[-1] in keys)
+    return [f"warning: {each}" for each in warnings]
 
 
 def beside(prepared: Prepared) -> list[str]:
     """Lines about results that the campaign does not describe."""
     from mpicampaign.collect.undescribed import undescribed_lines
 
-    return undescribed_lines(prepared.plan_file, prepared.folder)
+    return undescribed_lines(prepared.plan, prepared.folder)
 
 
 def counts(records: list[Record]) -> str:

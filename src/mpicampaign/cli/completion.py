@@ -69,5 +69,5 @@ class _Names:
         from mpicampaign.campaign.file import read_with_includes
 
         before, comma, _last = prefix.rpartition(",")
-        found = read_with_includes(self.file).data.get(self.section)
-        return [f"{before}{comma}{name}" for name in found] if isinstance(found, dict) else []
+        entries = read_with_includes(self.file).data.get(self.section)
+        return [f"{before}{comma}{name}" for name in entries] if isinstance(entries, dict) else []

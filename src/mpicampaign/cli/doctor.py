@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 from mpicampaign.cli.common import add_json, print_lines
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.errors import UserError, did_you_mean
+from mpicampaign.records import plain_fields
 from mpicampaign.units import parse_duration
 
 if TYPE_CHECKING:
     from mpicampaign.doctor.examine import DoctorOptions
+    from mpicampaign.site.facts import NodeGroup, NodeProbe, Site
+
 
 EXAMPLES = (
     ("mpicampaign doctor", "asks the scheduler, probes a node of each kind, writes site.yaml"),
@@ -46,21 +49,20 @@ def _scheduler(name: str) -> str:
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.doctor.examine import examine
 
-    examine(_wishes(options), print_lines)
+    examine(_doctor_options(options), print_lines)
     return DONE
 
 
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     """The exit status, and the data of ``--json``."""
-    from mpicampaign.cli.site_data import site_data
     from mpicampaign.doctor.examine import examine
 
-    wishes = _wishes(options)
-    site = examine(wishes, say=lambda line: None)
-    return DONE, {"campaign_file": str(wishes.output), **site_data(site)}
+    chosen = _doctor_options(options)
+    site = examine(chosen, say=lambda line: None)
+    return DONE, {"campaign_file": str(chosen.output), **site_data(site)}
 
 
-def _wishes(options: argparse.Namespace) -> DoctorOptions:
+def _doctor_options(options: argparse.Namespace) -> DoctorOptions:
     from mpicampaign.doctor.examine import DoctorOptions
 
     try:
@@ -69,3 +71,48 @@ def _wishes(options: argparse.Namespace) -> DoctorOptions:
         raise UserError(f"--time-limit: {error}") from error
     queues, scheduler, probe = tuple(options.queues), options.scheduler or "", not options.no_probe
     return DoctorOptions(options.output, options.overwrite, queues, scheduler, probe, seconds)
+
+
+def site_data(site: Site) -> dict[str, Any]:
+    """The scheduler, its queues, the MPI libraries and the host groups; unknown is null."""
+    return {
+        "host": site.host,
+        "scheduler": site.scheduler.name,
+        "queues": [
+            {
+                "name": queue.name,
+                "default": queue.default,
+                "open": queue.open,
+                "time_limit": queue.time_limit or None,
+                "notes": list(queue.notes),
+            }
+            for queue in site.queues
+        ],
+        "modules": site.modules,
+        "libraries": [plain_fields(library) for library in site.libraries],
+        "host_groups": [_group(group) for group in site.groups],
+        "notes": list(site.notes),
+    }
+
+
+def _group(group: NodeGroup) -> dict[str, Any]:
+    return {
+        "name": group.name,
+        "hosts": list(group.nodes.names),
+        "usable": group.nodes.usable,
+        "queue": group.nodes.queue or None,
+        "sockets": group.sockets,
+        "cores": group.cores,
+        "not_examined": group.unknown or None,
+        "probe": _probe(group.probe) if group.probe else None,
+        "seen_on": list(group.seen_on),
+    }
+
+
+def _probe(probe: NodeProbe) -> dict[str, Any]:
+    """Rates in the units of their keys; memory in bytes."""
+    return {
+        **plain_fields(probe),
+        "interfaces": [plain_fields(interface) for interface in probe.interfaces],
+        "ports": [plain_fields(port) for port in probe.ports],
+    }

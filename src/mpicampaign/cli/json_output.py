@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mpicampaign.errors import Problem
-    from mpicampaign.jobs.prepare import Prepared, Script
+    from mpicampaign.jobs.prepare import Prepared
+    from mpicampaign.jobs.run import Run
 
 FORMAT = "mpicampaign-command"
 VERSION = 1
@@ -51,8 +52,7 @@ def campaign_data(prepared: Prepared) -> dict[str, Any]:
     }
 
 
-def run_data(script: Script) -> dict[str, Any]:
+def run_data(run: Run) -> dict[str, Any]:
     """What identifies a run."""
-    run = script.run
     case = plain_fields(run.case)
-    return {**case, "repeat": run.repeat, "identity": run.identity, "folder": str(script.folder)}
+    return {**case, "repeat": run.repeat, "identity": run.identity, "folder": str(run.folder)}

@@ -45,12 +45,12 @@ def run(options: argparse.Namespace) -> int:
         hint = "add, for example, expect: [{benchmark: PingPong, metric: latency at 0 B, at_most: 2 us}]"
         raise UserError(Problem("this campaign sets no limits", campaign.file, key="expect", hint=hint))
     folder = results_folder() / campaign.name
-    found = judge_folder(folder, campaign)
-    if not found:
+    judgements = judge_folder(folder, campaign)
+    if not judgements:
         raise UserError(Problem("no case of the matrix has a limit", campaign.file, key="expect"))
-    write_judgement(folder, campaign.name, found)
-    print_lines(*contract_lines(found))
-    outcomes = {judged.outcome for judged in found}
+    write_judgement(folder, campaign.name, judgements)
+    print_lines(*contract_lines(judgements))
+    outcomes = {judged.outcome for judged in judgements}
     if FAILED in outcomes:
         return exit_status.FAILED
     return exit_status.UNDECIDED if UNDECIDED in outcomes else exit_status.DONE
@@ -62,8 +62,7 @@ def judge_folder(folder: Path, campaign: Campaign) -> list[Judged]:
     from mpicampaign.compare.compare import compare
     from mpicampaign.compare.contract import judge
 
-    shown = campaign.presentation
-    comparison = compare(collect_all(folder), shown.table_sizes, shown.benchmark_sizes)
+    comparison = compare(collect_all(folder), campaign.table_sizes)
     cases = [entry.case for entry in plan_of(folder).cases]
     return judge(campaign.expect, comparison, cases, _before(folder, campaign), campaign.file)
 
@@ -80,16 +79,15 @@ def _before(folder: Path, campaign: Campaign) -> Comparison | None:
     names = store.names()
     if not names:
         return None
-    shown = campaign.presentation
-    return compare(store.records(names[-1]), shown.table_sizes, shown.benchmark_sizes)
+    return compare(store.records(names[-1]), campaign.table_sizes)
 
 
-def write_judgement(folder: Path, name: str, found: Sequence[Judged]) -> None:
+def write_judgement(folder: Path, name: str, judged: Sequence[Judged]) -> None:
     """JUnit XML, JSON and Markdown, in the campaign's folder."""
     from mpicampaign.files import write_whole
     from mpicampaign.show.contract import contract_document, contract_json, contract_junit
     from mpicampaign.show.writers.markdown import markdown
 
-    write_whole(folder / f"{FILE}.xml", contract_junit(name, found))
-    write_whole(folder / f"{FILE}.json", contract_json(name, found))
-    write_whole(folder / f"{FILE}.md", markdown(contract_document(name, found)))
+    write_whole(folder / f"{FILE}.xml", contract_junit(name, judged))
+    write_whole(folder / f"{FILE}.json", contract_json(name, judged))
+    write_whole(folder / f"{FILE}.md", markdown(contract_document(name, judged)))

@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     ("mpicampaign merge site-a.tar.gz site-b.tar.gz", "then: mpicampaign report mine.yaml"),
-    (
-        "mpicampaign merge theirs.tar.gz --rename cluster=theirs",
-        "where both sites call their system 'cluster'",
-    ),
+    ("mpicampaign merge theirs.tar.gz --rename cluster=theirs", "where both sites have a system 'cluster'"),
+    ("mpicampaign merge more.tar.gz --rename cluster=cluster", "it is one system, though on other hosts"),
 )
 
 
@@ -27,26 +25,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The bundles, and names for their systems."""
     parser.add_argument("bundles", nargs="+", type=Path, metavar="BUNDLE")
     parser.add_argument("--results", type=Path, help="where campaigns' results are (default: results/)")
-    rename = "give a system of the bundle another name; may be given several times"
+    rename = "name of a system of the bundle here; OLD=OLD: it is the system of that name here, even if "
+    rename += "in doubt; may be given several times"
     parser.add_argument("--rename", action="append", default=[], metavar="OLD=NEW", help=rename)
-    same = (
-        "treat this system as the one of that name here, even if in doubt (give the new name if it "
-        "is renamed); may be given several times"
-    )
-    parser.add_argument("--same", action="append", default=[], metavar="SYSTEM", help=same)
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.bundle.merge import MergeWishes, merge
+    from mpicampaign.bundle.merge import merge
     from mpicampaign.places import results_folder
 
     for path in options.bundles:
         check_bundle(path)
-    outcome = merge(
-        options.bundles,
-        options.results or results_folder(),
-        MergeWishes(_renames(options.rename), tuple(options.same)),
-    )
+    outcome = merge(options.bundles, options.results or results_folder(), _renames(options.rename))
     for line in outcome.lines:
         print_lines(line)
     for command in dict.fromkeys(map(_next, outcome.folders)):
@@ -77,11 +67,11 @@ def _next(merged: Path) -> str:
 def _renames(texts: list[str]) -> dict[str, str]:
     from mpicampaign.bundle.archive import NAME
 
-    found: dict[str, str] = {}
+    renamed: dict[str, str] = {}
     for text in texts:
         old, equals, new = text.partition("=")
-        if not equals or not NAME.fullmatch(old) or not NAME.fullmatch(new) or old in found:
+        if not equals or not NAME.fullmatch(old) or not NAME.fullmatch(new) or old in renamed:
             hint = "write OLD=NEW with names of systems, each OLD once"
             raise UserError(Problem("invalid --rename", value=repr(text), hint=hint))
-        found[old] = new
-    return found
+        renamed[old] = new
+    return renamed

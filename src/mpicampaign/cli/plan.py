@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from mpicampaign.execution.set_aside import Fault
     from mpicampaign.jobs.plan import PlannedCase
-    from mpicampaign.jobs.prepare import Prepared, Script
+    from mpicampaign.jobs.prepare import Prepared
+    from mpicampaign.jobs.run import Run
 
 EXAMPLES = (
     ("mpicampaign plan mine.yaml", "host groups × placements for each benchmark, and the most node-hours"),
@@ -38,14 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.campaign.time_limits import limits_text
+    from mpicampaign.campaign.checks import limits_text
+    from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import plan_text
-    from mpicampaign.jobs.selected import selected_plan
 
     prepared = prepared_of(options)
     faults = _faults(prepared)
     pending = len(prepared.pending) + len(faults)
-    again = [f"to be run again: {script.label}: {fault.reason}" for script, fault in faults]
+    again = [f"to be run again: {run.label}: {fault.reason}" for run, fault in faults]
     plan = selected_plan(prepared.plan, prepared.selection)
     print_lines(*selection_lines(prepared))
     print_lines(plan_text(plan, pending, prepared.campaign.node_hours_cap))
@@ -53,12 +54,12 @@ def run(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _faults(prepared: Prepared) -> list[tuple[Script, Fault]]:
+def _faults(prepared: Prepared) -> list[tuple[Run, Fault]]:
     """The selected runs whose result does not count any more."""
     from mpicampaign.collect.outputs_read import OutputsRead
     from mpicampaign.execution.set_aside import fault_of
 
-    done = [script for script in prepared.selected if script.output.exists()]
+    done = [run for run in prepared.selected if run.output.exists()]
     before = OutputsRead(prepared.folder)
     faults = [(each, fault) for each in done if (fault := fault_of(each, before=before))]
     before.keep()
@@ -68,11 +69,11 @@ def _faults(prepared: Prepared) -> list[tuple[Script, Fault]]:
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     """The exit status, and the data of ``--json``."""
     from mpicampaign.cli.json_output import campaign_data, plain, run_data
+    from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import warnings_text
-    from mpicampaign.jobs.selected import selected_plan
 
     prepared = prepared_of(options)
-    again = [{**run_data(script), "reason": fault.reason} for script, fault in _faults(prepared)]
+    again = [{**run_data(run), "reason": fault.reason} for run, fault in _faults(prepared)]
     plan = selected_plan(prepared.plan, prepared.selection)
     most, seconds = plan.most(prepared.campaign.node_hours_cap)
     return DONE, {
@@ -80,13 +81,13 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
         "cases": [_case_data(planned) for planned in plan.cases],
         "runs": [
             {
-                **run_data(script),
-                "order": script.run.order,
-                "nodes": script.run.job.placement.nodes,
-                "time_limit": script.run.time_limit,
-                "has_result": script.output.exists(),
+                **run_data(run),
+                "order": run.order,
+                "nodes": run.job.placement.nodes,
+                "time_limit": run.time_limit,
+                "has_result": run.output.exists(),
             }
-            for script in prepared.selected
+            for run in prepared.selected
         ],
         "to_be_run_again": again,
         "node_hours": plan.node_seconds / 3600,

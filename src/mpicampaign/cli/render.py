@@ -33,5 +33,5 @@ def run(options: argparse.Namespace) -> int:
     prepared = prepared_of(options)
     check_runs(prepared)
     (write_inline if options.inline else write_scripts)(prepared)
-    print_lines(*(str(script.path) for script in prepared.scripts))
+    print_lines(*(str(run.path) for run in prepared.runs))
     return DONE

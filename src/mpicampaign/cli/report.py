@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.presentation import Presentation
-    from mpicampaign.selection import Selection
+    from mpicampaign.selection import RunSelection
 
 ALL = "all"  # figures
 
@@ -61,7 +61,7 @@ def report_of(
     figures: Sequence[str] = (),
     *,
     recheck: bool = False,
-    selection: Selection = ALL_RUNS,
+    selection: RunSelection = ALL_RUNS,
 ) -> str:
     """Write the report of a campaign, unless it is up to date; how its runs ended, and where it is.
 
@@ -79,7 +79,7 @@ def report_of(
         return _existing(prepared.folder, selection, error)
 
 
-def _existing(folder: Path, selection: Selection, error: OSError) -> str:
+def _existing(folder: Path, selection: RunSelection, error: OSError) -> str:
     """The report that is there, where no new one can be written since the folder is read-only.
 
     Raises
@@ -104,7 +104,7 @@ def _report(
     text: str,
     figures: Sequence[str],
     recheck: bool,
-    selection: Selection = ALL_RUNS,
+    selection: RunSelection = ALL_RUNS,
 ) -> str:
     from mpicampaign.analyse import analyse, report_folder
     from mpicampaign.collect.reported import keep, state_of, unchanged

@@ -53,9 +53,9 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.execute import wait_for_measurement
     from mpicampaign.execution.interrupts import EXIT_SIGNALLED
     from mpicampaign.execution.set_aside import set_aside_faulty
+    from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import pending_text, warnings_text
     from mpicampaign.jobs.prepare import check_runs
-    from mpicampaign.jobs.selected import selected_plan
 
     _check_profile(options.profile)
     prepared = prepared_of(options)

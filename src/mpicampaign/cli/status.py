@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _status(states: Iterable[RunStatus]) -> int:
-    return FAILED if any(found.has_failed for found in states) else DONE
+    return FAILED if any(state.has_failed for state in states) else DONE
 
 
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
@@ -56,13 +56,13 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     return _status(states), {
         **campaign_data(prepared),
         "counts": counts(states),
-        "runs": [_run_data(found) for found in states],
+        "runs": [_run_data(state) for state in states],
         "jobs_of_former_runs": [{"job": job.id, "name": job.name, "state": job.description} for job in older],
     }
 
 
-def _run_data(found: RunStatus) -> dict[str, Any]:
+def _run_data(status: RunStatus) -> dict[str, Any]:
     from mpicampaign.cli.json_output import run_data
 
-    facts = {"state": found.state, "job": found.job_id or None, "reason": found.reason or None}
-    return run_data(found.script) | facts
+    facts = {"state": status.state, "job": status.job_id or None, "reason": status.reason or None}
+    return run_data(status.run) | facts

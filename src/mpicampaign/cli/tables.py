@@ -15,15 +15,8 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_output
 from mpicampaign.plan_file import FILE
 from mpicampaign.presentation import TABLE_SIZES
-from mpicampaign.selection import Selection, spans
-from mpicampaign.show.form import (
-    LAYOUTS,
-    LONG,
-    MATRIX,
-    STATISTICS,
-    Form,
-    View,
-)
+from mpicampaign.selection import RunSelection, spans
+from mpicampaign.show.view import LAYOUTS, LONG, MATRIX, STATISTICS, Filter, View
 from mpicampaign.show.writer import DataWriter, TextWriter, format_names, writer
 from mpicampaign.units import format_size, parse_size
 
@@ -35,8 +28,6 @@ if TYPE_CHECKING:
     from mpicampaign.records import Header, Record
     from mpicampaign.show.writer import Writer
 
-    # Message sizes (B) that tables show, and those of single benchmarks.
-    _Sizes = tuple[Sequence[int], dict[str, tuple[int, ...]]]
 
 _MOST_DECIMALS = 12
 # Parts of a results folder that no table replaces.
@@ -83,66 +74,66 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.compare.compare import compare
+    from mpicampaign.show.filter import list_text, select
     from mpicampaign.show.make import tables
-    from mpicampaign.show.selection import Selection, list_text, select
 
-    form = _form(options)
+    view = _view(options)
     place = _results(options)
     path = _in_folder(place)
-    check_target(options.output, path.parent, form.format)
+    check_target(options.output, path.parent, options.format)
     header, records = _records(place)
     records = _of_repeats(records, spans(options.repeat))
-    sizes = _sizes(options.sizes, header)
+    view = replace(view, table_sizes=tuple(_sizes(options.sizes, header)))
     if options.sizes is not None:
-        _check_sizes(sizes[0], records)
-    comparison = compare(records, *sizes)
+        _check_sizes(view.table_sizes, records)
+    comparison = compare(records, view.table_sizes)
     if options.list:
         print_lines(list_text(comparison, _columns(TextWriter), _columns(DataWriter)))
         return DONE
-    chosen = (options.benchmark, options.metric, options.host_group, options.placement)
-    shown = select(comparison, Selection(*map(tuple, chosen)), lambda: compare(_all_taken(records), *sizes))
-    changes = _changes(options.since, path, header, records, sizes)
-    _write(tables(shown, form, header.campaign, changes), options.output, form)
+    shown = select(comparison, view.only, lambda: compare(_all_taken(records), view.table_sizes))
+    changes = _changes(options.since, path, header, records, view)
+    _write(tables(shown, options.format, view, header.campaign, changes), options.output, options.format)
     return DONE
 
 
 def _of_repeats(records: list[Record], repeats: tuple[tuple[int, int], ...]) -> list[Record]:
     """The records of these repeats; all of them where none is named."""
-    selection = Selection(repeats=repeats)
+    selection = RunSelection(repeats=repeats)
     selection.check((record.case, record.repeat) for record in records)
     return [record for record in records if selection.takes(record.case, record.repeat)]
 
 
-def _form(options: argparse.Namespace) -> Form:
-    """Format, layout and numbers; all errors in them at once."""
+def _view(options: argparse.Namespace) -> View:
+    """What is shown and how; all errors in it at once."""
     from mpicampaign.show.data import plain_name
-    from mpicampaign.show.selection import unknown
+    from mpicampaign.show.filter import unknown
 
     si = options.unit is None and options.decimals is None
     unit, statistic = options.unit or BANDWIDTH_UNITS[0], options.statistic or STATISTICS[0]
-    view = View(unit, statistic, options.decimals, si)
     columns = tuple(plain_name(name.casefold()) for name in options.columns)
-    form = Form(options.format, options.layout, view, columns, every_metric=bool(options.metric))
+    names = (options.benchmark, options.metric, options.host_group, options.placement)
+    only = Filter(*map(tuple, names))
+    view = View(unit, statistic, options.decimals, si, options.layout, columns, only)
     problems = [
         *_contradictions(options),
-        *unknown("--columns", form.columns, _columns(type(writer(form.format)))),
+        *unknown("--columns", columns, _columns(type(writer(options.format)))),
     ]
     if options.decimals is not None and not 0 <= options.decimals <= _MOST_DECIMALS:
         value = str(options.decimals)
         problems.append(Problem(f"must be between 0 and {_MOST_DECIMALS}", key="--decimals", value=value))
     if problems:
         raise UserError(problems)
-    return form
+    return view
 
 
 def _contradictions(options: argparse.Namespace) -> list[Problem]:
-    found = _ignored_by_list(options) if options.list else []
+    problems = _ignored_by_list(options) if options.list else []
     if options.layout == MATRIX and options.columns:
-        found.append(Problem("only the long layout has columns", key="--columns", hint="use --placement"))
+        problems.append(Problem("only the long layout has columns", key="--columns", hint="use --placement"))
     if options.layout == LONG and options.statistic:
         hint = "the long layout shows all of them: use --columns, or --layout matrix"
-        found.append(Problem("only the matrix layout takes one", key="--statistic", hint=hint))
-    return found
+        problems.append(Problem("only the matrix layout takes one", key="--statistic", hint=hint))
+    return problems
 
 
 def _ignored_by_list(options: argparse.Namespace) -> list[Problem]:
@@ -179,7 +170,7 @@ def _all_taken(records: Sequence[Record]) -> list[Record]:
 def _columns(kind: type[Writer]) -> Sequence[str]:
     """The columns that can be chosen in formats of this kind."""
     from mpicampaign.show.data import CHANGE_COLUMNS, COLUMNS, plain_name
-    from mpicampaign.show.grids import LONG_COLUMNS
+    from mpicampaign.show.tables import LONG_COLUMNS
 
     if kind is TextWriter:
         return LONG_COLUMNS
@@ -222,11 +213,12 @@ def _records_file(place: Path) -> Path:
     return path
 
 
-def _sizes(wanted: str | None, header: Header) -> _Sizes:
+def _sizes(wanted: str | None, header: Header) -> Sequence[int]:
+    """Message sizes (B) that tables show."""
     if wanted is None:
-        return header.table_sizes or TABLE_SIZES, header.benchmark_sizes
+        return header.table_sizes or TABLE_SIZES
     try:
-        return tuple(sorted({parse_size(part) for part in wanted.split(",")})), {}
+        return tuple(sorted({parse_size(part) for part in wanted.split(",")}))
     except ValueError as error:
         raise UserError(Problem(str(error), key="--sizes")) from error
 
@@ -245,7 +237,7 @@ def _check_sizes(wanted: Sequence[int], records: Sequence[Record]) -> None:
 
 
 def _changes(
-    since: Path | None, path: Path, header: Header, records: Sequence[Record], sizes: _Sizes
+    since: Path | None, path: Path, header: Header, records: Sequence[Record], view: View
 ) -> Changes | None:
     """Changes since the given earlier series, or since the one kept in the results folder."""
     from mpicampaign.compare.changes import changes_since, check_earlier, earlier_series
@@ -253,7 +245,7 @@ def _changes(
     from mpicampaign.records import read_records
 
     if since is None:
-        return earlier_series(path.parent, *sizes)
+        return earlier_series(path.parent, view.table_sizes)
     earlier_file = _records_file(since)
     other, earlier = read_records(earlier_file)
     if other.campaign != header.campaign:
@@ -261,13 +253,13 @@ def _changes(
         hint = "a series is the same campaign on another date"
         raise UserError(Problem(message, file=str(earlier_file), hint=hint))
     check_earlier(str(earlier_file), records, earlier)
-    return changes_since(compare(earlier, *sizes))
+    return changes_since(compare(earlier, view.table_sizes))
 
 
-def _write(content: bytes, output: Path | None, form: Form) -> None:
+def _write(content: bytes, output: Path | None, form: str) -> None:
     if output is not None:
         write_output(output, content)
-    elif form.format == "parquet" and sys.stdout.isatty():
+    elif form == "parquet" and sys.stdout.isatty():
         raise UserError(Problem("cannot write Parquet to a terminal", hint="give a file: -o tables.parquet"))
     else:
         sys.stdout.flush()

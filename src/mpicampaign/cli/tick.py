@@ -24,8 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, and whether to look at the clock."""
     add_campaign(parser)
     parser.add_argument("--due", action="store_true", help="do nothing if the last tick is too recent")
-    profile = "Snakemake profile (default: %(default)s)"
-    parser.add_argument("--profile", default="profiles/cron", help=profile)
+    parser.set_defaults(profile="profiles/cron")  # of Snakemake; a folder of this name here takes precedence
 
 
 def run(options: argparse.Namespace) -> int:
@@ -68,9 +67,9 @@ def _failed_limits(prepared: Prepared) -> list[str]:
     from mpicampaign.show.contract import judged_text
 
     try:
-        found = judge_folder(prepared.folder, prepared.campaign) if prepared.campaign.expect else []
+        outcomes = judge_folder(prepared.folder, prepared.campaign) if prepared.campaign.expect else []
     except UserError as error:  # such as a metric that no run has; it must not stop the tick
         return [f"the contract cannot be judged: {problem}" for problem in error.problems]
-    if found:
-        write_judgement(prepared.folder, prepared.campaign.name, found)
-    return [f"failed: {judged_text(judged)}" for judged in found if judged.outcome == FAILED]
+    if outcomes:
+        write_judgement(prepared.folder, prepared.campaign.name, outcomes)
+    return [f"failed: {judged_text(judged)}" for judged in outcomes if judged.outcome == FAILED]

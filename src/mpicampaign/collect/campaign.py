@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.copies import mark_copies
+from mpicampaign.collect.common_settings import PROCESS
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.collect.merged import merged_folders, with_merged
 from mpicampaign.collect.observed import mark_earlier
 from mpicampaign.collect.runs import collect
+from mpicampaign.grouping import grouped
 from mpicampaign.plan_file import FILE, PlanFile, read_plan
+from mpicampaign.records import CONTRADICTED, IMPORTED_FROM, OK
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from mpicampaign.records import Record
@@ -47,3 +51,63 @@ def holds_results(campaign_folder: Path) -> bool:
     """Whether there is anything to collect: a plan, imports or merged bundles."""
     own = (campaign_folder / FILE).exists() or (campaign_folder / "imports").is_dir()
     return own or bool(merged_folders(campaign_folder))
+
+
+# ---- runs with the numbers of an earlier run
+
+# On a quiet machine the first three digits of a value may be alike by chance; each further one is so once in
+# ten times.
+USUAL_DIGITS, CERTAIN = 3, 10
+_SHOWN = 6  # digits of a value
+_COUNTS = ("size", "repetitions", "samples")
+_SAME = ("time_min", "time_max", "bandwidth_wire", "message_rate")  # nearly the time, or made of it
+
+
+def mark_copies(records: Iterable[Record]) -> list[Record]:
+    """The records; runs with the numbers of one that began before them are contradicted.
+
+    Runs of releases that did not record how their ranks started are left as they are.
+    """
+    records = list(records)
+    first_of: dict[int, Record] = {}
+    own = (each for each in records if each.status == OK and IMPORTED_FROM not in each.metadata)
+    for runs in grouped(own, _numbers).values():
+        if len(runs) > 1 and _further_digits(runs[0]) >= CERTAIN:
+            first, *later = sorted(runs, key=lambda run: (run.started, run.order or 0))
+            first_of |= {id(run): first for run in later if PROCESS in run.metadata}
+    return [
+        _contradicted(record, first_of[id(record)]) if id(record) in first_of else record
+        for record in records
+    ]
+
+
+def _numbers(record: Record) -> tuple[object, ...]:
+    """What a run measured, by table and column."""
+    return tuple(
+        (series.label, name, *series.columns[name])
+        for series in record.series
+        for name in series.columns
+        if name not in _COUNTS
+    )
+
+
+def _further_digits(record: Record) -> int:
+    """How many digits of a run's values are no chance; a time and the bandwidth made of it count once."""
+    digits = 0
+    for series in record.series:
+        others = (*_COUNTS, *_SAME, "time") if "bandwidth" in series.columns else (*_COUNTS, *_SAME)
+        for name in series.columns.keys() - {*others}:
+            digits += sum(max(0, _digits(value) - USUAL_DIGITS) for value in series.columns[name] if value)
+    return digits
+
+
+def _digits(value: float) -> int:
+    """The digits of a value up to its last that is not zero."""
+    return len(f"{abs(value):.{_SHOWN - 1}e}".partition("e")[0].replace(".", "").rstrip("0"))
+
+
+def _contradicted(record: Record, first: Record) -> Record:
+    where = f"repeat {first.repeat}" if first.case == record.case else f"{first.case}, repeat {first.repeat}"
+    reason = f"output: its numbers are those of {where}, to the last digit: one of them is a copy"
+    reasons = record.verdict_reasons if record.verdict == CONTRADICTED else ()
+    return replace(record, verdict=CONTRADICTED, verdict_reasons=(*reasons, reason))

@@ -42,14 +42,14 @@ def cause_of(*texts: str) -> str:
     """
     lines = [line for text in texts for line in _lines(text[-_LAST:])]
     for pattern in _CAUSES:
-        if found := [line for line in lines if pattern.search(line)]:
-            return _joined(found)
+        if matching := [line for line in lines if pattern.search(line)]:
+            return _joined(matching)
     return _joined(lines[-1:])
 
 
 def _lines(text: str) -> list[str]:
-    found = (_SIDE.sub("", " ".join(printable(line).split())) for line in re.split(r"[\r\n]+", text))
-    return [line for line in found if not _FRAME.fullmatch(line) and not _NOISE.search(line)]
+    printed = (_SIDE.sub("", " ".join(printable(line).split())) for line in re.split(r"[\r\n]+", text))
+    return [line for line in printed if not _FRAME.fullmatch(line) and not _NOISE.search(line)]
 
 
 def _joined(lines: Iterable[str]) -> str:

@@ -11,8 +11,8 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.collect.alike import of_import
-from mpicampaign.collect.oversubscribed import oversubscription
+from mpicampaign.collect.common_settings import of_import
+from mpicampaign.collect.runs import oversubscription
 from mpicampaign.grouping import grouped
 from mpicampaign.imports.facts import belongs, facts_of_outputs
 from mpicampaign.imports.files import OUTPUT, SCRIPT, STDERR, Companions, place_of, role_of, text_of
@@ -127,11 +127,11 @@ def _read(files: Path, entries: Sequence[LedgerEntry], script: str | None, stder
     """The outputs in a file, given by its entries in the ledger; cut anew, as the facts are read anew."""
     entry = entries[0]
     beside = {"output": entry.path, "script": script, "stderr": stderr}
-    found = {name: path for name, path in beside.items() if path is not None}
-    contents = {name: _content(files / path) for name, path in found.items()}
+    present = {name: path for name, path in beside.items() if path is not None}
+    contents = {name: _content(files / path) for name, path in present.items()}
     texts = {name: text_of(content or b"") for name, content in contents.items()}
     content = contents["output"]
-    paths = {name: str(files / path) for name, path in found.items() if contents[name] is not None}
+    paths = {name: str(files / path) for name, path in present.items() if contents[name] is not None}
     changed = content is not None and hashlib.sha256(content).hexdigest() != entry.sha256
     cut, why = _cut(texts["output"])
     if not belongs(script, texts.get("script", ""), entry.path, {part.suite for part in cut}):
@@ -142,8 +142,8 @@ def _read(files: Path, entries: Sequence[LedgerEntry], script: str | None, stder
         kept = [Output(each.path, each.content or each.sha256, each.facts) for each in entries]
         return [_Read(output, paths, why, changed, content is None) for output in kept]
     return [
-        _Read(_output(entry, part, found), paths, _parsed(part, found, texts), changed)
-        for part, found in zip(cut, facts, strict=True)
+        _Read(_output(entry, part, known), paths, _parsed(part, known, texts), changed)
+        for part, known in zip(cut, facts, strict=True)
     ]
 
 
@@ -193,7 +193,7 @@ def _parsed(part: Part, facts: Mapping[str, str], texts: Mapping[str, str]) -> P
 def _in_file(reason: str, part: Part) -> str:
     """A parser's reason with the line's number in the file instead of that in the part."""
     before = max(part.first - 1, 0)
-    return re.sub(r"^line ([0-9]+)(?=:)", lambda found: f"line {int(found[1]) + before}", reason)
+    return re.sub(r"^line ([0-9]+)(?=:)", lambda match: f"line {int(match[1]) + before}", reason)
 
 
 def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
@@ -239,8 +239,8 @@ def _arguments(facts: Mapping[str, str]) -> list[str] | None:
 
 
 def _metadata(facts: Mapping[str, str], label: Label, chosen: ImportMap) -> dict[str, str]:
-    found = {IMPORTED_FROM: place_of(facts.get("path", ""), facts.get("lines", "")), "import": chosen.name}
+    metadata = {IMPORTED_FROM: place_of(facts.get("path", ""), facts.get("lines", "")), "import": chosen.name}
     if label.requested:
-        found[REQUESTED_GROUP] = label.requested
-    found |= {fact: facts[fact] for fact in ("queue", "cluster") if fact in facts}
-    return found | of_import(facts)
+        metadata[REQUESTED_GROUP] = label.requested
+    metadata |= {fact: facts[fact] for fact in ("queue", "cluster") if fact in facts}
+    return metadata | of_import(facts)

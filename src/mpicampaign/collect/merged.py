@@ -36,17 +36,17 @@ def with_merged(
     for record in records:
         taken.add(record)
     planned = {entry.case: {run.identity for run in entry.runs} for entry in plan.cases}
-    for folder, found in merged.items():
+    for folder, of_bundle in merged.items():
         renamed = read_note(folder)["renamed"]
-        for record in found:
+        for record in of_bundle:
             taken.add(_named(_as_planned(record, planned, renamed), folder, renamed))
     return taken.records()
 
 
 def merged_folders(campaign_folder: Path) -> list[Path]:
     """The folders of merged bundles, without the hidden ones of killed merges."""
-    found = (campaign_folder / MERGED).glob("*")
-    return sorted(path for path in found if path.is_dir() and not path.name.startswith("."))
+    paths = (campaign_folder / MERGED).glob("*")
+    return sorted(path for path in paths if path.is_dir() and not path.name.startswith("."))
 
 
 def read_note(folder: Path) -> dict[str, Any]:
@@ -60,7 +60,7 @@ def read_note(folder: Path) -> dict[str, Any]:
     path = folder / NOTE
     try:
         note = json.loads(path.read_text(encoding="utf-8"))
-        return {"renamed": dict(note["renamed"]), "bundle": str(note["bundle"]), "same": list(note["same"])}
+        return {"renamed": dict(note["renamed"]), "bundle": str(note["bundle"])}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise UserError(f"{path} is damaged: {error}; remove {folder} and merge its bundle again") from error
 
@@ -88,13 +88,13 @@ def _named(record: Record, folder: Path, renamed: dict[str, str]) -> Record:
 class _Taken:
     """Records by case and repeat; results replace records without a result."""
 
-    found: dict[tuple[Case, int], Record] = field(default_factory=dict)
+    taken: dict[tuple[Case, int], Record] = field(default_factory=dict)
     seen: dict[tuple[object, ...], list[Record]] = field(default_factory=dict)
     last: Counter[Case] = field(default_factory=Counter)
 
     def add(self, record: Record) -> None:
         key = (record.case, record.repeat)
-        other = self.found.get(key)
+        other = self.taken.get(key)
         if record.status not in _RESULTS:
             if other is None:
                 self._put(record)
@@ -106,7 +106,7 @@ class _Taken:
         self._put(record)
 
     def _put(self, record: Record) -> None:
-        self.found[record.case, record.repeat] = record
+        self.taken[record.case, record.repeat] = record
         self.last[record.case] = max(self.last[record.case], record.repeat)
 
     def _is_known(self, record: Record) -> bool:
@@ -120,9 +120,9 @@ class _Taken:
 
     def records(self) -> list[Record]:
         """By case, in the order of their first appearance, then by repeat."""
-        cases = list(dict.fromkeys(case for case, _ in self.found))
+        cases = list(dict.fromkeys(case for case, _ in self.taken))
         order = {case: number for number, case in enumerate(cases)}
-        return sorted(self.found.values(), key=lambda record: (order[record.case], record.repeat))
+        return sorted(self.taken.values(), key=lambda record: (order[record.case], record.repeat))
 
 
 def _supersedes(record: Record, other: Record) -> bool:

@@ -32,9 +32,9 @@ def observed(evidence: Evidence) -> dict[str, str]:
     blas = blas_of(evidence)
     bundled = '"provider":"bundled"' in evidence.claim.get("declared", "")
     program = "" if bundled else evidence.job.get("program_sha256", "")
-    found = {PROGRAM: program[:_SHOWN], LIBRARY: evidence.library[1][:_SHOWN]}
-    found |= {BLAS: blas.name, BLAS_LIBRARY: blas.build_id[:_SHOWN]} if blas else {}
-    return {key: value for key, value in found.items() if value}
+    identities = {PROGRAM: program[:_SHOWN], LIBRARY: evidence.library[1][:_SHOWN]}
+    identities |= {BLAS: blas.name, BLAS_LIBRARY: blas.build_id[:_SHOWN]} if blas else {}
+    return {key: value for key, value in identities.items() if value}
 
 
 def mark_earlier(records: Iterable[Record]) -> list[Record]:

@@ -38,10 +38,10 @@ class OutputsRead:
         if key in self._kept:
             self._used[key] = self._kept[key]
             return self._kept[key]
-        found = find()
+        reason = find()
         if lasting():
-            self._used[key] = found
-        return found
+            self._used[key] = reason
+        return reason
 
     def keep(self) -> None:
         """Write the entries that were used; in a folder without write permission nothing is cached."""
@@ -66,8 +66,8 @@ def program_state() -> str:
 
 
 def _files(folder: str) -> Iterator[str]:
-    with os.scandir(folder) as found:
-        for entry in found:
+    with os.scandir(folder) as entries:
+        for entry in entries:
             if entry.is_dir():
                 yield from _files(entry.path) if entry.name != "__pycache__" else ()
             else:

@@ -40,13 +40,13 @@ def state_of(folder: Path, *settings: str) -> str:
     folder : of the campaign in results/
     settings : what else they depend on: the campaign file or the map, how results are presented
     """
-    found = hashlib.sha256("\0".join([program_state(), *settings]).encode())
+    digest = hashlib.sha256("\0".join([program_state(), *settings]).encode())
     for name in _TOP:
-        found.update(f"\n{name} {_content(folder / name)}".encode())
+        digest.update(f"\n{name} {_content(folder / name)}".encode())
     for name in _RAW:
         for line in _stats(os.fspath(folder / name)):
-            found.update(os.fsencode(line))
-    return found.hexdigest()
+            digest.update(os.fsencode(line))
+    return digest.hexdigest()
 
 
 def state_of_sources(folders: Sequence[Path]) -> str:

@@ -10,11 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.background import on_two_cores
-from mpicampaign.collect.alike import of_own_run
 from mpicampaign.collect.cause import cause_of
+from mpicampaign.collect.common_settings import of_own_run
 from mpicampaign.collect.observed import observed
-from mpicampaign.collect.oversubscribed import oversubscription
-from mpicampaign.collect.peak import with_peak
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
 from mpicampaign.identity import run_path
 from mpicampaign.records import (
@@ -32,13 +30,16 @@ from mpicampaign.records import (
     plain_fields,
 )
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse
+from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
 from mpicampaign.verdict.evidence import Evidence, read_evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from mpicampaign.collect.outputs_read import OutputsRead
     from mpicampaign.plan_file import CaseEntry, PlanFile
+    from mpicampaign.records import Record, Series
+    from mpicampaign.verdict.evidence import Evidence
 
 
 _STOPPED = ("interrupted", "stopped")  # reasons that the output does not explain
@@ -137,8 +138,8 @@ def _left(folder: Path, run: Path) -> _Left:
     """``folder``: of a result or an attempt, below the folder of the run."""
     paths = {name: f"{folder}/{name}.txt" for name in ("output", "evidence", "stderr")}
     paths |= {"script": f"{run}/job.sh", "claim": f"{run}/claim"}
-    found = {name: _content(path) for name, path in paths.items()}
-    contents = {name: content for name, content in found.items() if content is not None}
+    read = {name: _content(path) for name, path in paths.items()}
+    contents = {name: content for name, content in read.items() if content is not None}
     return _Left({name: paths[name] for name in contents}, contents)
 
 
@@ -170,8 +171,8 @@ def unusable(
 
 def _is_of_this_program(suite: str) -> bool:
     """Whether its parser is part of this program's files."""
-    found = SUITES.get(suite)
-    return found is not None and found.parse.__module__.partition(".")[0] == "mpicampaign"
+    known = SUITES.get(suite)
+    return known is not None and known.parse.__module__.partition(".")[0] == "mpicampaign"
 
 
 def _parsed(suite: str, evidence: Evidence, output: str) -> ParsedOutput | str:
@@ -188,8 +189,8 @@ def _parsed(suite: str, evidence: Evidence, output: str) -> ParsedOutput | str:
 
 def _declared(suite: str, evidence: Evidence) -> str:
     """What the reading of an output depends on beside its text."""
-    found = SUITES.get(suite)
-    return evidence.claim.get("declared", "{}") if found and found.parse_declared else ""
+    known = SUITES.get(suite)
+    return evidence.claim.get("declared", "{}") if known and known.declares else ""
 
 
 def _with_ranks(parsed: ParsedOutput, evidence: Evidence) -> ParsedOutput:
@@ -206,8 +207,8 @@ def _read_result(record: Record, left: _Left) -> Record:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     parsed = _parsed(record.suite, evidence, output)
     from mpicampaign.verdict.condition import condition
-    from mpicampaign.verdict.hits import hits_text
     from mpicampaign.verdict.judge import judge
+    from mpicampaign.verdict.preempted import preempted_text
 
     if isinstance(parsed, str):
         record = replace(record, status=FAILED, reason=parsed)
@@ -225,7 +226,7 @@ def _read_result(record: Record, left: _Left) -> Record:
         verdict=verdict,
         verdict_reasons=reasons,
         condition=state,
-        condition_reason=why if state == NOT_JUDGED else why + hits_text(parsed.series, parsed.metadata),
+        condition_reason=why if state == NOT_JUDGED else why + preempted_text(parsed.series, parsed.metadata),
         series=parsed.series,
         metadata={
             **record.metadata,
@@ -355,3 +356,50 @@ def _content(path: str) -> bytes | None:
             return file.read()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
+
+
+# ---- what tables need beside the output
+
+
+def with_peak(record: Record, core_peak: float | None) -> Record:
+    """The record with the fraction of the peak of a core (flop/s) that each process reached.
+
+    An estimate, since clocks differ under load.
+    """
+    suite = SUITES.get(record.suite)
+    if not (core_peak and suite and suite.peak):
+        return record
+    rate, fraction = suite.peak
+    return replace(record, series=tuple(_of(series, rate, fraction, core_peak) for series in record.series))
+
+
+def _of(series: Series, rate: str, fraction: str, core_peak: float) -> Series:
+    rates = series.columns.get(rate, [])
+    if not rates:
+        return series
+    reached = [value / core_peak if value is not None else None for value in rates]
+    return replace(series, columns={**series.columns, fraction: reached})
+
+
+def oversubscription(evidence: Evidence, metadata: Mapping[str, str]) -> str:
+    """Which host had fewer CPUs or cores than ranks, as the evidence shows; empty where none had.
+
+    Ranks that share cores are another experiment than one with a core for each rank.
+    ``metadata``: of the output; a bundled kernel prints there whether ranks shared processors.
+    """
+    printed = "more ranks than processors" if metadata.get("oversubscribed") == "yes" else ""
+    return shared_cpus(evidence) or _shared_cores(evidence) or printed
+
+
+def _shared_cores(evidence: Evidence) -> str:
+    """``4 ranks on 2 cores of node1``.
+
+    The node's facts may come from a step with fewer cores than the ranks had: two must have met on a core.
+    """
+    for host, ranks in ranks_by_host(evidence).items():
+        cores = evidence.nodes.get(host, {}).get("cores", "")
+        seen = {(rank.get("start.socket", ""), rank.get("start.core", "")) for rank in ranks}
+        known = cores.isdecimal() and len(cores) < 10
+        if known and len(ranks) > int(cores) > 0 and len(seen) < len(ranks):
+            return f"{len(ranks)} ranks on {int(cores)} core{'s' * (int(cores) > 1)} of {host}"
+    return ""

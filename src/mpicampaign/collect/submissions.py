@@ -24,11 +24,11 @@ def read_submissions(file: Path) -> dict[str, list[str]]:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except FileNotFoundError:
         return {}
-    found: dict[str, list[str]] = {}
+    jobs: dict[str, list[str]] = {}
     for parts in (line.split(" ", 2) for line in lines):
         if len(parts) == 3:
-            found.setdefault(parts[1], []).append(parts[2])
-    return found
+            jobs.setdefault(parts[1], []).append(parts[2])
+    return jobs
 
 
 def submissions_text(actions: Sequence[str]) -> str:

@@ -22,10 +22,10 @@ NO_CASE = "the campaign has no such case"
 
 def undescribed_lines(plan: PlanFile, folder: Path) -> list[str]:
     """Text on the results that are not in the plan; empty where there are none."""
-    found = undescribed(plan, folder)
-    lines = [f"  {reason} ({_named(of_cases)})" for reason, of_cases in found.items()]
+    reasons = undescribed(plan, folder)
+    lines = [f"  {reason} ({_named(of_cases)})" for reason, of_cases in reasons.items()]
     if lines:
-        count = sum(len(repeats) for of_cases in found.values() for repeats in of_cases.values())
+        count = sum(len(repeats) for of_cases in reasons.values() for repeats in of_cases.values())
         lines.insert(0, f"{_results(count)} that the campaign no longer describes:")
     return lines + _earlier(folder)
 
@@ -36,14 +36,14 @@ def undescribed(plan: PlanFile, folder: Path) -> dict[str, dict[str, list[int]]]
     described = {
         run_path(case, run.repeat, run.identity) for case, entry in cases.items() for run in entry.runs
     }
-    found: dict[str, dict[str, list[int]]] = {}
+    reasons: dict[str, dict[str, list[int]]] = {}
     for path in sorted(folder.glob("runs/*/*/*/r*-*/result/output.txt")):
         run = path.parents[1].relative_to(folder)
         if run.as_posix() not in described:
             reason = _reason(evidence_in(path.parent).claim, cases)
-            repeats = found.setdefault(reason, {}).setdefault(" ".join(run.parts[1:4]), [])
+            repeats = reasons.setdefault(reason, {}).setdefault(" ".join(run.parts[1:4]), [])
             repeats.append(int(run.name[1:].partition("-")[0]))
-    return found
+    return reasons
 
 
 def _reason(claim: Mapping[str, str], cases: Mapping[Case, CaseEntry]) -> str:

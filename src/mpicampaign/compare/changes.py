@@ -15,7 +15,7 @@ from mpicampaign.records import OK, RECORDS, read_records, write_records
 from mpicampaign.statistics.medians import difference
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from mpicampaign.compare.metrics import Metric
@@ -58,14 +58,12 @@ def changes_since(earlier: Comparison) -> Changes:
     return Changes(_last_start(earlier.records)[:10], cells)
 
 
-def earlier_series(
-    folder: Path, sizes: Sequence[int], benchmark_sizes: Mapping[str, Sequence[int]]
-) -> Changes | None:
+def earlier_series(folder: Path, sizes: Sequence[int]) -> Changes | None:
     """The runs that those of a campaign's folder replaced, if there are any; sizes in B."""
     path = folder / EARLIER_FILE
     if not path.is_file():
         return None
-    return changes_since(compare(read_records(path)[1], sizes, benchmark_sizes))
+    return changes_since(compare(read_records(path)[1], sizes))
 
 
 def keep_earlier(folder: Path, now: Sequence[Record]) -> None:

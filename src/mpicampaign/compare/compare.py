@@ -35,29 +35,23 @@ from mpicampaign.statistics.medians import summarise
 from mpicampaign.suites import is_baseline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from mpicampaign.records import Case, Record, Series
 
 
-def compare(
-    records: Sequence[Record],
-    table_sizes: Sequence[int] = TABLE_SIZES,
-    benchmark_sizes: Mapping[str, Sequence[int]] | None = None,
-) -> Comparison:
+def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES) -> Comparison:
     """Put the records side by side.
 
     Parameters
     ----------
     records : one for each planned run, those that did not happen included
     table_sizes : message sizes (B) at which tables show bandwidth or time
-    benchmark_sizes : other sizes for some benchmarks, by name
     """
     records = oversubscribed_apart(records)
     tables = []
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
-        sizes = (benchmark_sizes or {}).get(benchmark) or table_sizes
-        tables += [_table(benchmark, label, runs, sizes) for label in _labels(benchmark, runs)]
+        tables += [_table(benchmark, label, runs, table_sizes) for label in _labels(benchmark, runs)]
     found = balance_table(tables)
     tables += [*beside_tables(tables), *([found] if found else [])]
     systems = tuple(dict.fromkeys(record.case.system for record in records))

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.records import (
     CONTRADICTED,
@@ -20,6 +20,7 @@ from mpicampaign.records import (
 
 if TYPE_CHECKING:
     from mpicampaign.dimension import Dimension
+    from mpicampaign.statistics.modes import Band, Membership
 
 # Kinds of findings beside the statuses and verdicts of records.
 NOT_PRINTED = "not_printed"
@@ -158,29 +159,11 @@ class RepeatJob:
     hosts: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
-    """Repeats that are together at one size, and their median."""
-
-    median: float
-    repeats: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Stage:
-    """Sizes (B) over which repeats are in one band; an end that is ``None`` is open."""
-
-    faster: bool
-    first: int | None
-    last: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Way:
+class Course(NamedTuple):
     """The bands that some repeats are in, from the smallest size to the largest."""
 
     repeats: tuple[int, ...]
-    stages: tuple[Stage, ...]
+    memberships: tuple[Membership, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,7 +177,7 @@ class Modes(Note):
     widest: int
     low: Band
     high: Band
-    ways: tuple[Way, ...]
+    courses: tuple[Course, ...]
     jobs: tuple[RepeatJob, ...]
 
 

@@ -6,7 +6,7 @@ The form of tables in a report. An entry without a value always has the reason.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import (
     GIVEN_UP,
@@ -26,20 +26,8 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.findings import Absence
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
-
-
-class Entry(NamedTuple):
-    """One host group and placement: the metric's cell, or the reasons why there is none.
-
-    ``row`` is ``None`` only where the campaign has no such case; ``cell`` is ``None`` wherever there is no
-    value, and only then is ``absence`` not empty.
-    """
-
-    row: Row | None
-    cell: Cell | None
-    absence: Absence
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,18 +55,15 @@ class Matrix:
         """The row of a host group and placement as named in this matrix."""
         return self._rows.get((host_group, placement))
 
-    def entry(self, host_group: str, placement: str) -> Entry:
-        """Row and value, or the reason why there is none."""
+    def absence(self, host_group: str, placement: str) -> Absence:
+        """Why there is no value; empty where there is one."""
         row = self.row(host_group, placement)
-        if row is None:
-            return Entry(None, None, (Note(kind=NOT_IN_CAMPAIGN),))
-        absence = absence_of(row, self.metric)
-        return Entry(row, None if absence else row.cell(self.metric), absence)
+        return (Note(kind=NOT_IN_CAMPAIGN),) if row is None else absence_of(row, self.metric)
 
     @property
-    def entries(self) -> tuple[tuple[str, str, Entry], ...]:
-        """Every entry with its host group and placement, row by row."""
-        return tuple((g, p, self.entry(g, p)) for g in self.host_groups for p in self.placements)
+    def rows(self) -> list[Row]:
+        """Those with a value."""
+        return [row for row in self._rows.values() if not absence_of(row, self.metric)]
 
 
 def absence_of(row: Row, metric: Metric) -> Absence:

@@ -33,7 +33,7 @@ Setting = tuple[str, str, str]  # system, host group, suite
 Ratios = dict[int, float]  # by message size (B): logarithm of how many times better the first one is
 
 
-class Found(NamedTuple):
+class SettingResult(NamedTuple):
     """A setting in which one placement is better at every size above the limit, and by how much there."""
 
     setting: Setting
@@ -53,7 +53,7 @@ class Paired:
     worse: str
     ranks: int | None
     above: int
-    found: tuple[Found, ...]
+    found: tuple[SettingResult, ...]
     settings: int
     repeats: int
     p: float
@@ -109,7 +109,7 @@ def _medians(row: Row, column: str) -> dict[int, float]:
     return {size: median([one[size] for one in curves]) for size in common}
 
 
-def _above(settings: Mapping[Setting, Ratios], sign: int) -> tuple[int, tuple[Found, ...]]:
+def _above(settings: Mapping[Setting, Ratios], sign: int) -> tuple[int, tuple[SettingResult, ...]]:
     """The lowest limit above which one placement is better at every size in the most settings."""
     found = [(limit, _agreeing(settings, sign, limit)) for limit in _limits(settings)]
     return max(found, key=lambda one: len(one[1]))
@@ -119,12 +119,12 @@ def _limits(settings: Mapping[Setting, Ratios]) -> list[int]:
     return sorted({-1, *(size for ratios in settings.values() for size in ratios)})
 
 
-def _agreeing(settings: Mapping[Setting, Ratios], sign: int, limit: int) -> tuple[Found, ...]:
+def _agreeing(settings: Mapping[Setting, Ratios], sign: int, limit: int) -> tuple[SettingResult, ...]:
     found = []
     for setting, ratios in settings.items():
         beyond = [sign * ratio for size, ratio in ratios.items() if size > limit]
         if len(beyond) >= FEWEST_SIZES and min(beyond) > 0:
-            found.append(Found(setting, math.exp(median(beyond))))
+            found.append(SettingResult(setting, math.exp(median(beyond))))
     return tuple(found)
 
 

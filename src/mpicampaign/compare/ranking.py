@@ -90,6 +90,11 @@ class Ranking:
         return not self.pairs or any(pair.difference.p is not None for pair in self.pairs)
 
     @property
+    def gap(self) -> Pair | None:
+        """The best against the nearest contestant that differs from it."""
+        return next((pair for pair in self.pairs_of_best if pair.worse.name not in self.leaders), None)
+
+    @property
     def pairs_of_best(self) -> tuple[Pair, ...]:
         """The best contestant with each other one, nearest first."""
         return tuple(pair for pair in self.pairs if pair.better is self.contestants[0])

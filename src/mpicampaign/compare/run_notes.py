@@ -21,7 +21,7 @@ from mpicampaign.compare.findings import (
     Tail,
     Unsettled,
 )
-from mpicampaign.compare.unlike import unlike_notes
+from mpicampaign.compare.inconsistent_repeats import inconsistency_notes
 from mpicampaign.grouping import grouped
 from mpicampaign.records import (
     CONTRADICTED,
@@ -60,7 +60,12 @@ def value_notes(
     runs: Iterable[Record], curves: Sequence[tuple[Record, Series]], cells: Iterable[Cell]
 ) -> tuple[Note, ...]:
     """What is doubtful in a row's values."""
-    of_runs = (*unlike_notes(curves), *cut_notes(curves), *_reported_notes(curves), *_elsewhere_notes(runs))
+    of_runs = (
+        *inconsistency_notes(curves),
+        *cut_notes(curves),
+        *_reported_notes(curves),
+        *_elsewhere_notes(runs),
+    )
     return (*of_runs, *_above_notes(cells))
 
 

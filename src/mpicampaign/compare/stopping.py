@@ -1,7 +1,7 @@
-"""Over launches: whether the repeats are enough, by looks at 6, 10, 15 and 20 of them.
+"""Over launches: whether the repeats are enough, judged at stages of 6, 10, 15 and 20 of them.
 
 A case is known well enough when the order-statistic interval of its median extends at most 5 % to each side.
-Several looks, with a stop as soon as one suffices, have less confidence than each look states. So the looks
+Several stages, with a stop as soon as one suffices, have less confidence than each states. So the stages
 after the first ask for more (97.5 %), and `STOPPED_COVERAGE` is stated for them: at least this share of last
 intervals, at the stop or after 20 repeats, holds the true median in simulations
 (``tests/test_stopping.py::test_coverage_after_stopping``, marked full). Where the scatter is so large (10 %)
@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.expectation import LOOKS
+from mpicampaign.expectation import REPEAT_STAGES
 from mpicampaign.statistics.medians import median, order_statistic_interval
 
 if TYPE_CHECKING:
@@ -29,24 +29,24 @@ STOPPED_COVERAGE = 0.96
 
 
 @dataclass(frozen=True, slots=True)
-class InterimLook:
+class InterimPrecision:
     """The repeats so far. ``reach``: relative distance from the median to the further end of the interval."""
 
     n: int
     interval: Interval | None
     reach: float | None
     enough: bool
-    next_look: int | None
+    next_stage: int | None
 
     @property
     def coverage(self) -> float | None:
-        """The confidence of the interval, less for having looked before."""
-        if self.interval is None or self.n <= LOOKS[0]:
+        """The confidence of the interval, less for earlier stages."""
+        if self.interval is None or self.n <= REPEAT_STAGES[0]:
             return self.interval.coverage if self.interval else None
         return min(self.interval.coverage, STOPPED_COVERAGE)
 
 
-def look(values: Sequence[float]) -> InterimLook:
+def precision(values: Sequence[float]) -> InterimPrecision:
     """Whether to stop with these repeats, one value each.
 
     Raises
@@ -55,13 +55,15 @@ def look(values: Sequence[float]) -> InterimLook:
         when there is no value, or one is not finite.
     """
     n = len(values)
-    interval = order_statistic_interval(values, _FIRST if n <= LOOKS[0] else _LATER)
+    interval = order_statistic_interval(values, _FIRST if n <= REPEAT_STAGES[0] else _LATER)
     middle = median(values)
     reach = None
     if interval is not None and middle > 0:
         reach = max(interval.high - middle, middle - interval.low) / middle
-    enough = n >= LOOKS[0] and reach is not None and reach <= ENOUGH
-    return InterimLook(n, interval, reach, enough, next((count for count in LOOKS if count > n), None))
+    enough = n >= REPEAT_STAGES[0] and reach is not None and reach <= ENOUGH
+    return InterimPrecision(
+        n, interval, reach, enough, next((count for count in REPEAT_STAGES if count > n), None)
+    )
 
 
 def is_known(records: Sequence[Record]) -> bool:
@@ -70,4 +72,4 @@ def is_known(records: Sequence[Record]) -> bool:
 
     cells = [cell for table in compare(records).tables for row in table.rows for cell in row.cells]
     ranked = [cell for cell in cells if cell.metric.headline]
-    return bool(ranked) and all(bool(cell.values) and look(cell.values).enough for cell in ranked)
+    return bool(ranked) and all(bool(cell.values) and precision(cell.values).enough for cell in ranked)

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import Band, Distance, FarOff, Modes, RepeatJob, Stage, Way, WholeRun
+from mpicampaign.compare.findings import Course, Distance, FarOff, Modes, RepeatJob, WholeRun
 from mpicampaign.compare.metrics import curve
 from mpicampaign.statistics.medians import median
-from mpicampaign.statistics.modes import LOW, Stretch, stretches
+from mpicampaign.statistics.modes import Band, Stretch, stretches
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
 from mpicampaign.statistics.whole_runs import runs_off
 from mpicampaign.suites import printed_resolution
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.dimension import Dimension
     from mpicampaign.records import Record, Series
-    from mpicampaign.statistics.modes import Stay
+    from mpicampaign.statistics.modes import Membership
 
 _NEAR = 2  # sizes beside a stretch, where repeats may be on their way from one band to the other
 
@@ -99,26 +99,24 @@ def _modes(dimension: Dimension, stretch: Stretch, looked_at: int, runs: Sequenc
         sizes=stretch.sizes,
         looked_at=looked_at,
         widest=stretch.widest,
-        low=Band(bands.low_median, tuple(runs[position].repeat for position in bands.low)),
-        high=Band(bands.high_median, tuple(runs[position].repeat for position in bands.high)),
-        ways=_ways(dimension, stretch, runs),
+        low=_of_repeats(bands.low, runs),
+        high=_of_repeats(bands.high, runs),
+        courses=_courses(stretch, runs),
         jobs=tuple(_job(run) for run in runs if run.job_id),
     )
 
 
-def _ways(dimension: Dimension, stretch: Stretch, runs: Sequence[Record]) -> tuple[Way, ...]:
-    """Which repeats are in which band over the sizes; those on the same way together."""
-    groups: dict[tuple[Stay, ...], list[int]] = {}
+def _of_repeats(band: Band, runs: Sequence[Record]) -> Band:
+    """The band with the numbers of its repeats for their positions."""
+    return Band(tuple(runs[position].repeat for position in band.members), band.median)
+
+
+def _courses(stretch: Stretch, runs: Sequence[Record]) -> tuple[Course, ...]:
+    """Which repeats are in which band over the sizes; those of the same course together."""
+    groups: dict[tuple[Membership, ...], list[int]] = {}
     for position, run in enumerate(runs):
-        groups.setdefault(stretch.stays(position), []).append(run.repeat)
-    return tuple(
-        Way(tuple(repeats), tuple(_stage(dimension, stay) for stay in stays))
-        for stays, repeats in groups.items()
-    )
-
-
-def _stage(dimension: Dimension, stay: Stay) -> Stage:
-    return Stage((stay.band == LOW) == dimension.lower_is_better, stay.first, stay.last)
+        groups.setdefault(stretch.memberships(position), []).append(run.repeat)
+    return tuple(Course(tuple(repeats), memberships) for memberships, repeats in groups.items())
 
 
 def _job(run: Record) -> RepeatJob:

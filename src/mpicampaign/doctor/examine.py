@@ -18,10 +18,10 @@ from mpicampaign.jobs.plan_text import not_available_text
 from mpicampaign.jobs.prepare import host_names, prepare
 from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, batch_schedulers
 from mpicampaign.schedulers.scheduler import Node, NodeClass
-from mpicampaign.site.alike import joined, node_classes, parts
 from mpicampaign.site.campaign_file import WHEEL, campaign_text, named, refusal
-from mpicampaign.site.facts import Group, Library, Site
-from mpicampaign.site.modules import AVAILABLE, NO_MODULES, module_names, mpi_modules, program_library
+from mpicampaign.site.facts import Library, NodeGroup, Site
+from mpicampaign.site.names import AVAILABLE, NO_MODULES, module_names, mpi_modules, program_library
+from mpicampaign.site.node_types import joined, node_classes, parts
 from mpicampaign.site.probe import ENVIRONMENT
 from mpicampaign.site.text import site_lines
 
@@ -104,22 +104,22 @@ def _planned(trial: Path, path: Path, site: Site) -> Plan:
 
 
 def _site(options: DoctorOptions, say: Callable[[str], None]) -> Site:
-    found = _asked(_schedulers(options.scheduler), options.queues)
-    for line in ignored_lines(found.scheduler):
+    site = _asked(_schedulers(options.scheduler), options.queues)
+    for line in ignored_lines(site.scheduler):
         say(line)
-    groups = _probed(options, found, say)
+    groups = _probed(options, site, say)
     summary, modules = _modules()
     libraries = _libraries(modules, groups)
-    notes = (*found.notes, *_notes(found.scheduler, groups))
+    notes = (*site.notes, *_notes(site.scheduler, groups))
     return Site(
-        found.scheduler,
+        site.scheduler,
         tuple(groups),
-        found.queues,
+        site.queues,
         libraries,
         summary,
         notes,
         host_names()[0],
-        as_root=found.scheduler.local and os.geteuid() == 0,
+        as_root=site.scheduler.local and os.geteuid() == 0,
     )
 
 
@@ -127,8 +127,8 @@ def _schedulers(wanted: str) -> list[Scheduler]:
     """The wanted one, or those whose commands this machine has in the registry's order, or the local one."""
     if wanted:
         return [SCHEDULERS[wanted]]
-    here = [found for found in batch_schedulers() if shutil.which(found.site_questions[0][0])]
-    return [*here] or [found for found in SCHEDULERS.values() if found.local]
+    here = [scheduler for scheduler in batch_schedulers() if shutil.which(scheduler.site_questions[0][0])]
+    return [*here] or [scheduler for scheduler in SCHEDULERS.values() if scheduler.local]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,14 +146,14 @@ def _asked(schedulers: Sequence[Scheduler], wanted: Sequence[str]) -> _Found:
     failures: dict[str, str] = {}
     for number, scheduler in enumerate(schedulers):
         try:
-            found = _reported(scheduler, wanted)
+            site = _reported(scheduler, wanted)
         except UnreadableError as error:
             failures[scheduler.title] = str(error)
             continue
         notes = [f"{title} is installed here, but left aside: {why}" for title, why in failures.items()]
         others = schedulers[number + 1 :]
         notes += [f"{other.title} is here, too: --scheduler {other.name} looks at it" for other in others]
-        return replace(found, notes=(*found.notes, *notes))
+        return replace(site, notes=(*site.notes, *notes))
     hint = "ask your administrators, or give --scheduler none to measure on this machine alone"
     raise UserError(Problem(f"this site cannot be examined: {'; '.join(failures.values())}", hint=hint))
 
@@ -201,17 +201,17 @@ def _usable(classes: list[NodeClass], scheduler: BatchScheduler) -> tuple[list[N
     return fitting, notes
 
 
-def _probed(options: DoctorOptions, found: _Found, say: Callable[[str], None]) -> list[Group]:
+def _probed(options: DoctorOptions, site: _Found, say: Callable[[str], None]) -> list[NodeGroup]:
     """Host groups of like nodes, with what probes found there."""
-    scheduler = found.scheduler
+    scheduler = site.scheduler
     if not options.probe:
         unknown = "not asked to (--no-probe)"
-        return named([Group("", nodes, unknown=unknown) for nodes in found.classes], scheduler)
+        return named([NodeGroup("", nodes, unknown=unknown) for nodes in site.classes], scheduler)
     if not isinstance(scheduler, BatchScheduler):
-        return named([probe_here(Group("", nodes)) for nodes in found.classes], scheduler)
-    most = max(1, min(MAX_PARTS, MAX_GROUPS // len(found.classes)))
-    kinds = [parts(nodes, most) for nodes in found.classes]
-    asked = named([Group("", part) for of_kind in kinds for part in of_kind], scheduler)
+        return named([probe_here(NodeGroup("", nodes)) for nodes in site.classes], scheduler)
+    most = max(1, min(MAX_PARTS, MAX_GROUPS // len(site.classes)))
+    kinds = [parts(nodes, most) for nodes in site.classes]
+    asked = named([NodeGroup("", part) for of_kind in kinds for part in of_kind], scheduler)
     say(f"asking {len(asked)} nodes; this takes up to {options.seconds:g} s")
     answers = iter(probe_groups(asked, scheduler, options.output.parent, options.seconds))
     return named(joined([[next(answers) for _ in of_kind] for of_kind in kinds]), scheduler)
@@ -224,29 +224,30 @@ def _modules() -> tuple[str, list[Library]]:
     if answer.failure:
         return f"not examined: {answer.failure}", []
     names = module_names(answer.out)
-    found = mpi_modules(names)
-    return f"{len(names)} found, {len(found)} of them MPI libraries", found
+    libraries = mpi_modules(names)
+    return f"{len(names)} found, {len(libraries)} of them MPI libraries", libraries
 
 
-def _libraries(modules: list[Library], groups: Sequence[Group]) -> tuple[Library, ...]:
+def _libraries(modules: list[Library], groups: Sequence[NodeGroup]) -> tuple[Library, ...]:
     """The one of the Python environment first, which needs no administrator; then those of a known kind."""
-    found = list(modules)
+    libraries = list(modules)
     for probe in (group.probe for group in groups if group.probe):
         path = probe.programs.get("mpirun", "")
         library = program_library(path, probe.versions.get("mpirun", ""))
-        if library and library not in found and not path.startswith(f"{sys.prefix}/"):
-            found.append(library)
-    found.sort(key=lambda library: not library.mpi)
+        if library and library not in libraries and not path.startswith(f"{sys.prefix}/"):
+            libraries.append(library)
+    libraries.sort(key=lambda library: not library.mpi)
     own = [Library(WHEEL, about="that of the Python environment")] if _has_wheel() else []
-    known = [] if own or any(library.mpi for library in found) else [Library(WHEEL, about="none: make setup")]
-    return (*own, *known, *found)
+    with_mpi = own or any(library.mpi for library in libraries)
+    known = [] if with_mpi else [Library(WHEEL, about="none: make setup")]
+    return (*own, *known, *libraries)
 
 
 def _has_wheel() -> bool:
     return (Path(sys.prefix) / "bin" / "mpirun").is_file()
 
 
-def _notes(scheduler: Scheduler, groups: Sequence[Group]) -> list[str]:
+def _notes(scheduler: Scheduler, groups: Sequence[NodeGroup]) -> list[str]:
     notes = []
     blind = [g.name for g in groups if g.probe and _has_wheel() and ENVIRONMENT not in g.probe.programs]
     if blind:

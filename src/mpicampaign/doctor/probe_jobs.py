@@ -19,7 +19,7 @@ from mpicampaign.execution.scheduler_calls import caller
 from mpicampaign.host_lists import short
 from mpicampaign.places import shipped
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, RUNNING
-from mpicampaign.site.facts import Group, NodeProbe
+from mpicampaign.site.facts import NodeGroup, NodeProbe
 from mpicampaign.site.probe import read_probe
 from mpicampaign.units import format_duration
 from mpicampaign.yaml_lines import printable
@@ -45,7 +45,7 @@ class _Job:
     cancelled: bool = False
 
 
-def probe_here(group: Group) -> Group:
+def probe_here(group: NodeGroup) -> NodeGroup:
     """The group of this machine, with what it offers."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder) / "probe.txt"
@@ -54,8 +54,8 @@ def probe_here(group: Group) -> Group:
 
 
 def probe_groups(
-    groups: Sequence[Group], scheduler: BatchScheduler, near: Path, seconds: float
-) -> list[Group]:
+    groups: Sequence[NodeGroup], scheduler: BatchScheduler, near: Path, seconds: float
+) -> list[NodeGroup]:
     """The groups with what their nodes offer, or why that is not known.
 
     Jobs write to a temporary folder in ``near``, which nodes must see. Those without an answer after so many
@@ -93,7 +93,7 @@ class _Probes:
         self.jobs: dict[str, _Job] = {}
         self.refused: dict[str, str] = {}
 
-    def submit(self, group: Group) -> None:
+    def submit(self, group: NodeGroup) -> None:
         if not group.nodes.usable:
             self.refused[group.name] = "none of its nodes can be used now"
             return
@@ -145,7 +145,7 @@ class _Probes:
                 job.cancelled = True
                 self.call([self.scheduler.cancel, job.number])
 
-    def result(self, group: Group, seconds: float) -> Group:
+    def result(self, group: NodeGroup, seconds: float) -> NodeGroup:
         if group.name in self.refused:
             return replace(group, unknown=self.refused[group.name])
         job = self.jobs[group.name]
@@ -166,7 +166,7 @@ class _Probes:
         return f"{ended}, and its output is not seen in {folder}: is that folder shared with the nodes?"
 
 
-def _with_output(group: Group, output: Path, absence: str) -> Group:
+def _with_output(group: NodeGroup, output: Path, absence: str) -> NodeGroup:
     try:
         probe = _read(output)
     except FileNotFoundError:

@@ -15,21 +15,20 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.errors import UnreadableError
 from mpicampaign.files import write_whole
-from mpicampaign.jobs.prepare import job_name
 from mpicampaign.jobs.render import batch_text, minutes
+from mpicampaign.jobs.run import Run, job_name
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Collection, Iterable, Sequence
 
-    from mpicampaign.jobs.prepare import Script
     from mpicampaign.schedulers import BatchScheduler
     from mpicampaign.schedulers.scheduler import QueuedJob
 
 FOLDER = "batches"
 _NAME = re.compile(r"batch-[0-9a-f]{12}-(?P<token>[0-9a-f]+)")
 
-Task = tuple["Script", ...]
+Task = tuple[Run, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,14 +38,14 @@ class Batch:
     tasks: tuple[Task, ...]
 
     @property
-    def scripts(self) -> list[Script]:
+    def runs(self) -> list[Run]:
         """All its runs."""
-        return [script for task in self.tasks for script in task]
+        return [run for task in self.tasks for run in task]
 
     def write(self) -> Path:
         """Write its files, unless it is a single run; returns the script to submit."""
         first = self.tasks[0][0]
-        if len(self.scripts) == 1:
+        if len(self.runs) == 1:
             return first.path
         folder = first.campaign_folder / FOLDER
         folder.mkdir(exist_ok=True)
@@ -55,7 +54,7 @@ class Batch:
         lines = ("\t".join(_path(each) for each in task) for task in self.tasks)
         write_whole(runs, "".join(f"{line}\n" for line in lines))
         packed = max(map(len, self.tasks))
-        write_whole(script, batch_text(first.run, first.campaign_folder, runs, len(self.tasks), packed))
+        write_whole(script, batch_text(first, runs, len(self.tasks), packed))
         return script
 
     def ids(self, number: str) -> dict[str, str]:
@@ -63,36 +62,34 @@ class Batch:
         tasks = enumerate(self.tasks, start=1)
         array = len(self.tasks) > 1
         return {
-            script.job_name: f"{number}_{index}" if array else number
-            for index, task in tasks
-            for script in task
+            run.job_name: f"{number}_{index}" if array else number for index, task in tasks for run in task
         }
 
 
 def batches_of(
-    scripts: Iterable[Script],
+    runs: Iterable[Run],
     scheduler: BatchScheduler,
     places: Counter[str],
     alone: Collection[str] = (),
 ) -> list[Batch]:
-    """The scripts in as few submissions as their requests allow, in their order.
+    """The runs in as few submissions as their requests allow, in their order.
 
     Repeats of a case stay independent: none shares an allocation.
 
     Parameters
     ----------
-    places : how many jobs the queue takes, by system; scripts without a place are left out
+    places : how many jobs the queue takes, by system; runs without a place are left out
     alone : names of jobs that are submitted by themselves
     """
-    alike: dict[object, list[list[Script]]] = {}  # packs by request
-    for script in scripts:
-        system, own = script.run.job.system, script.job_name in alone
-        packs = alike.setdefault(script.job_name if own else _request(script), [])
-        if (pack := _fitting(packs, script)) is not None:
-            pack.append(script)
+    alike: dict[object, list[list[Run]]] = {}  # packs by request
+    for run in runs:
+        system, own = run.job.system, run.job_name in alone
+        packs = alike.setdefault(run.job_name if own else _request(run), [])
+        if (pack := _fitting(packs, run)) is not None:
+            pack.append(run)
         elif places[system.name] > 0:
             places[system.name] -= 1
-            packs.append([script])
+            packs.append([run])
     batches: list[Batch] = []
     for packs in alike.values():
         tasks = tuple(map(tuple, packs))
@@ -100,21 +97,21 @@ def batches_of(
     return batches
 
 
-def _fitting(packs: Iterable[list[Script]], script: Script) -> list[Script] | None:
-    size, case = script.run.job.system.pack, script.run.case
+def _fitting(packs: Iterable[list[Run]], run: Run) -> list[Run] | None:
+    size, case = run.job.system.pack, run.case
     free = (pack for pack in packs if len(pack) < size)
-    return next((pack for pack in free if all(each.run.case != case for each in pack)), None)
+    return next((pack for pack in free if all(each.case != case for each in pack)), None)
 
 
-def _request(script: Script) -> tuple[object, ...]:
+def _request(run: Run) -> tuple[object, ...]:
     """What the run's job asks for; a system and a host group have the same directives for all runs."""
-    job = script.run.job
-    limit = minutes(script.run.time_limit)
+    job = run.job
+    limit = minutes(run.time_limit)
     return job.system.name, job.group.name, job.placement.nodes, job.ranks, job.ranks_per_node, limit
 
 
-def _path(script: Script) -> str:
-    return str(script.folder.relative_to(script.campaign_folder))
+def _path(run: Run) -> str:
+    return str(run.folder.relative_to(run.campaign_folder))
 
 
 def runs_in_queue(jobs: Iterable[QueuedJob], campaign_folder: Path) -> list[QueuedJob]:
@@ -126,16 +123,16 @@ def runs_in_queue(jobs: Iterable[QueuedJob], campaign_folder: Path) -> list[Queu
         where a task has no number, so that the runs in the queue are unknown.
     """
     tasks: dict[str, list[list[str]]] = {}
-    found: list[QueuedJob] = []
+    by_run: list[QueuedJob] = []
     for job in jobs:
         match = _NAME.fullmatch(job.name)
         if match is None:
-            found.append(job)
+            by_run.append(job)
             continue
         if job.name not in tasks:
             tasks[job.name] = _tasks(campaign_folder / FOLDER / f"{job.name}.runs", match["token"])
-        found += [job._replace(name=name) for name in _of_task(job, tasks[job.name])]
-    return found
+        by_run += [job._replace(name=name) for name in _of_task(job, tasks[job.name])]
+    return by_run
 
 
 def _tasks(file: Path, token: str) -> list[list[str]]:

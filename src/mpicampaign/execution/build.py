@@ -27,8 +27,8 @@ def build(prepared: Prepared, *, verbose: bool = False) -> int:
 def _build_sources(prepared: Prepared, name: str, verbose: bool) -> int:
     """Build the programs that a system's runs need from source."""
     system = prepared.campaign.systems[name]
-    found = prepared.from_source(name).values()
-    texts = (source_script_text(system, benchmark, verbose=verbose) for benchmark in found)
+    benchmarks = prepared.from_source(name).values()
+    texts = (source_script_text(system, benchmark, verbose=verbose) for benchmark in benchmarks)
     return max(map(run_script, texts), default=0)
 
 

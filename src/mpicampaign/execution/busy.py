@@ -12,7 +12,7 @@ from mpicampaign.records import DISTURBED, NOT_JUDGED, RANKED, Case
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from mpicampaign.jobs.prepare import Script
+    from mpicampaign.jobs.run import Run
 
 FIRST, PLAIN = 10, 8  # of the first ten runs that were judged, eight disturbed ones
 REPEATS = 3  # of a case, that a busy machine makes
@@ -59,12 +59,12 @@ class Call:
 THIS_CALL = Call()  # the process with Snakemake makes one call
 
 
-def is_left_out(script: Script) -> bool:
+def is_left_out(run: Run) -> bool:
     """Whether a busy machine does not make a run, however short it is."""
-    return script.run.further or script.run.repeat > REPEATS
+    return run.further or run.repeat > REPEATS
 
 
-def fitting(due: Iterable[Script], expected: Callable[[Script], float], seconds: float) -> set[str]:
+def fitting(due: Iterable[Run], expected: Callable[[Run], float], seconds: float) -> set[str]:
     """The jobs of the runs that fit into the time left: first repeats first, then short ones.
 
     Parameters
@@ -73,24 +73,24 @@ def fitting(due: Iterable[Script], expected: Callable[[Script], float], seconds:
     expected : how long a run takes (s)
     seconds : the time left
     """
-    found = set()
-    for _, time, job in sorted((each.run.repeat, expected(each), each.job_name) for each in due):
+    names = set()
+    for _, time, job in sorted((each.repeat, expected(each), each.job_name) for each in due):
         if time <= seconds:
             seconds -= time
-            found.add(job)
-    return found
+            names.add(job)
+    return names
 
 
-def left_out_text(left: Iterable[Script], where: str = "this machine is") -> str:
+def left_out_text(left: Iterable[Run], where: str = "this machine is") -> str:
     """One line on the runs that a later call makes, further repeats of disturbed ones among them."""
     further, planned = 0, dict[Case, list[int]]()
-    for script in left:
-        further += script.run.further
-        if not script.run.further:
-            planned.setdefault(script.run.case, []).append(script.run.repeat)
-    partly = [sorted(found) for found in planned.values() if min(found) > 1]
+    for run in left:
+        further += run.further
+        if not run.further:
+            planned.setdefault(run.case, []).append(run.repeat)
+    partly = [sorted(repeats) for repeats in planned.values() if min(repeats) > 1]
     parts = [f"{_repeats(partly)} of {_count(len(partly), 'case')}"] if partly else []
-    wholly = [case for case, found in planned.items() if min(found) == 1]
+    wholly = [case for case, repeats in planned.items() if min(repeats) == 1]
     parts += [f"{benchmark} ({', '.join(placements)})" for benchmark, placements in _by_benchmark(wholly)]
     parts += [f"further repeats of {_count(further, 'disturbed run')}"] if further else []
     later = "the same command makes them when it is quieter"
@@ -99,16 +99,16 @@ def left_out_text(left: Iterable[Script], where: str = "this machine is") -> str
 
 def _repeats(of_cases: Sequence[Sequence[int]]) -> str:
     """``repeats 4 to 6``, or ``some of repeats 2 to 6`` where the cases differ."""
-    first, last = min(found[0] for found in of_cases), max(found[-1] for found in of_cases)
-    some = "" if all(found == of_cases[0] for found in of_cases) else "some of "
+    first, last = min(repeats[0] for repeats in of_cases), max(repeats[-1] for repeats in of_cases)
+    some = "" if all(repeats == of_cases[0] for repeats in of_cases) else "some of "
     return f"{some}repeat {first}" if first == last else f"{some}repeats {first} to {last}"
 
 
 def _by_benchmark(cases: Iterable[Case]) -> Iterable[tuple[str, list[str]]]:
-    found: dict[str, dict[str, None]] = {}
+    placements_of: dict[str, dict[str, None]] = {}
     for case in cases:
-        found.setdefault(case.benchmark, {})[case.placement] = None
-    return [(benchmark, list(placements)) for benchmark, placements in found.items()]
+        placements_of.setdefault(case.benchmark, {})[case.placement] = None
+    return [(benchmark, list(placements)) for benchmark, placements in placements_of.items()]
 
 
 def _count(number: int, what: str) -> str:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mpicampaign.campaign.model import System
-    from mpicampaign.jobs.prepare import Script
+    from mpicampaign.jobs.run import Run
     from mpicampaign.schedulers import BatchScheduler
     from mpicampaign.schedulers.scheduler import QueuedJob
 
@@ -100,7 +100,7 @@ class ClusterJob:
     the list.
     """
 
-    script: Script
+    run: Run
     id: str = ""
     due: bool = False
     alone: bool = False
@@ -118,7 +118,7 @@ class ClusterJob:
 class Ended:
     """A run that has ended; ``problem`` is empty where its files have the result or the reason."""
 
-    script: Script
+    run: Run
     status: int | None
     problem: str = ""
 
@@ -156,9 +156,9 @@ class ClusterJobs:
         self._noted: dict[str, list[str]] = {}
         self.queries = 0
 
-    def take(self, script: Script) -> None:
+    def take(self, run: Run) -> None:
         """Add a run; the next `step` submits it, unless its job is in the queue already."""
-        self._jobs[script.job_name] = ClusterJob(script)
+        self._jobs[run.job_name] = ClusterJob(run)
         self._next_query = 0.0
 
     @property
@@ -183,13 +183,13 @@ class ClusterJobs:
             return ended
         try:
             for act in (self._look, self._submit_due):
-                found = act()
-                self._forget(found)
-                ended += found
+                finished = act()
+                self._forget(finished)
+                ended += finished
         except UserError as error:
             self._say(f"{error}\n    jobs in the queue go on; the same command takes them up")
             jobs = self._jobs.values()
-            ended += [self._finished(job) or Ended(job.script, None, NOT_FOLLOWED) for job in jobs]
+            ended += [self._finished(job) or Ended(job.run, None, NOT_FOLLOWED) for job in jobs]
             self._jobs.clear()
         return ended
 
@@ -215,28 +215,25 @@ class ClusterJobs:
             with submitting(self._lock):
                 self._waited_for_orphan = True
             self._noted = read_submissions(self._log)
-        ended = [found for job in self._jobs.values() if (found := self._finished(job))]
-        if (
-            self._jobs.keys() - {found.script.job_name for found in ended}
-            and self._clock() >= self._next_query
-        ):
+        ended = [end for job in self._jobs.values() if (end := self._finished(job))]
+        if self._jobs.keys() - {end.run.job_name for end in ended} and self._clock() >= self._next_query:
             listing = self._listing()
             if listing is not None:
                 ended = self._after_query(listing)
         return ended
 
     def _forget(self, ended: list[Ended]) -> None:
-        for found in ended:
-            job = self._jobs.pop(found.script.job_name, None)
-            if job and job.id and found.status == 0:  # the attempts of its job beside the result
-                earlier = attempts_of(found.script.folder)
+        for end in ended:
+            job = self._jobs.pop(end.run.job_name, None)
+            if job and job.id and end.status == 0:  # the attempts of its job beside the result
+                earlier = attempts_of(end.run.folder)
                 self._faults.requeued += any(path.name.endswith(f"-{job.id}") for path in earlier)
 
     def _finished(self, job: ClusterJob) -> Ended | None:
         """Files alone show success; a failure needs the queue, too: the job may be requeued."""
-        if job.script.output.exists():
-            return Ended(job.script, 0)
-        if job.id and not job.left_exit_status and exit_status(job.script.folder, job.id) is not None:
+        if job.run.output.exists():
+            return Ended(job.run, 0)
+        if job.id and not job.left_exit_status and exit_status(job.run.folder, job.id) is not None:
             job.left_exit_status = True
             self._next_query = min(self._next_query, self._clock() + FIRST_WAIT)
         return None
@@ -265,16 +262,16 @@ class ClusterJobs:
         ended = []
         for job in sorted(self._jobs.values(), key=lambda job: not self._numbers(job)):
             try:
-                found = self._judge(job, listing.get(job.script.job_name, []))
+                outcome = self._judge(job, listing.get(job.run.job_name, []))
             except _NoAnswerError as error:
                 if problem := str(error):
                     self._no_answer(problem)
                     self._answered = False
-                found = False
-            if isinstance(found, Ended):
-                ended.append(found)
+                outcome = False
+            if isinstance(outcome, Ended):
+                ended.append(outcome)
             else:
-                job.due = found
+                job.due = outcome
         if self._answered and self._faults.silent.end(self._clock()):
             self._say("the scheduler answers again")
             self._wait = FIRST_WAIT
@@ -303,12 +300,12 @@ class ClusterJobs:
         if any(each.state in MAY_LIVE for each in listed):
             job.unlisted = False
             return listed
-        found = list(listed)
+        known = list(listed)
         for number in self._numbers(job):
             if all(each.id != number for each in listed) and (asked := self._ask(job, number)):
                 self._list_is_cut(job, asked)
-                found.append(asked)
-        return found
+                known.append(asked)
+        return known
 
     def _numbers(self, job: ClusterJob) -> list[str]:
         """The id of its job in flight, or else of all its jobs that were noted."""
@@ -316,7 +313,7 @@ class ClusterJobs:
         return [job.id] if job.id else list(dict.fromkeys(note.partition(" ")[2] for note in noted))
 
     def _notes(self, job: ClusterJob) -> list[str]:
-        return self._noted.get(job.script.run.identity, [])
+        return self._noted.get(job.run.identity, [])
 
     def _ask(self, job: ClusterJob, number: str) -> QueuedJob | None:
         """The job with this number, from a query of its own; None where the scheduler does not know it.
@@ -332,11 +329,11 @@ class ClusterJobs:
                 return None
             if not self._answered or not (self._asks or job.unlisted):
                 raise _NoAnswerError
-            found = self._query.alone(asked, job.script.token)
-            if not found:
+            tasks = self._query.alone(asked, job.run.token)
+            if not tasks:
                 self._gone.add(asked)
                 return None
-        return found[0]._replace(id=number, name=job.script.job_name)
+        return tasks[0]._replace(id=number, name=job.run.job_name)
 
     def _list_is_cut(self, job: ClusterJob, missing: QueuedJob) -> None:
         """Note that a job is missing in the list: no further one is asked for now, as many may be missing.
@@ -346,7 +343,7 @@ class ClusterJobs:
         if not self._cut:
             if not self._faults.lists_cut:
                 self._say(
-                    f"{job.script.label}: job {missing.id} is missing in the scheduler's list, which is cut"
+                    f"{job.run.label}: job {missing.id} is missing in the scheduler's list, which is cut"
                 )
             self._faults.lists_cut += 1
         self._cut = True
@@ -373,7 +370,7 @@ class ClusterJobs:
 
         If not, it left no result, or it belongs to a folder that was removed since.
         """
-        if known.state != DONE or exit_status(job.script.folder, known.id) is not None:
+        if known.state != DONE or exit_status(job.run.folder, known.id) is not None:
             return False
         return known.id in self._numbers(job) or self._notes(job)[-1:] == [SUBMITTING]
 
@@ -381,53 +378,51 @@ class ClusterJobs:
         """Take over the job in the queue: submitted before a kill or by hand, or requeued."""
         if not job.id:
             self._note([job], f"adopted {queued.id}")
-            self._say(f"{job.script.label}: job {queued.id} is in the queue already, {queued.description}")
+            self._say(f"{job.run.label}: job {queued.id} is in the queue already, {queued.description}")
         if queued.state == HELD and job.held != queued.id:
             release = f"'{self._scheduler.release} {self._scheduler.address(queued.id)}' lets it start"
-            self._say(f"{job.script.label}: job {queued.id} is held, {queued.description}; {release}")
+            self._say(f"{job.run.label}: job {queued.id} is held, {queued.description}; {release}")
             job.held = queued.id
         job.id, job.since, job.seen = queued.id, None, self._clock()
 
     def _cancelled(self, job: ClusterJob, queued: QueuedJob) -> bool:
         answer = _usable(self._run([self._scheduler.cancel, self._scheduler.address(queued.id)]))
         if answer.status != 0:
-            self._say(
-                f"{job.script.label}: job {queued.id} is not cancelled ({answer.last_line}), trying again"
-            )
+            self._say(f"{job.run.label}: job {queued.id} is not cancelled ({answer.last_line}), trying again")
         return answer.status == 0
 
     def _after_end(self, job: ClusterJob, last: QueuedJob | None) -> Ended | bool:
         """The end of a run whose job ended, or vanished, without a result; or whether to submit it again."""
         job.since = self._clock() if job.since is None else job.since
         state, description = (last.state, last.description) if last else self._vanished(job)
-        status = exit_status(job.script.folder, job.id)
+        status = exit_status(job.run.folder, job.id)
         outage = self._faults.unwritable.times > job.outages
         if self._could_not_write(job, state, status) or (state == FAILED and status is None and outage):
-            state, description = UNWRITTEN, f"could not write to {job.script.campaign_folder}"
+            state, description = UNWRITTEN, f"could not write to {job.run.campaign_folder}"
         if status is not None and state not in RETRIES:
             note = f"job {job.id}: {description}; {ADVICE[state]}" if state in ADVICE else ""
-            return Ended(job.script, status, note)
+            return Ended(job.run, status, note)
         if status is not None and state == VANISHED:
-            return Ended(job.script, status)
+            return Ended(job.run, status)
         if (state == DONE or not last) and self._clock() - job.since < GRACE_SECONDS:
             return False  # its files may not be visible yet
         known = outage and state in (UNWRITTEN, NOT_STARTED)  # to be over by now
         if known or job.retries[state] < RETRIES.get(state, 0):
             job.retries[state] += not known
             self._faults.again[state] += 1
-            self._say(f"{job.script.label}: job {job.id} {description}: submitted again")
+            self._say(f"{job.run.label}: job {job.id} {description}: submitted again")
             job.id, job.since, job.alone = "", None, True
             self._note([job], f"again after {state}")
             return True
-        advice = ADVICE.get(state, f"no exit status was left: look at the logs in {job.script.log.parent}")
-        return Ended(job.script, None, f"job {job.id}: {description}; {advice}")
+        advice = ADVICE.get(state, f"no exit status was left: look at the logs in {job.run.log.parent}")
+        return Ended(job.run, None, f"job {job.id}: {description}; {advice}")
 
     def _could_not_write(self, job: ClusterJob, state: str, status: int | None) -> bool:
         """Whether a job failed since it could not write; ``status``: from its files, else the scheduler's."""
         if state == FAILED and not status:
-            found = self._ask(job, job.id)
-            status = found.exit_status if found else None
-        return state in (FAILED, VANISHED) and could_not_write(job.script.folder, job.id, status)
+            asked = self._ask(job, job.id)
+            status = asked.exit_status if asked else None
+        return state in (FAILED, VANISHED) and could_not_write(job.run.folder, job.id, status)
 
     def _vanished(self, job: ClusterJob) -> tuple[str, str]:
         """State and description of a job that the scheduler does not know.
@@ -468,17 +463,17 @@ class ClusterJobs:
     def _submit_due(self) -> list[Ended]:
         """Submit; returns the runs that are given up, since the scheduler refuses them."""
         due = self._due()
-        by_name = {job.script.job_name: job for job in due}
+        by_name = {job.run.job_name: job for job in due}
         alone = {name for name, job in by_name.items() if job.alone or self._alone}
         ended: list[Ended] = []
         refused = 0
-        for batch in batches_of([job.script for job in due], self._scheduler, self._places(due), alone):
-            jobs = [by_name[script.job_name] for script in batch.scripts]
+        for batch in batches_of([job.run for job in due], self._scheduler, self._places(due), alone):
+            jobs = [by_name[run.job_name] for run in batch.runs]
             problem = self._submit(batch, jobs)
             refused += bool(problem)
             if problem and self._gives_up(jobs, problem):
                 message = f"not submitted after {jobs[0].refusals} tries: {problem}"
-                ended.append(Ended(jobs[0].script, None, message))
+                ended.append(Ended(jobs[0].run, None, message))
             if (problem and self._concerns_all(problem)) or refused == REFUSALS_IN_A_BURST:
                 break
         return ended
@@ -500,7 +495,7 @@ class ClusterJobs:
             # noted before it is done: if this call is killed in between, the next one must expect the job
             self._append(jobs, SUBMITTING)
             script = batch.write()
-            for path in {script, *(each.path for each in batch.scripts)}:
+            for path in {script, *(each.path for each in batch.runs)}:
                 refuse_changeable(path, self._lock.parent)
             answer = submit(self._scheduler, script, self._lock, self._run)
         except OSError as error:
@@ -509,7 +504,7 @@ class ClusterJobs:
         if number:
             ids = batch.ids(number)
             for job in jobs:
-                job.id, job.refusals, job.seen = ids[job.script.job_name], 0, self._clock()
+                job.id, job.refusals, job.seen = ids[job.run.job_name], 0, self._clock()
             self._note(jobs, "submitted", with_id=True)
             return ""
         refused = answer.status is not None and not BUSY.search(answer.last_line)
@@ -532,7 +527,7 @@ class ClusterJobs:
         tries = PATIENT_TRIES if patient else SUBMIT_TRIES
         if (patient and others) or len(jobs) > 1 or jobs[0].refusals < tries:
             more = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
-            self._say(f"{jobs[0].script.label}{more}: not submitted yet ({problem}), trying again")
+            self._say(f"{jobs[0].run.label}{more}: not submitted yet ({problem}), trying again")
             return False
         return True
 
@@ -541,14 +536,14 @@ class ClusterJobs:
         try:
             self._append(jobs, note, with_id=with_id)
         except OSError as error:
-            self._say(f"{jobs[0].script.label}: {note}, but {SUBMISSIONS} can't be written: {error.strerror}")
+            self._say(f"{jobs[0].run.label}: {note}, but {SUBMISSIONS} can't be written: {error.strerror}")
 
     def _append(self, jobs: list[ClusterJob], note: str, *, with_id: bool = False) -> None:
         """Append to the campaign's submissions.txt, from which records count a run's submissions."""
         stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
         lines = []
         for job in jobs:
-            identity, text = job.script.run.identity, f"{note} {job.id}" if with_id else note
+            identity, text = job.run.identity, f"{note} {job.id}" if with_id else note
             self._noted.setdefault(identity, []).append(text)
             lines.append(f"{stamp} {identity} {text}")
         append_lines(self._log, lines)
@@ -611,8 +606,8 @@ class Query:
         if answer.status != 0 and not BUSY.search(answer.last_line):
             return []
         try:
-            if answer.status == 0 and (found := self._scheduler.read_jobs(answer.out)):
-                return [job for job in found if token in job.name]
+            if answer.status == 0 and (jobs := self._scheduler.read_jobs(answer.out)):
+                return [job for job in jobs if token in job.name]
         except UnreadableError as error:
             raise _NoAnswerError(str(error)) from None
         raise _NoAnswerError(answer.last_line)
@@ -640,7 +635,7 @@ def foremost(jobs: Iterable[QueuedJob]) -> QueuedJob:
 
 
 def _system(job: ClusterJob) -> System:
-    return job.script.run.job.system
+    return job.run.job.system
 
 
 def submit(

@@ -7,7 +7,7 @@ from os.path import exists
 from typing import TYPE_CHECKING
 
 from mpicampaign.identity import identity
-from mpicampaign.jobs.prepare import prepare
+from mpicampaign.jobs.prepare import ThisMachine, prepare
 from mpicampaign.records import DISTURBED
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.verdict.condition import condition, may_be_disturbed
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
-    from mpicampaign.jobs.prepare import Prepared, Script
+    from mpicampaign.jobs.prepare import Prepared
+    from mpicampaign.jobs.run import Run
     from mpicampaign.records import Case
-    from mpicampaign.selection import Selection
+    from mpicampaign.selection import RunSelection
 
 ANY_OTHER = "any other"
 
@@ -36,17 +37,32 @@ def condition_of(folder: Path) -> str:
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         text = ""
     if may_be_disturbed(text) and condition(read_evidence(text))[0] == DISTURBED:
-        found = DISTURBED
+        known = DISTURBED
     else:
-        found = ANY_OTHER
-    return found if exists(f"{folder}/result/output.txt") else ""  # noqa: PTH110
+        known = ANY_OTHER
+    return known if exists(f"{folder}/result/output.txt") else ""  # noqa: PTH110
+
+
+class MachineWithResults(ThisMachine):
+    """This machine, with what the results in the campaign's folder say."""
+
+    def condition_of(self, case: Case, repeat: int, identity: str) -> str:
+        return condition_of(self.run_folder(case, repeat, identity))
+
+    def is_known(self, case: Case, suite: str, identities: Sequence[str]) -> bool:
+        from mpicampaign.collect.runs import RunFolder, read_run
+        from mpicampaign.compare.stopping import is_known
+
+        repeats = enumerate(identities, start=1)
+        folders = (RunFolder(self.run_folder(case, number, named), number) for number, named in repeats)
+        return is_known([read_run(case, suite, folder) for folder in folders])
 
 
 def prepare_with_results(
     campaign_file: Path,
     system: str = "",
     results: Path | None = None,
-    selection: Selection = ALL_RUNS,
+    selection: RunSelection = ALL_RUNS,
 ) -> Prepared:
     """As `prepare`, with the further repeats that the results on disk ask for, and the selection of a call.
 
@@ -55,30 +71,17 @@ def prepare_with_results(
     UserError
         as `prepare`, and where the selection names what the campaign has not.
     """
-    prepared = prepare(campaign_file, system, results, condition_of, _is_known)
-    runs = (
-        (planned.case, number)
-        for planned in prepared.plan.cases
-        for number in range(1, len(planned.identities) + 1)
-    )
+    prepared = prepare(campaign_file, system, results, MachineWithResults)
+    runs = ((planned.case, run.repeat) for planned in prepared.plan.cases for run in planned.runs)
     selection.check(runs, prepared.campaign.file)
     return replace(prepared, selection=selection)
 
 
-def _is_known(case: Case, suite: str, folders: Sequence[Path]) -> bool:
-    """Whether the runs in these folders, the repeats of a case from 1 on, know it well enough."""
-    from mpicampaign.collect.runs import RunFolder, read_run
-    from mpicampaign.compare.stopping import is_known
-
-    found = (RunFolder(folder, repeat) for repeat, folder in enumerate(folders, start=1))
-    return is_known([read_run(case, suite, folder) for folder in found])
-
-
-def further_of(cases: Collection[str], pending: Iterable[Script]) -> list[Script]:
+def further_of(cases: Collection[str], pending: Iterable[Run]) -> list[Run]:
     """The pending further repeats of ``cases`` (see `case_of`), of none that is now declared otherwise."""
-    return [each for each in pending if each.run.further and case_of(each) in cases]
+    return [each for each in pending if each.further and case_of(each) in cases]
 
 
-def case_of(script: Script) -> str:
+def case_of(run: Run) -> str:
     """The same for all repeats of what is declared of a run."""
-    return identity({**script.run.declared, "repeat": 0})
+    return identity({**run.declared, "repeat": 0})

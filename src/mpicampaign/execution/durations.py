@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from mpicampaign.jobs.prepare import Script
+    from mpicampaign.jobs.run import Run
 
 REPEATS = 5  # of a case that are read
 _KEYS = ("started", "ended")
@@ -29,30 +29,30 @@ class Durations:
         self._of_case: dict[Path, list[float]] = {}
         self._of_benchmark: dict[tuple[Path, str], list[float]] = {}
 
-    def expected(self, script: Script) -> float | None:
+    def expected(self, run: Run) -> float | None:
         """The mean of the case, else of the benchmark wherever it ran; None without any."""
-        found = self._case(script) or self._benchmark(script)
-        return fmean(found) if found else None
+        alike = self._case(run) or self._benchmark(run)
+        return fmean(alike) if alike else None
 
-    def add(self, script: Script) -> None:
+    def add(self, run: Run) -> None:
         """Add a run that has ended, if it has a result."""
-        of_case, of_benchmark = self._case(script), self._benchmark(script)
-        if (found := _duration(script.folder)) is not None:
-            of_case.append(found.seconds)
-            of_benchmark += [found.seconds] * found.available
+        of_case, of_benchmark = self._case(run), self._benchmark(run)
+        if (duration := _duration(run.folder)) is not None:
+            of_case.append(duration.seconds)
+            of_benchmark += [duration.seconds] * duration.available
 
-    def _case(self, script: Script) -> list[float]:
-        folder = script.folder.parent
+    def _case(self, run: Run) -> list[float]:
+        folder = run.folder.parent
         if folder not in self._of_case:
-            self._of_case[folder] = [found.seconds for found in _measured(folder)]
+            self._of_case[folder] = [each.seconds for each in _measured(folder)]
         return self._of_case[folder]
 
-    def _benchmark(self, script: Script) -> list[float]:
-        key = script.campaign_folder, script.run.case.benchmark
+    def _benchmark(self, run: Run) -> list[float]:
+        key = run.campaign_folder, run.case.benchmark
         if key not in self._of_benchmark:
-            cases = (script.campaign_folder / "runs").glob(f"*/*/{script.run.case.benchmark}")
-            found = [each for case in cases for each in _measured(case)]
-            self._of_benchmark[key] = [each.seconds for each in found if each.available]
+            cases = (run.campaign_folder / "runs").glob(f"*/*/{run.case.benchmark}")
+            measured = [each for case in cases for each in _measured(case)]
+            self._of_benchmark[key] = [each.seconds for each in measured if each.available]
         return self._of_benchmark[key]
 
 
@@ -65,7 +65,8 @@ class _Duration(NamedTuple):
 
 def _measured(case: Path) -> list[_Duration]:
     """The durations of a case's last repeats."""
-    return [found for run in sorted(case.glob("r*"))[-REPEATS:] if (found := _duration(run)) is not None]
+    durations = map(_duration, sorted(case.glob("r*"))[-REPEATS:])
+    return [duration for duration in durations if duration is not None]
 
 
 def _duration(run: Path) -> _Duration | None:
@@ -91,9 +92,9 @@ def _times(evidence: str) -> dict[str, datetime]:
     return times
 
 
-def last_ended(scripts: Iterable[Script]) -> str:
+def last_ended(runs: Iterable[Run]) -> str:
     """``the last one ended on 2026-03-05 at 14:07 UTC``; empty where that is not known."""
-    outputs = [(output.stat().st_mtime, output) for script in scripts if (output := script.output).exists()]
+    outputs = [(output.stat().st_mtime, output) for run in runs if (output := run.output).exists()]
     if not outputs:
         return ""
     ended = _times(_evidence(max(outputs)[1].parent)).get("ended")
@@ -105,26 +106,26 @@ class TimeLeft:
 
     def __init__(self) -> None:
         self._durations = Durations()
-        self._due: dict[str, Script] = {}
+        self._due: dict[str, Run] = {}
 
-    def expect(self, scripts: Iterable[Script]) -> None:
+    def expect(self, runs: Iterable[Run]) -> None:
         """Add runs that are due. When a scheduler starts its jobs is not known: theirs are left out."""
-        self._due |= {script.label: script for script in scripts if script.run.job.system.local}
+        self._due |= {run.label: run for run in runs if run.job.system.local}
 
     def ended(self, label: str) -> None:
         """Remove a run that has ended: its duration is expected of those that are alike."""
-        if (script := self._due.pop(label, None)) is not None:
-            self._durations.add(script)
+        if (run := self._due.pop(label, None)) is not None:
+            self._durations.add(run)
 
-    def left_out(self, scripts: Iterable[Script]) -> None:
+    def left_out(self, runs: Iterable[Run]) -> None:
         """Remove runs that are not made now."""
-        for script in scripts:
-            self._due.pop(script.label, None)
+        for run in runs:
+            self._due.pop(run.label, None)
 
-    def expected(self, script: Script) -> float:
+    def expected(self, run: Run) -> float:
         """How long a run takes (s): its time limit where nothing is known of it."""
-        found = self._durations.expected(script)
-        return script.run.time_limit if found is None else found
+        seconds = self._durations.expected(run)
+        return run.time_limit if seconds is None else seconds
 
     def text(self, repeats_more: bool = False) -> str:
         """``about 2 min left``; empty where nothing is due, or where a benchmark has not run yet.
@@ -134,35 +135,35 @@ class TimeLeft:
         seconds = self._seconds(self._due.values())
         if not seconds:
             return ""
-        planned = [script for script in self._due.values() if not script.run.further]
+        planned = [run for run in self._due.values() if not run.further]
         repeats = (self._seconds(planned) or 0) if repeats_more else 0
         more = f", {format_roughly(seconds + repeats)} if all are disturbed" if repeats else ""
         return f"{format_roughly(seconds)} left{more}"
 
-    def _seconds(self, scripts: Iterable[Script]) -> float | None:
-        expected = [self._durations.expected(script) for script in scripts]
+    def _seconds(self, runs: Iterable[Run]) -> float | None:
+        expected = [self._durations.expected(run) for run in runs]
         known = [seconds for seconds in expected if seconds is not None]
         return sum(known) if len(known) == len(expected) else None
 
 
-def estimate(scripts: Sequence[Script]) -> str:
+def estimate(runs: Sequence[Run]) -> str:
     """How long the runs take: as earlier runs did, else at most their time limits. One line."""
-    here = [script for script in scripts if script.run.job.system.local]
-    there = [script for script in scripts if not script.run.job.system.local]
+    here = [run for run in runs if run.job.system.local]
+    there = [run for run in runs if not run.job.system.local]
     parts = [_estimate_here(here)] if here else []
     return "; ".join([*parts, _estimate_there(there)] if there else parts)
 
 
-def _estimate_here(scripts: Sequence[Script]) -> str:
+def _estimate_here(runs: Sequence[Run]) -> str:
     durations = Durations()
-    expected = [durations.expected(script) for script in scripts]
+    expected = [durations.expected(run) for run in runs]
     known = [seconds for seconds in expected if seconds is not None]
     if len(known) == len(expected):
         return f"{format_roughly(sum(known))}, as earlier runs took"
-    limits = sum(script.run.time_limit for script in scripts)
+    limits = sum(run.time_limit for run in runs)
     return f"at most {format_duration(limits)}, the sum of their time limits"
 
 
-def _estimate_there(scripts: Sequence[Script]) -> str:
-    hours = sum(script.run.node_seconds for script in scripts) / 3600
+def _estimate_there(runs: Sequence[Run]) -> str:
+    hours = sum(run.node_seconds for run in runs) / 3600
     return f"at most {hours:.3g} node-hours; when they start is up to the scheduler"

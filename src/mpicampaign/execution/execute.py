@@ -126,5 +126,5 @@ def run_snakemake(profile: str, arguments: list[str], *, verbose: bool = False) 
 
 def _profile(name: str) -> str:
     """A profile in the working folder, else the shipped one, else one that Snakemake finds."""
-    found = shipped(name)
-    return str(found) if found.is_dir() and not (working_folder() / name).exists() else name
+    ours = shipped(name)
+    return str(ours) if ours.is_dir() and not (working_folder() / name).exists() else name

@@ -18,7 +18,7 @@ from mpicampaign.units import format_size
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.jobs.prepare import Script
+    from mpicampaign.jobs.run import Run
     from mpicampaign.records import Case, Record
 
 
@@ -39,16 +39,16 @@ class Progress:
         self._absent: set[tuple[Case, str]] = set()
         self._said_left = ""
 
-    def expect(self, scripts: Sequence[Script]) -> None:
+    def expect(self, runs: Sequence[Run]) -> None:
         """Add runs to those that are expected."""
-        self.left.expect(scripts)
-        self._host_groups |= {script.run.case.host_group for script in scripts}
-        self._expected += len(scripts)
+        self.left.expect(runs)
+        self._host_groups |= {run.case.host_group for run in runs}
+        self._expected += len(runs)
 
-    def left_out(self, scripts: Sequence[Script]) -> None:
+    def left_out(self, runs: Sequence[Run]) -> None:
         """Remove runs that are not made now."""
-        self.left.left_out(scripts)
-        self._expected -= len(scripts)
+        self.left.left_out(runs)
+        self._expected -= len(runs)
 
     def started(self, label: str) -> None:
         if self._terminal:
@@ -110,9 +110,9 @@ def headline(record: Record) -> str:
     table = record.series[0]
     values = []
     for metric in choose_metrics(record.suite, [table], ()):
-        found = read(metric, table, record.series) if metric.headline else None
-        if found:
-            values.append(f"{metric.name} {quantity(found.value, metric.dimension)}")
+        reading = read(metric, table, record.series) if metric.headline else None
+        if reading:
+            values.append(f"{metric.name} {quantity(reading.value, metric.dimension)}")
     if (size := stopped_at(table)) is not None:
         values.append(f"sizes above {format_size(size)} were given up")
     return ", ".join(values) or table.label

@@ -10,7 +10,7 @@ from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.execution.set_aside import fault_of
 from mpicampaign.grouping import grouped
-from mpicampaign.jobs.prepare import job_name
+from mpicampaign.jobs.run import job_name
 from mpicampaign.records import FAILED, MISSING, OK
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE
@@ -19,7 +19,8 @@ from mpicampaign.text import repeats_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mpicampaign.jobs.prepare import Prepared, Script
+    from mpicampaign.jobs.prepare import Prepared
+    from mpicampaign.jobs.run import Run
     from mpicampaign.schedulers import BatchScheduler
     from mpicampaign.schedulers.scheduler import QueuedJob
 
@@ -32,7 +33,7 @@ NOT_AVAILABLE = "not available"
 class RunStatus(NamedTuple):
     """The state of a run, its job's id, and the reason; both may be empty."""
 
-    script: Script
+    run: Run
     state: str
     job_id: str
     reason: str
@@ -50,7 +51,7 @@ class RunStatus(NamedTuple):
 
 def counts(states: Iterable[RunStatus]) -> dict[str, int]:
     """The number of runs in each state, the most frequent first."""
-    return dict(Counter(found.state for found in states).most_common())
+    return dict(Counter(status.state for status in states).most_common())
 
 
 def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
@@ -63,14 +64,14 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     """
     jobs, queued = _queue(prepared)
     before = OutputsRead(prepared.folder)
-    states = [_state(script, queued.get(script.job_name), before) for script in prepared.selected]
+    states = [_state(run, queued.get(run.job_name), before) for run in prepared.selected]
     before.keep()
     return states, _older(prepared, jobs) if jobs else []
 
 
 def _older(prepared: Prepared, jobs: list[QueuedJob]) -> list[QueuedJob]:
-    """The jobs in the queue that are of scripts which the plan no longer has."""
-    earlier = _names(prepared) - {script.job_name for script in prepared.scripts}
+    """The jobs in the queue that are of runs which the plan no longer has."""
+    earlier = _names(prepared) - {run.job_name for run in prepared.runs}
     return [job for job in jobs if job.name in earlier and job.state in IN_THE_QUEUE]
 
 
@@ -83,15 +84,15 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
     in_all = ", ".join(f"{count} {state}" for state, count in counts(states).items())
     lines = [in_all or "no runs on this system"]
     others = [each for each in states if each.state not in (FINISHED, NOT_AVAILABLE) and not each.waits]
-    for found in sorted(others, key=lambda found: not found.has_failed):
-        number = f" job {found.job_id}" if found.job_id and not found.script.run.job.system.local else ""
-        reason = f": {found.reason}" if found.reason else ""
-        lines.append(f"  {found.script.label}: {found.state}{number}{reason}")
-    lines += _not_available_lines(found for found in states if found.state == NOT_AVAILABLE)
-    waiting = (found for found in states if found.waits)
-    for of_case in grouped(waiting, lambda found: found.script.run.case).values():
-        case, state = of_case[0].script.run.case, of_case[0].state
-        repeats = repeats_text(found.script.run.repeat for found in of_case)
+    for status in sorted(others, key=lambda status: not status.has_failed):
+        number = f" job {status.job_id}" if status.job_id and not status.run.job.system.local else ""
+        reason = f": {status.reason}" if status.reason else ""
+        lines.append(f"  {status.run.label}: {status.state}{number}{reason}")
+    lines += _not_available_lines(status for status in states if status.state == NOT_AVAILABLE)
+    waiting = (status for status in states if status.waits)
+    for of_case in grouped(waiting, lambda status: status.run.case).values():
+        case, state = of_case[0].run.case, of_case[0].state
+        repeats = repeats_text(status.run.repeat for status in of_case)
         lines.append(f"  {case.host_group} {case.placement} {case.benchmark} {repeats}: {state}")
     for job in older:
         former = "its run is no longer in the campaign file; 'mpicampaign cancel' cancels it, too"
@@ -102,9 +103,9 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
 def _not_available_lines(states: Iterable[RunStatus]) -> list[str]:
     """The placements that cannot be had, each with the number of its runs and the reason."""
 
-    def placement(found: RunStatus) -> tuple[str, str, str]:
-        case = found.script.run.case
-        return case.host_group, case.placement, found.reason
+    def placement(status: RunStatus) -> tuple[str, str, str]:
+        case = status.run.case
+        return case.host_group, case.placement, status.reason
 
     return [
         f"  {group} {name}: {NOT_AVAILABLE}, {len(runs)} run{'' if len(runs) == 1 else 's'}: {reason}"
@@ -129,22 +130,22 @@ def cancel(prepared: Prepared) -> str:
         return "this system has no scheduler: stop a campaign with Ctrl-C"
     names, cancelled = _names(prepared), 0
     for scheduler in schedulers:
-        found = [
+        jobs = [
             job for job in _jobs_of(scheduler, prepared) if job.name in names and job.state in IN_THE_QUEUE
         ]
-        if found:
-            addresses = dict.fromkeys(scheduler.address(job.id) for job in found)
+        if jobs:
+            addresses = dict.fromkeys(scheduler.address(job.id) for job in jobs)
             answer = caller(scheduler)([scheduler.cancel, *addresses])
             if answer.failure:
                 raise UserError(Problem(answer.failure, hint="try again"))
-        cancelled += len(found)
+        cancelled += len(jobs)
     return f"{cancelled} job{'' if cancelled == 1 else 's'} cancelled"
 
 
 def _schedulers(prepared: Prepared) -> list[BatchScheduler]:
     """The schedulers of the campaign's systems here."""
     kinds = dict.fromkeys(prepared.campaign.systems[name].scheduler for name in prepared.plan.systems)
-    return [found for kind in kinds if (found := batch_scheduler(kind))]
+    return [scheduler for kind in kinds if (scheduler := batch_scheduler(kind))]
 
 
 def _queue(prepared: Prepared) -> tuple[list[QueuedJob], dict[str, QueuedJob]]:
@@ -174,30 +175,29 @@ def _names(prepared: Prepared) -> set[str]:
     return {job_name(folder.parent.name, folder.name.partition("-")[2], prepared.token) for folder in folders}
 
 
-def _state(script: Script, queued: QueuedJob | None, before: OutputsRead) -> RunStatus:
-    if script.output.exists():
-        return _state_of_result(script, before)
+def _state(run: Run, queued: QueuedJob | None, before: OutputsRead) -> RunStatus:
+    if run.output.exists():
+        return _state_of_result(run, before)
     if queued and queued.state in IN_THE_QUEUE:
-        return RunStatus(script, queued.state, queued.id, queued.description)
-    return _state_as_read(script, queued)
+        return RunStatus(run, queued.state, queued.id, queued.description)
+    return _state_as_read(run, queued)
 
 
-def _state_of_result(script: Script, before: OutputsRead) -> RunStatus:
-    evidence = evidence_in(script.output.parent)
-    if fault := fault_of(script, evidence, before):
-        return RunStatus(script, "to be run again", "", fault.reason)
+def _state_of_result(run: Run, before: OutputsRead) -> RunStatus:
+    evidence = evidence_in(run.output.parent)
+    if fault := fault_of(run, evidence, before):
+        return RunStatus(run, "to be run again", "", fault.reason)
     reason = evidence.job.get("not_available")
     state = FINISHED if reason is None else NOT_AVAILABLE
-    return RunStatus(script, state, evidence.job.get("id", ""), reason or "")
+    return RunStatus(run, state, evidence.job.get("id", ""), reason or "")
 
 
-def _state_as_read(script: Script, queued: QueuedJob | None) -> RunStatus:
-    run = script.run
-    record = read_run(run.case, run.benchmark.suite, RunFolder(script.folder, run.repeat))
+def _state_as_read(run: Run, queued: QueuedJob | None) -> RunStatus:
+    record = read_run(run.case, run.benchmark.suite, RunFolder(run.folder, run.repeat))
     if record.status == OK:
-        return RunStatus(script, FINISHED, record.job_id, "")
+        return RunStatus(run, FINISHED, record.job_id, "")
     if record.status == MISSING:
         ended = f"its job {queued.id} has ended: {queued.description}" if queued else ""
         missing = NOT_RUN if run.job.system.local else NOT_SUBMITTED
-        return RunStatus(script, missing, "", ended)
-    return RunStatus(script, record.status.replace("_", " "), record.job_id, record.reason)
+        return RunStatus(run, missing, "", ended)
+    return RunStatus(run, record.status.replace("_", " "), record.job_id, record.reason)

@@ -32,14 +32,14 @@ def ignored_lines(scheduler: Scheduler) -> list[str]:
     """
     queue = scheduler if isinstance(scheduler, BatchScheduler) else None
     kept, outer = places(), allocation()
-    found = [
+    ignored = [
         name
         for name in sorted(os.environ)
         if (steers(name) and name not in kept) or (queue and queue.ignores(name))
         if not (outer and name.startswith(outer.variables))
     ]
-    if not found:
+    if not ignored:
         return []
-    more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    names = ", ".join(map(printable, found[:_NAMED])) + more
+    more = f" and {len(ignored) - _NAMED} more" if len(ignored) > _NAMED else ""
+    names = ", ".join(map(printable, ignored[:_NAMED])) + more
     return [f"ignored from your shell: {names}; put what you want into the campaign file"]

@@ -13,14 +13,13 @@ from mpicampaign.collect.outputs_read import OutputsRead
 from mpicampaign.collect.runs import evidence_in, unusable
 from mpicampaign.host_lists import is_member
 from mpicampaign.jobs.prepare import host_names
-from mpicampaign.jobs.software import present_library
-from mpicampaign.jobs.source_build import source_key
+from mpicampaign.jobs.software import present_library, source_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from mpicampaign.jobs.prepare import Script
+    from mpicampaign.jobs.run import Run
     from mpicampaign.verdict.evidence import Evidence
 
 EARLIER = "earlier"
@@ -33,23 +32,21 @@ class Fault(NamedTuple):
     earlier: bool = False
 
 
-def fault_of(
-    script: Script, evidence: Evidence | None = None, before: OutputsRead | None = None
-) -> Fault | None:
+def fault_of(run: Run, evidence: Evidence | None = None, before: OutputsRead | None = None) -> Fault | None:
     """Why the existing result of a run does not count now; see `unusable`."""
-    result = script.output.parent
+    result = run.output.parent
     evidence = evidence or evidence_in(result)
-    if reason := unusable(script.run.benchmark.suite, result, evidence, before):
+    if reason := unusable(run.benchmark.suite, result, evidence, before):
         return Fault(reason)
-    reason = _made_elsewhere(script, evidence) or _program_changed(script, evidence)
-    reason = reason or _source_changed(script, evidence) or _library_changed(script, evidence)
+    reason = _made_elsewhere(run, evidence) or _program_changed(run, evidence)
+    reason = reason or _source_changed(run, evidence) or _library_changed(run, evidence)
     return Fault(reason, earlier=True) if reason else None
 
 
-def _made_elsewhere(script: Script, evidence: Evidence) -> str:
+def _made_elsewhere(run: Run, evidence: Evidence) -> str:
     """Without a scheduler a result counts on the machine that made it, and on members of its host group."""
     host = evidence.job.get("host", "")
-    if not script.run.job.system.local or not host:
+    if not run.job.system.local or not host:
         return ""
     here = os.uname().nodename
     mine = (here, *evidence.claim.get("members", "").split())
@@ -58,21 +55,21 @@ def _made_elsewhere(script: Script, evidence: Evidence) -> str:
     return f"it was made on {host}, not on {here}"
 
 
-def _program_changed(script: Script, evidence: Evidence) -> str:
+def _program_changed(run: Run, evidence: Evidence) -> str:
     """Not for bundled kernels, whose version is part of the identity."""
-    present = script.run.program_sha256
+    present = run.program_sha256
     return _changed("program", present, evidence, "program_sha256", evidence.job.get("program_sha256", ""))
 
 
-def _source_changed(script: Script, evidence: Evidence) -> str:
+def _source_changed(run: Run, evidence: Evidence) -> str:
     """Of a program that is built from source: the present one may not be built yet."""
-    present, recorded = source_key(script.run.program), source_key(evidence.job.get("program", ""))
+    present, recorded = source_key(run.program), source_key(evidence.job.get("program", ""))
     return "its source or build command has changed" if present and recorded not in ("", present) else ""
 
 
-def _library_changed(script: Script, evidence: Evidence) -> str:
+def _library_changed(run: Run, evidence: Evidence) -> str:
     file, recorded = evidence.library
-    present = present_library(script.run.job.system, file) if recorded else ""
+    present = present_library(run.job.system, file) if recorded else ""
     return _changed("MPI library", present, evidence, "libraries", recorded)
 
 
@@ -86,20 +83,20 @@ def _changed(what: str, present: str, evidence: Evidence, claim: str, recorded: 
     )
 
 
-def set_aside(script: Script) -> None:
+def set_aside(run: Run) -> None:
     """Move a result to the attempts of its run, which is then due again."""
-    attempts = script.folder / "attempts"
+    attempts = run.folder / "attempts"
     attempts.mkdir(exist_ok=True)
     # attempts are read in the order of their names, which start with the time
     stamp = max((path.name[:16] for path in attempts.iterdir()), default="0")
-    script.output.parent.rename(attempts / f"{stamp}-z-set-aside-{os.urandom(4).hex()}")
+    run.output.parent.rename(attempts / f"{stamp}-z-set-aside-{os.urandom(4).hex()}")
 
 
-def set_aside_whole(script: Script) -> None:
+def set_aside_whole(run: Run) -> None:
     """Move the folder of a run, with claim and script, to earlier/ beside it."""
-    earlier = script.folder.parent / EARLIER
+    earlier = run.folder.parent / EARLIER
     earlier.mkdir(exist_ok=True)
-    script.folder.rename(_free(earlier, script.folder.name))
+    run.folder.rename(_free(earlier, run.folder.name))
 
 
 def _free(folder: Path, name: str) -> Path:
@@ -107,19 +104,19 @@ def _free(folder: Path, name: str) -> Path:
     return folder / f"{name}-{number}"
 
 
-def set_aside_faulty(scripts: Iterable[Script]) -> list[str]:
+def set_aside_faulty(runs: Iterable[Run]) -> list[str]:
     """Set aside the results that do not count; returns a line for each.
 
     Results appear by one rename, so that a job that ends meanwhile is not disturbed.
     """
     lines, before = [], None
-    for script in scripts:
-        before = before or OutputsRead(script.campaign_folder)
-        fault = fault_of(script, None, before) if script.output.exists() else None
+    for run in runs:
+        before = before or OutputsRead(run.campaign_folder)
+        fault = fault_of(run, None, before) if run.output.exists() else None
         if fault:
-            (set_aside_whole if fault.earlier else set_aside)(script)
+            (set_aside_whole if fault.earlier else set_aside)(run)
             where = f"; the result is kept in {EARLIER}/" if fault.earlier else ""
-            lines.append(f"to be run again: {script.label}: {fault.reason}{where}")
+            lines.append(f"to be run again: {run.label}: {fault.reason}{where}")
     if before:
         before.keep()
     return lines

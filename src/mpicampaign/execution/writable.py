@@ -38,5 +38,5 @@ def why_not_writable(folder: Path, *, write: bool = True) -> str:
 
 def _free(folder: Path) -> int | None:
     """The bytes that are free for this user; None where the file system does not say."""
-    found = os.statvfs(folder)
-    return found.f_bavail * found.f_frsize if found.f_blocks else None
+    system = os.statvfs(folder)
+    return system.f_bavail * system.f_frsize if system.f_blocks else None

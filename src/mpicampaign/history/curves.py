@@ -1,12 +1,19 @@
-"""One metric of one case over time: a point for each tick, and the changes found in it."""
+"""One metric of one case over time: a point for each tick, the median of its runs that count."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mpicampaign.history.rows import OBSERVED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +63,7 @@ class Cause(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ChangePoint:
     """A change point. ``index``: of the first point after it; ``reported``: of the point that proved it.
 
     ``before``, ``after``: medians of the two sides when it was reported. ``causes``: what else changed in the
@@ -85,5 +92,115 @@ class Curve:
 
     key: CurveKey
     points: tuple[Point, ...]
-    changes: tuple[Change, ...] = ()
+    changes: tuple[ChangePoint, ...] = ()
     not_judged: str = ""
+
+
+# ---- from the rows of a history
+
+# The columns that say which curve a row belongs to, in the order of `CurveKey`
+_KEY = (
+    *("declared", "system", "host_group", "placement", "transport", "benchmark", "label", "ranks", "metric"),
+    *("size", "dimension", "unit", "lower_is_better"),
+)
+_OBSERVED = ("host", *OBSERVED)
+NEEDED = (*_KEY, *_OBSERVED, "series", "tick", "repeat", "started", "value", "counts")
+
+
+def curves_of(table: pyarrow.Table) -> list[Curve]:
+    """The curves of a table with the columns `NEEDED`, their points in the order of ticks."""
+    import pyarrow.compute as compute
+
+    table = table.filter(compute.and_(compute.is_valid(table["value"]), table["counts"]))
+    if not table.num_rows:
+        return []
+    columns = {name: _Column(table[name]) for name in (*_KEY, *_OBSERVED, "series", "tick")}
+    key = _combined([columns[name].codes for name in _KEY])
+    tick = columns["tick"].codes
+    repeat = table["repeat"].to_numpy()
+    # Later series have later names; within a series that grows, later ticks have higher repeats.
+    order = np.lexsort((repeat, columns["series"].ranks, key))
+    bounds = _bounds(key[order])
+    rows = _Rows(columns, table["value"].to_numpy(), table["started"].to_numpy(), tick)
+    return [Curve(rows.key(order[a]), tuple(rows.points(order[a:b]))) for a, b in bounds]
+
+
+class _Column:
+    """A column as whole numbers: ``codes`` into ``values``; ``ranks`` are in the order of the values."""
+
+    def __init__(self, column: pyarrow.ChunkedArray) -> None:
+        import pyarrow as arrow
+
+        if not arrow.types.is_dictionary(column.type):
+            column = column.dictionary_encode()
+        encoded = column.unify_dictionaries().combine_chunks()
+        self.values: list[Any] = [*encoded.dictionary.to_pylist(), None]
+        missing = len(self.values) - 1
+        codes = encoded.indices.fill_null(missing).to_numpy(zero_copy_only=False)
+        self.codes = np.asarray(codes, dtype=np.int64)
+
+    @property
+    def ranks(self) -> np.ndarray[Any, Any]:
+        order = sorted(range(len(self.values)), key=lambda number: self.values[number] or "")
+        ranks = np.empty(len(order), dtype=np.int64)
+        ranks[order] = np.arange(len(order))
+        return ranks[self.codes]
+
+    def at(self, row: int) -> Any:
+        return self.values[self.codes[row]]
+
+
+def _combined(codes: Sequence[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    """One number for each combination, in the order of their first appearance in none of them."""
+    combined = codes[0]
+    for each in codes[1:]:
+        _, combined = np.unique(combined * (each.max() + 1) + each, return_inverse=True)
+    return combined
+
+
+def _bounds(values: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
+    """The slices of equal neighbours."""
+    cuts = np.flatnonzero(np.diff(values)) + 1
+    edges = [0, *cuts.tolist(), len(values)]
+    return list(pairwise(edges))
+
+
+class _Rows:
+    """The rows of a table, by number."""
+
+    def __init__(
+        self,
+        columns: dict[str, _Column],
+        values: np.ndarray[Any, Any],
+        started: np.ndarray[Any, Any],
+        tick: np.ndarray[Any, Any],
+    ) -> None:
+        self.columns, self.values, self.started, self.tick = columns, values, started, tick
+        self.observed = _combined([columns[name].codes for name in _OBSERVED])
+        self._known: dict[int, dict[str, str]] = {}
+
+    def key(self, row: int) -> CurveKey:
+        return CurveKey(*(self.columns[name].at(row) for name in _KEY))
+
+    def points(self, rows: np.ndarray[Any, Any]) -> Iterator[Point]:
+        for a, b in _bounds(self.tick[rows]):
+            chosen = rows[a:b]
+            value = float(np.median(self.values[chosen])) if b - a > 1 else float(self.values[chosen[0]])
+            first = self.started[chosen].min()
+            time = "" if np.isnat(first) else f"{np.datetime_as_string(first, unit='s')}Z"
+            yield Point(self.columns["tick"].at(chosen[0]), time, value, b - a, self._seen(chosen))
+
+    def _seen(self, rows: np.ndarray[Any, Any]) -> dict[str, str]:
+        """What the runs of a point observed; the same object for the same observations."""
+        facts = [self._of(int(row)) for row in rows]
+        if all(each is facts[0] for each in facts):
+            return facts[0]
+        names = dict.fromkeys(name for each in facts for name in each)
+        return {name: ", ".join(sorted({each[name] for each in facts if name in each})) for name in names}
+
+    def _of(self, row: int) -> dict[str, str]:
+        code = int(self.observed[row])
+        if code not in self._known:
+            seen = {name: self.columns[name].at(row) for name in _OBSERVED}
+            self._known[code] = {name: value for name, value in seen.items() if value}
+        return self._known[code]

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.collect.campaign import plan_of
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.history.causes import Event, events
 from mpicampaign.history.changes import FILE as CHANGES
-from mpicampaign.history.changes import analyse_curves
-from mpicampaign.history.read_curves import NEEDED, curves_of
+from mpicampaign.history.changes import Event, analyse_curves, events
+from mpicampaign.history.curves import NEEDED, curves_of
 from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import read_series
 from mpicampaign.history.store import FOLDER, Store
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 
     import pyarrow
 
-    from mpicampaign.history.curves import Change, Curve
+    from mpicampaign.history.curves import ChangePoint, Curve
 
 
 class SeriesEntry(NamedTuple):
@@ -47,7 +46,7 @@ class Overview(NamedTuple):
     series: tuple[SeriesEntry, ...]
     curves: tuple[Curve, ...]
     events: tuple[Event, ...]
-    new: tuple[tuple[int, Change], ...]
+    new: tuple[tuple[int, ChangePoint], ...]
     tested: int
     ticks: tuple[int, int, int]
     problems: tuple[str, ...]
@@ -119,20 +118,20 @@ def _open_rows(campaign_folder: Path, packed: set[str]) -> Any:
     records = campaign_folder / RECORDS
     if series.name in packed or not records.is_file():
         return None
-    header, found = read_records(records)
-    return rows_of(found, plan_of(campaign_folder), series, header)
+    header, open_runs = read_records(records)
+    return rows_of(open_runs, plan_of(campaign_folder), series, header)
 
 
 def _entries(table: pyarrow.Table, open_name: str) -> list[SeriesEntry]:
-    of_runs = (
+    open_runs = (
         table.unify_dictionaries()
         .group_by(["series", "identity", "host_group", "placement", "benchmark"])
         .aggregate([("counts", "max"), ("changed", "max"), ("started", "min")])
     )
-    found: dict[str, list[dict[str, Any]]] = {}
-    for run in of_runs.to_pylist():
-        found.setdefault(run["series"], []).append(run)
-    return [_entry(name, found[name], name == open_name) for name in sorted(found)]
+    runs_of: dict[str, list[dict[str, Any]]] = {}
+    for run in open_runs.to_pylist():
+        runs_of.setdefault(run["series"], []).append(run)
+    return [_entry(name, runs_of[name], name == open_name) for name in sorted(runs_of)]
 
 
 def _entry(name: str, runs: list[dict[str, Any]], is_open: bool) -> SeriesEntry:

@@ -89,14 +89,10 @@ def rows_of(records: Sequence[Record], plan: PlanFile, series: OpenSeries, heade
     lines = [
         {**_of_series(series, record), "campaign": plan.campaign, **_of_run(record, declared), **value}
         for runs in grouped(records, lambda record: record.case.benchmark).values()
-        for record, value in _values(runs, _sizes(header, runs[0].case))
+        for record, value in _values(runs, header.table_sizes)
     ]
     columns = {name: [line.get(name) for line in lines] for name in COLUMNS}
     return arrow.table(columns, schema=schema())
-
-
-def _sizes(header: Header, case: Case) -> Sequence[int]:
-    return header.benchmark_sizes.get(case.benchmark) or header.table_sizes
 
 
 def _of_series(series: OpenSeries, record: Record) -> dict[str, Any]:
@@ -134,18 +130,18 @@ def _time(text: str) -> datetime | None:
 
 
 def _observed(record: Record, key: str) -> str:
-    found = (v for k, v in record.metadata.items() if (k.endswith(key) if key.startswith(":") else k == key))
-    return ", ".join(sorted(set(found)))
+    values = (v for k, v in record.metadata.items() if (k.endswith(key) if key.startswith(":") else k == key))
+    return ", ".join(sorted(set(values)))
 
 
 def _values(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[tuple[Record, dict[str, Any]]]:
     """Each run of a benchmark with each of its values; a run without any once."""
     chosen = {label: _metrics(runs, label, sizes) for label in _labels(runs)}
     for run in runs:
-        found = [
+        values = [
             value for series in run.series for value in _of_table(run, series, chosen.get(series.label, ()))
         ]
-        for value in found if run.status == OK and found else [{}]:
+        for value in values if run.status == OK and values else [{}]:
             yield run, value
 
 

@@ -65,11 +65,11 @@ class Store:
 
     def names(self) -> list[str]:
         """The finished series, in the order of time. A file with another name is not a series."""
-        found = [path.name.removesuffix(_PACK) for path in self._files(PACKS, _PACK)]
-        for name in found:
+        names = [path.name.removesuffix(_PACK) for path in self._files(PACKS, _PACK)]
+        for name in names:
             if not is_name(name):
                 self._note(f"{name}{_PACK} is left out: this is not the name of a series")
-        return sorted(filter(is_name, found))
+        return sorted(filter(is_name, names))
 
     def _files(self, part: str, suffix: str) -> list[Path]:
         try:
@@ -100,7 +100,7 @@ class Store:
             if not self.pack(series.name).exists():
                 plan = plan_of(campaign_folder)
                 records = collect_own(plan, campaign_folder)
-                header = Header(plan.campaign, shown.title, shown.table_sizes, dict(shown.benchmark_sizes))
+                header = Header(plan.campaign, shown.title, shown.table_sizes)
                 write_records(campaign_folder / RECORDS, header, records)
                 files = {SERIES_FILE: series_text(series).encode()}
                 self.pack(series.name).parent.mkdir(parents=True, exist_ok=True)
@@ -221,13 +221,13 @@ class Store:
         A file whose series are all in a larger one is left from a merging that was killed.
         """
         files = [path for path in self._files(METRICS, _PARQUET) if path not in self._unreadable]
-        found = {path: held for path in files if (held := self._held(path))}
+        held_by = {path: held for path in files if (held := self._held(path))}
         kept: list[Path] = []
         seen: set[str] = set()
-        for path in sorted(found, key=lambda path: -len(found[path])):
-            if not found[path] <= seen:
+        for path in sorted(held_by, key=lambda path: -len(held_by[path])):
+            if not held_by[path] <= seen:
                 kept.append(path)
-                seen |= found[path]
+                seen |= held_by[path]
         return kept, seen
 
     def _held(self, path: Path) -> set[str]:
@@ -236,11 +236,11 @@ class Store:
         from pyarrow import parquet
 
         try:
-            found = parquet.read_metadata(path)
-            about = found.metadata or {}
+            footer = parquet.read_metadata(path)
+            about = footer.metadata or {}
             if (about.get(b"format"), about.get(b"version")) != (FORMAT.encode(), str(VERSION).encode()):
                 raise ValueError(f"not metrics of version {VERSION} of this program")
-            if not found.schema.to_arrow_schema().equals(schema()):
+            if not footer.schema.to_arrow_schema().equals(schema()):
                 raise ValueError("it has other columns")
             held = json.loads(about[_HOLDS])
             if not isinstance(held, list) or not all(map(is_name, held)):
@@ -312,19 +312,6 @@ class Store:
         """
         return self._checked(name, verify).members
 
-    def content(self, name: str, wanted: str) -> bytes:
-        """One file of a series.
-
-        Raises
-        ------
-        UserError
-            when there is no such series or file, or the pack is damaged.
-        """
-        found = self._checked(name, lambda path: _members(path, {wanted}))
-        if wanted not in found:
-            raise UserError(Problem(f"the series has no file {wanted!r}", hint="history --files lists them"))
-        return found[wanted]
-
     def records(self, name: str) -> list[Record]:
         """The records of a series.
 
@@ -350,12 +337,12 @@ class Store:
 
     def _unpacked(self, name: str) -> tuple[Header, list[Record], Any, OpenSeries]:
         series_file = f"{CAMPAIGN_FILES}/{SERIES_FILE}"
-        found = _members(self.pack(name), {RECORDS, PLAN_FILE, series_file})
-        header, records = records_from(found[RECORDS], f"{name}: {RECORDS}")
-        series = series_from(json.loads(found[series_file]))
+        files = _members(self.pack(name), {RECORDS, PLAN_FILE, series_file})
+        header, records = records_from(files[RECORDS], f"{name}: {RECORDS}")
+        series = series_from(json.loads(files[series_file]))
         if series.name != name:
             raise BundleError(f"it holds the series {printable(series.name)}")
-        return header, records, plan_from(json.loads(found[PLAN_FILE])), series
+        return header, records, plan_from(json.loads(files[PLAN_FILE])), series
 
     def _leave_out(self, path: Path, error: Exception) -> None:
         """Set a damaged file aside. One that the system cannot read stays; one that is gone was merged."""
@@ -401,24 +388,24 @@ def _count_rows(path: Path) -> int:
 
 def _to_disk(folder: Path) -> None:
     """What was renamed in a folder outlives a power cut: its runs are removed next."""
-    found = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
-        os.fsync(found)
+        os.fsync(descriptor)
     finally:
-        os.close(found)
+        os.close(descriptor)
 
 
 def _members(path: Path, wanted: set[str]) -> dict[str, bytes]:
     """Some files of a pack; the whole pack is checked."""
-    found: dict[str, bytes] = {}
+    files: dict[str, bytes] = {}
 
     def take(member: Member, chunks: Iterator[bytes]) -> None:
         content = [chunk for chunk in chunks if member.path in wanted]
         if member.path in wanted:
-            found[member.path] = b"".join(content)
+            files[member.path] = b"".join(content)
 
     read_bundle(path, take)
-    return found
+    return files
 
 
 def _sha256(path: Path) -> str:

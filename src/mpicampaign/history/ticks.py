@@ -41,9 +41,9 @@ class TickLog:
             lines = self.path.read_bytes().splitlines()
         except FileNotFoundError:
             return []
-        found = [(number, _tick(line)) for number, line in enumerate(lines, start=1) if line]
-        self.damaged = [number for number, tick in found if tick is None]
-        return [tick for _, tick in found if tick is not None]
+        numbered = [(number, _tick(line)) for number, line in enumerate(lines, start=1) if line]
+        self.damaged = [number for number, tick in numbered if tick is None]
+        return [tick for _, tick in numbered if tick is not None]
 
     @property
     def last(self) -> Tick | None:

@@ -111,10 +111,10 @@ def _folder_lines(account: Account) -> list[str]:
     folders = [entry.path.split("/")[:-1] or ["."] for entry in account.of_role(OUTPUT)]
     lines: list[str] = []
     for depth in range(1, max(map(len, folders), default=0) + 1):
-        found = Counter("/".join(parts[:depth]) for parts in folders)
-        if len(found) > _MOST_FOLDERS and lines:
+        counts = Counter("/".join(parts[:depth]) for parts in folders)
+        if len(counts) > _MOST_FOLDERS and lines:
             break
-        lines = [f"  {count:5d}  {printable(folder)}" for folder, count in sorted(found.items())]
+        lines = [f"  {count:5d}  {printable(folder)}" for folder, count in sorted(counts.items())]
     more = len(lines) - _MOST_FOLDERS
     return [
         *lines[:_MOST_FOLDERS],

@@ -136,12 +136,12 @@ def _check_one_after_another(parts: Sequence[Part]) -> None:
     """Refuse outputs of programs that ran at the same time, as where each rank started alone."""
     first: dict[tuple[str, str], Part] = {}
     for part in parts:
-        if not (found := _DATES.search(part.output)):
+        if not (date := _DATES.search(part.output)):
             continue
-        before = first.setdefault((part.suite, found[1]), part)
+        before = first.setdefault((part.suite, date[1]), part)
         if before is not part:
             lines, second = f"lines {before.lines} and {part.lines}", "began in the same second"
-            cause = f"({found[1]}): several ran at once, as when a program is started without MPI"
+            cause = f"({date[1]}): several ran at once, as when a program is started without MPI"
             raise OutputError(f"the outputs of {part.suite} at {lines} {second} {cause}")
 
 
@@ -271,18 +271,18 @@ def _started(path: str, text: str, began: str) -> str:
     """By the benchmark itself, else by the scheduler's report, else by a time in the file's name."""
     printed = _DATES.search(text)
     for time in (printed[1] if printed else "", began):
-        if found := _iso(time):
-            return found
+        if moment := _iso(time):
+            return moment
     stamp = _STAMP.search(path.rpartition("/")[2])
     return "{}-{}-{}T{}:{}:{}".format(*stamp.groups()) if stamp else ""
 
 
 def _iso(time: str) -> str:
     """``Tue Mar 21 15:51:47 2017`` as 2017-03-21T15:51:47, whatever the machine's language."""
-    found = _CLOCK.fullmatch(time.strip())
-    if found is None or found[1] not in _MONTHS:
+    match = _CLOCK.fullmatch(time.strip())
+    if match is None or match[1] not in _MONTHS:
         return ""
-    return f"{found[4]}-{_MONTHS[found[1]]:02d}-{int(found[2]):02d}T{found[3]}"
+    return f"{match[4]}-{_MONTHS[match[1]]:02d}-{int(match[2]):02d}T{match[3]}"
 
 
 def _header(text: str, *, is_report: bool) -> dict[str, str]:
@@ -296,6 +296,6 @@ def _header(text: str, *, is_report: bool) -> dict[str, str]:
     above = 0 if is_report else len(above_banner(start).splitlines())
     for number, line in enumerate(start.splitlines()[:_HEADER_LINES]):
         form = _SPACED_HEADER if number < above else _HEADER
-        if found := form.fullmatch(line):
-            facts[f"header.{found[1]}"] = found[2]
+        if match := form.fullmatch(line):
+            facts[f"header.{match[1]}"] = match[2]
     return facts

@@ -70,7 +70,7 @@ class Companions:
         for path in known:
             if role_of(path) == SCRIPT:
                 scripts.setdefault(folder_of(path), []).append(path)
-        only = {folder: found[0] for folder, found in scripts.items() if len(found) == 1}
+        only = {folder: beside[0] for folder, beside in scripts.items() if len(beside) == 1}
         self._only = {folder: path for folder, path in only.items() if stem_of(path) not in stems}
 
     def of(self, output: str, role: str) -> str | None:
@@ -95,13 +95,13 @@ def find_sources(folders: Iterable[Path]) -> list[Source]:
     A file is kept under the names of its folder and that folder's parent, so that a rule can distinguish
     ``Cloud_HPL/outputs`` from ``Cloud_IMB/outputs``.
     """
-    found: dict[Path, Source] = {}
+    sources: dict[Path, Source] = {}
     for folder in folders:
         root = folder.resolve()
         kept = "/".join(root.parts[1:][-2:])
         for source in _walk(root, kept):
-            found.setdefault(source.file, source)
-    return sorted(found.values(), key=lambda source: source.path)
+            sources.setdefault(source.file, source)
+    return sorted(sources.values(), key=lambda source: source.path)
 
 
 def _walk(root: Path, kept: str) -> Iterator[Source]:

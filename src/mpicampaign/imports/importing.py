@@ -101,8 +101,8 @@ class _Import:
         self.new: list[Path] = []  # copies that this call made
         self.beside: dict[str, Source] = {}
 
-    def run(self, found: Sequence[Source] | None) -> Account:
-        sources = found or []
+    def run(self, chosen: Sequence[Source] | None) -> Account:
+        sources = chosen or []
         if (self.folder / LEDGER).exists():
             for entry in read_ledger(self.folder):
                 self.entries.setdefault(entry.path, []).append(entry)
@@ -117,7 +117,7 @@ class _Import:
         for source in beside:
             self._companion(source, source.path in wanted)
         self._label()
-        account = self._account(None if found is None else frozenset(source.path for source in found))
+        account = self._account(None if chosen is None else frozenset(source.path for source in chosen))
         if had_runs and account.found_no_run:
             return self._undone(account)
         self._write_ledger(account.entries)
@@ -134,7 +134,7 @@ class _Import:
             return set()
         text = text_of(content)
         beside = [companions.of(source.path, role) for role in (SCRIPT, STDERR)]
-        script, stderr = (text_of(read_source(self.beside[found])) if found else "" for found in beside)
+        script, stderr = (text_of(read_source(self.beside[path])) if path else "" for path in beside)
         try:
             cut = parts(text)
             if not belongs(beside[0], script, source.path, {part.suite for part in cut}):
@@ -147,7 +147,7 @@ class _Import:
             self._refuse(source, reason, content)
         elif self._kept(source, content):
             self.entries[source.path] = _of_outputs(self.entries[source.path][0], cut, facts)
-            return {found for found in beside if found}
+            return {path for path in beside if path}
         return set()
 
     def _companion(self, source: Source, wanted: bool) -> None:
@@ -250,6 +250,6 @@ def _of_outputs(file: LedgerEntry, cut: Sequence[Part], facts: Sequence[dict[str
     if len(cut) == 1:
         return [replace(file, facts=facts[0])]
     return [
-        replace(file, facts=found, lines=part.lines, content=content_of(part, file.sha256))
-        for part, found in zip(cut, facts, strict=True)
+        replace(file, facts=known, lines=part.lines, content=content_of(part, file.sha256))
+        for part, known in zip(cut, facts, strict=True)
     ]

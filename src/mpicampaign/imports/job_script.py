@@ -77,11 +77,11 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 def read_job_script(text: str) -> JobScript:
     """The parts of a script; a line that a shell would not understand is ignored."""
     active, disabled = _patterns()
-    found = active.findall(text)
+    lines = active.findall(text)
     commands = _commands(text)
     return JobScript(
-        scheduler=_by_directive()[found[0][0]].name if found else "",
-        directives=_all_options(found),
+        scheduler=_by_directive()[lines[0][0]].name if lines else "",
+        directives=_all_options(lines),
         disabled=_all_options(disabled.findall(text)),
         modules=tuple(name for line in _MODULE.findall(text) for name in _tokens(line)),
         environment={name: " ".join(_tokens(value)) for name, value in _EXPORT.findall(text)},
@@ -108,7 +108,7 @@ def announced_launch(text: str, program: str) -> str:
 
 def _writes(command: str, path: str) -> bool:
     """Whether a command writes to a file of this name; a variable in the name matches any text."""
-    names = ("".join(found).rpartition("/")[2] for found in _WRITTEN.findall(command))
+    names = ("".join(words).rpartition("/")[2] for words in _WRITTEN.findall(command))
     return any(fnmatch(path.rpartition("/")[2], _USED.sub("*", name)) for name in names)
 
 
@@ -157,20 +157,20 @@ def _without_here_documents(lines: Iterable[str]) -> list[str]:
                 inside, end = [], ""
             continue
         kept.append(line)
-        found = None if line.lstrip().startswith("#") else _HERE_DOCUMENT.search(line)
-        end = found[1] if found else ""
+        document = None if line.lstrip().startswith("#") else _HERE_DOCUMENT.search(line)
+        end = document[1] if document else ""
     return kept + inside
 
 
 def _variables(text: str) -> dict[str, str]:
     """The variables that a script sets once, to plain text."""
-    found = _SET.findall(text)
-    times = Counter(name for name, _ in found)
-    return {name: value.strip("'\"") for name, value in found if times[name] == 1 and "$" not in value}
+    assigned = _SET.findall(text)
+    times = Counter(name for name, _ in assigned)
+    return {name: value.strip("'\"") for name, value in assigned if times[name] == 1 and "$" not in value}
 
 
 def _filled(line: str, variables: dict[str, str]) -> str:
-    return _USED.sub(lambda found: variables.get(found[1] or found[2], found[0]), line)
+    return _USED.sub(lambda match: variables.get(match[1] or match[2], match[0]), line)
 
 
 @cache

@@ -48,15 +48,15 @@ class Label:
 
 
 @dataclass(slots=True)
-class _Found:
+class _Given:
     values: dict[str, str] = field(default_factory=dict)
     asked: str = ""
 
 
 def label_of(facts: Mapping[str, str], chosen: ImportMap) -> Label | str:
     """The labels of a file, or why it is refused."""
-    found = _apply(chosen.rules, facts)
-    values, groups = found.values, _groups_of_hosts(facts, chosen)
+    given = _apply(chosen.rules, facts)
+    values, groups = given.values, _groups_of_hosts(facts, chosen)
     if len(groups) > 1:
         return f"its hosts belong to several host groups: {_listed(groups)}"
     requested, actual = values.get("host_group", ""), next(iter(groups), "")
@@ -75,7 +75,7 @@ def label_of(facts: Mapping[str, str], chosen: ImportMap) -> Label | str:
         repeat=int(values["repeat"]) if values.get("repeat") else None,
         requested=requested if actual and requested and requested != actual else "",
         actual=bool(actual),
-        asked=found.asked,
+        asked=given.asked,
     )
 
 
@@ -93,11 +93,11 @@ def _unusable(values: Mapping[str, str], facts: Mapping[str, str]) -> str:
     return ""
 
 
-def _apply(rules: tuple[Rule, ...], facts: Mapping[str, str]) -> _Found:
+def _apply(rules: tuple[Rule, ...], facts: Mapping[str, str]) -> _Given:
     """Each label from the first rule that gives it and whose conditions hold."""
-    found = _Found()
+    given = _Given()
     for rule in rules:
-        if all(name in found.values for name in rule.label):
+        if all(name in given.values for name in rule.label):
             continue
         matches = _matches(rule, facts)
         if matches is None:
@@ -105,11 +105,11 @@ def _apply(rules: tuple[Rule, ...], facts: Mapping[str, str]) -> _Found:
         captures = {name: text for match in matches.values() for name, text in match.groupdict().items()}
         for name, template in rule.label.items():
             value = _filled(template, captures, facts)
-            if name not in found.values and value is not None:
-                found.values[name] = value
+            if name not in given.values and value is not None:
+                given.values[name] = value
                 if name == "placement" and "command" in matches:
-                    found.asked = matches["command"][0].strip()
-    return found
+                    given.asked = matches["command"][0].strip()
+    return given
 
 
 def _matches(rule: Rule, facts: Mapping[str, str]) -> dict[str, re.Match[str]] | None:

@@ -97,13 +97,13 @@ def runs_elsewhere(folder: Path) -> dict[str, str]:
     A run in two imports, as of early versions, belongs to the first import by name.
     """
     own = {entry.content or entry.sha256 for entry in _runs(folder)}
-    found: dict[str, str] = {}
+    places: dict[str, str] = {}
     for other in sorted(path.parent for path in folder.parent.glob(f"*/{LEDGER}") if path.parent != folder):
         for entry in _runs(other):
             content = entry.content or entry.sha256
             if other < folder or content not in own:
-                found.setdefault(content, f"{entry.place} of import {other.name}")
-    return found
+                places.setdefault(content, f"{entry.place} of import {other.name}")
+    return places
 
 
 def _runs(folder: Path) -> list[LedgerEntry]:

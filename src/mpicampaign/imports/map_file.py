@@ -109,8 +109,8 @@ def _pattern(text: str) -> re.Pattern[str]:
 
 
 def _patterns(values: Values, key: Key) -> dict[str, re.Pattern[str]]:
-    found = {fact: values.parsed((*key, fact), _pattern) for fact in values.get(key)}
-    return {fact: pattern for fact, pattern in found.items() if pattern}
+    patterns = {fact: values.parsed((*key, fact), _pattern) for fact in values.get(key)}
+    return {fact: pattern for fact, pattern in patterns.items() if pattern}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -242,15 +242,15 @@ def load_map(path: Path) -> ImportMap:
 
 
 def _groups_of_hosts(values: Values) -> dict[str, str]:
-    found: dict[str, str] = {}
+    group_of: dict[str, str] = {}
     for group in values.get(("host_groups",)) or ():
         for item, text in values.document.items(("host_groups", group, "hosts")):
             for host in values.parsed(item, expand) or ():
-                other = found.setdefault(host, group)
+                other = group_of.setdefault(host, group)
                 if other != group:
                     message = f"host {host} is already in host group {other}"
                     values.problems.append(values.document.problem(item, message, shown(text)))
-    return found
+    return group_of
 
 
 def _reference_problems(document: Document) -> Iterator[Problem]:

@@ -66,9 +66,9 @@ def _nodes(facts: Mapping[str, str], claim: Claim) -> list[Finding]:
     known = {source: int(count) for source, count in counts.items() if count}
     if not known:
         return [Finding("nodes", LACKS, f"not recorded; claimed: {claim.nodes}")]
-    found = ", ".join(f"{count} by {source}" for source, count in known.items())
+    reported = ", ".join(f"{count} by {source}" for source, count in known.items())
     holds = set(known.values()) == {claim.nodes}
-    return [finding("nodes", holds, found, f"{found}; claimed: {claim.nodes}")]
+    return [finding("nodes", holds, reported, f"{reported}; claimed: {claim.nodes}")]
 
 
 def _transport(facts: Mapping[str, str], claim: Claim) -> list[Finding]:

@@ -75,9 +75,9 @@ def _given(item: object, default: object, names: tuple[str, ...], prefix: str) -
 
 def _of_mpi(mpi: Mpi) -> dict[str, Any]:
     """The library's name, and its description where the campaign file has one."""
-    found: dict[str, Any] = {"mpi": mpi.name, "measurement.mpi": _raised(measurement(mpi.name))}
+    declared: dict[str, Any] = {"mpi": mpi.name, "measurement.mpi": _raised(measurement(mpi.name))}
     if not mpi.own:
-        return found
+        return declared
     settings = {name: _settings(each) for name, each in mpi.transports.items()}
     settings |= {"unbound": _settings(mpi.unbound)} if mpi.unbound else {}
     own = {
@@ -88,7 +88,7 @@ def _of_mpi(mpi: Mpi) -> dict[str, Any]:
         "environment": mpi.environment or "",
         **settings,
     }
-    return found | {f"mpi.{key}": value for key, value in own.items()}
+    return declared | {f"mpi.{key}": value for key, value in own.items()}
 
 
 def _settings(settings: TransportSettings) -> dict[str, Any]:

@@ -41,8 +41,8 @@ def build_id(path: Path) -> str:
     try:
         with path.open("rb") as file:
             for segment in _segments(file):
-                if segment.kind == _PT_NOTE and (found := _build_id_note(_bytes(file, segment))):
-                    return found
+                if segment.kind == _PT_NOTE and (identity := _build_id_note(_bytes(file, segment))):
+                    return identity
     except (OSError, struct.error):
         pass
     return ""
@@ -95,8 +95,8 @@ def _dynamic(file: BinaryIO) -> Dynamic | None:
     strings = file.read(min(first.get(_DT_STRSZ, 0), _LONGEST))
 
     def texts(tag: int) -> Iterator[str]:
-        for found, value in entries:
-            if found == tag:
+        for entry, value in entries:
+            if entry == tag:
                 yield strings[value : strings.index(b"\0", value)].decode(errors="replace")
 
     def folders(tag: int) -> tuple[str, ...]:

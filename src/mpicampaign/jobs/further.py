@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.expectation import LOOKS
+from mpicampaign.expectation import REPEAT_STAGES
 from mpicampaign.records import DISTURBED
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from mpicampaign.campaign.model import Campaign
-    from mpicampaign.records import Case
 
 
 class Repeats(NamedTuple):
@@ -29,36 +28,21 @@ class Repeats(NamedTuple):
         return self.planned + self.further
 
 
-def no_results(_case: Case, _repeat: int, _identity: str) -> str:
-    """The conditions of a campaign without results."""
-    return ""
-
-
-def none_begun(_case: Case, _repeat: int, _identity: str) -> bool:
-    """Of a campaign without results no run was begun."""
-    return False
-
-
-def none_known(_case: Case, _suite: str, _identities: Sequence[str]) -> bool:
-    """Of a campaign without results no case is known."""
-    return False
-
-
 def limit_of(campaign: Campaign, planned: int) -> int:
     """How many further repeats a case may have."""
     return planned if campaign.further_repeats is None else campaign.further_repeats
 
 
 def until_known(repeats_for: Callable[[int], Repeats], is_known: Callable[[Repeats], bool | None]) -> Repeats:
-    """The repeats up to the look that is due: the next one follows where the case is not known well enough.
+    """The repeats up to the stage that is due: the next one follows where the case is not known well enough.
 
     ``repeats_for``: with further ones, for a planned number. ``is_known``: None while results are missing.
     """
-    for planned in LOOKS[:-1]:
-        found = repeats_for(planned)
-        if is_known(found) is not False:
-            return found
-    return repeats_for(LOOKS[-1])
+    for planned in REPEAT_STAGES[:-1]:
+        repeats = repeats_for(planned)
+        if is_known(repeats) is not False:
+            return repeats
+    return repeats_for(REPEAT_STAGES[-1])
 
 
 def repeats_of(
@@ -68,10 +52,10 @@ def repeats_of(
 
     ``condition_of_repeat``: empty without a result. ``made_only``: only further repeats that have one.
     """
-    found = [condition_of_repeat(repeat) for repeat in range(1, planned + 1)]
-    while len(found) - planned < min(limit, found.count(DISTURBED)):
-        condition = condition_of_repeat(len(found) + 1)
+    conditions = [condition_of_repeat(repeat) for repeat in range(1, planned + 1)]
+    while len(conditions) - planned < min(limit, conditions.count(DISTURBED)):
+        condition = condition_of_repeat(len(conditions) + 1)
         if made_only and not condition:
             break
-        found.append(condition)
-    return Repeats(planned, len(found) - planned, found.count(DISTURBED))
+        conditions.append(condition)
+    return Repeats(planned, len(conditions) - planned, conditions.count(DISTURBED))

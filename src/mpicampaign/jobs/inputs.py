@@ -12,7 +12,7 @@ from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark
-    from mpicampaign.suites.request import Request
+    from mpicampaign.suites.suite import Request
 
 
 class Input(NamedTuple):

@@ -33,12 +33,12 @@ class Job:
     def settings(self) -> list[TransportSettings]:
         """The MPI library's settings for this job; later ones override earlier ones."""
         mpi = self.system.mpi
-        found = [TransportSettings(mpi.options, mpi.environment)]
+        settings = [TransportSettings(mpi.options, mpi.environment)]
         if self.placement.binding != "library" and mpi.unbound:
-            found.append(mpi.unbound)
+            settings.append(mpi.unbound)
         if self.placement.transport in mpi.transports:
-            found.append(mpi.transports[self.placement.transport])
-        return found
+            settings.append(mpi.transports[self.placement.transport])
+        return settings
 
     @property
     def interface(self) -> str:
@@ -99,9 +99,9 @@ def _launching(system: System) -> Scheduler | None:
 
 
 def _of_library(system: System) -> Launcher:
-    found = library_launcher(system.launcher)
-    assert found is not None  # checked with the campaign file
-    return found
+    launcher = library_launcher(system.launcher)
+    assert launcher is not None  # checked with the campaign file
+    return launcher
 
 
 def _by_scheduler(scheduler: Scheduler, job: Job) -> list[str]:

@@ -1,6 +1,7 @@
 """The MPI library of a system on this machine: its own launcher and compiler wrapper, not the first ones.
 
-Modules and sourced files are left alone: only jobs see what these bring.
+And whether a program is linked to it. Modules and sourced files are left alone: only jobs see what they
+bring.
 """
 
 from __future__ import annotations
@@ -12,14 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.commands import call
-from mpicampaign.jobs.mpi_files import is_of, library_in
-from mpicampaign.mpis import MPIS, is_launcher_of, launcher_version, library_of_mpirun
+from mpicampaign.jobs.mpi_files import is_of, library_in, mapped, mpi_library_of
+from mpicampaign.mpis import MPIS, is_launcher_of, launcher_version, library_of_mpirun, links_as, titles_of
 from mpicampaign.places import how_to_get_wheel, wheel_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mpicampaign.campaign.model import System
+    from mpicampaign.campaign.model import Benchmark, System
     from mpicampaign.mpis.mpi import MpiLibrary
 
 SECONDS = 10.0  # for a launcher to print its version
@@ -66,17 +67,17 @@ def find_mpi(system: System) -> LocalMpi:
     folders = [f"{system.prefix}/bin"] if system.prefix else [f for f in path if f in once.values()]
     mpi, compiler = system.mpi, given.get("MPICC", "")
     here = is_on_this_machine(system)
-    found = _find(_Wanted(system.name, mpi.name, mpi.command, system.prefix, tuple(folders), compiler, here))
-    return found if found.not_available else found._replace(not_available=_refuses_root(system))
+    local = _find(_Wanted(system.name, mpi.name, mpi.command, system.prefix, tuple(folders), compiler, here))
+    return local if local.not_available else local._replace(not_available=_refuses_root(system))
 
 
 @cache  # asked for each case, and one call must plan and build with the same
 def _find(wanted: _Wanted) -> LocalMpi:
-    found = _launcher(wanted) if wanted.here else LocalMpi(wanted.command)
-    if found.not_available:
-        return found
-    launcher = next(_executables([found.command], wanted.folders), "")
-    return found._replace(compiler=_compiler(wanted, os.path.dirname(launcher)))  # noqa: PTH120
+    local = _launcher(wanted) if wanted.here else LocalMpi(wanted.command)
+    if local.not_available:
+        return local
+    launcher = next(_executables([local.command], wanted.folders), "")
+    return local._replace(compiler=_compiler(wanted, os.path.dirname(launcher)))  # noqa: PTH120
 
 
 def _executables(names: Iterable[str], folders: Iterable[str]) -> Iterator[str]:
@@ -148,11 +149,11 @@ def _named(wanted: _Wanted, path: str) -> str:
 def _absence(wanted: _Wanted, library: MpiLibrary, others: Sequence[str]) -> str:
     """Why there is no launcher of the library, what there is instead, and what to do."""
     where = f"in {wanted.prefix}/bin" if wanted.prefix else "on the PATH"
-    found = ", ".join(f"{path} is {_says(path)}" for path in list(dict.fromkeys(others))[:3])
+    instead = ", ".join(f"{path} is {_says(path)}" for path in list(dict.fromkeys(others))[:3])
     hint = f"install it, or give system {wanted.system} its prefix or modules"
     if library.wheel and wanted.prefix == str(wheel_folder(library.wheel)):
         hint = how_to_get_wheel(library.wheel)
-    return f"no launcher of {library.name} is {where}" + (f" ({found})" if found else "") + f": {hint}"
+    return f"no launcher of {library.name} is {where}" + (f" ({instead})" if instead else "") + f": {hint}"
 
 
 def _says(path: str) -> str:
@@ -219,3 +220,68 @@ def _linked(wrapper: str) -> Path | None:
     folders = [Path(token[2:]) for token in tokens if token.startswith("-L")]
     names = [token[2:] for token in tokens if token.startswith("-l")]
     return library_in((*folders, Path(wrapper).parent.parent / "lib"), names)
+
+
+# ---- the library that a program is linked to
+
+
+def wrong_mpi(system: System, benchmark: Benchmark, program: Path) -> str:
+    """Why a program cannot run with the MPI library of a system; empty where it can, or where nobody knows.
+
+    Where modules or sourced files bring the library, only a name that it never has is a wrong_mpi.
+    """
+    needed = mpi_library_of(program)
+    fitting = links_as(system.mpi.name)
+    if not needed or not fitting:
+        return ""
+    linked = f"{program} is linked to {needed} ({titles_of(needed)})"
+    declared = f"system {system.name} uses {system.mpi.name}"
+    if needed not in fitting:
+        return f"{linked}; {declared} ({' or '.join(fitting)}): {_hint(benchmark)}"
+    if not is_on_this_machine(system) or benchmark.provider.modules:
+        return ""
+    file = mapped(program, needed, _searched_first(system), _searched_last(system))
+    if file is None:
+        return f"{linked}, which is not on this machine; {declared}: {_hint(benchmark)}"
+    if _is_other(system, file):
+        return f"{linked} and would load {file}; {declared}{_of_prefix(system)}: {_hint(benchmark)}"
+    return ""
+
+
+def _hint(benchmark: Benchmark) -> str:
+    built = "build it with that library by provider: {kind: source, …}"
+    return f"{built}, or give {benchmark.name} the path or module of such a build"
+
+
+def _of_prefix(system: System) -> str:
+    return f" below {system.prefix}" if system.prefix else ""
+
+
+def _searched_first(system: System) -> Iterator[Path]:
+    """The folders of LD_LIBRARY_PATH in the system's jobs."""
+    if system.prefix:
+        yield Path(system.prefix) / "lib"
+    path = system.environment.get("LD_LIBRARY_PATH", os.environ.get("LD_LIBRARY_PATH", ""))
+    yield from map(Path, filter(None, path.split(":")))
+
+
+def _searched_last(system: System) -> Iterator[Path]:
+    """Launchers may add their own library's folder."""
+    command = Path(find_mpi(system).command)
+    if command.is_absolute():
+        for folder in ("lib", "lib64"):
+            yield command.parent.parent / folder
+
+
+def _is_other(system: System, file: Path) -> bool:
+    """Whether the loader would map another library than the system's."""
+    own = [
+        path
+        for name in ("lib", "lib64")
+        if system.prefix
+        for path in Path(system.prefix, name).glob("libmpi*")
+    ]
+    if own:
+        below = file.is_relative_to(system.prefix) or file.resolve() in {path.resolve() for path in own}
+        return not below
+    return is_of(system.mpi.name, file) is False

@@ -21,14 +21,14 @@ _DEFAULT_FOLDERS = ("/lib64", "/usr/lib64", "/lib", "/usr/lib")
 @cache
 def mpi_library_of(program: Path) -> str:
     """The name of the MPI library that a program needs, ``libmpi.so.40``; empty where none is seen."""
-    found = dynamic(program)
-    return next((name for name in (found.needed if found else ()) if titles_of(name)), "")
+    section = dynamic(program)
+    return next((name for name in (section.needed if section else ()) if titles_of(name)), "")
 
 
 def is_of(name: str, file: Path) -> bool | None:
     """Whether a shared library is this MPI library; None where its file does not show it."""
-    found = dynamic(file)
-    return is_file_of(name, (found.soname if found else "") or file.name, lambda text: _holds(file, text))
+    section = dynamic(file)
+    return is_file_of(name, (section.soname if section else "") or file.name, lambda text: _holds(file, text))
 
 
 @cache
@@ -47,7 +47,7 @@ def library_in(folders: Iterable[Path], names: Iterable[str]) -> Path | None:
         for name in names:
             for file in (folder / f"lib{name}.so", *sorted(folder.glob(f"lib{name}.so.*"))):
                 # lib*.so may be a script of the linker
-                if (found := dynamic(file)) and titles_of(found.soname):
+                if (section := dynamic(file)) and titles_of(section.soname):
                     return file.resolve()
     return None
 
@@ -57,14 +57,14 @@ def mapped(program: Path, soname: str, first: Iterable[Path], last: Iterable[Pat
 
     ``first``: the folders of LD_LIBRARY_PATH; ``last``: further ones that a launcher may add to it.
     """
-    found = dynamic(program)
-    if found is None:
+    section = dynamic(program)
+    if section is None:
         return None
-    own = found.runpath or ()
+    own = section.runpath or ()
     origin = str(program.resolve().parent)
 
     def folders() -> Iterator[Path]:
-        for each in () if own else found.rpath:
+        for each in () if own else section.rpath:
             yield Path(_expanded(each, origin))
         yield from first
         for each in own:
@@ -82,12 +82,12 @@ def _expanded(folder: str, origin: str) -> str:
 @cache
 def _folders_of_loader() -> tuple[Path, ...]:
     """The folders of /etc/ld.so.conf, then those that need no mention."""
-    found: list[str] = []
+    folders: list[str] = []
     for file in [Path("/etc/ld.so.conf"), *sorted(Path("/etc/ld.so.conf.d").glob("*.conf"))]:
         try:
             lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
         except OSError:
             continue
-        found += [line.strip() for line in lines if line.strip().startswith("/")]
+        folders += [line.strip() for line in lines if line.strip().startswith("/")]
     multiarch = [f"{folder}/{os.uname().machine}-linux-gnu" for folder in ("/lib", "/usr/lib")]
-    return tuple(map(Path, (*found, *multiarch, *_DEFAULT_FOLDERS)))
+    return tuple(map(Path, (*folders, *multiarch, *_DEFAULT_FOLDERS)))

@@ -3,117 +3,66 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
+from mpicampaign import plan_file
+from mpicampaign.campaign.combinations import request_of
 from mpicampaign.campaign.model import CORES
-from mpicampaign.campaign.requests import request_of
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.expectation import LOOKS, UNTIL_KNOWN
+from mpicampaign.expectation import REPEAT_STAGES, UNTIL_KNOWN
+from mpicampaign.grouping import grouped
 from mpicampaign.identity import identity
 from mpicampaign.jobs.declaration import declare
-from mpicampaign.jobs.further import (
-    Repeats,
-    limit_of,
-    no_results,
-    none_begun,
-    none_known,
-    repeats_of,
-    until_known,
-)
+from mpicampaign.jobs.further import Repeats, limit_of, repeats_of, until_known
 from mpicampaign.jobs.inputs import inputs_of
 from mpicampaign.jobs.launchers import Job
 from mpicampaign.jobs.local_mpi import LocalMpi
+from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
-from mpicampaign.plan_file import CaseEntry, PlanFile, RunEntry
-from mpicampaign.records import RANKED, UNRANKED, Case
+from mpicampaign.plan_file import RunEntry
+from mpicampaign.records import RANKED, Case
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry, System
-    from mpicampaign.jobs.inputs import Input
-    from mpicampaign.suites.request import Request
+    from mpicampaign.selection import RunSelection
+    from mpicampaign.suites.suite import Request
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """One repeat of a case: one job script, one job, one raw output. ``order`` is its place in the plan.
+class PlannedCase(plan_file.CaseEntry):
+    """A case of the campaign, on any system; ``runs`` have all that is known of them if they are made here.
 
-    ``identity`` is made from ``declared``. ``program_sha256`` and ``libraries`` (build-ids) are those that
-    this machine sees now, or empty.
+    ``absent``: why its program is not on this machine, one of the reasons of ``not_available``. ``addable``:
+    how many more runs there may be, by the campaign. ``disturbed``: for how many runs further ones stand in.
+    ``warnings``: what the runs may suffer from.
     """
 
-    campaign: str
-    case: Case
-    repeat: int
-    order: int
-    job: Job
-    benchmark: Benchmark
-    time_limit: int
-    program: str
-    program_sha256: str
-    evidence_library: str
-    libraries: str
-    declared: dict[str, Any]
-    inputs: tuple[Input, ...] = ()
-    identity: str = ""
-    further: bool = False  # beyond the planned repeats, since a run was disturbed
-
-    @property
-    def node_seconds(self) -> float:
-        """The upper bound of its time on all its nodes."""
-        return self.job.placement.nodes * self.time_limit
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedCase:
-    """A case of the campaign, on any system; ``not_available``: why this machine cannot run it.
-
-    ``absent``: why its program is not on this machine; one of those reasons.
-    ``declared`` leaves out the repeat. ``identities``: of the repeats, from 1 on; the last ``further``
-    of them stand in for ``disturbed`` runs. ``addable``: how many more there may be, by the campaign.
-    ``line_rate``: of the link between the nodes (B/s in one direction). ``warnings``: what the runs may
-    suffer from.
-    """
-
-    case: Case
-    suite: str
-    identities: tuple[str, ...]
-    declared: dict[str, Any]
-    not_available: str = ""
     absent: str = ""
-    line_rate: float | None = None
-    core_peak: float | None = None
-    further: int = 0
     addable: int = 0
     disturbed: int = 0
-    oversubscribed: str = ""
     warnings: tuple[str, ...] = ()
 
     @property
-    def repeats(self) -> int:
-        """How many repeats the campaign asks for."""
-        return len(self.identities) - self.further
+    def further(self) -> int:
+        """How many further repeats there are."""
+        return len(self.runs) - self.repeats
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(plan_file.PlanFile):
     """The runs of this machine's systems in their order of execution, and the cases of all systems.
 
     ``capped``: how many repeats are left out by the cap, though their cases are not known well enough.
     ``until_known``: whether any case is repeated until it is known.
     """
 
-    campaign: str
-    systems: tuple[str, ...]
-    seed: int
-    runs: tuple[Run, ...]
-    cases: tuple[PlannedCase, ...]
-    busy_machine: str = UNRANKED
+    cases: tuple[PlannedCase, ...] = ()
+    runs: tuple[Run, ...] = ()
     capped: int = 0
     until_known: bool = False
 
@@ -152,22 +101,27 @@ class Plan:
         return sum(planned.disturbed for planned in self.cases if planned.case.system in self.systems)
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """What planning needs from the machine that it runs on, and from the results there.
+class Machine(Protocol):
+    """What planning asks of the machine that it runs on, and of the campaign's results there."""
 
-    ``condition_of``: of the result of a repeat. ``begun``: whether a repeat has been submitted or started.
-    ``is_known``: whether the repeats so far know their case well enough.
-    """
+    def find_program(self, system: System, benchmark: Benchmark, /) -> Program: ...
 
-    find_program: Callable[[System, Benchmark], Program]
-    evidence_library: Callable[[System], str]
-    libraries: Callable[[System], str]
-    physical_cores: Callable[[], int]
-    find_mpi: Callable[[System], LocalMpi] = lambda system: LocalMpi(system.mpi.command)
-    condition_of: Callable[[Case, int, str], str] = no_results
-    begun: Callable[[Case, int, str], bool] = none_begun
-    is_known: Callable[[Case, str, Sequence[str]], bool] = none_known
+    def find_mpi(self, system: System, /) -> LocalMpi: ...
+
+    def evidence_library(self, system: System, /) -> str: ...
+
+    def libraries(self, system: System, /) -> str: ...
+
+    def physical_cores(self) -> int: ...
+
+    def condition_of(self, case: Case, repeat: int, identity: str, /) -> str:
+        """The condition of the result of a repeat; empty without one."""
+
+    def begun(self, case: Case, repeat: int, identity: str, /) -> bool:
+        """Whether a repeat has been submitted or started."""
+
+    def is_known(self, case: Case, suite: str, identities: Sequence[str], /) -> bool:
+        """Whether these repeats know their case well enough."""
 
 
 def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str = "") -> tuple[str, ...]:
@@ -213,19 +167,17 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
     further = (run for run in runs if run.further)
     begun = {run.case: run.repeat for run in further if machine.begun(run.case, run.repeat, run.identity)}
     ordered = _within_cap(_shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
-    kept = Counter(run.case for run in ordered if run.further)
-    here = {run.case for run in runs}
+    repeats = grouped(ordered, lambda run: run.case)
     until_known = any(entry.repeats == UNTIL_KNOWN for entry in campaign.matrix)
-    cases = [_with_further(each, kept[each.case]) if each.case in here else each for each in cases]
     return Plan(
-        campaign.name,
-        tuple(systems),
-        campaign.seed,
-        ordered,
-        tuple(cases),
-        campaign.busy_machine,
-        len(runs) - len(ordered) if until_known else 0,
-        until_known,
+        campaign=campaign.name,
+        systems=tuple(systems),
+        seed=campaign.seed,
+        cases=tuple(replace(case, runs=tuple(repeats.get(case.case, case.runs))) for case in cases),
+        busy_machine=campaign.busy_machine,
+        runs=ordered,
+        capped=len(runs) - len(ordered) if until_known else 0,
+        until_known=until_known,
     )
 
 
@@ -254,36 +206,48 @@ def _plan_case(
     program = machine.find_program(job.system, benchmark) if here and not mpi.not_available else Program("")
     not_available = (suite.lacks(request) or mpi.not_available or program.not_available) if here else ""
     made_only = campaign.busy_machine == RANKED or bool(not_available)
-    first = entry.repeats or LOOKS[0]
+    first = entry.repeats or REPEAT_STAGES[0]
     count = _repeats(campaign, entry, case, identities, machine, made_only)
-    numbers = range(1, count.all + 1)
     planned = PlannedCase(
         case,
         benchmark.suite,
-        tuple(identities[number] for number in numbers),
-        declared,
         not_available,
-        absent=program.not_available if program else "",
-        line_rate=job.line_rate,
-        core_peak=job.group.core_peak,
-        further=count.all - first,
+        job.line_rate,
+        job.group.core_peak,
+        declared,
+        tuple(RunEntry(each, identities[each], further=each > first) for each in range(1, count.all + 1)),
+        _oversubscribed(job),
+        absent=program.not_available,
         disturbed=count.disturbed,
-        oversubscribed=_oversubscribed(job),
         warnings=tuple(suite.warns(request)),
     )
     if not here or not_available:
         return planned, []
     job = _with_command(job, mpi.command)
-    library = machine.evidence_library(job.system) if job.system.evidence else ""
-    program_facts = (program.command, program.sha256, library, machine.libraries(job.system))
-    details = (job, benchmark, entry.time_limit, *program_facts)
+    evidence_library = machine.evidence_library(job.system) if job.system.evidence else ""
+    libraries = machine.libraries(job.system)
     runs = [
-        Run(campaign.name, case, number, 0, *details, identities.declared(number), inputs, identities[number])
-        for number in numbers
+        Run(
+            repeat=run.repeat,
+            identity=run.identity,
+            further=run.further,
+            campaign=campaign.name,
+            case=case,
+            job=job,
+            benchmark=benchmark,
+            time_limit=entry.time_limit,
+            program=program.command,
+            program_sha256=program.sha256,
+            evidence_library=evidence_library,
+            libraries=libraries,
+            declared=identities.declared(run.repeat),
+            inputs=inputs,
+        )
+        for run in planned.runs
     ]
-    most = LOOKS[-1] if entry.repeats == UNTIL_KNOWN else entry.repeats
+    most = REPEAT_STAGES[-1] if entry.repeats == UNTIL_KNOWN else entry.repeats
     addable = 0 if made_only else max(most + limit_of(campaign, most) - count.all, 0)
-    return replace(planned, addable=addable), [replace(run, further=run.repeat > first) for run in runs]
+    return replace(planned, addable=addable), runs
 
 
 def _with_command(job: Job, command: str) -> Job:
@@ -321,11 +285,6 @@ def _repeats(
     if entry.repeats == UNTIL_KNOWN:
         return until_known(repeats_for, is_known)
     return repeats_for(entry.repeats)
-
-
-def _with_further(planned: PlannedCase, further: int) -> PlannedCase:
-    """The case with only so many further repeats."""
-    return replace(planned, identities=planned.identities[: planned.repeats + further], further=further)
 
 
 class _Identities(dict[int, str]):
@@ -410,23 +369,22 @@ def check_cap(plan: Plan, campaign: Campaign) -> None:
         raise UserError(campaign.document.problem(("node_hours_cap",), message, f"{cap:g}", hint))
 
 
-def plan_file(plan: Plan, campaign_file: str) -> PlanFile:
-    """The plan as the analysis reads it; ``campaign_file`` is relative to the campaign's folder."""
-    orders = {(run.case, run.repeat): run.order for run in plan.runs}
-    return PlanFile(
-        plan.campaign,
-        plan.systems,
-        campaign_file,
-        plan.seed,
-        tuple(_entry(planned, orders) for planned in plan.cases),
-        plan.busy_machine,
+def selected_plan(plan: Plan, selection: RunSelection) -> Plan:
+    """The plan with only the selected cases and repeats."""
+    if not selection:
+        return plan
+    cases = (_selected(planned, selection) for planned in plan.cases)
+    return replace(
+        plan,
+        runs=tuple(run for run in plan.runs if selection.takes(run.case, run.repeat)),
+        cases=tuple(planned for planned in cases if planned.runs),
     )
 
 
-def _entry(planned: PlannedCase, orders: Mapping[tuple[Case, int], int]) -> CaseEntry:
-    runs = tuple(
-        RunEntry(repeat, found, orders.get((planned.case, repeat)), repeat > planned.repeats)
-        for repeat, found in enumerate(planned.identities, start=1)
+def _selected(planned: PlannedCase, selection: RunSelection) -> PlannedCase:
+    more = range(len(planned.runs) + 1, len(planned.runs) + planned.addable + 1)
+    return replace(
+        planned,
+        runs=tuple(run for run in planned.runs if selection.takes(planned.case, run.repeat)),
+        addable=sum(selection.takes(planned.case, number) for number in more),
     )
-    facts = (planned.suite, planned.not_available, planned.line_rate, planned.core_peak, planned.declared)
-    return CaseEntry(planned.case, *facts, runs, planned.oversubscribed)

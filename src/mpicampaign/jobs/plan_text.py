@@ -49,10 +49,10 @@ def _when_more(plan: Plan) -> str:
 def warnings_text(plan: Plan) -> list[str]:
     """What the runs of this machine's systems may suffer from, a line each."""
     here = (planned for planned in plan.cases if planned.case.system in plan.systems)
-    found = dict.fromkeys(f"warning: {each.case}: {text}" for each in here for text in each.warnings)
+    warnings = dict.fromkeys(f"warning: {each.case}: {text}" for each in here for text in each.warnings)
     left = f"{plan.capped} repeat{'' if plan.capped == 1 else 's'}"
     capped = [f"warning: node_hours_cap leaves out {left} of cases that are not known well enough"]
-    return [*found, *(capped if plan.capped else [])]
+    return [*warnings, *(capped if plan.capped else [])]
 
 
 def allocation_text(plan: Plan) -> list[str]:
@@ -63,10 +63,10 @@ def allocation_text(plan: Plan) -> list[str]:
 
 def absent_programs(plan: Plan, campaign: Campaign) -> list[Problem]:
     """The programs that are not on this machine, each at the benchmark that needs it."""
-    found = dict.fromkeys((each.case.benchmark, each.absent) for each in plan.cases if each.absent)
+    reasons = dict.fromkeys((each.case.benchmark, each.absent) for each in plan.cases if each.absent)
     return [
         campaign.document.problem(campaign.where(benchmark), f"{reason}: {benchmark} is n/a here")
-        for benchmark, reason in found
+        for benchmark, reason in reasons
     ]
 
 
@@ -91,8 +91,8 @@ def further_text(plan: Plan) -> str:
 def _matrix(benchmark: str, cases: list[PlannedCase], systems: Collection[str]) -> list[str]:
     groups = list(dict.fromkeys(planned.case.host_group for planned in cases))
     placements = list(dict.fromkeys(planned.case.placement for planned in cases))
-    found = {(planned.case.host_group, planned.case.placement): planned for planned in cases}
-    cells = [[_cell(found.get((group, placement)), systems) for placement in placements] for group in groups]
+    of = {(planned.case.host_group, planned.case.placement): planned for planned in cases}
+    cells = [[_cell(of.get((group, placement)), systems) for placement in placements] for group in groups]
     rows = [[benchmark, *placements], *([group, *row] for group, row in zip(groups, cells, strict=True))]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     text = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]

@@ -6,98 +6,77 @@ import fcntl
 import hashlib
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from mpicampaign.background import on_two_cores
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import BusyError, Problem, UserError
 from mpicampaign.files import OTHERS_WRITE, naming, same_text, write_whole
 from mpicampaign.identity import run_path
+from mpicampaign.jobs import software
 from mpicampaign.jobs.inputs import keep
-from mpicampaign.jobs.kept_repeats import with_kept_repeats
 from mpicampaign.jobs.local_mpi import find_mpi
-from mpicampaign.jobs.plan import Machine, Plan, Run, check_cap, choose_systems, make_plan, plan_file
+from mpicampaign.jobs.plan import cases_of, check_cap, choose_systems, make_plan, selected_plan
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
-from mpicampaign.jobs.render import claim_text, library_name, library_text, measuring_lock, script_text
-from mpicampaign.jobs.selected import selected_plan
-from mpicampaign.jobs.software import build_folder, find_program, libraries
+from mpicampaign.jobs.render import claim_text, library_name, library_text, script_text
+from mpicampaign.jobs.run import measuring_lock
 from mpicampaign.places import results_folder
 from mpicampaign.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
-from mpicampaign.selection import ALL_RUNS, Selection
+from mpicampaign.selection import ALL_RUNS, RunSelection
 from mpicampaign.this_machine import physical_cores
-from mpicampaign.yaml_lines import printable
+from mpicampaign.yaml_lines import lookup, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mpicampaign.campaign.model import Benchmark, Campaign, System
-    from mpicampaign.plan_file import PlanFile
+    from mpicampaign.jobs.local_mpi import LocalMpi
+    from mpicampaign.jobs.plan import Machine, Plan
+    from mpicampaign.jobs.run import Run
     from mpicampaign.records import Case
+
 
 EVIDENCE_LIBRARY = "evidence.so"
 TOKEN_LENGTH = 6
 _MANY = 200  # scripts: to write them takes longer than to start a process
 
 
-class Script(NamedTuple):
-    """The job script of a run, with the folder of its files.
+@dataclass(frozen=True)
+class ThisMachine:
+    """This machine, with the folder of a campaign whose results are not read."""
 
-    ``token`` identifies the campaign's folder in the name of the job.
-    """
+    folder: Path
 
-    run: Run
-    campaign_folder: Path
-    token: str
+    def find_program(self, system: System, benchmark: Benchmark) -> software.Program:
+        return software.find_program(system, benchmark)
 
-    @property
-    def folder(self) -> Path:
-        return self.campaign_folder / run_path(self.run.case, self.run.repeat, self.run.identity)
+    def find_mpi(self, system: System) -> LocalMpi:
+        return find_mpi(system)
 
-    @property
-    def measuring_lock(self) -> Path:
-        return measuring_lock(self.campaign_folder)
+    def evidence_library(self, system: System) -> str:
+        """The path of a system's evidence library, once it is built."""
+        return str(software.build_folder(system) / EVIDENCE_LIBRARY)
 
-    @property
-    def submitting_lock(self) -> Path:
-        """The file that is locked while a job of the campaign is being submitted."""
-        return self.campaign_folder / "submitting.lock"
+    def libraries(self, system: System) -> str:
+        return software.libraries(system)
 
-    @property
-    def path(self) -> Path:
-        return self.folder / "job.sh"
+    def physical_cores(self) -> int:
+        return physical_cores()
 
-    @property
-    def claim(self) -> Path:
-        """The claim against which the run's evidence is checked."""
-        return self.folder / "claim"
+    def condition_of(self, case: Case, repeat: int, identity: str) -> str:
+        return ""
 
-    @property
-    def output(self) -> Path:
-        """The raw output; it exists if and only if the run succeeded."""
-        return self.folder / "result/output.txt"
+    def begun(self, case: Case, repeat: int, identity: str) -> bool:
+        return self.run_folder(case, repeat, identity).exists()
 
-    @property
-    def log(self) -> Path:
-        """The script's own messages, where no scheduler keeps them."""
-        return self.campaign_folder / "logs" / f"{self.job_name}.log"
+    def is_known(self, case: Case, suite: str, identities: Sequence[str]) -> bool:
+        return False
 
-    @property
-    def job_name(self) -> str:
-        """The unique name of the run's job in the queue."""
-        return job_name(self.run.case.benchmark, self.run.identity, self.token)
-
-    @property
-    def label(self) -> str:
-        """The name of the run in messages."""
-        case = self.run.case
-        return f"{case.host_group} {case.placement} {case.benchmark} r{self.run.repeat:02d}"
-
-    def text(self, inline: bool = False) -> str:
-        """The rendered script; ``inline``: with the library in it."""
-        return script_text(self.run, self.folder, self.campaign_folder, self.job_name, inline)
+    def run_folder(self, case: Case, repeat: int, identity: str) -> Path:
+        return self.folder / run_path(case, repeat, identity)
 
 
 @dataclass(frozen=True)
@@ -110,7 +89,7 @@ class Prepared:
     campaign: Campaign
     plan: Plan
     results: Path
-    selection: Selection = ALL_RUNS
+    selection: RunSelection = ALL_RUNS
 
     @property
     def folder(self) -> Path:
@@ -134,34 +113,34 @@ class Prepared:
         return any(self.campaign.systems[name].local for name in self.plan.systems)
 
     @cached_property
-    def scripts(self) -> tuple[Script, ...]:
-        return tuple(Script(run, self.folder, self.token) for run in self.plan.runs)
+    def runs(self) -> tuple[Run, ...]:
+        """All runs of the plan, with their places in this folder."""
+        return tuple(replace(run, campaign_folder=self.folder, token=self.token) for run in self.plan.runs)
 
     @cached_property
-    def selected(self) -> tuple[Script, ...]:
-        """The scripts of the runs that this call is about."""
-        takes = self.selection.takes
-        return tuple(each for each in self.scripts if takes(each.run.case, each.run.repeat))
+    def selected(self) -> tuple[Run, ...]:
+        """The runs that this call is about."""
+        return tuple(run for run in self.runs if self.selection.takes(run.case, run.repeat))
 
     @property
-    def pending(self) -> tuple[Script, ...]:
-        """The selected scripts without a result."""
-        return tuple(script for script in self.selected if not script.output.exists())
+    def pending(self) -> tuple[Run, ...]:
+        """The selected runs without a result."""
+        return tuple(run for run in self.selected if not run.output.exists())
 
     @property
-    def one_repeat(self) -> tuple[Script, ...]:
-        """Of each case the first script without a result: what a tick makes that adds a repeat."""
-        first: dict[Case, Script] = {}
-        for script in sorted(self.pending, key=lambda script: script.run.repeat):
-            first.setdefault(script.run.case, script)
-        return tuple(sorted(first.values(), key=lambda script: script.run.order))
+    def one_repeat(self) -> tuple[Run, ...]:
+        """Of each case the first run without a result: what a tick makes that adds a repeat."""
+        first: dict[Case, Run] = {}
+        for run in sorted(self.pending, key=lambda run: run.repeat):
+            first.setdefault(run.case, run)
+        return tuple(sorted(first.values(), key=lambda run: run.order))
 
     def binaries(self, system: str) -> list[Path]:
         """What a system's runs need built: the evidence library and bundled kernels."""
         runs = [run for run in self.plan.runs if run.case.system == system]
         bundled = {run.benchmark.program for run in runs if run.benchmark.provider.kind == "bundled"}
         libraries = {EVIDENCE_LIBRARY for run in runs if run.evidence_library}
-        folder = build_folder(self.campaign.systems[system])
+        folder = software.build_folder(self.campaign.systems[system])
         return [folder / name for name in (*sorted(libraries), *sorted(bundled))]
 
     def from_source(self, system: str) -> dict[Path, Benchmark]:
@@ -172,29 +151,16 @@ class Prepared:
         sources = [run for run in sources if run.benchmark.program not in own]
         return {Path(run.program): run.benchmark for run in sources}
 
-    @property
-    def plan_file(self) -> PlanFile:
-        """The plan as the analysis reads it."""
-        file = os.path.relpath(self.campaign.file, self.folder) if self.campaign.file else ""
-        return plan_file(self.plan, file)
-
-
-def job_name(benchmark: str, identity: str, token: str) -> str:
-    """The name of a run's job: unique, so that the job can be found in the queue."""
-    return f"{benchmark}-{identity}-{token}"
-
 
 def prepare(
     campaign_file: Path,
     system: str = "",
     results: Path | None = None,
-    condition_of: Callable[[Path], str] = lambda folder: "",
-    is_known: Callable[[Case, str, Sequence[Path]], bool] = lambda case, suite, folders: False,
+    machine: Callable[[Path], Machine] = ThisMachine,
 ) -> Prepared:
     """Load, check and plan a campaign; nothing is written.
 
-    ``condition_of``: the condition of the run in a folder, empty without a result; for further repeats.
-    ``is_known``: whether the runs in these folders know their case well enough; for repeats until known.
+    ``machine``: this one, with the results in the campaign's folder as far as planning needs them.
 
     Raises
     ------
@@ -208,20 +174,8 @@ def prepare(
     named = any(each.login_hosts for each in campaign.systems.values())
     chosen = choose_systems(campaign, host_names() if named else (), system)
 
-    def of_repeat(case: Case, repeat: int, identity: str) -> str:
-        return condition_of(folder / run_path(case, repeat, identity))
-
-    def begun(case: Case, repeat: int, identity: str) -> bool:
-        return (folder / run_path(case, repeat, identity)).exists()
-
-    def known(case: Case, suite: str, identities: Sequence[str]) -> bool:
-        paths = (run_path(case, repeat, named) for repeat, named in enumerate(identities, start=1))
-        return is_known(case, suite, [folder / path for path in paths])
-
-    machine = Machine(
-        find_program, evidence_library, libraries, physical_cores, find_mpi, of_repeat, begun, known
-    )
-    plan = make_plan(campaign, chosen, machine)
+    file = os.path.relpath(campaign.file, folder) if campaign.file else ""
+    plan = replace(make_plan(campaign, chosen, machine(folder)), campaign_file=file)
     check_cap(plan, campaign)
     prepared = Prepared(campaign, plan, folder.parent)
     _check_campaign_file(prepared)
@@ -237,7 +191,7 @@ def _planned_before(folder: Path) -> Callable[[Case], int]:
         """The largest number among the folders of its runs."""
         above = (folder / run_path(case, 0, "")).parent
         numbers = (re.match("r([0-9]+)-", path.name) for path in above.glob("r*-*"))
-        return max((int(found[1]) for found in numbers if found), default=0)
+        return max((int(number[1]) for number in numbers if number), default=0)
 
     return made
 
@@ -250,7 +204,7 @@ def check_caps(campaign: Campaign) -> None:
     UserError
         as planning does on that system.
     """
-    machine = Machine(find_program, evidence_library, libraries, physical_cores)
+    machine = ThisMachine(results_folder() / campaign.name)
     for system in campaign.systems:
         check_cap(make_plan(campaign, [system], machine), campaign)
 
@@ -294,11 +248,6 @@ def _check_campaign_file(prepared: Prepared) -> None:
         )
         hint = "give this campaign another name, or remove the other file"
         raise UserError(Problem(message, printable(str(this)), key="campaign", value=theirs, hint=hint))
-
-
-def evidence_library(system: System) -> str:
-    """The path of a system's evidence library, once it is built."""
-    return str(build_folder(system) / EVIDENCE_LIBRARY)
 
 
 @cache
@@ -347,21 +296,21 @@ def write_scripts(prepared: Prepared) -> None:
     write_plan(prepared)
 
 
-def _write_each(scripts: Sequence[Script]) -> None:
-    for script in scripts:
-        write_script(script)
+def _write_each(runs: Sequence[Run]) -> None:
+    for run in runs:
+        write_script(run)
 
 
-def write_script(script: Script, inline: bool = False) -> None:
+def write_script(run: Run, inline: bool = False) -> None:
     """Write the job script of a run and its claim."""
-    script.folder.mkdir(parents=True, exist_ok=True)
-    for each in script.run.inputs:
-        keep(each, script.campaign_folder)
-    text = script.text(inline)
+    run.folder.mkdir(parents=True, exist_ok=True)
+    for each in run.inputs:
+        keep(each, run.campaign_folder)
+    text = script_text(run, inline)
     checksum = hashlib.sha256(text.encode()).hexdigest()
-    earlier = _checksums(script.claim)
-    _write(script.claim, claim_text(script.run, dict.fromkeys([*earlier, checksum])))
-    _write(script.path, text)
+    earlier = _checksums(run.claim)
+    _write(run.claim, claim_text(run, dict.fromkeys([*earlier, checksum])))
+    _write(run.path, text)
 
 
 def _checksums(claim: Path) -> list[str]:
@@ -381,11 +330,38 @@ def _write(path: Path, text: str) -> None:
 def write_inline(prepared: Prepared) -> None:
     """Write the scripts of all selected runs without a result, each with the library in it."""
     write_scripts(prepared)
-    for script in prepared.pending:
-        write_script(script, inline=True)
+    for run in prepared.pending:
+        write_script(run, inline=True)
 
 
 def write_plan(prepared: Prepared) -> None:
     """Write plan.json, which tells the analysis what to expect."""
     prepared.folder.mkdir(parents=True, exist_ok=True)
-    _write(prepared.folder / FILE, plan_json(prepared.plan_file))
+    _write(prepared.folder / FILE, plan_json(prepared.plan))
+
+
+EARLIER_DEFAULT = 5
+
+
+def with_kept_repeats(campaign: Campaign, planned: Callable[[Case], int]) -> Campaign:
+    """The campaign, with the earlier default and a warning where it gives no repeats and was planned so.
+
+    ``planned``: how many repeats of a case were planned before, 0 if none.
+    """
+    document = campaign.document
+    if lookup(document.data, ("repeats",)) is not None:
+        return campaign
+    blocks = zip(campaign.matrix, document.items(("matrix",)), strict=False)
+    default = [entry for entry, (_, data) in blocks if data.get("repeats") is None]
+    if not any(planned(case) == EARLIER_DEFAULT for entry in default for case in cases_of(campaign, entry)):
+        return campaign
+    message = (
+        f"none are given: the {EARLIER_DEFAULT} of the earlier plan are kept; write "
+        f"repeats: {campaign.repeats} (the default now: fewer meet no limit of a contract) "
+        f"or repeats: {EARLIER_DEFAULT}"
+    )
+    kept = [
+        replace(entry, repeats=EARLIER_DEFAULT) if entry in default else entry for entry in campaign.matrix
+    ]
+    warnings = (*campaign.warnings, document.problem(("repeats",), message))
+    return replace(campaign, repeats=EARLIER_DEFAULT, matrix=tuple(kept), warnings=warnings)

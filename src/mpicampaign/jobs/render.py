@@ -24,7 +24,7 @@ from mpicampaign.jobs.launchers import (
     transport_settings,
 )
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
-from mpicampaign.jobs.source_build import source_build_folder, source_folder, wrappers
+from mpicampaign.jobs.software import source_build_folder, source_folder, wrappers
 from mpicampaign.mpis import places, prefix_variables, steering, version_option
 from mpicampaign.places import shipped
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, System
     from mpicampaign.jobs.inputs import Input
     from mpicampaign.jobs.launchers import Job
-    from mpicampaign.jobs.plan import Run
+    from mpicampaign.jobs.run import Run
 
 TEMPLATES = shipped("templates/job")
 LIBRARY_PARTS = ("run.sh", "rank.sh", "node.sh", "hosts.sh")
@@ -148,32 +148,18 @@ def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def measuring_lock(campaign_folder: Path) -> Path:
-    """The lock that a job script holds while it measures on a machine without a scheduler."""
-    return campaign_folder.parent / "measuring.lock"
-
-
-def script_text(run: Run, folder: Path, campaign_folder: Path, job_name: str, inline: bool = False) -> str:
-    """The job script of a run.
-
-    Parameters
-    ----------
-    folder : the run's
-    campaign_folder : the campaign's, with the library and the logs
-    job_name : of the run's job in the queue
-    inline : whether the library is in the script, not a file of its own
-    """
+def script_text(run: Run, inline: bool = False) -> str:
+    """The job script of a run; ``inline``: the library is in it, not a file of its own."""
     template = _environment().get_template("job.sh.j2")
-    return template.render(_context(run, folder, campaign_folder, job_name, inline))
+    return template.render(_context(run, inline))
 
 
-def batch_text(run: Run, campaign_folder: Path, runs: Path, tasks: int, packed: int) -> str:
+def batch_text(run: Run, runs: Path, tasks: int, packed: int) -> str:
     """The script of several runs that ask for the same.
 
     Parameters
     ----------
     run : one of them
-    campaign_folder : the campaign's, with the logs
     runs : the file with the runs' folders, a line for each task; its name is the job's
     tasks : the number of tasks; more than one are a job array
     packed : the largest number of runs in a task
@@ -183,17 +169,17 @@ def batch_text(run: Run, campaign_folder: Path, runs: Path, tasks: int, packed: 
     shape = f"A job array of {tasks} tasks" if tasks > 1 else "A job"
     template = _environment().get_template("batch.sh.j2")
     return template.render(
-        **_request(run, campaign_folder, runs.stem, each * packed, tasks if tasks > 1 else 0),
+        **_request(run, runs.stem, each * packed, tasks if tasks > 1 else 0),
         shape=f"{shape} with at most {_counted(packed, 'run')} each, of campaign {run.campaign}",
         how_to_run=scheduler.how_to_run.replace("job.sh", f"{runs.stem}.sh"),
-        campaign_folder=campaign_folder,
+        campaign_folder=run.campaign_folder,
         runs=runs,
         task=ShellText(scheduler.task or "1"),
         seconds=60 * each if packed > 1 else 0,
     )
 
 
-def _request(run: Run, campaign_folder: Path, job_name: str, limit: int, array: int = 0) -> dict[str, Any]:
+def _request(run: Run, job_name: str, limit: int, array: int = 0) -> dict[str, Any]:
     """What directives need; ``limit`` in minutes, ``array``: the number of tasks, 0 for a single job."""
     job, system, group = run.job, run.job.system, run.job.group
     scheduler = SCHEDULERS[system.scheduler]
@@ -201,7 +187,7 @@ def _request(run: Run, campaign_folder: Path, job_name: str, limit: int, array: 
         "header": _header(scheduler.header) if scheduler.header else None,
         "job_name": job_name,
         "array": array,
-        "logs": campaign_folder / "logs",
+        "logs": run.campaign_folder / "logs",
         "nodes": job.placement.nodes,
         "ranks": job.ranks,
         "ranks_per_node": job.ranks_per_node,
@@ -211,18 +197,18 @@ def _request(run: Run, campaign_folder: Path, job_name: str, limit: int, array: 
     }
 
 
-def _context(run: Run, folder: Path, campaign_folder: Path, job_name: str, inline: bool) -> dict[str, Any]:
+def _context(run: Run, inline: bool) -> dict[str, Any]:
     job, system = run.job, run.job.system
     scheduler = SCHEDULERS[system.scheduler]
     spack = run.benchmark.provider.location if run.benchmark.provider.kind == "spack" else ""
     return {
-        **_request(run, campaign_folder, job_name, minutes(run.time_limit)),
+        **_request(run, run.job_name, minutes(run.time_limit)),
         "run": run,
         "how_to_run": scheduler.how_to_run,
-        "run_folder": folder,
-        "lock": measuring_lock(campaign_folder) if scheduler.local else "",
+        "run_folder": run.folder,
+        "lock": run.measuring_lock if scheduler.local else "",
         "inline": inline,
-        "library": ShellText(library_text()) if inline else campaign_folder / "lib" / library_name(),
+        "library": ShellText(library_text()) if inline else run.campaign_folder / "lib" / library_name(),
         "library_sha256": _sha256(library_text()),
         "script_path": ShellText(scheduler.script),
         "job_id": ShellText(scheduler.job_id),
@@ -236,7 +222,7 @@ def _context(run: Run, folder: Path, campaign_folder: Path, job_name: str, inlin
         "launch": _tokens(
             [*command_tokens(job), ShellText('"$rank"'), ShellText('"$program"'), *run.benchmark.arguments]
         ),
-        "inputs": [_input(each, campaign_folder, inline) for each in run.inputs],
+        "inputs": [_input(each, run.campaign_folder, inline) for each in run.inputs],
         "result_file": SUITES[run.benchmark.suite].result_file,
         "time_limit": run.time_limit,
         "private_folder": SUITES[run.benchmark.suite].private_folder and not run.inputs,

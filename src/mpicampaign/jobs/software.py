@@ -1,9 +1,10 @@
-"""The programs on this machine: the only part of planning that reads the disk."""
+"""The programs on this machine, also those built from source: here alone planning reads the disk."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 from functools import cache
@@ -11,9 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.jobs.elf import build_id
-from mpicampaign.jobs.linked import misfit
-from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
-from mpicampaign.jobs.source_build import source_folder, source_program
+from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine, wrong_mpi
 from mpicampaign.places import shipped, working_folder
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES
@@ -58,7 +57,7 @@ def find_program(system: System, benchmark: Benchmark) -> Program:
     sources = SUITES[benchmark.suite].sources
     for candidate in _candidates(kind, location, name, sources):
         if candidate.is_file() and os.access(candidate, os.X_OK):
-            reason = misfit(system, benchmark, candidate.absolute())
+            reason = wrong_mpi(system, benchmark, candidate.absolute())
             return Program(str(candidate.absolute()), _sha256(candidate), reason)
     return Program(name, not_available=_absence(kind, location, name, sources))
 
@@ -73,7 +72,7 @@ def _from_source(system: System, benchmark: Benchmark) -> Program:
     path = source_program(system, benchmark)
     if not path.is_file():
         return Program(str(path))
-    return Program(str(path), _sha256(path), misfit(system, benchmark, path))
+    return Program(str(path), _sha256(path), wrong_mpi(system, benchmark, path))
 
 
 def _candidates(kind: str, location: str, name: str, sources: Sources) -> list[Path]:
@@ -85,8 +84,8 @@ def _candidates(kind: str, location: str, name: str, sources: Sources) -> list[P
         return [root / "bin" / name, *beside]
     if root:
         return [root, root / name] if root.name == name else [root / name]
-    found = shutil.which(name)
-    return [Path(found)] if found else []
+    path = shutil.which(name)
+    return [Path(path)] if path else []
 
 
 def _absence(kind: str, location: str, name: str, sources: Sources) -> str:
@@ -105,8 +104,8 @@ def _sha256(path: Path) -> str:
 
 def lacks_compiler(system: System) -> str:
     """Why nothing can be built for a system; empty with a compiler wrapper, or where a module brings it."""
-    found = find_mpi(system)
-    if found.compiler or found.not_available or not is_on_this_machine(system):
+    local = find_mpi(system)
+    if local.compiler or local.not_available or not is_on_this_machine(system):
         return ""
     where = f"in {system.prefix}/bin" if system.prefix else "on the PATH"
     hint = f"install it, or give system {system.name} environment: {{MPICC: PATH}}"
@@ -183,5 +182,72 @@ def _build_key(
 
 def compiler_wrapper(system: System) -> Path | None:
     """The system's mpicc (or MPICC of its environment), if it exists without any module."""
-    found = find_mpi(system).compiler
-    return Path(found).resolve() if found else None
+    wrapper = find_mpi(system).compiler
+    return Path(wrapper).resolve() if wrapper else None
+
+
+# ---- programs built from a folder of source with each system's MPI library, by the user's own command
+
+
+_BUILT = re.compile(r"/source-([0-9a-f]{12})-[0-9a-f]{12}/bin/[^/]+$")
+_OF_OTHER_LANGUAGES = {"mpicxx": ("mpicxx", "mpic++"), "mpifort": ("mpifort", "mpif90")}
+
+
+def source_folder(benchmark: Benchmark) -> Path:
+    """The folder that holds the source; relative ones are in the current folder, as for provider path."""
+    return Path(benchmark.provider.location).expanduser().absolute()
+
+
+def source_build_folder(system: System, benchmark: Benchmark) -> Path:
+    """Where a program is built for a system: named by its source and command, then by the MPI library."""
+    provider, compiler = benchmark.provider, find_mpi(system).compiler
+    wrapper = Path(compiler).resolve().read_bytes() if compiler else b""
+    source = (_tree_checksum(source_folder(benchmark)), provider.build)
+    others = (
+        *(provider.modules, system.mpi.name, system.prefix, system.modules, system.source, compiler),
+        hashlib.sha256(wrapper).hexdigest(),
+        sorted(system.environment.items()),
+    )
+    return working_folder() / "build" / system.name / f"source-{_key(source)}-{_key(others)}"
+
+
+def _key(inputs: object) -> str:
+    return hashlib.sha256(repr(inputs).encode()).hexdigest()[:12]
+
+
+def source_key(program: str) -> str:
+    """The key of source and command in the path of a built program; empty in other paths."""
+    match = _BUILT.search(program)
+    return match[1] if match else ""
+
+
+def source_program(system: System, benchmark: Benchmark) -> Path:
+    """The path of the program, once it is built."""
+    return source_build_folder(system, benchmark) / "bin" / benchmark.program
+
+
+@cache
+def _tree_checksum(folder: Path) -> str:
+    """SHA-256 of all files of a folder with their names; .git is left out."""
+    digest = hashlib.sha256()
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != ".git")
+        for name in sorted(files):
+            path = Path(root, name)
+            executable = os.access(path, os.X_OK)
+            digest.update(os.fsencode(path.relative_to(folder)) + b"\0x" * executable + b"\0")
+            content = os.fsencode(path.readlink()) if path.is_symlink() else path.read_bytes()
+            digest.update(hashlib.sha256(content).digest())
+    return digest.hexdigest()
+
+
+def wrappers(compiler: str) -> dict[str, str]:
+    """The compiler wrappers of each language beside that of C; empty where there is none."""
+    if not compiler:
+        return {}
+    folder, ending = Path(compiler).parent, Path(compiler).name.removeprefix("mpicc")
+    paths_of = {"mpicc": compiler}
+    for name, names in _OF_OTHER_LANGUAGES.items():
+        paths = (folder / f"{each}{ending}" for each in names)
+        paths_of[name] = next((str(path) for path in paths if path.is_file()), "")
+    return paths_of

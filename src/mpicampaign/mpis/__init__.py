@@ -62,8 +62,8 @@ def launch_commands() -> list[str]:
 
 def wheel_library(machine: str) -> str:
     """The library whose wheel pyproject.toml installs on such a machine."""
-    found = {of: library.name for library in MPIS.built_in() for of in library.wheel_for}
-    return found.get(machine) or found["*"]
+    by_machine = {of: library.name for library in MPIS.built_in() for of in library.wheel_for}
+    return by_machine.get(machine) or by_machine["*"]
 
 
 def measurement(name: str) -> int:
@@ -166,8 +166,8 @@ def _of_soname(soname: str) -> list[MpiLibrary]:
 def library_version(text: str) -> str:
     """Name and version in the library's output, ``Intel MPI 2021.18.1``; empty where there is no version."""
     for library in MPIS.values():
-        if library.version and (found := _last_group(library.version, text)):
-            return f"{library.title} {found}"
+        if library.version and (version := _last_group(library.version, text)):
+            return f"{library.title} {version}"
     return ""
 
 
@@ -193,8 +193,8 @@ def version_option(name: str, launcher: str, command: str) -> str:
 
 
 def _last_group(pattern: re.Pattern[str], text: str) -> str:
-    found = pattern.search(text)
-    return str(found[found.lastindex or 1]) if found else ""
+    match = pattern.search(text)
+    return str(match[match.lastindex or 1]) if match else ""
 
 
 def reported_transports(name: str, output: str) -> set[str] | None:
@@ -210,15 +210,15 @@ def report_of_any(output: str, context: Iterable[str]) -> tuple[str, set[str]] |
     names one library that uses UCX.
     """
     for library in MPIS.values():
-        if library.report and (found := library.report(output)):
-            return (_user_of_ucx((output, *context)) if library.reports_by_ucx else library.name), found
+        if library.report and (transports := library.report(output)):
+            return (_user_of_ucx((output, *context)) if library.reports_by_ucx else library.name), transports
     return None
 
 
 def _user_of_ucx(texts: Iterable[str]) -> str:
     text = "\n".join(texts)
-    found = [each.over_ucx for each in MPIS.values() if each.traces and each.traces.search(text)]
-    return found[0] if len(found) == 1 else ""
+    transports = [each.over_ucx for each in MPIS.values() if each.traces and each.traces.search(text)]
+    return transports[0] if len(transports) == 1 else ""
 
 
 def listed_hosts(output: str) -> int:

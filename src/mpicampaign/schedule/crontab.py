@@ -53,13 +53,13 @@ def remove(script: Path) -> bool:
 
 
 def _read() -> str:
-    found = call(["crontab", "-l"])
-    if found.status == 0:
-        return found.out
-    if found.status == 1 and _EMPTY in found.err:
+    answer = call(["crontab", "-l"])
+    if answer.status == 0:
+        return answer.out
+    if answer.status == 1 and _EMPTY in answer.err:
         return ""
     hint = "without cron: mpicampaign schedule --systemd prints a timer"
-    raise UserError(Problem(f"the crontab cannot be read: {found.failure}", hint=hint))
+    raise UserError(Problem(f"the crontab cannot be read: {answer.failure}", hint=hint))
 
 
 def _without(text: str, script: Path) -> str:

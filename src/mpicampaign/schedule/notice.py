@@ -42,10 +42,10 @@ def notice_text(history: Overview, records: Sequence[Record], lines: Sequence[st
         [f"contradicted: {record.case} repeat {record.repeat}" for record in wrong],
         dict.fromkeys((*lines, *history.problems)),
     ]
-    found = [f"- {visible(line)}" for part in parts for line in part]
+    lines = [f"- {visible(line)}" for part in parts for line in part]
     return (
-        "\n".join([f"# {visible(history.campaign)}: what the last tick found", "", *found, ""])
-        if found
+        "\n".join([f"# {visible(history.campaign)}: what the last tick found", "", *lines, ""])
+        if lines
         else ""
     )
 

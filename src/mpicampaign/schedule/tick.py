@@ -64,11 +64,11 @@ def schedule_of(prepared: Prepared) -> Schedule:
     UserError
         when it has none.
     """
-    found = prepared.campaign.schedule
-    if found is None:
+    schedule = prepared.campaign.schedule
+    if schedule is None:
         hint = "add, for example, schedule: {every: 1 day, series: new}"
         raise UserError(Problem("this campaign has no schedule", prepared.campaign.file, hint=hint))
-    return found
+    return schedule
 
 
 def tick(prepared: Prepared, work: Work, only_if_due: bool = False) -> int:
@@ -204,9 +204,9 @@ class _Tick:
 
 def _files(folder: Path, part: Path) -> set[str]:
     """The paths of all files of a part of a folder, seen from the folder; links are files."""
-    found = (Path(place) / name for place, _, names in os.walk(part) for name in names)
+    files = (Path(place) / name for place, _, names in os.walk(part) for name in names)
     links = (path for path in part.rglob("*") if path.is_symlink())
-    return {path.relative_to(folder).as_posix() for path in (*found, *links)}
+    return {path.relative_to(folder).as_posix() for path in (*files, *links)}
 
 
 def new_name(now: datetime, names: Iterable[str]) -> str:
@@ -228,7 +228,7 @@ def campaign_data(file: Path) -> dict[str, Any]:
 
 def _flat(data: Mapping[str, Any], above: str = "") -> dict[str, Any]:
     """``systems.cluster.mpi``: values by the path of their keys."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for key, value in data.items():
-        found |= _flat(value, f"{above}{key}.") if isinstance(value, dict) else {f"{above}{key}": value}
-    return found
+        flat |= _flat(value, f"{above}{key}.") if isinstance(value, dict) else {f"{above}{key}": value}
+    return flat

@@ -15,16 +15,16 @@ SCHEDULERS: Registry[Scheduler] = Registry("mpicampaign.schedulers", "SCHEDULER"
 
 def batch_schedulers() -> tuple[BatchScheduler, ...]:
     """All schedulers that have a queue."""
-    return tuple(found for found in SCHEDULERS.values() if isinstance(found, BatchScheduler))
+    return tuple(scheduler for scheduler in SCHEDULERS.values() if isinstance(scheduler, BatchScheduler))
 
 
 def batch_scheduler(name: str) -> BatchScheduler | None:
     """The scheduler of a name; None for a machine without one."""
-    found = SCHEDULERS.get(name)
-    return found if isinstance(found, BatchScheduler) else None
+    scheduler = SCHEDULERS.get(name)
+    return scheduler if isinstance(scheduler, BatchScheduler) else None
 
 
 def is_local(name: str) -> bool:
     """Whether job scripts run where they are started; False for an unknown scheduler."""
-    found = SCHEDULERS.get(name)
-    return found is not None and found.local
+    scheduler = SCHEDULERS.get(name)
+    return scheduler is not None and scheduler.local

@@ -149,8 +149,8 @@ class Lsf(BatchScheduler):
         return f"{minutes // 60}:{minutes % 60:02d}"
 
     def own_option(self, token: str) -> str:
-        found = _OPTION.match(token)
-        option = f"-{found[1]}" if found else ""
+        match = _OPTION.match(token)
+        option = f"-{match[1]}" if match else ""
         return option if option in _OWN_OPTIONS else ""
 
     def query(self, user: str) -> list[str]:
@@ -172,14 +172,14 @@ class Lsf(BatchScheduler):
         header, _, rows = text.partition("\n")
         if header.lower().split() == _PLAIN:
             return [_plain_job(row) for row in filter(str.strip, rows.splitlines())]
-        found: list[QueuedJob] = []
+        jobs: list[QueuedJob] = []
         for line in filter(str.strip, text.splitlines()):
             fields = [field.strip() for field in line.split("|", 4)]
             if is_job(line) and len(fields) == 5:
-                found.append(_queued_job(*fields))
-            elif not found:
+                jobs.append(_queued_job(*fields))
+            elif not jobs:
                 raise UnreadableError(f"not a line of the job list: {line[:100]!r}")
-        return found
+        return jobs
 
     def read_hosts(self, text: str) -> list[str]:
         """From ``n1 4 n2 4``."""
@@ -243,8 +243,8 @@ def _queued_job(number: str, native: str, ended: str, name: str, pending: str) -
 
 def default_queues(output: str) -> list[str]:
     """The default queues in the output of bparams."""
-    found = re.search(r"^Default Queues?:\s*(.*)$", output, re.MULTILINE)
-    return found[1].split() if found else []
+    match = re.search(r"^Default Queues?:\s*(.*)$", output, re.MULTILINE)
+    return match[1].split() if match else []
 
 
 def read_queues(output: str, defaults: Sequence[str] = ()) -> list[Queue]:
@@ -288,8 +288,8 @@ def read_hosts(hosts: str, states: str) -> list[Node]:
 
 def _memory(text: str) -> int | None:
     """Such as 128G, 125.6G or 64255M, in bytes."""
-    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?)([KMGT])", text)
-    return int(float(found[1]) * _UNITS[found[2]]) if found else None
+    match = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]+)?)([KMGT])", text)
+    return int(float(match[1]) * _UNITS[match[2]]) if match else None
 
 
 def _table(output: str, command: str, *needed: str) -> list[dict[str, str]]:
@@ -324,7 +324,7 @@ def read_report(text: str) -> JobReport | None:
         return None
     _check_no_second(text)
     head = text[start.start() : _end_of_head(text, start.start())]
-    subject = found.groupdict("") if (found := _SUBJECT.search(head)) else {}
+    subject = match.groupdict("") if (match := _SUBJECT.search(head)) else {}
     executed = _EXECUTED.search(head)
     where = executed[1] if executed else ""
     script = _SCRIPT.search(head)
@@ -334,7 +334,7 @@ def read_report(text: str) -> JobReport | None:
         name=subject.get("name", ""),
         cluster=subject.get("cluster", ""),
         state=subject.get("state", ""),
-        queue=found[1] if (found := _QUEUE.search(where)) else "",
+        queue=match[1] if (match := _QUEUE.search(where)) else "",
         hosts=_hosts(where),
         started="" if started is None or started[1].startswith("Results reported") else started[1],
         script=script[1] if script else "",
@@ -362,8 +362,8 @@ def _line(text: str, position: int) -> int:
 
 def _end_of_head(text: str, start: int) -> int:
     """Where the benchmark's own output begins: no line behind it is taken for one of LSF."""
-    found = _OUTPUT.search(text, start)
-    return found.end() if found else len(text)
+    match = _OUTPUT.search(text, start)
+    return match.end() if match else len(text)
 
 
 def _hosts(where: str) -> tuple[tuple[str, int | None], ...]:
@@ -374,7 +374,7 @@ def _hosts(where: str) -> tuple[tuple[str, int | None], ...]:
 
 def _trouble(head: str, state: str) -> str:
     """Why the job failed, as far as the report says; empty where it reports no failure."""
-    parts = [": ".join(filter(None, found)).rstrip(".") for found in _TERMINATED.findall(head)]
+    parts = [": ".join(filter(None, reason)).rstrip(".") for reason in _TERMINATED.findall(head)]
     if exited := _EXITED.search(head):
         parts.append(f"exit code {exited[1]}")
     if state not in ("", _REPORT_DONE):

@@ -293,8 +293,8 @@ class BatchScheduler(Scheduler):
 
     def read_options(self, tokens: Sequence[str]) -> dict[str, str]:
         """The options of a directive without dashes, by their long names where they have two."""
-        found = _options(tokens, of_letters=self.letters_take_values)
-        return {self.long_names.get(name, name): value for name, value in found.items()}
+        options = _options(tokens, of_letters=self.letters_take_values)
+        return {self.long_names.get(name, name): value for name, value in options.items()}
 
     def job_of_file(self, name: str, directives: Mapping[str, str]) -> str:
         """The job's number in the name of an output; empty where there is none.

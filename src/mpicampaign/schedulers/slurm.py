@@ -210,8 +210,8 @@ class Slurm(BatchScheduler):
 
     def queues(self, answers: Mapping[str, str]) -> list[Queue]:
         notes = partition_notes(answers["scontrol"])
-        found = queues_of(read_nodes(answers["sinfo"]))
-        return [replace(queue, notes=notes.get(queue.name, ())) for queue in found]
+        queues = queues_of(read_nodes(answers["sinfo"]))
+        return [replace(queue, notes=notes.get(queue.name, ())) for queue in queues]
 
     def nodes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> dict[str, list[Node]]:
         lines = read_nodes(answers["sinfo"])
@@ -237,8 +237,8 @@ class Slurm(BatchScheduler):
         parts = re.split(r"(%A_%a|%.)", directives.get("output", "").rpartition("/")[2])
         each = (_NUMBERS.get(part, ".*?" if part.startswith("%") else re.escape(part)) for part in parts)
         pattern = re.compile("".join(each)) if _NUMBERS.keys() & parts else _OUTPUT_NAME
-        found = pattern.fullmatch(name) or _OUTPUT_NAME.fullmatch(name)
-        return found[1] if found else ""
+        match = pattern.fullmatch(name) or _OUTPUT_NAME.fullmatch(name)
+        return match[1] if match else ""
 
 
 def _queued_job(line: str) -> QueuedJob:
@@ -250,12 +250,12 @@ def _queued_job(line: str) -> QueuedJob:
 
 
 def _shown_job(line: str) -> QueuedJob:
-    found = _SHOWN.match(line)
-    if found is None:
+    match = _SHOWN.match(line)
+    if match is None:
         raise UnreadableError(f"scontrol printed no line of a job: {printable(line)[:100]!r}")
-    number = f"{found['array']}_{found['task']}" if found["array"] else found["id"]
-    job = _job(number, found["name"], found["state"], found["reason"])
-    return job._replace(exit_status=int(found["exit"]))
+    number = f"{match['array']}_{match['task']}" if match["array"] else match["id"]
+    job = _job(number, match["name"], match["state"], match["reason"])
+    return job._replace(exit_status=int(match["exit"]))
 
 
 def _job(number: str, name: str, native: str, reason: str) -> QueuedJob:
@@ -308,8 +308,8 @@ def _out_of_use(state: str) -> bool:
 
 def queues_of(lines: Sequence[NodeLine]) -> list[Queue]:
     """The partitions, the default one first."""
-    found = {line.queue.name: line.queue for line in lines}
-    return sorted(found.values(), key=lambda queue: (not queue.default, not queue.open, queue.name))
+    queues = {line.queue.name: line.queue for line in lines}
+    return sorted(queues.values(), key=lambda queue: (not queue.default, not queue.open, queue.name))
 
 
 def constraint_of(nodes: NodeClass) -> str:
@@ -359,7 +359,7 @@ def _exclusion(nodes: NodeClass) -> str:
 
 def partition_notes(output: str) -> dict[str, tuple[str, ...]]:
     """What a partition demands of a job, from scontrol; nothing where its output cannot be read."""
-    found = {}
+    notes_of = {}
     for line in output.splitlines():
         values = dict(re.findall(r"(\w+)=(\S*)", line))
         notes = []
@@ -368,8 +368,8 @@ def partition_notes(output: str) -> dict[str, tuple[str, ...]]:
                 notes.append(f"open to these {name} only: {values[key]}")
         if values.get("ReqResv") == "YES":
             notes.append("needs a reservation")
-        found[values.get("PartitionName", "")] = tuple(notes)
-    return found
+        notes_of[values.get("PartitionName", "")] = tuple(notes)
+    return notes_of
 
 
 SCHEDULER = Slurm()

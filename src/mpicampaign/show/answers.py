@@ -5,49 +5,41 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.paired import paired_placements
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, best_first
-from mpicampaign.dimension import RATIO
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
-from mpicampaign.show import numbers
-from mpicampaign.show.disturbed import (
+from mpicampaign.show.cells import MetricCell, name_among
+from mpicampaign.show.pairs import baseline_lines, fastest, pair_sentence
+from mpicampaign.show.rankings import (
     BUSY,
     ON,
+    SHOWN,
+    best_host_group,
+    best_placement,
     disturbed_contestants,
     disturbed_metrics,
-    mark_of,
-    sentences,
-)
-from mpicampaign.show.names import name_among
-from mpicampaign.show.numbers import probability, quantity
-from mpicampaign.show.rankings import (
-    contrast,
-    contrasts,
+    disturbed_sentences,
     evidence,
-    pair_sentence,
+    outcome,
     stated_lines,
-    superlative,
-    valued,
 )
+from mpicampaign.show.runs import mark_of
 from mpicampaign.show.sentences import absence
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.text import listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.ranking import Contestant, Pair, Ranking
+    from mpicampaign.compare.ranking import Contestant, Ranking
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.show.view import View
 
-# Whether a difference is real.
-SHOWN = "difference shown"
-NOT_SHOWN = "no significant difference"
-FEW = "too few repeats"
 ALONE = "nothing to compare"
 MANY = 3  # names above which they are counted
 
@@ -62,18 +54,21 @@ class Candidate:
     """
 
     name: str
-    row: Row
-    value: str
-    interval: str
+    shown: MetricCell
     ratio: float | None
     low: float | None
     high: float | None
     leads: bool
 
     @property
-    def mark(self) -> str:
-        """That of disturbed runs, or empty."""
-        return mark_of(self.row)
+    def row(self) -> Row:
+        """Its row in the table."""
+        return self.shown.row
+
+    @property
+    def value(self) -> str:
+        """Its median."""
+        return str(self.shown.box("median").text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +90,7 @@ class Answer:
     rankings: tuple[Ranking, ...] = ()
 
 
-def answers(comparison: Comparison, unit: str = "MB/s") -> list[Answer]:
+def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
     """An answer for each table, headline metric and number of ranks that have anything to compare.
 
     Answers that show a difference come first, and of these the first table of each benchmark. Where nothing
@@ -109,7 +104,7 @@ def answers(comparison: Comparison, unit: str = "MB/s") -> list[Answer]:
         rankings = [ranking for ranking in table.rankings if ranking.tested or not only_tested]
         alike = grouped(rankings, lambda ranking: (ranking.metric, ranking.ranks))
         keys = dict.fromkeys((*alike, *disturbed_metrics(table)))
-        found += [_answer(comparison, table, key, alike.get(key, []), unit) for key in keys]
+        found += [_answer(comparison, table, key, alike.get(key, []), view) for key in keys]
     compared = [answer for answer in found if answer.real != ALONE]
     return sorted(compared or found, key=lambda answer: answer.real != SHOWN)
 
@@ -119,29 +114,29 @@ def _answer(
     table: Table,
     key: tuple[Metric, int | None],
     rankings: Sequence[Ranking],
-    unit: str,
+    view: View,
 ) -> Answer:
     """``key``: the metric, and the number of ranks. Without rankings, all runs were disturbed."""
     metric, ranks = key
     placements, host_groups = (
         [ranking for ranking in rankings if ranking.kind == kind] for kind in (PLACEMENTS, HOST_GROUPS)
     )
-    quiet = _candidates(comparison, table, rankings, unit) if rankings else ()
+    quiet = _candidates(comparison, table, rankings, view) if rankings else ()
     disturbed = disturbed_contestants(comparison, table, metric, ranks)
-    said = (*_best_placement(placements, unit), *_doubts(quiet, metric))
+    said = (*best_placement(placements, view), *_doubts(quiet, metric))
     if len(quiet) == 1:
         lacked = "quiet runs" if disturbed else "values"
         only = quiet[0]
-        said = (f"Only {only.name} has {lacked}: {only.value} {metric.dimension.unit(unit).name}.",)
+        said = (f"Only {only.name} has {lacked}: {only.value} {view.unit_of(metric.dimension)}.",)
     best = None if quiet or not disturbed else disturbed[0].median
     return Answer(
         table,
         _title(table, metric, ranks),
-        _real(rankings) if len(quiet) > 1 else BUSY if disturbed else ALONE,
-        (*said, *sentences(disturbed, unit)),
-        tuple(_best_host_group(ranking, unit) for ranking in host_groups if ranking.pairs),
-        (*quiet, *(_candidate(one, one.name, best, unit) for one in disturbed)),
-        metric.dimension.unit(unit).name,
+        outcome(rankings) if len(quiet) > 1 else BUSY if disturbed else ALONE,
+        (*said, *disturbed_sentences(disturbed, view)),
+        tuple(best_host_group(ranking, view) for ranking in host_groups if ranking.pairs),
+        (*quiet, *(_candidate(one, one.name, best, view) for one in disturbed)),
+        view.unit_of(metric.dimension),
         tuple(rankings),
     )
 
@@ -152,18 +147,11 @@ def _title(table: Table, metric: Metric, ranks: int | None) -> str:
     return f"{table.title}: {metric.name}" + (f", {ranks} ranks" if len(counts) > 1 else "")
 
 
-def _real(rankings: Sequence[Ranking]) -> str:
-    """Whether any ranking shows a difference, or why none does."""
-    if any(map(_next, rankings)):
-        return SHOWN
-    return NOT_SHOWN if any(ranking.pairs and ranking.tested for ranking in rankings) else FEW
-
-
 # The candidates
 
 
 def _candidates(
-    comparison: Comparison, table: Table, rankings: Sequence[Ranking], unit: str
+    comparison: Comparison, table: Table, rankings: Sequence[Ranking], view: View
 ) -> tuple[Candidate, ...]:
     """All host groups and placements of the metric, best first."""
     found = [one for ranking in rankings if ranking.kind == PLACEMENTS for one in ranking.contestants]
@@ -172,23 +160,16 @@ def _candidates(
     leads = _leaders(rankings)
     return tuple(
         _candidate(
-            one, name_among(comparison, table, one.row, rows), found[0].median, unit, id(one.row) in leads
+            one, name_among(comparison, table, one.row, rows), found[0].median, view, id(one.row) in leads
         )
         for one in found
     )
 
 
-def _candidate(one: Contestant, name: str, best: float | None, unit: str, leads: bool = False) -> Candidate:
+def _candidate(one: Contestant, name: str, best: float | None, view: View, leads: bool = False) -> Candidate:
     """``best``: the median with which its own is compared."""
-    metric, found = one.cell.metric, one.cell.summary
-    return Candidate(
-        name,
-        one.row,
-        metric.dimension.number(one.median, unit),
-        numbers.bounds(found.interval, metric.dimension, unit) if found else "",
-        *(_ratios(best, one, metric) if best is not None else (None, None, None)),
-        leads,
-    )
+    ratios = _ratios(best, one) if best is not None else (None, None, None)
+    return Candidate(name, MetricCell(one.row, one.cell, view), *ratios, leads)
 
 
 def _leaders(rankings: Sequence[Ranking]) -> set[int]:
@@ -199,20 +180,21 @@ def _leaders(rankings: Sequence[Ranking]) -> set[int]:
     return {id(one.row) for one in most.contestants if one.name in most.leaders}
 
 
-def _ratios(best: float, one: Contestant, metric: Metric) -> tuple[float | None, float | None, float | None]:
+def _ratios(best: float, one: Contestant) -> tuple[float | None, float | None, float | None]:
     """How many times worse than the best a median is, and the ends of its interval."""
+    lower_is_better = one.cell.metric.lower_is_better
 
     def worse(value: float) -> float | None:
         if best <= 0 or value <= 0:
             return None
-        ratio = value / best if metric.lower_is_better else best / value
+        ratio = value / best if lower_is_better else best / value
         return ratio if 0 < ratio < math.inf else None
 
     interval = one.cell.summary.interval if one.cell.summary else None
     if interval is None:
         return worse(one.median), None, None
     low, high = worse(interval.low), worse(interval.high)
-    return worse(one.median), *((low, high) if metric.lower_is_better else (high, low))
+    return worse(one.median), *((low, high) if lower_is_better else (high, low))
 
 
 def _doubts(candidates: Sequence[Candidate], metric: Metric) -> Iterable[str]:
@@ -234,152 +216,25 @@ def _some(chosen: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
     return listed(names) if len(names) <= MANY else f"{len(chosen)} of {len(candidates)} candidates"
 
 
-# Placements
-
-
-def _best_placement(rankings: Sequence[Ranking], unit: str) -> tuple[str, ...]:
-    """In one host group, or over several."""
-    compared = [ranking for ranking in rankings if ranking.pairs]
-    if len(rankings) == 1 and compared:
-        return tuple(_of_one_host_group(compared[0], unit))
-    return (_consensus(compared), *_gaps(compared)) if compared else ()
-
-
-def _of_one_host_group(ranking: Ranking, unit: str) -> Iterable[str]:
-    """The best with its equals, then what it gains, or why nothing can be said."""
-    best = valued(ranking.contestants[0], unit)
-    worse, alike, unknown = (
-        [pair for pair in ranking.pairs_of_best if pair.difference.significant is answer]
-        for answer in (True, False, None)
-    )
-    equals = [valued(pair.worse, unit) for pair in alike]
-    if not worse and equals:
-        yield f"No significant difference between {best} and {listed(equals, 'or')}."
-    if worse and equals:
-        yield f"{listed([best, *equals])} are {fastest(ranking.metric)}: no significant difference."
-    if worse and not equals:
-        yield f"{best} is {fastest(ranking.metric)}."
-    if worse:
-        yield f"{contrasts(worse[0], worse[-1])}."
-        yield _certainty(worse)
-    if unknown:
-        others = listed([valued(pair.worse, unit) for pair in unknown], "or")
-        reason = unknown[0].difference.reason
-        yield f"Too few repeats to compare {best} with {others}: {reason}. Ask for more repeats."
-
-
-def _certainty(pairs: Sequence[Pair]) -> str:
-    """How sure it is that the best is better than these."""
-    if all(abs(pair.difference.effect) == 1 for pair in pairs):
-        counts = {one.cell.n for pair in pairs for one in (pair.better, pair.worse)}
-        every = f"All {counts.pop()} repeats" if len(counts) == 1 else "All repeats"
-        return f"{every} agree: the difference is real."
-    p = max(pair.difference.corrected or 0 for pair in pairs)
-    return f"The difference is significant ({probability(p)}), though some repeats overlap."
-
-
-# What "fastest" is said of: times, bandwidths and rates
-_SPEEDS = frozenset({"s", "B/s", "1/s", "flop/s"})
-
-
-def fastest(metric: Metric) -> str:
-    """``fastest``; of other metrics ``lowest`` or ``highest``."""
-    return "fastest" if metric.dimension.si_unit in _SPEEDS else superlative(metric)
-
-
-def _next(ranking: Ranking) -> Pair | None:
-    """The best against the nearest contestant that differs from it."""
-    return next((pair for pair in ranking.pairs_of_best if pair.worse.name not in ranking.leaders), None)
-
-
-def _consensus(rankings: Sequence[Ranking]) -> str:
-    """Which placements are best in how many host groups; a tie of all does not count."""
-    decided = [ranking for ranking in rankings if _next(ranking)]
-    where = f"{len(rankings)} host group{'s' * (len(rankings) > 1)}"
-    if not decided:
-        return (
-            f"{_real(rankings).capitalize()} in any of {where}."
-            if _real(rankings) == NOT_SHOWN
-            else (f"Too few repeats to say which placement is best in any of {where}. Ask for more repeats.")
-        )
-    found = _first_places(decided)
-    few = sum(not ranking.tested for ranking in rankings)
-    found[NOT_SHOWN] = len(rankings) - len(decided) - few
-    found[FEW] = few
-    first, *others = [f"{who} in {count}" for who, count in found.items() if count]
-    best = fastest(rankings[0].metric).capitalize()
-    return f"{best} placement: {', '.join([f'{first} of {where}', *others])}."
-
-
-def _first_places(decided: Sequence[Ranking]) -> dict[str, int]:
-    """How often each placement is best alone, or shares the first place more than once."""
-    counted = Counter(tuple(sorted(ranking.leaders)) for ranking in decided)
-    named = [names for names, count in counted.most_common() if count > 1 or len(names) == 1]
-    found = {" or ".join(names): counted[names] for names in sorted(named, key=len)}
-    return {**found, "several together": len(decided) - sum(found.values())}
-
-
-def _gaps(rankings: Sequence[Ranking]) -> tuple[str, ...]:
-    """The smallest and the largest distance to the next that differs, with their host groups."""
-    found = [(pair.factor, pair, r.scope) for r in rankings if (pair := _next(r)) is not None and pair.factor]
-    if not found:
-        return ()
-    low, high = min(found, key=itemgetter(0)), max(found, key=itemgetter(0))
-    if low is high:
-        return (f"{low[2]}: {contrast(low[1])}.",)
-    if contrast(low[1]) == contrast(high[1]):
-        return (f"Gap to the next: {contrast(low[1])}.",)
-    return (
-        f"Smallest gap to the next: {contrast(low[1])} ({low[2]}); largest: {contrast(high[1])} ({high[2]}).",
-    )
-
-
-# Host groups
-
-
-def _best_host_group(ranking: Ranking, unit: str) -> str:
-    """In one placement: which may be the best, its gain over the nearest that is not, and over the last."""
-    if not ranking.tested:
-        return f"{ranking.scope}: too few repeats to say which host group is best"
-    near, last = _next(ranking), ranking.pairs_of_best[-1]
-    ends = [valued(ranking.contestants[place], unit) for place in (0, -1)]
-    if near is None:
-        count = len(ranking.contestants)
-        return f"{ranking.scope}: no difference shown between {count} host groups ({' to '.join(ends)})"
-    best = listed([ends[0], *ranking.leaders[1:]], "or")
-    return f"{ranking.scope}: {best} is {fastest(ranking.metric)}; {contrasts(near, last)}"
-
-
 # What an answer rests on
 
 
-def behind(answer: Answer, unit: str = "MB/s") -> Iterable[str]:
+def behind(answer: Answer, view: View = DEFAULT) -> Iterable[str]:
     """Each pair of the only host group with the runs behind it; a line for each of several host groups."""
     table, rankings = answer.table, [one for one in answer.rankings if one.kind == PLACEMENTS]
     if len(rankings) == 1:
-        yield from (pair_sentence(pair, unit) for pair in rankings[0].pairs_of_best)
+        yield from (pair_sentence(pair, view) for pair in rankings[0].pairs_of_best)
         yield from baseline_lines(table)
         yield from map(evidence, rankings[0].contestants)
     elif rankings:
         stated = (one for one in table.stated_rankings if one.metric == rankings[0].metric)
         yield from (line for one in stated if one.tells and len(one.scopes) > 1 for line in stated_lines(one))
         for ranking in rankings:
-            yield from (f"{ranking.scope}: {pair_sentence(pair, unit)}" for pair in ranking.pairs_of_best[:1])
+            yield from (f"{ranking.scope}: {pair_sentence(pair, view)}" for pair in ranking.pairs_of_best[:1])
     for one in answer.candidates:
-        if one.mark:
+        if mark := mark_of(one.row):
             counts = f"{one.row.counted} of {one.row.planned} runs"
-            yield f"{one.name}{one.mark}: {counts}, {absence(one.row.unranked)}"
-
-
-def baseline_lines(table: Table) -> Iterable[str]:
-    """How a kernel compares with the baseline of its own runs, at the largest size shown."""
-    metric = next((metric for metric in reversed(table.metrics) if metric.baseline), None)
-    if metric is None:
-        return
-    for row in table.rows:
-        if (found := row.cell(metric).summary) is not None and not row.disturbed:
-            ratio = f"{quantity(found.median, RATIO)} {metric.baseline} {metric.group}"
-            yield f"{row.case.placement}: {ratio} {numbers.bounds(found.interval, RATIO)}"
+            yield f"{one.name}{mark}: {counts}, {absence(one.row.unranked)}"
 
 
 # In one sentence
@@ -408,7 +263,7 @@ def _busy_lead(found: Sequence[Answer]) -> str:
 
 def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
     """Of rankings of one kind: who leads everywhere, or how often the first few do."""
-    kind, decided = rankings[0].kind, [ranking for ranking in rankings if _next(ranking)]
+    kind, decided = rankings[0].kind, [ranking for ranking in rankings if ranking.gap]
     if not any(ranking.tested for ranking in rankings):
         return f"Too few repeats to say which of the {kind} is best"
     if not decided:

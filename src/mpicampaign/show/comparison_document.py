@@ -5,49 +5,43 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.matrix import absence_of
+from mpicampaign.compare.findings import OF_ONE_SERIES
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
-from mpicampaign.dimension import BANDWIDTH
-from mpicampaign.show.disturbed import BUSY, disturbed_lines, explained, marks_of
-from mpicampaign.show.document import Box, Caption, Heading, Items, Paragraph, Statement, text_grid
-from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
+from mpicampaign.show.cells import published_sources, row_name
+from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
-from mpicampaign.show.mine import MINE, mine_legend, mine_lines
-from mpicampaign.show.names import long_legend, note_lines, placement_name, row_name
-from mpicampaign.show.not_available import offered
-from mpicampaign.show.numbers import bounds, quantity, size_range
-from mpicampaign.show.paired import LEGEND as PAIRED_LEGEND
-from mpicampaign.show.paired import PAIRED, paired_lines
-from mpicampaign.show.published import published_cells, published_grid, published_sources
-from mpicampaign.show.rankings import (
-    errors_text,
+from mpicampaign.show.numbers import percent
+from mpicampaign.show.pairs import (
+    OWN,
+    PAIRED,
+    PAIRED_LEGEND,
+    own_legend,
+    own_lines,
     pair_sentence,
     pair_sentences,
-    stated_lines,
-    verdict,
+    paired_lines,
 )
-from mpicampaign.show.sentences import absence
+from mpicampaign.show.rankings import BUSY, disturbed_lines, errors_text, ranking_text, stated_lines
+from mpicampaign.show.runs import condition_text, explained, is_offered, not_available, offered, runs_are
+from mpicampaign.show.sentences import absence, note_text
+from mpicampaign.show.tables import brief_grid, full_grid, median_text, published_grid, range_text
+from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from mpicampaign.compare.consensus import StatedRanking
-    from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.ranking import Ranking
-    from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.show.document import Grid, Node
-
-_HEADER = ("host group", "placement", "", "n", "median", "[interval]", "mean", "min", "max")
-_FITS = 20  # lines of Hockney's model below a table of a brief document
+    from mpicampaign.show.document import Node
+    from mpicampaign.show.view import View
 
 
-def comparison_document(comparison: Comparison, unit: str, *, brief: bool) -> list[Node]:
+def comparison_document(comparison: Comparison, view: View, *, brief: bool) -> list[Node]:
     """The tables, the notes, and the rankings.
 
     Parameters
     ----------
-    unit : of bandwidths, MB/s (10^6 B/s) or MiB/s
     brief : a line for each metric, and at the end the best of each ranking against few others; otherwise a
         line for each row, and all rankings below their tables
     """
@@ -55,14 +49,14 @@ def comparison_document(comparison: Comparison, unit: str, *, brief: bool) -> li
     nodes: list[Node] = []
     for table in filter(offered, comparison.tables):
         marks = [f"{mark}  {meaning}" for mark, meaning in explained(table.rows)]
-        nodes += [Heading(table.title), *parts(comparison, table, unit), *_items(marks)]
+        nodes += [Heading(table.title), *parts(comparison, table, view), *_items(marks)]
     errors = errors_text(ranking for _, ranking in comparison.rankings)
-    meaning = Paragraph(f"{long_legend(comparison, unit)} {errors}".rstrip())
-    notes = _items(note_lines(comparison, unit))
+    meaning = Paragraph(f"{long_legend(comparison, view)} {errors}".rstrip())
+    notes = _items(note_lines(comparison, view))
     left_out = [Heading("Left out and in doubt"), *notes] if notes else []
     if brief:
-        return [*nodes, meaning, *left_out, *_statements(comparison, unit)]
-    return [*nodes, *gather_nodes(comparison, unit), *left_out, meaning]
+        return [*nodes, meaning, *left_out, *_statements(comparison, view)]
+    return [*nodes, *gather_nodes(comparison, view), *left_out, meaning]
 
 
 def _items(found: Sequence[str]) -> list[Node]:
@@ -74,29 +68,6 @@ def _published(table: Table) -> list[Node]:
     return _items(published_sources(table))
 
 
-def _fits(comparison: Comparison, table: Table, unit: str, *, brief: bool) -> list[Node]:
-    """Hockney's model, a line for each segment; a brief document refers to the report for many."""
-    lines = fit_lines(comparison, table, unit)
-    if not lines:
-        return []
-    if brief and len(lines) > _FITS:
-        text = f"Hockney's model (latency, asymptotic bandwidth): {len(lines)} lines, see the report"
-        return [Items((text,))]
-    caption = "Hockney's model: time = latency + size / bandwidth" if brief else LEGEND
-    return [Caption(caption), fit_grid(lines, unit, brief=brief)]
-
-
-def _texts(cell: Cell, unit: str) -> list[str]:
-    """Median, interval, mean, minimum, maximum, and the bound of a fraction; empty without values."""
-    found, dimension = cell.summary, cell.metric.dimension
-    if found is None:
-        return []
-    values = (found.median, found.mean, found.minimum, found.maximum)
-    median, *others = [dimension.number(value, unit) for value in values]
-    of = f" of {quantity(cell.bound, BANDWIDTH, unit)}" if cell.bound is not None else ""
-    return [median, bounds(found.interval, dimension, unit), *others, of]
-
-
 def _stated(table: Table) -> list[StatedRanking]:
     """The rankings of the placements over several host groups."""
     return [stated for stated in table.stated_rankings if len(stated.scopes) > 1]
@@ -105,94 +76,46 @@ def _stated(table: Table) -> list[StatedRanking]:
 # In full
 
 
-def _full_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[Node]:
-    """Median and interval, mean and range, published values, Hockney's model, rankings as sentences."""
+def _full_parts(comparison: Comparison, table: Table, view: View) -> Iterator[Node]:
+    """Median and interval, mean and range, published values, rankings as sentences."""
     yield Caption("median [interval]:")
-    yield _values(comparison, table, unit, _median_text)
+    yield full_grid(comparison, table, view, median_text)
     if table.metrics:
         yield Caption("mean (minimum to maximum):")
-        yield _values(comparison, table, unit, _range_text)
+        yield full_grid(comparison, table, view, range_text)
     if table.published:
         yield Caption("published:")
-        yield text_grid(2, *published_grid(table, unit))
+        yield published_grid(table, view)
     yield from _published(table)
-    yield from _fits(comparison, table, unit, brief=False)
     stated = [line for one in _stated(table) for line in stated_lines(one)]
-    rankings = [f"{r.metric.name}, {r.kind} of {r.scope}: {verdict(r)}" for r in table.rankings]
-    pairs = [sentence for ranking in table.rankings for sentence in pair_sentences(ranking, unit)]
-    yield from _items([*stated, *rankings, *pairs, *disturbed_lines(comparison, table, unit)])
-
-
-def _values(comparison: Comparison, table: Table, unit: str, write: Callable[..., str]) -> Grid:
-    """A line for each row of the table, a column for each metric; ``write``: joins the texts of a cell."""
-    heads = [f"{metric.name} ({metric.dimension.unit(unit).name})" for metric in table.metrics] or ["values"]
-    lines: list[Sequence[str | Box]] = []
-    for row in offered(table):
-        found = [(cell, _texts(cell, unit)) for cell in row.cells]
-        cells = [
-            Box(write(*texts), marks_of(row)) if texts else Box(absence(absence_of(row, cell.metric)))
-            for cell, texts in found
-        ]
-        cells = [Box(absence(row.absence))] if row.absence else cells
-        lines.append(
-            (row_name(comparison, table, row), f"{row.counted}/{row.planned}", *(cells or [Box("")]))
-        )
-    return text_grid(1, ("host group, placement", "n", *heads), lines)
-
-
-def _median_text(median: str, interval: str, *others: str) -> str:
-    return f"{median} {interval}".rstrip() + others[-1]
-
-
-def _range_text(_median: str, _interval: str, mean: str, low: str, high: str, _of: str) -> str:
-    return f"{mean} ({low} to {high})"
+    rankings = map(ranking_text, table.rankings)
+    pairs = [sentence for ranking in table.rankings for sentence in pair_sentences(ranking, view)]
+    yield from _items([*stated, *rankings, *pairs, *disturbed_lines(comparison, table, view)])
 
 
 # Brief
 
 
-def _brief_parts(comparison: Comparison, table: Table, unit: str) -> Iterator[Node]:
-    """The values of each group of metrics, published ones among them; Hockney's model."""
+def _brief_parts(comparison: Comparison, table: Table, view: View) -> Iterator[Node]:
+    """The values of each group of metrics, published ones among them."""
     if not table.metrics:
-        rows = [[f"{row_name(comparison, table, row)}  {absence(row.absence)}"] for row in offered(table)]
-        yield text_grid(1, ("", ""), rows)
+        rows = [(f"{row_name(comparison, table, row)}  {absence(row.absence)}",) for row in offered(table)]
+        yield Grid("", 1, ("", ""), tuple(rows))
     for group, found in groupby(table.metrics, key=lambda metric: metric.group):
         metrics = list(found)
-        units = dict.fromkeys(metric.dimension.unit(unit).name for metric in metrics)
+        units = dict.fromkeys(view.unit_of(metric.dimension) for metric in metrics)
         yield Caption(f"{group or metrics[0].name} ({', '.join(units)})")
-        yield _block(comparison, table, metrics, unit)
+        yield brief_grid(comparison, table, metrics, view)
     yield from _published(table)
-    yield from _fits(comparison, table, unit, brief=True)
 
 
-def _block(comparison: Comparison, table: Table, metrics: Sequence[Metric], unit: str) -> Grid:
-    """One line for each row and metric of what is shown together."""
-    lines: list[Sequence[str | Box]] = []
-    for row in (row for row in offered(table) if row.shows(metrics[0])):
-        names = [comparison.place(row), placement_name(table, row)]
-        for metric in metrics if row.counted else metrics[:1]:
-            part = metric.part if row.counted and not metric.bound else ""
-            lines.append([*names, part, *_block_values(row, row.cell(metric), unit)])
-            names = ["", ""]
-    lines += published_cells(table, metrics, unit)
-    return text_grid(3, (*_HEADER, "at" if metrics[0].size is None else ""), lines, 1)
-
-
-def _block_values(row: Row, cell: Cell, unit: str) -> list[str | Box]:
-    """The values, the sizes of a maximum and the bound of a fraction; or why there are none."""
-    if not (texts := _texts(cell, unit)):
-        return [f"{cell.n}/{row.planned}", absence(absence_of(row, cell.metric))]
-    median, *others, of = texts
-    return [f"{cell.n}/{row.planned}", Box(median, marks_of(row)), *others, size_range(cell.sizes) + of]
-
-
-def _statements(comparison: Comparison, unit: str) -> Iterator[Node]:
-    """Which host group, mine against others, then which placement; each ranking once."""
+def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
+    """Which host group, own against others, then which placement; each ranking once."""
     paired = _paired(comparison)
     found = [(table, ranking) for table, ranking in comparison.rankings if not table.is_baseline]
     found = [(table, ranking) for table, ranking in found if ranking.tested or not paired]
     of_kind = {
-        kind: [_ranking(table, ranking, unit) for table, ranking in found if ranking.kind == kind]
+        kind: [_ranking(table, ranking, view) for table, ranking in found if ranking.kind == kind]
         for kind in (HOST_GROUPS, PLACEMENTS)
     }
     tables = [table for table in comparison.tables if not table.is_baseline]
@@ -204,10 +127,10 @@ def _statements(comparison: Comparison, unit: str) -> Iterator[Node]:
     busy = (
         Statement(f"{table.title}: {BUSY}", lines)
         for table in tables
-        if (lines := disturbed_lines(comparison, table, unit))
+        if (lines := disturbed_lines(comparison, table, view))
     )
     yield from _answered("Which host group is best, by how much", of_kind[HOST_GROUPS])
-    yield from _mine(comparison, unit)
+    yield from _own(comparison, view)
     yield from paired
     yield from _answered("Which placement is best, by how much", [*stated, *of_kind[PLACEMENTS], *busy])
 
@@ -216,10 +139,10 @@ def _answered(question: str, answers: Sequence[Node]) -> list[Node]:
     return [Heading(question), *answers] if answers else []
 
 
-def _mine(comparison: Comparison, unit: str) -> list[Node]:
+def _own(comparison: Comparison, view: View) -> list[Node]:
     """The campaign's own host groups against those of others."""
-    lines = mine_lines(comparison, unit)
-    return [Heading(MINE), *_items(lines), Paragraph(mine_legend(comparison))] if lines else []
+    lines = own_lines(comparison, view)
+    return [Heading(OWN), *_items(lines), Paragraph(own_legend(comparison))] if lines else []
 
 
 def _paired(comparison: Comparison) -> list[Node]:
@@ -228,9 +151,36 @@ def _paired(comparison: Comparison) -> list[Node]:
     return [Heading(PAIRED), *_items(lines), Paragraph(PAIRED_LEGEND)] if lines else []
 
 
-def _ranking(table: Table, ranking: Ranking, unit: str) -> Statement:
+def _ranking(table: Table, ranking: Ranking, view: View) -> Statement:
     """The verdict, then the best against its nearest rivals and the last."""
     pairs = ranking.pairs_of_best
     shown = pairs if len(pairs) <= 3 else (*pairs[:2], pairs[-1])
-    text = f"{table.title}, {ranking.metric.name}, {ranking.kind} of {ranking.scope}: {verdict(ranking)}"
-    return Statement(text, tuple(pair_sentence(pair, unit) for pair in shown))
+    text = f"{table.title}, {ranking_text(ranking)}"
+    return Statement(text, tuple(pair_sentence(pair, view) for pair in shown))
+
+
+# What the tables mean, and what is left out
+
+
+def note_lines(comparison: Comparison, view: View) -> list[str]:
+    """What is left out or doubtful, with the case that it concerns; the series where only one is meant."""
+    found = list(map(str, not_available(comparison)))
+    for table, row, note in comparison.notes():
+        if not is_offered(row):
+            continue
+        series = table.title if note.kind in OF_ONE_SERIES else visible(table.benchmark)
+        found.append(
+            f"{comparison.place(row)} {visible(row.case.placement)} {series}: {note_text(note, view)}"
+        )
+    return found
+
+
+def long_legend(comparison: Comparison, view: View) -> str:
+    """What the columns of the long layout are."""
+    coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
+    scale = "10^6" if view.unit == "MB/s" else "2^20"
+    text = f"n: repeats with a value / {runs_are(comparison.records)}. median: over repeats. "
+    text += "[interval]: order-statistic interval "
+    text += f"of the median; coverage {coverages}. " if coverages else "of the median. "
+    text += f"{view.unit} = {scale} B/s. Contradicted and failed runs are left out. "
+    return (text + condition_text(comparison.records)).rstrip()

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from mpicampaign.compare.contract import FAILED, FEW, NO_OTHER, NO_VALUE, PASSED, UNDECIDED
-from mpicampaign.dimension import BANDWIDTH_UNITS
-from mpicampaign.show.document import Heading, Paragraph, text_grid
-from mpicampaign.show.numbers import quantity
+from mpicampaign.show.document import Grid, Heading, Paragraph
 from mpicampaign.show.sentences import absence
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def _ends(judged: Judged, interval: Interval) -> str:
 
 def _value(judged: Judged, value: float) -> str:
     dimension = judged.metric.dimension if judged.metric else None
-    return quantity(value, dimension, BANDWIDTH_UNITS[0]) if dimension else f"{value:g}"
+    return DEFAULT.quantity(value, dimension) if dimension else f"{value:g}"
 
 
 def summary_text(found: Sequence[Judged]) -> str:
@@ -99,14 +98,14 @@ def _failed_first(found: Sequence[Judged]) -> list[Judged]:
 
 def contract_document(campaign: str, found: Sequence[Judged]) -> list[Node]:
     """A table with a line for each limit and case, the failed ones first."""
-    lines = [
+    lines = tuple(
         (judged_name(judged), judged.outcome, _median(judged), limit_text(judged), reason_text(judged))
         for judged in _failed_first(found)
-    ]
+    )
     header = ("case and metric", "outcome", "median", "limit", "because")
     return [
         Heading(f"Acceptance of {visible(campaign)}: {summary_text(found)}", 1),
-        text_grid(1, header, lines, remarks=4),
+        Grid("", 1, header, lines, remarks=4),
         Paragraph(
             "Intervals hold the median, or its ratio, with at least 95 % confidence, each limit for itself. "
             "Disturbed and contradicted runs do not count."

@@ -6,47 +6,27 @@ column ``unit`` names, since metrics of several dimensions are in one table.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.compare.matrix import absence_of
+from mpicampaign import records
 from mpicampaign.dimension import BANDWIDTH
-from mpicampaign.records import (
-    CONTRADICTED,
-    DECLARED,
-    DISTURBED,
-    NOT_JUDGED,
-    QUIET,
-    RANKED,
-    UNRANKED,
-    UNVERIFIED,
-    VERIFIED,
-)
-from mpicampaign.show.form import View
-from mpicampaign.show.rankings import change_verdict
-from mpicampaign.show.sentences import absence, said
+from mpicampaign.show.cells import MetricCell, metric_cell
+from mpicampaign.show.document import Grid
+from mpicampaign.show.pairs import change_verdict
+from mpicampaign.show.sentences import absence, note_text
+from mpicampaign.show.tables import chosen_matrices
+from mpicampaign.show.view import DEFAULT, MATRIX
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from mpicampaign.compare.changes import Change, Changes
+    from mpicampaign.compare.changes import Changes
     from mpicampaign.compare.matrix import Matrix
     from mpicampaign.compare.rows import Cell, Row
-    from mpicampaign.compare.tables import Comparison, Table
-
-Value = str | int | float | bool | None
-Kind = type[str] | type[int] | type[float] | type[bool]
-
-
-class DataLine(NamedTuple):
-    """A row with one of its cells; no cell where the row has no metric."""
-
-    table: Table
-    row: Row
-    cell: Cell | None
-    change: Change | None
-    view: View
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.show.document import Kind, Value
+    from mpicampaign.show.view import View
 
 
 class Column(NamedTuple):
@@ -54,19 +34,7 @@ class Column(NamedTuple):
 
     name: str
     kind: Kind
-    value: Callable[[DataLine], Value]
-
-
-@dataclass(frozen=True, slots=True)
-class Data:
-    """Columns (name and type) and, for each line, their values in that order."""
-
-    columns: tuple[tuple[str, Kind], ...]
-    lines: tuple[tuple[Value, ...], ...]
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(name for name, _ in self.columns)
+    value: Callable[[MetricCell], Value]
 
 
 def plain_name(column: str) -> str:
@@ -74,10 +42,18 @@ def plain_name(column: str) -> str:
     return column.split(" [")[0]
 
 
+def data_grid(comparison: Comparison, view: View, changes: Changes | None = None) -> Grid:
+    """All tables as one, in the layout of the view."""
+    if view.layout == MATRIX:
+        found = [one for table in comparison.tables for one in chosen_matrices(comparison, table, view)]
+        return matrix_data(found, view, changes)
+    return long_data(comparison, view, changes)
+
+
 # Long layout: a line for each row and metric
 
 
-def _text(name: str, value: Callable[[DataLine], str]) -> Column:
+def _text(name: str, value: Callable[[MetricCell], str]) -> Column:
     return Column(name, str, lambda line: visible(value(line)))
 
 
@@ -88,7 +64,7 @@ def _of_cell(name: str, value: Callable[[Cell], Value], kind: Kind) -> Column:
 def _measured(name: str, path: str) -> Column:
     """A value of the metric's dimension; ``path``: its attributes from the line."""
 
-    def value(line: DataLine) -> Value:
+    def value(line: MetricCell) -> Value:
         found = _follow(line, path)
         if line.cell is None or not isinstance(found, (int, float)):
             return None
@@ -120,14 +96,13 @@ def _rate(cell: Cell | None, view: View) -> float | None:
     return None if cell is None or cell.bound is None else view.value(cell.bound, BANDWIDTH)
 
 
+def _notes(line: MetricCell) -> str:
+    return "; ".join(note_text(note, line.view) for note in line.row.notes)
+
+
 def _busy_machine(row: Row) -> str:
     """What becomes of disturbed runs, as in the campaign file."""
-    return RANKED if any(run.ranks_busy for run in row.records) else UNRANKED
-
-
-def _missing(line: DataLine) -> str:
-    row, cell = line.row, line.cell
-    return absence(row.absence if cell is None else absence_of(row, cell.metric))
+    return records.RANKED if any(run.ranks_busy for run in row.records) else records.UNRANKED
 
 
 # Which metric of which row it is: a line needs these.
@@ -155,23 +130,23 @@ COLUMNS = (
     _measured("minimum [unit]", "cell.summary.minimum"),
     _measured("maximum [unit]", "cell.summary.maximum"),
     Column("line_rate_bound [B/s]", float, lambda line: _rate(line.cell, line.view)),
-    _runs("runs_verified", VERIFIED),
-    _runs("runs_verified_against_declared_topology", DECLARED),
-    _runs("runs_unverified", UNVERIFIED),
-    _runs("runs_contradicted", CONTRADICTED),
-    _condition("runs_quiet", QUIET),
-    _condition("runs_disturbed", DISTURBED),
-    _condition("runs_not_judged", NOT_JUDGED),
+    _runs("runs_verified", records.VERIFIED),
+    _runs("runs_verified_against_declared_topology", records.DECLARED),
+    _runs("runs_unverified", records.UNVERIFIED),
+    _runs("runs_contradicted", records.CONTRADICTED),
+    _condition("runs_quiet", records.QUIET),
+    _condition("runs_disturbed", records.DISTURBED),
+    _condition("runs_not_judged", records.NOT_JUDGED),
     Column("disturbed", bool, lambda line: line.row.disturbed),
     Column("ranked", bool, lambda line: line.row.ranked),
     _text("busy_machine", lambda line: _busy_machine(line.row)),
-    _text("missing_because", _missing),
-    _text("notes", lambda line: "; ".join(said(note, line.view) for note in line.row.notes)),
+    _text("missing_because", lambda line: line.absence),
+    _text("notes", _notes),
 )
 
 
 def _change(name: str, kind: Kind, path: str) -> Column:
-    def value(line: DataLine) -> Value:
+    def value(line: MetricCell) -> Value:
         found = _follow(line.change, path)
         return found if isinstance(found, (str, int, float)) else None
 
@@ -188,29 +163,23 @@ CHANGE_COLUMNS = (
 )
 
 
-def long_data(
-    comparison: Comparison,
-    columns: Sequence[str] = (),
-    changes: Changes | None = None,
-    view: View | None = None,
-) -> Data:
+def long_data(comparison: Comparison, view: View = DEFAULT, changes: Changes | None = None) -> Grid:
     """One line for each row and metric.
 
     Parameters
     ----------
-    columns : names without units, in the order in which they are shown behind those that say which row and
-        metric it is; all where empty
+    view : its columns are names without units, in the order in which they are shown behind those that say
+        which row and metric it is; all where empty
     changes : adds how the values differ from those of an earlier series
-    view : units and decimals; SI units in full where none is given
     """
     named = {plain_name(column.name): column for column in (*COLUMNS, *CHANGE_COLUMNS)}
     every = (*COLUMNS, *CHANGE_COLUMNS) if changes is not None else COLUMNS
-    asked = dict.fromkeys([*_NAMES, *(named[name] for name in columns)])
-    chosen = tuple(asked) if columns else every
-    view = view or View()
+    asked = dict.fromkeys([*_NAMES, *(named[name] for name in view.columns)])
+    chosen = tuple(asked) if view.columns else every
     lines = _lines(comparison, changes, view)
     values = tuple(tuple(column.value(line) for column in chosen) for line in lines)
-    return Data(tuple((_head(column.name, view), column.kind) for column in chosen), values)
+    header = tuple(_head(column.name, view) for column in chosen)
+    return Grid("", len(_NAMES), header, values, kinds=tuple(column.kind for column in chosen))
 
 
 def _head(name: str, view: View) -> str:
@@ -218,95 +187,83 @@ def _head(name: str, view: View) -> str:
     return name.replace(f"[{BANDWIDTH.si_unit}]", f"[{view.data_unit(BANDWIDTH)}]")
 
 
-def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterable[DataLine]:
-    for table in comparison.tables:
-        for row in table.rows:
-            cells: Sequence[Cell | None] = [cell for cell in row.cells if row.shows(cell.metric)] or [None]
-            for cell in cells:
-                change = changes.of(row, cell.metric) if changes is not None and cell is not None else None
-                yield DataLine(table, row, cell, change, view)
+def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterable[MetricCell]:
+    for row in (row for table in comparison.tables for row in table.rows):
+        metrics = [cell.metric for cell in row.cells if row.shows(cell.metric)]
+        yield from (metric_cell(row, metric, view, changes) for metric in metrics)
+        if not metrics:
+            yield MetricCell(row, None, view)
 
 
-# Matrix layout: a line for each metric and host group, six columns for each placement
+# Matrix layout: a line for each metric and host group, some columns for each placement
 
-_MATRIX_NAMES: tuple[tuple[str, Kind], ...] = (
-    ("benchmark", str),
-    ("series", str),
-    ("ranks", int),
-    ("metric", str),
-    ("size [B]", int),
-    ("statistic", str),
-    ("unit", str),
-    ("system", str),
-    ("host_group", str),
-)
+_MATRIX_NAMES: dict[str, Kind] = {
+    **{"benchmark": str, "series": str, "ranks": int, "metric": str, "size [B]": int, "statistic": str},
+    **{"unit": str, "system": str, "host_group": str},
+}
 
 
-def matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = None) -> Data:
-    """Host groups × placements: of each placement statistic, repeats, bound, condition, notes, change."""
-    placements = tuple(dict.fromkeys(placement for one in found for placement in one.placements))
-    parts: tuple[tuple[str, Kind], ...] = (
-        ("[unit]", float),
-        ("n", int),
-        ("bound [B/s]", float),
-        ("disturbed", bool),
-        ("ranked", bool),
-        ("condition", str),
-        ("notes", str),
-    )
-    if changes is not None:
-        parts += (("ratio_to_earlier_median [1]", float), ("change_verdict", str))
-    columns = tuple(
-        (f"{placement} {_head(name, view)}", kind) for placement in placements for name, kind in parts
-    )
-    lines = tuple(
-        (
-            *_matrix_names(one, host_group, view),
-            *_placements(one, host_group, placements, view, changes),
-        )
-        for one in found
-        for host_group in one.host_groups
-    )
-    return Data((*_MATRIX_NAMES, *columns), lines)
-
-
-def _matrix_names(one: Matrix, host_group: str, view: View) -> tuple[Value, ...]:
-    table, metric = one.table, one.metric
-    names = (visible(table.benchmark), visible(table.label), one.ranks, metric.name, metric.size)
-    case = next(row.case for row in (one.row(host_group, p) for p in one.placements) if row is not None)
-    return (
-        *names,
-        view.statistic,
-        view.data_unit(metric.dimension),
-        visible(case.system),
-        visible(case.host_group),
-    )
-
-
-def _placements(
-    one: Matrix, host_group: str, placements: Iterable[str], view: View, changes: Changes | None
-) -> Iterable[Value]:
-    for placement in placements:
-        yield from _entry(one, host_group, placement, view)
-        row = one.row(host_group, placement)
-        change = changes.of(row, one.metric) if changes is not None and row is not None else None
-        if changes is not None:
-            yield from (change.difference.ratio, change_verdict(change)) if change else (None, None)
-
-
-def _entry(one: Matrix, host_group: str, placement: str, view: View) -> tuple[Value, ...]:
-    row, cell, reasons = one.entry(host_group, placement)
-    if row is None:
-        return (None, None, None, False, False, "", absence(reasons))
-    notes = "; ".join(said(note, view) for note in row.notes) or absence(reasons)
-    condition = (row.disturbed, row.ranked, _conditions(row), notes)
-    if cell is None or cell.summary is None:
-        return (None, 0, None, *condition)
-    value = view.value(view.chosen(cell.summary), cell.metric.dimension)
-    return (value, cell.n, _rate(cell, view), *condition)
+def _chosen(line: MetricCell) -> Value:
+    """The statistic that is asked for."""
+    if line.cell is None or line.cell.summary is None:
+        return None
+    return line.view.value(line.view.chosen(line.cell.summary), line.cell.metric.dimension)
 
 
 def _conditions(row: Row) -> str:
     """``5 quiet, 1 disturbed``; with the key that ranks disturbed runs."""
     counts = ", ".join(f"{count} {state}" for state, count in row.conditions.items())
-    return f"{counts}; busy_machine: {RANKED}" if _busy_machine(row) == RANKED else counts
+    return f"{counts}; busy_machine: {records.RANKED}" if _busy_machine(row) == records.RANKED else counts
+
+
+_OF_PLACEMENT = (
+    Column("[unit]", float, _chosen),
+    Column("n", int, lambda line: line.cell.n if line.cell else 0),
+    Column("bound [B/s]", float, lambda line: None if line.reasons else _rate(line.cell, line.view)),
+    Column("disturbed", bool, lambda line: line.row.disturbed),
+    Column("ranked", bool, lambda line: line.row.ranked),
+    Column("condition", str, lambda line: _conditions(line.row)),
+    Column("notes", str, lambda line: _notes(line) or line.absence),
+)
+_SINCE = tuple(each for each in CHANGE_COLUMNS if each.name.startswith(("ratio", "change_verdict")))
+
+
+def matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = None) -> Grid:
+    """Host groups × placements: of each placement statistic, repeats, bound, condition, notes, change."""
+    placements = tuple(dict.fromkeys(placement for one in found for placement in one.placements))
+    columns = (*_OF_PLACEMENT, *(_SINCE if changes is not None else ()))
+    header = (f"{placement} {_head(column.name, view)}" for placement in placements for column in columns)
+    kinds = [column.kind for column in columns] * len(placements)
+    lines = tuple(
+        (*_matrix_names(one, group, view), *_matrix_values(one, group, placements, columns, view, changes))
+        for one in found
+        for group in one.host_groups
+    )
+    names = tuple(_MATRIX_NAMES)
+    return Grid("", len(names), (*names, *header), lines, kinds=(*_MATRIX_NAMES.values(), *kinds))
+
+
+def _matrix_names(one: Matrix, host_group: str, view: View) -> tuple[Value, ...]:
+    table, metric = one.table, one.metric
+    case = next(row.case for row in (one.row(host_group, p) for p in one.placements) if row is not None)
+    names = (visible(table.benchmark), visible(table.label), one.ranks, metric.name, metric.size)
+    unit = view.data_unit(metric.dimension)
+    return (*names, view.statistic, unit, visible(case.system), visible(case.host_group))
+
+
+def _matrix_values(
+    one: Matrix,
+    host_group: str,
+    placements: Iterable[str],
+    columns: Sequence[Column],
+    view: View,
+    changes: Changes | None,
+) -> Iterable[Value]:
+    for placement in placements:
+        row = one.row(host_group, placement)
+        if row is not None:
+            line = metric_cell(row, one.metric, view, changes)
+            yield from (column.value(line) for column in columns)
+        else:  # the campaign has no such case
+            absent = (None, None, None, False, False, "", absence(one.absence(host_group, placement)))
+            yield from (*absent, *[None] * (len(columns) - len(absent)))

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping
 
     from markupsafe import Markup
 
@@ -75,12 +75,16 @@ class Statement:
     details: tuple[str, ...]
 
 
-class Box(NamedTuple):
-    """The text of one cell, and the marks of its footnotes; the rest is for pages.
+Value = str | int | float | bool | None
+Kind = type[str] | type[int] | type[float] | type[bool]
 
-    ``value``: by which the page sorts, in SI units. ``ends``: of its interval. ``role``: by which its look is
-    chosen, that of its column where empty.
-    ``rows``, ``columns``: over which the cell goes. ``below``: further lines. ``fold``: details at its end.
+
+class Box(NamedTuple):
+    """A cell: its text, the marks of its footnotes, and the value that it stands for, in SI units.
+
+    The rest is for pages. ``ends``: of its interval. ``role``: by which its look is chosen, that of its
+    column where empty. ``rows``, ``columns``: over which the cell goes. ``below``: further lines. ``fold``:
+    details at its end.
     """
 
     text: Text
@@ -92,6 +96,9 @@ class Box(NamedTuple):
     below: tuple[Text, ...] = ()
     fold: Fold | None = None
     ends: tuple[float, float] | None = None
+
+
+Line = tuple[Box | Value, ...]
 
 
 class LineOnPage(NamedTuple):
@@ -106,6 +113,8 @@ class LineOnPage(NamedTuple):
 class Grid:
     """One table: ``names`` columns of names at its left, then numbers; ``footnotes`` by their marks.
 
+    A cell that is nothing but its value stands for itself. ``kinds``: of the values, for programs.
+
     ``title``: of one that stands alone; one without a title belongs to the heading or caption above it.
     ``remarks``: how many columns at the right hold text. The last cell of a short line spans the rest.
 
@@ -117,7 +126,7 @@ class Grid:
     title: Text
     names: int
     header: tuple[Text, ...]
-    lines: tuple[tuple[Box, ...], ...]
+    lines: tuple[Line, ...]
     footnotes: tuple[tuple[str, str], ...] = ()
     remarks: int = 0
     role: str = "plain"
@@ -126,17 +135,24 @@ class Grid:
     largest_first: frozenset[int] = frozenset()
     si_units: Mapping[int, str] = field(default_factory=dict)
     on_page: tuple[LineOnPage, ...] = ()
+    kinds: tuple[Kind, ...] = ()
+
+    @property
+    def boxes(self) -> list[tuple[Box, ...]]:
+        """The lines for readers."""
+        return [tuple(map(_box, line)) for line in self.lines]
+
+    @property
+    def values(self) -> list[tuple[Value, ...]]:
+        """The lines for programs."""
+        return [tuple(cell.value if isinstance(cell, Box) else cell for cell in line) for line in self.lines]
+
+
+def _box(cell: Box | Value) -> Box:
+    return cell if isinstance(cell, Box) else Box("" if cell is None else str(cell))
 
 
 Node = Heading | Caption | Paragraph | Items | Statement | Grid
-
-
-def text_grid(
-    names: int, header: Sequence[str], lines: Iterable[Sequence[str | Box]], remarks: int = 0
-) -> Grid:
-    """A grid without title and footnotes."""
-    boxes = tuple(tuple(Box(cell) if isinstance(cell, str) else cell for cell in line) for line in lines)
-    return Grid("", names, tuple(header), boxes, remarks=remarks)
 
 
 # Only in pages

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.gathers import gathers
 from mpicampaign.dimension import BANDWIDTH
-from mpicampaign.show.document import Heading, Paragraph, text_grid
+from mpicampaign.show.document import Grid, Heading, Paragraph
 from mpicampaign.statistics.medians import median
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
@@ -17,7 +16,8 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.gathers import Gather, Gathers
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.show.document import Grid
+    from mpicampaign.show.document import Line
+    from mpicampaign.show.view import View
 
 GATHERS = "Gathers side by side: bandwidth against cores in use"
 DEFINITION = (
@@ -26,14 +26,14 @@ DEFINITION = (
 )
 
 
-def gather_nodes(comparison: Comparison, unit: str, level: int = 2) -> list[Heading | Paragraph | Grid]:
+def gather_nodes(comparison: Comparison, view: View, level: int = 2) -> list[Heading | Paragraph | Grid]:
     """The table of each host group and number of nodes; nothing where there are no gathers to compare."""
     found = gathers(comparison)
     nodes: list[Heading | Paragraph | Grid] = []
     nodes += [Heading(GATHERS, level), Paragraph(DEFINITION)] if found else []
     for of_place in found:
         nodes += [Paragraph(f"{place_of(comparison, of_place)}. {placements_text(of_place)}")]
-        nodes += [_grid(of_place, unit)]
+        nodes += [_grid(of_place, view)]
         nodes += [Paragraph(missing)] if (missing := _missing(of_place)) else []
     return nodes
 
@@ -67,19 +67,17 @@ def _missing(found: Gathers) -> str:
     )
 
 
-def _grid(found: Gathers, unit: str) -> Grid:
-    name = BANDWIDTH.unit(unit).name
-    header = ["gather", "cores in use", "n", *(f"{format_size(size)} ({name})" for size in found.sizes)]
-    lines = sorted(found.found, key=lambda one: (one.ranks, gather_name(one)))
-    grid = text_grid(1, header, [_line(one, found.sizes, unit) for one in lines])
-    return replace(grid, title=f"{GATHERS}: {visible(found.host_group)}", role="sortable", label=GATHERS)
+def _grid(found: Gathers, view: View) -> Grid:
+    name = view.unit_of(BANDWIDTH)
+    header = ("gather", "cores in use", "n", *(f"{format_size(size)} ({name})" for size in found.sizes))
+    lines: tuple[Line, ...] = tuple(
+        (gather_name(one), one.ranks, len(one.runs), *_medians(one, found.sizes, view))
+        for one in sorted(found.found, key=lambda one: (one.ranks, gather_name(one)))
+    )
+    return Grid(f"{GATHERS}: {visible(found.host_group)}", 1, header, lines, role="sortable", label=GATHERS)
 
 
-def _line(one: Gather, sizes: Sequence[int], unit: str) -> list[str]:
-    return [gather_name(one), str(one.ranks), str(len(one.runs)), *_medians(one, sizes, unit)]
-
-
-def _medians(one: Gather, sizes: Sequence[int], unit: str) -> Iterable[str]:
+def _medians(one: Gather, sizes: Sequence[int], view: View) -> Iterable[str]:
     for size in sizes:
         values = [values[size] for _, values in one.runs if size in values]
-        yield BANDWIDTH.number(median(values), unit) if values else "not measured"
+        yield view.number(median(values), BANDWIDTH) if values else "not measured"

@@ -6,51 +6,21 @@ from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from mpicampaign.dimension import (
-    BALANCE,
-    BANDWIDTH,
-    BANDWIDTH_UNITS,
-    COUNT,
-    DURATION,
-    FLOPS,
-    FRACTION,
-    MESSAGE_RATE,
-    RATIO,
-    SLOWDOWN,
-    TIME,
-    UPDATE_RATE,
-    own_dimension,
-)
-from mpicampaign.show.data import Data
-from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph, Span, text_grid
+from mpicampaign import dimension
+from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph, Span
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.statistics.change_points import ALTERNATING, CORRELATED, NOT_POSITIVE, SHORT, TOO_SHORT
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.dimension import Dimension
-    from mpicampaign.history.causes import Event, Share
-    from mpicampaign.history.curves import Cause, Change, Curve, CurveKey
+    from mpicampaign.history.changes import Event, Share
+    from mpicampaign.history.curves import Cause, ChangePoint, Curve, CurveKey
     from mpicampaign.history.overview import Overview, SeriesEntry
-    from mpicampaign.show.document import Node
+    from mpicampaign.show.document import Kind, Node, Value
 
-_DIMENSIONS = {
-    each.name: each
-    for each in (
-        TIME,
-        DURATION,
-        BANDWIDTH,
-        MESSAGE_RATE,
-        FRACTION,
-        RATIO,
-        SLOWDOWN,
-        COUNT,
-        FLOPS,
-        BALANCE,
-        UPDATE_RATE,
-    )
-}
+_DIMENSIONS = {each.name: each for each in vars(dimension).values() if isinstance(each, dimension.Dimension)}
 _WHERE = {"shm": "in shared memory", "tcp": "over TCP", "ibv": "over InfiniBand verbs"}
 _WHY_NOT = {
     NOT_POSITIVE: "it has values that are 0 or less",
@@ -108,10 +78,10 @@ def day(time: str, year: str = "") -> str:
     return f"{found.day} {found:%B}" + ("" if f"{found.year}" == year else f" {found.year}")
 
 
-def dimension_of(key: CurveKey) -> Dimension:
+def dimension_of(key: CurveKey) -> dimension.Dimension:
     """The dimension by its name; that of a metric of one's own by its unit."""
     found = _DIMENSIONS.get(key.dimension)
-    return found or own_dimension(key.unit, "lower" if key.lower_is_better else "higher")
+    return found or dimension.own_dimension(key.unit, "lower" if key.lower_is_better else "higher")
 
 
 def curve_name(key: CurveKey) -> str:
@@ -121,15 +91,15 @@ def curve_name(key: CurveKey) -> str:
 
 def number(value: float, key: CurveKey) -> str:
     """The value in the usual unit, without it."""
-    return dimension_of(key).number(value, BANDWIDTH_UNITS[0])
+    return DEFAULT.number(value, dimension_of(key))
 
 
 def unit_name(key: CurveKey) -> str:
     """The usual unit."""
-    return dimension_of(key).unit(BANDWIDTH_UNITS[0]).name
+    return DEFAULT.unit_of(dimension_of(key))
 
 
-def change_text(change: Change, curve: Curve, year: str = "") -> str:
+def change_text(change: ChangePoint, curve: Curve, year: str = "") -> str:
     """``3 March: +5.2 %, with kernel 5.14.0-427``."""
     ratio = change.ratio
     sign = "+" if ratio >= 1 else "−"
@@ -243,45 +213,31 @@ def _line(place: int, curve: Curve, year: str) -> tuple[Box, ...]:
 def series_grid(series: Sequence[SeriesEntry]) -> Grid:
     """The series, how many runs each has, and how many of them count."""
     header = ("series", "began (UTC)", "runs", "counted", "")
-    lines = [
-        (
-            each.name,
-            each.began.replace("T", " ").removesuffix("Z"),
-            str(each.runs),
-            str(each.counted),
-            _state(each),
-        )
+    lines = tuple(
+        (each.name, each.began.replace("T", " ").removesuffix("Z"), each.runs, each.counted, _state(each))
         for each in series
-    ]
-    return text_grid(1, header, lines, remarks=1)
+    )
+    return Grid("", 1, header, lines, remarks=1)
 
 
 def _state(series: SeriesEntry) -> str:
     return ", ".join(["open"] * series.is_open + ["the campaign file changed"] * series.changed)
 
 
-def history_data(history: Overview) -> Data:
+def history_data(history: Overview) -> Grid:
     """One line for each point of each curve, in SI units."""
-    columns = (
-        *(
-            (name, str)
-            for name in ("system", "host_group", "placement", "benchmark", "series", "metric", "unit")
-        ),
-        *(
-            ("size [B]", int),
-            ("ranks", int),
-            ("tick", str),
-            ("time", str),
-            ("n", int),
-            ("median [unit]", float),
-        ),
-        *(("change", bool), ("change_ratio [1]", float), ("causes", str), ("not_judged", str)),
-    )
-    lines = [line for curve in history.curves for line in _lines(curve)]
-    return Data(columns, tuple(lines))
+    lines = tuple(line for curve in history.curves for line in _lines(curve))
+    return Grid("", 7, tuple(_COLUMNS), lines, kinds=tuple(_COLUMNS.values()))
 
 
-def _lines(curve: Curve) -> Iterable[tuple[str | int | float | bool | None, ...]]:
+_COLUMNS: dict[str, Kind] = {
+    **dict.fromkeys(("system", "host_group", "placement", "benchmark", "series", "metric", "unit"), str),
+    **{"size [B]": int, "ranks": int, "tick": str, "time": str, "n": int, "median [unit]": float},
+    **{"change": bool, "change_ratio [1]": float, "causes": str, "not_judged": str},
+}
+
+
+def _lines(curve: Curve) -> Iterable[tuple[Value, ...]]:
     key = curve.key
     names = (key.system, key.host_group, key.placement, key.benchmark, key.label, key.metric, key.unit)
     changes = {change.index: change for change in curve.changes}
@@ -290,34 +246,5 @@ def _lines(curve: Curve) -> Iterable[tuple[str | int | float | bool | None, ...]
         change = changes.get(number)
         causes = "; ".join(f"{c.name} {c.before} → {c.after}" for c in change.causes) if change else None
         found = (change is not None, change.ratio if change else None, causes, reason or None)
-        yield (
-            *map(visible, names),
-            key.size,
-            key.ranks,
-            point.tick,
-            point.time,
-            point.n,
-            point.value,
-            *found,
-        )
-
-
-def terminal_plot(curve: Curve, width: int, height: int = 10) -> list[str]:
-    """A curve as characters: a column for each stretch of ticks, its median as a point, changes as lines."""
-    key, count = curve.key, len(curve.points)
-    values = [point.value for point in curve.points]
-    labels = [number(max(values), key), number(min(values), key)]
-    left = max(map(len, labels)) + 1
-    levels = _levels(curve, max(1, width - left - 2))
-    rows = [[" "] * len(levels) for _ in range(height)]
-    for change in curve.changes:
-        for row in rows:
-            row[change.index * len(levels) // count] = "┊"
-    for column, level in enumerate(levels):
-        rows[round((height - 1) * (1 - level))][column] = "•"
-    sides = [labels[0], *[""] * (height - 2), labels[1]]
-    lines = [f"{side.rjust(left)}│{''.join(row).rstrip()}" for side, row in zip(sides, rows, strict=True)]
-    days = f"{day(curve.points[0].time)} to {day(curve.points[-1].time)}"
-    about = [change_text(change, curve) for change in curve.changes] or [not_judged_text(curve.not_judged)]
-    title = f"{curve_name(key)} ({unit_name(key)}), {count} points, {days}"
-    return [title, *lines, *(f"{' ' * left} {text}" for text in about if text), ""]
+        about = (key.size, key.ranks, point.tick, point.time, point.n, point.value)
+        yield (*map(visible, names), *about, *found)

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mpicampaign.dimension import Dimension
-    from mpicampaign.statistics.medians import Interval
 
 
 def quantity(
@@ -21,20 +20,6 @@ def quantity(
     if dimension is COUNT:
         return dimension.number(value)
     return f"{dimension.number(value, bandwidth_unit, decimals)} {dimension.unit(bandwidth_unit).name}"
-
-
-def bounds(
-    interval: Interval | None,
-    dimension: Dimension,
-    bandwidth_unit: str = "MB/s",
-    decimals: int | None = None,
-) -> str:
-    """An interval without unit: ``[0.241, 0.270]``; empty where there is none."""
-    if interval is None:
-        return ""
-    ends = (interval.low, interval.high)
-    low, high = (dimension.number(value, bandwidth_unit, decimals) for value in ends)
-    return f"[{low}, {high}]"
 
 
 def percent(fraction: float) -> str:

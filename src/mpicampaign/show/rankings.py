@@ -2,121 +2,45 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.ranking import HOST_GROUPS
-from mpicampaign.dimension import RATIO, TIME
+from mpicampaign.compare.ranking import HOST_GROUPS, Contestant, best_first
 from mpicampaign.records import DISTURBED
-from mpicampaign.show.numbers import percent, probability, quantity
+from mpicampaign.show.cells import name_among
+from mpicampaign.show.pairs import certainty_of_best, contrast, contrasts, fastest, superlative, valued
 from mpicampaign.show.sentences import absence
 from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE
 from mpicampaign.text import listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from mpicampaign.compare.changes import Change
     from mpicampaign.compare.consensus import Mixed, StatedRanking, Step
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.ranking import Absent, Contestant, Pair, Ranking
-    from mpicampaign.compare.stopping import InterimLook
+    from mpicampaign.compare.ranking import Absent, Ranking
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.show.view import View
 
+BUSY = "of disturbed runs, not tested"
+ON = "On this busy machine"
+_NAMED = 4  # medians in a sentence; of more the ends
+# Whether a difference is real.
+SHOWN = "difference shown"
+NOT_SHOWN = "no significant difference"
+FEW = "too few repeats"
 _MIXED = "its repeats fall into several modes at some sizes"
 _FEWER = "fewer pairs are compared here than where it is ranked, so p is smaller for the same pair"
-
-
-# Two against each other
-
-
-def pair_sentence(pair: Pair, unit: str) -> str:
-    """The comparison in a sentence; ``unit``: of bandwidths.
-
-    Separation and ratio are stated even where so many pairs are compared that they show nothing.
-    """
-    better, worse = (valued(one, unit) for one in (pair.better, pair.worse))
-    found = pair.difference
-    if found.significant is None:
-        text = f"{better} and {worse}: too few repeats to compare them ({found.reason})"
-    elif found.significant:
-        text = f"{contrast(pair, better, worse)}; {_certainty(pair)}"
-    elif abs(found.effect) == 1:
-        chance = f"may be chance among {found.comparisons} pairs ({_p(pair)})"
-        text = f"{contrast(pair, better, worse)}; {_certainty(pair)}, but this {chance}"
-    else:
-        text = f"no significant difference between {better} and {worse} ({_p(pair)}; {_counts(pair)})"
-    doubtful = [c.name for c in (pair.better, pair.worse) if c.several_modes]
-    return f"{text}; several modes: {', '.join(doubtful)}" if doubtful else text
-
-
-def contrast(pair: Pair, better: str = "", worse: str = "") -> str:
-    """``TCP takes 12.9 times as long as SHM``; of rates ``SHM reaches 6.58 times as much as TCP``.
-
-    ``better``, ``worse``: what to call the two, their names by default.
-    """
-    better, worse = better or pair.better.name, worse or pair.worse.name
-    metric = pair.better.cell.metric
-    if not metric.lower_is_better:
-        return f"{better} reaches {amount(pair)} {worse}"
-    return f"{worse} {'takes' if is_time(metric) else 'has'} {amount(pair)} {better}"
-
-
-def contrasts(near: Pair, last: Pair) -> str:
-    """The best against two others: ``IBV takes 37 % longer than SHM, TCP 12.9 times as long``."""
-    if near is last:
-        return contrast(near)
-    if not near.better.cell.metric.lower_is_better:
-        return f"{contrast(near)} and {amount(last)} {last.worse.name}"
-    return f"{contrast(near)}, {last.worse.name} {amount(last).rpartition(' ')[0]}"
-
-
-def amount(pair: Pair) -> str:
-    """``12.9 times as long as``; in per cent below a factor of 2: ``37 % longer than``."""
-    metric, factor = pair.better.cell.metric, pair.factor
-    much, more = ("long", "longer") if is_time(metric) else ("much", "more")
-    if factor is None:
-        return f"{more} than"
-    if factor >= 1.995:
-        return f"{RATIO.number(factor)} times as {much} as"
-    return f"{100 * (factor - 1):.2g} % {more} than"
-
-
-def is_time(metric: Metric) -> bool:
-    """Whether the metric is a time."""
-    return metric.lower_is_better and metric.dimension.si_unit == TIME.si_unit
-
-
-def valued(contestant: Contestant, unit: str) -> str:
-    """``SHM-1 (0.17 µs)``."""
-    return f"{contestant.name} ({quantity(contestant.median, contestant.cell.metric.dimension, unit)})"
-
-
-def _counts(pair: Pair) -> str:
-    return f"{pair.better.cell.n} and {pair.worse.cell.n} repeats"
-
-
-def _p(pair: Pair) -> str:
-    found = pair.difference
-    if found.p is None or found.corrected is None:
-        return ""
-    if found.comparisons == 1:
-        return probability(found.corrected)
-    return f"{probability(found.corrected)} among all pairs, {probability(found.p)} alone"
-
-
-def _certainty(pair: Pair) -> str:
-    effect = abs(pair.difference.effect)
-    if effect < 1:
-        return f"{_p(pair)}, effect {effect:.2f}"
-    side = "below" if pair.better.cell.metric.lower_is_better else "above"
-    return f"all {pair.better.cell.n} repeats of one lie {side} all {pair.worse.cell.n} of the other"
 
 
 # One ranking
 
 
-def superlative(metric: Metric) -> str:
-    """``lowest`` or ``highest``."""
-    return "lowest" if metric.lower_is_better else "highest"
+def ranking_text(ranking: Ranking) -> str:
+    """``latency at 0 B, placements of local: lowest: SHM``."""
+    return f"{ranking.metric.name}, {ranking.kind} of {ranking.scope}: {verdict(ranking)}"
 
 
 def verdict(ranking: Ranking) -> str:
@@ -172,11 +96,6 @@ def errors_text(rankings: Iterable[Ranking]) -> str:
     if len(pairs) > 1:
         pairs = [f"{_WHERE[error]} {_ERRORS[error]}." for error in most]
     return " ".join([*best, *pairs])
-
-
-def pair_sentences(ranking: Ranking, unit: str) -> tuple[str, ...]:
-    """The best against each of the others, one sentence each."""
-    return tuple(f"{ranking.metric.name}: {pair_sentence(pair, unit)}" for pair in ranking.pairs_of_best)
 
 
 def evidence(contestant: Contestant) -> str:
@@ -243,33 +162,161 @@ def _host_groups(count: int) -> str:
     return f"{count} host group" if count == 1 else f"{count} host groups"
 
 
-# Over time and over repeats
+# The best placement, and the best host group
 
 
-def change_ratio(change: Change) -> str:
-    """``× 1.03``; empty where the earlier median is 0."""
-    ratio = change.difference.ratio
-    return "" if ratio is None else f"× {ratio:#.3g}"
+def outcome(rankings: Sequence[Ranking]) -> str:
+    """Whether any ranking shows a difference, or why none does."""
+    if any(ranking.gap for ranking in rankings):
+        return SHOWN
+    return NOT_SHOWN if any(ranking.pairs and ranking.tested for ranking in rankings) else FEW
 
 
-def change_verdict(change: Change) -> str:
-    """Whether the change is more than chance, or why no test was possible."""
-    found = change.difference
-    if found.p is None:
-        return found.reason
-    return f"{'significant' if found.significant else 'not significant'}, {probability(found.p)}"
+def best_placement(rankings: Sequence[Ranking], view: View) -> tuple[str, ...]:
+    """In one host group, or over several."""
+    compared = [ranking for ranking in rankings if ranking.pairs]
+    if len(rankings) == 1 and compared:
+        return tuple(_of_one_host_group(compared[0], view))
+    return (_consensus(compared), *_gaps(compared)) if compared else ()
 
 
-def look_text(found: InterimLook) -> str:
-    """``6 repeats: the median is known to 3.1 % (confidence 96.9 %): enough``."""
-    if found.coverage is None or found.reach is None:
-        known = "the precision of the median is unknown"
+def _of_one_host_group(ranking: Ranking, view: View) -> Iterable[str]:
+    """The best with its equals, then what it gains, or why nothing can be said."""
+    best = valued(ranking.contestants[0], view)
+    worse, alike, unknown = (
+        [pair for pair in ranking.pairs_of_best if pair.difference.significant is answer]
+        for answer in (True, False, None)
+    )
+    equals = [valued(pair.worse, view) for pair in alike]
+    if not worse and equals:
+        yield f"No significant difference between {best} and {listed(equals, 'or')}."
+    if worse and equals:
+        yield f"{listed([best, *equals])} are {fastest(ranking.metric)}: no significant difference."
+    if worse and not equals:
+        yield f"{best} is {fastest(ranking.metric)}."
+    if worse:
+        yield f"{contrasts(worse[0], worse[-1])}."
+        yield certainty_of_best(worse)
+    if unknown:
+        others = listed([valued(pair.worse, view) for pair in unknown], "or")
+        reason = unknown[0].difference.reason
+        yield f"Too few repeats to compare {best} with {others}: {reason}. Ask for more repeats."
+
+
+def _consensus(rankings: Sequence[Ranking]) -> str:
+    """Which placements are best in how many host groups; a tie of all does not count."""
+    decided = [ranking for ranking in rankings if ranking.gap]
+    where = f"{len(rankings)} host group{'s' * (len(rankings) > 1)}"
+    if not decided and outcome(rankings) == NOT_SHOWN:
+        return f"{NOT_SHOWN.capitalize()} in any of {where}."
+    if not decided:
+        return f"Too few repeats to say which placement is best in any of {where}. Ask for more repeats."
+    found = _first_places(decided)
+    few = sum(not ranking.tested for ranking in rankings)
+    found[NOT_SHOWN] = len(rankings) - len(decided) - few
+    found[FEW] = few
+    first, *others = [f"{who} in {count}" for who, count in found.items() if count]
+    best = fastest(rankings[0].metric).capitalize()
+    return f"{best} placement: {', '.join([f'{first} of {where}', *others])}."
+
+
+def _first_places(decided: Sequence[Ranking]) -> dict[str, int]:
+    """How often each placement is best alone, or shares the first place more than once."""
+    counted = Counter(tuple(sorted(ranking.leaders)) for ranking in decided)
+    named = [names for names, count in counted.most_common() if count > 1 or len(names) == 1]
+    found = {" or ".join(names): counted[names] for names in sorted(named, key=len)}
+    return {**found, "several together": len(decided) - sum(found.values())}
+
+
+def _gaps(rankings: Sequence[Ranking]) -> tuple[str, ...]:
+    """The smallest and the largest distance to the next that differs, with their host groups."""
+    found = [(pair.factor, pair, r.scope) for r in rankings if (pair := r.gap) is not None and pair.factor]
+    if not found:
+        return ()
+    low, high = min(found, key=itemgetter(0)), max(found, key=itemgetter(0))
+    if low is high:
+        return (f"{low[2]}: {contrast(low[1])}.",)
+    if contrast(low[1]) == contrast(high[1]):
+        return (f"Gap to the next: {contrast(low[1])}.",)
+    return (
+        f"Smallest gap to the next: {contrast(low[1])} ({low[2]}); largest: {contrast(high[1])} ({high[2]}).",
+    )
+
+
+def best_host_group(ranking: Ranking, view: View) -> str:
+    """In one placement: which may be the best, its gain over the nearest that is not, and over the last."""
+    if not ranking.tested:
+        return f"{ranking.scope}: too few repeats to say which host group is best"
+    near, last = ranking.gap, ranking.pairs_of_best[-1]
+    ends = [valued(ranking.contestants[place], view) for place in (0, -1)]
+    if near is None:
+        count = len(ranking.contestants)
+        return f"{ranking.scope}: no difference shown between {count} host groups ({' to '.join(ends)})"
+    best = listed([ends[0], *ranking.leaders[1:]], "or")
+    return f"{ranking.scope}: {best} is {fastest(ranking.metric)}; {contrasts(near, last)}"
+
+
+# Values of disturbed runs: told in sentences of their own, and never tested
+
+
+def is_told(row: Row) -> bool:
+    """Whether nothing but its disturbed runs keeps the row from being compared."""
+    return row.disturbed and not (row.oversubscribed or row.at_most)
+
+
+def disturbed_metrics(table: Table) -> Iterator[tuple[Metric, int | None]]:
+    """The headline metrics and numbers of ranks of which a row has values of disturbed runs alone."""
+    for metric in (metric for metric in table.metrics if metric.headline):
+        rows = (row for row in table.rows if is_told(row) and row.cell(metric).summary)
+        yield from dict.fromkeys((metric, row.ranks) for row in rows)
+
+
+def disturbed_contestants(
+    comparison: Comparison, table: Table, metric: Metric, ranks: int | None
+) -> tuple[Contestant, ...]:
+    """These rows, the best median first, by names that tell them from the ranked ones, too."""
+    shown = [row for row in table.rows if row.ranks == ranks and (row.ranked or is_told(row))]
+    rows = [row for row in shown if row.cell(metric).summary and is_told(row)]
+    return best_first(
+        [Contestant(name_among(comparison, table, row, shown), row, row.cell(metric)) for row in rows]
+    )
+
+
+def disturbed_sentences(found: Sequence[Contestant], view: View) -> Iterator[str]:
+    """Their medians with the ranges of the repeats, and whether the range of the first overlaps others."""
+    if not found:
+        return
+    first, *others = found
+    if len(found) <= _NAMED:
+        medians = listed([f"{_with_range(one, view)} for {one.name}" for one in found])
+        yield f"{ON} the median (and range of repeats) is {medians}."
     else:
-        known = f"the median is known to {percent(found.reach)} (confidence {percent(found.coverage)})"
-    n = "1 repeat" if found.n == 1 else f"{found.n} repeats"
-    return f"{n}: {known}: {'enough' if found.enough else _further(found)}"
+        ends = " to ".join(f"{_with_range(one, view)} for {one.name}" for one in (first, others[-1]))
+        yield f"{ON} the {len(found)} medians (and ranges of repeats) go from {ends}."
+    overlapping = [one.name for one in others if _overlap(first, one)]
+    those = f"that of {listed(overlapping)}" if overlapping else "no other"
+    if others:
+        those = f"{len(overlapping)} others" if len(overlapping) >= _NAMED else those
+        yield f"{ON} the range of {first.name} overlaps {those}."
 
 
-def _further(found: InterimLook) -> str:
-    more = found.next_look
-    return f"increase to {more} and look again" if more else "more repeats are not planned"
+def _with_range(one: Contestant, view: View) -> str:
+    """``0.17 µs (0.16 to 0.21)``; of a single run ``0.17 µs (1 run)``."""
+    found, dimension = one.cell.summary, one.cell.metric.dimension
+    text = view.quantity(one.median, dimension)
+    if found is None or found.n == 1:
+        return f"{text} (1 run)"
+    return f"{text} ({view.number(found.minimum, dimension)} to {view.number(found.maximum, dimension)})"
+
+
+def _overlap(one: Contestant, other: Contestant) -> bool:
+    first, second = one.cell.values, other.cell.values
+    return min(first) <= max(second) and min(second) <= max(first)
+
+
+def disturbed_lines(comparison: Comparison, table: Table, view: View) -> tuple[str, ...]:
+    """All of the table's, each metric in a line."""
+    found = {key: disturbed_contestants(comparison, table, *key) for key in disturbed_metrics(table)}
+    return tuple(
+        f"{metric.name}: {' '.join(disturbed_sentences(of, view))}" for (metric, _), of in found.items()
+    )

@@ -1,18 +1,41 @@
-"""Runs in the report: their states, the facts that they recorded, and addresses of their cases."""
+"""Runs as readers see them: states, conditions, what is not available, facts, addresses of their cases."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.findings import STOPPED
-from mpicampaign.records import IMPORTED_FROM, OK, UNVERIFIED
+from mpicampaign.grouping import grouped
+from mpicampaign.records import (
+    CONTRADICTED,
+    DISTURBED,
+    FAILED,
+    IMPORTED_FROM,
+    MISSING,
+    NOT_AVAILABLE,
+    NOT_JUDGED,
+    OK,
+    QUIET,
+    RANKED,
+    UNVERIFIED,
+)
+from mpicampaign.text import listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.records import Case, Record
+
+# Of values of disturbed runs, which are shown and never tested.
+MARK = "†"
+MEANING = "of disturbed runs: the row has no others, and no test compares it"
+_ABSENT = 3  # placements that are named
+_PROCESS = re.compile(r"(?P<process>[^; ][^;]* \(pid [0-9]+[^)]*\)) used [0-9.]+ CPUs?")
+_MANY = 3  # host groups above which they are counted
 
 
 def run_counts(records: Iterable[Record]) -> dict[str, int]:
@@ -73,3 +96,211 @@ def anchors(records: Iterable[Record]) -> dict[Case, str]:
             name = f"{base}-{number}"
         named[case] = name
     return named
+
+
+def runs_are(records: Sequence[Record]) -> str:
+    """What the runs are: ``planned`` by the campaign, ``imported`` from outputs of others, or both."""
+    imported = sum(IMPORTED_FROM in record.metadata for record in records)
+    if imported == 0:
+        return "planned"
+    return "imported" if imported == len(records) else "planned or imported"
+
+
+def condition_text(records: Iterable[Record]) -> str:
+    """How many complete runs were quiet, disturbed and not judged, and why; which of them are ranked."""
+    runs = [run for run in records if run.status == OK]
+    counted = Counter(run.condition for run in runs)
+    states = [f"{counted[state]} {state}" for state in (QUIET, DISTURBED, NOT_JUDGED) if counted[state]]
+    if not states:
+        return ""
+    why = _why_not_judged(runs, most=3, counted=True)
+    text = f"Condition of the runs: {', '.join(states)}"
+    text += f"; not judged: {why}. " if why else ". "
+    if any(run.ranks_busy for run in runs):
+        return text + f"busy_machine: {RANKED}: disturbed runs are averaged and ranked like quiet ones."
+    return text + ("Disturbed runs are not tested, nor averaged with others." if counted[DISTURBED] else "")
+
+
+def _why_not_judged(runs: Iterable[Record], most: int, counted: bool = False) -> str:
+    reasons = (run.condition_reason for run in runs if run.condition == NOT_JUDGED)
+    return _commonest((reason or "no waiting time was recorded" for reason in reasons), most, counted)
+
+
+def _commonest(reasons: Iterable[str], most: int, counted: bool = False) -> str:
+    """The commonest reasons, with their counts where asked for, and how many more there are."""
+    found = Counter(reasons)
+    named = [visible(reason) + f" ({count})" * counted for reason, count in found.most_common(most)]
+    more = len(found) - len(named)
+    return "; ".join([*named, *([f"{more} more reasons"] if more else [])])
+
+
+def condition_note(table: Table) -> str:
+    """The condition of a table's runs; empty where all were quiet and the campaign ranks no others."""
+    runs = {id(run): run for row in table.rows for run in row.records if run.status == OK}.values()
+    is_said = any(run.ranks_busy or run.condition != QUIET for run in runs)
+    return condition_text(runs) if is_said else ""
+
+
+# What a reader must know of the runs, in short
+
+
+def notices(comparison: Comparison) -> Iterable[str]:
+    """Whether the machine was quiet, which runs count nowhere, what is not proved or not available."""
+    runs = comparison.records
+    yield from filter(None, [quiet_text(runs), help_text(runs)])
+    counts = run_counts(runs)
+    lost = [f"{counts[kind]} {kind}" for kind in (FAILED, CONTRADICTED) if counts.get(kind)]
+    if lost:
+        yield f"Runs left out: {listed(lost)}."
+    if counts.get(STOPPED):
+        yield f"Stopped by the time limit while others used the CPUs: {counts[STOPPED]}."
+    yield from _not_made(runs)
+    if counts.get(UNVERIFIED):
+        of = sum(run.status == OK for run in runs)
+        yield f"{counts[UNVERIFIED]} of {of} runs are unverified: no evidence proves their placement."
+    absent = not_available(comparison)
+    yield from (f"{one}." for one in absent[:_ABSENT])
+    if len(absent) > _ABSENT:
+        yield f"{len(absent) - _ABSENT} more placements are not available: see Left out and in doubt."
+
+
+def quiet_text(records: Iterable[Record]) -> str:
+    """``The machine was quiet in 80 of 81 runs; 1 run was disturbed and left out.``; empty without runs."""
+    runs = [run for run in records if run.status == OK]
+    if not runs:
+        return ""
+    counted = Counter(run.condition for run in runs)
+    several = len({host for run in runs for host in run.hosts}) > 1
+    machine = "hosts were" if several else "machine was"
+    text = (
+        f"The {machine} busy" if counted[DISTURBED] else f"Nothing recorded shows whether the {machine} quiet"
+    )
+    if counted[QUIET]:
+        quiet = f"{counted[QUIET]} of {len(runs)}" if counted[QUIET] < len(runs) else f"all {len(runs)}"
+        text = f"The {machine} quiet in {quiet} runs"
+    if counted[DISTURBED]:
+        ranked = any(run.ranks_busy for run in runs)
+        fate = f" and counted all the same (busy_machine: {RANKED})" if ranked else _fate(runs)
+        text += f"; {_were(counted[DISTURBED])} disturbed{fate}"
+    if counted[NOT_JUDGED]:
+        text += f"; {_were(counted[NOT_JUDGED])} not judged ({_why_not_judged(runs, most=2)})"
+    return f"{text}."
+
+
+def _fate(runs: Sequence[Record]) -> str:
+    """What becomes of disturbed runs: shown where a case has no others."""
+    shown = len(_shown(runs))
+    out = sum(run.sound and run.disturbed for run in runs) - shown
+    if not shown:
+        return " and left out"
+    marked = f"shown with {MARK} and not tested"
+    return f" ({shown} {marked}, {out} left out)" if out else f", {marked}"
+
+
+def _shown(runs: Iterable[Record]) -> list[Record]:
+    """The disturbed runs of cases that have no others."""
+    sound = grouped((run for run in runs if run.sound), lambda run: run.case)
+    return [run for of_case in sound.values() if not any(one.counts for one in of_case) for run in of_case]
+
+
+def help_text(records: Iterable[Record]) -> str:
+    """What would give values that count; empty where no case has disturbed runs alone."""
+    shown = _shown(records)
+    if not shown:
+        return ""
+    found = [match for run in shown if (match := _PROCESS.search(run.condition_reason))]
+    used = {match["process"]: match[0] for match in found}
+    most = Counter(match["process"] for match in found).most_common(1)
+    taker = "".join(f", end what takes the CPU ({visible(used[process])})" for process, _ in most)
+    rank = f"set busy_machine: {RANKED}, which ranks disturbed runs, too"
+    return f"For values that count, use an exclusive node{taker}, or {rank}."
+
+
+def _not_made(runs: Sequence[Record]) -> Iterable[str]:
+    """How many planned runs were not made, and why, so far as it is known."""
+    if missing := [run for run in runs if run.status == MISSING]:
+        reasons = _commonest((run.reason for run in missing), most=2)
+        later = "; the same command makes them, best on a quieter machine" if _shown(runs) else ""
+        yield f"Not made: {len(missing)} of {len(runs)} planned runs ({reasons}){later}."
+
+
+def _were(count: int) -> str:
+    return "1 run was" if count == 1 else f"{count} runs were"
+
+
+# Placements that a machine cannot offer: each once, however many benchmarks and repeats ask for it
+
+
+class NotAvailable(NamedTuple):
+    """A placement that host groups cannot offer for one reason; ``runs``: how many were planned."""
+
+    placement: str
+    host_groups: tuple[str, ...]
+    benchmarks: tuple[str, ...]  # empty where it is none at all
+    reason: str
+    runs: int
+
+    @property
+    def name(self) -> str:
+        """The placement with its host groups."""
+        benchmarks = f" for {listed(self.benchmarks)}" if self.benchmarks else ""
+        return f"{listed(self.host_groups)} {self.placement}{benchmarks}"
+
+    def __str__(self) -> str:
+        """``local SHM-2 is not available: needs 2 sockets``."""
+        few = len(self.host_groups) <= _MANY
+        name = self.name if few else f"{self.placement} of {len(self.host_groups)} host groups"
+        return f"{name} is not available: {self.reason}"
+
+
+def not_available(comparison: Comparison) -> list[NotAvailable]:
+    """Every placement that any host group cannot offer; with its benchmarks where it offers it to others."""
+    absent = [record for record in comparison.records if record.status == NOT_AVAILABLE]
+    offered = {_place(record) for record in comparison.records if record.status != NOT_AVAILABLE}
+    found: dict[tuple[str, tuple[str, ...], str], list[tuple[str, int]]] = {}
+    for (system, group, placement, reason), runs in grouped(absent, _place_and_reason).items():
+        some = (system, group, placement) in offered
+        benchmarks = tuple(dict.fromkeys(visible(run.case.benchmark) for run in runs)) if some else ()
+        place = visible(f"{system}/{group}" if len(comparison.systems) > 1 else group)
+        key = (visible(placement), benchmarks, visible(reason))
+        found.setdefault(key, []).append((place, len(runs)))
+    return [
+        NotAvailable(placement, tuple(place for place, _ in of), benchmarks, reason, sum(n for _, n in of))
+        for (placement, benchmarks, reason), of in found.items()
+    ]
+
+
+def _place(record: Record) -> tuple[str, str, str]:
+    return record.case.system, record.case.host_group, record.case.placement
+
+
+def _place_and_reason(record: Record) -> tuple[str, str, str, str]:
+    return (*_place(record), record.reason)
+
+
+def is_offered(row: Row) -> bool:
+    """Whether the row has values, or lacks them for another reason."""
+    return not row.absence or any(note.kind != NOT_AVAILABLE for note in row.absence)
+
+
+def offered(table: Table) -> list[Row]:
+    """The rows of a table without those of placements that are not available."""
+    return [row for row in table.rows if is_offered(row)]
+
+
+# Values of disturbed runs
+
+
+def mark_of(row: Row) -> str:
+    """The mark of the row's values; empty where they are of other runs."""
+    return MARK if row.disturbed else ""
+
+
+def marks_of(row: Row) -> tuple[str, ...]:
+    """The same as the marks of a box."""
+    return (MARK,) if row.disturbed else ()
+
+
+def explained(rows: Iterable[Row]) -> tuple[tuple[str, str], ...]:
+    """The footnote of a table with such values."""
+    return ((MARK, MEANING),) if any(row.disturbed for row in rows) else ()

@@ -4,83 +4,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import (
-    ABOVE,
-    AT_MOST,
-    EARLIER,
-    ELSEWHERE,
-    GIVEN_UP,
-    MODES,
-    NO_BOUND,
-    NO_LARGE_SIZE,
-    NOT_AT_SIZE,
-    NOT_COMPARABLE,
-    NOT_CONVERGED,
-    NOT_IN_CAMPAIGN,
-    NOT_MONOTONIC,
-    NOT_PRINTED,
-    OFF,
-    OUTLIER,
-    SHARING,
-    SHORTENED,
-    SPREAD,
-    STOPPED,
-    UNLIKE,
-    AboveBound,
-    Elsewhere,
-    FarOff,
-    Modes,
-    NoSeries,
-    NotMonotonic,
-    Recorded,
-    Shorter,
-    Tail,
-    Unlike,
-    Unsettled,
-    WholeRun,
-)
+from mpicampaign.compare import findings
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
-from mpicampaign.show.form import View
 from mpicampaign.show.numbers import quantity, rough_percent, size_range
+from mpicampaign.show.view import DEFAULT
+from mpicampaign.statistics.modes import LOW
 from mpicampaign.text import repeats_text, visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.compare.findings import Absence, Distance, Note, RepeatJob, Side, Stage, Way
+    from mpicampaign.show.view import View
 
-_VIEW = View()
 KIND_NAMES = {
     NOT_AVAILABLE: "n/a",
     FAILED: "failed",
-    STOPPED: "stopped while busy",
+    findings.STOPPED: "stopped while busy",
     CONTRADICTED: "contradicted",
-    EARLIER: "earlier program or library",
+    findings.EARLIER: "earlier program or library",
     MISSING: "missing",
-    NOT_PRINTED: "not printed",
+    findings.NOT_PRINTED: "not printed",
     DISTURBED: DISTURBED,
     UNVERIFIED: "unverified",
     DECLARED: DECLARED,
-    NOT_CONVERGED: "not converged",
-    UNLIKE: "different setups",
-    SHORTENED: "shortened by its budget",
-    SHARING: "oversubscribed",
-    SPREAD: "wide spread",
-    ELSEWHERE: "actual host group",
-    MODES: "several modes",
-    OFF: "whole run differs",
-    OUTLIER: "outlier",
-    NOT_MONOTONIC: "not monotonic",
-    ABOVE: "above the line rate",
-    NOT_COMPARABLE: "no balance",
-    AT_MOST: "at most",
-    NOT_IN_CAMPAIGN: "not in this campaign",
-    NO_LARGE_SIZE: "no size from 1 MiB on",
-    NO_BOUND: "no bound known",
-    NOT_AT_SIZE: "not printed at this size",
-    GIVEN_UP: "given up: no value printed",
+    findings.NOT_CONVERGED: "not converged",
+    findings.UNLIKE: "different setups",
+    findings.SHORTENED: "shortened by its budget",
+    findings.SHARING: "oversubscribed",
+    findings.SPREAD: "wide spread",
+    findings.ELSEWHERE: "actual host group",
+    findings.MODES: "several modes",
+    findings.OFF: "whole run differs",
+    findings.OUTLIER: "outlier",
+    findings.NOT_MONOTONIC: "not monotonic",
+    findings.ABOVE: "above the line rate",
+    findings.NOT_COMPARABLE: "no balance",
+    findings.AT_MOST: "at most",
+    findings.NOT_IN_CAMPAIGN: "not in this campaign",
+    findings.NO_LARGE_SIZE: "no size from 1 MiB on",
+    findings.NO_BOUND: "no bound known",
+    findings.NOT_AT_SIZE: "not printed at this size",
+    findings.GIVEN_UP: "given up: no value printed",
 }
 
 
@@ -89,117 +55,115 @@ def kind_name(kind: str) -> str:
     return KIND_NAMES.get(kind, kind)
 
 
-def said(found: Note, view: View = _VIEW) -> str:
+def note_text(found: findings.Note, view: View = DEFAULT) -> str:
     """A finding in full, with the repeats that it concerns."""
     text = brief(found, view)
     return f"{text} ({repeats_text(found.repeats)})" if found.repeats else text
 
 
-def brief(found: Note, view: View = _VIEW) -> str:
+def brief(found: findings.Note, view: View = DEFAULT) -> str:
     """A finding without its repeats."""
     why = reason(found, view)
     return KIND_NAMES[found.kind] + (f": {why}" if why else "")
 
 
-def reason(found: Note, view: View = _VIEW) -> str:
+def reason(found: findings.Note, view: View = DEFAULT) -> str:
     """What a finding says beyond its kind."""
     return visible(_reason(found, view))
 
 
-def absence(reasons: Absence) -> str:
+def absence(reasons: findings.Absence) -> str:
     """Why there is no value; empty where there is one. These reasons hold no values."""
-    return "; ".join(brief(found) if len(reasons) == 1 else said(found) for found in reasons)
+    return "; ".join(brief(found) if len(reasons) == 1 else note_text(found) for found in reasons)
 
 
-def _reason(found: Note, view: View) -> str:
+def _reason(found: findings.Note, view: View) -> str:
     match found:
-        case Recorded():
+        case findings.Recorded():
             return found.reason
-        case NoSeries():
+        case findings.NoSeries():
             return "the output has no such series"
-        case Shorter():
+        case findings.Shorter():
             return _shorter(found)
-        case Unsettled():
+        case findings.Unsettled():
             return f"samples at {format_size(found.size)}: ± {rough_percent(found.width)}"
-        case Tail():
+        case findings.Tail():
             above = rough_percent(found.above)
             return (
                 f"samples at {format_size(found.size)}: the slowest 1 % lie {above} or more above the median"
             )
-        case Unlike():
+        case findings.Unlike():
             return f"{found.what}: {'; '.join(map(_side, found.sides))}"
-        case Elsewhere():
+        case findings.Elsewhere():
             return f"the job requested {found.requested}"
-        case Modes():
+        case findings.Modes():
             return _modes(found, view)
-        case FarOff():
+        case findings.FarOff():
             return _far_off(found)
-        case WholeRun():
+        case findings.WholeRun():
             return _whole_run(found)
     return _of_values(found, view)
 
 
-def _of_values(found: Note, view: View) -> str:
+def _of_values(found: findings.Note, view: View) -> str:
     match found:
-        case AboveBound():
+        case findings.AboveBound():
             allowed = f"the {view.quantity(found.bound, BANDWIDTH)} that the fabric's rate allows"
             return f"measured {found.times:.2f} times {allowed}: check the rate in the campaign file"
-        case NotMonotonic():
+        case findings.NotMonotonic():
             return _not_monotonic(found, view)
     return (
         "at some sizes the samples did not converge in the time allowed"
-        if found.kind == NOT_CONVERGED
+        if found.kind == findings.NOT_CONVERGED
         else ""
     )
 
 
-def _shorter(found: Shorter) -> str:
+def _shorter(found: findings.Shorter) -> str:
     why = "not measured" + (f" ({', '.join(found.given_up)})" if found.given_up else "")
     why = "it may be cut" if found.may_be_cut else why
     return f"sizes above {format_size(found.end)}: {why}, so it gives no maximum"
 
 
-def _side(side: Side) -> str:
+def _side(side: findings.Side) -> str:
     """``repeats 1-3 IMB 2019.6``."""
     more = f" and {side.more} more" if side.more else ""
     return f"{repeats_text(side.repeats)} {', '.join(side.parts) + more if side.parts else 'without'}"
 
 
-def _modes(found: Modes, view: View) -> str:
+def _modes(found: findings.Modes, view: View) -> str:
     bands = " and ".join(
-        f"{view.quantity(band.median, found.dimension)} ({repeats_text(band.repeats)})"
+        f"{view.quantity(band.median, found.dimension)} ({repeats_text(band.members)})"
         for band in (found.low, found.high)
     )
     parts = [
         f"two bands at {size_range(found.sizes)} ({len(found.sizes)} of {found.looked_at} sizes), "
         f"widest at {format_size(found.widest)}: {bands}"
     ]
-    parts += map(_way, found.ways)
+    parts += [_course(course, found.dimension.lower_is_better) for course in found.courses]
     parts += ["the median may be a value that no run had"]
     jobs = ", ".join(f"repeat {job.repeat} {_job(job)}" for job in found.jobs)
     return "; ".join([*parts, *([f"jobs: {jobs}"] if jobs else [])])
 
 
-def _way(way: Way) -> str:
+def _course(course: findings.Course, lower_is_better: bool) -> str:
     """``repeat 3 in the faster band up to 64 KiB, in the slower from 128 KiB on``."""
-    stages = (
-        f"in the {'faster' if stage.faster else 'slower'}{' band' if index == 0 else ''} {_range(stage)}"
-        for index, stage in enumerate(way.stages)
-    )
-    return f"{repeats_text(way.repeats)} {', '.join(stages)}"
+    texts: list[str] = []
+    for band, first, last in course.memberships:
+        speed = "faster" if (band == LOW) is lower_is_better else "slower"
+        texts.append(f"in the {speed}{'' if texts else ' band'} {_range(first, last)}")
+    return f"{repeats_text(course.repeats)} {', '.join(texts)}"
 
 
-def _range(stage: Stage) -> str:
-    if stage.first is None and stage.last is None:
+def _range(first: int | None, last: int | None) -> str:
+    if first is None and last is None:
         return "throughout"
-    if stage.first is None:
-        return f"up to {format_size(stage.last or 0)}"
-    if stage.last is None:
-        return f"from {format_size(stage.first)} on"
-    return f"at {size_range((stage.first, stage.last))}"
+    if first is None:
+        return f"up to {format_size(last or 0)}"
+    return f"from {format_size(first)} on" if last is None else f"at {size_range((first, last))}"
 
 
-def _job(job: RepeatJob) -> str:
+def _job(job: findings.RepeatJob) -> str:
     return " ".join([*([job.number] if job.number else []), *_hosts(job.hosts)])
 
 
@@ -207,14 +171,14 @@ def _hosts(hosts: Sequence[str]) -> list[str]:
     return [f"on {', '.join(hosts)}"] if hosts else []
 
 
-def _far_off(found: FarOff) -> str:
+def _far_off(found: findings.FarOff) -> str:
     """``its time at 2-8 KiB is up to 1.70 × the median of the repeats; job 7 on n1``."""
     distances = " and ".join(map(_distance, found.distances))
     whose = f"; job {_job(found.job)}" if found.job.number else ""
     return f"its {found.what} {distances} the median of the repeats{whose}"
 
 
-def _whole_run(found: WholeRun) -> str:
+def _whole_run(found: findings.WholeRun) -> str:
     """``its time is 1.31 × the median of the repeats on average over the sizes, 2.1 × at 64 KiB; job 7``."""
     whose = f"; job {_job(found.job)}" if found.job.number else ""
     average = f"{quantity(found.ratio, RATIO)} the median of the repeats on average over the sizes"
@@ -222,13 +186,13 @@ def _whole_run(found: WholeRun) -> str:
     return f"its {found.what} is {average}, {furthest}{whose}"
 
 
-def _distance(distance: Distance) -> str:
+def _distance(distance: findings.Distance) -> str:
     where = f"at {size_range(distance.sizes)} " if distance.sizes else ""
     furthest = ("up to " if distance.ratio > 1 else "down to ") if len(distance.sizes) > 1 else ""
     return f"{where}is {furthest}{quantity(distance.ratio, RATIO)}"
 
 
-def _not_monotonic(found: NotMonotonic, view: View) -> str:
+def _not_monotonic(found: findings.NotMonotonic, view: View) -> str:
     more, fewer = (view.quantity(value, BANDWIDTH) for value in (found.b_eff, found.b_eff_of_fewer))
     compared = f"{found.ranks} ranks reach {more}, {found.fewer} ranks ({found.placement}) {fewer}"
     return f"{compared}: the drop exceeds the ring patterns' share of one rank"

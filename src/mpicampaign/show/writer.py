@@ -12,8 +12,7 @@ from mpicampaign.show import writers
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mpicampaign.show.data import Data
-    from mpicampaign.show.document import Node
+    from mpicampaign.show.document import Grid, Node
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +28,10 @@ class TextWriter:
 
 @dataclass(frozen=True, slots=True)
 class DataWriter:
-    """A format for programs; ``write``: makes the file of data and the campaign's name."""
+    """A format for programs; ``write``: makes the file of a table's values and the campaign's name."""
 
     ending: str
-    write: Callable[[Data, str], bytes]
+    write: Callable[[Grid, str], bytes]
 
 
 Writer = TextWriter | DataWriter

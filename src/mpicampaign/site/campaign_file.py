@@ -14,7 +14,7 @@ import yaml
 
 from mpicampaign.mpis import MPIS
 from mpicampaign.schedulers import BatchScheduler
-from mpicampaign.site.facts import Group, Library, Site
+from mpicampaign.site.facts import Library, NodeGroup, Site
 from mpicampaign.site.names import name_from, usable
 from mpicampaign.site.text import selection_notes
 from mpicampaign.units import format_rate
@@ -84,15 +84,15 @@ def refusal(nodes: NodeClass, scheduler: BatchScheduler) -> str:
     return ""
 
 
-def named(groups: Iterable[Group], scheduler: Scheduler) -> list[Group]:
+def named(groups: Iterable[NodeGroup], scheduler: Scheduler) -> list[NodeGroup]:
     """Host groups, named after what selects the nodes."""
-    found: list[Group] = []
+    made: list[NodeGroup] = []
     for group in groups:
-        taken = {each.name for each in found}
+        taken = {each.name for each in made}
         keys = scheduler.host_group(group.nodes) if isinstance(scheduler, BatchScheduler) else {}
         text = keys.get("constraint") or group.nodes.queue
-        found.append(replace(group, name=name_from(text, taken)))
-    return found
+        made.append(replace(group, name=name_from(text, taken)))
+    return made
 
 
 def campaign_text(site: Site) -> str:
@@ -171,7 +171,7 @@ def _host_groups(site: Site) -> str:
     return text
 
 
-def _group_keys(site: Site, group: Group) -> dict[str, Any]:
+def _group_keys(site: Site, group: NodeGroup) -> dict[str, Any]:
     keys: dict[str, Any] = {"system": _system_name(site)}
     if isinstance(site.scheduler, BatchScheduler):
         keys |= site.scheduler.host_group(group.nodes)
@@ -180,7 +180,7 @@ def _group_keys(site: Site, group: Group) -> dict[str, Any]:
     return {key: value for key, value in keys.items() if value} | _fabrics(site, group)
 
 
-def _group_notes(site: Site, group: Group) -> list[str]:
+def _group_notes(site: Site, group: NodeGroup) -> list[str]:
     nodes = group.nodes
     if not isinstance(site.scheduler, BatchScheduler):
         return []
@@ -199,7 +199,7 @@ def _group_notes(site: Site, group: Group) -> list[str]:
     return notes
 
 
-def _fabrics(site: Site, group: Group) -> dict[str, Any]:
+def _fabrics(site: Site, group: NodeGroup) -> dict[str, Any]:
     if site.scheduler.local or not group.probe:
         return {}
     fabrics: dict[str, Any] = {}
@@ -225,7 +225,7 @@ def _rate(gigabits: float) -> str:
     return format_rate(gigabits * 1e9 / 8)
 
 
-def _fabric_notes(group: Group) -> list[str]:
+def _fabric_notes(group: NodeGroup) -> list[str]:
     if not group.probe:
         return ["fabrics: {eth: {transport: tcp, interface: eth0, rate: 10 Gbit/s}}   # for TCP placements"]
     notes = []
@@ -247,7 +247,7 @@ def _fabric_notes(group: Group) -> list[str]:
     return notes
 
 
-def _tcp_names(site: Site, group: Group) -> list[str]:
+def _tcp_names(site: Site, group: NodeGroup) -> list[str]:
     fabrics = _fabrics(site, group).get("fabrics", {})
     return [name for name, fabric in fabrics.items() if fabric["transport"] == "tcp"]
 
@@ -267,23 +267,23 @@ def _placements(site: Site) -> str:
     return dumped({"placements": entries})
 
 
-def _usable(site: Site) -> list[Group]:
+def _usable(site: Site) -> list[NodeGroup]:
     return [group for group in site.groups if site.scheduler.local or group.nodes.usable]
 
 
-def placements_of(site: Site, group: Group) -> list[str]:
+def placements_of(site: Site, group: NodeGroup) -> list[str]:
     """Placements for these nodes, as far as known."""
     cores, sockets = group.cores or 1, group.sockets or 1
-    found = ["SHM-1"] if cores // sockets >= 2 else []
-    found += ["SHM-2"] if sockets >= 2 else []
-    found += ["SHM"] if cores >= 2 or not group.cores else []
+    placements = ["SHM-1"] if cores // sockets >= 2 else []
+    placements += ["SHM-2"] if sockets >= 2 else []
+    placements += ["SHM"] if cores >= 2 or not group.cores else []
     if site.scheduler.local:
-        return [*found, "TCP-loopback"] if cores >= 2 or not group.cores else ["SHM"]
+        return [*placements, "TCP-loopback"] if cores >= 2 or not group.cores else ["SHM"]
     if group.nodes.usable >= 2:
         names = _tcp_names(site, group)
-        found += [f"TCP-{name}" for name in names] if _several_networks(site) else ["TCP"] * len(names)
-        found += ["IBV"] if "ib" in _fabrics(site, group).get("fabrics", {}) else []
-    return found or ["SHM"]
+        placements += [f"TCP-{name}" for name in names] if _several_networks(site) else ["TCP"] * len(names)
+        placements += ["IBV"] if "ib" in _fabrics(site, group).get("fabrics", {}) else []
+    return placements or ["SHM"]
 
 
 def _benchmarks(site: Site) -> str:

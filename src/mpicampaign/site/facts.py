@@ -70,7 +70,7 @@ class Library:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class NodeGroup:
     """A proposed host group: like nodes, with what a probe found there, or why it found nothing.
 
     ``seen_on``: all hosts whose probe found this.
@@ -112,7 +112,7 @@ class Site:
     """
 
     scheduler: Scheduler
-    groups: tuple[Group, ...]
+    groups: tuple[NodeGroup, ...]
     queues: tuple[Queue, ...] = ()
     libraries: tuple[Library, ...] = ()
     modules: str = ""  # message: how many were found, or why none

@@ -1,4 +1,4 @@
-"""Whether a name from a site is valid in a campaign file, and names made from such names. No I/O."""
+"""Names from a site: valid ones for a campaign file, and MPI libraries among those of modules. No I/O."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from mpicampaign.campaign.model import campaign_schema
+from mpicampaign.mpis import library_of_module, library_of_mpirun
+from mpicampaign.site.facts import Library
 
 if TYPE_CHECKING:
     from collections.abc import Container
+
 
 _LENGTH = 40
 
@@ -27,3 +30,29 @@ def name_from(text: str, taken: Container[str], otherwise: str = "nodes") -> str
     while name in taken:
         name, number = f"{base}-{number}", number + 1
     return name
+
+
+# ---- modules
+
+# A login shell knows the module command; both kinds of modules print the list to stderr.
+AVAILABLE = ("bash", "-lc", "command -v module >/dev/null || exit 127; module -t avail 2>&1")
+NO_MODULES = 127
+_MARK = re.compile(r"\((default|D|L|S|[A-Z],)+.*\)$|<.*>$")
+
+
+def module_names(output: str) -> list[str]:
+    """The names that ``module -t avail`` lists, without headings, folders and messages."""
+    names = [_MARK.sub("", line.strip()) for line in output.splitlines()]
+    fitting = [name for name in names if name and name[-1] not in ":/" and usable("modules", name)]
+    return list(dict.fromkeys(fitting))
+
+
+def mpi_modules(names: list[str]) -> list[Library]:
+    """The MPI libraries among modules, by their names."""
+    libraries = ((name, library_of_module(name)) for name in names)
+    return [Library(mpi, module=name) for name, mpi in libraries if mpi is not None]
+
+
+def program_library(path: str, version: str) -> Library | None:
+    """The library of an mpirun on the PATH, by the first line of ``mpirun --version``."""
+    return Library(library_of_mpirun(version), about=f"{path}: {version}") if path else None

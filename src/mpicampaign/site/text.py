@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.schedulers import Scheduler
     from mpicampaign.schedulers.scheduler import NodeClass
-    from mpicampaign.site.facts import Group, Interface, NodeProbe, Port, Site
+    from mpicampaign.site.facts import Interface, NodeGroup, NodeProbe, Port, Site
 
 _MAX_QUEUES = 10
 
@@ -48,7 +48,7 @@ def _libraries(site: Site) -> Iterator[str]:
         yield "MPI library: not found"
 
 
-def _group(site: Site, group: Group) -> Iterator[str]:
+def _group(site: Site, group: NodeGroup) -> Iterator[str]:
     if site.scheduler.local:
         yield "this machine:"
     else:
@@ -89,8 +89,8 @@ def _probe(probe: NodeProbe) -> Iterator[str]:
     yield f"InfiniBand devices: {'; '.join(_port(port) for port in probe.ports) or 'not found'}"
     for name in ("mpirun", "mpicc", "numactl", "taskset", "IMB-MPI1", "osu_latency"):
         version = probe.versions.get(name, "")
-        found = probe.programs.get(name, "not found") + (f" ({version})" if version else "")
-        yield f"{name} on the PATH: {found}"
+        program = probe.programs.get(name, "not found") + (f" ({version})" if version else "")
+        yield f"{name} on the PATH: {program}"
     if not {"numactl", "taskset"} & probe.programs.keys():
         yield (
             "placements that bind ranks (SHM-1, SHM-2, TCP, IBV) are n/a without numactl and taskset: "

@@ -52,7 +52,7 @@ CORRELATED = "correlated"
 ALTERNATING = "alternating"
 
 
-class Candidate(NamedTuple):
+class PossibleChange(NamedTuple):
     """A change that the last value completes.
 
     ``first``: the index of the first value after it, as it fits best; it may be any from ``earliest`` to
@@ -65,7 +65,7 @@ class Candidate(NamedTuple):
     latest: int
 
 
-def latest_change(values: Sequence[float], start: int = 0) -> Candidate | None:
+def latest_change(values: Sequence[float], start: int = 0) -> PossibleChange | None:
     """The change that the last value completes; ``None`` where every p is `ALPHA` or more.
 
     Parameters
@@ -92,7 +92,7 @@ def latest_change(values: Sequence[float], start: int = 0) -> Candidate | None:
     return _located(values[start:], window, start, least) if window else None
 
 
-def _located(values: Sequence[float], window: int, start: int, p: float) -> Candidate:
+def _located(values: Sequence[float], window: int, start: int, p: float) -> PossibleChange:
     """The change where two levels fit best; a value far from both weighs no more than `_WINSORISED` sigma."""
     near = values[max(0, len(values) - window - REFERENCE) :]
     first = len(near) - window
@@ -105,7 +105,7 @@ def _located(values: Sequence[float], window: int, start: int, p: float) -> Cand
     best = max(splits, key=lambda split: (sums[split], -abs(split - first)))
     plausible = [split for split in splits if sums[split] >= sums[best] - _PLAUSIBLE]
     offset = start + len(values) - len(near)
-    return Candidate(offset + best, p, offset + plausible[0], offset + plausible[-1])
+    return PossibleChange(offset + best, p, offset + plausible[0], offset + plausible[-1])
 
 
 def _misfit(deviation: float) -> float:
@@ -113,9 +113,9 @@ def _misfit(deviation: float) -> float:
     return min(abs(deviation), _WINSORISED) ** 2 / 2
 
 
-def change_points(values: Sequence[float]) -> list[tuple[int, Candidate]]:
+def change_points(values: Sequence[float]) -> list[tuple[int, PossibleChange]]:
     """All changes of one series, each with the index of the value that completed it."""
-    found: list[tuple[int, Candidate]] = []
+    found: list[tuple[int, PossibleChange]] = []
     for end in range(TOO_SHORT, len(values) + 1):
         start = found[-1][1].first if found else 0
         candidate = latest_change(values[:end], start)

@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import groupby, pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.statistics.medians import median
 
@@ -42,32 +42,36 @@ _LONE_THRESHOLDS = {4: 50.0, 5: 20.0, 6: 17.0, 7: 15.0, 8: 14.0}
 _LONE_THRESHOLD_FROM_9 = 12.0
 
 
+class Band(NamedTuple):
+    """Repeats that are together at one size, by their positions or numbers, and their median."""
+
+    members: tuple[int, ...]
+    median: float
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Two bands at one size: the positions of the values in each, and the medians."""
+    """Two bands at one size."""
 
-    low: tuple[int, ...]
-    high: tuple[int, ...]
-    low_median: float
-    high_median: float
+    low: Band
+    high: Band
 
     @property
     def ratio(self) -> float:
         """The upper band's median divided by the lower band's."""
-        return self.high_median / self.low_median if self.low_median else math.inf
+        return self.high.median / self.low.median if self.low.median else math.inf
 
     @property
     def lone(self) -> int | None:
         """The position of a value that is alone on its side, if there is one."""
-        return next((side[0] for side in (self.low, self.high) if len(side) == 1), None)
+        return next((side.members[0] for side in (self.low, self.high) if len(side.members) == 1), None)
 
     def band(self, position: int) -> str:
         """``low`` or ``high``."""
-        return LOW if position in self.low else HIGH
+        return LOW if position in self.low.members else HIGH
 
 
-@dataclass(frozen=True, slots=True)
-class Stay:
+class Membership(NamedTuple):
     """Sizes (B) over which a repeat is in one band; an end that is ``None`` is open."""
 
     band: str
@@ -101,14 +105,14 @@ class Stretch:
         """The size (B) at which the bands are furthest apart."""
         return max(self.splits, key=lambda size: self.splits[size].ratio)
 
-    def stays(self, position: int) -> tuple[Stay, ...]:
-        """The bands of a repeat with their sizes; several stays if it switched in mid-sweep."""
+    def memberships(self, position: int) -> tuple[Membership, ...]:
+        """The bands of a repeat with their sizes; several if it switched in mid-sweep."""
         bands = [(size, split.band(position)) for size, split in self.splits.items()]
         bands = [*([self.before] if self.before else []), *bands, *([self.after] if self.after else [])]
         runs = [(band, [size for size, _ in run]) for band, run in groupby(bands, key=lambda each: each[1])]
         first_open, last_open = self.opens or bool(self.before), self.closes or bool(self.after)
         return tuple(
-            Stay(
+            Membership(
                 band,
                 None if first_open and index == 0 else sizes[0],
                 None if last_open and index == len(runs) - 1 else sizes[-1],
@@ -141,9 +145,8 @@ def split(
     best = max(scores, key=scores.__getitem__, default=None)
     if best is None or scores[best] <= 1:
         return None
-    low, high = order[:best], order[best:]
-    medians = median(ordered[:best]), median(ordered[best:])
-    return Split(tuple(sorted(low)), tuple(sorted(high)), *medians)
+    sides = slice(best), slice(best, n)
+    return Split(*(Band(tuple(sorted(order[side])), median(ordered[side])) for side in sides))
 
 
 def stretches(
@@ -238,16 +241,16 @@ def _continued(
     A message of twice the size takes between the same and twice the time. A band that would have to leave
     these limits by a third of the distance between the bands or more does not continue.
     """
-    if edge.low_median <= 0:
+    if edge.low.median <= 0:
         return None
-    distance = math.log(edge.high_median) - math.log(edge.low_median)
+    distance = math.log(edge.high.median) - math.log(edge.low.median)
     for other in outside:
         if min(rows[other]) <= 0 or math.log(max(rows[other])) - math.log(min(rows[other])) > distance / 2:
             continue
         common, room = median(rows[other]), math.log(max(sizes[other], 1) / max(sizes[index], 1))
         jumps = {
             band: _beyond(math.log(common) - math.log(value), room) >= distance / 3
-            for band, value in ((LOW, edge.low_median), (HIGH, edge.high_median))
+            for band, value in ((LOW, edge.low.median), (HIGH, edge.high.median))
         }
         smooth = [band for band, jump in jumps.items() if not jump]
         return (sizes[other], smooth[0]) if len(smooth) == 1 else None

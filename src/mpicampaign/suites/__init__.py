@@ -54,11 +54,10 @@ def parse(suite: str, text: str, expected_max: int | None = None, declared: str 
     OutputError
         when the output is incomplete, contradicts itself, or is not an output of that suite.
     """
-    found = SUITES.get(suite)
-    if found is None:
+    known = SUITES.get(suite)
+    if known is None:
         raise OutputError(f"no parser for suite {suite!r}; {did_you_mean(suite, list(SUITES))}")
-    by_declaration = found.parse_declared if declared else None
-    parsed = by_declaration(text, json.loads(declared)) if by_declaration else found.parse(text)
+    parsed = known.parse_declared(text, json.loads(declared)) if declared else known.parse(text)
     if expected_max is not None:
         _check_largest_size(parsed, expected_max)
     return parsed

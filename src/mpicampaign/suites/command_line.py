@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.errors import nearest, suggestion
-from mpicampaign.suites.request import Refusal
+from mpicampaign.suites.suite import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -44,8 +44,8 @@ def misspelt(name: str, known: Collection[str]) -> str:
     tails = {each.removeprefix(common): each for each in known}
     tail = name.removeprefix(common)
     anagram = next((each for each in tails if sorted(each) == sorted(tail)), "")
-    found = tails.get(anagram or nearest(tail, tails, _ALIKE)) or nearest(name, known, _ALIKE_AS_A_WHOLE)
-    return "" if found and re.match(re.escape(found) + "[^A-Za-z]", name) else found
+    meant = tails.get(anagram or nearest(tail, tails, _ALIKE)) or nearest(name, known, _ALIKE_AS_A_WHOLE)
+    return "" if meant and re.match(re.escape(meant) + "[^A-Za-z]", name) else meant
 
 
 def unknown_program(name: str, known: Collection[str], versions: str) -> Refusal:

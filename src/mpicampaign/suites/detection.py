@@ -29,17 +29,17 @@ class Announced(NamedTuple):
 def announced(text: str) -> list[Announced]:
     """The lines that announce outputs, in their order; none that another output holds as its part."""
     lines = (Announced(start, suite) for suite in SUITES.values() for start in _banners(text, suite.banner))
-    found = []
+    announcing = []
     ends: dict[str, int] = {}  # of the last output that holds outputs of a suite
     for line in sorted(lines, key=lambda line: line.position):
         if line.position < ends.get(line.suite.name, 0):
             continue
-        found.append(line)
+        announcing.append(line)
         for held in line.suite.holds:
             if ends.get(held, 0) <= line.position:  # else that end is this one's, too
                 end = text.find(line.suite.end, line.position)
                 ends[held] = len(text) if end < 0 else end
-    return found
+    return announcing
 
 
 def detect_suite(text: str) -> str | None:
@@ -72,16 +72,16 @@ def prefix_of(text: str) -> str:
     """What a launcher or a clock put before a line that announces a suite; empty where nothing is."""
     for banner in (suite.banner for suite in SUITES.values()):
         for _, line in _lines_with(text, banner.needle):
-            found = banner.line.search(line)
-            if found and _PREFIX.fullmatch(line[: found.start()]):
-                return line[: found.start()]
+            match = banner.line.search(line)
+            if match and _PREFIX.fullmatch(line[: match.start()]):
+                return line[: match.start()]
     return ""
 
 
 def program_of(token: str) -> str:
     """The program of a suite that a token of a command line names, by the last part of its path; or empty."""
-    found = _programs().search(token)
-    return found[1] if found else ""
+    match = _programs().search(token)
+    return match[1] if match else ""
 
 
 def suite_of(program: str) -> str:

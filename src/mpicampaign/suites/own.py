@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 VALUE, SIZE = "value", "size"
 TAKE: Mapping[str, Callable[[Sequence[float]], float]] = {
-    "first": lambda found: found[0],
-    "last": lambda found: found[-1],
+    "first": lambda values: values[0],
+    "last": lambda values: values[-1],
     "smallest": min,
     "largest": max,
 }
@@ -65,10 +65,10 @@ def parse(text: str, declared: Mapping[str, Any]) -> ParsedOutput:
     for number, line in lines:
         check_no_abort(line, number)
     wanted = {key.removeprefix("metrics."): declared[key] for key in declared if key.startswith("metrics.")}
-    found = {title: _matches(title, about, lines) for title, about in wanted.items()}
-    over = {title: each for title, each in found.items() if each[0].size is not None}
+    matches = {title: _matches(title, about, lines) for title, about in wanted.items()}
+    over = {title: each for title, each in matches.items() if each[0].size is not None}
     single = {
-        title: _single(title, wanted[title], each) for title, each in found.items() if title not in over
+        title: _single(title, wanted[title], each) for title, each in matches.items() if title not in over
     }
     name = str(declared["benchmark"])
     series = []
@@ -84,26 +84,28 @@ def parse(text: str, declared: Mapping[str, Any]) -> ParsedOutput:
 
 def _series_over_sizes(
     name: str,
-    found: Mapping[str, Sequence[Match]],
+    matches: Mapping[str, Sequence[Match]],
     wanted: Mapping[str, Mapping[str, str]],
     qualifiers: Mapping[str, str],
 ) -> Series:
     columns: dict[str, str] = {}
-    for title in found:
+    for title in matches:
         column = own_dimension(wanted[title]["unit"], wanted[title]["better"]).column
         columns[title] = column if column and column not in columns.values() else title
-    own = {title: _metric(wanted[title]) for title in found if columns[title] == title}
-    values = _over_sizes(found)
+    own = {title: _metric(wanted[title]) for title in matches if columns[title] == title}
+    values = _over_sizes(matches)
     named = {columns.get(title, title): of_title for title, of_title in values.items()}
     return Series(name, None, named, dict(qualifiers), own)
 
 
 def _matches(title: str, about: Mapping[str, str], lines: Iterable[tuple[int, str]]) -> list[Match]:
     pattern = re.compile(about["pattern"])
-    found = [_match(title, about, number, match) for number, line in lines if (match := pattern.search(line))]
-    if not found:
+    matches = [
+        _match(title, about, number, match) for number, line in lines if (match := pattern.search(line))
+    ]
+    if not matches:
         raise OutputError(f"{title}: no line matches {shown(about['pattern'])}")
-    return found
+    return matches
 
 
 def _match(title: str, about: Mapping[str, str], number: int, match: re.Match[str]) -> Match:
@@ -134,18 +136,18 @@ def _size(title: str, number: int, text: str | None) -> int:
         raise OutputError(f"line {number}: the size of {title}: {error}") from None
 
 
-def _single(title: str, about: Mapping[str, str], found: Sequence[Match]) -> float:
-    if len(found) > 1 and not about.get("take"):
-        lines = ", ".join(str(match.line) for match in found[:5])
+def _single(title: str, about: Mapping[str, str], matches: Sequence[Match]) -> float:
+    if len(matches) > 1 and not about.get("take"):
+        lines = ", ".join(str(match.line) for match in matches[:5])
         hint = f"give take: {', '.join(TAKE)}"
-        raise OutputError(f"{title}: {len(found)} lines match (lines {lines}...); {hint}")
-    return TAKE[about.get("take") or "first"]([match.value for match in found])
+        raise OutputError(f"{title}: {len(matches)} lines match (lines {lines}...); {hint}")
+    return TAKE[about.get("take") or "first"]([match.value for match in matches])
 
 
-def _over_sizes(found: Mapping[str, Sequence[Match]]) -> dict[str, list[float | None]]:
+def _over_sizes(matches_of: Mapping[str, Sequence[Match]]) -> dict[str, list[float | None]]:
     """The columns over all sizes of any of them; what has no value at a size is missing there."""
     values: dict[str, dict[int, float]] = {}
-    for title, matches in found.items():
+    for title, matches in matches_of.items():
         values[title] = {}
         for match in matches:
             assert match.size is not None
@@ -165,14 +167,18 @@ def _undeclared(text: str) -> ParsedOutput:
     raise OutputError("an output of suite own can be read only with the metrics that its campaign declares")
 
 
-SUITE = Suite(
+class _Own(Suite):
+    declares = ("metrics", "whole", "refused")
+    needs = ("metrics", "whole")
+    private_folder = True
+
+    def parse_declared(self, text: str, declared: Mapping[str, Any]) -> ParsedOutput:
+        return parse(text, declared)
+
+
+SUITE = _Own(
     name="own",
     title="programs of one's own",
     banner=Banner("\0", re.compile(r"(?!)")),  # none: it cannot be recognised
     parse=_undeclared,
-    parse_declared=parse,
-    closing_line=True,
-    declares=("metrics", "whole", "refused"),
-    needs=("metrics", "whole"),
-    private_folder=True,
 )

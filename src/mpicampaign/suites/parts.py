@@ -59,14 +59,14 @@ class Part(NamedTuple):
 class _Span(NamedTuple):
     """Where an output begins, where it ends, where the next one begins (positions), and its first line."""
 
-    found: Announced
+    title: Announced
     end: int
     following: int
     line: int
 
     @property
     def named(self) -> str:
-        return f"output of {self.found.suite.name} (line {self.line})"
+        return f"output of {self.title.suite.name} (line {self.line})"
 
 
 def parts(text: str) -> list[Part]:
@@ -133,29 +133,29 @@ def _upwards(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
 
 def _why_not(text: str, before: _Span, after: _Span) -> str:
     """Why two outputs, one below the other, cannot be separated; empty where they can."""
-    if before.end == before.found.position:
-        begun = f"line {after.line}: {after.found.suite.name} begins"
+    if before.end == before.title.position:
+        begun = f"line {after.line}: {after.title.suite.name} begins"
         return f"{begun} above the closing line of the {before.named}: cut, or printed at the same time"
-    if before.found.suite.closing_line:
-        row = _whole_row(text, before.end, after.found.position)
+    if before.title.suite.closing_line:
+        row = _whole_row(text, before.end, after.title.position)
         lost = f"a row below the {before.named}, of another output whose title is lost"
         return f"line {_line(text, row)}: {lost}" if row else ""
     if _same_title(text, before, after) and not _has_values(text, before):
         again = f"line {after.line}: the title of line {before.line} again, without values in between"
         return f"{again}: each rank printed it, as where a program is started without MPI"
-    if after.found.suite.closing_line and (row := _row_of_other(text, after)):
+    if after.title.suite.closing_line and (row := _row_of_other(text, after)):
         return f"line {_line(text, row)}: not a row of the {after.named}: printed at the same time"
     return ""
 
 
 def _same_title(text: str, before: _Span, after: _Span) -> bool:
-    titles = (_line_at(text, span.found.position) for span in (before, after))
+    titles = (_line_at(text, span.title.position) for span in (before, after))
     return len(set(titles)) == 1
 
 
 def _has_values(text: str, span: _Span) -> bool:
     """Whether a line below the title belongs to the output."""
-    return span.end > text.find("\n", span.found.position) + 1
+    return span.end > text.find("\n", span.title.position) + 1
 
 
 def _whole_row(text: str, start: int, end: int) -> int:
@@ -165,7 +165,7 @@ def _whole_row(text: str, start: int, end: int) -> int:
 
 def _row_of_other(text: str, span: _Span) -> int:
     """The position of the first row at the begin of its line, where OSU prints its own and no one else."""
-    lines = _downwards(text, span.found.position, span.end)
+    lines = _downwards(text, span.title.position, span.end)
     return next((begin for begin, line in lines if not line[:1].isspace() and is_whole_row(line)), 0)
 
 
@@ -193,9 +193,9 @@ def _cut(text: str, spans: list[_Span]) -> Iterator[Part]:
     begin = above = 0
     for span, last in zip(spans, lasts, strict=True):
         first = span.line if begin else 1
-        start = span.found.position
+        start = span.title.position
         yield Part(
-            span.found.suite.name,
+            span.title.suite.name,
             text[begin : span.following],
             text[above:start],
             text[start : span.end],

@@ -230,7 +230,7 @@ def check_column_count(tokens: Sequence[str], headings: Sequence[str], number: i
 
 def token_ends(line: str) -> list[int]:
     """The column in which each token ends."""
-    return [found.end() for found in re.finditer(r"\S+", line)]
+    return [token.end() for token in re.finditer(r"\S+", line)]
 
 
 def half_digit(token: str) -> float:

@@ -26,15 +26,15 @@ def sends(suite: str, benchmark: str) -> Sends | None:
 
 def is_baseline(suite: str, series: str) -> bool:
     """Whether other series of the same run are compared with this one."""
-    found = SUITES.get(suite)
-    sent = found.sends.values() if found else ()
+    known = SUITES.get(suite)
+    sent = known.sends.values() if known else ()
     return any(each.useful is not None and each.useful.baseline == series for each in sent)
 
 
 def printed_resolution(suite: str, column: str) -> float:
     """The step between neighbouring printed values of a column (SI); 0 where all digits are printed."""
-    found = SUITES.get(suite)
-    return found.resolution.get(column, 0.0) if found else 0.0
+    known = SUITES.get(suite)
+    return known.resolution.get(column, 0.0) if known else 0.0
 
 
 def benchmarks(named: Iterable[str] = ()) -> dict[str, dict[str, object]]:
@@ -42,8 +42,8 @@ def benchmarks(named: Iterable[str] = ()) -> dict[str, dict[str, object]]:
 
     Those of other packages are among them only where the file names (``named``) one that is not built in.
     """
-    found = _benchmarks_of(SUITES.built_in())
-    return found if found.keys() >= set(named) else _benchmarks_of(SUITES.values())
+    built_in = _benchmarks_of(SUITES.built_in())
+    return built_in if built_in.keys() >= set(named) else _benchmarks_of(SUITES.values())
 
 
 def _benchmarks_of(suites: Iterable[Suite]) -> dict[str, dict[str, object]]:

@@ -1,5 +1,7 @@
 """What is known of a suite: how to recognise, read and judge its outputs, and how to get its programs.
 
+A `Request` is what a campaign asks of a suite, a `Refusal` why that would fail.
+
 No I/O: texts come in, and facts go out.
 """
 
@@ -8,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from mpicampaign.dimension import Dimension
     from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
-    from mpicampaign.suites.request import Refusal, Request
 
 
 class Banner(NamedTuple):
@@ -117,6 +118,9 @@ class Sources:
 class Suite:
     """A family of benchmarks with one format of outputs.
 
+    The fields are what most suites have. The rest has defaults: a suite that differs derives a class from
+    this one, which sets the attributes and overrides the methods below.
+
     Parameters
     ----------
     name : what campaign files call it
@@ -125,44 +129,13 @@ class Suite:
     parse : reads a whole output, or raises `OutputError`
     programs : pattern of the names of its programs
     whole : patterns (``grep -E``) of lines without which an output is not whole, whatever the exit status
-    refused : pattern of a line by which it reports, with exit status 0, that it did not run as asked
-    closing_line : whether its outputs prove that they are whole
-    ends_early : whether an output that ends at a smaller message than others may still hold metrics
-    holds : suites whose banners appear inside its outputs, up to the line ``end``
     end : how the line begins that closes an output; without it nothing shows where another one may begin
     sources : how to get its programs
-    parameters : what ``parameters`` of a benchmark may hold, by name, with its meaning
-    arguments : what is wrong with the name and the arguments of a program, in any placement
-    refuses : why a request would fail; the campaign is refused
-    warns : what a request may suffer from; shown with the plan
-    lacks : why a request cannot be run where it would be placed; its case is not available
-    inputs : files that the program reads from its folder, by name; the campaign's own files take precedence
-    parse_declared : reads an output by what its run declares; where that is needed, ``parse`` refuses
-    declares : keys of a benchmark in a campaign file that only such suites have
-    needs : those of them that must be given
-    private_folder : whether its programs start in a folder of their own, even without input files
-    result_file : the file that the program writes its results to, there
     benchmarks : built in, as in a campaign file, by name
     sends : who sends to whom, by the names of its series
     metrics : its own, by column, in the order in which they are shown. The columns that
         `mpicampaign.records.Series` gives a meaning are metrics without being named here
-    latencies : pattern of the names of its series whose time is a latency, ranked from the smallest size on
     published : published benchmarks of the same definition, by the names of its series
-    peak : column of a rate per process, and column of its fraction of the peak of a core
-    published_plain : those of them whose publications give no parameters, such as the order of a matrix
-    gathers : what readers call its gathers of equal blocks, by the names of their series
-    options : keys of an output's metadata that must be alike in all repeats of a case
-    given_up : what the metadata has under ``not_measured`` where time or memory did not allow a size
-    resolution : the step between neighbouring printed values of a column (SI); none: all digits are printed
-    measurement : raised by hand when it is run in another way, with a line of history in docs/formats.md
-    versions : the same of a single bundled program, by its name
-    largest_size : the last size (B) that a program prints with its arguments and ranks; None if unknown
-    names : benchmark and program of a foreign output, by its text and the program that its job script starts
-    doubt_of_end : why a foreign output may be cut; by its facts, the arguments of its program (None where
-        they are unknown) and its tables
-    least_time : the time (s) for which its tables account at least, between MPI_Init and MPI_Finalize
-    printed_times : moments (Unix time) at which it ran, by its output and the offset (s) of local time
-    no_output : what a text without a banner shows instead of an output; empty if it is not of this suite
     """
 
     name: str
@@ -171,46 +144,151 @@ class Suite:
     title: str = ""
     programs: str = ""
     whole: tuple[str, ...] = ()
-    refused: str = ""
-    closing_line: bool = True
-    ends_early: bool = False
-    holds: tuple[str, ...] = ()
     end: str = ""
     sources: Sources = Sources()
-    parameters: Mapping[str, str] = field(default_factory=dict)
-    arguments: Callable[[str, Sequence[str]], Iterable[Refusal]] = lambda program, arguments: ()
-    refuses: Callable[[Request], Iterable[Refusal]] = lambda request: ()
-    warns: Callable[[Request], Iterable[str]] = lambda request: ()
-    lacks: Callable[[Request], str] = lambda request: ""
-    inputs: Callable[[Request], Mapping[str, str]] = lambda request: {}
-    parse_declared: Callable[[str, Mapping[str, Any]], ParsedOutput] | None = None
-    declares: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
-    private_folder: bool = False
-    result_file: str = ""
     benchmarks: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     sends: Mapping[str, Sends] = field(default_factory=dict)
     metrics: Mapping[str, ColumnMetric] = field(default_factory=dict)
-    latencies: str = ""
     published: Mapping[str, str] = field(default_factory=dict)
-    peak: tuple[str, str] | None = None
-    published_plain: tuple[str, ...] = ()
-    gathers: Mapping[str, str] = field(default_factory=dict)
-    options: tuple[str, ...] = ()
-    given_up: tuple[str, ...] = ()
-    resolution: Mapping[str, float] = field(default_factory=dict)
-    measurement: int = 1
-    versions: Mapping[str, int] = field(default_factory=dict)
-    largest_size: Callable[[str, Sequence[str], int], int | None] = lambda program, arguments, ranks: None
-    names: Callable[[str, str], tuple[str, str]] = lambda text, program: (program, program)
-    doubt_of_end: Callable[[Mapping[str, str], Sequence[str] | None, Iterable[Series]], str] = (
-        lambda facts, arguments, tables: ""
-    )
-    least_time: Callable[[Iterable[Series]], float] = lambda tables: 0.0
-    printed_times: Callable[[str, int], Iterable[float]] = lambda output, offset: ()
-    no_output: Callable[[str], str] = lambda text: ""
 
     @property
     def called(self) -> str:
         """What people call it."""
         return self.title or self.name
+
+    measurement: ClassVar[int] = 1
+    """Raised by hand when it is run in another way, with a line of history in docs/formats.md."""
+    versions: ClassVar[Mapping[str, int]] = {}
+    """The same of a single bundled program, by its name."""
+
+    # ---- before a run
+
+    parameters: ClassVar[Mapping[str, str]] = {}
+    """What ``parameters`` of a benchmark may hold, by name, with its meaning."""
+    declares: ClassVar[tuple[str, ...]] = ()
+    """Keys of a benchmark that say how to read its outputs, which only such suites have."""
+    needs: ClassVar[tuple[str, ...]] = ()
+    """Those of them that must be given."""
+
+    def arguments(self, program: str, arguments: Sequence[str]) -> Iterable[Refusal]:
+        """What is wrong with the name and the arguments of a program, in any placement."""
+        return ()
+
+    def refuses(self, request: Request) -> Iterable[Refusal]:
+        """Why a request would fail; the campaign is refused."""
+        return ()
+
+    def warns(self, request: Request) -> Iterable[str]:
+        """What a request may suffer from; shown with the plan."""
+        return ()
+
+    def lacks(self, request: Request) -> str:
+        """Why a request cannot be run where it would be placed; its case is not available."""
+        return ""
+
+    def inputs(self, request: Request) -> Mapping[str, str]:
+        """Files that the program reads from its folder, by name; the campaign's own files take precedence."""
+        return {}
+
+    def largest_size(self, program: str, arguments: Sequence[str], ranks: int) -> int | None:
+        """The last size (B) that a program prints with its arguments and ranks; None if unknown."""
+        return None
+
+    # ---- a run and its output
+
+    private_folder: ClassVar[bool] = False
+    """Whether its programs start in a folder of their own, even without input files."""
+    result_file: ClassVar[str] = ""
+    """The file that the program writes its results to, there."""
+    refused: ClassVar[str] = ""
+    """Pattern of a line by which it reports, with exit status 0, that it did not run as asked."""
+    closing_line: ClassVar[bool] = True
+    """Whether its outputs prove that they are whole."""
+    ends_early: ClassVar[bool] = False
+    """Whether an output that ends at a smaller message than others may still hold metrics."""
+    holds: ClassVar[tuple[str, ...]] = ()
+    """Suites whose banners appear inside its outputs, up to the line `end`."""
+    given_up: ClassVar[tuple[str, ...]] = ()
+    """What the metadata has under ``not_measured`` where time or memory did not allow a size."""
+
+    def parse_declared(self, text: str, declared: Mapping[str, Any]) -> ParsedOutput:
+        """Read an output by what its run declares."""
+        return self.parse(text)
+
+    def least_time(self, tables: Iterable[Series]) -> float:
+        """The time (s) for which its tables account at least, between MPI_Init and MPI_Finalize."""
+        return 0.0
+
+    def printed_times(self, output: str, offset: int) -> Iterable[float]:
+        """Moments (Unix time) at which it ran, by its output and the offset (s) of local time."""
+        return ()
+
+    # ---- outputs of others
+
+    def names(self, text: str, program: str) -> tuple[str, str]:
+        """Benchmark and program of an output, by its text and the program that its job script starts."""
+        return program, program
+
+    def doubt_of_end(
+        self, facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]
+    ) -> str:
+        """Why an output may be cut; ``arguments``: None where they are unknown."""
+        return ""
+
+    def no_output(self, text: str) -> str:
+        """What a text without a banner shows instead of an output; empty if it is not of this suite."""
+        return ""
+
+    # ---- what is compared
+
+    latencies: ClassVar[str] = ""
+    """Pattern of the names of series whose time is a latency, ranked from the smallest size on."""
+    gathers: ClassVar[Mapping[str, str]] = {}
+    """What readers call its gathers of equal blocks, by the names of their series."""
+    peak: ClassVar[tuple[str, str] | None] = None
+    """The column of a rate per process, and that of its fraction of the peak of a core."""
+    published_plain: ClassVar[tuple[str, ...]] = ()
+    """Those of `published` whose publications give no parameters, such as the order of a matrix."""
+    options: ClassVar[tuple[str, ...]] = ()
+    """Keys of an output's metadata that must be alike in all repeats of a case."""
+    resolution: ClassVar[Mapping[str, float]] = {}
+    """The step between neighbouring printed values of a column (SI); none: all digits are printed."""
+
+
+class Request(NamedTuple):
+    """One case as its suite sees it.
+
+    ``parameters``: as in the campaign file, by name. ``files``: names of the input files that the campaign
+    brings itself. ``memory``: of one node (B); None where it is unknown.
+    ``cores``: physical ones of a node; likewise. ``time_limit``: of one run (s); 0 where it does not matter.
+    """
+
+    program: str
+    arguments: tuple[str, ...]
+    parameters: Mapping[str, str]
+    files: tuple[str, ...]
+    nodes: int
+    ranks_per_node: int
+    memory: int | None = None
+    cores: int | None = None
+    time_limit: int = 0
+
+    @property
+    def ranks(self) -> int:
+        """Those of all nodes."""
+        return self.nodes * self.ranks_per_node
+
+
+class Refusal(NamedTuple):
+    """Why a request would fail.
+
+    ``parameter``: the one at fault; else the name of the ``program`` is, or its arguments are. ``doubtful``:
+    it may run all the same, and is a warning.
+    """
+
+    message: str
+    parameter: str = ""
+    value: str = ""
+    hint: str = ""
+    program: bool = False
+    doubtful: bool = False

@@ -11,14 +11,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.grouping import grouped
 from mpicampaign.records import DISTURBED, NOT_JUDGED, QUIET
+from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import number
-from mpicampaign.verdict.sharing import may_share, shared_cpus
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from mpicampaign.verdict.evidence import Evidence
+    from mpicampaign.verdict.evidence import Evidence, Rank
 
 SHORTEST = 0.1  # s; in less time a share means nothing
 WAITING = 0.10  # of the time that a rank ran or waited
@@ -62,29 +63,29 @@ def condition(evidence: Evidence) -> tuple[str, str]:
     if stopped := _stopped(evidence):
         return DISTURBED, stopped
     usages = {rank: usage(seen) for rank, seen in sorted(evidence.ranks.items())}
-    known = {rank: found for rank, found in usages.items() if found is not None}
+    known = {rank: usage for rank, usage in usages.items() if usage is not None}
     if not known or len(known) < len(usages):
         return NOT_JUDGED, "no time of waiting for a CPU was recorded"
     if shared := shared_cpus(evidence):
         return NOT_JUDGED, shared
-    if (shortest := min(found.wall for found in known.values())) < SHORTEST:
+    if (shortest := min(usage.wall for usage in known.values())) < SHORTEST:
         return NOT_JUDGED, f"{shortest:.3f} s between MPI_Init and MPI_Finalize, less than {SHORTEST:g} s"
     others = {host: cpu_of_others(evidence, host) for host in evidence.hosts if may_share(evidence, host)}
     for host in others:
         if others[host] is None:
             return NOT_JUDGED, f"ranks may use the same CPUs of {host}, whose CPU time was not recorded"
-    known = {rank: _limited(found, others.get(evidence.host_of(rank))) for rank, found in known.items()}
+    known = {rank: _limited(usage, others.get(evidence.host_of(rank))) for rank, usage in known.items()}
     worst = max(known, key=lambda rank: (known[rank].disturbed, known[rank].waiting))
-    found = known[worst]
-    waited = f"rank {worst} waited {found.waiting:.0%} of its time for a CPU"
-    if found.disturbed:
+    waiting_most = known[worst]
+    waited = f"rank {worst} waited {waiting_most.waiting:.0%} of its time for a CPU"
+    if waiting_most.disturbed:
         others_text = _others_text(evidence, evidence.host_of(worst))
         process = f"; {named}" if (named := busy_process(evidence)) else ""
         return DISTURBED, f"{waited}{others_text}{process}"
     claimed = evidence.claim.get("ranks", "")
     if claimed.isdecimal() and len(known) < int(claimed):
         return NOT_JUDGED, f"{len(known)} of {claimed} ranks recorded their time of waiting for a CPU"
-    return QUIET, f"{waited}, in which other ranks used it" if found.waiting > WAITING else waited
+    return QUIET, f"{waited}, in which other ranks used it" if waiting_most.waiting > WAITING else waited
 
 
 def _stopped(evidence: Evidence) -> str:
@@ -100,8 +101,8 @@ def _stopped(evidence: Evidence) -> str:
 def busy_process(evidence: Evidence) -> str:
     """``python3 (pid 123, uid 0) used 1.0 CPUs``: what took the most CPU time beside the ranks; or empty."""
     named = (_BUSY_PROCESS.fullmatch(seen.get("end.busy_process", "")) for seen in evidence.ranks.values())
-    found = [match for match in named if match]
-    worst = max(found, key=lambda match: float(match[2]), default=None)
+    processes = [match for match in named if match]
+    worst = max(processes, key=lambda match: float(match[2]), default=None)
     return f"{worst[1]} used {worst[2]} CPUs" if worst else ""
 
 
@@ -110,19 +111,19 @@ def stopped_by_others(evidence: Evidence) -> str:
 
     Empty for any other run. Others have the rest of the CPUs to themselves: more is taken from the ranks.
     """
-    found = _OTHERS_AT_THE_END.fullmatch(evidence.job.get("others_used_cpus", ""))
+    at_the_end = _OTHERS_AT_THE_END.fullmatch(evidence.job.get("others_used_cpus", ""))
     ranks = evidence.claim.get("ranks_per_node", "")
-    if evidence.job.get("exit_status") != _TIME_LIMIT_MET or not found or not ranks.isdecimal():
+    if evidence.job.get("exit_status") != _TIME_LIMIT_MET or not at_the_end or not ranks.isdecimal():
         return ""
-    others, cpus = float(found[1]), int(found[2])
+    others, cpus = float(at_the_end[1]), int(at_the_end[2])
     if others <= max(cpus - int(ranks), 0) + LEAST_OF_OTHERS:
         return ""
-    return f"other processes used {found[0]} CPUs"
+    return f"other processes used {at_the_end[0]} CPUs"
 
 
-def _limited(found: Usage, others: float | None) -> Usage:
+def _limited(usage: Usage, others: float | None) -> Usage:
     """Ranks may also wait for each other; others caused no more than the CPU time that they used."""
-    return found if others is None else found._replace(by_others=min(found.wait, max(others - TICK_ERROR, 0)))
+    return usage if others is None else usage._replace(by_others=min(usage.wait, max(others - TICK_ERROR, 0)))
 
 
 def may_be_disturbed(evidence: str) -> bool:
@@ -171,3 +172,36 @@ def _steal_text(node: Mapping[str, str]) -> str:
     except (KeyError, ValueError):
         return ""
     return f"; the hypervisor took {steal / total:.0%} of its CPUs" if total and steal > 0.05 * total else ""
+
+
+def ranks_by_host(evidence: Evidence) -> Mapping[str, Sequence[Rank]]:
+    """What the ranks of each host recorded; those without a host are left out."""
+    placed = (rank for rank in evidence.ranks.values() if rank.get("start.host"))
+    return grouped(placed, lambda rank: rank["start.host"])
+
+
+def shared_cpus(evidence: Evidence) -> str:
+    """``4 ranks on 2 CPUs of node1``: a host whose ranks outnumber the CPUs that they may use; or empty."""
+    for host, ranks in ranks_by_host(evidence).items():
+        cpus = _allowed(ranks)
+        if cpus and len(ranks) > cpus:
+            return f"{len(ranks)} ranks on {cpus} CPU{'s' * (cpus > 1)} of {host}"
+    return ""
+
+
+def may_share(evidence: Evidence, host: str) -> bool:
+    """Whether two ranks of a host may use the same CPU, as unbound ranks may."""
+    ranks = ranks_by_host(evidence).get(host, ())
+    try:
+        allowed = [set(cpu_list(rank["start.allowed"])) for rank in ranks]
+    except (KeyError, ValueError):
+        return True
+    return len(set().union(*allowed)) < sum(map(len, allowed))
+
+
+def _allowed(ranks: Sequence[Rank]) -> int:
+    """How many CPUs the ranks of a host may use together; 0 where that is not known of all."""
+    try:
+        return len(set().union(*(cpu_list(rank["start.allowed"]) for rank in ranks)))
+    except (KeyError, ValueError):
+        return 0

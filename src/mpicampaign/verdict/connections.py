@@ -56,10 +56,10 @@ class Exchanged:
     @property
     def interfaces(self) -> Counter[str]:
         """Bytes that the ranks sent and received over each interface of theirs."""
-        found: Counter[str] = Counter()
+        by_interface: Counter[str] = Counter()
         for each in self.moved:
-            found[each.interface] += each.sent + each.received
-        return found
+            by_interface[each.interface] += each.sent + each.received
+        return by_interface
 
     def carried(self, ranks: Container[int], without: str = "") -> int:
         """Bytes that these ranks moved, the larger of both directions; without those of one interface."""
@@ -77,7 +77,7 @@ def exchanged_over_tcp(evidence: Evidence) -> Exchanged | None:
     accounts = {rank: _connections(seen) for rank, seen in evidence.ranks.items()}
     if not accounts or None in accounts.values():
         return None
-    known = [(rank, each) for rank, found in accounts.items() for each in found or ()]
+    known = [(rank, each) for rank, account in accounts.items() for each in account or ()]
     ends = {(_where(evidence, rank, each), each.ends): (rank, each) for rank, each in known}
     sums = [Moved(rank, *each) for rank, seen in evidence.ranks.items() for each in _sums(seen)]
     moved, unpaired = list(sums), Counter[int]()
@@ -105,11 +105,11 @@ def _connections(seen: Mapping[str, str]) -> list[Connection] | None:
     count = number(seen.get("end.tcp", ""))
     if count is None or "end.tcp_lost" in seen:
         return None
-    found = [_connection(seen[key].split()) for key in seen if key.startswith("end.tcp.")]
+    recorded = [_connection(seen[key].split()) for key in seen if key.startswith("end.tcp.")]
     summed = [_sum(seen[key]) for key in seen if key.startswith(_SUM)]
-    whole = [each for each in found if each is not None]
+    whole = [each for each in recorded if each is not None]
     sums = [each[0] for each in summed if each is not None]
-    if len(whole) < len(found) or len(sums) < len(summed):
+    if len(whole) < len(recorded) or len(sums) < len(summed):
         return None
     return whole if len(whole) + sum(sums) == count else None
 
@@ -140,5 +140,5 @@ def _sum(value: str) -> tuple[int, int, int] | None:
 def _sums(seen: Mapping[str, str]) -> Iterator[tuple[str, int, int]]:
     """Interface, bytes sent and bytes received of the connections that a rank summed up."""
     for key in seen:
-        if key.startswith(_SUM) and (found := _sum(seen[key])):
-            yield _device(key.removeprefix(_SUM)), found[1], found[2]
+        if key.startswith(_SUM) and (total := _sum(seen[key])):
+            yield _device(key.removeprefix(_SUM)), total[1], total[2]

@@ -106,11 +106,11 @@ def cpu_list(text: str) -> set[int]:
     ValueError
         when the text is not such a list.
     """
-    found: set[int] = set()
+    cpus: set[int] = set()
     for part in text.split(","):
         first, _, last = part.partition("-")
         end = int(last or first)
         if end >= MOST_CPUS:
             raise ValueError(f"CPU {end}")
-        found.update(range(int(first), end + 1))
-    return found
+        cpus.update(range(int(first), end + 1))
+    return cpus

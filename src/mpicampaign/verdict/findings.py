@@ -38,7 +38,7 @@ def number(text: str) -> int | None:
 def conclude(findings: Sequence[Finding]) -> tuple[str, tuple[str, ...]]:
     """The verdict of all findings and its reasons: a contradiction decides, then missing evidence."""
     for outcome, verdict in ((CONTRADICTS, CONTRADICTED), (LACKS, UNVERIFIED)):
-        reasons = tuple(str(found) for found in findings if found.outcome == outcome)
+        reasons = tuple(str(finding) for finding in findings if finding.outcome == outcome)
         if reasons:
             return verdict, reasons
     return VERIFIED, tuple(map(str, findings))

@@ -17,8 +17,7 @@ from mpicampaign.identity import identity, run_path
 from mpicampaign.records import DECLARED, VERIFIED, Case
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
-from mpicampaign.verdict.launched import launch_findings
-from mpicampaign.verdict.output_time import output_findings
+from mpicampaign.verdict.launched import launch_findings, output_findings
 from mpicampaign.verdict.request import request_findings
 from mpicampaign.verdict.software import software_findings
 from mpicampaign.verdict.traffic import transport_findings
@@ -60,7 +59,7 @@ def judge(
     """
     findings = _claim(evidence, expected or {}) + _files(evidence, checksums or {})
     if not findings:
-        findings = [found for check in CHECKS for found in check(evidence)]
+        findings = [each for check in CHECKS for each in check(evidence)]
         tables = tuple(series)
         findings += transport_findings(evidence, output, tables) + output_findings(evidence, output, tables)
     verdict, reasons = conclude(findings)
@@ -113,11 +112,11 @@ def _identity(declared: str) -> str:
 def _files(evidence: Evidence, checksums: Mapping[str, str]) -> list[Finding]:
     """The raw outputs must be unchanged since the run."""
     recorded = {name: evidence.job.get(f"sha256.{name}") for name in checksums}
-    if changed := [name for name, found in checksums.items() if recorded[name] not in (None, found)]:
+    if changed := [name for name, checksum in checksums.items() if recorded[name] not in (None, checksum)]:
         return [
             Finding("result", CONTRADICTS, f"{changed[0]} was changed after the run: its checksum differs")
         ]
-    if missing := [name for name, found in recorded.items() if found is None]:
+    if missing := [name for name, checksum in recorded.items() if checksum is None]:
         return [Finding("result", LACKS, f"the checksum of {missing[0]} was not recorded")]
     return []
 
@@ -137,30 +136,32 @@ def _script(evidence: Evidence) -> list[Finding]:
             return [Finding("job script", LACKS, f"it recorded no {key}")]
         if job[key] != claim[key]:
             return [Finding("job script", CONTRADICTS, f"{key} {job[key]!r}, not {claim[key]!r}; {_EDITED}")]
-    found = job.get("script_sha256", "")
-    if not found:
+    recorded = job.get("script_sha256", "")
+    if not recorded:
         return [Finding("job script", LACKS, "the script could not compute its own checksum")]
-    bad = f"checksum {found[:12]} belongs to no script rendered for this run; {_EDITED}"
-    return [finding("job script", found in claim["scripts"].split(), f"checksum {found[:12]}", bad)]
+    bad = f"checksum {recorded[:12]} belongs to no script rendered for this run; {_EDITED}"
+    return [finding("job script", recorded in claim["scripts"].split(), f"checksum {recorded[:12]}", bad)]
 
 
 def _program(evidence: Evidence) -> list[Finding]:
-    claimed, found = evidence.claim.get("program_sha256", ""), evidence.job.get("program_sha256", "")
+    claimed, recorded = evidence.claim.get("program_sha256", ""), evidence.job.get("program_sha256", "")
     if not claimed:
         return []
-    if not found:
+    if not recorded:
         return [Finding("program", LACKS, "its checksum was not recorded")]
-    bad = f"checksum {found[:12]}, not {claimed[:12]}: another program ran"
-    return [finding("program", found == claimed, f"checksum {found[:12]}", bad)]
+    bad = f"checksum {recorded[:12]}, not {claimed[:12]}: another program ran"
+    return [finding("program", recorded == claimed, f"checksum {recorded[:12]}", bad)]
 
 
 def _settings(evidence: Evidence) -> list[Finding]:
     wanted = {k.removeprefix("setting."): v for k, v in evidence.claim.items() if k.startswith("setting.")}
-    found = {name: evidence.job.get(f"env.{name}") for name in wanted}
-    if missing := [name for name, value in found.items() if value is None]:
+    set_to = {name: evidence.job.get(f"env.{name}") for name in wanted}
+    if missing := [name for name, value in set_to.items() if value is None]:
         return [Finding("settings", LACKS, f"{missing[0]} was not recorded")]
     wrong = [
-        f"{name} was {found[name]}, not {v}" for name, v in wanted.items() if _plain(found[name]) != _plain(v)
+        f"{name} was {set_to[name]}, not {v}"
+        for name, v in wanted.items()
+        if _plain(set_to[name]) != _plain(v)
     ]
     return [finding("settings", not wrong, "as rendered", "; ".join(wrong))] if wanted else []
 
@@ -201,9 +202,9 @@ def _hosts(evidence: Evidence) -> list[Finding]:
         return [Finding("hosts", LACKS, f"rank {unnamed[0]} did not name its host each time")]
     counts = Counter(evidence.host_of(rank) for rank in evidence.ranks)
     nodes, per_node = (number(evidence.claim.get(key, "")) for key in ("nodes", "ranks_per_node"))
-    found = ", ".join(f"{host} ({count} ranks)" for host, count in counts.items())
+    used = ", ".join(f"{host} ({count} ranks)" for host, count in counts.items())
     holds = len(counts) == nodes and set(counts.values()) == {per_node}
-    findings = [finding("hosts", holds, found, f"{found}; claimed {nodes} node(s) of {per_node} rank(s)")]
+    findings = [finding("hosts", holds, used, f"{used}; claimed {nodes} node(s) of {per_node} rank(s)")]
     return findings + _members(evidence)
 
 

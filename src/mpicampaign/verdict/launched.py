@@ -1,6 +1,7 @@
 """What happened between the launcher and the ranks: arguments, variables, preloaded libraries, clocks.
 
-Evidence of releases that did not record this has no finding here, and is judged as before.
+And whether the output may be of its run: the time that it accounts for, and its dates. Evidence of releases
+that did not record this has no finding here, and is judged as before.
 """
 
 from __future__ import annotations
@@ -8,15 +9,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.mpis import of_launcher, steers_library
+from mpicampaign.suites import SUITES
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
 from mpicampaign.verdict.software import checksums_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
+    from mpicampaign.records import Series
     from mpicampaign.verdict.evidence import Evidence, Rank
 
 # A clock that runs at another speed is off by more than both; honest ones were off by 0.04 ms at most.
@@ -51,10 +55,10 @@ def seconds_between(seen: Rank, clock: str) -> float | None:
 
 def _declared(evidence: Evidence) -> dict[str, Any]:
     try:
-        found = json.loads(evidence.claim.get("declared", ""))
+        declared = json.loads(evidence.claim.get("declared", ""))
     except ValueError:
         return {}
-    return found if isinstance(found, dict) else {}
+    return declared if isinstance(declared, dict) else {}
 
 
 def _arguments(evidence: Evidence) -> Iterator[Finding]:
@@ -62,17 +66,17 @@ def _arguments(evidence: Evidence) -> Iterator[Finding]:
     wanted, resolved = evidence.job.get("arguments", ""), evidence.job.get("program_sha256", "")
     checksums = checksums_of(evidence, "program")
     for rank, seen in sorted(evidence.ranks.items()):
-        found = seen.get("start.arguments")
-        if found is None:
+        recorded = seen.get("start.arguments")
+        if recorded is None:
             if len(wanted) < LONGEST_VALUE:
                 yield Finding("arguments", LACKS, f"rank {rank} recorded none")
                 return
-        elif found != wanted:
-            bad = f"rank {rank} had {found!r}, not {wanted!r}"
+        elif recorded != wanted:
+            bad = f"rank {rank} had {recorded!r}, not {wanted!r}"
             if checksums[rank] == resolved:
                 yield Finding("arguments", CONTRADICTS, f"{bad}, as the job script started it")
                 return
-            if not (_ends_with(found, wanted) or _ends_with(wanted, found)):
+            if not (_ends_with(recorded, wanted) or _ends_with(wanted, recorded)):
                 yield Finding("arguments", LACKS, f"{bad}; another program started it")
                 return
     yield Finding("arguments", SUPPORTS, "as in the job script")
@@ -192,3 +196,49 @@ def _clocks(evidence: Evidence) -> Iterator[Finding]:
                 yield Finding("clocks", CONTRADICTS, bad)
                 return
     yield Finding("clocks", SUPPORTS, "as the kernel's")
+
+
+ROUNDING = 1.01, 0.002  # share, and s: printed times are rounded
+DATE_ERROR = 5  # s; dates have whole seconds, and a clock may be set meanwhile
+
+
+def output_findings(evidence: Evidence, output: str, series: Iterable[Series]) -> list[Finding]:
+    """None where the kernel's clock was not recorded, or nothing is known of the suite's outputs."""
+    suite = SUITES.get(evidence.claim.get("suite", ""))
+    passed = [
+        span for seen in evidence.ranks.values() if (span := seconds_between(seen, "raw_ns")) is not None
+    ]
+    if suite is None or not passed:
+        return []
+    findings = []
+    if least := suite.least_time(series):
+        share, more = ROUNDING
+        said = (
+            f"it accounts for {least:.2f} s or more; {max(passed):.2f} s passed from MPI_Init to MPI_Finalize"
+        )
+        holds = least <= share * max(passed) + more
+        findings.append(Finding("output", SUPPORTS if holds else CONTRADICTS, said))
+    return findings + list(_dates(evidence, suite.printed_times(output, _offset(evidence))))
+
+
+def _offset(evidence: Evidence) -> int:
+    """The offset (s) of local time at rank 0, which prints."""
+    try:
+        return int(evidence.ranks[0]["start.utc_offset"])
+    except (KeyError, ValueError):
+        return 0
+
+
+def _dates(evidence: Evidence, moments: Iterable[float]) -> Iterator[Finding]:
+    try:
+        first, last = (
+            datetime.fromisoformat(evidence.ranks[0][f"{moment}.time"]) for moment in ("start", "end")
+        )
+    except (KeyError, ValueError):
+        return
+    for moment in moments:
+        if not first.timestamp() - DATE_ERROR <= moment <= last.timestamp() + DATE_ERROR:
+            off = moment - first.timestamp()
+            when = f"{abs(off):.0f} s {'before' if off < 0 else 'after'} MPI_Init of rank 0"
+            yield Finding("output", CONTRADICTS, f"its date is {when}: another run printed it")
+            return

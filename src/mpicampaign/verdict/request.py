@@ -27,10 +27,10 @@ def request_findings(evidence: Evidence) -> list[Finding]:
         return []
     asked = {key: evidence.claim.get(f"request.{key}", "") for key in scheduler.granted}
     given = {key: evidence.job.get(f"env.{name}", "") for key, name in scheduler.granted.items()}
-    found = [
+    findings = [
         _one(key, asked[key], given[key]) for key in asked if key != "hosts" and asked[key] and given[key]
     ]
-    return found + _hosts(evidence, scheduler, asked.get("hosts", "").split())
+    return findings + _hosts(evidence, scheduler, asked.get("hosts", "").split())
 
 
 def _one(key: str, asked: str, given: str) -> Finding:

@@ -42,12 +42,12 @@ def _programs(evidence: Evidence) -> Finding:
     """The finding of all ranks: the first contradiction, else the first rank without proof."""
     resolved = evidence.job.get("program_sha256", "")
     checksums = checksums_of(evidence, "program")
-    found = [_program(evidence, rank, checksums[rank], resolved) for rank in sorted(evidence.ranks)]
+    programs = [_program(evidence, rank, checksums[rank], resolved) for rank in sorted(evidence.ranks)]
     for outcome in (CONTRADICTS, LACKS):
-        for each in found:
+        for each in programs:
             if each.outcome == outcome:
                 return each
-    return found[0]
+    return programs[0]
 
 
 def _program(evidence: Evidence, rank: int, checksum: str, resolved: str) -> Finding:
@@ -113,17 +113,17 @@ def checksums_of(evidence: Evidence, what: str) -> dict[int, str]:
 def _libraries(evidence: Evidence) -> list[Finding]:
     """One library for all ranks, that of the claim, of the launcher's version."""
     checksums = checksums_of(evidence, "library")
-    found = {rank: _library(evidence, rank, checksums[rank]) for rank in sorted(evidence.ranks)}
-    for rank, each in found.items():
+    libraries = {rank: _library(evidence, rank, checksums[rank]) for rank in sorted(evidence.ranks)}
+    for rank, each in libraries.items():
         if not each.path or not each.content:
             return [Finding("MPI library", LACKS, f"rank {rank} recorded no file of an MPI library")]
-    first = min(found)
-    for rank, each in found.items():
-        if each.content != found[first].content or _differ(each.says, found[first].says):
-            bad = f"rank {first} mapped {found[first]}, rank {rank} {each}"
+    first = min(libraries)
+    for rank, each in libraries.items():
+        if each.content != libraries[first].content or _differ(each.says, libraries[first].says):
+            bad = f"rank {first} mapped {libraries[first]}, rank {rank} {each}"
             return [Finding("MPI library", CONTRADICTS, bad)]
     checks = (_kind, _version, _below_prefix)
-    findings = [each for check in checks for each in check(evidence, found[first])]
+    findings = [each for check in checks for each in check(evidence, libraries[first])]
     wrong = [each for each in findings if each.outcome == CONTRADICTS]
     return wrong[:1] or findings
 

@@ -10,18 +10,23 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.mpis import reported_transports
 from mpicampaign.verdict.connections import LOOPBACK, exchanged_over_tcp
-from mpicampaign.verdict.counters import counter_findings, missing_counters, ports_may_have_carried, traffic
+from mpicampaign.verdict.counters import (
+    counter_findings,
+    missing_counters,
+    payload,
+    ports_may_have_carried,
+    traffic,
+    volume,
+)
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, finding, number
-from mpicampaign.verdict.payload import payload, volume
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from mpicampaign.records import Series
     from mpicampaign.verdict.connections import Exchanged
-    from mpicampaign.verdict.counters import Traffic
+    from mpicampaign.verdict.counters import Payload, Traffic
     from mpicampaign.verdict.evidence import Evidence
-    from mpicampaign.verdict.payload import Payload
 
 SOCKETS = "ranks' sockets"
 # Nearly all or nearly none of the payload. Measured over TCP: the ranks' sockets carry the payload and 13 to
@@ -68,16 +73,16 @@ def _parts(evidence: Evidence, kind: list[Finding], network: list[Finding]) -> l
     """Kind and network of the claim; shared memory, and a claim that names no network, have the kind only."""
     claim = evidence.claim
     named = {"tcp": "interface", "ibv": "device"}.get(claim["transport"], "")
-    found = _proved(f"transport {claim['transport']}", kind)
+    proofs = _proved(f"transport {claim['transport']}", kind)
     if name := claim.get(named, ""):
-        found += _proved(f"{named} {name}", network)
-    return list(dict.fromkeys(found))
+        proofs += _proved(f"{named} {name}", network)
+    return list(dict.fromkeys(proofs))
 
 
 def _proved(part: str, findings: list[Finding]) -> list[Finding]:
     """What proves or contradicts a part; what is missing only where nothing does."""
-    found = [each for each in findings if each.outcome != LACKS]
-    return found or [Finding(part, LACKS, f"no evidence: {'; '.join(map(str, findings))}")]
+    present = [each for each in findings if each.outcome != LACKS]
+    return present or [Finding(part, LACKS, f"no evidence: {'; '.join(map(str, findings))}")]
 
 
 def _report(evidence: Evidence, output: str) -> Finding:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.show.cells import published_mark, statistic_of
 from mpicampaign.show.charts.model import DotRow
 from mpicampaign.show.charts.scene import PLACEMENT
-from mpicampaign.show.not_available import offered
-from mpicampaign.show.published import published_mark, statistic_of
+from mpicampaign.show.runs import offered
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:

@@ -11,9 +11,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.records import CONTRADICTED, FAILED
 from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
 from mpicampaign.show.charts.trees import label_of_all
-from mpicampaign.show.disturbed import explained, mark_of
-from mpicampaign.show.not_available import is_offered
-from mpicampaign.show.runs import run_counts
+from mpicampaign.show.runs import explained, is_offered, mark_of, run_counts
 from mpicampaign.show.sentences import KIND_NAMES, absence
 from mpicampaign.text import clip, visible
 

@@ -24,7 +24,7 @@ from mpicampaign.show.charts.looks import LINES
 from mpicampaign.show.charts.model import CurvePanel
 from mpicampaign.show.charts.scene import FACETS, HOST_GROUP, PLACEMENT
 from mpicampaign.show.charts.trees import without_twins
-from mpicampaign.show.disturbed import explained, mark_of
+from mpicampaign.show.runs import explained, mark_of
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ _ANGLES = 16
 _NEAR = 0.17  # from here on a line leads from the point to its number
 
 
-class Box(NamedTuple):
+class Extent(NamedTuple):
     """What is taken on the page: left, right, bottom, top."""
 
     left: float
@@ -34,7 +34,7 @@ class Box(NamedTuple):
     bottom: float
     top: float
 
-    def overlaps(self, other: Box) -> bool:
+    def overlaps(self, other: Extent) -> bool:
         """Whether the two have a place in common."""
         beside = self.left >= other.right or other.left >= self.right
         return not (beside or self.bottom >= other.top or other.bottom >= self.top)
@@ -93,7 +93,7 @@ def _intervals(panel: Panel, point: ScatterPoint) -> Iterator[list[Point]]:
 
 
 def _number(panel: Panel, members: Sequence[Member], places: Sequence[Point]) -> None:
-    taken = [Box(x - 0.03, x + 0.03, y - 0.03, y + 0.03) for x, y in places]
+    taken = [Extent(x - 0.03, x + 0.03, y - 0.03, y + 0.03) for x, y in places]
     for number, (member, place) in enumerate(zip(members, places, strict=True), 1):
         own = member.look is not None
         width = width_of(str(number), _SIZE, own) + 0.02
@@ -108,7 +108,7 @@ def _number(panel: Panel, members: Sequence[Member], places: Sequence[Point]) ->
         panel.page.text(x, y, str(number), _SIZE, ink, align="center", bold=own)
 
 
-def _free(point: Point, width: float, within: Place, taken: Sequence[Box]) -> Point | None:
+def _free(point: Point, width: float, within: Place, taken: Sequence[Extent]) -> Point | None:
     """The nearest place for a number that is free and within the panel."""
     for distance in _DISTANCES:
         for turn in range(_ANGLES):
@@ -128,9 +128,9 @@ def _edge_of(number: Point, point: Point) -> Point:
     return point[0] + share * (number[0] - point[0]), point[1] + share * (number[1] - point[1])
 
 
-def _around(middle: Point, width: float) -> Box:
+def _around(middle: Point, width: float) -> Extent:
     x, y = middle
-    return Box(x - width / 2, x + width / 2, y - _TALL / 2, y + _TALL / 2)
+    return Extent(x - width / 2, x + width / 2, y - _TALL / 2, y + _TALL / 2)
 
 
 def _draw_key(page: Page, members: Sequence[Member], top: float, down: int) -> None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.stopping import look
+from mpicampaign.compare.stopping import precision
 from mpicampaign.grouping import grouped
 from mpicampaign.records import CONTRADICTED, NOT_AVAILABLE, OK
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Part, Span
-from mpicampaign.show.rankings import look_text
+from mpicampaign.show.pairs import precision_text
 from mpicampaign.show.report.tables import state
 from mpicampaign.show.runs import state_of
 
@@ -44,7 +44,9 @@ def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Ta
         anchor=anchor,
         on_page=tuple(LineOnPage(anchor=f"{anchor}-r{record.repeat}") for record in records),
     )
-    enough = [Paragraph(f"{name}: {look_text(look(cell.values))}", "legend") for name, cell in found]
+    enough = [
+        Paragraph(f"{name}: {precision_text(precision(cell.values))}", "legend") for name, cell in found
+    ]
     count = Span(f"{len(records)} runs", "small")
     return Fold((Span(str(case), "heading"), " ", count), (grid, *enough), "case")
 

@@ -19,13 +19,11 @@ from mpicampaign.show.document import (
     Verbatim,
 )
 from mpicampaign.show.gathers import gather_nodes
-from mpicampaign.show.names import runs_are
-from mpicampaign.show.not_available import offered
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.rankings import errors_text
 from mpicampaign.show.report.curves import curve_chart
 from mpicampaign.show.report.tables import comparison_nodes, doubts_grid, ranking_nodes, state
-from mpicampaign.show.runs import disturbed_counts, how_many, period, run_counts
+from mpicampaign.show.runs import disturbed_counts, how_many, offered, period, run_counts, runs_are
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -83,7 +81,7 @@ def tables_part(source: Source) -> Part:
     }
     titles = {anchor: table.title for anchor, table in numbered.items()}
     nodes = [node for anchor, table in numbered.items() for node in comparison_nodes(source, table, anchor)]
-    nodes += gather_nodes(comparison, source.view.unit, 3)
+    nodes += gather_nodes(comparison, source.view, 3)
     start = (Heading("Tables"), Paragraph(legend, "legend"), *_list(titles, "List of tables"))
     return Part((*start, *nodes), "tables", "", "Tables")
 

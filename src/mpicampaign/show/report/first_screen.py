@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from mpicampaign.show.answers import SHOWN, behind
-from mpicampaign.show.disturbed import explained, marks_of
+from mpicampaign.show.answers import behind
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Part, Span
-from mpicampaign.show.mine import MINE, mine_legend, mine_lines, mine_table
-from mpicampaign.show.paired import LEGEND as PAIRED_LEGEND
+from mpicampaign.show.pairs import OWN, PAIRED_LEGEND, own_legend, own_lines, own_table
+from mpicampaign.show.rankings import SHOWN
+from mpicampaign.show.runs import explained
 from mpicampaign.show.summary import summary
 from mpicampaign.show.writers.html import element
 
@@ -35,7 +35,7 @@ LEGEND = (
 
 def first_screen(source: Source) -> Part:
     """What is fastest, by how much, whether it is real, and whether the machine was quiet."""
-    found = summary(source.comparison, source.view.unit)
+    found = summary(source.comparison, source.view)
     every = [_answer(source, answer, f"answer-{number}") for number, answer in enumerate(found.answers, 1)]
     shown = every if len(every) <= _SHOWN + 1 else every[:_SHOWN]
     folded = (
@@ -47,14 +47,14 @@ def first_screen(source: Source) -> Part:
     nodes += _explained(source, found.answers) if found.answers else []
     doubts = Span("Left out and in doubt", link="#doubts")
     nodes += [] if found.answers or found.paired else [Paragraph(("The reasons are in ", doubts, "."))]
-    return Part((*nodes, *_mine(source)), "answers", "", "Answers")
+    return Part((*nodes, *_own(source)), "answers", "", "Answers")
 
 
 def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:
     """What the picture shows, and what the answers rest on."""
     nodes: list[PageNode] = []
     for answer in found:
-        lines = tuple(behind(answer, source.view.unit))
+        lines = tuple(behind(answer, source.view))
         nodes += [Heading(answer.title, 3), Items(lines)] if lines else []
     fold = [Fold("What these answers rest on: each pair, and the runs behind it", tuple(nodes))]
     rows = (one.row for answer in found for one in answer.candidates)
@@ -104,12 +104,12 @@ def _ratios(
         (
             Box(Span(one.name, "strong" if one.leads else "")),
             Box(_mark(one, ends, ticks), role="scale"),
-            Box(
-                Span(one.value, link=source.runs_of(one.row)),
-                marks_of(one.row),
+            one.shown.box("median")._replace(
+                text=Span(one.value, link=source.runs_of(one.row)),
                 value=one.ratio,
+                ends=None,
                 role="value",
-                below=(Span(one.interval, "small"),),
+                below=(Span(one.shown.interval, "small"),),
             ),
         )
         for one in chosen
@@ -163,18 +163,18 @@ def _axis(ends: tuple[float, float], ticks: Sequence[float]) -> Markup:
 # The campaign's own host groups
 
 
-def _mine(source: Source) -> list[PageNode]:
+def _own(source: Source) -> list[PageNode]:
     """Own host groups against others; empty where there are none."""
-    comparison, unit = source.comparison, source.view.unit
-    lines = mine_lines(comparison, unit)
+    comparison, view = source.comparison, source.view
+    lines = own_lines(comparison, view)
     if not lines:
         return []
     header = ("metric", "placement", "mine", "other", "mine / other", "result")
-    pairs = tuple(tuple(map(Box, line)) for line in mine_table(comparison, unit))
-    grid = Grid(f"{MINE}, each", 4, header, pairs, remarks=1, role="sortable", label=f"{MINE}, each")
+    pairs = tuple(tuple(map(Box, line)) for line in own_table(comparison, view))
+    grid = Grid(f"{OWN}, each", 4, header, pairs, remarks=1, role="sortable", label=f"{OWN}, each")
     return [
-        Heading(MINE, 3),
+        Heading(OWN, 3),
         Items(tuple(lines)),
-        Paragraph(mine_legend(comparison), "legend"),
+        Paragraph(own_legend(comparison), "legend"),
         Fold("Each of them", (grid,)),
     ]

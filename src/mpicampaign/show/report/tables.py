@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
-from mpicampaign.compare.findings import MODES, NOT_COMPARABLE, OF_ONE_SERIES
-from mpicampaign.dimension import BANDWIDTH, RATIO
+from mpicampaign.compare.findings import MODES, OF_ONE_SERIES
+from mpicampaign.dimension import RATIO
 from mpicampaign.records import NOT_AVAILABLE
-from mpicampaign.show.disturbed import disturbed_lines, explained, marks_of
-from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Span
-from mpicampaign.show.fits import LEGEND, fit_grid, fit_lines
-from mpicampaign.show.names import runs_are
-from mpicampaign.show.not_available import is_offered, not_available, offered
-from mpicampaign.show.numbers import probability, size_range
-from mpicampaign.show.published import published_mark, published_sources
-from mpicampaign.show.rankings import absent_text, change_ratio, change_verdict, verdict
+from mpicampaign.show.cells import STATISTICS, metric_cell, published_mark, published_sources
+from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Span
+from mpicampaign.show.numbers import probability
+from mpicampaign.show.pairs import change_ratio, change_verdict
+from mpicampaign.show.rankings import absent_text, disturbed_lines, verdict
+from mpicampaign.show.runs import explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, kind_name, reason
 from mpicampaign.text import repeats_text, visible
 
@@ -26,16 +24,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from mpicampaign.compare.changes import Changes
+    from mpicampaign.compare.changes import Change, Changes
     from mpicampaign.compare.findings import Note
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.ranking import Absent, Pair, Ranking
-    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, PublishedRow, Table
     from mpicampaign.records import Case, Record
     from mpicampaign.show.document import PageNode, Text
-    from mpicampaign.show.form import View
-    from mpicampaign.statistics.medians import Summary
+    from mpicampaign.show.view import View
 
 _EMPTY = Box("", role="short")
 
@@ -70,29 +67,12 @@ def state(kind: str) -> Span:
 
 
 def comparison_nodes(source: Source, table: Table, anchor: str) -> list[PageNode]:
-    """The comparison, what was published, and Hockney's model."""
+    """The comparison, and what was published."""
     return [
         Heading(table.title, 3, anchor),
         _comparison_grid(source, table),
         *([Items(tuple(sources), "below")] if (sources := published_sources(table)) else []),
-        *_fits(source, table),
     ]
-
-
-def _fits(source: Source, table: Table) -> list[PageNode]:
-    """Latency and asymptotic bandwidth for each protocol segment of each row."""
-    found = fit_lines(source.comparison, table, source.view.unit)
-    if not found:
-        return []
-    grid = replace(
-        fit_grid(found, source.view.unit),
-        title=f"{table.title}: Hockney's model, a line for each segment",
-        role="fits",
-        label=f"Hockney's model of {table.title}",
-        on_page=tuple(LineOnPage("first" if line.first else "") for line in found),
-    )
-    title = f"Latency and asymptotic bandwidth by Hockney's model: {table.title}"
-    return [Fold(title, (Paragraph(LEGEND, "legend"), grid))]
 
 
 # The comparison: a column for each metric. Metrics with parts, such as useful and wire bandwidth, have a
@@ -175,42 +155,27 @@ def _row_head(source: Source, row: Row, lines: int) -> tuple[Box, Box]:
 
 
 def _cell(source: Source, row: Row, metric: Metric | None) -> Box:
+    """The median, which leads to its runs; below, the interval and the change, mean and range."""
     if metric is None:
         return _EMPTY
-    cell = row.cell(metric)
-    if cell.summary is not None:
-        return _number_cell(source, row, cell, cell.summary)
-    absent = "not printed"
-    if any(note.kind == NOT_COMPARABLE for note in row.notes):
-        absent = kind_name(NOT_COMPARABLE)
-    if metric.bound:
-        absent = "no bound known" if cell.bound is None else "no size from 1 MiB on"
-    return Box(absent, role="number none")
-
-
-def _number_cell(source: Source, row: Row, cell: Cell, found: Summary) -> Box:
-    """The median, which leads to its runs; below, the interval and the change, mean and range."""
-    metric, dimension, view = cell.metric, cell.metric.dimension, source.view
-    small = [
-        f"mean {view.number(found.mean, dimension)}",
-        f"{view.number(found.minimum, dimension)} to {view.number(found.maximum, dimension)}",
-        *([f"at {size_range(cell.sizes)}"] if cell.sizes else []),
-        *([f"of {view.quantity(cell.bound, BANDWIDTH)}"] if cell.bound is not None else []),
-    ]
+    shown = metric_cell(row, metric, source.view, source.changes)
+    if shown.reasons:
+        return Box(kind_name(shown.reasons[0].kind), role="number none")
+    median, mean, low, high = map(shown.box, STATISTICS)
+    small = [f"mean {mean.text}", f"{low.text} to {high.text}"]
+    small += [f"at {shown.at}"] if shown.at else []
+    small += [f"of {shown.bound}"] if shown.bound else []
     below = (
-        Span(view.bounds(found.interval, dimension), "interval"),
-        *_change(source.changes, row, metric),
+        Span(shown.interval, "interval"),
+        *_change(shown.change),
         *(Span(text, "small") for text in small),
     )
-    median = view.number(found.median, dimension) + (" %" if metric.bound else "")
-    ends = (found.interval.low, found.interval.high) if found.interval else None
-    text = Span(median, link=source.runs_of(row))
-    return Box(text, marks_of(row), found.median, "number", below=below, ends=ends)
+    text = f"{median.text} %" if metric.bound else median.text
+    return median._replace(text=Span(text, link=source.runs_of(row)), role="number", below=below)
 
 
-def _change(changes: Changes | None, row: Row, metric: Metric) -> tuple[Span, ...]:
+def _change(change: Change | None) -> tuple[Span, ...]:
     """How a median changed since the earlier series, where there is one."""
-    change = changes.of(row, metric) if changes else None
     if change is None or not change_ratio(change):
         return ()
     found = change.difference
@@ -252,7 +217,7 @@ def _published_cell(source: Source, row: PublishedRow, metric: Metric | None) ->
 
 def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
     """What is tested, and what is said of disturbed runs."""
-    said = disturbed_lines(source.comparison, table, source.view.unit)
+    said = disturbed_lines(source.comparison, table, source.view)
     nodes = [*(_tested(source, table) if table.rankings else []), *([Items(said)] if said else [])]
     return [Heading(table.title, 3), *nodes] if nodes else []
 

@@ -12,7 +12,6 @@ from markupsafe import Markup
 from mpicampaign.files import write_whole
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.charts.selection import selections
-from mpicampaign.show.form import View
 from mpicampaign.show.frame import framed, program
 from mpicampaign.show.report.cases import runs_part
 from mpicampaign.show.report.document import (
@@ -27,6 +26,7 @@ from mpicampaign.show.report.document import (
 from mpicampaign.show.report.first_screen import first_screen
 from mpicampaign.show.report.tables import Source
 from mpicampaign.show.runs import anchors, facts
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.show.writers.html import html
 
 if TYPE_CHECKING:
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.records import Record
     from mpicampaign.show.figures.draw import Figure
+    from mpicampaign.show.view import View
 
 _LARGEST = 4_900_000  # characters of a report that mail and browsers take easily
 _MOST_DRAWN = 600_000  # of these, characters of figures; the others are linked
@@ -53,7 +54,7 @@ def write_report(
     campaign_text: str = "",
     provenance: dict[str, str] | None = None,
     beside: Sequence[str] = (),
-    unit: str = "MB/s",
+    view: View = DEFAULT,
     changes: Changes | None = None,
     history: str = "",
 ) -> None:
@@ -67,15 +68,12 @@ def write_report(
     campaign_text : the campaign file, shown as it is
     provenance : further facts to show, such as the version of this program
     beside : lines on results that are there and have no part in the report
-    unit : of bandwidths, MB/s (10^6 B/s) or MiB/s
     changes : the earlier series that medians are compared with
     history : address of the campaign's history, where it has one
     """
     title = campaign_title or campaign_name or "MPI campaign"
-    source = Source(
-        comparison, comparison.records, View(unit), path.parent, anchors(comparison.records), changes
-    )
-    charts = selections(Scene(comparison, unit))
+    source = Source(comparison, comparison.records, view, path.parent, anchors(comparison.records), changes)
+    charts = selections(Scene(comparison, view.unit))
     above = [first_screen(source), tables_part(source), *([curves_part(charts)] if charts else [])]
     below = [
         rankings_part(source),

@@ -6,18 +6,19 @@ import csv
 import io
 from typing import TYPE_CHECKING
 
+from mpicampaign.show.document import plain
 from mpicampaign.show.writer import DataWriter
 
 if TYPE_CHECKING:
-    from mpicampaign.show.data import Data, Value
+    from mpicampaign.show.document import Grid, Value
 
 
-def data_to_csv(data: Data) -> str:
+def data_to_csv(data: Grid) -> str:
     """Header and lines; numbers in full, empty where there is none."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_guarded(name) for name in data.names)
-    writer.writerows([_csv_cell(value) for value in line] for line in data.lines)
+    writer.writerow(_guarded(name) for name in map(plain, data.header))
+    writer.writerows([_csv_cell(value) for value in line] for line in data.values)
     return text.getvalue()
 
 

@@ -173,7 +173,7 @@ def _is_number(grid: Grid, column: int) -> bool:
 
 def _bodies(grid: Grid) -> Iterator[Markup]:
     looks = grid.on_page or [LineOnPage()] * len(grid.lines)
-    paired = zip(grid.lines, looks, strict=True)
+    paired = zip(grid.boxes, looks, strict=True)
     bodies = [list(lines) for _, lines in groupby(paired, key=lambda pair: pair[1].body)]
     for lines in bodies or [[]]:
         yield element("tbody", _lines(_line(grid, boxes, look) for boxes, look in lines))

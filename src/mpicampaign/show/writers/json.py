@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+from mpicampaign.show.document import plain
 from mpicampaign.show.writer import DataWriter
 
 if TYPE_CHECKING:
-    from mpicampaign.show.data import Data
+    from mpicampaign.show.document import Grid
 
 JSON_FORMAT = "mpicampaign-table"
 JSON_VERSION = 1
 
 
-def data_to_json(data: Data, campaign: str) -> str:
+def data_to_json(data: Grid, campaign: str) -> str:
     """One object for each line, ``null`` where there is no value; format in docs/formats.md."""
-    rows = [dict(zip(data.names, line, strict=True)) for line in data.lines]
-    header = {"format": JSON_FORMAT, "version": JSON_VERSION, "campaign": campaign, "columns": data.names}
+    names = list(map(plain, data.header))
+    rows = [dict(zip(names, line, strict=True)) for line in data.values]
+    header = {"format": JSON_FORMAT, "version": JSON_VERSION, "campaign": campaign, "columns": names}
     return json.dumps({**header, "rows": rows}, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 

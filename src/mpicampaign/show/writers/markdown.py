@@ -48,7 +48,7 @@ def _grid(grid: Grid) -> str:
     title = [f"### {markdown_text(grid.title)}", ""] if grid.title else []
     numbers = len(grid.header) - grid.names - grid.remarks
     rule = "|" + "---|" * grid.names + "---:|" * numbers + "---|" * grid.remarks
-    lines = [_line([*map(_box, line), *[""] * (len(grid.header) - len(line))]) for line in grid.lines]
+    lines = [_line([*map(_box, line), *[""] * (len(grid.header) - len(line))]) for line in grid.boxes]
     notes = [f"<sup>{mark}</sup> {markdown_text(text)}  " for mark, text in grid.footnotes]
     table = [*title, _line(map(markdown_text, grid.header)), rule, *lines]
     return "\n".join([*table, "", *notes] if notes else table)

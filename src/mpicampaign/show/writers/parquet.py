@@ -6,13 +6,14 @@ import io
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.show.document import plain
 from mpicampaign.show.writer import DataWriter
 
 if TYPE_CHECKING:
-    from mpicampaign.show.data import Data
+    from mpicampaign.show.document import Grid
 
 
-def data_to_parquet(data: Data, campaign: str) -> bytes:
+def data_to_parquet(data: Grid, campaign: str) -> bytes:
     """One column for each column, ``null`` where there is no value; the campaign's name in the metadata.
 
     Raises
@@ -27,9 +28,11 @@ def data_to_parquet(data: Data, campaign: str) -> bytes:
         message = f"Parquet needs the Python package pyarrow, which can't be loaded: {error}"
         raise UserError(Problem(message, hint="pip install pyarrow, or choose csv or json")) from error
     kinds = {str: arrow.string(), int: arrow.int64(), float: arrow.float64(), bool: arrow.bool_()}
-    fields = [arrow.field(name, kinds[kind]) for name, kind in data.columns]
+    named = zip(map(plain, data.header), data.kinds, strict=True)
+    fields = [arrow.field(name, kinds[kind]) for name, kind in named]
     schema = arrow.schema(fields, metadata={"campaign": campaign})
-    columns = [arrow.array([line[i] for line in data.lines], field.type) for i, field in enumerate(schema)]
+    lines = data.values
+    columns = [arrow.array([line[i] for line in lines], field.type) for i, field in enumerate(schema)]
     file = io.BytesIO()
     parquet.write_table(arrow.Table.from_arrays(columns, schema=schema), file)
     return file.getvalue()

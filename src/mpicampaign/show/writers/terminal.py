@@ -49,11 +49,9 @@ def _lines(node: Node, width: int) -> list[str]:
 def _aligned(grid: Grid, width: int) -> list[str]:
     """A grid without title, indented: columns without any text are left out, long lines are cut."""
     header = [list(map(plain, grid.header))] if any(grid.header) else []
-    count = len(grid.header)
-    marks = [
-        max((len(line[i].marks) for line in grid.lines if i < len(line)), default=0) for i in range(count)
-    ]
-    marked = (zip(line, marks, strict=False) for line in grid.lines)
+    count, boxes = len(grid.header), grid.boxes
+    marks = [max((len(line[i].marks) for line in boxes if i < len(line)), default=0) for i in range(count)]
+    marked = (zip(line, marks, strict=False) for line in boxes)
     lines = [*header, *([plain(box.text) + pad("".join(box.marks), n) for box, n in line] for line in marked)]
     parts = [(line, "") if len(line) == count else (line[:-1], line[-1]) for line in lines]
     columns = ([cells[i] for cells, _ in parts if i < len(cells)] for i in range(count))
@@ -78,10 +76,11 @@ def _narrow(widths: list[int], names: int, width: int) -> None:
 
 def _titled(grid: Grid, width: int) -> list[str]:
     """A grid with title; a wide one in parts with the names repeated."""
-    columns = [_column(grid, index, width) for index in range(len(grid.header))]
+    boxes = list(zip(map(Box, grid.header), *grid.boxes, strict=True))
+    columns = [_column(column, width, name=index < grid.names) for index, column in enumerate(boxes)]
     if sum(map(_width, columns)) - len(_GAP) > width:  # then numbers have two thirds of the line
         most = max(_NAME_WIDTH, width // 3 // grid.names)
-        columns[: grid.names] = [_column(grid, index, most) for index in range(grid.names)]
+        columns[: grid.names] = [_column(column, most, name=True) for column in boxes[: grid.names]]
     names, numbers = columns[: grid.names], columns[grid.names :]
     lines = _lines(Heading(plain(grid.title)), width)
     for part in _parts(names, numbers, width):
@@ -91,16 +90,15 @@ def _titled(grid: Grid, width: int) -> list[str]:
     return [*lines[:-1], *([""] if notes else []), *notes]
 
 
-def _column(grid: Grid, index: int, most: int) -> list[str]:
+def _column(boxes: Sequence[Box], most: int, *, name: bool) -> list[str]:
     """Heading and cells of a column, padded to one width; texts are cut at ``most``, marks never."""
-    boxes = [Box(grid.header[index]), *(line[index] for line in grid.lines)]
     marks = max(len(_marks(box)) for box in boxes)
-    if index < grid.names:
+    if name:
         texts = [clip(plain(box.text), max(1, most - len(_marks(box)))) + _marks(box) for box in boxes]
     else:
         texts = [clip(plain(box.text), max(1, most - marks)) + pad(_marks(box), marks) for box in boxes]
     wide = max(map(display_width, texts))
-    return [pad(text, wide, right=index >= grid.names) for text in texts]
+    return [pad(text, wide, right=not name) for text in texts]
 
 
 def _width(column: Sequence[str]) -> int:

@@ -6,17 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS, FRACTION, UPDATE_RATE
-from mpicampaign.suites.hpcc import inputs
+from mpicampaign.suites.hpcc_metrics import RINGS, STREAM
 from mpicampaign.suites.hpl import problem
-from mpicampaign.suites.rings import RINGS
-from mpicampaign.suites.star_stream import STREAM
-from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
+from mpicampaign.suites.suite import Banner, ColumnMetric, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
+    from mpicampaign.suites.suite import Request
 
 # Keys of the summary that identify the run; kept in the metadata as they are printed.
 PARAMETERS = (
@@ -28,6 +27,13 @@ PARAMETERS = (
 _PROBLEM = re.compile(r"^HPL_(N|NB|nprow|npcol)=([0-9]{1,20})\s*$", re.MULTILINE)
 _CURRENT_TIME = re.compile(r"^Current time \(([0-9]{1,12})\) is ", re.ASCII | re.MULTILINE)
 _LONGEST_NUMBER = 10
+_NO_MORE_OF_PTRANS = """\
+this line separates HPL's part from that of PTRANS
+0            number of further orders for PTRANS
+0            orders
+0            number of further block sizes for PTRANS
+0            block sizes
+"""
 
 
 def _parse(text: str) -> ParsedOutput:
@@ -36,21 +42,6 @@ def _parse(text: str) -> ParsedOutput:
     return parse_hpcc(text)
 
 
-def _names(text: str, program: str) -> tuple[str, str]:
-    """Runs of different linear systems are not repeats: ``HPCC-N2000-NB80-1x2``."""
-    found = {key: value for key, value in _PROBLEM.findall(text) if len(value) < _LONGEST_NUMBER}
-    if set(found) != {"N", "NB", "nprow", "npcol"}:
-        return "HPCC", program
-    return f"HPCC-N{found['N']}-NB{found['NB']}-{found['nprow']}x{found['npcol']}", program
-
-
-def _no_output(text: str) -> str:
-    from mpicampaign.suites.hpcc.parser import SUMMARY_ALONE, is_summary
-
-    return SUMMARY_ALONE if is_summary(text) else ""
-
-
-_INPUT = problem.InputFile(inputs.NAME, inputs.input_file)
 _METRICS = {
     "hpl_flops": ColumnMetric("HPL", FLOPS, headline=True),
     "hpl_flops_per_process": ColumnMetric("HPL per process", FLOPS),
@@ -79,39 +70,50 @@ _METRICS = {
 }
 
 
-def _least_time(tables: Iterable[Series]) -> float:
-    """Its parts run one after another; some print their time."""
-    timed = ("hpl_time", "ptrans_time", "random_access_time")
-    return sum(table.columns[name][0] or 0.0 for table in tables for name in timed if name in table.columns)
+class _Hpcc(problem.LinearSystemSuite):
+    input_name = "hpccinf.txt"
+    result_file = "hpccoutf.txt"
+    holds = ("hpl",)
+    published_plain = ("HPCC", "balance")
+    options = tuple(key.lower() for key in PARAMETERS)
+
+    def input_text(self, request: Request) -> str:
+        """HPL's file; PTRANS takes its order and block size."""
+        return problem.input_file(request) + _NO_MORE_OF_PTRANS
+
+    def names(self, text: str, program: str) -> tuple[str, str]:
+        """Runs of different linear systems are not repeats: ``HPCC-N2000-NB80-1x2``."""
+        given = {key: value for key, value in _PROBLEM.findall(text) if len(value) < _LONGEST_NUMBER}
+        if set(given) != {"N", "NB", "nprow", "npcol"}:
+            return "HPCC", program
+        return f"HPCC-N{given['N']}-NB{given['NB']}-{given['nprow']}x{given['npcol']}", program
+
+    def no_output(self, text: str) -> str:
+        from mpicampaign.suites.hpcc.parser import SUMMARY_ALONE, is_summary
+
+        return SUMMARY_ALONE if is_summary(text) else ""
+
+    def least_time(self, tables: Iterable[Series]) -> float:
+        """Its parts run one after another; some print their time."""
+        timed = ("hpl_time", "ptrans_time", "random_access_time")
+        return sum(
+            table.columns[name][0] or 0.0 for table in tables for name in timed if name in table.columns
+        )
+
+    def printed_times(self, output: str, offset: int) -> Iterator[float]:
+        return (float(moment) for moment in _CURRENT_TIME.findall(output))
 
 
-def _printed_times(output: str, offset: int) -> Iterator[float]:
-    return (float(found) for found in _CURRENT_TIME.findall(output))
-
-
-SUITE = Suite(
+SUITE = _Hpcc(
     name="hpcc",
     title="HPCC",
     banner=Banner("HPC Challenge", re.compile(r"This is the DARPA/DOE HPC Challenge Benchmark ")),
     parse=_parse,
     programs=r"hpcc\w*",
-    parameters=problem.PARAMETERS,
-    refuses=_INPUT.refuses,
-    warns=_INPUT.warns,
-    inputs=_INPUT.inputs,
-    result_file=inputs.RESULTS,
     benchmarks={"HPCC": {"program": "hpcc", "provider": "path"}},
     sources=Sources(spack="hpcc", modules="HPCC", debian="hpcc", address="https://hpcchallenge.org/hpcc/"),
     whole=(r"^End of Summary section\.", r"^End of HPC Challenge tests\."),
-    holds=("hpl",),
     end="End of HPC Challenge tests.",
     metrics=RINGS | _METRICS,
     published={"HPCC": "HPCC", "balance": "HPCC"},
-    peak=("hpl_flops_per_process", "hpl_peak"),
-    published_plain=("HPCC", "balance"),
-    options=tuple(key.lower() for key in PARAMETERS),
-    least_time=_least_time,
-    printed_times=_printed_times,
-    names=_names,
-    no_output=_no_output,
 )

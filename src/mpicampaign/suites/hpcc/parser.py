@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.records import Series
 from mpicampaign.suites.hpcc import PARAMETERS
-from mpicampaign.suites.hpl.residual import THRESHOLD, check_residual
-from mpicampaign.suites.hpl.rows import GIGA, operations
+from mpicampaign.suites.hpl.rows import GIGA, THRESHOLD, check_residual, operations
 from mpicampaign.suites.reading import (
     MICROSECOND,
     OutputError,
@@ -121,19 +120,19 @@ class _HpccReader:
         self.started = True
 
     def _pair(self, number: int, line: str) -> None:
-        found = _PAIR.match(line)
-        if not found:
+        match = _PAIR.match(line)
+        if not match:
             check_no_abort(line, number)
             return
-        if found[1] in self.values:
-            raise OutputError(f"line {number}: {found[1]} a second time: two outputs in one file")
-        self.values[found[1]] = number, found[2]
+        if match[1] in self.values:
+            raise OutputError(f"line {number}: {match[1]} a second time: two outputs in one file")
+        self.values[match[1]] = number, match[2]
 
     def _other(self, number: int, line: str) -> None:
         if _FAILED.match(line):
             raise OutputError(f"line {number}: a check failed: {line.strip()[:120]}")
-        if found := THRESHOLD.match(line):
-            self.threshold = found[1]
+        if match := THRESHOLD.match(line):
+            self.threshold = match[1]
         check_residual(number, line, self.threshold)
         check_no_abort(line, number)
 

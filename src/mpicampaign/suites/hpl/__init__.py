@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.dimension import DURATION, FLOPS, FRACTION
 from mpicampaign.suites.hpl import problem
-from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
+from mpicampaign.suites.suite import Banner, ColumnMetric, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
-
-_INPUT = problem.InputFile("HPL.dat", problem.input_file)
 
 OPTIONS = ("pmap", "pfact", "nbmin", "ndiv", "rfact", "bcast", "depth", "swap", "l1", "u", "equil", "align")
 _ERROR = re.compile(r"^HPL ERROR [^\n]{1,200}\n>>> ([^\n]{1,120}?) <<<", re.MULTILINE)
@@ -27,33 +25,32 @@ def _parse(text: str) -> ParsedOutput:
     return parse_hpl(text)
 
 
-def _names(text: str, program: str) -> tuple[str, str]:
-    return "HPL", program
+class _Hpl(problem.LinearSystemSuite):
+    input_name = "HPL.dat"
+    refused = "^HPL ERROR "
+    options = OPTIONS
+
+    def names(self, text: str, program: str) -> tuple[str, str]:
+        return "HPL", program
+
+    def no_output(self, text: str) -> str:
+        """HPL reports errors of its input before its header."""
+        error = _ERROR.search(text)
+        remedy = "correct HPL.dat or the number of ranks and run it again"
+        return f"HPL did not start: it reports {error[1]!r}; {remedy}" if error else ""
+
+    def least_time(self, tables: Iterable[Series]) -> float:
+        from mpicampaign.suites.reading import measured_time
+
+        return measured_time(tables)
 
 
-def _no_output(text: str) -> str:
-    """HPL reports errors of its input before its header."""
-    error = _ERROR.search(text)
-    remedy = "correct HPL.dat or the number of ranks and run it again"
-    return f"HPL did not start: it reports {error[1]!r}; {remedy}" if error else ""
-
-
-def _least_time(tables: Iterable[Series]) -> float:
-    from mpicampaign.suites.reading import measured_time
-
-    return measured_time(tables)
-
-
-SUITE = Suite(
+SUITE = _Hpl(
     name="hpl",
     title="HPL",
     banner=Banner("HPLinpack ", re.compile(r"HPLinpack [0-9]\S{0,20}\s+--\s+High-Performance Linpack")),
     parse=_parse,
     programs=r"xhpl\w*",
-    parameters=problem.PARAMETERS,
-    refuses=_INPUT.refuses,
-    warns=_INPUT.warns,
-    inputs=_INPUT.inputs,
     benchmarks={"HPL": {"program": "xhpl", "provider": "path"}},
     sources=Sources(
         spack="hpl",
@@ -62,7 +59,6 @@ SUITE = Suite(
         address="https://www.netlib.org/benchmark/hpl/",
     ),
     whole=("^W[RC][RC]?[0-9]", r"^End of Tests\."),
-    refused="^HPL ERROR ",
     end="End of Tests.",
     metrics={
         "flops": ColumnMetric("flop rate", FLOPS, headline=True),
@@ -71,9 +67,4 @@ SUITE = Suite(
         "time": ColumnMetric("time", DURATION),  # of the whole calculation: the rate in other terms
     },
     published={"HPL": "HPL"},
-    peak=("hpl_flops_per_process", "hpl_peak"),
-    options=OPTIONS,
-    least_time=_least_time,
-    names=_names,
-    no_output=_no_output,
 )

@@ -13,8 +13,7 @@ from dataclasses import dataclass, field
 
 from mpicampaign.records import Series
 from mpicampaign.suites.hpl import OPTIONS
-from mpicampaign.suites.hpl.residual import THRESHOLD, check_residual
-from mpicampaign.suites.hpl.rows import GIGA, HplRow, is_heading, read_row
+from mpicampaign.suites.hpl.rows import GIGA, THRESHOLD, HplRow, check_residual, is_heading, read_row
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
@@ -73,12 +72,12 @@ class _HplReader:
             self._other(number, line)
 
     def _banner(self, number: int, line: str) -> bool:
-        found = _BANNER.match(line)
-        if found and self.version:
+        match = _BANNER.match(line)
+        if match and self.version:
             raise OutputError(f"line {number}: a second header: two outputs in one file")
-        if found:
-            self.version = found[1]
-        return found is not None
+        if match:
+            self.version = match[1]
+        return match is not None
 
     def _parameter(self, line: str) -> bool:
         if line.startswith(_PARAMETERS):
@@ -87,14 +86,14 @@ class _HplReader:
             return False
         elif line.startswith("-----"):
             self.in_parameters = False
-        elif found := _LIST.match(line):
-            self.last_list = found[1]
-            self.listed[found[1]] = [int(token) for token in found[2].split()]
+        elif match := _LIST.match(line):
+            self.last_list = match[1]
+            self.listed[match[1]] = [int(token) for token in match[2].split()]
         elif self.last_list and _MORE.match(line):
             self.listed[self.last_list] += [int(token) for token in line.split()]
-        elif found := _KEY.match(line):
+        elif match := _KEY.match(line):
             self.last_list = ""
-            self.metadata[found[1].lower()] = found[2]
+            self.metadata[match[1].lower()] = match[2]
         else:
             return False
         return True
@@ -122,14 +121,14 @@ class _HplReader:
         self.ended = True
 
     def _other(self, number: int, line: str) -> None:
-        if found := THRESHOLD.match(line):
-            self.threshold = found[1]
-        elif found := _FINISHED.match(line):
-            self.finished = integer(found[1], number, "the number of tests")
-        elif found := _COUNT.match(line):
-            self.counts[found[2]] += int(found[1])
-        elif found := _ERROR.match(line):
-            self.errors.append(f"line {number}: {found[1]}")
+        if match := THRESHOLD.match(line):
+            self.threshold = match[1]
+        elif match := _FINISHED.match(line):
+            self.finished = integer(match[1], number, "the number of tests")
+        elif match := _COUNT.match(line):
+            self.counts[match[2]] += int(match[1])
+        elif match := _ERROR.match(line):
+            self.errors.append(f"line {number}: {match[1]}")
         elif not self.ended:
             check_no_abort(line, number)
 

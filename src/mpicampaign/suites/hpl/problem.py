@@ -8,19 +8,18 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from mpicampaign.suites.hpl.rows import GIGA, operations
-from mpicampaign.suites.request import Refusal
+from mpicampaign.suites.suite import Refusal, Suite
 from mpicampaign.units import format_duration
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from mpicampaign.suites.request import Request
+    from mpicampaign.suites.suite import Request
 
 _DOUBLE = 8  # B
 _MEMORY = "80 %"
@@ -66,15 +65,16 @@ PARAMETERS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class InputFile:
-    """The file that a program reads the linear system from; one of the campaign takes its place.
+class LinearSystemSuite(Suite):
+    """A suite whose program reads the linear system from a file; one of the campaign takes its place."""
 
-    ``text``: its content, for a request that is not refused.
-    """
+    parameters = PARAMETERS
+    peak = ("hpl_flops_per_process", "hpl_peak")
+    input_name: ClassVar[str]
 
-    name: str
-    text: Callable[[Request], str]
+    def input_text(self, request: Request) -> str:
+        """The file's content, for a request that is not refused."""
+        return input_file(request)
 
     def refuses(self, request: Request) -> Iterable[Refusal]:
         return refuses(request) if self._is_made(request) else ()
@@ -83,10 +83,10 @@ class InputFile:
         return warns(request) if self._is_made(request) else ()
 
     def inputs(self, request: Request) -> Mapping[str, str]:
-        return {self.name: self.text(request)} if self._is_made(request) else {}
+        return {self.input_name: self.input_text(request)} if self._is_made(request) else {}
 
     def _is_made(self, request: Request) -> bool:
-        return self.name not in request.files
+        return self.input_name not in request.files
 
 
 def refuses(request: Request) -> Iterator[Refusal]:

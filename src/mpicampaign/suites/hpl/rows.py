@@ -1,4 +1,4 @@
-"""One row of HPL's results, and what must hold between its values."""
+"""One row of HPL's results, what must hold between its values, and the check of its residual."""
 
 from __future__ import annotations
 
@@ -100,17 +100,17 @@ def read_row(number: int, line: str, heading: str) -> HplRow:
 
 
 def _build(heading: str) -> _Build:
-    found = _HEADING.match(heading)
-    if found and found["gpu"]:
+    match = _HEADING.match(heading)
+    if match and match["gpu"]:
         return _NVIDIA
-    return _AMD if found and found["swap"] else _USUAL
+    return _AMD if match and match["swap"] else _USUAL
 
 
 def _take_per_gpu(number: int, line: str) -> str:
-    found = _PER_GPU.search(line)
-    if not found:
+    match = _PER_GPU.search(line)
+    if not match:
         raise OutputError(f"line {number}: the rate per GPU is missing: cut")
-    return found[0]
+    return match[0]
 
 
 def _check_layout(number: int, line: str, heading: str, shift: int) -> None:
@@ -133,3 +133,36 @@ def _check_per_gpu(number: int, share: str, rate: str, ranks: int) -> None:
     value = scientific(share, number, "Gflops per GPU")
     if abs(value - float(rate) / ranks) > half_digit(share) + half_digit(rate) / ranks:
         raise OutputError(f"line {number}: {rate} Gflop/s of {ranks} GPUs are not {share} of each")
+
+
+THRESHOLD = re.compile(r"- Computational tests pass if scaled residuals are less than\s{1,40}(\S{1,20})\s*$")
+_RESIDUAL = re.compile(r"\|\|Ax-b\|\|_oo.{1,120}=\s{0,40}(\S{1,40})\s+\.\.\.\.\.\. (\S{1,20})\s*$")
+_NUMBER = re.compile(r"[0-9]{1,20}(\.[0-9]{0,20})?([eE][-+]?[0-9]{1,3})?")
+
+
+def check_residual(number: int, line: str, threshold: str) -> bool:
+    """Whether a line is a check that passed: other lines about the residual are not.
+
+    ``threshold``: as printed; empty where none was.
+
+    Raises
+    ------
+    OutputError
+        when the check did not pass, or when its residual is not below the threshold, whatever the program
+        says.
+    """
+    match = _RESIDUAL.match(line)
+    if not match:
+        return False
+    residual, said = match.groups()
+    if said != "PASSED":
+        raise OutputError(f"line {number}: the solution did not pass: {line.strip()[:120]}")
+    if not _NUMBER.fullmatch(residual):
+        raise OutputError(
+            f"line {number}: the residual {residual} is not a number, but the program says {said}"
+        )
+    if _NUMBER.fullmatch(threshold) and float(residual) >= float(threshold):
+        raise OutputError(
+            f"line {number}: the residual {residual} is not below {threshold}, but the program says {said}"
+        )
+    return True

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from calendar import timegm
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from mpicampaign.suites.imb.arguments import faults
 from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
+    from mpicampaign.suites.suite import Refusal
 
 # Looked for first: a search for this text is many times as fast as one for the begin of a line.
 _TABLE = "# Benchmarking "
@@ -45,30 +46,39 @@ def _parse(text: str) -> ParsedOutput:
     return parse_imb(text)
 
 
-def _names(text: str, program: str) -> tuple[str, str]:
-    """All benchmarks that were measured (the program where their names are too long), and the program."""
-    called = _CALL.search(text)
-    program = called[1] if called else program
-    names = "+".join(dict.fromkeys(_BENCHMARK.findall(text, max(0, text.find(_TABLE)))))
-    return names if len(names) <= _LONGEST_NAME else program or names, program
+class _Imb(Suite):
+    refused = "^Invalid benchmark name"
+    ends_early = True
+    given_up = GIVEN_UP
+    gathers: ClassVar = {"Gather": "IMB Gather"}
+    options = ("mpi_datatype", "mpi_datatype_for_reductions")
+    resolution: ClassVar = {"time": 1e-8, "bandwidth": 1e4}  # two decimals of a µs and of a MB/s
+
+    def arguments(self, program: str, arguments: Sequence[str]) -> Iterable[Refusal]:
+        return faults(program, arguments)
+
+    def names(self, text: str, program: str) -> tuple[str, str]:
+        """All benchmarks that were measured (the program where their names are too long), and the program."""
+        called = _CALL.search(text)
+        program = called[1] if called else program
+        names = "+".join(dict.fromkeys(_BENCHMARK.findall(text, max(0, text.find(_TABLE)))))
+        return names if len(names) <= _LONGEST_NAME else program or names, program
+
+    def least_time(self, tables: Iterable[Series]) -> float:
+        """A PingPong takes twice the time that is printed, and warm-ups are not counted."""
+        from mpicampaign.suites.reading import measured_time
+
+        return measured_time(tables, "repetitions")
+
+    def printed_times(self, output: str, offset: int) -> Iterator[float]:
+        """The date of the header, in the local time of rank 0."""
+        date = _DATE.search(output)
+        if date and date[1] in _MONTHS:
+            month, day, hour, minute, second, year = _MONTHS.index(date[1]) + 1, *map(int, date.groups()[1:])
+            yield timegm((year, month, day, hour, minute, second)) - offset
 
 
-def _least_time(tables: Iterable[Series]) -> float:
-    """A PingPong takes twice the time that is printed, and warm-ups are not counted."""
-    from mpicampaign.suites.reading import measured_time
-
-    return measured_time(tables, "repetitions")
-
-
-def _printed_times(output: str, offset: int) -> Iterator[float]:
-    """The date of the header, in the local time of rank 0."""
-    found = _DATE.search(output)
-    if found and found[1] in _MONTHS:
-        month, day, hour, minute, second, year = _MONTHS.index(found[1]) + 1, *map(int, found.groups()[1:])
-        yield timegm((year, month, day, hour, minute, second)) - offset
-
-
-SUITE = Suite(
+SUITE = _Imb(
     name="imb",
     title="IMB",
     banner=Banner("MPI Benchmark", re.compile(r"#\s+Intel ?\((?:R|TM)\) MPI Benchmark(?:s| Suite) ")),
@@ -80,10 +90,8 @@ SUITE = Suite(
         modules="IMB",
         address="https://github.com/intel/mpi-benchmarks",
     ),
-    arguments=faults,
     # IMB-MT has no such closing line.
     whole=("^ +[0-9]+ ", "^# All processes entering MPI_Finalize|, MT part"),
-    refused="^Invalid benchmark name",
     end="# All processes entering MPI_Finalize",
     benchmarks={
         name: {"program": "IMB-MPI1", "provider": "wheel", "arguments": name, "ranks_minimum": 2}
@@ -97,13 +105,5 @@ SUITE = Suite(
         "Uniband": Sends(Active.HALVES, windows=True),
         "Biband": Sends(Active.HALVES, directions=2, windows=True),
     },
-    gathers={"Gather": "IMB Gather"},
-    resolution={"time": 1e-8, "bandwidth": 1e4},  # two decimals of a µs and of a MB/s
-    ends_early=True,
     published={"PingPong": "PingPong"},
-    options=("mpi_datatype", "mpi_datatype_for_reductions"),
-    given_up=GIVEN_UP,
-    names=_names,
-    least_time=_least_time,
-    printed_times=_printed_times,
 )

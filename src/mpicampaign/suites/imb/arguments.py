@@ -21,7 +21,7 @@ from mpicampaign.suites.command_line import (
     unknown_option,
     unknown_program,
 )
-from mpicampaign.suites.request import Refusal
+from mpicampaign.suites.suite import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from mpicampaign.registry import Registry
-from mpicampaign.suites.kernels.arguments import faults
+from mpicampaign.suites.kernels.kernel import faults
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
     from mpicampaign.records import Series
-    from mpicampaign.suites.request import Refusal
+    from mpicampaign.suites.suite import Refusal
 
 KERNELS = Registry("mpicampaign.suites.kernels", "KERNEL", Kernel)
 
@@ -27,23 +27,25 @@ def _parse(text: str) -> ParsedOutput:
     return ParsedOutput(frame.header.get("version", ""), frame.header, frame.layout.series(frame))
 
 
-def _faults(program: str, arguments: Sequence[str]) -> Iterator[Refusal]:
-    return faults(KERNELS, program, arguments)
+class _Kernels(Suite):
+    gathers: ClassVar = {"tree_gather": "tree_gather"}
+    versions: ClassVar = {kernel.name: kernel.version for kernel in KERNELS.values()}
+
+    def arguments(self, program: str, arguments: Sequence[str]) -> Iterable[Refusal]:
+        return faults(KERNELS, program, arguments)
+
+    def least_time(self, tables: Iterable[Series]) -> float:
+        """At least half of the samples took no less than the median, which is the time of a table."""
+        from mpicampaign.suites.reading import measured_time
+
+        return measured_time(tables, "samples") / 2
 
 
-def _least_time(tables: Iterable[Series]) -> float:
-    """At least half of the samples took no less than the median, which is the time of a table."""
-    from mpicampaign.suites.reading import measured_time
-
-    return measured_time(tables, "samples") / 2
-
-
-SUITE = Suite(
+SUITE = _Kernels(
     name="kernel",
     title="bundled kernels",
     banner=Banner("#mpicampaign-kernel ", re.compile(r"#mpicampaign-kernel \S")),
     parse=_parse,
-    arguments=_faults,
     whole=("^#@end rows=[1-9][0-9]* status=ok",),
     end="#@end ",
     benchmarks={
@@ -53,7 +55,4 @@ SUITE = Suite(
     sends={series: sends for kernel in KERNELS.values() for series, sends in kernel.sends.items()},
     metrics={column: metric for kernel in KERNELS.values() for column, metric in kernel.metrics.items()},
     published={kernel.name: kernel.published for kernel in KERNELS.values() if kernel.published},
-    gathers={"tree_gather": "tree_gather"},
-    least_time=_least_time,
-    versions={kernel.name: kernel.version for kernel in KERNELS.values()},
 )

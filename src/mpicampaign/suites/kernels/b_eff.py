@@ -1,25 +1,21 @@
-"""The kernel b_eff: rates of patterns, methods and message lengths become the effective bandwidth."""
+"""The kernel b_eff: rates of patterns, methods and message lengths become the effective bandwidth.
+
+The derivation of the formulas is in docs/measurement.md, after the b_eff page of HLRS
+(Koniges, Rabenseifner, Solchenbach). Bandwidths are B/s.
+"""
 
 from __future__ import annotations
-
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
-
-from mpicampaign.suites.kernels.arguments import SIZE
+from mpicampaign.suites.kernels.kernel import SIZE
 from mpicampaign.suites.kernels.frame import Frame, Layout, Row
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.records import Series
-from mpicampaign.suites.kernels.effective_bandwidth import (
-    effective_bandwidth,
-    first_approach,
-    logarithmic_mean,
-    pattern_bandwidth,
-    rate,
-)
 from mpicampaign.units import format_size
 from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.suite import ColumnMetric
+import math
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -56,10 +52,10 @@ def _series(frame: Frame) -> tuple[Series, ...]:
     best = {pattern: _best(rows) for pattern, rows in rates.items()}
     lmax = _lmax(frame, best)
     given = _given(frame, lmax)
-    found = [(_bandwidths(best, rates, lmax), given), (_first_approach(best), {"patterns": "first approach"})]
+    tables = [(_bandwidths(best, rates, lmax), given), (_first_approach(best), {"patterns": "first approach"})]
     if any(group == "cartesian" for group, _ in best):
-        found.append((_cartesian(best), {"patterns": "cartesian", **given}))
-    return tuple(Series(_NAME, frame.ranks, columns, qualifiers) for columns, qualifiers in found)
+        tables.append((_cartesian(best), {"patterns": "cartesian", **given}))
+    return tuple(Series(_NAME, frame.ranks, columns, qualifiers) for columns, qualifiers in tables)
 
 
 def _by_pattern(rows: Iterable[Row]) -> _Rates:
@@ -99,14 +95,14 @@ def _check_rates(what: str, rows: list[Row], messages: int) -> None:
 
 def _check_counts(frame: Frame, rates: _Rates) -> None:
     """As many patterns of each set, and lengths of each pattern, as b_eff is defined by."""
-    found = Counter(group for group, _ in rates)
-    unknown = found.keys() - _SETS
+    counts = Counter(group for group, _ in rates)
+    unknown = counts.keys() - _SETS
     if unknown:
         raise OutputError(f"unknown set of patterns {sorted(unknown)[0]!r}")
     randoms = _header_number(frame, "random_patterns")
     for group, number in {"ring": _RINGS, "random": randoms, "first": 2, "pair": 1}.items():
-        if found[group] != number or not number:
-            raise OutputError(f"{found[group]} {group} patterns, not {number}")
+        if counts[group] != number or not number:
+            raise OutputError(f"{counts[group]} {group} patterns, not {number}")
     for pattern, rows in rates.items():
         lengths = len({row["length"] for row in rows})
         if lengths != (2 if pattern[0] == "pair" else _LENGTHS):
@@ -114,12 +110,12 @@ def _check_counts(frame: Frame, rates: _Rates) -> None:
 
 
 def _best(rows: Iterable[Row]) -> _Best:
-    found: _Best = {}
+    best_of: _Best = {}
     for row in rows:
         length = int(row["length"])
         value = rate(length, int(row["messages"]), int(row["loops"]), float(row["seconds"]))
-        found[length] = max(value, found.get(length, 0.0))
-    return found
+        best_of[length] = max(value, best_of.get(length, 0.0))
+    return best_of
 
 
 def _header_number(frame: Frame, key: str) -> int:
@@ -206,6 +202,32 @@ def _cartesian(best: Mapping[_Pattern, _Best]) -> _Columns:
     means = {name: pattern_bandwidth(rates) for (group, name), rates in best.items() if group == "cartesian"}
     columns: _Columns = {"cartesian": [logarithmic_mean(means.values())]}
     return columns | {f"cartesian_{name.replace('-', '_')}": [value] for name, value in means.items()}
+
+
+def rate(length: int, messages: int, loops: int, seconds: float) -> float:
+    """What all processes together sent in one measurement, divided by its time."""
+    return length * messages * loops / seconds
+
+
+def pattern_bandwidth(best: Mapping[int, float]) -> float:
+    """One pattern: the mean over message lengths of the best rate at each."""
+    return math.fsum(best.values()) / len(best)
+
+
+def logarithmic_mean(bandwidths: Iterable[float]) -> float:
+    """The mean on a logarithmic scale: the geometric mean. No value may be 0."""
+    logarithms = [math.log(bandwidth) for bandwidth in bandwidths]
+    return math.exp(math.fsum(logarithms) / len(logarithms))
+
+
+def effective_bandwidth(rings: Iterable[float], randoms: Iterable[float]) -> float:
+    """b_eff: rings and random patterns count alike, however many patterns there are of each."""
+    return math.sqrt(logarithmic_mean(rings) * logarithmic_mean(randoms))
+
+
+def first_approach(best: float, worst: float) -> tuple[float, float]:
+    """The mean of best and worst grouping: arithmetic, as first proposed, and logarithmic."""
+    return (best + worst) / 2, math.sqrt(best * worst)
 
 
 KERNEL = Kernel(

@@ -79,17 +79,17 @@ def _class_values(pairs: Iterable[Row], count: str) -> dict[str, float | None]:
 
 
 def _seconds(rows: Iterable[Row], name: str) -> list[float]:
-    found = [float(row[name]) for row in rows if not math.isnan(float(row[name]))]
-    if found and min(found) <= 0:
+    seconds = [float(row[name]) for row in rows if not math.isnan(float(row[name]))]
+    if seconds and min(seconds) <= 0:
         raise OutputError(f"{name}: a pair took no time at all")
-    return found
+    return seconds
 
 
 def _median(rows: Iterable[Row], name: str) -> float | None:
     from statistics import median  # slow to load, and not needed to plan
 
-    found = _seconds(rows, name)
-    return median(found) if found else None
+    seconds = _seconds(rows, name)
+    return median(seconds) if seconds else None
 
 
 def _bandwidth(rows: Iterable[Row]) -> float | None:

@@ -118,10 +118,10 @@ class Frame:
         self._count = int(rows)
 
     def _header_line(self, number: int, line: str) -> None:
-        found = _KEY.match(line)
-        if not found:
+        match = _KEY.match(line)
+        if not match:
             raise OutputError(f"line {number}: {shown(line)} is not a valid header line")
-        key, value = found[1], found[2].strip()
+        key, value = match[1], match[2].strip()
         if key in self.header or key.removeprefix("columns.") in self._columns:
             raise OutputError(f"line {number}: {key} a second time: two outputs in one file")
         if key.startswith("columns."):
@@ -163,11 +163,11 @@ class Frame:
             raise OutputError(
                 "the first line of a kernel's output is missing: empty, cut or another program's"
             )
-        found = sum(map(len, self._rows.values()))
+        count = sum(map(len, self._rows.values()))
         if self._count is None:
-            raise OutputError(f"ends after {found} rows; the closing line is missing")
-        if self._count != found:
-            raise OutputError(f"{found} rows, but the closing line counts {self._count}")
+            raise OutputError(f"ends after {count} rows; the closing line is missing")
+        if self._count != count:
+            raise OutputError(f"{count} rows, but the closing line counts {self._count}")
 
 
 def _check_first(number: int, line: str, started: bool) -> None:

@@ -15,7 +15,7 @@ from mpicampaign.suites.kernels.frame import Frame, Layout, Row
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.records import Series
 from mpicampaign.suites.kernels.kernel import Kernel
-from mpicampaign.suites.rings import RINGS
+from mpicampaign.suites.hpcc_metrics import RINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -53,7 +53,7 @@ def _series(frame: Frame) -> tuple[Series, ...]:
         if not row["verified"]:
             raise OutputError(f"{row['size']} B: the data was not verified")
     for row in pairs.values():
-        _check_pairs(row, [found for found in frame.rows("ping_pong") if found["size"] == row["size"]])
+        _check_pairs(row, [pair for pair in frame.rows("ping_pong") if pair["size"] == row["size"]])
     rings = {size: _rings(frame.rows("rings"), row) for size, row in sizes.items()}
     values: dict[str, float] = {
         **_latencies(pairs[LATENCY_SIZE], rings[LATENCY_SIZE]),
@@ -85,12 +85,12 @@ def _bandwidths(pairs: Row, rings: dict[str, float]) -> dict[str, float]:
 
 def _by_size(rows: Iterable[Row], kind: str) -> dict[int, Row]:
     """One row for each of the two sizes."""
-    found = list(rows)
-    if sorted(int(row["size"]) for row in found) != [LATENCY_SIZE, BANDWIDTH_SIZE]:
-        named = ", ".join(str(row["size"]) for row in found) or "none"
+    of_sizes = list(rows)
+    if sorted(int(row["size"]) for row in of_sizes) != [LATENCY_SIZE, BANDWIDTH_SIZE]:
+        named = ", ".join(str(row["size"]) for row in of_sizes) or "none"
         wanted = f"one for {LATENCY_SIZE} B and one for {BANDWIDTH_SIZE} B"
         raise OutputError(f"rows of {kind} for the sizes {named}, not {wanted}")
-    return {int(row["size"]): row for row in found}
+    return {int(row["size"]): row for row in of_sizes}
 
 
 def _check_pairs(summary: Row, rows: list[Row]) -> None:
@@ -117,17 +117,17 @@ def _rings(rows: Iterable[Row], summary: Row) -> dict[str, float]:
         key = str(row["ring"]), int(row["number"])
         times[key].append(_ring_time(row))
         repetitions[key].append(int(row["repetition"]))
-    for (ring, number), found in repetitions.items():
-        if len(found) != summary["ring_repetitions"] or sorted(found) != list(range(len(found))):
-            named = ", ".join(map(str, found))
+    for (ring, number), numbers in repetitions.items():
+        if len(numbers) != summary["ring_repetitions"] or sorted(numbers) != list(range(len(numbers))):
+            named = ", ".join(map(str, numbers))
             raise OutputError(
                 f"{ring} ring {number} at {size} B: repetitions {named} of {summary['ring_repetitions']}"
             )
-    best = {ring: [min(found) for (name, _), found in times.items() if name == ring] for ring in _RINGS}
+    best = {ring: [min(values) for (name, _), values in times.items() if name == ring] for ring in _RINGS}
     if len(best[_NATURAL]) != 1 or not best[_RANDOM]:
-        counts = " and ".join(f"{len(found)} {ring}" for ring, found in best.items())
+        counts = " and ".join(f"{len(values)} {ring}" for ring, values in best.items())
         raise OutputError(f"rings at {size} B: {counts}, not 1 {_NATURAL} and some {_RANDOM}")
-    return {ring: math.exp(math.fsum(map(math.log, found)) / len(found)) for ring, found in best.items()}
+    return {ring: math.exp(math.fsum(map(math.log, values)) / len(values)) for ring, values in best.items()}
 
 
 def _ring_time(row: Row) -> float:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.records import Series
 from mpicampaign.suites.command_line import POSITIVE
-from mpicampaign.suites.kernels.arguments import SIZE
+from mpicampaign.suites.kernels.kernel import SIZE
 from mpicampaign.suites.kernels.frame import Frame, Layout
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.reading import OutputError
-from mpicampaign.suites.star_stream import STREAM
+from mpicampaign.suites.hpcc_metrics import STREAM
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def _series(frame: Frame) -> tuple[Series, ...]:
         if not row["seconds"]:
             raise OutputError(f"{row['operation']}: a repetition took no time at all")
         rates[str(row["operation"])].append(float(row["bytes"]) / float(row["seconds"]))
-    if set(rates) != set(_OPERATIONS) or len({len(found) for found in rates.values()}) != 1:
+    if set(rates) != set(_OPERATIONS) or len({len(values) for values in rates.values()}) != 1:
         raise OutputError(f"the operations are {', '.join(rates) or 'none'}, or some lack repetitions")
     columns: dict[str, list[float | None]] = {
         f"stream_{name}_star": [max(rates[name][1:], default=None)] for name in _OPERATIONS

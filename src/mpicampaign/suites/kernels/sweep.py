@@ -131,9 +131,9 @@ def _root_levels(of_sizes: Iterable[list[Row]]) -> int:
 
 def _of_root(levels: list[Row], count: int) -> Columns:
     """What each level of the root takes: ``receive_0``, ``merge_0`` … (s)."""
-    found = {int(row["level"]): row for row in levels if row["rank"] == 0}
+    of_root = {int(row["level"]): row for row in levels if row["rank"] == 0}
     return {
-        f"{what}_{level}": float(found[level][f"{what}_seconds"]) if level in found else None
+        f"{what}_{level}": float(of_root[level][f"{what}_seconds"]) if level in of_root else None
         for level in range(min(count, MOST_LEVELS))
         for what in ("receive", "merge")
     }

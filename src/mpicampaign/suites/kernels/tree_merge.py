@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from mpicampaign.suites.command_line import one_of
-from mpicampaign.suites.kernels.arguments import TREES
+from mpicampaign.suites.kernels.kernel import TREES
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, GATHER_SENDS, sweep_layout
 

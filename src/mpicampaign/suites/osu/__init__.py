@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
-from mpicampaign.suites.osu.end import doubt_of_end
 from mpicampaign.suites.osu.options import faults, read_arguments, refuses
 from mpicampaign.suites.osu.programs import KINDS, lacking, name_of
-from mpicampaign.suites.osu.sizes import largest_size
+from mpicampaign.suites.osu.sizes import doubt_of_end, largest_size
 from mpicampaign.suites.osu.titles import program_of_title
 from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
-    from mpicampaign.suites.request import Request
+    from mpicampaign.suites.suite import Refusal, Request
 
 # Its main ends without MPI_Finalize in version 7.4, and with it in 7.0.
 _UNFINISHED = (
@@ -31,23 +31,43 @@ def _parse(text: str) -> ParsedOutput:
     return parse_osu(text)
 
 
-def _names(text: str, program: str) -> tuple[str, str]:
-    program = program_of_title(text) or program
-    return program, program
+class _Osu(Suite):
+    closing_line = False
+    ends_early = True
+    latencies = "(?i:.*latency.*)"
+    gathers: ClassVar = dict.fromkeys(("MPI Gather Latency", "MPI Gather Latency Test"), "osu_gather")
+    options = ("window_size", "datatype", "window_creation", "synchronization")
+    resolution: ClassVar = {"time": 1e-8, "bandwidth": 1e4}  # two decimals of a µs and of a MB/s
+
+    def arguments(self, program: str, arguments: Sequence[str]) -> Iterable[Refusal]:
+        return faults(program, arguments)
+
+    def refuses(self, request: Request) -> Iterable[Refusal]:
+        return refuses(request)
+
+    def warns(self, request: Request) -> Iterable[str]:
+        return (_UNFINISHED,) if name_of(request.program) == "osu_latency_mt" else ()
+
+    def lacks(self, request: Request) -> str:
+        arguments = read_arguments(request.program, request.arguments)
+        if arguments.devices:
+            return "device buffers: no GPU is known here, and a build without CUDA or ROCm ignores D D"
+        return lacking(request, arguments.last("N"))
+
+    def largest_size(self, program: str, arguments: Sequence[str], ranks: int) -> int | None:
+        return largest_size(program, arguments, ranks)
+
+    def names(self, text: str, program: str) -> tuple[str, str]:
+        program = program_of_title(text) or program
+        return program, program
+
+    def doubt_of_end(
+        self, facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]
+    ) -> str:
+        return doubt_of_end(facts, arguments, tables)
 
 
-def _lacks(request: Request) -> str:
-    arguments = read_arguments(request.program, request.arguments)
-    if arguments.devices:
-        return "device buffers: no GPU is known here, and a build without CUDA or ROCm ignores D D"
-    return lacking(request, arguments.last("N"))
-
-
-def _warns(request: Request) -> Iterable[str]:
-    return (_UNFINISHED,) if name_of(request.program) == "osu_latency_mt" else ()
-
-
-SUITE = Suite(
+SUITE = _Osu(
     name="osu",
     title="OSU",
     banner=Banner("# OSU ", re.compile(r"# OSU \S.*? Test(?: v\S{1,21})?\s*$")),
@@ -60,27 +80,14 @@ SUITE = Suite(
         folders=("libexec/osu-micro-benchmarks",),
     ),
     whole=("^ *[0-9]+[0-9.]*( |$)|^nprocs:|^This is a test with", "^# *OSU"),
-    closing_line=False,
     benchmarks={
         name: {"program": name, "provider": "path", "ranks_minimum": 1 if kind == "start" else 2}
         for name, kind in KINDS.items()
     },
-    arguments=faults,
-    refuses=refuses,
-    warns=_warns,
-    lacks=_lacks,
     sends={  # by the titles of the outputs
         "MPI Latency": Sends(Active.FIRST_TWO, one_way=True),
         "MPI Bandwidth": Sends(Active.FIRST_TWO),
         "MPI Bi-Directional Bandwidth": Sends(Active.FIRST_TWO, directions=2),
         "MPI Multiple Bandwidth / Message Rate": Sends(Active.HALVES, windows=True),
     },
-    gathers=dict.fromkeys(("MPI Gather Latency", "MPI Gather Latency Test"), "osu_gather"),
-    resolution={"time": 1e-8, "bandwidth": 1e4},  # two decimals of a µs and of a MB/s
-    latencies="(?i:.*latency.*)",
-    ends_early=True,
-    options=("window_size", "datatype", "window_creation", "synchronization"),
-    largest_size=largest_size,
-    names=_names,
-    doubt_of_end=doubt_of_end,
 )

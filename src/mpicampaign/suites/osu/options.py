@@ -20,12 +20,12 @@ from mpicampaign.suites.command_line import (
     unknown_program,
 )
 from mpicampaign.suites.osu.programs import DEVICES, KINDS, OTHERS, name_of
-from mpicampaign.suites.request import Refusal
+from mpicampaign.suites.suite import Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.suites.request import Request
+    from mpicampaign.suites.suite import Request
 
 _PAIR_TO_PAIR = "hvm:x:i:b:c::u:G:D:P:T:Iz::d:"
 _COLLECTIVE = "hvfm:i:x:M:t:s:a:c::u:G:D:P:T:Ilz::k:d:r:"

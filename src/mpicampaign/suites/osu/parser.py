@@ -11,9 +11,8 @@ import re
 from dataclasses import dataclass, field
 
 from mpicampaign.records import Series
-from mpicampaign.suites.osu.tables import OsuTable, read_headings, series_of
+from mpicampaign.suites.osu.tables import OsuTable, WindowProfile, read_headings, series_of
 from mpicampaign.suites.osu.titles import program_of_title
-from mpicampaign.suites.osu.windows import WindowProfile
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,

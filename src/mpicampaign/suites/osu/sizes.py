@@ -1,6 +1,8 @@
-"""The largest message size that an OSU benchmark will print: its output has no other end mark.
+"""The largest message size that an OSU benchmark will print: no line closes its output.
 
-Defaults and options as in the OSU Micro-Benchmarks 5 to 7 (``-m [MIN:]MAX``, sizes double from MIN).
+Defaults and options as in the OSU Micro-Benchmarks 5 to 7 (``-m [MIN:]MAX``, sizes double from MIN). An early
+end is a failure of our own runs, whose sizes are known. It is a doubt in outputs of others: their jobs may
+have asked for fewer sizes than usual, and their scripts may be lost.
 """
 
 from __future__ import annotations
@@ -10,9 +12,12 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.suites.osu.options import read_arguments
 from mpicampaign.suites.osu.programs import KINDS, name_of
+from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from mpicampaign.records import Series
 
 MIB = 2**20
 _UNSIZED = ("osu_barrier", "osu_ibarrier", "osu_barrier_persistent")
@@ -39,3 +44,33 @@ def _asked_for(value: str, default: int) -> tuple[int, int]:
     """The sizes that the value of ``-m`` asks for; (0, 0) where they can't be read."""
     match = re.fullmatch(r"(?:([0-9]{0,15}):)?([0-9]{0,15})", value)
     return (max(1, int(match[1] or 1)), int(match[2] or default)) if match else (0, 0)
+
+
+_RANKS = re.compile(r"\s(?:-np|-n|--ntasks)[ =]?([0-9]{1,9})(?!\S)")
+_SIZES = ("-m", "--message-size")
+
+
+def doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]) -> str:
+    """Why the output may be cut; empty where it ends at the expected size or none is known."""
+    ends = [max(filter(None, sizes), default=0) for table in tables if (sizes := table.columns.get("size"))]
+    program = facts.get("program", "")
+    usual = largest_size(program, (), _ranks(facts))
+    if not ends or usual is None:
+        return ""
+    found = f"OSU prints no closing line; the table ends at {format_size(int(min(ends)))}"
+    usually = f"{program} usually ends at {format_size(usual)}"
+    if arguments is None:
+        unknown = "without its job script it is unknown whether -m asked for that or the output was cut"
+        return f"{found}; {usually}: {unknown}" if min(ends) < usual else ""
+    last = largest_size(program, arguments, _ranks(facts))
+    if last is None or min(ends) >= last:
+        return ""
+    asked = any(argument.startswith(_SIZES) for argument in arguments)
+    return f"{found}; {f'-m asked for {format_size(last)}' if asked else usually}: it may be cut"
+
+
+def _ranks(facts: Mapping[str, str]) -> int:
+    """How many ranks ran it, since collectives of many end earlier; 1 where that is unknown."""
+    found = _RANKS.search(facts.get("command", ""))
+    count = found[1] if found else facts.get("directive.ntasks") or facts.get("directive.n", "")
+    return int(count) if count.isascii() and count.isdecimal() else 1

@@ -1,0 +1,101 @@
+"""What the repeats of a case must have in common, as metadata: how a run was launched, and with which MPI.
+
+`mpicampaign.compare.inconsistent_repeats` compares these. What may differ between repeats, such as hosts, job
+numbers and time limits, is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mpicampaign.mpis import library_version, steers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mpicampaign.verdict.evidence import Evidence
+
+_PTILE = re.compile(r"\bptile=(\d+)")
+_IN_PATH = re.compile(r"\d+(?:\.\d+)+")
+_ENVIRONMENT = "environment."
+_NONE = "none"
+PROCESS = "process"  # of runs whose ranks recorded how they were started
+# Of the linker and the C library, but what launchers and this program extend.
+_RUNTIME = re.compile(r"GLIBC|MALLOC_|KMP_|LD_(?!LIBRARY_PATH|PRELOAD)")
+# Names of hosts and files differ from job to job; secrets stay private.
+_OWN = re.compile(r"HOST|FILE|DIR|PATH|ROOT|TOKEN|SECRET|PASS|KEY|CRED|AUTH|COOKIE")
+
+
+def library_file(path: str) -> str:
+    """The file's name with the versions in the names of its folders: the folders themselves may differ."""
+    folder, _, name = path.rpartition("/")
+    versions = " ".join(dict.fromkeys(_IN_PATH.findall(folder)))
+    return f"{name} ({versions})" if name and versions else name
+
+
+def of_own_run(evidence: Evidence, output: str) -> dict[str, str]:
+    """Of a run of a campaign, by its claim, evidence and output."""
+    libraries = {library_file(rank.get("start.library", "")) for rank in evidence.ranks.values()}
+    claim = evidence.claim
+    settings = {key.removeprefix("setting."): claim[key] for key in claim if key.startswith("setting.")}
+    common = {
+        "mpi_library": library_version(output),
+        "mpi_library_file": " ".join(sorted(libraries - {""})),
+        "binding": _binding(evidence),
+        "settings": _settings(settings),
+        PROCESS: _process(evidence),
+        "arguments": claim.get("arguments", ""),
+    }
+    return {key: value for key, value in common.items() if value}
+
+
+def _process(evidence: Evidence) -> str:
+    """Nice values, preloaded libraries and variables of the C library, as one token each."""
+    tokens: dict[str, None] = {}
+    script = {key.removeprefix("env."): evidence.job[key] for key in evidence.job if key.startswith("env.")}
+    for seen in evidence.ranks.values():
+        if "start.nice" not in seen:
+            return ""
+        own = {key.removeprefix("start.env."): seen[key] for key in seen if key.startswith("start.env.")}
+        variables = {name: value for name, value in (script | own).items() if _RUNTIME.match(name)}
+        preloads = [seen[key].rpartition("/")[2] for key in seen if key.startswith("start.preload.")]
+        tokens |= dict.fromkeys([f"nice={seen['start.nice']}", *(f"preload={name}" for name in preloads)])
+        tokens |= dict.fromkeys(f"{name}={'_'.join(variables[name].split())}" for name in sorted(variables))
+    return " ".join(tokens)
+
+
+def _binding(evidence: Evidence) -> str:
+    """``core by taskset (memory: first touch)``; numactl, which bound all older runs, is not named."""
+    others = " and ".join(tool for tool in evidence.bound_by if not tool.startswith("numactl "))
+    claimed = evidence.claim.get("binding", "")
+    return f"{claimed} by {others}" if others else claimed
+
+
+def of_import(facts: Mapping[str, str]) -> dict[str, str]:
+    """Of an imported run, by the facts of its output and job script."""
+    per_node = _PTILE.search(facts.get("directive.R", ""))
+    common = {
+        "mpi": facts.get("mpi"),
+        "mpi_library": facts.get("mpi_library"),
+        "nodes": _first(facts, "nodes", "mpi_hosts", "directive.nodes", "directive.N"),
+        "slots": _first(facts, "directive.ntasks", "directive.n"),
+        "slots_per_node": per_node[1] if per_node else facts.get("directive.ntasks-per-node"),
+    }
+    if "command" in facts:  # with the script it is known which settings are absent
+        environment = {n.removeprefix(_ENVIRONMENT): facts[n] for n in facts if n.startswith(_ENVIRONMENT)}
+        steering = {name: environment[name] for name in environment if steers(name)}
+        common["command"] = facts["command"]
+        common["modules"] = facts.get("modules", _NONE)
+        common["settings"] = _settings(steering)
+    return {key: value for key, value in common.items() if value}
+
+
+def _first(facts: Mapping[str, str], *names: str) -> str | None:
+    return next((facts[name] for name in names if facts.get(name)), None)
+
+
+def _settings(variables: Mapping[str, str]) -> str:
+    """Variables that steer the MPI library, as one token each."""
+    chosen = [name for name in sorted(variables) if not _OWN.search(name)]
+    return " ".join(f"{name}={'_'.join(variables[name].split())}" for name in chosen) or _NONE

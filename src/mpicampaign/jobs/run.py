@@ -1,0 +1,100 @@
+"""A run: what is measured and how, the files of its folder, and the name of its job."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign import plan_file
+from mpicampaign.identity import run_path
+
+if TYPE_CHECKING:
+    from mpicampaign.campaign.model import Benchmark
+    from mpicampaign.jobs.inputs import Input
+    from mpicampaign.jobs.launchers import Job
+    from mpicampaign.records import Case
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(plan_file.RunEntry):
+    """One repeat of a case: one job script, one job, one raw output. ``order`` is its place in the plan.
+
+    ``identity`` is made from ``declared``. ``program_sha256`` and ``libraries`` (build-ids) are those that
+    this machine sees now, or empty. ``campaign_folder``: below it are the files of all runs. ``token``: of
+    that folder, in the name of the job.
+    """
+
+    order: int = 0
+    campaign: str
+    case: Case
+    job: Job
+    benchmark: Benchmark
+    time_limit: int
+    program: str
+    program_sha256: str
+    evidence_library: str
+    libraries: str
+    declared: dict[str, Any]
+    inputs: tuple[Input, ...] = ()
+    campaign_folder: Path = Path()
+    token: str = ""
+
+    @property
+    def node_seconds(self) -> float:
+        """The upper bound of its time on all its nodes."""
+        return self.job.placement.nodes * self.time_limit
+
+    @property
+    def label(self) -> str:
+        """Its name in messages."""
+        case = self.case
+        return f"{case.host_group} {case.placement} {case.benchmark} r{self.repeat:02d}"
+
+    @property
+    def job_name(self) -> str:
+        """The unique name of its job in the queue."""
+        return job_name(self.case.benchmark, self.identity, self.token)
+
+    @property
+    def folder(self) -> Path:
+        return self.campaign_folder / run_path(self.case, self.repeat, self.identity)
+
+    @property
+    def path(self) -> Path:
+        """The job script."""
+        return self.folder / "job.sh"
+
+    @property
+    def claim(self) -> Path:
+        """The claim against which the evidence is checked."""
+        return self.folder / "claim"
+
+    @property
+    def output(self) -> Path:
+        """The raw output; it exists if and only if the run succeeded."""
+        return self.folder / "result/output.txt"
+
+    @property
+    def log(self) -> Path:
+        """The script's own messages, where no scheduler keeps them."""
+        return self.campaign_folder / "logs" / f"{self.job_name}.log"
+
+    @property
+    def measuring_lock(self) -> Path:
+        return measuring_lock(self.campaign_folder)
+
+    @property
+    def submitting_lock(self) -> Path:
+        """The file that is locked while a job of the campaign is being submitted."""
+        return self.campaign_folder / "submitting.lock"
+
+
+def job_name(benchmark: str, identity: str, token: str) -> str:
+    """The name of a run's job: unique, so that the job can be found in the queue."""
+    return f"{benchmark}-{identity}-{token}"
+
+
+def measuring_lock(campaign_folder: Path) -> Path:
+    """The lock that a job script holds while it measures on a machine without a scheduler."""
+    return campaign_folder.parent / "measuring.lock"

@@ -1,0 +1,151 @@
+"""What stands in the cells of tables: names of rows, and each metric of a row as a view writes it.
+
+Every table and sentence takes these from here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.compare.matrix import absence_of
+from mpicampaign.dimension import BANDWIDTH
+from mpicampaign.records import NOT_AVAILABLE
+from mpicampaign.show.document import Box
+from mpicampaign.show.numbers import size_range
+from mpicampaign.show.pairs import change_ratio
+from mpicampaign.show.runs import marks_of
+from mpicampaign.show.sentences import absence
+from mpicampaign.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from mpicampaign.compare.changes import Change, Changes
+    from mpicampaign.compare.findings import Absence
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.tables import Comparison, PublishedRow, Table
+    from mpicampaign.show.view import View
+
+NO_VALUE = "–"
+STATISTICS = ("median", "mean", "minimum", "maximum")
+NO_EARLIER = "no earlier value"
+
+
+# Names of rows
+
+
+def placement_name(table: Table, row: Row) -> str:
+    """The placement; with the ranks where the table has several numbers, and the BLAS library."""
+    several = len({other.ranks for other in table.rows if other.ranks is not None}) > 1
+    ranks = f", {row.ranks} ranks" if several and row.ranks is not None else ""
+    blas = f", {visible(row.blas)}" if row.blas else ""
+    detail = f", {visible(row.detail)}" if row.detail else ""
+    at_most = ", at most" if row.at_most else ""
+    return f"{visible(row.case.placement)}{ranks}{detail}{blas}{at_most}"
+
+
+def row_name(comparison: Comparison, table: Table, row: Row) -> str:
+    """Host group and placement."""
+    return f"{comparison.place(row)} {placement_name(table, row)}"
+
+
+def name_among(comparison: Comparison, table: Table, row: Row, rows: Sequence[Row]) -> str:
+    """What tells the row from the others: the placement, the host group, or both."""
+    if len({comparison.place(other) for other in rows}) == 1:
+        return placement_name(table, row)
+    if len({placement_name(table, other) for other in rows}) == 1:
+        return comparison.place(row)
+    return row_name(comparison, table, row)
+
+
+# Values
+
+
+class MetricCell(NamedTuple):
+    """One metric of one row; no cell where the row has no metric. ``change``: since an earlier series."""
+
+    row: Row
+    cell: Cell | None
+    view: View
+    change: Change | None = None
+
+    @property
+    def reasons(self) -> Absence:
+        """Why there is no value; empty where there is one."""
+        return self.row.absence if self.cell is None else absence_of(self.row, self.cell.metric)
+
+    @property
+    def n(self) -> str:
+        """``5/6``: repeats with a value, of those planned."""
+        return f"{self.cell.n if self.cell else 0}/{self.row.planned}"
+
+    @property
+    def absence(self) -> str:
+        """The reasons in words."""
+        return absence(self.reasons)
+
+    @property
+    def interval(self) -> str:
+        """That of the median."""
+        if self.cell is None or self.cell.summary is None:
+            return ""
+        return self.view.bounds(self.cell.summary.interval, self.cell.metric.dimension)
+
+    @property
+    def at(self) -> str:
+        """Where a maximum was reached."""
+        return size_range(self.cell.sizes) if self.cell else ""
+
+    @property
+    def bound(self) -> str:
+        """What the link can carry, of fractions of it."""
+        return self.view.quantity(self.cell.bound, BANDWIDTH) if self.cell and self.cell.bound else ""
+
+    def box(self, statistic: str) -> Box:
+        """One of `STATISTICS`, with the mark of disturbed runs."""
+        if self.cell is None or self.cell.summary is None:
+            return Box("")
+        value, found = getattr(self.cell.summary, statistic), self.cell.summary.interval
+        ends = (found.low, found.high) if found and statistic == "median" else None
+        text = self.view.number(value, self.cell.metric.dimension)
+        return Box(text, marks_of(self.row), value, ends=ends)
+
+
+def metric_cell(row: Row, metric: Metric, view: View, changes: Changes | None = None) -> MetricCell:
+    """The cell of a metric of the row's table."""
+    return MetricCell(row, row.cell(metric), view, changes.of(row, metric) if changes else None)
+
+
+def absent_box(reasons: Absence, mark: str) -> Box:
+    """What stands in the place of a value; ``mark``: of the footnote with the reasons."""
+    return Box("n/a" if reasons[0].kind == NOT_AVAILABLE else NO_VALUE, (mark,))
+
+
+def change_box(change: Change | None, mark: Callable[[str], str]) -> Box:
+    """The ratio to the earlier median; whether it is more than chance is a footnote."""
+    if change is None:
+        return Box(NO_VALUE, (mark(NO_EARLIER),))
+    found = change.difference
+    text = "significant at 5 %, tested alone" if found.significant else "not significant"
+    text = found.reason if found.p is None else text
+    return Box(change_ratio(change) or NO_VALUE, (mark(f"change: {text}"),))
+
+
+# Published values
+
+
+def published_mark(row: PublishedRow) -> str:
+    """How the row is marked: ``published, stfc-2017``."""
+    return f"published, {row.reference}"
+
+
+def statistic_of(row: PublishedRow) -> str:
+    """``mean of 5``."""
+    return row.statistic if row.n == 1 else f"{row.statistic} of {row.n}"
+
+
+def published_sources(table: Table) -> list[str]:
+    """Where the published rows of a table are from."""
+    sources = dict.fromkeys((row.reference, row.source) for row in table.published)
+    return [visible(f"published, {name}: {source}") for name, source in sources]

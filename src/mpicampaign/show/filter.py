@@ -1,0 +1,177 @@
+"""Which rows and metrics of a comparison are shown, by their names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.errors import Problem, UserError, did_you_mean
+from mpicampaign.show.sentences import brief
+from mpicampaign.show.writer import DataWriter, TextWriter, names_of
+from mpicampaign.text import visible
+from mpicampaign.units import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.show.view import Filter
+
+
+def select(
+    comparison: Comparison, wanted: Filter, with_all: Callable[[], Comparison] | None = None
+) -> Comparison:
+    """The comparison with only what is wanted.
+
+    Parameters
+    ----------
+    with_all : makes the comparison as it would be if no run were contradicted; asked where names are unknown
+
+    Raises
+    ------
+    UserError
+        when names do not exist, each with the nearest that does; or when nothing is left.
+    """
+    found = names(comparison)
+    problems = [
+        _with_failures(problem, comparison, wanted)
+        for option, asked in _by_option(wanted).items()
+        for problem in unknown(f"--{option}", asked, found[option])
+    ]
+    kept = _kept(comparison, wanted) if not problems else ()
+    if kept:
+        return replace(comparison, tables=kept)
+    uncounted = _uncounted(comparison, wanted, with_all().tables if with_all and wanted.metrics else ())
+    if not problems and not uncounted:
+        hint = "mpicampaign tables --list shows what there is" + _no_values(comparison, wanted)
+        problems = [Problem("no case has all of what was chosen", hint=hint)]
+    explained = {(problem.key, problem.value) for problem in uncounted}
+    raise UserError([*uncounted, *(each for each in problems if (each.key, each.value) not in explained)])
+
+
+def _kept(comparison: Comparison, wanted: Filter) -> tuple[Table, ...]:
+    tables = (_part(comparison, table, wanted) for table in comparison.tables)
+    return tuple(table for table in tables if table.rows and (table.metrics or not wanted.metrics))
+
+
+def _uncounted(comparison: Comparison, wanted: Filter, with_all: Iterable[Table]) -> list[Problem]:
+    """One problem for each metric whose values are all of runs that do not count."""
+    every = replace(wanted, metrics=())
+    counted = {metric.name.casefold() for table in _kept(comparison, every) for metric in table.metrics}
+    parts = [_part(comparison, table, every) for table in with_all]
+    having = {metric.name.casefold(): part for part in parts if part.rows for metric in part.metrics}
+    return [
+        Problem(
+            "no run of it counts",
+            key="--metric",
+            value=visible(name),
+            hint=_why_none(comparison, having[name.casefold()]),
+        )
+        for name in wanted.metrics
+        if name.casefold() in having.keys() - counted
+    ]
+
+
+def _why_none(comparison: Comparison, like: Table) -> str:
+    """Why the rows have no values, with counts."""
+    cases = {row.case for row in like.rows}
+    rows = [row for table in comparison.tables for row in table.rows if row.case in cases and row.absence]
+    runs: Counter[str] = Counter()
+    for note in (note for row in rows for note in row.notes):
+        runs[brief(note)] += len(note.repeats)
+    return "; ".join(f"{count or ''} {text}".strip() for text, count in runs.items())
+
+
+def _with_failures(problem: Problem, comparison: Comparison, wanted: Filter) -> Problem:
+    """A hint that an unknown metric may be of a benchmark whose runs all failed."""
+    if problem.key != "--metric":
+        return problem
+    return replace(problem, hint=problem.hint + _no_values(comparison, wanted))
+
+
+def _no_values(comparison: Comparison, wanted: Filter) -> str:
+    """Which benchmarks gave no values: the names of their metrics are unknown."""
+    parts = [_part(comparison, table, replace(wanted, metrics=())) for table in comparison.tables]
+    titles = dict.fromkeys(part.title for part in parts if part.rows and not part.metrics)
+    return f"; no run counts of {', '.join(titles)}" if titles else ""
+
+
+def unknown(option: str, asked: Iterable[str], known: Sequence[str]) -> list[Problem]:
+    """One problem for each unknown name; letter case does not matter."""
+    folded = {name.casefold() for name in known}
+    return [
+        Problem("unknown name", key=option, value=visible(name), hint=_hint(name, known))
+        for name in asked
+        if name.casefold() not in folded
+    ]
+
+
+def _hint(name: str, known: Sequence[str]) -> str:
+    near = did_you_mean(name, known)
+    listed = "known: " + ", ".join(known)
+    return near if near.startswith("known") or not near else f"{near} {listed}"
+
+
+def _by_option(wanted: Filter) -> dict[str, tuple[str, ...]]:
+    """The names by the option that gives them."""
+    return {
+        "benchmark": wanted.benchmarks,
+        "metric": wanted.metrics,
+        "host-group": wanted.host_groups,
+        "placement": wanted.placements,
+    }
+
+
+def names(comparison: Comparison) -> dict[str, tuple[str, ...]]:
+    """All names that can be chosen, by option, in the campaign's order."""
+    rows = [row for table in comparison.tables for row in table.rows]
+    metrics = [metric.name for table in comparison.tables for metric in table.metrics]
+    found = {
+        "benchmark": [name for table in comparison.tables for name in _table_names(table)],
+        "metric": metrics,
+        "host-group": [name for row in rows for name in _host_group_names(comparison, row)],
+        "placement": [visible(row.case.placement) for row in rows],
+    }
+    return {option: tuple(dict.fromkeys(listed)) for option, listed in found.items()}
+
+
+def list_text(comparison: Comparison, columns: Sequence[str], data_columns: Sequence[str]) -> str:
+    """All names that can be chosen, a line for each; columns of text and data formats differ."""
+    parts = {f"--{option}": listed for option, listed in names(comparison).items()}
+    parts[f"--columns, as {', '.join(names_of(TextWriter))}"] = tuple(columns)
+    parts[f"--columns, as {', '.join(names_of(DataWriter))}"] = tuple(data_columns)
+    texts = ["\n".join([option, *(f"  {name}" for name in listed)]) for option, listed in parts.items()]
+    sizes = ", ".join(format_size(size) for size in comparison.table_sizes)
+    return "\n".join([*texts, f"message sizes: {sizes}; others with --sizes"])
+
+
+def _table_names(table: Table) -> tuple[str, ...]:
+    return (visible(table.benchmark), visible(table.label))
+
+
+def _host_group_names(comparison: Comparison, row: Row) -> tuple[str, ...]:
+    """The name alone, as tables show it, and as SYSTEM/HOST_GROUP."""
+    case = row.case
+    return (visible(case.host_group), comparison.place(row), visible(f"{case.system}/{case.host_group}"))
+
+
+def _part(comparison: Comparison, table: Table, wanted: Filter) -> Table:
+    """The table with the wanted rows and metrics; without rows where the table is not wanted."""
+    if not _chosen(_table_names(table), wanted.benchmarks):
+        return replace(table, rows=())
+    rows = [
+        row
+        for row in table.rows
+        if _chosen(_host_group_names(comparison, row), wanted.host_groups)
+        and _chosen((visible(row.case.placement),), wanted.placements)
+    ]
+    metrics = [metric for metric in table.metrics if _chosen((metric.name,), wanted.metrics)]
+    shown = tuple(replace(row, cells=tuple(c for c in row.cells if c.metric in metrics)) for row in rows)
+    return replace(table, rows=shown, metrics=tuple(metrics), rankings=())
+
+
+def _chosen(own: Iterable[str], wanted: Iterable[str]) -> bool:
+    folded = {name.casefold() for name in wanted}
+    return not folded or any(name.casefold() in folded for name in own)

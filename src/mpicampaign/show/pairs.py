@@ -1,0 +1,295 @@
+"""Sentences on two against each other: placements, host groups, own rows and others, before and now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.own import own_against_others
+from mpicampaign.compare.paired import paired_placements
+from mpicampaign.dimension import RATIO, TIME
+from mpicampaign.grouping import grouped
+from mpicampaign.show.numbers import percent, probability
+from mpicampaign.show.view import DEFAULT
+from mpicampaign.statistics.comparisons import FEWEST, LEVEL
+from mpicampaign.text import visible
+from mpicampaign.units import format_size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mpicampaign.compare.changes import Change
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.own import Other, OwnRow
+    from mpicampaign.compare.paired import Paired
+    from mpicampaign.compare.ranking import Contestant, Pair, Ranking
+    from mpicampaign.compare.stopping import InterimPrecision
+    from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.show.view import View
+
+OWN = "My host groups compared with others"
+_OWN_ERROR = "The chance of wrongly calling any system different is at most 5 %."
+_PUBLISHED = (
+    "Published values have no repeats, so they are not tested: × is the ratio of the means, and in brackets "
+    "the interval of our median divided by the published value."
+)
+PAIRED = "Too few repeats to test single metrics: placements compared over all message sizes"
+PAIRED_LEGEND = (
+    "A setting is a host group and suite with both placements. p: the chance that as many settings agree if "
+    "the two are exchanged at random in each. It does not cover other days or nodes. "
+    f"Single metrics are tested from {FEWEST} repeats on."
+)
+
+
+# Two against each other
+
+
+def pair_sentence(pair: Pair, view: View) -> str:
+    """The comparison in a sentence.
+
+    Separation and ratio are stated even where so many pairs are compared that they show nothing.
+    """
+    better, worse = (valued(one, view) for one in (pair.better, pair.worse))
+    found = pair.difference
+    if found.significant is None:
+        text = f"{better} and {worse}: too few repeats to compare them ({found.reason})"
+    elif found.significant:
+        text = f"{contrast(pair, better, worse)}; {_certainty(pair)}"
+    elif abs(found.effect) == 1:
+        chance = f"may be chance among {found.comparisons} pairs ({_p(pair)})"
+        text = f"{contrast(pair, better, worse)}; {_certainty(pair)}, but this {chance}"
+    else:
+        text = f"no significant difference between {better} and {worse} ({_p(pair)}; {_counts(pair)})"
+    doubtful = [c.name for c in (pair.better, pair.worse) if c.several_modes]
+    return f"{text}; several modes: {', '.join(doubtful)}" if doubtful else text
+
+
+def contrast(pair: Pair, better: str = "", worse: str = "") -> str:
+    """``TCP takes 12.9 times as long as SHM``; of rates ``SHM reaches 6.58 times as much as TCP``.
+
+    ``better``, ``worse``: what to call the two, their names by default.
+    """
+    better, worse = better or pair.better.name, worse or pair.worse.name
+    metric = pair.better.cell.metric
+    if not metric.lower_is_better:
+        return f"{better} reaches {amount(pair)} {worse}"
+    return f"{worse} {'takes' if is_time(metric) else 'has'} {amount(pair)} {better}"
+
+
+def contrasts(near: Pair, last: Pair) -> str:
+    """The best against two others: ``IBV takes 37 % longer than SHM, TCP 12.9 times as long``."""
+    if near is last:
+        return contrast(near)
+    if not near.better.cell.metric.lower_is_better:
+        return f"{contrast(near)} and {amount(last)} {last.worse.name}"
+    return f"{contrast(near)}, {last.worse.name} {amount(last).rpartition(' ')[0]}"
+
+
+def amount(pair: Pair) -> str:
+    """``12.9 times as long as``; in per cent below a factor of 2: ``37 % longer than``."""
+    metric, factor = pair.better.cell.metric, pair.factor
+    much, more = ("long", "longer") if is_time(metric) else ("much", "more")
+    if factor is None:
+        return f"{more} than"
+    if factor >= 1.995:
+        return f"{RATIO.number(factor)} times as {much} as"
+    return f"{100 * (factor - 1):.2g} % {more} than"
+
+
+def is_time(metric: Metric) -> bool:
+    """Whether the metric is a time."""
+    return metric.lower_is_better and metric.dimension.si_unit == TIME.si_unit
+
+
+def valued(contestant: Contestant, view: View) -> str:
+    """``SHM-1 (0.17 µs)``."""
+    return f"{contestant.name} ({view.quantity(contestant.median, contestant.cell.metric.dimension)})"
+
+
+def _counts(pair: Pair) -> str:
+    return f"{pair.better.cell.n} and {pair.worse.cell.n} repeats"
+
+
+def _p(pair: Pair) -> str:
+    found = pair.difference
+    if found.p is None or found.corrected is None:
+        return ""
+    if found.comparisons == 1:
+        return probability(found.corrected)
+    return f"{probability(found.corrected)} among all pairs, {probability(found.p)} alone"
+
+
+def _certainty(pair: Pair) -> str:
+    effect = abs(pair.difference.effect)
+    if effect < 1:
+        return f"{_p(pair)}, effect {effect:.2f}"
+    side = "below" if pair.better.cell.metric.lower_is_better else "above"
+    return f"all {pair.better.cell.n} repeats of one lie {side} all {pair.worse.cell.n} of the other"
+
+
+def pair_sentences(ranking: Ranking, view: View) -> tuple[str, ...]:
+    """The best against each of the others, one sentence each."""
+    return tuple(f"{ranking.metric.name}: {pair_sentence(pair, view)}" for pair in ranking.pairs_of_best)
+
+
+def certainty_of_best(pairs: Sequence[Pair]) -> str:
+    """How sure it is that the best is better than these."""
+    if all(abs(pair.difference.effect) == 1 for pair in pairs):
+        counts = {one.cell.n for pair in pairs for one in (pair.better, pair.worse)}
+        every = f"All {counts.pop()} repeats" if len(counts) == 1 else "All repeats"
+        return f"{every} agree: the difference is real."
+    p = max(pair.difference.corrected or 0 for pair in pairs)
+    return f"The difference is significant ({probability(p)}), though some repeats overlap."
+
+
+# What metrics are called at their best
+
+
+def superlative(metric: Metric) -> str:
+    """``lowest`` or ``highest``."""
+    return "lowest" if metric.lower_is_better else "highest"
+
+
+# What "fastest" is said of: times, bandwidths and rates
+_SPEEDS = frozenset({"s", "B/s", "1/s", "flop/s"})
+
+
+def fastest(metric: Metric) -> str:
+    """``fastest``; of other metrics ``lowest`` or ``highest``."""
+    return "fastest" if metric.dimension.si_unit in _SPEEDS else superlative(metric)
+
+
+# A kernel and the baseline of its own runs
+
+
+def baseline_lines(table: Table) -> Iterable[str]:
+    """How a kernel compares with the baseline of its own runs, at the largest size shown."""
+    metric = next((metric for metric in reversed(table.metrics) if metric.baseline), None)
+    if metric is None:
+        return
+    for row in table.rows:
+        if (found := row.cell(metric).summary) is not None and not row.disturbed:
+            ratio = f"{DEFAULT.quantity(found.median, RATIO)} {metric.baseline} {metric.group}"
+            yield f"{row.case.placement}: {ratio} {DEFAULT.bounds(found.interval, RATIO)}"
+
+
+# Own host groups and others
+
+
+def own_lines(comparison: Comparison, view: View) -> list[str]:
+    """``SHM-1, latency at 0 B 0.16 µs: lower than 7 of 7 host groups of SCARF (published, stfc-2017): …``."""
+    return [
+        _own_line(comparison, table, own, others, view)
+        for table, own in own_against_others(comparison)
+        for others in grouped(own.others, lambda other: (other.system, other.published)).values()
+    ]
+
+
+def own_legend(comparison: Comparison) -> str:
+    """Which error the sentences have, and what cannot be tested."""
+    others = [other for _, own in own_against_others(comparison) for other in own.others]
+    tested = _OWN_ERROR if any(not other.published for other in others) else ""
+    published = _PUBLISHED if any(other.published for other in others) else ""
+    return " ".join(filter(None, (tested, published)))
+
+
+def own_table(comparison: Comparison, view: View) -> list[tuple[str, str, str, str, str, str]]:
+    """Of each pair: metric, placement, own with its median, the other, ratio, and what can be said."""
+    return [
+        (
+            f"{table.title}: {own.metric.name}",
+            visible(own.row.case.placement),
+            f"{comparison.place(own.row)} {view.quantity(own.summary.median, own.metric.dimension)}",
+            f"{other.system}/{other.host_group}",
+            ratio(other),
+            _result(other),
+        )
+        for table, own in own_against_others(comparison)
+        for other in own.others
+    ]
+
+
+def ratio(other: Other) -> str:
+    """``× 0.26 [0.25, 0.27]``."""
+    return f"× {RATIO.number(other.ratio)} {DEFAULT.bounds(other.interval, RATIO)}".rstrip()
+
+
+def _own_line(comparison: Comparison, table: Table, own: OwnRow, others: Sequence[Other], view: View) -> str:
+    value = view.quantity(own.summary.median, own.metric.dimension)
+    name = f"{comparison.place(own.row)} {visible(own.row.case.placement)}, {table.title}"
+    in_order = sorted(others, key=lambda other: other.ratio)
+    ends = dict.fromkeys(f"{ratio(end)} ({end.host_group})" for end in (in_order[0], in_order[-1]))
+    source = f" (published, {others[0].published})" if others[0].published else ""
+    groups = "1 host group" if len(others) == 1 else f"{len(others)} host groups"
+    found = f"{_better_and_worse(own, others)} {groups} of {others[0].system}{source}"
+    return f"{name}: {own.metric.name} {value} is {found}: {' to '.join(ends)}"
+
+
+def _better_and_worse(own: OwnRow, others: Sequence[Other]) -> str:
+    """``better than 5 and worse than 1 of``, where that is shown."""
+    shown = [other for other in others if other.shown]
+    lower, higher = (sum(sign * other.ratio < sign for other in shown) for sign in (1, -1))
+    better, worse = (lower, higher) if own.metric.lower_is_better else (higher, lower)
+    parts = [f"{how} than {count}" for how, count in (("better", better), ("worse", worse)) if count]
+    return f"{' and '.join(parts)} of" if parts else "not significantly different from any of"
+
+
+def _result(other: Other) -> str:
+    if other.published:
+        return f"published, {other.published}: no test"
+    if other.differs is None:
+        return "too few repeats, or possibly chance among so many pairs"
+    return "different" if other.differs else "no significant difference"
+
+
+# Placements of few repeats, paired over sizes and settings
+
+
+def paired_lines(comparison: Comparison) -> list[str]:
+    """``IB was better than ROCE in 4 of 4 settings at every size above 64 KiB: by a factor of 1.1 …``."""
+    return list(map(_paired_line, paired_placements(comparison)))
+
+
+def _paired_line(found: Paired) -> str:
+    where = "at every size" if found.above < 0 else f"at every size above {format_size(found.above)}"
+    factors = sorted(one.factor for one in found.found)
+    ends = dict.fromkeys(RATIO.number(factor) for factor in (factors[0], factors[-1]))
+    repeats = "1 repeat" if found.repeats == 1 else f"up to {found.repeats} repeats"
+    ranks = f", {found.ranks} ranks" if found.ranks else ""
+    significance = "not significant, " if found.p > LEVEL else ""
+    return (
+        f"{visible(found.better)} was better than {visible(found.worse)} in {len(found.found)} of "
+        f"{found.settings} settings {where}: by a factor of {' to '.join(ends)} in the median over sizes "
+        f"({repeats} each{ranks}; {significance}{probability(found.p)})"
+    )
+
+
+# Before and now, and how precisely
+
+
+def change_ratio(change: Change) -> str:
+    """``× 1.03``; empty where the earlier median is 0."""
+    ratio = change.difference.ratio
+    return "" if ratio is None else f"× {ratio:#.3g}"
+
+
+def change_verdict(change: Change) -> str:
+    """Whether the change is more than chance, or why no test was possible."""
+    found = change.difference
+    if found.p is None:
+        return found.reason
+    return f"{'significant' if found.significant else 'not significant'}, {probability(found.p)}"
+
+
+def precision_text(found: InterimPrecision) -> str:
+    """``6 repeats: the median is known to 3.1 % (confidence 96.9 %): enough``."""
+    if found.coverage is None or found.reach is None:
+        known = "the precision of the median is unknown"
+    else:
+        known = f"the median is known to {percent(found.reach)} (confidence {percent(found.coverage)})"
+    n = "1 repeat" if found.n == 1 else f"{found.n} repeats"
+    return f"{n}: {known}: {'enough' if found.enough else _further(found)}"
+
+
+def _further(found: InterimPrecision) -> str:
+    more = found.next_stage
+    return f"increase to {more} and look again" if more else "more repeats are not planned"

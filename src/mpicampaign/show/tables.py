@@ -1,0 +1,285 @@
+"""The tables of a comparison for readers: each layout is an arrangement of the same cells.
+
+Long: a line for each row, a table for each metric. Matrix: host groups × placements. Brief: a line for each
+row and metric, as a terminal shows them. Full: a column for each metric, for reading on. The report's are in
+`mpicampaign.show.report.tables`, those of data in `mpicampaign.show.data`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.matrix import matrix, ranks_of
+from mpicampaign.show.cells import (
+    STATISTICS,
+    MetricCell,
+    absent_box,
+    change_box,
+    metric_cell,
+    placement_name,
+    published_mark,
+    row_name,
+    statistic_of,
+)
+from mpicampaign.show.document import Box, Grid
+from mpicampaign.show.footnotes import Footnotes, footnote_texts, row_texts
+from mpicampaign.show.runs import condition_note, explained, marks_of, offered
+from mpicampaign.show.sentences import absence, brief
+from mpicampaign.show.view import MATRIX
+from mpicampaign.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from mpicampaign.compare.changes import Changes
+    from mpicampaign.compare.matrix import Matrix
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, PublishedRow, Table
+    from mpicampaign.show.document import Line
+    from mpicampaign.show.view import View
+
+LONG_COLUMNS = ("n", "median", "interval", "mean", "minimum", "maximum", "at", "bound", "changed")
+_MOST_LINES = 12  # of published values of a metric in the terminal
+_OPTIONAL = ("at", "bound", "changed")  # shown only where some row has them, unless asked for
+
+
+def grids(comparison: Comparison, view: View, changes: Changes | None = None) -> list[Grid]:
+    """The tables that stand alone, in the layout of the view; the condition of the runs is below each."""
+    return [
+        replace(grid, footnotes=(*grid.footnotes, ("*", note))) if (note := condition_note(table)) else grid
+        for table in comparison.tables
+        for grid in _grids_of(comparison, table, view, changes)
+    ]
+
+
+def _grids_of(comparison: Comparison, table: Table, view: View, changes: Changes | None) -> list[Grid]:
+    if not table.metrics:
+        return [absent_grid(comparison, table)]
+    if view.layout == MATRIX:
+        return matrix_grids(chosen_matrices(comparison, table, view), view, changes)
+    return [long_grid(comparison, table, metric, view, changes) for metric in table.metrics]
+
+
+# Matrix
+
+
+def chosen_matrices(comparison: Comparison, table: Table, view: View) -> tuple[Matrix, ...]:
+    """One for each number of ranks and metric.
+
+    Unless metrics are named, those that are ranked, at a table size, or fractions of a bound.
+    """
+    every = bool(view.only.metrics)
+    metrics = [m for m in table.metrics if every or m.headline or m.bound or m.size is not None]
+    counts = ranks_of(table.rows)
+    return tuple(matrix(comparison, table, metric, ranks) for metric in metrics for ranks in counts)
+
+
+def matrix_grids(found: Sequence[Matrix], view: View, changes: Changes | None) -> list[Grid]:
+    """The grids of several matrices; behind each that of its changes where an earlier series is known."""
+    if changes is None:
+        return [matrix_grid(one, view) for one in found]
+    return [grid for one in found for grid in (matrix_grid(one, view), change_grid(one, changes))]
+
+
+def matrix_grid(found: Matrix, view: View) -> Grid:
+    """Host groups × placements: the chosen statistic of each."""
+    footnotes = Footnotes()
+    texts = footnote_texts((note for row in found.rows for note in row.notes), view)
+
+    def box(host_group: str, placement: str) -> Box:
+        row, reasons = found.row(host_group, placement), found.absence(host_group, placement)
+        if row is None or reasons:
+            return absent_box(reasons, footnotes.mark(absence(reasons)))
+        shown = metric_cell(row, found.metric, view)
+        said = [f"of {shown.bound}"] if shown.bound else []
+        marks = map(footnotes.mark, (*said, *(texts[note] for note in row.notes)))
+        return shown.box(view.statistic)._replace(marks=tuple(dict.fromkeys((*marks_of(row), *marks))))
+
+    title = f"{found.title}: {view.statistic} ({view.unit_of(found.metric.dimension)})"
+    grid = _matrix_grid(title, found, box, footnotes)
+    return replace(grid, footnotes=(*explained(found.rows), *grid.footnotes))
+
+
+def change_grid(found: Matrix, changes: Changes) -> Grid:
+    """Host groups × placements: the ratio of the medians to those of an earlier series."""
+    footnotes = Footnotes()
+
+    def box(host_group: str, placement: str) -> Box:
+        row = found.row(host_group, placement)
+        return change_box(changes.of(row, found.metric) if row else None, footnotes.mark)
+
+    title = f"{found.title}: median, times that of {changes.since or 'the earlier series'}"
+    return _matrix_grid(title, found, box, footnotes)
+
+
+def _matrix_grid(title: str, found: Matrix, box: Callable[[str, str], Box], footnotes: Footnotes) -> Grid:
+    lines: tuple[Line, ...] = tuple(
+        (group, *(box(group, placement) for placement in found.placements)) for group in found.host_groups
+    )
+    return Grid(title, 1, ("host group", *found.placements), lines, footnotes.lines)
+
+
+# Long
+
+
+def long_grid(
+    comparison: Comparison, table: Table, metric: Metric, view: View, changes: Changes | None
+) -> Grid:
+    """A line for each row that shows the metric; of `LONG_COLUMNS` those asked for, else all in use."""
+    footnotes = Footnotes()
+    shown = [metric_cell(row, metric, view, changes) for row in table.rows if row.shows(metric)]
+    texts = row_texts((one.row.case, text) for one in shown for text in _said(one))
+    lines: list[tuple[Line, dict[str, Box]]] = []
+    for one in shown:
+        said = [texts[one.row.case, text] for text in _said(one)]
+        marks = tuple(dict.fromkeys(map(footnotes.mark, said)))
+        name = Box(placement_name(table, one.row), () if one.reasons else marks)
+        cells = _absent_cells(one, marks[0]) if one.reasons else _cells(one, changes, footnotes)
+        lines.append(((comparison.place(one.row), name), cells))
+    used = {name for _, cells in lines for name, box in cells.items() if box.text}
+    columns = view.columns or [name for name in LONG_COLUMNS if name not in _OPTIONAL or name in used]
+    return Grid(
+        f"{table.title}, {metric.name} ({view.unit_of(metric.dimension)})",
+        2,
+        ("host group", "placement", *columns),
+        tuple((*names, *(cells.get(name, "") for name in columns)) for names, cells in lines),
+        (*explained(one.row for one in shown), *footnotes.lines),
+    )
+
+
+def _said(shown: MetricCell) -> list[str]:
+    """What is said of a row: why it has no value, else its notes."""
+    return [shown.absence] if shown.reasons else [brief(note, shown.view) for note in shown.row.notes]
+
+
+def _absent_cells(shown: MetricCell, mark: str) -> dict[str, Box]:
+    """The number of repeats, and the reason in the place of the first value."""
+    row, columns = shown.row, shown.view.columns or LONG_COLUMNS
+    first = next((name for name in columns if name != "n"), "")
+    return {"n": Box(f"{row.counted}/{row.planned}"), first: absent_box(shown.reasons, mark)}
+
+
+def _cells(shown: MetricCell, changes: Changes | None, footnotes: Footnotes) -> dict[str, Box]:
+    """The cells of a line by their columns."""
+    texts = {"n": shown.n, "interval": shown.interval, "at": shown.at, "bound": shown.bound}
+    cells = {name: Box(text) for name, text in texts.items()} | {name: shown.box(name) for name in STATISTICS}
+    return cells | ({"changed": change_box(shown.change, footnotes.mark)} if changes else {})
+
+
+def absent_grid(comparison: Comparison, table: Table) -> Grid:
+    """The rows of a table without any value, with the reasons."""
+    footnotes = Footnotes()
+    texts = row_texts((row.case, absence(row.absence)) for row in table.rows)
+    lines = tuple(
+        (
+            comparison.place(row),
+            placement_name(table, row),
+            f"{row.counted}/{row.planned}",
+            absent_box(row.absence, footnotes.mark(texts[row.case, absence(row.absence)])),
+        )
+        for row in table.rows
+    )
+    return Grid(table.title, 2, ("host group", "placement", "n", "values"), lines, footnotes.lines)
+
+
+# Full
+
+
+def full_grid(comparison: Comparison, table: Table, view: View, write: Callable[[MetricCell], str]) -> Grid:
+    """A line for each row, a column for each metric; ``write``: what stands in a cell."""
+    heads = [f"{metric.name} ({view.unit_of(metric.dimension)})" for metric in table.metrics] or ["values"]
+    lines = tuple(
+        (
+            row_name(comparison, table, row),
+            f"{row.counted}/{row.planned}",
+            *([absence(row.absence)] if row.absence else _full_boxes(row, view, write) or [""]),
+        )
+        for row in offered(table)
+    )
+    return Grid("", 1, ("host group, placement", "n", *heads), lines)
+
+
+def _full_boxes(row: Row, view: View, write: Callable[[MetricCell], str]) -> list[Box | str]:
+    found = [MetricCell(row, cell, view) for cell in row.cells]
+    return [shown.absence if shown.reasons else Box(write(shown), marks_of(row)) for shown in found]
+
+
+def median_text(shown: MetricCell) -> str:
+    """``0.25 [0.24, 0.27]``; of a fraction with its bound."""
+    bound = f" of {shown.bound}" if shown.bound else ""
+    return f"{shown.box('median').text} {shown.interval}".rstrip() + bound
+
+
+def range_text(shown: MetricCell) -> str:
+    """``0.25 (0.24 to 0.27)``: mean and range."""
+    mean, low, high = (shown.box(name).text for name in STATISTICS[1:])
+    return f"{mean} ({low} to {high})"
+
+
+# Brief
+
+
+def brief_grid(comparison: Comparison, table: Table, metrics: Sequence[Metric], view: View) -> Grid:
+    """One line for each row and metric of what is shown together, then the published values."""
+    lines: list[Sequence[str | Box]] = []
+    for row in (row for row in offered(table) if row.shows(metrics[0])):
+        names = [comparison.place(row), placement_name(table, row)]
+        for metric in metrics if row.counted else metrics[:1]:
+            part = metric.part if row.counted and not metric.bound else ""
+            lines.append((*names, part, *_brief_boxes(metric_cell(row, metric, view))))
+            names = ["", ""]
+    lines += published_cells(table, metrics, view)
+    header = ("host group", "placement", "", "n", "median", "[interval]", "mean", "min", "max")
+    at = "at" if metrics[0].size is None else ""
+    return Grid("", 3, (*header, at), tuple(map(tuple, lines)), remarks=1)
+
+
+def _brief_boxes(shown: MetricCell) -> list[str | Box]:
+    """The values, the sizes of a maximum and the bound of a fraction; or why there are none."""
+    if shown.reasons:
+        return [shown.n, shown.absence]
+    bound = f" of {shown.bound}" if shown.bound else ""
+    median, *others = map(shown.box, STATISTICS)
+    return [shown.n, median, shown.interval, *(str(box.text) for box in others), shown.at + bound]
+
+
+# Published values
+
+
+def published_cells(table: Table, metrics: Iterable[Metric], view: View) -> list[list[str]]:
+    """Lines for the terminal's table: published values are in the column of the mean.
+
+    Many of a metric are one line with their range: the report has each.
+    """
+    return [line for metric in metrics for line in _of_metric(table, metric, view)]
+
+
+def _of_metric(table: Table, metric: Metric, view: View) -> list[list[str]]:
+    rows = [row for row in table.published if metric in row.values]
+    if len(rows) > _MOST_LINES:
+        values = [row.values[metric] for row in rows]
+        low, high = (view.number(value, metric.dimension) for value in (min(values), max(values)))
+        marks = ", ".join(dict.fromkeys(visible(published_mark(row)) for row in rows))
+        return [[f"{len(rows)} systems", "", metric.part, "", "", "", "", low, high, marks]]
+    return [_published_line(row, metric, view) for row in rows]
+
+
+def _published_line(row: PublishedRow, metric: Metric, view: View) -> list[str]:
+    names = [visible(row.host_group), visible(row.placement), metric.part, str(row.n)]
+    value = view.number(row.values[metric], metric.dimension)
+    return [*names, "", "", value, "", "", visible(published_mark(row))]
+
+
+def published_grid(table: Table, view: View) -> Grid:
+    """The published values alone."""
+    metrics = [metric for metric in table.metrics if any(metric in row.values for row in table.published)]
+    heads = [f"{metric.name} ({view.unit_of(metric.dimension)})" for metric in metrics]
+    lines = []
+    for row in table.published:
+        values = [(row.values.get(metric), metric.dimension) for metric in metrics]
+        cells = ["" if value is None else view.number(value, what) for value, what in values]
+        name = f"{row.system}/{row.host_group} {row.placement}"
+        lines.append((name, f"{published_mark(row)}: {statistic_of(row)}", *cells))
+    return Grid("", 2, ("host group, placement", "statistic", *heads), tuple(lines))

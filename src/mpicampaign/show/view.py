@@ -1,0 +1,88 @@
+"""How readers want results shown: which of them, in which layout, and how each number is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from mpicampaign.dimension import BANDWIDTH_UNITS
+from mpicampaign.presentation import TABLE_SIZES
+from mpicampaign.show.numbers import quantity
+from mpicampaign.units import rounded
+
+if TYPE_CHECKING:
+    from mpicampaign.dimension import Dimension
+    from mpicampaign.presentation import Presentation
+    from mpicampaign.statistics.medians import Interval, Summary
+
+LONG, MATRIX = LAYOUTS = ("long", "matrix")
+STATISTICS = ("median", "mean")
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Names of what to show; everything where there is none."""
+
+    benchmarks: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    host_groups: tuple[str, ...] = ()
+    placements: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """What is shown and how; made once, from the options of a call and its campaign.
+
+    ``decimals``: ``None`` for the digits of each dimension. ``si``: data hold SI units in full. ``columns``:
+    of the long layout, all in use where empty. ``table_sizes``: as in `Presentation`.
+    """
+
+    unit: str = BANDWIDTH_UNITS[0]
+    statistic: str = STATISTICS[0]
+    decimals: int | None = None
+    si: bool = True
+    layout: str = LONG
+    columns: tuple[str, ...] = ()
+    only: Filter = field(default_factory=Filter)
+    table_sizes: tuple[int, ...] = TABLE_SIZES
+
+    def number(self, value: float, dimension: Dimension) -> str:
+        """The value without its unit."""
+        return dimension.number(value, self.unit, self.decimals)
+
+    def quantity(self, value: float, dimension: Dimension) -> str:
+        """The value with its unit."""
+        return quantity(value, dimension, self.unit, self.decimals)
+
+    def bounds(self, interval: Interval | None, dimension: Dimension) -> str:
+        """``[0.241, 0.270]``; empty where there is no interval."""
+        if interval is None:
+            return ""
+        return f"[{self.number(interval.low, dimension)}, {self.number(interval.high, dimension)}]"
+
+    def unit_of(self, dimension: Dimension) -> str:
+        """The unit in which numbers are written."""
+        return dimension.unit(self.unit).name
+
+    def value(self, value: float, dimension: Dimension) -> float:
+        """The value as data hold it."""
+        if self.si:
+            return value
+        shown = dimension.unit(self.unit).of(value)
+        return shown if self.decimals is None else float(rounded(shown, self.decimals))
+
+    def data_unit(self, dimension: Dimension) -> str:
+        """The unit of `value`."""
+        return dimension.si_unit if self.si else self.unit_of(dimension)
+
+    def chosen(self, summary: Summary) -> float:
+        """The statistic of a summary that is asked for."""
+        return summary.mean if self.statistic == "mean" else summary.median
+
+
+DEFAULT = View()
+
+
+def view_of(presentation: Presentation) -> View:
+    """As a campaign file, or the map of an import, wants its results shown."""
+    return View(presentation.unit, table_sizes=presentation.table_sizes)

@@ -1,0 +1,1 @@
+"""Which test kills which mutant: see __main__."""
