@@ -45,14 +45,17 @@ def paint_file(page: Page, path: Path) -> None:
     from matplotlib.backends.backend_pdf import FigureCanvasPdf
 
     # Not savefig, which draws everything a second time before, to lay out what is fixed here.
+    canvas: Any  # matplotlib has no types for its writing
     with _plain_style():
         figure = painted(page)
         if path.suffix == ".png":
             figure.set_dpi(_DOTS_PER_INCH)
-            FigureCanvasAgg(figure).print_png(path, metadata={"Software": None})
+            canvas = FigureCanvasAgg(figure)
+            canvas.print_png(path, metadata={"Software": None})
         else:
             nothing: dict[str, Any] = {"CreationDate": None, "Producer": None, "Creator": None}
-            FigureCanvasPdf(figure).print_pdf(path, metadata={**nothing, "Title": page.title})
+            canvas = FigureCanvasPdf(figure)
+            canvas.print_pdf(path, metadata={**nothing, "Title": page.title})
 
 
 @contextmanager
