@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 import synthetic
+from mpicampaign.show.report.plots import plot
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import DISTURBED, Case, Record
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.charts.selection import SelectionChart, selections
-from mpicampaign.show.report.plots import plot
 
 
 def of(records: list[Record], unit: str = "MB/s") -> list[SelectionChart]:

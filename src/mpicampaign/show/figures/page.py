@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -169,7 +170,9 @@ def width_of(text: str, size: float, bold: bool = False) -> float:
     weight = "bold" if bold else "normal"
     font = get_font(findfont(FontProperties(family=FONT, weight=weight)))
     font.set_size(size, 72)
-    font.set_text(text, 0.0, flags=LoadFlags.NO_HINTING)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box is as wide; the caption has the name
+        font.set_text(text, 0.0, flags=LoadFlags.NO_HINTING)
     return float(font.get_width_height()[0]) / 64 / 72
 
 
