@@ -146,7 +146,12 @@ def test_boxes_hide_lines_and_highlight_their_own(page: Browser) -> None:
 def test_curves_fit_a_phone(page: Browser) -> None:
     page.resize(390, 844, phone=True)
     assert page.value("document.documentElement.scrollWidth") <= 390
-    assert page.value(f"{PLOT}.querySelector('text').getBoundingClientRect().height") >= 9
+    assert (
+        page.value(
+            f"parseFloat(getComputedStyle({PLOT}.querySelector('text')).fontSize) * {PLOT}.getScreenCTM().a"
+        )
+        >= 8
+    )
     point_at_end(page, f"{SEEN}[0].querySelector('path')")
     left, right = page.value(
         f"(({{ left, right }}) => [left, right])({CHART}.querySelector('.tip').getBoundingClientRect())"
