@@ -74,10 +74,10 @@ def _drawn(page: Page, alike: Sequence[Drawn]) -> Iterator[Markup]:
             texts = Markup().join(_text(page, text) for text in alike if isinstance(text, Writing))
             look: dict[str, Any] = {"fill": colour, "text_anchor": _ANCHORS.get(align)}
             yield element("g", texts, font_size=f"{size:.3g}", font_weight="bold" if bold else None, **look)
-        case Lines(lines, colours, width, line, alpha, name):
+        case Lines(lines, colours, width, line, alpha):
             for colour, of_colour in _by_colour(colours, lines).items():
                 path = "".join(path_of(page, points) for points in of_colour)
-                look = {"stroke": colour, "stroke_dasharray": dashes(line, width), "data_of": name}
+                look = {"stroke": colour, "stroke_dasharray": dashes(line, width)}
                 opacity = None if alpha == 1 else alpha
                 yield element("path", d=path, stroke_width=f"{width:.3g}", stroke_opacity=opacity, **look)
         case Marks(points, "circle", colour, size, hollow):  # the round ends of lines without length

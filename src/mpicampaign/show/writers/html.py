@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
     from mpicampaign.show.document import Node, PageNode, Text
 
+# HTML needs no ends of these; a long report has ten thousand
+_WITHOUT_END = ("input", "li", "td", "th", "tr")
 # Elements by the first token of a role; the role itself is the class of the others.
 _BARE = {"strong": "b", "heading": "h3", "interval": "span"}
 _ELEMENTS = {"small": "small", "change": "span"}
@@ -43,7 +45,7 @@ def element(tag: str, inner: str = "", **attributes: str | float | bool | None) 
 
     ``_`` in names stands for ``-``, and at their end for nothing.
     """
-    end = "" if tag == "input" else f"</{tag}>"
+    end = "" if tag in _WITHOUT_END else f"</{tag}>"
     return Markup(f"{_start(tag, **attributes)}{_safe(inner)}{end}")
 
 
