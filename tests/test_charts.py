@@ -274,18 +274,18 @@ class Medians(HTMLParser):
             self.tables += [[]] if self.inside else []
         if tag == "tr" and self.inside:
             self.tables[-1].append([])
-        if tag == "td" and self.inside:
-            self.in_cell = True
+        self.in_cell = tag == "td" and self.inside
+        if self.in_cell:
             self.tables[-1][-1].append((values.get("data-v") or "", ""))
 
     def handle_endtag(self, tag: str) -> None:
-        self.in_cell = self.in_cell and tag != "td"
+        self.in_cell = False
         self.inside = self.inside and tag != "details"
 
     def handle_data(self, data: str) -> None:
         if self.in_cell:
             value, text = self.tables[-1][-1][-1]
-            self.tables[-1][-1][-1] = (value, text + data)
+            self.tables[-1][-1][-1] = (value, text + data.strip())
 
 
 @settings(max_examples=3, phases=PHASES)
