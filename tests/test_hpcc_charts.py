@@ -188,6 +188,7 @@ def test_hostile_and_long_names_are_text(tmp_path: Path) -> None:
     ]
     figures = [figure for figure in draw_all(compared(records), tmp_path) if "side by side" in figure.title]
     assert len(figures) == 1 and "\\x1b" in figures[0].alt and "\x1b" not in figures[0].alt
+    assert len(figures[0].alt) > 800 and "; all others are in the tables" in figures[0].picture
 
 
 def test_the_report_says_which_figures_are_not_drawn(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from mpicampaign.compare.changes import changes_since
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison, PublishedRow
-from mpicampaign.records import Case, Record
+from mpicampaign.records import CONTRADICTED, Case, Record
 from mpicampaign.show.answers import answers, behind, lead
 from mpicampaign.show.figures.draw import Figure, draw_all
 from mpicampaign.show.rankings import FEW, NOT_SHOWN
@@ -94,6 +94,20 @@ def test_cases_whose_names_differ_only_in_signs_have_their_own_anchors(tmp_path:
     records = [r for name in names for r in synthetic.case_runs(Case("s", "g", name, "PingPong"), 1e-6, 1e9)]
     page = Page(written(tmp_path, records))
     assert len(page.ids) == len(set(page.ids))
+
+
+def test_facts_of_all_repeats_stand_once_for_each_case(tmp_path: Path) -> None:
+    case, alike = Case("s", "g", "SHM", "PingPong"), "binding: one core per rank"
+    records = [
+        replace(run, verdict_reasons=(alike, f"ranks: on CPU {run.repeat}"))
+        for run in synthetic.case_runs(case, 1e-6, 1e9)
+    ]
+    text = written(tmp_path, records)
+    assert text.count(alike) == 1 < text.count("2 reasons for the verdict") == len(records)
+    assert all(text.count(f"ranks: on CPU {run.repeat}") == 1 for run in records)
+    assert "<details open" not in text
+    contradicted = [replace(run, verdict=CONTRADICTED) for run in records]
+    assert written(tmp_path, contradicted).count("<details open") == len(records) + 1
 
 
 NO_DEVICE = synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device")

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from mpicampaign.show.charts.model import Chart
     from mpicampaign.show.figures.page import Page
 
+_LONGEST_ALT = 800  # characters of a description in the page
 MADE = "made.txt"  # in the folder of figures: the names of the files there that are this program's
 _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
 
@@ -138,7 +139,7 @@ class _Files:
         page = page_of(chart)
         for file in files:
             _write(page, file)
-        picture = svg(page, drawing(page), role="img", aria_label=chart.alt)
+        picture = svg(page, drawing(page), role="img", aria_label=_shortened(chart.alt))
         self.figures.append(Figure(name, chart.title, chart.caption, chart.alt, picture, files))
 
     def _made_before(self) -> set[str]:
@@ -158,6 +159,13 @@ class _Files:
             (self.folder / name).unlink(missing_ok=True)
         if drawn != self.made:
             self._list(drawn)
+
+
+def _shortened(alt: str) -> str:
+    """As much as one listens to; the page has all values in tables."""
+    if len(alt) <= _LONGEST_ALT:
+        return alt
+    return alt[:_LONGEST_ALT].rpartition("; ")[0] + "; all others are in the tables"
 
 
 def _file_name(title: str, taken: set[str]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from mpicampaign.records import NOT_AVAILABLE
@@ -136,16 +137,20 @@ def _median_line(chart: SelectionChart, line: FacetChoice) -> tuple[Box, ...]:
 
 
 def figures_part(source: Source, figures: Sequence[Figure], most: int) -> Part:
-    """Figures of at most so many characters in all; the others are linked."""
-    shown: list[PageNode] = []
-    linked: list[Span] = []
-    for figure in figures:
-        most -= len(figure.picture)
-        if most >= 0:
-            shown.append(Drawing(figure.picture, f"figure-{figure.name}", figure.caption))
-        else:
-            most += len(figure.picture)
-            linked.append(Span(figure.title, link=source.address(str(figure.svg))))
+    """Figures of at most so many characters in all, as many as possible; the others are linked."""
+    by_size = sorted(figures, key=lambda figure: len(figure.picture))
+    totals = accumulate(len(figure.picture) for figure in by_size)
+    fitting = {figure.name for figure, total in zip(by_size, totals, strict=True) if total <= most}
+    shown: list[PageNode] = [
+        Drawing(figure.picture, f"figure-{figure.name}", figure.caption)
+        for figure in figures
+        if figure.name in fitting
+    ]
+    linked = [
+        Span(figure.title, link=source.address(str(figure.svg)))
+        for figure in figures
+        if figure.name not in fitting
+    ]
     nodes: list[PageNode] = [Heading("Figures")]
     if linked:
         text = f"{len(shown)} of {len(figures)} figures are shown; the others are files "

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mpicampaign.show.view import View
 
 _LARGEST = 4_900_000  # characters of a report that mail and browsers take easily
-_MOST_DRAWN = 600_000  # of these, characters of figures; the others are linked
+_MOST_DRAWN = 80_000  # of these, characters of figures, the small ones first; the others are linked
 
 
 def write_report(

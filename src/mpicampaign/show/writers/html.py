@@ -45,8 +45,10 @@ def element(tag: str, inner: str = "", **attributes: str | float | bool | None) 
 
     ``_`` in names stands for ``-``, and at their end for nothing.
     """
-    end = "" if tag in _WITHOUT_END else f"</{tag}>"
-    return Markup(f"{_start(tag, **attributes)}{_safe(inner)}{end}")
+    start, end = _start(tag, **attributes), "" if tag in _WITHOUT_END else f"</{tag}>"
+    if tag == "path" and not inner:
+        return Markup(f"{start[:-1]}/>")
+    return Markup(f"{start}{_safe(inner)}{end}")
 
 
 def _safe(text: object) -> Markup:
