@@ -92,13 +92,17 @@ def _own_facts(record: Record, shared: list[str]) -> Fold | None:
         return None
     own = [fact for fact in facts if fact not in shared]
     title = f"{len(reasons)} {'reason' if len(reasons) == 1 else 'reasons'} for the verdict"
-    below = [f"and {len(shared)} of every run, below the table"] if shared else []
+    below = [f"and {len(shared)} that all these runs share, below the table"] if shared else []
     return Fold(title, (Items((*own, *below)),), is_open=record.verdict == CONTRADICTED)
 
 
 def _shared_facts(records: list[Record], shared: list[str]) -> Fold:
     doubtful = any(record.verdict == CONTRADICTED for record in records)
-    return Fold(f"{len(shared)} reasons and facts of every run", (Items(tuple(shared)),), is_open=doubtful)
+    return Fold(
+        f"{len(shared)} reasons and facts that all these runs share",
+        (Items(tuple(shared)),),
+        is_open=doubtful,
+    )
 
 
 def _facts(record: Record) -> list[str]:
