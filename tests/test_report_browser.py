@@ -83,6 +83,9 @@ def tip(page: Browser) -> list[str]:
 def point_at_end(page: Browser, path: str) -> list[str]:
     """What is read out at the last point of a path."""
     page.value(f"void {PLOT}.scrollIntoView({{ block: 'center' }})")
+    # Parts that come into view are laid out in the next frame, which moves others.
+    page.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    page.value(f"void {PLOT}.scrollIntoView({{ block: 'center' }})")
     page.point(*page.value(END % path))
     return tip(page)
 
@@ -146,12 +149,8 @@ def test_boxes_hide_lines_and_highlight_their_own(page: Browser) -> None:
 def test_curves_fit_a_phone(page: Browser) -> None:
     page.resize(390, 844, phone=True)
     assert page.value("document.documentElement.scrollWidth") <= 390
-    assert (
-        page.value(
-            f"parseFloat(getComputedStyle({PLOT}.querySelector('text')).fontSize) * {PLOT}.getScreenCTM().a"
-        )
-        >= 8
-    )
+    style = f"getComputedStyle({PLOT}.querySelector('text'))"
+    assert page.value(f"parseFloat({style}.fontSize) * {PLOT}.getScreenCTM().a") >= 8
     point_at_end(page, f"{SEEN}[0].querySelector('path')")
     left, right = page.value(
         f"(({{ left, right }}) => [left, right])({CHART}.querySelector('.tip').getBoundingClientRect())"
