@@ -12,8 +12,10 @@ from common import alternate, line, ratio, title, usually
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.records import OK, VERIFIED, Case, Record, Series
+from mpicampaign.show.figures import draw
 from mpicampaign.show.figures.draw import draw_all
-from mpicampaign.show.figures.page import FORMATS, Page
+from mpicampaign.show.figures.page import FORMATS
+from mpicampaign.show.figures.painted import painted
 
 HOST_GROUPS = usually(13, smallest=2)
 PLACEMENTS = {"SHM-1": (1.5e-7, 9e9), "SHM-2": (3e-7, 6e9), "IBV": (2e-6, 3e9), "TCP": (3e-5, 1e8)}
@@ -59,7 +61,7 @@ def pingpong(noise: random.Random, latency: float, bandwidth: float) -> Series:
 
 def draw_by_savefig(comparison: Comparison, folder: Path) -> None:
     """Draw all figures, and write them as in matplotlib's documentation."""
-    with patch.object(Page, "write_file", lambda page, path: page._figure.savefig(path, dpi=160)):
+    with patch.object(draw, "_write", lambda page, path: painted(page).savefig(path, dpi=160)):
         draw_all(comparison, folder, formats=FORMATS)
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import synthetic
-from test_charts import drawn, marked_up, named_lines
+from test_charts import drawn, marked_up, marks_of, named_lines, texts_of
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.published import with_published
@@ -78,8 +78,7 @@ def test_values_of_many_host_groups_are_drawn_where_they_belong(groups: list[str
     cells = [cell for column in chart.columns for cell in column.cells]
     values = Counter(f"{dot.value:.6g}" for cell in cells for dot in cell.dots)
     published = Counter(f"{value:.6g}" for cell in cells for value in cell.published)
-    marks = [mark for mark in page._figure.artists if hasattr(mark, "get_marker")]
-    small, large = ([m for m in marks if m.get_markersize() == size] for size in (2.8, 5.5))
+    small, large = ([m for m in marks_of(page) if m.size == size] for size in (2.8, 5.5))
     assert Counter(f"{v:.6g}" for panel in panels for v in marked_up(panel, small)) == values
     assert Counter(f"{v:.6g}" for panel in panels for v in marked_up(panel, large)) == published
     strokes = [line for lines in named_lines(page, "medians") for line in lines]
@@ -92,7 +91,7 @@ def test_systems_and_host_groups_are_named_once() -> None:
         of_groups("scarf", SCARF) + of_groups("lotus", LOTUS) + of_groups("cloud", ["Cloud"])
     )
     page, _ = drawn(latency_of(comparison))
-    texts: Counter[Any] = Counter(text.get_text() for text in page._figure.texts)
+    texts = Counter(texts_of(page))
     assert all(texts[name] == 1 for name in ("scarf", "lotus", "cloud", *SCARF, *LOTUS, "Cloud", *PLACEMENTS))
 
 

@@ -1,4 +1,4 @@
-"""The chart model: its values are those of the records, and both renderers draw them."""
+"""The chart model: its values are those of the records, and figures and the page show them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from mpicampaign.show.charts.curves import COLUMNS
 from mpicampaign.show.charts.every import every_chart
 from mpicampaign.show.charts.model import Axis, CurveChart, DotChart
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.charts.selection import SelectionChart, selections
+from mpicampaign.show.charts.selection import selections
 from mpicampaign.show.figures import axes
-from mpicampaign.show.figures.draw import Page, page_of, plain_style
+from mpicampaign.show.figures.draw import page_of
+from mpicampaign.show.figures.page import Lines, Marks, Page, Writing
 from mpicampaign.show.report.write import write_report
 from mpicampaign.show.view import View
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.show.charts.model import Chart, Curve
     from mpicampaign.show.figures.axes import Panel
+    from mpicampaign.show.figures.page import Point
 
 SHOW = Path(axes.__file__).parents[1]
 # Without shrinking: what is drawn takes long, and a failure names its records anyway.
@@ -119,15 +121,14 @@ def whole(runs: Sequence[Record]) -> list[float]:
 @given(campaigns())
 def test_figures_draw_what_the_model_holds(records: list[Record]) -> None:
     scene = Scene(compare(records), "MB/s")
-    with plain_style():
-        for chart in every_chart(scene):
-            page, panels = drawn(chart)
-            check_nothing_lies_outside(chart, page, panels)
-            if isinstance(chart, CurveChart):
-                check_drawn_curves(chart, page, panels)
-            else:
-                assert isinstance(chart, DotChart)
-                check_drawn_dots(chart, page, panels)
+    for chart in every_chart(scene):
+        page, panels = drawn(chart)
+        check_nothing_lies_outside(chart, page, panels)
+        if isinstance(chart, CurveChart):
+            check_drawn_curves(chart, page, panels)
+        else:
+            assert isinstance(chart, DotChart)
+            check_drawn_dots(chart, page, panels)
 
 
 def drawn(chart: Chart) -> tuple[Page, list[Panel]]:
@@ -150,8 +151,7 @@ def check_nothing_lies_outside(chart: Chart, page: Page, panels: Sequence[Panel]
         lines for name in ("median", "repeats", "ranges", "medians") for lines in named_lines(page, name)
     ]
     points = [point for lines in groups for line in lines for point in line]
-    for mark in (mark for mark in page._figure.artists if hasattr(mark, "get_marker")):
-        points += [[float(x), float(y)] for x, y in mark.get_xydata()]
+    points += [point for marks in marks_of(page) for point in marks.points]
     places = [panel.place for panel in panels]
     for x, y in points:
         assert any(
@@ -180,10 +180,17 @@ def read_back(panel: Panel, points: Iterable[Sequence[float]]) -> list[tuple[flo
     ]
 
 
-def named_lines(page: Page, name: str) -> list[list[list[list[float]]]]:
+def named_lines(page: Page, name: str) -> list[tuple[tuple[Point, ...], ...]]:
     """The lines of each group of this name, in the order of drawing."""
-    groups = [artist for artist in page._figure.artists if str(artist.get_gid()).startswith(name)]
-    return [[line.tolist() for line in group.get_segments()] for group in groups]
+    return [each.lines for each in page.drawn if isinstance(each, Lines) and each.name == name]
+
+
+def marks_of(page: Page) -> list[Marks]:
+    return [each for each in page.drawn if isinstance(each, Marks)]
+
+
+def texts_of(page: Page) -> list[str]:
+    return [each.text for each in page.drawn if isinstance(each, Writing)]
 
 
 def shown(panel: Panel, points: Mapping[int, float]) -> list[tuple[float, float]]:
@@ -215,7 +222,8 @@ def check_drawn_curves(chart: CurveChart, page: Page, panels: Sequence[Panel]) -
 
 def check_drawn_dots(chart: DotChart, page: Page, panels: Sequence[Panel]) -> None:
     ranges, medians = named_lines(page, "ranges"), named_lines(page, "medians")
-    marks = [line for line in page._figure.artists if hasattr(line, "get_marker")]
+    crosses = [marks for marks in marks_of(page) if marks.marker == "cross"]
+    repeats = [marks for marks in marks_of(page) if marks.marker != "cross"]
     for index, (panel, part) in enumerate(zip(panels, chart.columns, strict=True)):
         log = part.across.scale.logarithmic
         summaries = [cell.summary for cell in part.cells if cell.summary is not None]
@@ -228,35 +236,25 @@ def check_drawn_dots(chart: DotChart, page: Page, panels: Sequence[Panel]) -> No
         found = sorted(read_back(panel, line)[0][0] for line in medians[index])
         assert found == pytest.approx(sorted(s.median for s in summaries if s.median > 0 or not log))
         expected = sorted(dot.value for cell in part.cells for dot in cell.dots if dot.value > 0 or not log)
-        assert marked(panel, [mark for mark in marks if mark.get_marker() != "x"]) == pytest.approx(expected)
+        assert marked(panel, repeats) == pytest.approx(expected)
         means = [summary.mean for summary in summaries]
-        for cross in marked(panel, [mark for mark in marks if mark.get_marker() == "x"]):
+        for cross in marked(panel, crosses):
             assert any(cross == pytest.approx(mean) for mean in means), chart.title
 
 
-def marked_up(panel: Panel, marks: Sequence[Any]) -> list[float]:
+def marked_up(panel: Panel, marks: Sequence[Marks]) -> list[float]:
     """The values of the marks that lie in a panel whose axis is at its left."""
     place = panel.place
-    points = [(x, y) for mark in marks for x, y in mark.get_xydata()]
+    points = [(x, y) for mark in marks for x, y in mark.points]
     inside = (y for x, y in points if place.left < x < place.right and place.bottom <= y <= place.top)
     return [value_at(panel.up, (y - place.bottom) / place.height) for y in inside]
 
 
-def marked(panel: Panel, marks: Sequence[Any]) -> list[float]:
+def marked(panel: Panel, marks: Sequence[Marks]) -> list[float]:
     """The values of the marks that lie in a panel, ascending."""
     place = panel.place
-    xs = [x for mark in marks for x in mark.get_xdata() if place.left - 0.01 <= x <= place.right + 0.01]
+    xs = [x for mark in marks for x, _ in mark.points if place.left - 0.01 <= x <= place.right + 0.01]
     return sorted(value_at(panel.across, (x - place.left) / place.width) for x in xs)
-
-
-def on_page(chart: SelectionChart, points: Mapping[int, float]) -> list[tuple[float, float]]:
-    """What logarithmic axes can show, in the unit of the table, to five digits."""
-    size = chart.up.dimension.unit(chart.up.unit.name).size
-    return [(s, float(f"{v / size:.5g}")) for s, v in points.items() if s > 0 and v > 0]
-
-
-def pairs_of(source: dict[str, Any]) -> list[list[tuple[float, float]]]:
-    return [list(zip(xs, ys, strict=True)) for xs, ys in zip(source["xs"], source["ys"], strict=True)]
 
 
 class Medians(HTMLParser):
@@ -276,18 +274,18 @@ class Medians(HTMLParser):
             self.tables += [[]] if self.inside else []
         if tag == "tr" and self.inside:
             self.tables[-1].append([])
-        if tag == "td" and self.inside:
-            self.in_cell = True
+        self.in_cell = tag == "td" and self.inside
+        if self.in_cell:
             self.tables[-1][-1].append((values.get("data-v") or "", ""))
 
     def handle_endtag(self, tag: str) -> None:
-        self.in_cell = self.in_cell and tag != "td"
+        self.in_cell = False
         self.inside = self.inside and tag != "details"
 
     def handle_data(self, data: str) -> None:
         if self.in_cell:
             value, text = self.tables[-1][-1][-1]
-            self.tables[-1][-1][-1] = (value, text + data)
+            self.tables[-1][-1][-1] = (value, text + data.strip())
 
 
 @settings(max_examples=3, phases=PHASES)

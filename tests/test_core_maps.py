@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 import synthetic
 from core_pairs_output import core_pairs, cyclic
-from test_charts import drawn, named_lines
+from test_charts import drawn, named_lines, texts_of
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Record
@@ -74,7 +74,7 @@ def test_values_parts_and_borders_of_classes_are_drawn() -> None:
     comparison = compare([of(core_pairs(SIXTEEN))])
     chart, *_ = [each for each in every_chart(Scene(comparison, "MB/s")) if isinstance(each, CoreMap)]
     page, _ = drawn(chart)
-    texts = [text.get_text() for text in page._figure.texts]
+    texts = texts_of(page)
     assert all(field.text in texts for line in chart.fields for field in line if field)
     (numa,), (sockets,) = named_lines(page, "parts-1"), named_lines(page, "parts-2")
     assert (len(numa), len(sockets)) == (4, 2)
@@ -93,6 +93,6 @@ def test_values_parts_and_borders_of_classes_are_drawn() -> None:
 def test_numbers_that_do_not_fit_are_left_out() -> None:
     chart = map_of(cyclic(1, 2, 1, 40))
     page, _ = drawn(chart)
-    texts = {text.get_text() for text in page._figure.texts}
+    texts = set(texts_of(page))
     assert not any(field.text in texts for field in chart.fields[0] if field)
     assert {"0", "to rank", "from rank", chart.worst} < texts

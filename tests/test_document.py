@@ -89,15 +89,12 @@ def test_markdown_has_marks_and_escapes() -> None:
 def test_html_has_every_part() -> None:
     assert html(DOCUMENT).splitlines()[:4] == [
         "<h2>PingPong *</h2>",
-        "<ul><li>one</li>",
-        "<li>two</li></ul>",
+        "<ul><li>one",
+        "<li>two</ul>",
         CAPTION,
     ]
     text = html(DOCUMENT[4:])
-    assert (
-        text
-        == "<p>g is best</p>\n<ul><li>2 &lt; 3</li>\n<li>3 &lt; 4</li></ul>\n<p>median: of the repeats</p>"
-    )
+    assert text == "<p>g is best</p>\n<ul><li>2 &lt; 3\n<li>3 &lt; 4</ul>\n<p>median: of the repeats</p>"
 
 
 CAPTION = '<p class="legend">latency</p>'
@@ -124,7 +121,7 @@ def test_lines_of_one_body_stay_together() -> None:
     grid = Grid("", 1, ("a",), ((Box("x", rows=2),), (Box("y", role="short"),), (Box("z"),)), on_page=looks)
     text = html([grid])
     assert text.count("<tbody>") == 2 and text.count('rowspan="2"') == 1
-    assert '<td class="short">y</td></tr></tbody>' in text
+    assert '<td class="short">y</tbody>' in text
 
 
 def test_a_page_of_tables_runs_no_script_and_shows_titles_and_footnotes() -> None:
@@ -134,4 +131,4 @@ def test_a_page_of_tables_runs_no_script_and_shows_titles_and_footnotes() -> Non
     page = HTML.write([grid])
     assert "script-src 'none'" in page.replace("&#39;", "'") and "<script" not in page
     assert "<title>PingPong: median</title>" in page and "<caption>PingPong: median</caption>" in page
-    assert "1.5<sup>a</sup></td>" in page and '<p class="legend"><sup>a</sup> one run</p>' in page
+    assert "1.5<sup>a</sup></tbody>" in page and '<p class="legend"><sup>a</sup> one run</p>' in page

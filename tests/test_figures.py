@@ -16,7 +16,7 @@ import synthetic
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Record, Series
 from mpicampaign.show.figures.draw import MADE, Figure, draw_all
-from mpicampaign.show.figures.page import FORMATS, Page
+from mpicampaign.show.figures.page import FORMATS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,7 +35,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Figure]:
 def unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures are empty files, to save time."""
 
-    monkeypatch.setattr(Page, "write_file", lambda _, path: path.touch())
+    monkeypatch.setattr("mpicampaign.show.figures.draw._write", lambda _, path: path.touch())
 
 
 def named(figures: list[Figure], part: str) -> Figure:
@@ -63,11 +63,12 @@ def test_alternative_texts_hold_the_values(drawn: list[Figure]) -> None:
     assert "local TCP-loopback at most 2049 MB/s at 4 MiB" in drawn[2].alt
 
 
+@pytest.mark.filterwarnings("error")  # the font lacks some of the signs
 def test_hostile_names_are_drawn_as_text(tmp_path: Path) -> None:
     case = Case(synthetic.HOSTILE, synthetic.HOSTILE, synthetic.HOSTILE, synthetic.HOSTILE)
     runs = synthetic.case_runs(case, 1e-6, 1e9)
     runs += synthetic.not_available(replace(case, placement="$\\frac{"), "$_$")
-    figures = draw_all(compare(runs), tmp_path)
+    figures = draw_all(compare(runs), tmp_path, formats=FORMATS)
     assert len(figures) == 3
     for figure in figures:
         assert figure.svg.parent == tmp_path

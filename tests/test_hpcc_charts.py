@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import synthetic
+from test_charts import named_lines, texts_of
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.published import with_published
@@ -17,7 +18,7 @@ from mpicampaign.show.charts.balance import balance, not_drawn
 from mpicampaign.show.charts.model import BarChart, ScatterChart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures import scatter
-from mpicampaign.show.figures.draw import draw_all, page_of, plain_style
+from mpicampaign.show.figures.draw import draw_all, page_of
 from mpicampaign.show.report.write import write_report
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.records import Record
     from mpicampaign.show.charts.model import BarColumn, Chart, ScatterPoint
-    from mpicampaign.show.figures.page import Page
+    from mpicampaign.show.figures.page import Page, Point
     from mpicampaign.statistics.medians import Summary
 
 PUBLISHED = ReferenceChoice("hpcc-2005")
@@ -135,22 +136,12 @@ def test_one_own_system_has_the_bands_only() -> None:
 # As drawn
 
 
-def drawn(chart: Chart) -> Page:
-    with plain_style():
-        return page_of(chart)
-
-
-def texts(page: Page) -> list[str]:
-    return [text.get_text() for text in page._figure.texts]
-
-
-def lines(page: Page, name: str) -> list[list[list[float]]]:
-    groups = [artist for artist in page._figure.artists if str(artist.get_gid()).startswith(f"{name}-")]
-    return [line.tolist() for group in groups for line in group.get_segments()]
+def lines(page: Page, name: str) -> list[tuple[Point, ...]]:
+    return [line for group in named_lines(page, name) for line in group]
 
 
 def test_every_point_is_numbered_without_overlap_on_logarithmic_axes(monkeypatch: pytest.MonkeyPatch) -> None:
-    placed: list[list[scatter.Box]] = []
+    placed: list[list[scatter.Extent]] = []
     number = scatter._number
 
     def keep(*arguments: object) -> None:
@@ -169,19 +160,19 @@ def test_every_point_is_numbered_without_overlap_on_logarithmic_axes(monkeypatch
     monkeypatch.setattr(scatter, "_number", keep)
     monkeypatch.setattr(scatter, "_free", found)
     chart = charts_of(three_systems(), PUBLISHED)[RANDOM_RING]
-    page = drawn(chart)
+    page = page_of(chart)
     assert [len(boxes) for boxes in placed[:2]] == [27, 27]
     for boxes in placed:
         assert not any(one.overlaps(other) for one, other in combinations(boxes, 2))
-    assert isinstance(chart, ScatterChart) and {m.name for m in chart.members} <= set(texts(page))
+    assert isinstance(chart, ScatterChart) and {m.name for m in chart.members} <= set(texts_of(page))
 
 
 def test_bars_are_as_long_as_their_values_and_published_ones_hollow() -> None:
     chart = charts_of(three_systems(), PUBLISHED)[BANDS]
-    page = drawn(chart)
+    page = page_of(chart)
     assert len(lines(page, "bars")) == 3 * (2 + 3 + 3 + 1)
     assert len(lines(page, "published")) == 24 * (2 + 2 + 1 + 1)
-    page = drawn(charts_of(three_systems())[PARALLEL])
+    page = page_of(charts_of(three_systems())[PARALLEL])
     parallel, intervals = lines(page, "bars")[:3], lines(page, "intervals")[:3]
     lengths = [line[1][0] - line[0][0] for line in parallel]
     assert [length / lengths[0] for length in lengths] == pytest.approx([1.0, 0.5, 0.25])
@@ -197,6 +188,7 @@ def test_hostile_and_long_names_are_text(tmp_path: Path) -> None:
     ]
     figures = [figure for figure in draw_all(compared(records), tmp_path) if "side by side" in figure.title]
     assert len(figures) == 1 and "\\x1b" in figures[0].alt and "\x1b" not in figures[0].alt
+    assert len(figures[0].alt) > 800 and "; all others are in the tables" in figures[0].picture
 
 
 def test_the_report_says_which_figures_are_not_drawn(tmp_path: Path) -> None:

@@ -103,5 +103,5 @@ def users(words: str) -> set[str]:
 def test_only_two_modules_start_processes_and_few_load_what_is_large() -> None:
     assert users("import subprocess") == {"mpicampaign.execution.execute", "mpicampaign.commands"}
     assert users("from jinja2") == {"mpicampaign.jobs.render", "mpicampaign.show.frame"}
-    assert users("import matplotlib") == {"mpicampaign.show.figures.draw"}
-    assert users("from bokeh") == {"mpicampaign.show.report.plots"}
+    assert users("import matplotlib") == {"mpicampaign.show.figures.painted"}
+    assert users("from matplotlib") == {f"mpicampaign.show.figures.{name}" for name in ("page", "painted")}

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 import synthetic
-from test_charts import drawn
+from test_charts import drawn, texts_of
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Record
 from mpicampaign.show.charts.levels import level_charts
 from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.figures.page import Boxes
 from mpicampaign.suites import parse
 
 TREES = ("natural", "random")
@@ -71,12 +72,8 @@ def test_bars_are_the_medians_at_the_largest_size_that_all_trees_have() -> None:
 def test_bars_are_drawn_behind_each_other() -> None:
     (chart,) = level_charts(Scene(compare([run(1, output())]), "MB/s"))
     page, (panel,) = drawn(chart)
-    bars = [
-        artist for artist in page._figure.artists if hasattr(artist, "get_paths") and not artist.get_gid()
-    ]
-    found = []
-    for paths in (artist.get_paths() for artist in bars):
-        found += [[min(x for x, _ in path.vertices), max(x for x, _ in path.vertices)] for path in paths]
+    boxes = [each for each in page.drawn if isinstance(each, Boxes)]
+    found = [[place.left, place.right] for each in boxes for place in each.places]
     expected = [
         [panel.x(start), panel.x(end)]
         for _, levels in chart.trees
@@ -85,7 +82,7 @@ def test_bars_are_drawn_behind_each_other() -> None:
     ]
     for pair in expected:
         assert any(pair == pytest.approx(other) for other in found), pair
-    texts = [text.get_text() for text in page._figure.texts]
+    texts = texts_of(page)
     assert texts.count("level 2") == 2 and {"merge", "receive, with waiting"} < set(texts)
 
 

@@ -15,6 +15,7 @@ from browser import CHROMIUM, Browser, browser
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case
+from mpicampaign.show.charts.selection import MANY_LINES
 from mpicampaign.show.figures.draw import draw_all
 from mpicampaign.show.report.write import write_report
 
@@ -26,29 +27,20 @@ if TYPE_CHECKING:
 MAY_SKIP = CHROMIUM is None and os.environ.get("CI") != "true"
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(MAY_SKIP, reason="no chromium on this machine")]
 
-TABLE = "document.querySelector('#tables table')"
 CHART = "document.querySelector('#curve-1')"
-# All text of a node, with that in the shadow trees of its parts, where Bokeh writes.
-DEEP = """
-window.deep = (node) => node.nodeType === Node.TEXT_NODE ? node.textContent + " "
-  : ["STYLE", "SCRIPT"].includes(node.tagName) ? ""
-  : [...(node.shadowRoot?.childNodes ?? []), ...node.childNodes].map(deep).join("");
-"""
-# Where the window has the point of a data source with these places in it.
-PLACE = """(() => {
-  const [view] = [...Bokeh.index];
-  const renderer = view.owner.find_one(view.model.renderers[%d]);
-  const data = renderer.model.data_source.data;
-  const { x_scale, y_scale } = renderer.coordinates;
-  const { x, y } = view.canvas_view.el.getBoundingClientRect();
-  return [x + x_scale.compute(%s), y + y_scale.compute(%s)];
-})()"""
+PLOT = f"{CHART}.querySelector('.plot > svg')"
+SEEN = f"[...{PLOT}.querySelectorAll('.line')].filter((line) => getComputedStyle(line).display !== 'none')"
+# Where in the window a path ends.
+END = """((path) => {
+  const { x, y } = path.getPointAtLength(path.getTotalLength()), { a, e, f } = path.getScreenCTM();
+  return [a * x + e, a * y + f];
+})(%s)"""
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("report")
-    groups = [synthetic.campaign(host_group=f"group{n}", factor=1 + n / 10) for n in range(1, 5)]
+    groups = [synthetic.campaign(host_group=f"group{n}", factor=1 + n / 10) for n in range(1, 6)]
     records = [record for group in groups for record in group]
     figures = draw_all(compare(synthetic.campaign()), folder / "figures")
     return written(folder, records, figures)
@@ -78,35 +70,31 @@ def opened(chromium: Browser, address: str) -> Browser:
     chromium.resize(1280, 900)
     chromium.open("about:blank")
     chromium.open(address)
+    chromium.value(f"void {PLOT}.scrollIntoView({{ block: 'center' }})")
     return chromium
 
 
-def texts(page: Browser, column: int) -> list[str]:
-    """The beginnings of the column's cells, in the order shown."""
-    rows = f"[...{TABLE}.tBodies[0].rows].filter((row) => row.checkVisibility())"
-    found = page.value(f"{rows}.map((row) => row.cells[{column}]?.innerText.split('\\n')[0] ?? '')")
-    return [str(text) for text in found]
+def tip(page: Browser) -> list[str]:
+    """The lines of what is read out of the curves."""
+    shown = f"{CHART}.querySelector('.tip:not([hidden])')"
+    return str(page.value(f"{shown}?.innerText ?? ''")).splitlines()
 
 
-def draw(page: Browser, chart: str = CHART) -> None:
-    page.value(f"void {chart}.scrollIntoView()")
-    page.wait(f"{chart}.dataset.drawn === 'yes'")
-
-
-def hover(page: Browser, renderer: int, x: str, y: str, words: str) -> str:
-    """Point at a figure until a tooltip has the text; returns the text of all tooltips."""
-    page.value(DEEP)
-    # Bokeh finds lines only where it has painted them: at the next frame after a change.
+def point_at_end(page: Browser, path: str) -> list[str]:
+    """What is read out at the last point of a path."""
+    page.value(f"void {PLOT}.scrollIntoView({{ block: 'center' }})")
+    # Parts that come into view are laid out in the next frame, which moves others.
     page.value("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
-    page.wait(f"{PLACE % (renderer, x, y)}.every(Number.isFinite)")
-    for _ in range(100):
-        place = page.value(PLACE % (renderer, x, y))
-        page.point(place[0] - 40, place[1] - 40)
-        page.point(*place)
-        said = str(page.value("deep(document.body.lastElementChild) + deep(document.querySelector('.plot'))"))
-        if words in said:
-            return " ".join(said.split())
-    raise AssertionError(f"no tooltip says {words}: {said}")
+    page.value(f"void {PLOT}.scrollIntoView({{ block: 'center' }})")
+    page.point(*page.value(END % path))
+    return tip(page)
+
+
+def medians(page: Browser) -> list[list[str]]:
+    """The table below the curves: a name and its values in each line."""
+    rows = f"[...{CHART}.querySelector('.medians table').tBodies[0].rows]"
+    found = page.value(f"{rows}.map((row) => [...row.cells].map((cell) => cell.textContent.trim()))")
+    return [[str(text) for text in row] for row in found]
 
 
 def copied(page: Browser, table: str) -> list[list[str]]:
@@ -125,11 +113,58 @@ def test_a_stacked_table_repeats_its_names_and_formulas_stay_text(page: Browser)
     assert copied(page, "document.querySelector('#doubts table')")[1][2] == '\'=cmd("a", 1)'
 
 
-def luminance(colour: str) -> float:
-    """Of ``rgb(1, 2, 3)``, as WCAG defines it."""
-    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+def test_the_mouse_and_the_arrow_keys_read_values(page: Browser) -> None:
+    first, second, *_ = medians(page)
+    said = point_at_end(page, f"{SEEN}[0].querySelector('path')")
+    assert said == [f"{first[-1]} µs at 4 MiB", first[0], "median of 6 repeats"]
+    page.point(1, 1)
+    assert tip(page) == []
+    page.value(f"void {PLOT}.focus()")
+    found = []
+    for key in ("ArrowRight", "ArrowRight", "ArrowDown", "ArrowLeft", "ArrowUp", "Escape"):
+        page.key(key)
+        found.append([line.split()[0] for line in tip(page)[:1]])
+    values = [first[2], first[3], second[3], second[2], first[2]]
+    assert found == [*([value] for value in values), []]
+
+
+def test_boxes_hide_lines_and_highlight_their_own(page: Browser) -> None:
+    label = f"{CHART}.querySelectorAll('[data-facet] label')[0]"
+    before = page.value(f"{SEEN}.length")
+    page.click(f"{label}.querySelector('input')")
+    count = page.value(f"{SEEN}.length")
+    assert 0 < count < before
+    status = str(page.value(f"{CHART}.querySelector('[role=status]').textContent"))
+    assert status.startswith(f"{count} of ")
+    page.click(f"{label}.querySelector('input')")
+    assert page.value(f"{SEEN}.length") == before
+    page.value(f"void {label}.querySelector('input').focus()")
+    pale = page.value(f"{SEEN}.filter((line) => getComputedStyle(line).opacity < 0.5).length")
+    assert pale == count
+    page.click(f"{CHART}.querySelector('[data-shows=repeats]')")
+    said = point_at_end(page, f"{SEEN}[0].querySelector('.repeats path')")[2]
+    assert re.fullmatch(r"repeat \d on node1, job 100\d, verified", said)
+
+
+def test_curves_fit_a_phone(page: Browser) -> None:
+    page.resize(390, 844, phone=True)
+    assert page.value("document.documentElement.scrollWidth") <= 390
+    style = f"getComputedStyle({PLOT}.querySelector('text'))"
+    assert page.value(f"parseFloat({style}.fontSize) * {PLOT}.getScreenCTM().a") >= 8
+    point_at_end(page, f"{SEEN}[0].querySelector('path')")
+    left, right = page.value(
+        f"(({{ left, right }}) => [left, right])({CHART}.querySelector('.tip').getBoundingClientRect())"
+    )
+    assert 0 <= left < right <= 390
+
+
+def test_without_script_all_lines_are_seen(page: Browser, report: str) -> None:
+    page.call("Emulation.setScriptExecutionDisabled", value=True)
+    try:
+        opened(page, report)
+        assert page.value(f"{SEEN}.length") == len(medians(page)) > MANY_LINES
+    finally:
+        page.call("Emulation.setScriptExecutionDisabled", value=False)
 
 
 def test_hostile_text_stays_text_in_the_browser(chromium: Browser, tmp_path: Path) -> None:
@@ -140,9 +175,8 @@ def test_hostile_text_stays_text_in_the_browser(chromium: Browser, tmp_path: Pat
         for record in synthetic.case_runs(case, 1e-6, 1e9)
     ]
     page = opened(chromium, written(tmp_path, records))
-    draw(page)
     page.click(f"{CHART}.querySelector('[data-shows=repeats]')")
-    said = hover(page, 2, "data.xs[0][12]", "data.ys[0][12]", "hosts: ")
+    said = " ".join(point_at_end(page, f"{CHART}.querySelector('.repeats path')"))
     assert "<img src=x onerror=hacked=1></script><script>" in said and "$$x$$ @{y} $index" in said
     assert page.value("typeof hacked") == "undefined"
     assert page.complaints == []

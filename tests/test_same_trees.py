@@ -7,7 +7,7 @@ from statistics import median
 
 import pytest
 import synthetic
-from test_charts import drawn
+from test_charts import drawn, texts_of
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Record
@@ -37,7 +37,7 @@ def test_two_ranks_have_one_curve_that_says_so() -> None:
     ]
     assert same.median[8192] == pytest.approx(median(value for value in values if value is not None))
     page, _ = drawn(chart)
-    texts = [text.get_text() for text in page._figure.texts]
+    texts = texts_of(page)
     assert texts.count(SAME) == 1 and not any("max-inter" in text or "wire" in text for text in texts[1:])
 
 

@@ -211,9 +211,9 @@ def in_page(text: str) -> Shown:
     for table in re.findall(r'<table class="comparison.*?</table>', text, re.DOTALL):
         benchmark = re.findall(r"<caption>(.*?):", table)[0]
         heads = re.findall(r'<th scope="col" data-kind="number"[^>]*>([^<]+) <small>(.*?)</small>', table)
-        for row in re.findall(r"<tr>.*?</tr>", table.partition("<tbody>")[2], re.DOTALL):
+        for row in table.partition("<tbody>")[2].split("<tr>")[1:]:
             group, placement = re.findall(r">(g\d) <b>(P\d)</b>", row)[0]
-            cells = re.findall(r'<td class="number.*?</td>', row, re.DOTALL)
+            cells = row.split('<td class="number')[1:]
             for (metric, unit), cell in zip(heads, cells, strict=True):
                 text = html.unescape(" ".join(re.findall(r">([^<]+)<", cell)))
                 first, *ends, mean, low, high = re.findall(NUMBER, re.split(" at | of ", text)[0])

@@ -1,81 +1,106 @@
 "use strict";
-// Curves: drawn by Bokeh when they come into view; the boxes beside them choose the lines.
+// Curves: the boxes choose lines; the pointer, a finger and the arrow keys read values.
 
-const curves = JSON.parse(document.getElementById("curves-data").textContent);
-Bokeh.set_log_level("warn");
+const NEAR = 25; // units of a drawing
 
-// The rows of a data source that belong to lines that are shown.
-function chosen(data, lines) {
-  const keep = Array.from(data.line, (line) => lines.has(line));
-  return Object.fromEntries(
-    Object.entries(data).map(([name, column]) => [name, Array.from(column).filter((_, i) => keep[i])]),
-  );
+// The points of a path in the units of its drawing, with their texts.
+function pointsOf(path, line) {
+  const steps = path.getAttribute("d").match(/-?[\d.]+/g).map(Number);
+  let [x, y] = [0, 0];
+  return path.dataset.v.split(" ").map((text, i) => {
+    [x, y] = [x + steps[2 * i], y + steps[2 * i + 1]];
+    return { x, y, text, path, line };
+  });
 }
 
-// The numbers of the lines all of whose values are ticked.
-function tickedLines(chart, lines) {
-  const ticked = [...chart.querySelectorAll("fieldset[data-facet]")].map((facet) =>
-    [...facet.querySelectorAll("input")].map((box) => box.checked),
-  );
-  return lines.flatMap((values, line) => (values.every((value, i) => ticked[i][value]) ? [line] : []));
-}
+function prepare(chart) {
+  const plot = chart.querySelector(".plot > svg");
+  const tip = chart.querySelector(".tip");
+  const lines = [...plot.querySelectorAll(".line")];
+  const facets = [...chart.querySelectorAll("[data-facet]")].map((facet) => [...facet.querySelectorAll("label")]);
+  const boxOf = (line, facet) => facets[facet][line.dataset.values.split(" ")[facet]];
+  const repeats = chart.querySelector("[data-shows=repeats]");
+  const mark = document.createElementNS(plot.namespaceURI, "circle");
+  mark.setAttribute("r", 4);
+  mark.setAttribute("class", "mark");
+  const { x: xs, sizes, unit } = plot.dataset;
+  const sizeAt = new Map(xs.split(" ").map((x, i) => [Number(x).toFixed(1), sizes.split(",")[i]]));
+  let curves; // the points of each path
+  let read = null; // the one that is read out
 
-// All elements below one, those in shadow trees included.
-function* within(element) {
-  for (const child of [...(element.shadowRoot?.children ?? []), ...element.children]) {
-    yield child;
-    yield* within(child);
+  function shown() {
+    curves ??= lines.flatMap((line) => [...line.querySelectorAll("path")].map((path) => pointsOf(path, line)));
+    return curves.filter(([{ path, line }]) => !line.classList.contains("off") && (repeats.checked || path.parentNode === line));
   }
-}
 
-// Bokeh's tools are names and a mouse: as buttons for the keyboard and screen readers.
-function nameTools(plot) {
-  for (const part of within(plot)) {
-    if (part.matches(".bk-ClickButton, .bk-OnOffButton")) {
-      part.setAttribute("role", "button");
-      part.setAttribute("aria-label", part.title);
-      part.addEventListener("keydown", (event) => {
-        if (event.key === " ") {
-          event.preventDefault();
-          part.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
-        }
-      });
-    }
-    if (part.matches(".bk-events, .bk-OnOffButton")) {
-      part.tabIndex = -1; // nothing can be done there without a mouse; all values are in the table below
-    }
+  function highlight(chosen) {
+    plot.classList.toggle("faded", chosen.length > 0);
+    for (const line of lines) line.classList.toggle("on", chosen.includes(line));
   }
-}
 
-async function draw(chart) {
-  const { item, lines } = curves[chart.id];
-  const [view] = await Bokeh.embed.embed_item(item, chart.querySelector(".plot"));
-  const renderers = view.model.renderers;
-  const all = new Map(renderers.map((renderer) => [renderer, { ...renderer.data_source.data }]));
-  const update = () => {
-    const shown = tickedLines(chart, lines);
-    for (const renderer of renderers) {
-      const kind = renderer.data_source.name === "repeats" ? "repeats" : "medians";
-      renderer.data_source.data = chosen(all.get(renderer), new Set(shown));
-      renderer.visible = chart.querySelector(`input[data-shows=${kind}]`).checked;
+  function show(point) {
+    read = point;
+    highlight(point ? [point.line] : []);
+    tip.hidden = !point;
+    mark.remove();
+    if (!point) return;
+    mark.setAttribute("cx", point.x);
+    mark.setAttribute("cy", point.y);
+    plot.append(mark);
+    const paths = [...point.line.querySelectorAll("path")];
+    const of = point.path === paths[0] ? `median of ${paths.length - 1} repeats` : point.path.dataset.title;
+    tip.textContent = `${point.text} ${unit} at ${sizeAt.get(point.x.toFixed(1))}\n${paths[0].dataset.title}\n${of}`;
+    const { width, height } = plot.viewBox.baseVal;
+    tip.classList.toggle("left", point.x > width / 2);
+    tip.style.left = `${(100 * point.x) / width}%`;
+    tip.style.top = `${(100 * point.y) / height}%`;
+  }
+
+  function nearest(x, y, points) {
+    const distance = (point) => Math.hypot(point.x - x, point.y - y);
+    return points.reduce((best, point) => (distance(point) < distance(best) ? point : best), { x: x + NEAR, y });
+  }
+
+  function update() {
+    for (const line of lines) {
+      line.classList.toggle("off", facets.some((_, i) => !boxOf(line, i).querySelector("input").checked));
     }
-    chart.querySelector("[role=status]").textContent = `${shown.length} of ${lines.length} lines`;
-  };
+    plot.classList.toggle("each", repeats.checked);
+    show(null);
+    const count = lines.filter((line) => !line.classList.contains("off")).length;
+    chart.querySelector("[role=status]").textContent = `${count} of ${lines.length} lines`;
+  }
+
+  for (const title of plot.querySelectorAll("title")) { // the browser shows these without a script
+    title.parentNode.dataset.title = title.textContent;
+    title.remove();
+  }
   chart.addEventListener("change", update);
+  plot.addEventListener("pointermove", (event) => {
+    const { a, e, f } = plot.getScreenCTM();
+    const found = nearest((event.clientX - e) / a, (event.clientY - f) / a, shown().flat());
+    show(found.path ? found : null);
+  });
+  for (const gone of ["pointerleave", "blur"]) plot.addEventListener(gone, () => show(null));
+  plot.addEventListener("keydown", (event) => {
+    const [along, across] = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] }[event.key] ?? [];
+    const all = shown();
+    if (event.key === "Escape") show(null);
+    if (along === undefined || !all.length) return;
+    event.preventDefault();
+    const now = read ? all.findIndex((points) => points.includes(read)) : 0;
+    const points = all[(now + across + all.length) % all.length];
+    const place = read ? all[now].indexOf(read) + along : 0;
+    show(across && read ? points.find((point) => point.x >= read.x) ?? points.at(-1) : points.at(place % points.length));
+  });
+  facets.forEach((labels, facet) =>
+    labels.forEach((label) => {
+      const own = () => highlight(lines.filter((line) => boxOf(line, facet) === label));
+      for (const come of ["pointerenter", "focusin"]) label.addEventListener(come, own);
+      for (const go of ["pointerleave", "focusout"]) label.addEventListener(go, () => highlight([]));
+    }),
+  );
   update();
-  // Bokeh lays out its tools, and makes some of them, at the next frame.
-  await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  nameTools(chart.querySelector(".plot"));
-  chart.dataset.drawn = "yes";
 }
 
-const observer = new IntersectionObserver(
-  (entries) => {
-    for (const entry of entries.filter((entry) => entry.isIntersecting)) {
-      observer.unobserve(entry.target);
-      draw(entry.target);
-    }
-  },
-  { rootMargin: "400px" },
-);
-document.querySelectorAll(".chart").forEach((chart) => observer.observe(chart));
+document.querySelectorAll(".chart").forEach(prepare);

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mpicampaign.show.charts.selection import SelectionChart
+    from markupsafe import Markup
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,20 +179,12 @@ class Fold:
 
 
 @dataclass(frozen=True, slots=True)
-class ChartPlace:
-    """Where the page draws a chart, with the boxes that choose its lines."""
+class Drawing:
+    """What a page draws, as its own markup; with a caption it is a figure."""
 
-    chart: SelectionChart
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A drawn figure; ``address``: may hold the drawing itself. ``alt``: what it shows."""
-
-    anchor: str
-    address: str
-    alt: str
-    caption: str
+    markup: Markup
+    anchor: str = ""
+    caption: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,4 +195,4 @@ class Verbatim:
     label: str
 
 
-PageNode = Node | Part | Fold | ChartPlace | Picture | Verbatim
+PageNode = Node | Part | Fold | Drawing | Verbatim

@@ -6,8 +6,9 @@ No other programs than these run, and without them everything is still there.
 from __future__ import annotations
 
 import hashlib
+import json
 from base64 import b64encode
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
@@ -27,7 +28,7 @@ def framed(
     header: Markup | None = None,
     contents: Mapping[str, str] | None = None,
     programs: Sequence[Markup] = (),
-    curves: Markup | None = None,
+    data: Markup | None = None,
 ) -> str:
     """The whole page.
 
@@ -35,7 +36,7 @@ def framed(
     ----------
     contents : titles of parts by anchor, the table of contents
     programs : scripts, which alone may run
-    curves : data that the programs draw, as JSON
+    data : what the programs draw, as JSON
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -53,13 +54,21 @@ def framed(
         contents=contents or {},
         programs=programs,
         policy=Markup(" ".join(map(script_hash, programs)) or "'none'"),
-        curves=curves,
+        data=data,
     )
 
 
 def program(name: str) -> Markup:
     """One of the page's own scripts."""
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+
+
+def inline_json(data: Any) -> Markup:
+    """JSON for a script element: no character is markup or ends a line of a script."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII: no U+2028 either
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)
 
 
 def script_hash(text: str) -> str:

@@ -1,14 +1,13 @@
 """Figures of a comparison as SVG, PNG and PDF on demand: one style, the same bytes for the same records.
 
-Every repeat that counts is drawn; runs that do not count are named in the caption. Matplotlib is
-imported only when a figure is drawn, since that takes longer than most commands.
+Every repeat that counts is drawn; runs that do not count are named in the caption. Matplotlib measures
+texts and paints PNG and PDF; it is imported only when a figure is drawn, since that takes longer than most
+commands.
 """
 
 from __future__ import annotations
 
 import re
-import warnings
-from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -30,33 +29,40 @@ from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
 from mpicampaign.show.figures.history import draw_history
 from mpicampaign.show.figures.levels import draw_levels
-from mpicampaign.show.figures.page import FORMATS, STYLE, Page
+from mpicampaign.show.figures.page import FORMATS
+from mpicampaign.show.figures.painted import paint_file
 from mpicampaign.show.figures.scatter import draw_scatter
+from mpicampaign.show.figures.svg import drawing, svg, svg_file
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from markupsafe import Markup
 
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.show.charts.model import Chart
+    from mpicampaign.show.figures.page import Page
 
+_LONGEST_ALT = 800  # characters of a description in the page
 MADE = "made.txt"  # in the folder of figures: the names of the files there that are this program's
 _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawn figure; ``alt`` describes it."""
+    """A drawn figure; ``alt`` describes it, ``picture`` is for the report."""
 
     name: str
     title: str
     caption: str
     alt: str
+    picture: Markup
     files: tuple[Path, ...]  # in each format; the first one is the SVG
 
     @property
     def svg(self) -> Path:
-        """The figure for the report."""
+        """The first of its files."""
         return self.files[0]
 
 
@@ -78,23 +84,10 @@ def draw_all(
     """
     folder.mkdir(parents=True, exist_ok=True)
     files = _Files(folder, formats)
-    with plain_style():
-        for chart in every_chart(Scene(comparison, unit), few):
-            files.write(chart)
+    for chart in every_chart(Scene(comparison, unit), few):
+        files.write(chart)
     files.remove_stale()
     return files.figures
-
-
-@contextmanager
-def plain_style() -> Iterator[None]:
-    """Our style over matplotlib's defaults, whatever this machine's settings are."""
-    import matplotlib
-
-    with matplotlib.rc_context(), warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box replaces it; the caption has the name
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update(STYLE)
-        yield
 
 
 def page_of(chart: Chart) -> Page:
@@ -118,13 +111,15 @@ def page_of(chart: Chart) -> Page:
 
 def write_chart(chart: Chart, path: Path) -> None:
     """Write one chart into one file, in the format of its name's ending: svg, png or pdf."""
-    with plain_style():
-        _write(page_of(chart), path)
+    _write(page_of(chart), path)
 
 
 def _write(page: Page, path: Path) -> None:
     with naming(path):
-        page.write_file(path)
+        if path.suffix == ".svg":
+            path.write_text(svg_file(page), encoding="utf-8", errors="replace")
+        else:
+            paint_file(page, path)
 
 
 class _Files:
@@ -144,7 +139,8 @@ class _Files:
         page = page_of(chart)
         for file in files:
             _write(page, file)
-        self.figures.append(Figure(name, chart.title, chart.caption, chart.alt, files))
+        picture = svg(page, drawing(page), role="img", aria_label=_shortened(chart.alt))
+        self.figures.append(Figure(name, chart.title, chart.caption, chart.alt, picture, files))
 
     def _made_before(self) -> set[str]:
         """The files of earlier calls; a name that is not one of ours is never believed."""
@@ -163,6 +159,13 @@ class _Files:
             (self.folder / name).unlink(missing_ok=True)
         if drawn != self.made:
             self._list(drawn)
+
+
+def _shortened(alt: str) -> str:
+    """As much as one listens to; the page has all values in tables."""
+    if len(alt) <= _LONGEST_ALT:
+        return alt
+    return alt[:_LONGEST_ALT].rpartition("; ")[0] + "; all others are in the tables"
 
 
 def _file_name(title: str, taken: set[str]) -> str:

@@ -75,10 +75,11 @@ def _draw_points(panel: Panel, members: Sequence[Member], points: Sequence[Scatt
     panel.page.lines(
         [line for point in points for line in _intervals(panel, point)], INK, 0.7, name="intervals"
     )
-    for member, place in zip(members, places, strict=True):
-        look = member.look
+    alike = grouped(zip(members, places, strict=True), lambda pair: pair[0].look)
+    for look, pairs in alike.items():
         marker, colour = (look.marker, look.colour) if look else ("circle", GREY)
-        panel.page.marks([place], marker, colour, _MARK + (1 if look else 0), hollow=look is None)
+        marks = [place for _, place in pairs]
+        panel.page.marks(marks, marker, colour, _MARK + (1 if look else 0), hollow=look is None)
     _number(panel, members, places)
 
 

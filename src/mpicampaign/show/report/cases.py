@@ -31,12 +31,14 @@ def runs_part(source: Source) -> Part:
 
 def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Table, Row]]) -> Fold:
     found, anchor = _headline_cells(rows), source.anchors[case]
+    facts, *others = map(_facts, records)
+    shared = [fact for fact in facts if others and all(fact in of_run for of_run in others)]
     heads = ((name, " ", source.unit_of(cell.metric)) for name, cell in found)
     grid = Grid(
         f"Runs of {case}",
         6,
         ("repeat", "state", "condition", "hosts", "job", "started", *heads, "files", "reasons and facts"),
-        tuple(_run_line(source, record, [cell for _, cell in found]) for record in records),
+        tuple(_run_line(source, record, [cell for _, cell in found], shared) for record in records),
         remarks=2,
         role="runs",
         si_units={6 + index: cell.metric.dimension.si_unit for index, (_, cell) in enumerate(found)},
@@ -47,8 +49,9 @@ def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Ta
     enough = [
         Paragraph(f"{name}: {precision_text(precision(cell.values))}", "legend") for name, cell in found
     ]
+    below = [_shared_facts(records, shared)] if shared else []
     count = Span(f"{len(records)} runs", "small")
-    return Fold((Span(str(case), "heading"), " ", count), (grid, *enough), "case")
+    return Fold((Span(str(case), "heading"), " ", count), (grid, *below, *enough), "case")
 
 
 def _headline_cells(rows: list[tuple[Table, Row]]) -> list[tuple[str, Cell]]:
@@ -62,7 +65,7 @@ def _headline_cells(rows: list[tuple[Table, Row]]) -> list[tuple[str, Cell]]:
     ]
 
 
-def _run_line(source: Source, record: Record, cells: list[Cell]) -> tuple[Box, ...]:
+def _run_line(source: Source, record: Record, cells: list[Cell], shared: list[str]) -> tuple[Box, ...]:
     files = [(Span(name, link=source.address(file)), " ") for name, file in record.files.items()]
     return (
         Box(str(record.repeat)),
@@ -73,7 +76,7 @@ def _run_line(source: Source, record: Record, cells: list[Cell]) -> tuple[Box, .
         Box(record.started, role="short"),
         *(_value(source, cell, record.repeat) for cell in cells),
         Box(tuple(part for file in files for part in file)),
-        Box(record.reason, fold=_facts(record)),
+        Box(record.reason, fold=_own_facts(record, shared)),
     )
 
 
@@ -82,18 +85,36 @@ def _value(source: Source, cell: Cell, repeat: int) -> Box:
     return Box("" if value is None else source.view.number(value, cell.metric.dimension), value=value)
 
 
-def _facts(record: Record) -> Fold | None:
+def _own_facts(record: Record, shared: list[str]) -> Fold | None:
+    """Those that not all runs of the case have; with all of them the page would be half as large again."""
+    facts, reasons = _facts(record), record.verdict_reasons
+    if not facts:
+        return None
+    own = [fact for fact in facts if fact not in shared]
+    title = f"{len(reasons)} {'reason' if len(reasons) == 1 else 'reasons'} for the verdict"
+    below = [f"and {len(shared)} that all these runs share, below the table"] if shared else []
+    return Fold(title, (Items((*own, *below)),), is_open=record.verdict == CONTRADICTED)
+
+
+def _shared_facts(records: list[Record], shared: list[str]) -> Fold:
+    doubtful = any(record.verdict == CONTRADICTED for record in records)
+    return Fold(
+        f"{len(shared)} reasons and facts that all these runs share",
+        (Items(tuple(shared)),),
+        is_open=doubtful,
+    )
+
+
+def _facts(record: Record) -> list[str]:
     """The reasons for the verdict, and what the run recorded of itself."""
     reasons = record.verdict_reasons
     if not (reasons or record.metadata):
-        return None
+        return []
     status = "unknown" if record.exit_status is None else record.exit_status
-    facts = [
+    return [
         *reasons,
         *([f"condition: {record.condition}: {record.condition_reason}"] if record.condition_reason else []),
         *([f"ended {record.ended}, exit status {status}"] if record.ended else []),
         *([f"identity {record.identity}"] if record.identity else []),
         *(f"{name}: {value}" for name, value in record.metadata.items()),
     ]
-    title = f"{len(reasons)} {'reason' if len(reasons) == 1 else 'reasons'} for the verdict"
-    return Fold(title, (Items(tuple(facts)),), is_open=record.verdict == CONTRADICTED)

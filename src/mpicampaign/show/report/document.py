@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.charts.balance import not_drawn
 from mpicampaign.show.document import (
     Box,
-    ChartPlace,
+    Drawing,
     Fold,
     Grid,
     Heading,
     Items,
     Paragraph,
     Part,
-    Picture,
     Span,
     Verbatim,
 )
 from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.rankings import errors_text
+from mpicampaign.show.report.curves import curve_chart
 from mpicampaign.show.report.tables import comparison_nodes, doubts_grid, ranking_nodes, state
 from mpicampaign.show.runs import disturbed_counts, how_many, offered, period, run_counts, runs_are
 from mpicampaign.units import format_size
@@ -95,7 +96,8 @@ def _list(titles: Mapping[str, str], label: str) -> list[PageNode]:
 def curves_part(charts: Sequence[SelectionChart]) -> Part:
     """Charts over message size."""
     legend = "Medians of repeats; both axes are logarithmic, so 0 B is not on them. "
-    legend += "Point at a line for its values; tick what to show."
+    legend += "Point at a line for its values, or choose it "
+    legend += "and use the arrow keys; the boxes choose lines, and show which are which."
     titles = {chart.anchor: chart.title for chart in charts}
     start = (
         Heading("Curves over message size"),
@@ -117,7 +119,7 @@ def _chart(chart: SelectionChart) -> Part:
         label=f"Medians of {chart.title}",
         si_units=dict.fromkeys(range(1, len(heads) + 1), chart.up.dimension.si_unit),
     )
-    nodes: list[PageNode] = [Heading(chart.title, 3, f"{chart.anchor}-title"), ChartPlace(chart)]
+    nodes: list[PageNode] = [Heading(chart.title, 3, f"{chart.anchor}-title"), Drawing(curve_chart(chart))]
     nodes += [Paragraph(chart.note, "legend")] if chart.note else []
     fold = Fold(f"Medians at all sizes: {chart.title}", (grid,), "medians")
     return Part((*nodes, fold), chart.anchor, "chart")
@@ -134,20 +136,25 @@ def _median_line(chart: SelectionChart, line: FacetChoice) -> tuple[Box, ...]:
     return (Box(line.curve.name), *cells)
 
 
-def figures_part(source: Source, figures: Sequence[tuple[Figure, str | None]]) -> Part:
-    """Figures with their addresses; those without one are linked."""
+def figures_part(source: Source, figures: Sequence[Figure], most: int) -> Part:
+    """Figures of at most so many characters in all, as many as possible; the others are linked."""
+    by_size = sorted(figures, key=lambda figure: len(figure.picture))
+    totals = accumulate(len(figure.picture) for figure in by_size)
+    fitting = {figure.name for figure, total in zip(by_size, totals, strict=True) if total <= most}
     shown: list[PageNode] = [
-        Picture(f"figure-{figure.name}", address, figure.alt, figure.caption)
-        for figure, address in figures
-        if address
+        Drawing(figure.picture, f"figure-{figure.name}", figure.caption)
+        for figure in figures
+        if figure.name in fitting
     ]
-    linked = tuple(
-        Span(figure.title, link=source.address(str(figure.svg))) for figure, address in figures if not address
-    )
+    linked = [
+        Span(figure.title, link=source.address(str(figure.svg)))
+        for figure in figures
+        if figure.name not in fitting
+    ]
     nodes: list[PageNode] = [Heading("Figures")]
     if linked:
         text = f"{len(shown)} of {len(figures)} figures are shown; the others are files "
-        nodes += [Paragraph(text + "beside this report:", "legend"), Items(linked, "list")]
+        nodes += [Paragraph(text + "beside this report:", "legend"), Items(tuple(linked), "list")]
     nodes += shown or [Paragraph("There are no figures.")]
     missing = not_drawn(source.comparison)
     nodes += [Paragraph(missing, "legend")] if missing else []

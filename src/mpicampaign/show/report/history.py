@@ -10,7 +10,7 @@ from markupsafe import Markup
 from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.files import write_whole
 from mpicampaign.show.document import Heading, Paragraph, Part, Span
-from mpicampaign.show.frame import TEMPLATES, framed, program
+from mpicampaign.show.frame import TEMPLATES, framed, inline_json, program
 from mpicampaign.show.history import (
     change_nodes,
     change_text,
@@ -22,7 +22,6 @@ from mpicampaign.show.history import (
     ticks_text,
     year_of,
 )
-from mpicampaign.show.report.plots import inline_json
 from mpicampaign.show.writers.html import html
 
 if TYPE_CHECKING:
@@ -54,7 +53,7 @@ def write_history_page(path: Path, history: Overview, title: str = "") -> None:
         header=html(_header(history, title)),
         contents=_SECTIONS,
         programs=[program("history.js")],
-        curves=inline_json(_data(history)),
+        data=inline_json(_data(history)),
     )
     write_whole(path, text.encode("utf-8", errors="replace").decode("utf-8"))
 

@@ -5,14 +5,10 @@ Its parts are documents; raw files are linked, relative to the report.
 
 from __future__ import annotations
 
-import re
-from functools import partial
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from markupsafe import Markup
 
-from mpicampaign.background import in_background
 from mpicampaign.files import write_whole
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.charts.selection import selections
@@ -28,7 +24,6 @@ from mpicampaign.show.report.document import (
     tables_part,
 )
 from mpicampaign.show.report.first_screen import first_screen
-from mpicampaign.show.report.plots import bokeh_script, curves_data
 from mpicampaign.show.report.tables import Source
 from mpicampaign.show.runs import anchors, facts
 from mpicampaign.show.view import DEFAULT
@@ -44,10 +39,8 @@ if TYPE_CHECKING:
     from mpicampaign.show.figures.draw import Figure
     from mpicampaign.show.view import View
 
-# Declarations, comments and metadata of a drawing.
-_NOT_SEEN = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</metadata>", re.DOTALL)
 _LARGEST = 4_900_000  # characters of a report that mail and browsers take easily
-_MOST_DRAWN = 1_800_000  # of these, characters of figures; the others are linked
+_MOST_DRAWN = 80_000  # of these, characters of figures, the small ones first; the others are linked
 
 
 def write_report(
@@ -71,7 +64,7 @@ def write_report(
     ----------
     path : the HTML file; links to raw files are relative to its folder
     comparison : of the same records
-    figures : yields the drawn ones, when all else is made; their SVG files are read and put inline
+    figures : yields the drawn ones, when all else is made; their SVG is put inline
     campaign_text : the campaign file, shown as it is
     provenance : further facts to show, such as the version of this program
     beside : lines on results that are there and have no part in the report
@@ -81,7 +74,6 @@ def write_report(
     title = campaign_title or campaign_name or "MPI campaign"
     source = Source(comparison, comparison.records, view, path.parent, anchors(comparison.records), changes)
     charts = selections(Scene(comparison, view.unit))
-    curves = in_background(partial(curves_data, charts)) if charts else None
     above = [first_screen(source), tables_part(source), *([curves_part(charts)] if charts else [])]
     below = [
         rankings_part(source),
@@ -91,7 +83,7 @@ def write_report(
     ]
     rendered = {part.anchor: html([part]) for part in (*above, *below)}
     drawn = figures()
-    parts = [*above, figures_part(source, _addresses(drawn, _MOST_DRAWN)), *below]
+    parts = [*above, figures_part(source, drawn, _MOST_DRAWN), *below]
     texts = {part.anchor: rendered.get(part.anchor) or html([part]) for part in parts}
     own = [program("tables.js"), program("curves.js")]
 
@@ -101,35 +93,12 @@ def write_report(
             Markup("\n\n").join(texts.values()),
             header=html(header(source, title, campaign_name, beside, history)),
             contents={part.anchor: part.title for part in parts},
-            programs=[bokeh_script(), *own] if charts else own[:1],
-            curves=lines,
+            programs=own if charts else own[:1],
         )
 
-    lines = curves() if curves else None
     text = page()
     if len(text) > _LARGEST:
         left = _MOST_DRAWN - (len(text) - _LARGEST)
-        texts["figures"] = html([figures_part(source, _addresses(drawn, left))])
+        texts["figures"] = html([figures_part(source, drawn, left)])
         text = page()
     write_whole(path, text.encode("utf-8", errors="replace").decode("utf-8"))
-
-
-def _addresses(figures: Sequence[Figure], most: int) -> list[tuple[Figure, Markup | None]]:
-    """Each figure with its address; ``None`` for those beyond so many characters in all."""
-    left, found = most, []
-    for figure in figures:
-        address = _inline(figure.svg)
-        found.append((figure, address if len(address) <= left else None))
-        left -= len(address) if len(address) <= left else 0
-    return found
-
-
-def _inline(svg: Path) -> Markup:
-    """The figure as an address that holds its own data: its parts cannot clash with those of others.
-
-    Without what is not seen, and quoted with apostrophes where it has none: a sixth shorter.
-    """
-    text = _NOT_SEEN.sub("", svg.read_text(encoding="utf-8"))
-    text = re.sub(r"\s+", " ", text)
-    text = text if "'" in text else text.replace('"', "'")
-    return Markup("data:image/svg+xml," + quote(text, safe=" /:;,=()!*.-_+?@[]{}|~'"))

@@ -10,7 +10,7 @@ from markupsafe import Markup, escape
 from mpicampaign.show.document import (
     Box,
     Caption,
-    ChartPlace,
+    Drawing,
     Fold,
     Grid,
     Heading,
@@ -18,7 +18,6 @@ from mpicampaign.show.document import (
     LineOnPage,
     Paragraph,
     Part,
-    Picture,
     Span,
     Statement,
     Verbatim,
@@ -31,25 +30,14 @@ from mpicampaign.text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mpicampaign.show.charts.selection import Facet, SelectionChart, Value
     from mpicampaign.show.document import Node, PageNode, Text
 
+# HTML needs no ends of these; a long report has ten thousand
+_WITHOUT_END = ("input", "li", "td", "th", "tr")
 # Elements by the first token of a role; the role itself is the class of the others.
 _BARE = {"strong": "b", "heading": "h3", "interval": "span"}
 _ELEMENTS = {"small": "small", "change": "span"}
 _PARTS = {"": "section", "chart": "section", "said": "div", "picture": "div", "answer": "article"}
-# Swatches: Bokeh's line styles in SVG's numbers, and its markers as paths around 0, 0.
-_DASHES = {"solid": "none", "dashed": "6", "dotted": "2 4", "dashdot": "6 4 2 4"}
-_MARKS = {
-    "circle": "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0-8 0z",
-    "square": "M-3.5-3.5h7v7h-7z",
-    "triangle": "M0-4.5L4.5 3.5h-9z",
-    "diamond": "M0-5L3.5 0L0 5L-3.5 0z",
-    "inverted_triangle": "M0 4.5L4.5-3.5h-9z",
-    "plus": "M-4 0h8M0-4v8",
-    "x": "M-3.5-3.5l7 7M-3.5 3.5l7-7",
-}
-_GREY = "#555555"  # of a swatch whose lines have several colours
 
 
 def element(tag: str, inner: str = "", **attributes: str | float | bool | None) -> Markup:
@@ -57,7 +45,10 @@ def element(tag: str, inner: str = "", **attributes: str | float | bool | None) 
 
     ``_`` in names stands for ``-``, and at their end for nothing.
     """
-    return Markup(f"{_start(tag, **attributes)}{_safe(inner)}</{tag}>")
+    start, end = _start(tag, **attributes), "" if tag in _WITHOUT_END else f"</{tag}>"
+    if tag == "path" and not inner:
+        return Markup(f"{start[:-1]}/>")
+    return Markup(f"{start}{_safe(inner)}{end}")
 
 
 def _safe(text: object) -> Markup:
@@ -110,11 +101,9 @@ def _node(node: PageNode) -> Markup:
         case Fold(summary, nodes, role, is_open):
             inner = _lines([element("summary", html_text(summary)), html(nodes)])
             return element("details", inner, class_=role, open=is_open)
-        case ChartPlace(chart):
-            return _chart(chart)
-        case Picture(anchor, address, alt, caption):
-            image = _start("img", src=address, alt=alt)
-            return element("figure", _lines([image, element("figcaption", html_text(caption))]), id=anchor)
+        case Drawing(markup, anchor, caption):
+            inner = _lines([markup, element("figcaption", html_text(caption))])
+            return element("figure", inner, id=anchor) if caption else markup
         case Verbatim(text, label):
             lines = _lines(_safe(line) for line in text.expandtabs().splitlines())
             return element("pre", lines, tabindex=0, role="region", aria_label=label)
@@ -219,49 +208,6 @@ def _cell(grid: Grid, column: int, box: Box) -> Markup:
 
 def _in_full(value: float | None) -> str:
     return "" if value is None else repr(value).removesuffix(".0")
-
-
-# Charts
-
-
-def _chart(chart: SelectionChart) -> Markup:
-    """The boxes that choose lines, and the place where the page's script draws them."""
-    controls = element("div", _lines([*map(_facet, chart.facets), _shown()]), class_="controls")
-    label = f"{chart.title} over message size, logarithmic axes; the medians are in the table below"
-    return _lines([controls, element("div", "", class_="plot", role="group", aria_label=label)])
-
-
-def _facet(facet: Facet) -> Markup:
-    boxes = [
-        _tick_box(_lines([_swatch(value), html_text(value.name)]), checked=value.ticked)
-        for value in facet.values
-    ]
-    return element("fieldset", _lines([element("legend", html_text(facet.name)), *boxes]), data_facet=True)
-
-
-def _shown() -> Markup:
-    medians = _tick_box("medians", data_shows="medians", checked=True)
-    repeats = _tick_box("each repeat", data_shows="repeats")
-    status = element("span", role="status")
-    return element("fieldset", _lines([element("legend", "show"), medians, repeats, status]))
-
-
-def _tick_box(text: str, **attributes: str | bool) -> Markup:
-    box = _start("input", type="checkbox", autocomplete="off", **attributes)
-    return element("label", box + Markup(" ") + text)
-
-
-def _swatch(value: Value) -> Markup:
-    """A line as it is drawn."""
-    if not (value.colour or value.line):
-        return Markup()
-    colour = value.colour or _GREY
-    dashes = _DASHES.get(value.line)
-    drawn = element("line", x1=0, y1=6, x2=26, y2=6, stroke=colour, stroke_width=3, stroke_dasharray=dashes)
-    if value.marker:
-        look = {"d": _MARKS[value.marker], "fill": colour, "stroke": colour}
-        drawn += element("path", transform="translate(13 6)", stroke_width=1.5, **look)
-    return element("svg", drawn, class_="swatch", width=26, height=12, aria_hidden="true")
 
 
 def to_page(document: Sequence[Node]) -> str:

@@ -1,0 +1,151 @@
+"""Pages as SVG, for files and for the report: text stays text, places have a tenth of a printer's point."""
+
+from __future__ import annotations
+
+from itertools import groupby, pairwise
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from markupsafe import Markup
+
+from mpicampaign.grouping import grouped
+from mpicampaign.show.figures.page import FONT, SPACING, Boxes, Lines, Marks, Writing
+from mpicampaign.show.writers.html import element
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mpicampaign.show.figures.page import Drawn, Page, Place, Point
+
+T = TypeVar("T")
+
+_DASHES = {"dashed": (5, 1.5), "dotted": (1.5, 1.2), "dashdot": (5, 1.5, 1.2, 1.5)}  # in widths of the line
+# Markers 10 wide and high: from their middle to the first corner, then from corner to corner.
+_MARKERS: dict[str, tuple[Point, ...]] = {
+    "square": ((-5, -5), (10, 0), (0, 10), (-10, 0)),
+    "triangle": ((0, -5), (5, 10), (-10, 0)),
+    "inverted_triangle": ((0, 5), (5, -10), (-10, 0)),
+    "diamond": ((0, -7), (7, 7), (-7, 7), (-7, -7)),
+    "plus": (
+        *((-2, -5), (4, 0), (0, 3), (3, 0), (0, 4), (-3, 0)),
+        *((0, 3), (-4, 0), (0, -3), (-3, 0), (0, -4), (3, 0)),
+    ),
+    "x": (
+        *((-5, -2), (3, -3), (2, 2), (2, -2), (3, 3), (-2, 2)),
+        *((2, 2), (-3, 3), (-2, -2), (-2, 2), (-3, -3), (2, -2)),
+    ),
+    "cross": ((-5, -5), (10, 10), (-5, -5), (-5, 5), (10, -10)),
+    "stroke": ((-5, 0), (10, 0)),
+}
+_ANCHORS = {"center": "middle", "right": "end"}
+_DROPS = {"center_baseline": 0.36, "center": 0.36, "top": 0.76, "bottom": -0.24}  # of a baseline, in sizes
+
+
+def svg_file(page: Page) -> str:
+    """The page as a file of its own."""
+    size = {"width": f"{page.width * 72:.1f}pt", "height": f"{page.whole_height * 72:.1f}pt"}
+    white = element("path", d="M0 0h9999v9999H0z", fill="white")
+    inner = element("title", page.title) + white + drawing(page)
+    return svg(page, inner, xmlns="http://www.w3.org/2000/svg", **size) + "\n"
+
+
+def svg(page: Page, inner: Markup, **attributes: str | float) -> Markup:
+    """An element of the page's size."""
+    box = f"0 0 {page.width * 72:.1f} {page.whole_height * 72:.1f}"
+    fonts = f"{FONT},Verdana,Arial,sans-serif"
+    return element("svg", inner, viewBox=box, font_family=fonts, fill="none", **attributes)
+
+
+def drawing(page: Page) -> Markup:
+    """All that is drawn on the page; texts of one look are a group."""
+    groups = (list(alike) for _, alike in groupby(page.drawn, _look))
+    return Markup().join(part for alike in groups for part in _drawn(page, alike))
+
+
+def _look(drawn: Drawn) -> object:
+    """What texts have in common; all else stands alone."""
+    if not isinstance(drawn, Writing):
+        return id(drawn)
+    return drawn.size, drawn.colour, drawn.align, drawn.bold
+
+
+def _drawn(page: Page, alike: Sequence[Drawn]) -> Iterator[Markup]:
+    match alike[0]:
+        case Writing(size=size, colour=colour, align=align, bold=bold):
+            texts = Markup().join(_text(page, text) for text in alike if isinstance(text, Writing))
+            look: dict[str, Any] = {"fill": colour, "text_anchor": _ANCHORS.get(align)}
+            yield element("g", texts, font_size=f"{size:.3g}", font_weight="bold" if bold else None, **look)
+        case Lines(lines, colours, width, line, alpha):
+            for colour, of_colour in _by_colour(colours, lines).items():
+                path = "".join(path_of(page, points) for points in of_colour)
+                look = {"stroke": colour, "stroke_dasharray": dashes(line, width)}
+                opacity = None if alpha == 1 else alpha
+                yield element("path", d=path, stroke_width=f"{width:.3g}", stroke_opacity=opacity, **look)
+        case Marks(points, "circle", colour, size, hollow):  # the round ends of lines without length
+            path = "".join(path_of(page, [point]) for point in points)
+            for stroke, width in ((colour, size + 1), ("white", size - 1))[: 1 + hollow]:
+                yield element("path", d=path, stroke=stroke, stroke_width=width, stroke_linecap="round")
+        case Marks(points, marker, colour, size, hollow):
+            path = "".join(f"M{_numbers(_place(page, point))}{marker_path(marker, size)}" for point in points)
+            yield element("path", d=path, stroke=colour, fill="white" if hollow else colour)
+        case Boxes(places, colours):
+            for colour, boxes in _by_colour(colours, places).items():
+                path = "".join(_box(page, box) for box in boxes)
+                yield element("path", d=path, fill=colour, shape_rendering="crispEdges")
+
+
+def _by_colour(colours: Sequence[str], shapes: Sequence[T]) -> dict[str, list[T]]:
+    pairs = grouped(zip(colours, shapes, strict=True), lambda pair: pair[0])
+    return {colour: [shape for _, shape in of_colour] for colour, of_colour in pairs.items()}
+
+
+def _box(page: Page, place: Place) -> str:
+    left, top = _place(page, (place.left, place.top))
+    right, bottom = _place(page, (place.right, place.bottom))
+    return f"M{_numbers((left, top))}l{_numbers((right - left, 0), (0, bottom - top), (left - right, 0))}z"
+
+
+def _text(page: Page, text: Writing) -> Markup:
+    """An element for each line of the text."""
+    x, y = (place / 10 for place in _place(page, (text.x, text.y)))
+    lines = text.text.split("\n")
+    first = y + text.size * (_DROPS[text.upright] - (len(lines) - 1) / 2 * SPACING)
+    turned = f"rotate(-90 {x:g} {y:g})" if text.turned else None
+    return Markup().join(
+        element("text", line, x=f"{x:g}", y=f"{first + number * text.size * SPACING:.1f}", transform=turned)
+        for number, line in enumerate(lines)
+    )
+
+
+def path_of(page: Page, line: Iterable[Point]) -> str:
+    """A path through points of the page; one alone is a line without length."""
+    places = [_place(page, point) for point in line]
+    steps = [(x - left, y - above) for (left, above), (x, y) in pairwise(places)]
+    return f"M{_numbers(places[0])}" + (f"l{_numbers(*steps)}" if steps else "h0")
+
+
+def dashes(line: str, width: float) -> str:
+    """The lengths of a style's dashes and gaps; none where it has none."""
+    return " ".join(f"{length * width:.3g}" for length in _DASHES.get(line, ()))
+
+
+def marker_path(marker: str, size: float) -> str:
+    """A marker around the place where the path is."""
+    if marker == "circle":
+        r, d = f"{size / 2:.3g}", f"{size:.3g}"
+        return f"m-{r} 0a{r} {r} 0 1 0 {d} 0 {r} {r} 0 1 0-{d} 0z"
+    corners = [(round(x * size), round(y * size)) for x, y in _MARKERS[marker]]
+    end = "" if marker in ("cross", "stroke") else "z"
+    return f"m{_numbers(*corners)}{end}"
+
+
+def _place(page: Page, point: Point) -> tuple[int, int]:
+    """Tenths of printer's points from the upper left corner."""
+    return round(point[0] * 720), round((page.whole_height - point[1]) * 720)
+
+
+def _numbers(*places: tuple[int, int]) -> str:
+    """Tenths as numbers of a path."""
+    texts = (
+        f"{number // 10}" if number % 10 == 0 else f"{number / 10}" for place in places for number in place
+    )
+    return " ".join(texts).replace(" -", "-")
