@@ -119,7 +119,7 @@ def _chart(chart: SelectionChart) -> Part:
         label=f"Medians of {chart.title}",
         si_units=dict.fromkeys(range(1, len(heads) + 1), chart.up.dimension.si_unit),
     )
-    nodes: list[PageNode] = [Heading(chart.title, 3, f"{chart.anchor}-title"), Drawing(curve_chart(chart))]
+    nodes: list[PageNode] = [Heading(chart.title, 3), Drawing(curve_chart(chart))]
     nodes += [Paragraph(chart.note, "legend")] if chart.note else []
     fold = Fold(f"Medians at all sizes: {chart.title}", (grid,), "medians")
     return Part((*nodes, fold), chart.anchor, "chart")
