@@ -142,6 +142,7 @@ static void record_start(const void *init) {
     if (has_started()) {
         struct mpi mpi = library(init);
         add_moment(&mpi);
+        add_state(&lines);
         watch_stops();
         add_clocks(&lines, wtime());
         add_usage(&lines);
@@ -160,6 +161,7 @@ static void record_end(const void *init) {
         add_stops(&lines);
         recording = 0;
         add_sockets(&lines);
+        add_state(&lines);
         add_moment(&mpi);
         add_blas(&lines);
         add_checksums(&lines, &mpi);

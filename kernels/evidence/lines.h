@@ -38,6 +38,9 @@ void add_checksums(struct lines *lines, const struct mpi *mpi);
 /* The process that takes the most CPU time beside the ranks, where the rank waited for a CPU. */
 void add_neighbours(struct lines *lines);
 
+/* Round trips of a cache line, clock rate and bandwidth of the memory; also before what ends. */
+void add_state(struct lines *lines);
+
 /* Adds the build-id of the library that holds a function. */
 void add_build_id(struct lines *lines, const char *key, const void *function);
 

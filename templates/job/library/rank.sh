@@ -118,7 +118,8 @@ become() { # PROGRAM ARGUMENTS...: one rank
         printf 'rank %s launch.bound_by=%s\nrank %s launch.memory=%s\n' "$number" "$tool" "$number" "$memory" >>"$mine"
     fi
     echo "rank $number launch.host=$HOSTNAME" >>"$mine"
-    export MPICAMPAIGN_RANK=$number MPICAMPAIGN_LOCAL_RANK=$local_number MPICAMPAIGN_EVIDENCE_FILE=$mine
+    export MPICAMPAIGN_RANK=$number MPICAMPAIGN_LOCAL_RANK=$local_number MPICAMPAIGN_LOCAL_RANKS=$ranks_per_node
+    export MPICAMPAIGN_EVIDENCE_FILE=$mine
     export MPICAMPAIGN_CHECKSUMS=${0%/runs/*}/lib/checksums MPICAMPAIGN_ENVIRONMENT=${0%/*}/environment
     library=$evidence_library
     # LD_PRELOAD is split at spaces and colons: a library with one in its path is passed as a file descriptor.
