@@ -3,12 +3,17 @@
 
 const NEAR = 25; // units of a drawing
 
-// The points of a path in the units of its drawing, with their texts.
+// The points of a path in the units of its drawing, with their texts. Its steps: l dx dy…, h dx…, v dy…
 function pointsOf(path, line) {
-  const steps = path.getAttribute("d").match(/-?[\d.]+/g).map(Number);
+  const steps = path.getAttribute("d").split(/(?=[lhv])/).flatMap((part) => {
+    const numbers = part.match(/-?[\d.]+/g).map(Number);
+    if (part[0] === "h") return numbers.map((dx) => [dx, 0]);
+    if (part[0] === "v") return numbers.map((dy) => [0, dy]);
+    return numbers.flatMap((dx, i) => (i % 2 ? [] : [[dx, numbers[i + 1]]]));
+  });
   let [x, y] = [0, 0];
   return path.dataset.v.split(" ").map((text, i) => {
-    [x, y] = [x + steps[2 * i], y + steps[2 * i + 1]];
+    [x, y] = [x + steps[i][0], y + steps[i][1]];
     return { x, y, text, path, line };
   });
 }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.dimension import COUNT, Unit
-from mpicampaign.show.charts.looks import GREY, PALE
+from mpicampaign.show.charts.looks import GREY
 from mpicampaign.show.charts.model import Axis
 from mpicampaign.show.charts.scales import Scale, plain, size_ticks
 from mpicampaign.show.figures.page import WIDTH, Place, Point, spread
@@ -63,14 +64,19 @@ class Panel:
     def frame(self, title: str = "", room: float = 0.5) -> None:
         """The two axes' lines and a title above, which may be ``room`` inches wider than the panel."""
         corner, p = (self.place.left, self.place.bottom), self.place
-        self.page.lines([[(p.left, p.top), corner, (p.right, p.bottom)]], GREY, 0.8)
+        self.page.grid([[(p.left, p.top), corner, (p.right, p.bottom)]], GREY, 0.8)
         self.page.text(p.left, p.top + 0.11, title, size=9, room=p.width + room)
+
+    def name_across(self, room: float = math.inf) -> None:
+        """What the lower axis is, at most ``room`` inches wide."""
+        middle, y = self.place.left + self.place.width / 2, self.place.bottom - 0.3
+        self.page.text(middle, y, self.across.label, 8, align="center", room=room, tall=0.25)
 
     def across_ticks(self, ticks: Sequence[tuple[float, str]], named: bool = True) -> None:
         """Grid lines from the lower side at values in the axis' unit, with their names below."""
         p = self.place
         places = [p.left + self.across.scale(value) * p.width for value, _ in ticks]
-        self.page.lines([[(x, p.bottom), (x, p.top)] for x in places], PALE, 0.6)
+        self.page.grid([[(x, p.bottom), (x, p.top)] for x in places])
         for x, (_, text) in zip(places, ticks, strict=True):
             if named:
                 self.page.text(x, p.bottom - 0.06, text, size=_LABEL, align="center", upright="top")
@@ -85,7 +91,7 @@ class Panel:
         p = self.place
         values = self.up.scale.ticks()
         places = [p.bottom + self.up.scale(value) * p.height for value in values]
-        self.page.lines([[(p.left, y), (p.right, y)] for y in places], PALE, 0.6)
+        self.page.grid([[(p.left, y), (p.right, y)] for y in places])
         for y, value in zip(places, values, strict=True):
             if named:
                 self.page.text(p.left - 0.06, y, plain(value), size=_LABEL, align="right")
@@ -160,8 +166,7 @@ def size_panels(page: Page, grid: PanelGrid, chart: CurveChart) -> list[Panel]:
         panel.up_ticks(named=chart.own_scales or grid.first(index))
         panel.frame(part.title)
         if grid.lowest(index):
-            middle = place.left + place.width / 2
-            page.text(middle, place.bottom - 0.3, chart.across.label, size=8, align="center")
+            panel.name_across()
         panels.append(panel)
     middle = (grid.places[-1].bottom + grid.places[0].top) / 2
     page.text(0.14, middle, chart.panels[0].up.label, size=9, align="center", turned=True)

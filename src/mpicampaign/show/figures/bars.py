@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.charts.looks import GREY, INK, PALE
+from mpicampaign.show.charts.looks import GREY, INK
 from mpicampaign.show.figures.axes import Panel
 from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest, width_of
 
@@ -67,7 +67,7 @@ def _name_lines(page: Page, members: Sequence[Member], lines: Sequence[float], l
         ink = INK if own else GREY
         page.text(left - 0.1, y, member.label, _SIZE, ink, align="right", bold=own, room=_NAMES, tall=_LINE)
         if member.platform != before:
-            page.lines([[(0.1, (y + above) / 2), (WIDTH - 0.1, (y + above) / 2)]], PALE, 0.6)
+            page.grid([[(0.1, (y + above) / 2), (WIDTH - 0.1, (y + above) / 2)]])
         before = member.platform
 
 
@@ -82,8 +82,7 @@ def _panel(page: Page, place: Place, column: BarColumn, head: Sequence[tuple[str
         x = place.left + (0.15 if is_key else 0.0)
         room = place.right - x + _BETWEEN / 2
         page.text(x, y, text, _SIZE, bold=not is_key, room=room)
-    label, middle = column.across.label, place.left + place.width / 2
-    page.text(middle, place.bottom - 0.3, label, 8, align="center", room=place.width, tall=0.25)
+    panel.name_across(room=place.width)
     return panel
 
 

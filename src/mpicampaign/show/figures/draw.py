@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from mpicampaign.show.charts.model import Chart
     from mpicampaign.show.figures.page import Page
 
-_LONGEST_ALT = 800  # characters of a description in the page
+_LONGEST_ALT = 400  # characters of a description in the page
 MADE = "made.txt"  # in the folder of figures: the names of the files there that are this program's
 _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
 

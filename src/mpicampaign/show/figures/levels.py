@@ -6,7 +6,6 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mpicampaign.show.charts.looks import COLOURS, GREY
-from mpicampaign.show.charts.scales import plain
 from mpicampaign.show.figures.axes import Panel
 from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest
 
@@ -28,11 +27,9 @@ def draw_levels(chart: LevelChart) -> Page:
     page = Page(height, chart.title)
     left = 0.2 + widest([label for label, _ in chart.trees], _LONGEST, 8, bold=True) + 0.7
     panel = Panel(page, Place(left, _FOOT, WIDTH - left - _BESIDE, height - _FOOT - 0.1), chart.across)
-    ticks = chart.across.scale.ticks()
-    panel.across_ticks([(tick, plain(tick)) for tick in ticks])
+    panel.value_ticks()
     panel.frame()
-    middle = left + panel.place.width / 2
-    page.text(middle, _FOOT - 0.3, chart.across.label, size=8, align="center")
+    panel.name_across()
     y = height - 0.25
     for label, levels in chart.trees:
         page.text(0.1, y, label, 8, bold=True, room=_LONGEST)

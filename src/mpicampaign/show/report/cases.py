@@ -101,6 +101,7 @@ def _shared_facts(records: list[Record], shared: list[str]) -> Fold:
     return Fold(
         f"{len(shared)} reasons and facts that all these runs share",
         (Items(tuple(shared)),),
+        "shared",
         is_open=doubtful,
     )
 

@@ -73,6 +73,7 @@ def tables_part(source: Source) -> Part:
     busy = "" if any(run.ranks_busy for run in source.records) else ", disturbed ones where a row has others"
     legend += f"Contradicted and failed runs are shown, but left out of all numbers{busy}. "
     legend += "Each median leads to its runs."
+    legend += " –: not published." if any(table.published for table in comparison.tables) else ""
     if changes:
         since = changes.since or "at an unknown date"
         legend += f" × is the median divided by that of the earlier series, which ended {since}, each metric"
@@ -130,32 +131,29 @@ def _median_line(chart: SelectionChart, line: FacetChoice) -> tuple[Box, ...]:
     cells = (
         Box(chart.up.dimension.number(found[size], unit), value=found[size])
         if size in found
-        else Box("n/a", role="number none")
+        else Box("n/a", role="none")
         for size in chart.sizes
     )
     return (Box(line.curve.name), *cells)
 
 
-def figures_part(source: Source, figures: Sequence[Figure], most: int) -> Part:
-    """Figures of at most so many characters in all, as many as possible; the others are linked."""
+def figures_part(source: Source, figures: Sequence[Figure], room: int) -> Part:
+    """As many figures as go in so many characters, the small ones first; the others are linked."""
     by_size = sorted(figures, key=lambda figure: len(figure.picture))
     totals = accumulate(len(figure.picture) for figure in by_size)
-    fitting = {figure.name for figure, total in zip(by_size, totals, strict=True) if total <= most}
-    shown: list[PageNode] = [
+    shown = {figure.name for figure, total in zip(by_size, totals, strict=True) if total <= room}
+    nodes: list[PageNode] = [Heading("Figures")]
+    linked = [figure for figure in figures if figure.name not in shown]
+    if linked:
+        text = f"{len(shown)} of {len(figures)} figures are shown; the others are files beside this report:"
+        links = (Span(figure.title, link=source.address(str(figure.svg))) for figure in linked)
+        nodes += [Paragraph(text, "legend"), Items(tuple(links), "list")]
+    nodes += [
         Drawing(figure.picture, f"figure-{figure.name}", figure.caption)
         for figure in figures
-        if figure.name in fitting
+        if figure.name in shown
     ]
-    linked = [
-        Span(figure.title, link=source.address(str(figure.svg)))
-        for figure in figures
-        if figure.name not in fitting
-    ]
-    nodes: list[PageNode] = [Heading("Figures")]
-    if linked:
-        text = f"{len(shown)} of {len(figures)} figures are shown; the others are files "
-        nodes += [Paragraph(text + "beside this report:", "legend"), Items(tuple(linked), "list")]
-    nodes += shown or [Paragraph("There are no figures.")]
+    nodes += [] if shown else [Paragraph("There are no figures.")]
     missing = not_drawn(source.comparison)
     nodes += [Paragraph(missing, "legend")] if missing else []
     return Part(tuple(nodes), "figures", "", "Figures")

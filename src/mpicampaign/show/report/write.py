@@ -39,8 +39,7 @@ if TYPE_CHECKING:
     from mpicampaign.show.figures.draw import Figure
     from mpicampaign.show.view import View
 
-_LARGEST = 4_900_000  # characters of a report that mail and browsers take easily
-_MOST_DRAWN = 80_000  # of these, characters of figures, the small ones first; the others are linked
+_LARGEST = 4_800_000  # characters of all parts, which mail and browsers take easily
 
 
 def write_report(
@@ -82,23 +81,14 @@ def write_report(
         provenance_part({**(provenance or {}), **facts(records)}, campaign_text),
     ]
     rendered = {part.anchor: html([part]) for part in (*above, *below)}
-    drawn = figures()
-    parts = [*above, figures_part(source, drawn, _MOST_DRAWN), *below]
-    texts = {part.anchor: rendered.get(part.anchor) or html([part]) for part in parts}
+    room = _LARGEST - sum(map(len, rendered.values()))
+    parts = [*above, figures_part(source, figures(), room), *below]
     own = [program("tables.js"), program("curves.js")]
-
-    def page() -> str:
-        return framed(
-            title,
-            Markup("\n\n").join(texts.values()),
-            header=html(header(source, title, campaign_name, beside, history)),
-            contents={part.anchor: part.title for part in parts},
-            programs=own if charts else own[:1],
-        )
-
-    text = page()
-    if len(text) > _LARGEST:
-        left = _MOST_DRAWN - (len(text) - _LARGEST)
-        texts["figures"] = html([figures_part(source, drawn, left)])
-        text = page()
+    text = framed(
+        title,
+        Markup("\n\n").join(rendered.get(part.anchor) or html([part]) for part in parts),
+        header=html(header(source, title, campaign_name, beside, history)),
+        contents={part.anchor: part.title for part in parts},
+        programs=own if charts else own[:1],
+    )
     write_whole(path, text.encode("utf-8", errors="replace").decode("utf-8"))

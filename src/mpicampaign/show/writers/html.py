@@ -191,7 +191,7 @@ def _line(grid: Grid, boxes: Sequence[Box], look: LineOnPage) -> Markup:
 
 
 def _cell(grid: Grid, column: int, box: Box) -> Markup:
-    """The first cell of a line names it, unless it has a role of its own."""
+    """The first cell of a line names it, unless it has a role; in comparisons, others without are numbers."""
     marks = element("sup", ",".join(box.marks)) if box.marks else ""
     inner = _lines([html_text(box.text) + marks, *map(html_text, box.below)])
     inner = inner + _node(box.fold) if box.fold else inner
@@ -201,7 +201,8 @@ def _cell(grid: Grid, column: int, box: Box) -> Markup:
     }
     if column == 0 and not box.role:
         return element("th", inner, scope="row", **spans)
-    role = box.role or ("number" if _is_number(grid, column) else "")
+    is_number = _is_number(grid, column) and not grid.role.startswith("comparison")
+    role = box.role or ("number" if is_number else "")
     value, low, high = map(_in_full, (box.value, *(box.ends or (None, None))))
     return element("td", inner, class_=role, data_v=value, data_low=low, data_high=high, **spans)
 
