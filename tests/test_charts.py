@@ -18,9 +18,9 @@ from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.records import CONTRADICTED, FAILED, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.show.charts.curves import COLUMNS
 from mpicampaign.show.charts.every import every_chart
+from mpicampaign.show.charts.interactive import interactive_charts
 from mpicampaign.show.charts.model import Axis, CurveChart, DotChart
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.charts.selection import selections
 from mpicampaign.show.figures import axes
 from mpicampaign.show.figures.draw import page_of
 from mpicampaign.show.figures.page import Lines, Marks, Page, Writing
@@ -302,10 +302,10 @@ def test_the_page_writes_what_the_model_holds(
     path = tmp_path_factory.mktemp("page") / "report.html"
     write_report(path, compare(records), records, view=View(unit))
     tables = Medians(path.read_text(encoding="utf-8")).tables
-    charts = selections(Scene(compare(records), unit))
+    charts = interactive_charts(Scene(compare(records), unit))
     for chart, (_, *lines) in zip(charts, tables, strict=True):
         for line, cells in zip(chart.lines, lines, strict=True):
-            medians = [line.curve.median.get(size) for size in chart.sizes]
+            medians = [line.curve.median.get(size) for size in chart.labels]
             assert cells == [
                 ("", "n/a")
                 if value is None
@@ -332,7 +332,7 @@ def test_line_styles_are_the_placements_own_unless_they_tell_ranks_apart() -> No
 def lines_of(runs: list[Record]) -> list[str]:
     """The line styles on the page, which are those of the figure."""
     scene = Scene(compare(runs), "MB/s")
-    on_page = [line.curve.look.line for line in selections(scene)[0].lines]
+    on_page = [line.curve.look.line for line in interactive_charts(scene)[0].lines]
     charts = (chart for chart in every_chart(scene) if isinstance(chart, CurveChart))
     in_figure = [curve.look.line for curve in next(charts).panels[0].curves]
     assert on_page == in_figure

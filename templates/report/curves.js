@@ -18,8 +18,17 @@ function pointsOf(path, line) {
   });
 }
 
+const plotOf = (chart) => chart.querySelector(".plot > svg");
+
+// What the places across are called; charts over the same ticks share the list.
+function labelsOf(plot) {
+  const { x, labels } = plot.closest("[data-x]").dataset;
+  const texts = labels.split(",");
+  return new Map(x.split(" ").map((place, i) => [Number(place).toFixed(1), texts[i]]));
+}
+
 function prepare(chart) {
-  const plot = chart.querySelector(".plot > svg");
+  const plot = plotOf(chart);
   const tip = chart.querySelector(".tip");
   const lines = [...plot.querySelectorAll(".line")];
   const facets = [...chart.querySelectorAll("[data-facet]")].map((facet) => [...facet.querySelectorAll("label")]);
@@ -28,14 +37,13 @@ function prepare(chart) {
   const mark = document.createElementNS(plot.namespaceURI, "circle");
   mark.setAttribute("r", 4);
   mark.setAttribute("class", "mark");
-  const { x: xs, sizes, unit } = plot.dataset;
-  const sizeAt = new Map(xs.split(" ").map((x, i) => [Number(x).toFixed(1), sizes.split(",")[i]]));
+  let labels; // of the places across
   let curves; // the points of each path
   let read = null; // the one that is read out
 
   function shown() {
     curves ??= lines.flatMap((line) => [...line.querySelectorAll("path")].map((path) => pointsOf(path, line)));
-    return curves.filter(([{ path, line }]) => !line.classList.contains("off") && (repeats.checked || path.parentNode === line));
+    return curves.filter(([{ path, line }]) => !line.classList.contains("off") && (repeats?.checked || path.parentNode === line));
   }
 
   function highlight(chosen) {
@@ -53,8 +61,11 @@ function prepare(chart) {
     mark.setAttribute("cy", point.y);
     plot.append(mark);
     const paths = [...point.line.querySelectorAll("path")];
-    const of = point.path === paths[0] ? `median of ${paths.length - 1} repeats` : point.path.dataset.title;
-    tip.textContent = `${point.text} ${unit} at ${sizeAt.get(point.x.toFixed(1))}\n${paths[0].dataset.title}\n${of}`;
+    const median = paths.length > 1 ? `\nmedian of ${paths.length - 1} repeats` : "";
+    const of = point.path === paths[0] ? median : `\n${point.path.dataset.title}`;
+    labels ??= labelsOf(plot);
+    const value = `${point.text} ${plot.dataset.unit} at ${labels.get(point.x.toFixed(1))}`;
+    tip.textContent = `${value}\n${paths[0].dataset.title}${of}`;
     const { width, height } = plot.viewBox.baseVal;
     tip.classList.toggle("left", point.x > width / 2);
     tip.style.left = `${(100 * point.x) / width}%`;
@@ -70,10 +81,11 @@ function prepare(chart) {
     for (const line of lines) {
       line.classList.toggle("off", facets.some((_, i) => !boxOf(line, i).querySelector("input").checked));
     }
-    plot.classList.toggle("each", repeats.checked);
+    plot.classList.toggle("each", repeats?.checked ?? false);
     show(null);
     const count = lines.filter((line) => !line.classList.contains("off")).length;
-    chart.querySelector("[role=status]").textContent = `${count} of ${lines.length} lines`;
+    const status = chart.querySelector("[role=status]");
+    if (status) status.textContent = `${count} of ${lines.length} lines`;
   }
 
   for (const title of plot.querySelectorAll("title")) { // the browser shows these without a script

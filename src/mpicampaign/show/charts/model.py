@@ -301,35 +301,4 @@ class BarChart:
     key: str
 
 
-# Over time
-
-
-class TimeMark(NamedTuple):
-    """A change: the number of the first point after it, and what is said of it."""
-
-    first: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class TimePanel:
-    """One metric of one case: its values from tick to tick, and the changes in them."""
-
-    title: str
-    up: Axis
-    values: tuple[float, ...]
-    marks: tuple[TimeMark, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TimeChart:
-    """Panels below each other, each with a point for each tick; ``days``: of first and last ticks."""
-
-    title: str
-    caption: str
-    alt: str
-    panels: tuple[TimePanel, ...]
-    days: tuple[tuple[str, str], ...]
-
-
-Chart = CurveChart | DotChart | CoreMap | LevelChart | ScatterChart | BarChart | TimeChart
+Chart = CurveChart | DotChart | CoreMap | LevelChart | ScatterChart | BarChart

@@ -20,14 +20,12 @@ from mpicampaign.show.charts.model import (
     DotChart,
     LevelChart,
     ScatterChart,
-    TimeChart,
 )
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures.bars import draw_bars
 from mpicampaign.show.figures.core_map import draw_core_map
 from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
-from mpicampaign.show.figures.history import draw_history
 from mpicampaign.show.figures.levels import draw_levels
 from mpicampaign.show.figures.page import FORMATS
 from mpicampaign.show.figures.painted import paint_file
@@ -105,8 +103,6 @@ def page_of(chart: Chart) -> Page:
             return draw_scatter(chart)
         case BarChart():
             return draw_bars(chart)
-        case TimeChart():
-            return draw_history(chart)
 
 
 def write_chart(chart: Chart, path: Path) -> None:

@@ -5,7 +5,6 @@ A report holds dozens of them, so they are short: what looks the same is drawn t
 
 from __future__ import annotations
 
-import re
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -170,5 +169,9 @@ def _place(page: Page, point: Point) -> tuple[int, int]:
 
 def _numbers(*tenths: int) -> str:
     """Tenths as numbers of a path."""
-    texts = (f"{number / 10:g}" for number in tenths)
-    return " ".join(re.sub(r"^(-?)0\.", r"\1.", text) for text in texts).replace(" -", "-")
+    return " ".join(map(_number, tenths)).replace(" -", "-")
+
+
+def _number(tenths: int) -> str:
+    text = f"{tenths / 10:g}"
+    return text.replace("0.", ".") if abs(tenths) < 10 else text

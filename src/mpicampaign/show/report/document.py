@@ -22,15 +22,15 @@ from mpicampaign.show.document import (
 from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.numbers import percent
 from mpicampaign.show.rankings import errors_text
-from mpicampaign.show.report.curves import curve_chart
+from mpicampaign.show.report.curves import curve_chart, places
 from mpicampaign.show.report.tables import comparison_nodes, doubts_grid, ranking_nodes, state
 from mpicampaign.show.runs import disturbed_counts, how_many, offered, period, run_counts, runs_are
-from mpicampaign.units import format_size
+from mpicampaign.show.writers.html import element
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mpicampaign.show.charts.selection import FacetChoice, SelectionChart
+    from mpicampaign.show.charts.interactive import InteractiveChart, InteractiveLine
     from mpicampaign.show.document import PageNode
     from mpicampaign.show.figures.draw import Figure
     from mpicampaign.show.report.tables import Source
@@ -94,7 +94,7 @@ def _list(titles: Mapping[str, str], label: str) -> list[PageNode]:
     return [Items(links, "list", label)] if len(links) > _LONG_LIST else []
 
 
-def curves_part(charts: Sequence[SelectionChart]) -> Part:
+def curves_part(charts: Sequence[InteractiveChart]) -> Part:
     """Charts over message size."""
     legend = "Medians of repeats; both axes are logarithmic, so 0 B is not on them. "
     legend += "Point at a line for its values, or choose it "
@@ -108,31 +108,35 @@ def curves_part(charts: Sequence[SelectionChart]) -> Part:
     return Part((*start, *map(_chart, charts)), "curves", "", "Curves")
 
 
-def _chart(chart: SelectionChart) -> Part:
+def _chart(chart: InteractiveChart) -> Part:
     """The chart, and its medians as a table, which needs no script."""
-    heads = tuple(map(format_size, chart.sizes))
     grid = Grid(
         f"{chart.title}: medians of repeats, {chart.up.label}",
         1,
-        ("line", *heads),
+        ("line", *chart.labels.values()),
         tuple(_median_line(chart, line) for line in chart.lines),
         role="sortable",
         label=f"Medians of {chart.title}",
-        si_units=dict.fromkeys(range(1, len(heads) + 1), chart.up.dimension.si_unit),
+        si_units=dict.fromkeys(range(1, len(chart.labels) + 1), chart.up.dimension.si_unit),
     )
-    nodes: list[PageNode] = [Heading(chart.title, 3, f"{chart.anchor}-title"), Drawing(curve_chart(chart))]
-    nodes += [Paragraph(chart.note, "legend")] if chart.note else []
     fold = Fold(f"Medians at all sizes: {chart.title}", (grid,), "medians")
-    return Part((*nodes, fold), chart.anchor, "chart")
+    return chart_part(chart, Drawing(element("div", curve_chart(chart), **places(chart))), fold)
 
 
-def _median_line(chart: SelectionChart, line: FacetChoice) -> tuple[Box, ...]:
+def chart_part(chart: InteractiveChart, *nodes: PageNode) -> Part:
+    """The chart's title, its first node, its note, then the others."""
+    title = Heading(chart.title, 3, f"{chart.anchor}-title")
+    note = [Paragraph(chart.note, "legend")] if chart.note else []
+    return Part((title, *nodes[:1], *note, *nodes[1:]), chart.anchor, "chart")
+
+
+def _median_line(chart: InteractiveChart, line: InteractiveLine) -> tuple[Box, ...]:
     found, unit = line.curve.median, chart.up.unit.name
     cells = (
         Box(chart.up.dimension.number(found[size], unit), value=found[size])
         if size in found
         else Box("n/a", role="none")
-        for size in chart.sizes
+        for size in chart.labels
     )
     return (Box(line.curve.name), *cells)
 

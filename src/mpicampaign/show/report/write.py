@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from mpicampaign.files import write_whole
+from mpicampaign.show.charts.interactive import interactive_charts
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.charts.selection import selections
 from mpicampaign.show.frame import framed, program
 from mpicampaign.show.report.cases import runs_part
 from mpicampaign.show.report.document import (
@@ -72,7 +72,7 @@ def write_report(
     """
     title = campaign_title or campaign_name or "MPI campaign"
     source = Source(comparison, comparison.records, view, path.parent, anchors(comparison.records), changes)
-    charts = selections(Scene(comparison, view.unit))
+    charts = interactive_charts(Scene(comparison, view.unit))
     above = [first_screen(source), tables_part(source), *([curves_part(charts)] if charts else [])]
     below = [
         rankings_part(source),
