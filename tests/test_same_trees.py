@@ -11,8 +11,8 @@ from test_charts import drawn, texts_of
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Record
+from mpicampaign.show.charts.curves import kernels
 from mpicampaign.show.charts.interactive import interactive_charts
-from mpicampaign.show.charts.kernels import kernels
 from mpicampaign.show.charts.scene import Scene
 
 SAME = "tree_gather (all trees, the same with 2 ranks)"

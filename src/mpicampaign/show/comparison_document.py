@@ -10,7 +10,6 @@ from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
 from mpicampaign.show.cells import published_sources, row_name
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
-from mpicampaign.show.numbers import percent
 from mpicampaign.show.pairs import (
     OWN,
     PAIRED,
@@ -25,6 +24,7 @@ from mpicampaign.show.rankings import BUSY, disturbed_lines, errors_text, rankin
 from mpicampaign.show.runs import condition_text, explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.tables import brief_grid, full_grid, median_text, published_grid, range_text
+from mpicampaign.show.view import percent
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:

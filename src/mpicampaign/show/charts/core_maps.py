@@ -10,7 +10,7 @@ from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.model import CoreMap, Field
 from mpicampaign.show.charts.scene import left_out
-from mpicampaign.show.numbers import quantity
+from mpicampaign.show.view import quantity
 from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:

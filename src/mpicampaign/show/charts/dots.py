@@ -13,8 +13,8 @@ from mpicampaign.show.charts.looks import COLOURS
 from mpicampaign.show.charts.model import Axis, Dot, DotCell, DotChart, DotColumn
 from mpicampaign.show.charts.scales import scale_for
 from mpicampaign.show.charts.scene import LONGEST, kind_of, left_out, repeats_of
-from mpicampaign.show.numbers import quantity
 from mpicampaign.show.sentences import absence
+from mpicampaign.show.view import quantity
 from mpicampaign.text import clip
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from mpicampaign.show.charts.model import Axis, Curve, CurveChart, CurvePanel, R
 from mpicampaign.show.charts.scales import Scale, scale_for
 from mpicampaign.show.charts.scene import SERIES
 from mpicampaign.show.gathers import DEFINITION, gather_name, place_of, placements_text
-from mpicampaign.show.numbers import quantity
+from mpicampaign.show.view import quantity
 from mpicampaign.statistics.medians import median
 from mpicampaign.text import visible
 from mpicampaign.units import format_size

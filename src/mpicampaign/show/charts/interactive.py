@@ -23,8 +23,7 @@ from mpicampaign.show.charts.curves import (
 from mpicampaign.show.charts.looks import LINES
 from mpicampaign.show.charts.model import CurvePanel
 from mpicampaign.show.charts.scales import size_ticks
-from mpicampaign.show.charts.scene import FACETS, HOST_GROUP, PLACEMENT
-from mpicampaign.show.charts.trees import without_twins
+from mpicampaign.show.charts.scene import FACETS, HOST_GROUP, PLACEMENT, without_twins
 from mpicampaign.show.runs import explained, mark_of
 from mpicampaign.text import visible
 from mpicampaign.units import format_size

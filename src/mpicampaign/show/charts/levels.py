@@ -11,7 +11,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.model import Axis, Level, LevelChart
 from mpicampaign.show.charts.scales import scale_for
 from mpicampaign.show.charts.scene import left_out, repeats_of
-from mpicampaign.show.numbers import quantity
+from mpicampaign.show.view import quantity
 from mpicampaign.statistics.medians import median
 from mpicampaign.text import visible
 from mpicampaign.units import format_size

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.show.numbers import quantity
+from mpicampaign.show.view import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,21 +12,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.files import naming, write_whole
+from mpicampaign.show.charts import model
 from mpicampaign.show.charts.every import every_chart
-from mpicampaign.show.charts.model import (
-    BarChart,
-    CoreMap,
-    CurveChart,
-    DotChart,
-    LevelChart,
-    ScatterChart,
-)
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.figures.bars import draw_bars
+from mpicampaign.show.figures.bars import draw_bars, draw_levels
 from mpicampaign.show.figures.core_map import draw_core_map
 from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
-from mpicampaign.show.figures.levels import draw_levels
 from mpicampaign.show.figures.page import FORMATS
 from mpicampaign.show.figures.painted import paint_file
 from mpicampaign.show.figures.scatter import draw_scatter
@@ -39,7 +31,6 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.show.charts.model import Chart
     from mpicampaign.show.figures.page import Page
 
 _LONGEST_ALT = 400  # characters of a description in the page
@@ -88,24 +79,24 @@ def draw_all(
     return files.figures
 
 
-def page_of(chart: Chart) -> Page:
+def page_of(chart: model.Chart) -> Page:
     """The chart on a page."""
     match chart:
-        case CurveChart():
+        case model.CurveChart():
             return draw_curves(chart)
-        case DotChart():
+        case model.DotChart():
             return draw_dots(chart)
-        case CoreMap():
+        case model.CoreMap():
             return draw_core_map(chart)
-        case LevelChart():
+        case model.LevelChart():
             return draw_levels(chart)
-        case ScatterChart():
+        case model.ScatterChart():
             return draw_scatter(chart)
-        case BarChart():
+        case model.BarChart():
             return draw_bars(chart)
 
 
-def write_chart(chart: Chart, path: Path) -> None:
+def write_chart(chart: model.Chart, path: Path) -> None:
     """Write one chart into one file, in the format of its name's ending: svg, png or pdf."""
     _write(page_of(chart), path)
 
@@ -126,7 +117,7 @@ class _Files:
         self.figures: list[Figure] = []
         self.made = self._made_before()
 
-    def write(self, chart: Chart) -> None:
+    def write(self, chart: model.Chart) -> None:
         """Write a figure under a name of its own."""
         name = _file_name(chart.title, {figure.name for figure in self.figures})
         files = tuple(self.folder / f"{name}.{ending}" for ending in self.formats)

@@ -13,7 +13,7 @@ from mpicampaign.show.document import Drawing, Heading, Paragraph, Part, Span
 from mpicampaign.show.frame import TEMPLATES, framed, program
 from mpicampaign.show.history import change_nodes, curve_grid, series_grid, ticks_text
 from mpicampaign.show.report.curves import curve_chart, places
-from mpicampaign.show.report.document import chart_part
+from mpicampaign.show.report.write import chart_part
 from mpicampaign.show.writers.html import element, html
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from mpicampaign.dimension import RATIO
 from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.cells import NO_VALUE, STATISTICS, metric_cell, published_mark, published_sources
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Span
-from mpicampaign.show.numbers import probability
 from mpicampaign.show.pairs import change_ratio, change_verdict
 from mpicampaign.show.rankings import absent_text, disturbed_lines, verdict
 from mpicampaign.show.runs import explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, kind_name, reason
+from mpicampaign.show.view import probability
 from mpicampaign.text import repeats_text, visible
 
 if TYPE_CHECKING:
