@@ -120,7 +120,7 @@ def whole(runs: Sequence[Record]) -> list[float]:
 @settings(max_examples=8, phases=PHASES)
 @given(campaigns())
 def test_figures_draw_what_the_model_holds(records: list[Record]) -> None:
-    scene = Scene(compare(records), "MB/s")
+    scene = Scene(compare(records))
     for chart in every_chart(scene):
         page, panels = drawn(chart)
         check_nothing_lies_outside(chart, page, panels)
@@ -302,7 +302,7 @@ def test_the_page_writes_what_the_model_holds(
     path = tmp_path_factory.mktemp("page") / "report.html"
     write_report(path, compare(records), records, view=View(unit))
     tables = Medians(path.read_text(encoding="utf-8")).tables
-    charts = interactive_charts(Scene(compare(records), unit))
+    charts = interactive_charts(Scene(compare(records), View(unit)))
     for chart, (_, *lines) in zip(charts, tables, strict=True):
         for line, cells in zip(chart.lines, lines, strict=True):
             medians = [line.curve.median.get(size) for size in chart.labels]
@@ -331,7 +331,7 @@ def test_line_styles_are_the_placements_own_unless_they_tell_ranks_apart() -> No
 
 def lines_of(runs: list[Record]) -> list[str]:
     """The line styles on the page, which are those of the figure."""
-    scene = Scene(compare(runs), "MB/s")
+    scene = Scene(compare(runs))
     on_page = [line.curve.look.line for line in interactive_charts(scene)[0].lines]
     charts = (chart for chart in every_chart(scene) if isinstance(chart, CurveChart))
     in_figure = [curve.look.line for curve in next(charts).panels[0].curves]

@@ -66,7 +66,7 @@ def of_place(placement: str, ranks: int, repeats: int = 3, osu_max: bool = False
 
 
 def charts(records: list[Record]) -> list[CurveChart]:
-    return list(gather_charts(Scene(compare(records), "MB/s")))
+    return list(gather_charts(Scene(compare(records))))
 
 
 def test_all_four_have_one_definition() -> None:

@@ -54,7 +54,7 @@ def compared(records: list[Record], *references: ReferenceChoice) -> Comparison:
 
 
 def charts_of(records: list[Record], *references: ReferenceChoice) -> dict[str, Chart]:
-    found = balance(Scene(compared(records, *references), "MB/s"))
+    found = balance(Scene(compared(records, *references)))
     return {chart.title.removeprefix("HPCC: "): chart for chart in found}
 
 

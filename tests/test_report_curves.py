@@ -14,8 +14,8 @@ from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.report.curves import curve_chart
 
 
-def of(records: list[Record], unit: str = "MB/s") -> list[InteractiveChart]:
-    return interactive_charts(Scene(compare(records), unit))
+def of(records: list[Record]) -> list[InteractiveChart]:
+    return interactive_charts(Scene(compare(records)))
 
 
 def test_points_of_disturbed_runs_are_hollow() -> None:

@@ -11,10 +11,10 @@ from mpicampaign.dimension import BANDWIDTH, COUNT, TIME, Unit
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import COLOURS, LINES
 from mpicampaign.show.charts.model import Axis, Curve, CurveChart, CurvePanel, Repeat
-from mpicampaign.show.charts.scales import Scale, scale_for
+from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.charts.scene import HOST_GROUP, SERIES, left_out, repeats_of, without_twins
 from mpicampaign.show.sentences import absence
-from mpicampaign.show.view import quantity, size_range
+from mpicampaign.show.view import size_range
 from mpicampaign.statistics.medians import median
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
@@ -176,11 +176,9 @@ def value_axis(scene: Scene, curves: Iterable[Curve], column: str, logarithmic: 
     It includes the medians: one of zero and another value is smaller than all other values.
     """
     name, dimension = COLUMNS[column]
-    unit = scene.unit_of(dimension)
     lines = (line for each in curves for line in (each.median, *(repeat.values for repeat in each.repeats)))
     pairs = (pair for line in lines for pair in line.items())
-    scale = scale_for((value / unit.size for size, value in pairs if size > 0 and value > 0), logarithmic)
-    return Axis(name, dimension, unit, scale) if scale else None
+    return scene.axis(name, dimension, (v for size, v in pairs if size > 0 and v > 0), logarithmic)
 
 
 # As text
@@ -212,7 +210,7 @@ def largest(scene: Scene, row: Row, name: str, column: str) -> str:
     if not points:
         return f"{name} {absence(row.absence) or 'has no values'}"
     value, size = max(points, key=itemgetter(0))
-    return f"{name} at most {quantity(value, dimension, scene.unit)} at {format_size(size)}"
+    return f"{name} at most {scene.view.quantity(value, dimension)} at {format_size(size)}"
 
 
 # The bundled kernels: useful and wire bandwidth, a panel for each placement

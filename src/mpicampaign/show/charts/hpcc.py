@@ -31,7 +31,6 @@ from mpicampaign.compare.hpcc import (
 from mpicampaign.dimension import BALANCE, BANDWIDTH, FLOPS, FRACTION, TIME, UPDATE_RATE
 from mpicampaign.show.charts import model
 from mpicampaign.show.charts.looks import COLOURS
-from mpicampaign.show.charts.scales import scale_for
 from mpicampaign.show.charts.scene import HOST_GROUP, left_out, repeats_of
 from mpicampaign.show.view import quantity
 from mpicampaign.statistics.medians import Summary
@@ -155,14 +154,12 @@ def axis_of(
     summaries: Iterable[Summary | None],
     logarithmic: bool | None,
 ) -> model.Axis:
-    """An axis that holds medians and intervals; ``logarithmic`` as in `scale_for`."""
-    unit = scene.unit_of(dimension)
+    """An axis that holds medians and intervals."""
     found = [summary for summary in summaries if summary is not None]
     bounds = [value for s in found if s.interval for value in (s.interval.low, s.interval.high)]
-    values = [unit.of(value) for value in (*bounds, *(summary.median for summary in found))]
-    scale = scale_for(values, logarithmic)
-    assert scale is not None, "all values of a result are positive"
-    return model.Axis(name, dimension, unit, scale)
+    axis = scene.axis(name, dimension, [*bounds, *(summary.median for summary in found)], logarithmic)
+    assert axis is not None, "all values of a result are positive"
+    return axis
 
 
 def values_text(drawing: Drawing, wanted: Sequence[tuple[str, Dimension, Quantity]]) -> str:
@@ -170,7 +167,7 @@ def values_text(drawing: Drawing, wanted: Sequence[tuple[str, Dimension, Quantit
     lines = []
     for member, result in zip(drawing.members, drawing.results, strict=True):
         found = ((name, what, result.summary(each)) for name, what, each in wanted)
-        said = [f"{name} {quantity(s.median, what, drawing.scene.unit)}" for name, what, s in found if s]
+        said = [f"{name} {drawing.scene.view.quantity(s.median, what)}" for name, what, s in found if s]
         lines.append(f"{member.name}: {', '.join(said)}")
     return "; ".join(lines)
 

@@ -14,6 +14,9 @@ from mpicampaign.show.view import quantity
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import PublishedRow
     from mpicampaign.dimension import Dimension, Unit
     from mpicampaign.records import Record
     from mpicampaign.show.charts.looks import Look
@@ -136,8 +139,13 @@ class DotCell:
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """A row's names and look; one without any metric has no look. ``system``: empty where there is one."""
+    """A row of a table, what was published of the same host group in the same placement, or either alone.
 
+    ``look``: none of a row without any metric. ``system``: empty where there is one.
+    """
+
+    row: Row | None
+    published: tuple[PublishedRow, ...]
     host_group: str
     label: str
     look: Look | None
@@ -147,6 +155,10 @@ class DotRow:
     def place(self) -> str:
         """The host group; with its system where there are several."""
         return f"{self.system}/{self.host_group}" if self.system else self.host_group
+
+    def values(self, metric: Metric) -> tuple[float, ...]:
+        """The published values of a metric."""
+        return tuple(row.values[metric] for row in self.published if metric in row.values)
 
 
 @dataclass(frozen=True, slots=True)

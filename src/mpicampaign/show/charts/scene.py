@@ -10,8 +10,11 @@ from mpicampaign.dimension import COUNT, Unit
 from mpicampaign.grouping import grouped
 from mpicampaign.records import CONTRADICTED, FAILED
 from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
+from mpicampaign.show.charts.model import Axis
+from mpicampaign.show.charts.scales import scale_for
 from mpicampaign.show.runs import explained, is_offered, mark_of, run_counts
 from mpicampaign.show.sentences import KIND_NAMES, absence
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.text import clip, visible
 
 if TYPE_CHECKING:
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.dimension import Dimension
+    from mpicampaign.show.view import View
 
 LONGEST = 200  # characters of a name in captions
 _OF_BASELINE = Look(INK, LINES[2], MARKERS[0])
@@ -38,7 +42,7 @@ class Scene:
     """
 
     comparison: Comparison
-    unit: str
+    view: View = DEFAULT
     looks: dict[str, dict[str, Look]] = field(init=False)  # by facet and value
     _places: dict[tuple[str, str], str] = field(init=False, default_factory=dict)
     _ranks: dict[tuple[int, str], tuple[int, ...]] = field(init=False, default_factory=dict)
@@ -98,10 +102,17 @@ class Scene:
         """Host group and placement."""
         return f"{clip(self.place(row), LONGEST)} {clip(self.label(table, row), LONGEST)}"
 
-    def unit_of(self, dimension: Dimension) -> Unit:
-        """The unit of a dimension on all axes, as tables write it; a count has no name."""
-        unit = dimension.unit(self.unit)
-        return Unit("", unit.size) if dimension == COUNT else unit
+    def axis(
+        self, name: str, dimension: Dimension, values: Iterable[float], logarithmic: bool | None
+    ) -> Axis | None:
+        """An axis in the view's unit that holds the values; none where it can show none of them.
+
+        A count has no unit. ``logarithmic``: as in `scale_for`.
+        """
+        unit = dimension.unit(self.view.unit)
+        scale = scale_for(map(unit.of, values), logarithmic)
+        unit = Unit("", unit.size) if dimension == COUNT else unit
+        return Axis(name, dimension, unit, scale) if scale else None
 
 
 def left_out(scene: Scene, rows: Sequence[Row]) -> str:

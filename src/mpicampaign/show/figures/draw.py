@@ -23,6 +23,7 @@ from mpicampaign.show.figures.page import FORMATS
 from mpicampaign.show.figures.painted import paint_file
 from mpicampaign.show.figures.scatter import draw_scatter
 from mpicampaign.show.figures.svg import drawing, svg, svg_file
+from mpicampaign.show.view import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.show.figures.page import Page
+    from mpicampaign.show.view import View
 
 _LONGEST_ALT = 400  # characters of a description in the page
 MADE = "made.txt"  # in the folder of figures: the names of the files there that are this program's
@@ -58,7 +60,7 @@ class Figure:
 def draw_all(
     comparison: Comparison,
     folder: Path,
-    unit: str = "MB/s",
+    view: View = DEFAULT,
     formats: Sequence[str] = ("svg",),
     few: bool = False,
 ) -> list[Figure]:
@@ -67,13 +69,12 @@ def draw_all(
     Parameters
     ----------
     folder : is made where it does not exist; files that this program did not make are left alone
-    unit : of bandwidths, MB/s (10^6 B/s) or MiB/s
     formats : of `FORMATS`; the report needs SVG. Each other one takes as long again.
     few : not those that show what tables say, see `every_chart`
     """
     folder.mkdir(parents=True, exist_ok=True)
     files = _Files(folder, formats)
-    for chart in every_chart(Scene(comparison, unit), few):
+    for chart in every_chart(Scene(comparison, view), few):
         files.write(chart)
     files.remove_stale()
     return files.figures

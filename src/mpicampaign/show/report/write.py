@@ -85,7 +85,7 @@ def write_report(
     source = Source(
         comparison, comparison.records, view, path.parent, runs.anchors(comparison.records), changes
     )
-    charts = interactive_charts(Scene(comparison, view.unit))
+    charts = interactive_charts(Scene(comparison, view))
     above = [first_screen(source), tables_part(source), *([curves_part(charts)] if charts else [])]
     below = [
         rankings_part(source),
