@@ -30,7 +30,7 @@ from mpicampaign.show.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from mpicampaign.show.charts.model import Chart, Curve
+    from mpicampaign.show.charts.model import Chart, ChartCurve
     from mpicampaign.show.figures.axes import Panel
     from mpicampaign.show.figures.page import Point
 
@@ -93,7 +93,7 @@ def series_of(draw: st.DrawFn, benchmark: str) -> list[Series]:
 # The model against the records
 
 
-def recorded(run: Record, of: Curve, axis: Axis) -> dict[float, float]:
+def recorded(run: Record, of: ChartCurve, axis: Axis) -> dict[float, float]:
     """The run's printed values of the curve's column, by size."""
     wire = "wire" in (axis.name + of.label)
     name = "time" if axis.dimension == TIME else "bandwidth_wire" if wire else "bandwidth"

@@ -10,7 +10,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Record
 from mpicampaign.show.charts.levels import level_charts
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.figures.page import Boxes
+from mpicampaign.show.figures.page import Rectangles
 from mpicampaign.suites import parse
 
 TREES = ("natural", "random")
@@ -72,7 +72,7 @@ def test_bars_are_the_medians_at_the_largest_size_that_all_trees_have() -> None:
 def test_bars_are_drawn_behind_each_other() -> None:
     (chart,) = level_charts(Scene(compare([run(1, output())])))
     page, (panel,) = drawn(chart)
-    boxes = [each for each in page.drawn if isinstance(each, Boxes)]
+    boxes = [each for each in page.drawn if isinstance(each, Rectangles)]
     found = [[place.left, place.right] for each in boxes for place in each.places]
     expected = [
         [panel.x(start), panel.x(end)]

@@ -10,7 +10,7 @@ from mpicampaign.compare.metrics import curve
 from mpicampaign.dimension import BANDWIDTH, COUNT, TIME, Unit
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import COLOURS, LINES
-from mpicampaign.show.charts.model import Axis, Curve, CurveChart, CurvePanel, Repeat
+from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.charts.scene import HOST_GROUP, SERIES, left_out, repeats_of, without_twins
 from mpicampaign.show.sentences import absence
@@ -34,10 +34,10 @@ COLUMNS = {USEFUL: ("bandwidth", BANDWIDTH), WIRE: ("wire bandwidth", BANDWIDTH)
 _BYTES = Unit("", 1.0)
 
 
-def curve_of(row: Row, column: str, look: Look, name: str, label: str = "", thin: bool = False) -> Curve:
+def curve_of(row: Row, column: str, look: Look, name: str, label: str = "", thin: bool = False) -> ChartCurve:
     """A column of a row: the repeats that count, and their median at each size."""
     repeats = tuple(Repeat(run, curve(series, column)) for run, series in row.curves)
-    return Curve(name, label, look, medians_of(row, column), repeats, thin)
+    return ChartCurve(name, label, look, medians_of(row, column), repeats, thin)
 
 
 def medians_of(row: Row, column: str) -> dict[int, float]:
@@ -69,7 +69,7 @@ def by_host_group(scene: Scene, table: Table) -> CurveChart | None:
     return CurveChart(title, caption, _alt(scene, table, title, table.rows), across, drawn)
 
 
-def _of_placement(scene: Scene, table: Table, row: Row) -> Curve:
+def _of_placement(scene: Scene, table: Table, row: Row) -> ChartCurve:
     look, label = scene.look(table, row), scene.label(table, row)
     return curve_of(row, column_of(table), look, scene.name(table, row), label)
 
@@ -116,7 +116,7 @@ def _panels(scene: Scene, table: Table, rows: Iterable[Row]) -> Iterator[tuple[s
                 yield title + (f", {number} of {len(parts)}" if len(parts) > 1 else ""), part
 
 
-def _of_host_groups(scene: Scene, table: Table, rows: Sequence[Row]) -> list[Curve]:
+def _of_host_groups(scene: Scene, table: Table, rows: Sequence[Row]) -> list[ChartCurve]:
     """Curves named by host group; with the system where those of several lie in one panel."""
     several = len({row.case.system for row in rows}) > 1
     curves = []
@@ -155,14 +155,14 @@ def column_of(table: Table) -> str:
 
 
 def log_axes(
-    scene: Scene, curves: Sequence[Curve], column: str, across_name: str = SIZE
+    scene: Scene, curves: Sequence[ChartCurve], column: str, across_name: str = SIZE
 ) -> tuple[Axis, Axis] | None:
     """Logarithmic axes that hold all the curves; ``None`` where they can show no value."""
     across, up = size_axis(curves, across_name), value_axis(scene, curves, column, logarithmic=True)
     return (across, up) if across is not None and up is not None else None
 
 
-def size_axis(curves: Iterable[Curve], name: str = SIZE) -> Axis | None:
+def size_axis(curves: Iterable[ChartCurve], name: str = SIZE) -> Axis | None:
     """Message sizes; a logarithmic axis shows all but 0 B."""
     sizes = [size for each in curves for repeat in each.repeats for size in repeat.values if size > 0]
     if not sizes:
@@ -170,7 +170,7 @@ def size_axis(curves: Iterable[Curve], name: str = SIZE) -> Axis | None:
     return Axis(name, COUNT, _BYTES, Scale(min(sizes) / 1.3, max(sizes) * 1.3))
 
 
-def value_axis(scene: Scene, curves: Iterable[Curve], column: str, logarithmic: bool) -> Axis | None:
+def value_axis(scene: Scene, curves: Iterable[ChartCurve], column: str, logarithmic: bool) -> Axis | None:
     """Times or bandwidths, those at 0 B left out; ``None`` where all are zero.
 
     It includes the medians: one of zero and another value is smaller than all other values.
@@ -247,7 +247,7 @@ def _kernel(
     return CurveChart(title, caption, f"{title}. {said}", across, parts, keyed=True)
 
 
-def _curves(scene: Scene, table: Table, row: Row) -> Iterator[Curve]:
+def _curves(scene: Scene, table: Table, row: Row) -> Iterator[ChartCurve]:
     """Useful bandwidth, and wire bandwidth where it differs."""
     label, name = visible(table.label), f"{table.title}, {scene.name(table, row)}"
     look = scene.looks[SERIES][label]

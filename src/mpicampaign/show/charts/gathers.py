@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.gathers import gathers
 from mpicampaign.dimension import BANDWIDTH, COUNT, Unit
 from mpicampaign.grouping import grouped
-from mpicampaign.show.charts.model import Axis, Curve, CurveChart, CurvePanel, Repeat
+from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.charts.scene import SERIES
 from mpicampaign.show.gathers import DEFINITION, gather_name, place_of, placements_text
@@ -49,14 +49,14 @@ def _chart(scene: Scene, found: Gathers) -> CurveChart:
     return CurveChart(title, caption, alt, across, panels, keyed=True, ticks=tuple(found.ranks))
 
 
-def _curves(scene: Scene, found: Gathers, size: int) -> Iterator[Curve]:
+def _curves(scene: Scene, found: Gathers, size: int) -> Iterator[ChartCurve]:
     for members in grouped(found.found, gather_name).values():
         at_size = [one for one in members if size in one.sizes]
         if at_size:
             yield _curve(scene, at_size, size)
 
 
-def _curve(scene: Scene, members: Sequence[Gather], size: int) -> Curve:
+def _curve(scene: Scene, members: Sequence[Gather], size: int) -> ChartCurve:
     repeats = tuple(
         Repeat(run, {one.ranks: values[size]})
         for one in members
@@ -65,9 +65,9 @@ def _curve(scene: Scene, members: Sequence[Gather], size: int) -> Curve:
     )
     medians = {one.ranks: median([v[size] for _, v in one.runs if size in v]) for one in members}
     name = gather_name(members[0])
-    return Curve(name, name, scene.looks[SERIES][visible(members[0].label)], medians, repeats)
+    return ChartCurve(name, name, scene.looks[SERIES][visible(members[0].label)], medians, repeats)
 
 
-def _text(scene: Scene, curve: Curve, size: int) -> str:
+def _text(scene: Scene, curve: ChartCurve, size: int) -> str:
     said = [f"{scene.view.quantity(v, BANDWIDTH)} with {ranks}" for ranks, v in curve.median.items()]
     return f"{curve.name} at {format_size(size)} {', '.join(said)}"

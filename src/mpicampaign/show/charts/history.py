@@ -8,13 +8,13 @@ from mpicampaign.dimension import BANDWIDTH_UNITS, COUNT, Unit
 from mpicampaign.show import history as texts
 from mpicampaign.show.charts.interactive import InteractiveChart, InteractiveLine
 from mpicampaign.show.charts.looks import looks
-from mpicampaign.show.charts.model import Axis, Curve
+from mpicampaign.show.charts.model import Axis, ChartCurve
 from mpicampaign.show.charts.scales import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mpicampaign.history.curves import Curve as Metric
+    from mpicampaign.history.curves import Curve
     from mpicampaign.history.overview import Overview
 
 _ROOM = 0.05  # above and below the values, of their range
@@ -34,7 +34,7 @@ def charts_over_time(history: Overview) -> list[InteractiveChart]:
 
 
 def _chart(
-    number: int, curve: Metric, labels: Mapping[int, str], ticks: list[str], year: str
+    number: int, curve: Curve, labels: Mapping[int, str], ticks: list[str], year: str
 ) -> InteractiveChart:
     places = {tick: place for place, tick in enumerate(ticks)}
     values = {places[point.tick]: point.value for point in curve.points}
@@ -50,7 +50,7 @@ def _chart(
         across,
         _up(curve, values),
         (),
-        (InteractiveLine(Curve(name, name, _LOOK, values, ()), ()),),
+        (InteractiveLine(ChartCurve(name, name, _LOOK, values, ()), ()),),
         labels,
         days,
         f"Changes: {found}." if found else f"{unjudged or 'No change was found'}.",
@@ -58,7 +58,7 @@ def _chart(
     )
 
 
-def _up(curve: Metric, values: Mapping[int, float]) -> Axis:
+def _up(curve: Curve, values: Mapping[int, float]) -> Axis:
     dimension = texts.dimension_of(curve.key)
     unit = dimension.unit(BANDWIDTH_UNITS[0])
     low, high = unit.of(min(values.values())), unit.of(max(values.values()))

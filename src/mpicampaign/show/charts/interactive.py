@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
     from mpicampaign.show.charts.looks import Look
-    from mpicampaign.show.charts.model import Axis, Curve
+    from mpicampaign.show.charts.model import Axis, ChartCurve
     from mpicampaign.show.charts.scene import Scene
 
 _MOST_SIZES = 7  # that are named on the axis
@@ -64,7 +64,7 @@ class Facet:
 class InteractiveLine:
     """A curve, and the number of its value in each facet."""
 
-    curve: Curve
+    curve: ChartCurve
     values: tuple[int, ...]
 
 

@@ -68,7 +68,7 @@ class Repeat(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class ChartCurve:
     """One column of one row over message size (B): its repeats, and their median at each size.
 
     ``name``: in full; ``label``: what distinguishes it from others beside it. ``thin``: drawn beside a
@@ -94,7 +94,7 @@ class CurvePanel:
 
     title: str
     up: Axis
-    curves: tuple[Curve, ...]
+    curves: tuple[ChartCurve, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -153,12 +153,12 @@ def _draw_level(panel: Panel, across: Axis, level: Level, y: float) -> None:
     page.text(place.left - 0.08, y, f"level {level.number}", 7, align="right")
     parts = (panel.x(0.0), panel.x(level.receive), panel.x(level.receive + level.merge))
     boxes = [Place(a, y - _LEVEL_BAR / 2, b - a, _LEVEL_BAR) for a, b in pairwise(parts)]
-    page.boxes(boxes, [_RECEIVE, _MERGE])
+    page.rectangles(boxes, [_RECEIVE, _MERGE])
     page.text(parts[-1] + 0.07, y, across.text(level.receive + level.merge), 7)
 
 
 def _draw_key(page: Page, left: float) -> None:
     for index, (name, colour) in enumerate((("receive, with waiting", _RECEIVE), ("merge", _MERGE))):
         x = left + index * 1.7
-        page.boxes([Place(x, 0.06, 0.14, 0.1)], [colour])
+        page.rectangles([Place(x, 0.06, 0.14, 0.1)], [colour])
         page.text(x + 0.2, 0.11, name, 7.5, GREY)

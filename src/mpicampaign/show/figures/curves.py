@@ -8,7 +8,7 @@ from mpicampaign.show.figures.axes import End, Panel, PanelGrid, panel_grid, siz
 from mpicampaign.show.figures.page import WIDTH, Page, widest
 
 if TYPE_CHECKING:
-    from mpicampaign.show.charts.model import Curve, CurveChart
+    from mpicampaign.show.charts.model import ChartCurve, CurveChart
     from mpicampaign.show.figures.page import Point
 
 _END_ROOM = 1.3  # inches at most for names at the ends of lines
@@ -57,7 +57,7 @@ def _grid(chart: CurveChart, across: int, room: float, below: float) -> PanelGri
     return panel_grid(len(chart.panels), across, height, room, chart.own_scales, below)
 
 
-def _draw(panel: Panel, curve: Curve, each_repeat: bool, width: float) -> End | None:
+def _draw(panel: Panel, curve: ChartCurve, each_repeat: bool, width: float) -> End | None:
     """The curve; where it ends (inches)."""
     ends = _draw_repeats(panel, curve, each_repeat)
     if not each_repeat:
@@ -65,7 +65,7 @@ def _draw(panel: Panel, curve: Curve, each_repeat: bool, width: float) -> End | 
     return End(*ends[-1], curve.label, curve.look.ink) if ends else None
 
 
-def _draw_repeats(panel: Panel, curve: Curve, each_repeat: bool) -> list[Point]:
+def _draw_repeats(panel: Panel, curve: ChartCurve, each_repeat: bool) -> list[Point]:
     """Thin lines, which are all that is drawn or stand behind a median; one repeat alone is the median."""
     look = curve.look
     runs = [repeat.values.items() for repeat in curve.repeats]
@@ -74,7 +74,7 @@ def _draw_repeats(panel: Panel, curve: Curve, each_repeat: bool) -> list[Point]:
     return panel.repeats(runs, look.colour, 0.6, "solid", 0.4) if len(runs) > 1 else []
 
 
-def _draw_median(panel: Panel, curve: Curve, width: float) -> list[Point]:
+def _draw_median(panel: Panel, curve: ChartCurve, width: float) -> list[Point]:
     points = panel.points(curve.median.items())
     if points:
         panel.page.lines([points], curve.look.colour, _pen(curve, width), curve.look.line, name="median")
@@ -83,19 +83,19 @@ def _draw_median(panel: Panel, curve: Curve, width: float) -> list[Point]:
     return points
 
 
-def _pen(curve: Curve, width: float) -> float:
+def _pen(curve: ChartCurve, width: float) -> float:
     return width * _THIN if curve.thin else width
 
 
-def _key(chart: CurveChart) -> list[Curve]:
+def _key(chart: CurveChart) -> list[ChartCurve]:
     """One curve for each label."""
-    found: dict[str, Curve] = {}
+    found: dict[str, ChartCurve] = {}
     for curve in (curve for part in chart.panels for curve in part.curves):
         found.setdefault(curve.label, curve)
     return list(found.values())
 
 
-def _draw_key(page: Page, key: list[Curve], height: float, width: float) -> None:
+def _draw_key(page: Page, key: list[ChartCurve], height: float, width: float) -> None:
     """The entries below the panels, in two columns."""
     column = (WIDTH - 0.72) / 2
     for index, curve in enumerate(key):

@@ -85,14 +85,14 @@ class Writing(NamedTuple):
     turned: bool
 
 
-class Boxes(NamedTuple):
+class Rectangles(NamedTuple):
     """Filled boxes without edges, each of its own colour."""
 
     places: tuple[Place, ...]
     colours: tuple[str, ...]
 
 
-Drawn = Lines | Marks | Writing | Boxes
+Drawn = Lines | Marks | Writing | Rectangles
 
 
 class Page:
@@ -162,9 +162,9 @@ class Page:
         """What the marks mean, at the foot: the file may be shown without its caption."""
         self.text(0.1, 0.1, text, 7, GREY, room=self.width - 0.2)
 
-    def boxes(self, places: Sequence[Place], colours: Sequence[str]) -> None:
+    def rectangles(self, places: Sequence[Place], colours: Sequence[str]) -> None:
         """Filled boxes without edges, each of its own colour."""
-        self.drawn.append(Boxes(tuple(places), tuple(colours)))
+        self.drawn.append(Rectangles(tuple(places), tuple(colours)))
 
 
 @lru_cache(maxsize=4096)

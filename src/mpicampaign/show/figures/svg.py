@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from markupsafe import Markup
 
 from mpicampaign.grouping import grouped
-from mpicampaign.show.figures.page import FONT, GRID, SPACING, Boxes, Lines, Marks, Writing
+from mpicampaign.show.figures.page import FONT, GRID, SPACING, Lines, Marks, Rectangles, Writing
 from mpicampaign.show.writers.html import element
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _drawn(page: Page, alike: Sequence[Drawn]) -> Iterator[Markup]:
                 f"M{_numbers(*_place(page, point))}{marker_path(marker, size)}" for point in points
             )
             yield element("path", d=path, stroke=colour, fill="white" if hollow else colour)
-        case Boxes(places, colours):
+        case Rectangles(places, colours):
             for colour, boxes in _by_colour(colours, places).items():
                 path = "".join(_box(page, box) for box in boxes)
                 yield element("path", d=path, fill=colour, shape_rendering="crispEdges")

@@ -9,11 +9,11 @@ from markupsafe import Markup
 
 from mpicampaign.files import write_whole
 from mpicampaign.show.charts.history import charts_over_time
-from mpicampaign.show.document import Drawing, Heading, Paragraph, Part, Span
+from mpicampaign.show.document import Drawing, Heading, Paragraph, Section, Span
 from mpicampaign.show.frame import TEMPLATES, framed, program
 from mpicampaign.show.history import change_nodes, curve_grid, series_grid, ticks_text
 from mpicampaign.show.report.curves import curve_chart, places
-from mpicampaign.show.report.write import chart_part
+from mpicampaign.show.report.write import chart_section
 from mpicampaign.show.writers.html import element, html
 
 if TYPE_CHECKING:
@@ -30,11 +30,11 @@ def write_history_page(path: Path, history: Overview, title: str = "") -> None:
     title = f"{title or history.campaign}: history"
     two_ticks = Markup((TEMPLATES / "history.html").read_text(encoding="utf-8"))
     parts = [
-        _part("answers", "What changed, and with what", *change_nodes(history)),
-        _part("curves", "Curves", replace(curve_grid(history), title="Curves")),
+        _section("answers", "What changed, and with what", *change_nodes(history)),
+        _section("curves", "Curves", replace(curve_grid(history), title="Curves")),
         _over_time(history),
-        Part((Drawing(two_ticks),), "two", "", "Two ticks compared"),
-        _part("series", "Series", replace(series_grid(history.series), title="Series")),
+        Section((Drawing(two_ticks),), "two", "", "Two ticks compared"),
+        _section("series", "Series", replace(series_grid(history.series), title="Series")),
     ]
     text = framed(
         title,
@@ -46,8 +46,8 @@ def write_history_page(path: Path, history: Overview, title: str = "") -> None:
     write_whole(path, text.encode("utf-8", errors="replace").decode("utf-8"))
 
 
-def _part(anchor: str, title: str, *nodes: PageNode) -> Part:
-    return Part((Heading(title), *nodes), anchor, "", title)
+def _section(anchor: str, title: str, *nodes: PageNode) -> Section:
+    return Section((Heading(title), *nodes), anchor, "", title)
 
 
 def _header(history: Overview, title: str) -> list[PageNode]:
@@ -61,11 +61,13 @@ def _header(history: Overview, title: str) -> list[PageNode]:
     ]
 
 
-def _over_time(history: Overview) -> Part:
+def _over_time(history: Overview) -> Section:
     """A chart for each curve; all have the same ticks."""
     text = "A point for each tick: the median of its runs that count. Dashed: changes. Scales do not begin "
     text += "at 0. Point at a curve for its values, or choose it and use the arrow keys."
     charts = charts_over_time(history)
-    drawn = html(chart_part(chart, Drawing(curve_chart(chart))) for chart in charts)
+    drawn = html(chart_section(chart, Drawing(curve_chart(chart))) for chart in charts)
     attributes = places(charts[0]) if charts else {}
-    return _part("time", "Over time", Paragraph(text, "legend"), Drawing(element("div", drawn, **attributes)))
+    return _section(
+        "time", "Over time", Paragraph(text, "legend"), Drawing(element("div", drawn, **attributes))
+    )

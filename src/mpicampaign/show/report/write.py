@@ -24,14 +24,14 @@ from mpicampaign.show.document import (
     Heading,
     Items,
     Paragraph,
-    Part,
+    Section,
     Span,
     Verbatim,
 )
 from mpicampaign.show.frame import framed, program
 from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.rankings import errors_text
-from mpicampaign.show.report.cases import runs_part
+from mpicampaign.show.report.cases import runs_section
 from mpicampaign.show.report.curves import curve_chart, places
 from mpicampaign.show.report.first_screen import first_screen
 from mpicampaign.show.report.tables import Source, comparison_nodes, doubts_grid, ranking_nodes, state
@@ -86,16 +86,16 @@ def write_report(
         comparison, comparison.records, view, path.parent, runs.anchors(comparison.records), changes
     )
     charts = interactive_charts(Scene(comparison, view))
-    above = [first_screen(source), tables_part(source), *([curves_part(charts)] if charts else [])]
+    above = [first_screen(source), tables_section(source), *([curves_section(charts)] if charts else [])]
     below = [
-        rankings_part(source),
-        doubts_part(source),
-        runs_part(source),
-        provenance_part({**(provenance or {}), **runs.facts(records)}, campaign_text),
+        rankings_section(source),
+        doubts_section(source),
+        runs_section(source),
+        provenance_section({**(provenance or {}), **runs.facts(records)}, campaign_text),
     ]
     rendered = {part.anchor: html([part]) for part in (*above, *below)}
     room = _LARGEST - sum(map(len, rendered.values()))
-    parts = [*above, figures_part(source, figures(), room), *below]
+    parts = [*above, figures_section(source, figures(), room), *below]
     own = [program("tables.js"), program("curves.js")]
     text = framed(
         title,
@@ -135,7 +135,7 @@ def header(source: Source, title: str, name: str, beside: Sequence[str], history
 # Tables, curves, figures
 
 
-def tables_part(source: Source) -> Part:
+def tables_section(source: Source) -> Section:
     """The comparison of each benchmark."""
     comparison, changes = source.comparison, source.changes
     coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
@@ -161,7 +161,7 @@ def tables_part(source: Source) -> Part:
         Paragraph(legend, "legend"),
         *_list(titles, "List of tables"),
     )
-    return Part((*start, *nodes), "tables", "", "Tables")
+    return Section((*start, *nodes), "tables", "", "Tables")
 
 
 def _list(titles: Mapping[str, str], label: str) -> list[PageNode]:
@@ -170,7 +170,7 @@ def _list(titles: Mapping[str, str], label: str) -> list[PageNode]:
     return [Items(links, "list", label)] if len(links) > _LONG_LIST else []
 
 
-def curves_part(charts: Sequence[InteractiveChart]) -> Part:
+def curves_section(charts: Sequence[InteractiveChart]) -> Section:
     """Charts over message size."""
     legend = "Medians of repeats; both axes are logarithmic, so 0 B is not on them. "
     legend += "Point at a line for its values, or choose it "
@@ -181,10 +181,10 @@ def curves_part(charts: Sequence[InteractiveChart]) -> Part:
         Paragraph(legend, "legend"),
         *_list(titles, "List of curves"),
     )
-    return Part((*start, *map(_chart, charts)), "curves", "", "Curves")
+    return Section((*start, *map(_chart, charts)), "curves", "", "Curves")
 
 
-def _chart(chart: InteractiveChart) -> Part:
+def _chart(chart: InteractiveChart) -> Section:
     """The chart, and its medians as a table, which needs no script."""
     grid = Grid(
         f"{chart.title}: medians of repeats, {chart.up.label}",
@@ -196,14 +196,14 @@ def _chart(chart: InteractiveChart) -> Part:
         si_units=dict.fromkeys(range(1, len(chart.labels) + 1), chart.up.dimension.si_unit),
     )
     fold = Fold(f"Medians at all sizes: {chart.title}", (grid,), "medians")
-    return chart_part(chart, Drawing(element("div", curve_chart(chart), **places(chart))), fold)
+    return chart_section(chart, Drawing(element("div", curve_chart(chart), **places(chart))), fold)
 
 
-def chart_part(chart: InteractiveChart, *nodes: PageNode) -> Part:
+def chart_section(chart: InteractiveChart, *nodes: PageNode) -> Section:
     """The chart's title, its first node, its note, then the others."""
     title = Heading(chart.title, 3, f"{chart.anchor}-title")
     note = [Paragraph(chart.note, "legend")] if chart.note else []
-    return Part((title, *nodes[:1], *note, *nodes[1:]), chart.anchor, "chart")
+    return Section((title, *nodes[:1], *note, *nodes[1:]), chart.anchor, "chart")
 
 
 def _median_line(chart: InteractiveChart, line: InteractiveLine) -> tuple[Box, ...]:
@@ -217,7 +217,7 @@ def _median_line(chart: InteractiveChart, line: InteractiveLine) -> tuple[Box, .
     return (Box(line.curve.name), *cells)
 
 
-def figures_part(source: Source, figures: Sequence[Figure], room: int) -> Part:
+def figures_section(source: Source, figures: Sequence[Figure], room: int) -> Section:
     """As many figures as go in so many characters, the small ones first; the others are linked."""
     by_size = sorted(figures, key=lambda figure: len(figure.picture))
     totals = accumulate(len(figure.picture) for figure in by_size)
@@ -236,13 +236,13 @@ def figures_part(source: Source, figures: Sequence[Figure], room: int) -> Part:
     nodes += [] if shown else [Paragraph("There are no figures.")]
     missing = not_drawn(source.comparison)
     nodes += [Paragraph(missing, "legend")] if missing else []
-    return Part(tuple(nodes), "figures", "", "Figures")
+    return Section(tuple(nodes), "figures", "", "Figures")
 
 
 # All else
 
 
-def rankings_part(source: Source) -> Part:
+def rankings_section(source: Source) -> Section:
     """All comparisons."""
     legend = (
         "Each pair must differ by two tests, Mann and Whitney's and Welch's of logarithms; p is corrected "
@@ -252,7 +252,7 @@ def rankings_part(source: Source) -> Part:
         "all of the other."
     )
     nodes = [node for table in source.comparison.tables for node in ranking_nodes(source, table)]
-    return Part(
+    return Section(
         (Heading("All comparisons"), Paragraph(legend, "legend"), *nodes),
         "rankings",
         "",
@@ -260,13 +260,13 @@ def rankings_part(source: Source) -> Part:
     )
 
 
-def doubts_part(source: Source) -> Part:
+def doubts_section(source: Source) -> Section:
     """Runs left out or in doubt."""
     title = "Left out and in doubt"
-    return Part((Heading(title), doubts_grid(source)), "doubts", "", title)
+    return Section((Heading(title), doubts_grid(source)), "doubts", "", title)
 
 
-def provenance_part(facts: Mapping[str, str], campaign_text: str) -> Part:
+def provenance_section(facts: Mapping[str, str], campaign_text: str) -> Section:
     """What the runs and this program recorded, and the campaign file."""
     nodes: list[PageNode] = [Heading("Provenance")]
     if facts:
@@ -276,4 +276,4 @@ def provenance_part(facts: Mapping[str, str], campaign_text: str) -> Part:
         nodes.append(Grid(caption, 2, header, lines, role="facts", label="Facts recorded"))
     if campaign_text:
         nodes += [Heading("Campaign file", 3), Verbatim(campaign_text, "Campaign file")]
-    return Part(tuple(nodes), "provenance", "", "Provenance")
+    return Section(tuple(nodes), "provenance", "", "Provenance")

@@ -20,7 +20,7 @@ _WITHOUT_END = ("input", "li", "td", "th", "tr")
 # Elements by the first token of a role; the role itself is the class of the others.
 _BARE = {"strong": "b", "heading": "h3", "interval": "span"}
 _ELEMENTS = {"small": "small", "change": "span"}
-_PARTS = {"": "section", "chart": "section", "said": "div", "picture": "div", "answer": "article"}
+_SECTIONS = {"": "section", "chart": "section", "said": "div", "picture": "div", "answer": "article"}
 
 
 def element(tag: str, inner: str = "", **attributes: str | float | bool | None) -> Markup:
@@ -79,8 +79,8 @@ def html(nodes: Iterable[document.PageNode]) -> Markup:
 
 def _node(node: document.PageNode) -> Markup:
     match node:
-        case document.Part():
-            return _part(node)
+        case document.Section():
+            return _section(node)
         case document.Fold(summary, nodes, role, is_open):
             inner = _lines([element("summary", html_text(summary)), html(nodes)])
             return element("details", inner, class_=role, open=is_open)
@@ -116,11 +116,11 @@ def _list(items: Iterable[document.Text], role: str = "", label: str = "") -> Ma
     return element("ul", lines, class_=role, aria_label=label)
 
 
-def _part(part: document.Part) -> Markup:
+def _section(part: document.Section) -> Markup:
     """Labelled by its heading where that has an anchor."""
     title = part.nodes[0].anchor if isinstance(part.nodes[0], document.Heading) else ""
     return element(
-        _PARTS[part.role], html(part.nodes), class_=part.role, id=part.anchor, aria_labelledby=title
+        _SECTIONS[part.role], html(part.nodes), class_=part.role, id=part.anchor, aria_labelledby=title
     )
 
 
