@@ -217,12 +217,13 @@ def test_where_no_repeat_tells_anything_no_placement_is_called_best(tmp_path: Pa
 def test_figures_that_would_make_the_report_too_large_are_linked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    figures = [figure_of(tmp_path, name, size) for name, size in (("large", 900_000), ("small", 500_000))]
+    sizes = {"huge": 61_000, "large": 50_000, "small": 40_000}
+    figures = [figure_of(tmp_path, name, size) for name, size in sizes.items()]
     whole = written(tmp_path, synthetic.campaign(), figures)
-    assert "figures are shown" not in whole
-    monkeypatch.setattr("mpicampaign.show.report.write._LARGEST", len(whole) - 400_000)
+    assert '<a href="huge.svg">huge</a>' in whole and "2 of 3 figures are shown" in whole
+    monkeypatch.setattr("mpicampaign.show.report.write._LARGEST", len(whole) - 45_000)
     text = written(tmp_path, synthetic.campaign(), figures)
-    assert '<a href="large.svg">large</a>' in text and "1 of 2 figures are shown" in text
+    assert '<a href="large.svg">large</a>' in text and "1 of 3 figures are shown" in text
     assert text.count('<svg id="large') == 0 and text.count('<svg id="small') == 1
 
 

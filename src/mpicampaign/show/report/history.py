@@ -68,6 +68,5 @@ def _over_time(history: Overview) -> Section:
     charts = charts_over_time(history)
     drawn = html(chart_section(chart, Drawing(curve_chart(chart))) for chart in charts)
     attributes = places(charts[0]) if charts else {}
-    return _section(
-        "time", "Over time", Paragraph(text, "legend"), Drawing(element("div", drawn, **attributes))
-    )
+    drawing = Drawing(element("div", drawn, **attributes))
+    return _section("time", "Over time", Paragraph(text, "legend"), drawing)

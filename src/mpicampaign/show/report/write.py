@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from mpicampaign.show.view import View
 
 _LARGEST = 4_800_000  # characters of all parts, which mail and browsers take easily
+_LARGEST_FIGURE = 60_000  # a browser that scrolls to a larger one pauses: it has hundreds of curves or marks
 
 
 def write_report(
@@ -218,10 +219,13 @@ def _median_line(chart: InteractiveChart, line: InteractiveLine) -> tuple[Box, .
 
 
 def figures_section(source: Source, figures: Sequence[Figure], room: int) -> Section:
-    """As many figures as go in so many characters, the small ones first; the others are linked."""
-    by_size = sorted(figures, key=lambda figure: len(figure.picture))
-    totals = accumulate(len(figure.picture) for figure in by_size)
-    shown = {figure.name for figure, total in zip(by_size, totals, strict=True) if total <= room}
+    """All but huge figures that go in so many characters, the small ones first; the others are linked."""
+    by_size = sorted((len(figure.picture), figure.name) for figure in figures)
+    totals = accumulate(size for size, _ in by_size)
+    fitting = [
+        size <= _LARGEST_FIGURE and total <= room for (size, _), total in zip(by_size, totals, strict=True)
+    ]
+    shown = {name for (_, name), fits in zip(by_size, fitting, strict=True) if fits}
     nodes: list[PageNode] = [Heading("Figures")]
     linked = [figure for figure in figures if figure.name not in shown]
     if linked:
