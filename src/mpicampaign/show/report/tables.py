@@ -193,8 +193,7 @@ def _published_lines(source: Source, row: PublishedRow, layout: _Layout) -> list
     name = (f"{row.system}/{row.host_group} ", Span(row.placement, "strong"), " ")
     head = Box((*name, Span(published_mark(row), "small")))
     count = "" if row.n is None else str(row.n)
-    below = (Span("published", "small"), Span(row.statistic, "small"))
-    names = (head, Box(count, value=row.n, role="n", below=below))
+    names = (head, Box(count, value=row.n, role="n", below=(Span(row.statistic, "small"),)))
     return [
         (
             *names,
