@@ -9,15 +9,16 @@ from mpicampaign.dimension import COUNT, Unit
 from mpicampaign.show.charts.looks import GREY
 from mpicampaign.show.charts.model import Axis
 from mpicampaign.show.charts.scales import Scale, plain, size_ticks
-from mpicampaign.show.figures.page import WIDTH, Place, Point, spread
+from mpicampaign.show.figures.page import WIDTH, Place, Point, spread, widest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.show.charts.model import CurveChart
     from mpicampaign.show.figures.page import Page
 
 _LABEL = 7.5
+_SIZE = 8.0  # of labels of legends
 _END_GAP = 0.125  # inches between names at the ends of lines
 _NONE = Axis("", COUNT, Unit("", 1.0), Scale(0.0, 1.0, logarithmic=False))
 
@@ -105,6 +106,32 @@ class Panel:
             self.page.lines([[(end.x + 0.02, end.y), (left - 0.02, height)]], end.colour, 0.6)
             beside = room - 0.18
             self.page.text(left, height, end.label, _LABEL, end.colour, bold=True, room=beside, tall=_END_GAP)
+
+
+class Legend:
+    """What swatches mean: labels in their inks beside each other, in as many lines as they need (inches)."""
+
+    PITCH = 0.2  # of lines
+    _LONGEST = 3.0  # label
+
+    def __init__(self, inks: Mapping[str, str], swatch: float, left: float) -> None:
+        self.swatch = swatch
+        self.entries: list[tuple[str, str, float, int]] = []  # with place from the left, and line
+        x, down = left, 0
+        for label, ink in inks.items():
+            width = swatch + widest([label], self._LONGEST, _SIZE) + 0.3
+            if x + width > WIDTH and x > left:
+                x, down = left, down + 1
+            self.entries.append((label, ink, x, down))
+            x += width
+        self.height = (down + 1) * self.PITCH if inks else 0.0
+
+    def draw(self, page: Page, top: float) -> Iterator[tuple[str, Point]]:
+        """Write the labels below ``top``; the labels with the places of their swatches."""
+        for label, ink, x, down in self.entries:
+            y = top - 0.14 - down * self.PITCH
+            page.text(x + self.swatch, y, label, _SIZE, ink, room=self._LONGEST)
+            yield label, (x, y)
 
 
 class PanelGrid(NamedTuple):

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mpicampaign.show.charts.looks import COLOURS, GREY, INK
-from mpicampaign.show.figures.axes import Panel
+from mpicampaign.show.figures.axes import Legend, Panel
 from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest, width_of
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ _GAP = 0.14  # between trees
 _LEVEL_FOOT = 0.45 + KEY
 _LONGEST = 2.3
 _BESIDE = 1.2  # for the text of the time
-_RECEIVE, _MERGE = COLOURS[0], COLOURS[1]
+_PARTS = {"receive, with waiting": COLOURS[0], "merge": COLOURS[1]}
 
 
 def draw_levels(chart: LevelChart) -> Page:
@@ -144,7 +144,9 @@ def draw_levels(chart: LevelChart) -> Page:
             _draw_level(panel, chart.across, level, y)
             y -= _PITCH
         y -= _GAP
-    _draw_key(page, left)
+    legend = Legend(dict.fromkeys(_PARTS, GREY), 0.2, left)
+    for name, (x, middle) in legend.draw(page, 0.25):
+        page.rectangles([Place(x, middle - 0.05, 0.14, 0.1)], [_PARTS[name]])
     return page
 
 
@@ -153,12 +155,5 @@ def _draw_level(panel: Panel, across: Axis, level: Level, y: float) -> None:
     page.text(place.left - 0.08, y, f"level {level.number}", 7, align="right")
     parts = (panel.x(0.0), panel.x(level.receive), panel.x(level.receive + level.merge))
     boxes = [Place(a, y - _LEVEL_BAR / 2, b - a, _LEVEL_BAR) for a, b in pairwise(parts)]
-    page.rectangles(boxes, [_RECEIVE, _MERGE])
+    page.rectangles(boxes, list(_PARTS.values()))
     page.text(parts[-1] + 0.07, y, across.text(level.receive + level.merge), 7)
-
-
-def _draw_key(page: Page, left: float) -> None:
-    for index, (name, colour) in enumerate((("receive, with waiting", _RECEIVE), ("merge", _MERGE))):
-        x = left + index * 1.7
-        page.rectangles([Place(x, 0.06, 0.14, 0.1)], [colour])
-        page.text(x + 0.2, 0.11, name, 7.5, GREY)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import GREY, INK
-from mpicampaign.show.figures.axes import Panel
+from mpicampaign.show.figures.axes import Legend, Panel
 from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.show.charts.looks import Look
     from mpicampaign.show.charts.model import Axis, DotCell, DotChart, DotColumn, DotRow
@@ -226,11 +226,8 @@ _SLOT, _WIDEST_SLOT = 0.085, 0.16  # inches for one placement of a host group
 _APART_GROUPS = 0.1  # between host groups: half at each side of one
 _NARROWEST = 0.2  # host group: its name is upright text
 _SYSTEM_GAP = 0.12  # between panels
-_LONGEST_LABEL = 3.0  # of the key
 _NAME = 7.0
 _TITLE = 0.26  # above a panel
-_KEY_PITCH = 0.2
-_MARK = 0.16  # from a mark of the key to its text
 
 _HostGroup = list[int]  # the numbers of its rows
 _Band = list[list[_HostGroup]]  # host groups beside each other, by system
@@ -240,15 +237,16 @@ def _draw_upright(chart: DotChart) -> Page:
     """For each metric a row of panels; where these are too wide for the page, several."""
     bands = _Bands(chart.rows)
     labels = {row.label: row.look for row in chart.rows if row.look is not None}
-    key = list(_key_places(labels))
+    legend = Legend({label: look.ink for label, look in labels.items()}, 0.11, _LEFT)
     names = widest([row.host_group for row in chart.rows], _LONGEST, _NAME) + 0.1
     height_of_panel = 2.6 if len(chart.columns) == 1 else 1.25
     height_of_band = len(chart.columns) * (height_of_panel + 0.1) + _TITLE + names
-    below = KEY + _KEY_PITCH * (1 + max(down for _, down, _ in key)) + 0.1
+    below = KEY + legend.height + 0.1
     found = list(bands.split())
     page = Page(below + len(found) * height_of_band, chart.title)
     page.key(_marks_key(chart))
-    _draw_key(page, key, labels, below)
+    for label, place in legend.draw(page, below):
+        page.marks([place], labels[label].marker, labels[label].colour, 4.5)
     tops = (page.height - number * height_of_band for number in range(len(found)))
     panels = [
         lines
@@ -360,23 +358,3 @@ def _draw_group_names(panel: Panel, rows: Sequence[DotRow], lefts: _Lefts, slot:
         tall, name = _width(group, slot), rows[group[0]].host_group
         x, y = left + tall / 2, panel.place.bottom - 0.06
         panel.page.text(x, y, name, _NAME, align="right", turned=True, room=_LONGEST, tall=tall)
-
-
-def _key_places(labels: Mapping[str, Look]) -> Iterator[tuple[float, int, str]]:
-    """Where each placement is in the key: from the left (inches), in which line, and its name."""
-    left, down = _LEFT, 0
-    for label in labels:
-        width = _MARK + widest([label], _LONGEST_LABEL, 8) + 0.25
-        if left + width > WIDTH and left > _LEFT:
-            left, down = _LEFT, down + 1
-        yield left, down, label
-        left += width
-
-
-def _draw_key(
-    page: Page, key: Sequence[tuple[float, int, str]], labels: Mapping[str, Look], top: float
-) -> None:
-    for left, down, label in key:
-        look, y = labels[label], top - 0.14 - down * _KEY_PITCH
-        page.marks([(left, y)], look.marker, look.colour, 4.5)
-        page.text(left + _MARK - 0.05, y, label, 8, look.ink, room=_LONGEST_LABEL)

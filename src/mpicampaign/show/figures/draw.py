@@ -97,11 +97,6 @@ def page_of(chart: model.Chart) -> Page:
             return draw_bars(chart)
 
 
-def write_chart(chart: model.Chart, path: Path) -> None:
-    """Write one chart into one file, in the format of its name's ending: svg, png or pdf."""
-    _write(page_of(chart), path)
-
-
 def _write(page: Page, path: Path) -> None:
     with naming(path):
         if path.suffix == ".svg":
