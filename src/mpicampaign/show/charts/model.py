@@ -57,6 +57,15 @@ class Axis:
         return quantity(value, self.dimension, self.unit.name)
 
 
+@dataclass(frozen=True, slots=True)
+class Captioned:
+    """What every chart says; ``alt``: its values as text."""
+
+    title: str
+    caption: str
+    alt: str
+
+
 # Over message size
 
 
@@ -98,7 +107,7 @@ class CurvePanel:
 
 
 @dataclass(frozen=True, slots=True)
-class CurveChart:
+class CurveChart(Captioned):
     """Panels over message size.
 
     ``own_scales``: whether each panel has its own. ``each_repeat``: whether the repeats are what is shown,
@@ -106,9 +115,6 @@ class CurveChart:
     ``ticks``: numbers of cores that the axis across names, where it does not show sizes.
     """
 
-    title: str
-    caption: str
-    alt: str
     across: Axis
     panels: tuple[CurvePanel, ...]
     own_scales: bool = False
@@ -171,15 +177,12 @@ class DotColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class DotChart:
+class DotChart(Captioned):
     """Rows and metrics: a line for each row and a column for each metric; of many host groups the reverse.
 
     ``upright``: host groups side by side, a panel for each system, metrics below each other.
     """
 
-    title: str
-    caption: str
-    alt: str
     rows: tuple[DotRow, ...]
     columns: tuple[DotColumn, ...]
     upright: bool = False
@@ -197,7 +200,7 @@ class Field(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class CoreMap:
+class CoreMap(Captioned):
     """One metric of all ordered pairs of ranks.
 
     ``ranks``: those of one node, socket and NUMA node beside each other. ``fields``: from each (down) to each
@@ -205,9 +208,6 @@ class CoreMap:
     ``edges``: which part of the machine ends before a rank, by its place: 1 NUMA node, 2 socket, 3 node.
     """
 
-    title: str
-    caption: str
-    alt: str
     unit: str
     ranks: tuple[int, ...]
     fields: tuple[tuple[Field | None, ...], ...]
@@ -229,12 +229,9 @@ class Level(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LevelChart:
+class LevelChart(Captioned):
     """A bar for each level of each tree, receiving and merging behind each other."""
 
-    title: str
-    caption: str
-    alt: str
     across: Axis
     trees: tuple[tuple[str, tuple[Level, ...]], ...]
 
@@ -273,12 +270,9 @@ class ScatterPanel:
 
 
 @dataclass(frozen=True, slots=True)
-class ScatterChart:
+class ScatterChart(Captioned):
     """Panels with the same members, two side by side; ``key``: what the marks mean."""
 
-    title: str
-    caption: str
-    alt: str
     members: tuple[Member, ...]
     panels: tuple[ScatterPanel, ...]
     key: str
@@ -302,12 +296,9 @@ class BarColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class BarChart:
+class BarChart(Captioned):
     """A line for each member and several columns of bars; ``key``: what the marks mean."""
 
-    title: str
-    caption: str
-    alt: str
     members: tuple[Member, ...]
     columns: tuple[BarColumn, ...]
     key: str
