@@ -202,7 +202,7 @@ def _chart(chart: InteractiveChart) -> Section:
 
 def chart_section(chart: InteractiveChart, *nodes: PageNode) -> Section:
     """The chart's title, its first node, its note, then the others."""
-    title = Heading(chart.title, 3, f"{chart.anchor}-title")
+    title = Heading(chart.title, 3)
     note = [Paragraph(chart.note, "legend")] if chart.note else []
     return Section((title, *nodes[:1], *note, *nodes[1:]), chart.anchor, "chart")
 
