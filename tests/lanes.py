@@ -38,10 +38,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return Lanes(config, log)
 
 
-@pytest.hookimpl
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
-    """With -v, a soak's line has its duration and what it printed last."""
+    """With -vv, the line of a test of the soak has its duration and what it printed last."""
     if not ("soak" in report.keywords and report.when == "call" and report.passed):
         return None
-    counted = report.capstdout.strip().rpartition("\n")[2]
-    return "passed", ".", f"PASSED in {report.duration:.0f} s ({counted})"
+    outcome = report.capstdout.strip().rpartition("\n")[2]
+    return "passed", ".", f"PASSED in {report.duration:.0f} s: {outcome}:"

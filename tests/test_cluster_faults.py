@@ -80,7 +80,9 @@ def finished(site: Site, runs: int) -> None:
             assert record.status == OK or record.reason, record
         assert succeeded(site.run(timeout=LIMIT))
     assert [record.status for record in site.records()] == [OK] * runs
-    assert len(site.submissions()) == runs
+    counted = site.submissions()
+    print(f"{len(counted)} runs with results, {sum(counted.values())} submissions")
+    assert len(counted) == runs
     assert site.submitted_while_alive() == []
 
 
