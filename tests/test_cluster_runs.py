@@ -374,9 +374,9 @@ def test_a_job_that_waits_while_the_program_is_upgraded_is_not_an_edited_one(sit
 @pytest.mark.full
 def test_a_job_that_slurm_ends_at_its_limit_is_a_failure_with_advice(site: Site) -> None:
     """The benchmark's own limit comes five minutes before Slurm's, which is moved to the present here."""
-    site.write(body="sleep 200", time_limit="4 min")
+    site.write(body='touch "$0.started"; sleep 200', time_limit="4 min")
     thread = in_the_background(site)
-    wait_until(lambda: "RUNNING" in site.states().values())
+    wait_until((site.folder / "program.started").exists)
     [number] = site.states()
     site.cluster.administer(["scontrol", "update", f"JobId={number}", "EndTime=now"])
     thread.join(300)
