@@ -46,7 +46,7 @@ test: lint pytest-default ## linters and tests (under 5 minutes)
 
 test-quick: lint pytest-quick ## linters and the quick tests (under 3 minutes)
 
-test-full: lint pytest-full ## linters and the long tests, which make test leaves out
+test-full: lint pytest-full ## linters and the long tests, which make test leaves out (about 20 minutes)
 
 # Some tests at a time (tests/lanes.py), then those that need the machine to themselves. The second call is made
 # even if the first one fails; both use the same kernels. The long tests mostly wait: more of them fit two cores.
