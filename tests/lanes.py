@@ -22,8 +22,11 @@ CLUSTER, MPI = r"\bminicluster: MiniCluster\b", r"\bpytest\.mark\.mpi\b"
 
 @cache
 def lane_of(file: str) -> str:
-    """The longest lanes start first; a file with both the shared cluster and MPI programs is in its lane."""
-    text = (PROJECT / file).read_text()
+    """The longest lanes start first; a file with both the shared cluster and MPI programs is in its lane.
+
+    The benchmarks at their smallest size are mostly Python.
+    """
+    text = "" if file == "tests/test_bench.py" else (PROJECT / file).read_text()
     return "cluster" if re.search(CLUSTER, text) else "mpi" if re.search(MPI, text) else file
 
 
@@ -36,3 +39,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return lane_of(nodeid.split("::")[0])
 
     return Lanes(config, log)
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """With -vv, the line of a test of the soak has its duration and what it printed last."""
+    if not ("soak" in report.keywords and report.when == "call" and report.passed):
+        return None
+    outcome = report.capstdout.strip().rpartition("\n")[2]
+    return "passed", ".", f"PASSED in {report.duration:.0f} s: {outcome}:"

@@ -80,7 +80,9 @@ def finished(site: Site, runs: int) -> None:
             assert record.status == OK or record.reason, record
         assert succeeded(site.run(timeout=LIMIT))
     assert [record.status for record in site.records()] == [OK] * runs
-    assert len(site.submissions()) == runs
+    counted = site.submissions()
+    print(f"{len(counted)} runs with results, {sum(counted.values())} submissions")
+    assert len(counted) == runs
     assert site.submitted_while_alive() == []
 
 
@@ -112,7 +114,7 @@ def test_the_controller_is_down_twice(site: Site, runs: int) -> None:
     finished(site, runs)
 
 
-@pytest.mark.parametrize("runs", few_and_many(10, 60))
+@pytest.mark.parametrize("runs", few_and_many(10, 30))
 @pytest.mark.parametrize(
     ("requeue", "words"),
     [
