@@ -13,17 +13,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import MODES, OFF, OUTLIER
 from mpicampaign.compare.matrix import matrix, ranks_of
-from mpicampaign.show.cells import (
-    STATISTICS,
-    MetricCell,
-    absent_box,
-    change_box,
-    metric_cell,
-    placement_name,
-    published_mark,
-    row_name,
-    statistic_of,
-)
+from mpicampaign.show import cells
 from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.runs import condition_note, explained, marks_of, offered
 from mpicampaign.show.sentences import KIND_NAMES, absence, brief, reason
@@ -94,8 +84,8 @@ def matrix_grid(found: Matrix, view: View) -> Grid:
     def box(host_group: str, placement: str) -> Box:
         row, reasons = found.row(host_group, placement), found.absence(host_group, placement)
         if row is None or reasons:
-            return absent_box(reasons, footnotes.mark(absence(reasons)))
-        shown = metric_cell(row, found.metric, view)
+            return cells.absent_box(reasons, footnotes.mark(absence(reasons)))
+        shown = cells.metric_cell(row, found.metric, view)
         said = [f"of {shown.bound}"] if shown.bound else []
         marks = map(footnotes.mark, (*said, *(texts[note] for note in row.notes)))
         return shown.box(view.statistic)._replace(marks=tuple(dict.fromkeys((*marks_of(row), *marks))))
@@ -111,7 +101,7 @@ def change_grid(found: Matrix, changes: Changes) -> Grid:
 
     def box(host_group: str, placement: str) -> Box:
         row = found.row(host_group, placement)
-        return change_box(changes.of(row, found.metric) if row else None, footnotes.mark)
+        return cells.change_box(changes.of(row, found.metric) if row else None, footnotes.mark)
 
     title = f"{found.title}: median, times that of {changes.since or 'the earlier series'}"
     return _matrix_grid(title, found, box, footnotes)
@@ -132,43 +122,45 @@ def long_grid(
 ) -> Grid:
     """A line for each row that shows the metric; of `LONG_COLUMNS` those asked for, else all in use."""
     footnotes = Footnotes()
-    shown = [metric_cell(row, metric, view, changes) for row in table.rows if row.shows(metric)]
+    shown = [cells.metric_cell(row, metric, view, changes) for row in table.rows if row.shows(metric)]
     texts = row_texts((one.row.case, text) for one in shown for text in _said(one))
     lines: list[tuple[Line, dict[str, Box]]] = []
     for one in shown:
         said = [texts[one.row.case, text] for text in _said(one)]
         marks = tuple(dict.fromkeys(map(footnotes.mark, said)))
-        name = Box(placement_name(table, one.row), () if one.reasons else marks)
-        cells = _absent_cells(one, marks[0]) if one.reasons else _cells(one, changes, footnotes)
-        lines.append(((comparison.place(one.row), name), cells))
-    used = {name for _, cells in lines for name, box in cells.items() if box.text}
+        name = Box(cells.placement_name(table, one.row), () if one.reasons else marks)
+        boxes = _absent_cells(one, marks[0]) if one.reasons else _cells(one, changes, footnotes)
+        lines.append(((comparison.place(one.row), name), boxes))
+    used = {name for _, boxes in lines for name, box in boxes.items() if box.text}
     columns = view.columns or [name for name in LONG_COLUMNS if name not in _OPTIONAL or name in used]
     return Grid(
         f"{table.title}, {metric.name} ({view.unit_of(metric.dimension)})",
         2,
         ("host group", "placement", *columns),
-        tuple((*names, *(cells.get(name, "") for name in columns)) for names, cells in lines),
+        tuple((*names, *(boxes.get(name, "") for name in columns)) for names, boxes in lines),
         (*explained(one.row for one in shown), *footnotes.lines),
     )
 
 
-def _said(shown: MetricCell) -> list[str]:
+def _said(shown: cells.MetricCell) -> list[str]:
     """What is said of a row: why it has no value, else its notes."""
     return [shown.absence] if shown.reasons else [brief(note, shown.view) for note in shown.row.notes]
 
 
-def _absent_cells(shown: MetricCell, mark: str) -> dict[str, Box]:
+def _absent_cells(shown: cells.MetricCell, mark: str) -> dict[str, Box]:
     """The number of repeats, and the reason in the place of the first value."""
     row, columns = shown.row, shown.view.columns or LONG_COLUMNS
     first = next((name for name in columns if name != "n"), "")
-    return {"n": Box(f"{row.counted}/{row.planned}"), first: absent_box(shown.reasons, mark)}
+    return {"n": Box(f"{row.counted}/{row.planned}"), first: cells.absent_box(shown.reasons, mark)}
 
 
-def _cells(shown: MetricCell, changes: Changes | None, footnotes: Footnotes) -> dict[str, Box]:
+def _cells(shown: cells.MetricCell, changes: Changes | None, footnotes: Footnotes) -> dict[str, Box]:
     """The cells of a line by their columns."""
     texts = {"n": shown.n, "interval": shown.interval, "at": shown.at, "bound": shown.bound}
-    cells = {name: Box(text) for name, text in texts.items()} | {name: shown.box(name) for name in STATISTICS}
-    return cells | ({"changed": change_box(shown.change, footnotes.mark)} if changes else {})
+    boxes = {name: Box(text) for name, text in texts.items()} | {
+        name: shown.box(name) for name in cells.STATISTICS
+    }
+    return boxes | ({"changed": cells.change_box(shown.change, footnotes.mark)} if changes else {})
 
 
 def absent_grid(comparison: Comparison, table: Table) -> Grid:
@@ -178,9 +170,9 @@ def absent_grid(comparison: Comparison, table: Table) -> Grid:
     lines = tuple(
         (
             comparison.place(row),
-            placement_name(table, row),
+            cells.placement_name(table, row),
             f"{row.counted}/{row.planned}",
-            absent_box(row.absence, footnotes.mark(texts[row.case, absence(row.absence)])),
+            cells.absent_box(row.absence, footnotes.mark(texts[row.case, absence(row.absence)])),
         )
         for row in table.rows
     )
@@ -190,12 +182,14 @@ def absent_grid(comparison: Comparison, table: Table) -> Grid:
 # Full
 
 
-def full_grid(comparison: Comparison, table: Table, view: View, write: Callable[[MetricCell], str]) -> Grid:
+def full_grid(
+    comparison: Comparison, table: Table, view: View, write: Callable[[cells.MetricCell], str]
+) -> Grid:
     """A line for each row, a column for each metric; ``write``: what stands in a cell."""
     heads = [f"{metric.name} ({view.unit_of(metric.dimension)})" for metric in table.metrics] or ["values"]
     lines = tuple(
         (
-            row_name(comparison, table, row),
+            cells.row_name(comparison, table, row),
             f"{row.counted}/{row.planned}",
             *([absence(row.absence)] if row.absence else _full_boxes(row, view, write) or [""]),
         )
@@ -204,20 +198,20 @@ def full_grid(comparison: Comparison, table: Table, view: View, write: Callable[
     return Grid("", 1, ("host group, placement", "n", *heads), lines)
 
 
-def _full_boxes(row: Row, view: View, write: Callable[[MetricCell], str]) -> list[Box | str]:
-    found = [MetricCell(row, cell, view) for cell in row.cells]
+def _full_boxes(row: Row, view: View, write: Callable[[cells.MetricCell], str]) -> list[Box | str]:
+    found = [cells.MetricCell(row, cell, view) for cell in row.cells]
     return [shown.absence if shown.reasons else Box(write(shown), marks_of(row)) for shown in found]
 
 
-def median_text(shown: MetricCell) -> str:
+def median_text(shown: cells.MetricCell) -> str:
     """``0.25 [0.24, 0.27]``; of a fraction with its bound."""
     bound = f" of {shown.bound}" if shown.bound else ""
     return f"{shown.box('median').text} {shown.interval}".rstrip() + bound
 
 
-def range_text(shown: MetricCell) -> str:
+def range_text(shown: cells.MetricCell) -> str:
     """``0.25 (0.24 to 0.27)``: mean and range."""
-    mean, low, high = (shown.box(name).text for name in STATISTICS[1:])
+    mean, low, high = (shown.box(name).text for name in cells.STATISTICS[1:])
     return f"{mean} ({low} to {high})"
 
 
@@ -228,10 +222,10 @@ def brief_grid(comparison: Comparison, table: Table, metrics: Sequence[Metric], 
     """One line for each row and metric of what is shown together, then the published values."""
     lines: list[Sequence[str | Box]] = []
     for row in (row for row in offered(table) if row.shows(metrics[0])):
-        names = [comparison.place(row), placement_name(table, row)]
+        names = [comparison.place(row), cells.placement_name(table, row)]
         for metric in metrics if row.counted else metrics[:1]:
             part = metric.part if row.counted and not metric.bound else ""
-            lines.append((*names, part, *_brief_boxes(metric_cell(row, metric, view))))
+            lines.append((*names, part, *_brief_boxes(cells.metric_cell(row, metric, view))))
             names = ["", ""]
     lines += published_cells(table, metrics, view)
     header = ("host group", "placement", "", "n", "median", "[interval]", "mean", "min", "max")
@@ -239,12 +233,12 @@ def brief_grid(comparison: Comparison, table: Table, metrics: Sequence[Metric], 
     return Grid("", 3, (*header, at), tuple(map(tuple, lines)), remarks=1)
 
 
-def _brief_boxes(shown: MetricCell) -> list[str | Box]:
+def _brief_boxes(shown: cells.MetricCell) -> list[str | Box]:
     """The values, the sizes of a maximum and the bound of a fraction; or why there are none."""
     if shown.reasons:
         return [shown.n, shown.absence]
     bound = f" of {shown.bound}" if shown.bound else ""
-    median, *others = map(shown.box, STATISTICS)
+    median, *others = map(shown.box, cells.STATISTICS)
     return [shown.n, median, shown.interval, *(str(box.text) for box in others), shown.at + bound]
 
 
@@ -264,7 +258,7 @@ def _of_metric(table: Table, metric: Metric, view: View) -> list[list[str]]:
     if len(rows) > _MOST_LINES:
         values = [row.values[metric] for row in rows]
         low, high = (view.number(value, metric.dimension) for value in (min(values), max(values)))
-        marks = ", ".join(dict.fromkeys(visible(published_mark(row)) for row in rows))
+        marks = ", ".join(dict.fromkeys(visible(cells.published_mark(row)) for row in rows))
         return [[f"{len(rows)} systems", "", metric.part, "", "", "", "", low, high, marks]]
     return [_published_line(row, metric, view) for row in rows]
 
@@ -272,7 +266,7 @@ def _of_metric(table: Table, metric: Metric, view: View) -> list[list[str]]:
 def _published_line(row: PublishedRow, metric: Metric, view: View) -> list[str]:
     names = [visible(row.host_group), visible(row.placement), metric.part, str(row.n)]
     value = view.number(row.values[metric], metric.dimension)
-    return [*names, "", "", value, "", "", visible(published_mark(row))]
+    return [*names, "", "", value, "", "", visible(cells.published_mark(row))]
 
 
 def published_grid(table: Table, view: View) -> Grid:
@@ -282,9 +276,9 @@ def published_grid(table: Table, view: View) -> Grid:
     lines = []
     for row in table.published:
         values = [(row.values.get(metric), metric.dimension) for metric in metrics]
-        cells = ["" if value is None else view.number(value, what) for value, what in values]
+        texts = ["" if value is None else view.number(value, what) for value, what in values]
         name = f"{row.system}/{row.host_group} {row.placement}"
-        lines.append((name, f"{published_mark(row)}: {statistic_of(row)}", *cells))
+        lines.append((name, f"{cells.published_mark(row)}: {cells.statistic_of(row)}", *texts))
     return Grid("", 2, ("host group, placement", "statistic", *heads), tuple(lines))
 
 

@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.metrics import curve
 from mpicampaign.grouping import grouped
-from mpicampaign.show.charts.curves import (
-    COLUMNS,
-    ELAPSED,
-    USEFUL,
-    WIRE,
-    curve_of,
-    log_axes,
-    without_place,
-)
+from mpicampaign.show.charts import curves
 from mpicampaign.show.charts.looks import LINES
 from mpicampaign.show.charts.model import CurvePanel
 from mpicampaign.show.charts.scales import size_ticks
@@ -102,8 +94,8 @@ def _columns(tables: Sequence[Table]) -> list[str]:
     """Which columns are drawn; no time of kernels, since their bandwidth is derived from it."""
     useful = [table.useful for table in tables if table.useful]
     if useful:
-        return [USEFUL, WIRE] if any(each.wire for each in useful) else [USEFUL]
-    return [ELAPSED, USEFUL]
+        return [curves.USEFUL, curves.WIRE] if any(each.wire for each in useful) else [curves.USEFUL]
+    return [curves.ELAPSED, curves.USEFUL]
 
 
 def _drawn(tables: Iterable[Table], column: str) -> list[tuple[Table, Row]]:
@@ -112,7 +104,7 @@ def _drawn(tables: Iterable[Table], column: str) -> list[tuple[Table, Row]]:
         (table, row)
         for table in tables
         for row in table.rows
-        if not (column == WIRE and (table.is_baseline or row.ranks == 2))
+        if not (column == curves.WIRE and (table.is_baseline or row.ranks == 2))
         and any(sum(size > 0 for size in curve(series, column)) > 1 for _, series in row.curves)
     )
 
@@ -124,17 +116,17 @@ def _chart(
     facets = tuple(_facets(scene, named))
     pairs = zip(named, (row for _, row in rows), strict=True)
     lines = tuple(_line(scene, facets, values, row, column) for values, row in pairs)
-    curves = tuple(line.curve for line in lines)
-    axes = log_axes(scene, curves, column)
+    drawn = tuple(line.curve for line in lines)
+    axes = curves.log_axes(scene, drawn, column)
     if axes is None:
         return None
     across, up = axes
-    title = f"{visible(rows[0][0].benchmark)}: {COLUMNS[column][0]}"
-    note = without_place(across, [CurvePanel("", up, curves)])
+    title = f"{visible(rows[0][0].benchmark)}: {curves.COLUMNS[column][0]}"
+    note = curves.without_place(across, [CurvePanel("", up, drawn)])
     note += "".join(
         f" {mark}, hollow points: {meaning}." for mark, meaning in explained(row for _, row in rows)
     )
-    labels = {size: format_size(size) for size in sorted(set().union(*(each.median for each in curves)))}
+    labels = {size: format_size(size) for size in sorted(set().union(*(each.median for each in drawn)))}
     return InteractiveChart(
         anchor, title, across, up, facets, lines, labels, tuple(_size_ticks(labels)), note.strip()
     )
@@ -180,7 +172,7 @@ def _line(
     look = scene.looks[first][named[first]]
     line = next((value.line for value in values if value.line), look.line if len(facets) == 1 else LINES[0])
     name = ", ".join(named[facet] for facet in (HOST_GROUP, PLACEMENT, *_others(facets))) + mark_of(row)
-    return InteractiveLine(curve_of(row, column, replace(look, line=line), name), chosen)
+    return InteractiveLine(curves.curve_of(row, column, replace(look, line=line), name), chosen)
 
 
 def _others(facets: Iterable[Facet]) -> list[str]:

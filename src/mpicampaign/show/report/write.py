@@ -146,7 +146,9 @@ def tables_section(source: Source) -> Section:
     busy = "" if any(run.ranks_busy for run in source.records) else ", disturbed ones where a row has others"
     legend += f"Contradicted and failed runs are shown, but left out of all numbers{busy}. "
     legend += "Each median leads to its runs."
-    legend += " –: not published." if any(table.published for table in comparison.tables) else ""
+    published = ((table, row) for table in comparison.tables for row in table.published)
+    lacking = any(set(table.metrics) - row.values.keys() for table, row in published)
+    legend += " –: not published." if lacking else ""
     if changes:
         since = changes.since or "at an unknown date"
         legend += f" × is the median divided by that of the earlier series, which ended {since}, each metric"
