@@ -22,11 +22,8 @@ CLUSTER, MPI = r"\bminicluster: MiniCluster\b", r"\bpytest\.mark\.mpi\b"
 
 @cache
 def lane_of(file: str) -> str:
-    """The longest lanes start first; a file with both the shared cluster and MPI programs is in its lane.
-
-    The benchmarks at their smallest size are mostly Python.
-    """
-    text = "" if file == "tests/test_bench.py" else (PROJECT / file).read_text()
+    """The longest lanes start first; a file with both the shared cluster and MPI programs is in its lane."""
+    text = (PROJECT / file).read_text()
     return "cluster" if re.search(CLUSTER, text) else "mpi" if re.search(MPI, text) else file
 
 
