@@ -38,9 +38,10 @@ def test_placements_of_the_table_unless_others_are_chosen() -> None:
     table = compare(own())
     assert {row.placement for row in published_for(table.tables[0], [STFC])} == {"TCP"}
     assert len(published_for(table.tables[0], [STFC])) == 13
-    other = Series("PingPing", 2, {"size": [0.0], "time": [1e-6]})  # no published benchmark is alike
-    (unlike,) = compare([synthetic.run(Case("s", "g", "any", "b"), 1, other)]).tables
-    assert published_for(unlike, [STFC]) == ()
+    for qualifiers, published in (({}, 17), ({"Lmax": "1 MiB given"}, 0)):
+        series = Series("b_eff", 8, {"b_eff": [1e9]}, qualifiers)
+        runs = [synthetic.run(Case("s", "g", "any", "b"), 1, series, suite="kernel")]
+        assert len(published_for(compare(runs).tables[0], [ReferenceChoice("b_eff-t3e")])) == published
     chosen = ReferenceChoice("stfc-2017", ("scarf15",), ("IBV", "SHM-2"))
     assert [row.placement for row in published_for(table.tables[0], [chosen])] == ["SHM-2", "IBV"]
     loop = compare(own("TCP-loopback")).tables[0]
