@@ -11,18 +11,15 @@ import signal
 import subprocess
 import sys
 import time
-from contextlib import redirect_stderr, redirect_stdout, suppress
-from io import StringIO
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from conftest import succeeded
+from conftest import succeeded, within
 from default_signals import popen_with_default_signals
 from test_doctor_outputs import BHOSTS, BQUEUES, LSHOSTS, TWO_KINDS
 
-from mpicampaign.cli import main
 from mpicampaign.commands import call
-from mpicampaign.jobs import local_mpi
 
 TOOLS = ("bash", "sh", "cat", "uname", "timeout", "mv", "rm", "sleep", "env", "touch", "id")
 Done = subprocess.CompletedProcess[str]
@@ -72,18 +69,7 @@ class Desk:
         return {"PATH": str(self.programs), "HOME": str(self.folder)}
 
     def call(self, *arguments: str) -> Done:
-        """In this process, where `make mutants` sees which lines a test reaches."""
-        out, err = StringIO(), StringIO()
-        with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-            patch.chdir(self.folder)
-            for name in {*os.environ} - {*self.environment}:
-                patch.delenv(name)
-            for name, value in self.environment.items():
-                patch.setenv(name, value)
-            for name in ("_find", "_version", "_linked"):  # what this PATH finds is not kept for other tests
-                patch.setattr(local_mpi, name, getattr(local_mpi, name).__wrapped__)
-            status = main(arguments)
-        return Done(arguments, status, out.getvalue(), err.getvalue())
+        return within(self.folder, self.environment, *arguments)
 
     def demand_campaign(self) -> None:
         """The usual commands check and plan the written file."""

@@ -61,6 +61,12 @@ def test_the_tools_that_bind_ranks_are_reported(programs: list[str], words: str)
     assert [words in line for line in said] == ([True] if words else [])
 
 
+def test_the_rates_of_a_probe_are_those_of_its_interfaces(tmp_path: Path) -> None:
+    fabrics = loaded(site(NodeGroup("milan", MILAN, PROBE)), tmp_path).host_groups["milan"].fabrics
+    assert fabrics["eno1"].bytes_per_second == 25e9 / 8
+    assert (fabrics["ib"].device, fabrics["ib"].bytes_per_second) == ("mlx5_0", 100e9 / 8)
+
+
 def test_several_networks_are_a_placement_each(tmp_path: Path) -> None:
     both = replace(PROBE, interfaces=(ETHERNET, IPOIB), ports=())
     one = replace(PROBE, ports=())

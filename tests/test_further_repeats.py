@@ -136,12 +136,12 @@ def test_a_run_beside_a_busy_loop_is_repeated(project: ProjectCopy) -> None:
     assert all("waited" in record.condition_reason for record in records)
     assert "r02: " in done.stderr
     assert "On this busy machine" in (project.folder / "results/busy/tables/comparison.txt").read_text()
-    state = project.call("status", "--campaign", "busy.yaml").stdout
+    state = project.ask("status", "--campaign", "busy.yaml").stdout
     assert "2 further repeats, since 3 runs were disturbed: the campaign allows no more" in state
     again = project.call("run", "--campaign", "busy.yaml")
     assert "nothing to do" in again.stdout
     write(project, further=2, busy="rank")
-    ranked = project.call("report", "--campaign", "busy.yaml")
+    ranked = project.ask("report", "--campaign", "busy.yaml")
     assert ranked.returncode == 0, ranked.stderr
     table = (project.folder / "results/busy/tables/comparison.txt").read_text()
     assert "busy_machine: rank" in " ".join(table.split())

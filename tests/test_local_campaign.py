@@ -83,7 +83,7 @@ def test_script_changed_by_hand_is_contradicted(project: ProjectCopy) -> None:
     project.call("build", "--campaign", "short.yaml")
     script.write_text(script.read_text().replace("-msglog 0:20", "-msglog 0:19"))
     subprocess.run(["bash", script], check=True, timeout=240, stdout=subprocess.DEVNULL)
-    project.call("report", "--campaign", "short.yaml")
+    project.ask("report", "--campaign", "short.yaml")
     _, records = read_records(project.folder / "results/short/records.jsonl")
     assert records[0].verdict == CONTRADICTED
     assert (

@@ -163,7 +163,7 @@ def test_the_worked_example_from_source_to_tables(project: ProjectCopy) -> None:
         alone, over = record.series
         assert (alone.columns["steps"][0] or 0) > 0
         assert len(over.columns["size"]) == len(over.columns["time"]) == 18
-    text = project.call("tables", "--campaign", "campaigns/own-program.yaml", "--format", "csv").stdout
+    text = project.ask("tables", "--campaign", "campaigns/own-program.yaml", "--format", "csv").stdout
     lines = [line for line in csv.DictReader(io.StringIO(text)) if line["metric"] == "steps"]
     assert {line["placement"]: line["unit"] for line in lines} == {
         "SHM-1": "steps/s",

@@ -11,7 +11,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.published import published_for, with_published
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.presentation import ReferenceChoice
-from mpicampaign.records import MERGED_FROM, Case, Record
+from mpicampaign.records import MERGED_FROM, Case, Record, Series
 from mpicampaign.show.make import to_markdown, to_terminal
 from mpicampaign.show.pairs import own_legend, own_lines, own_table
 from mpicampaign.show.view import View
@@ -38,6 +38,10 @@ def test_placements_of_the_table_unless_others_are_chosen() -> None:
     table = compare(own())
     assert {row.placement for row in published_for(table.tables[0], [STFC])} == {"TCP"}
     assert len(published_for(table.tables[0], [STFC])) == 13
+    for qualifiers, published in (({}, 17), ({"Lmax": "1 MiB given"}, 0)):
+        series = Series("b_eff", 8, {"b_eff": [1e9]}, qualifiers)
+        runs = [synthetic.run(Case("s", "g", "any", "b"), 1, series, suite="kernel")]
+        assert len(published_for(compare(runs).tables[0], [ReferenceChoice("b_eff-t3e")])) == published
     chosen = ReferenceChoice("stfc-2017", ("scarf15",), ("IBV", "SHM-2"))
     assert [row.placement for row in published_for(table.tables[0], [chosen])] == ["SHM-2", "IBV"]
     loop = compare(own("TCP-loopback")).tables[0]

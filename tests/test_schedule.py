@@ -287,7 +287,7 @@ def test_each_tick_makes_a_series_and_packs_the_one_before(project: ProjectCopy)
     assert len(project.results("trivial")) == 2
     notice = next((folder / "history/notices").iterdir()).read_text()
     assert "the campaign file has changed" in notice
-    listed = project.call("history", "trivial.yaml").stdout
+    listed = project.ask("history", "trivial.yaml").stdout
     assert f"{second.name}" in listed and "open, the campaign file changed" in listed
 
 
