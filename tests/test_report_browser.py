@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import synthetic
 from browser import CHROMIUM, Browser, browser
-from mpicampaign.show.charts.interactive import MANY_LINES
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case
+from mpicampaign.show.charts.interactive import MANY_LINES
 from mpicampaign.show.figures.draw import draw_all
 from mpicampaign.show.report.write import write_report
 
