@@ -111,3 +111,17 @@ def test_a_panel_of_repeats_has_no_more_host_groups_than_colours() -> None:
     assert one is not None
     assert [part.title for part in one.panels] == list(PLACEMENTS)
     assert one.panels[0].curves[0].label == "scarf/scarf10"
+
+
+def test_published_values_stand_on_the_line_of_the_same_place_or_on_one_of_their_own() -> None:
+    chart = latency_of(beside_published(of_groups("scarf", ["scarf10"])))
+    cells = {
+        (row.place, row.label): cell for row, cell in zip(chart.rows, chart.columns[0].cells, strict=True)
+    }
+    own, alone = cells["scarf/scarf10", "TCP"], cells["LOTUS/haswell256G", "TCP"]
+    assert own.published == (pytest.approx(89.49e-6),) and len(own.dots) == 2
+    assert alone.published == (pytest.approx(11.05e-6),) and not alone.dots and alone.summary is None
+    assert len(chart.rows) == len(cells) == 2 * 13 - 1  # the Cloud's ranks were not bound
+    assert len({row.look for row in chart.rows}) == 2
+    assert "published, stfc-2017, mean of 5; published, stfc-2017, mean of 30" in chart.caption
+    assert "LOTUS/haswell256G TCP (published: 11.1 µs)" in chart.alt

@@ -7,6 +7,7 @@ their true values are equal. Scatter is relative, as that of run times and bandw
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 
 import numpy as np
 import pytest
@@ -14,9 +15,12 @@ import pytest
 from mpicampaign.statistics.best import may_be_best
 from mpicampaign.statistics.comparisons import (
     FAMILY_WISE,
+    MOST,
     compare_pairs,
+    share_of_level,
+    share_of_pairs,
 )
-from mpicampaign.statistics.one_against_each import differ_from
+from mpicampaign.statistics.one_against_each import by_chance, differ_from
 
 Groups = list[list[float]]
 
@@ -149,3 +153,22 @@ def test_errors(k: int, n: int) -> None:
         )
         assert all(rate <= limit + 0.01 for rate in rates.values()), rates
     print(f"{k} groups of {n}: steps of 20 % shown {shown(k, n, 1.2):.2f}, of 5 % {shown(k, n, 1.05):.2f}")
+
+
+def test_how_many_may_be_far_off_by_chance() -> None:
+    assert [by_chance(5, 5, m) for m in (1, 7, 12, 23, 39)] == [1, 1, 2, 2, 3]
+
+
+@pytest.mark.parametrize("fewest", [4, 5, 6, 10])
+@pytest.mark.parametrize("k", range(3, MOST + 1))
+def test_the_levels_of_disjoint_sets_add_up_to_that_of_the_family(k: int, fewest: int) -> None:
+    pair = share_of_pairs(k, fewest, 0.05)
+
+    @cache
+    def most(left: int) -> float:
+        sizes = [m for m in range(2, left + 1) if m < k]
+        return max((share_of_level(m, k, pair) + most(left - m) for m in sizes), default=0.0)
+
+    assert most(k) <= 1 + 1e-12
+    assert share_of_level(k, k, pair) == 1
+    assert pair == 2 / k or (k, fewest) == (13, 5)
