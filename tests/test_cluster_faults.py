@@ -173,11 +173,15 @@ def test_results_are_read_only_twice(site: Site, runs: int) -> None:
 
 
 def read_only(site: Site, seconds: float) -> None:
-    """On the head and all nodes. Files that are open can be written still, as the mount is a new one."""
+    """On the head and all nodes. Files that are open can be written still, as the mount is a new one.
+
+    One that a job opens between the two mounts keeps it writable until the job ends: hence the tries.
+    """
     folder = site.folder / "results"
     places = (None, *site.cluster.nodes)
     for node in places:
-        script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"'
+        tries = "for _ in $(seq 100); do mount -o remount,bind,ro \"$0\" && exit; sleep 0.1; done; exit 1"
+        script = f'mount --bind "$0" "$0"; {tries}'
         site.cluster.administer(["sh", "-ec", script, str(folder)], node)
     time.sleep(seconds)
     for node in places:
