@@ -46,28 +46,28 @@ test: lint pytest-default ## linters and tests (under 5 minutes)
 
 test-quick: lint pytest-quick ## linters and the quick tests (under 3 minutes)
 
-test-full: lint pytest-full ## linters and the long tests, which make test leaves out
+test-full: lint pytest-full ## linters and the long tests, which make test leaves out (about 20 minutes)
 
-# Two tests at a time (tests/lanes.py), then those that need the machine to themselves. The second call is made
-# even if the first one fails; both use the same kernels.
+# Some tests at a time (tests/lanes.py), then those that need the machine to themselves. The second call is made
+# even if the first one fails; both use the same kernels. The long tests mostly wait: more of them fit two cores.
 define run_tests
 @kernels=$$(mktemp -d) && trap 'rm -rf "$$kernels"' EXIT && trap 'exit 130' INT && trap 'exit 143' TERM && \
 export MPICAMPAIGN_TEST_KERNELS="$$kernels" && \
-status=0; pytest -n 2 -m "$(1) and not soak and not alone" || status=$$?; \
+status=0; pytest -n $(2) -m "$(1) and not soak and not alone" || status=$$?; \
 pytest -m "$(1) and not soak and alone" || status=$$?; exit $$status
 endef
 
 pytest-quick: setup-test
-	$(call run_tests,not slow and not full)
+	$(call run_tests,not slow and not full,2)
 
 pytest-default: setup-test
-	$(call run_tests,not full)
+	$(call run_tests,not full,2)
 
 pytest-full: setup-test
-	$(call run_tests,full)
+	$(call run_tests,full,4)
 
-soak: setup-test ## the tests that repeat something thousands of times (some hours)
-	@pytest -m soak
+soak: setup-test ## the tests that repeat something thousands of times, with what each counted (about 40 minutes)
+	@pytest -n 3 -vv -m soak
 
 mutants: setup-test ## which quick test kills which of 600 mutants (some hours): build/mutants
 	@python -m pip install --quiet coverage

@@ -40,7 +40,7 @@ shift 2
 exec numactl --physcpubind="$PMI_RANK" --localalloc -- "$@"
 """
 # About 0.3 s between MPI_Init and MPI_Finalize.
-COUNT = usually("100000", smallest="100")
+COUNT = usually("100000", smallest="10")
 PROGRAM = ("IMB-MPI1", "-iter", COUNT, "-iter_policy", "off", "-time", "20", "-msglog", "3:4", "PingPong")
 
 

@@ -8,14 +8,20 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 from minicluster import BLUE, RED, MiniCluster, missing_parts
 from test_kernels import Build, make
+
+from mpicampaign import places
+from mpicampaign.cli import main
+from mpicampaign.jobs import local_mpi
 
 pytest_plugins = ["lanes"]
 
@@ -27,6 +33,25 @@ settings.load_profile("default" if os.environ.get("MPICAMPAIGN_NEW_EXAMPLES") el
 PROJECT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "workflow", "templates", "kernels", "src", "profiles", "cluster", "reference")
 PARTS += ("campaign.yaml",)
+
+
+def within(folder: Path, environment: dict[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:
+    """A call of the command line in this process: importing it for each one costs most.
+
+    What is reached here is seen by `make mutants` even where the environment lacks its variables.
+    """
+    out, err = TextIOWrapper(BytesIO(), "utf-8", newline=""), StringIO()  # tables are written as bytes
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(folder)
+        for name in {*os.environ} - {*environment}:
+            patch.delenv(name)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        for name in ("_find", "_version", "_linked"):  # what this PATH finds is not kept for other tests
+            patch.setattr(local_mpi, name, getattr(local_mpi, name).__wrapped__)
+        status = main(arguments)
+        out.seek(0)
+        return subprocess.CompletedProcess(arguments, status, out.read(), err.getvalue())
 
 
 @dataclass(frozen=True)
@@ -55,6 +80,12 @@ class ProjectCopy:
             timeout=timeout,
             check=False,
         )
+
+    def ask(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """A command that only reads, within this process; its templates are those of the project."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(places, "_CLONE", self.folder)
+            return within(self.folder, self.environment, *arguments)
 
     def snakemake(self, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
         """Snakemake in the copy's folder, found on the PATH as usual."""

@@ -36,3 +36,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
             return lane_of(nodeid.split("::")[0])
 
     return Lanes(config, log)
+
+
+def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """With -vv, the line of a test of the soak has its duration and what it printed last."""
+    if not ("soak" in report.keywords and report.when == "call" and report.passed):
+        return None
+    outcome = report.capstdout.strip().rpartition("\n")[2]
+    return "passed", ".", f"PASSED in {report.duration:.0f} s: {outcome}:"

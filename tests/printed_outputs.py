@@ -12,9 +12,9 @@ def imb_line(*values: object) -> str:
     return "".join(f"{value:>13}" for value in values)
 
 
-def imb_pingpong(version: str, times: list[float], unit: float) -> str:
-    """IMB-MPI1 PingPong: 0 B, then 1 B doubling; ``times`` in µs, ``unit``: B of a printed megabyte."""
-    sizes = [0, *(2**k for k in range(len(times) - 1))]
+def imb_pingpong(version: str, times: list[float], unit: float, first: int = 0) -> str:
+    """IMB-MPI1 PingPong: 0 B, then doubling from 2**first B; ``times`` in µs, ``unit``: B of a megabyte."""
+    sizes = [0, *(2**k for k in range(first, first + len(times) - 1))]
     rows = [
         imb_line(size, 1000, f"{time:.2f}", f"{size / time * 1e6 / unit:.2f}")
         for size, time in zip(sizes, times, strict=True)
@@ -29,7 +29,7 @@ def imb_pingpong(version: str, times: list[float], unit: float) -> str:
         "",
         "# Calling sequence was: ",
         "",
-        "# IMB-MPI1 PingPong",
+        f"# IMB-MPI1 -msglog {first}:{first + len(times) - 2} PingPong",
         "",
         "# Minimum message length in bytes:   0",
         f"# Maximum message length in bytes:   {sizes[-1]}",
@@ -144,31 +144,3 @@ def _hpl_table(row: HplRow, decimals: int, progress: int) -> list[str]:
         "-" * 80,
         "||Ax-b||_oo/(eps*(||A||_oo*||x||_oo+||b||_oo)*N)=        0.0022140 ...... PASSED",
     ]
-
-
-def hpl_of_nvidia(row: HplRow, asked: int | None = None) -> str:
-    """An output of NVIDIA's build; ``asked``: the order before it was rounded down to whole blocks."""
-    share = row.gflops / (row.rows * row.columns)
-    return _hpl_of_build(
-        row._replace(order=asked or row.order),
-        "T/V                N    NB     P     Q         Time          Gflops (   per GPU)",
-        f"{row.variant:<8}{row.order:12d} {row.block:5d} {row.rows:5d} {row.columns:5d} {row.time:12.2f} "
-        f"{row.gflops:15.3e} ({share:10.3e})",
-    )
-
-
-def hpl_of_amd(row: HplRow, swapping: str = "002") -> str:
-    """An output of AMD's build, with an extra column for the swapping."""
-    return _hpl_of_build(
-        row,
-        "T/V         SWP           N    NB     P     Q            Time             Gflops",
-        f"{row.variant} {swapping}{row.order:13d} {row.block:5d} {row.rows:5d} {row.columns:5d} "
-        f"{row.time:15.2f} {row.gflops:18.4e}",
-    )
-
-
-def _hpl_of_build(row: HplRow, heading: str, printed: str) -> str:
-    lines = hpl_output([row]).split("\n")
-    at = next(k for k, line in enumerate(lines) if line.startswith("T/V  "))
-    lines[at], lines[at + 2] = heading, printed
-    return "\n".join(lines)

@@ -187,7 +187,6 @@ def busy_loops() -> Iterator[None]:
 
 
 @pytest.mark.full
-@pytest.mark.alone
 def test_a_time_limit_that_was_met_beside_others_is_no_failure(project: ProjectCopy) -> None:
     write(project, repeats=1, matrix=[{"host_groups": "local", "placements": "P1", "benchmarks": "long"}])
     text = (project.folder / "trivial.yaml").read_text().replace("time_limit: 1 min", "time_limit: 2 s")

@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.campaign.model import Campaign, campaign_schema
+from mpicampaign.campaign.model import Campaign, MatrixEntry, campaign_schema
 from mpicampaign.errors import Problem, UserError
 
 ROOT = Path(__file__).parents[1]
@@ -260,3 +260,12 @@ def test_mpi_of_the_wheels_is_the_one_that_exists_for_the_machine(machine: str, 
     command = [sys.executable, "-c", code % (machine, str(ROOT / "campaign.yaml"))]
     done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240)
     assert done.stdout.split() == [mpi, sys.prefix]
+
+
+def test_a_block_has_its_own_repeats_and_time_limit(tmp_path: Path) -> None:
+    matrix = """
+        matrix:
+          - {host_groups: [blue], placements: SHM, benchmarks: PingPong, repeats: 3, time_limit: 90 s}
+        """
+    (entry,) = load(tmp_path, matrix=matrix).matrix
+    assert entry == MatrixEntry(("blue",), ("SHM",), ("PingPong",), 3, 90)

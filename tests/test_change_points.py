@@ -166,3 +166,14 @@ def test_changes_are_found_in_time(name: str, least: int) -> None:
     """Of 60 trials; the limits are 90 % by the 5th point, 95 % by the 12th, all by the end of the drift."""
     found = [bench.delays(name, trial, seed=11) for trial in range(60)]
     assert sum(each is not None for each in found) >= least
+
+
+def test_a_small_step_is_located_among_plausible_places_that_hold_it() -> None:
+    held, wide = 0, 0
+    for seed in range(20):
+        values = noise(seed, 60) + noise(seed + 1000, 25, 102)
+        (_, found), *_ = change_points(values)
+        held += found.earliest <= 60 <= found.latest
+        wide += found.latest - found.earliest
+    assert held >= 16  # 94 % are expected
+    assert 20 <= wide <= 100  # 1 to 5 points each: a 2-sigma step cannot be placed exactly

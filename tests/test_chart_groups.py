@@ -46,7 +46,7 @@ def beside_published(records: list[Record]) -> Comparison:
 
 
 def latency_of(comparison: Comparison) -> DotChart:
-    chart = latency(Scene(comparison, "MB/s"), comparison.tables[0])
+    chart = latency(Scene(comparison), comparison.tables[0])
     assert chart is not None
     return chart
 
@@ -71,7 +71,7 @@ def test_values_of_many_host_groups_are_drawn_where_they_belong(groups: list[str
     comparison = beside_published(
         of_groups("scarf", groups) + of_groups("lotus", LOTUS) + of_groups("c", ["C"])
     )
-    chart = at_sizes(Scene(comparison, "MB/s"), comparison.tables[0])
+    chart = at_sizes(Scene(comparison), comparison.tables[0])
     assert chart is not None and chart.upright
     page, panels = drawn(chart)
     assert all(panel.place.right <= WIDTH and panel.place.bottom > 0 for panel in panels)
@@ -97,7 +97,7 @@ def test_systems_and_host_groups_are_named_once() -> None:
 
 def test_a_panel_of_repeats_has_no_more_host_groups_than_colours() -> None:
     comparison = compare(of_groups("scarf", SCARF) + of_groups("lotus", [f"group {n}" for n in range(16)]))
-    chart = by_placement(Scene(comparison, "MB/s"), comparison.tables[0])
+    chart = by_placement(Scene(comparison), comparison.tables[0])
     assert chart is not None
     titles = ["scarf", *(f"lotus, {part} of 3" for part in (1, 2, 3))]
     assert [part.title for part in chart.panels] == [f"{name}, {t}" for name in PLACEMENTS for t in titles]
@@ -107,7 +107,21 @@ def test_a_panel_of_repeats_has_no_more_host_groups_than_colours() -> None:
     assert sum(len(part.curves) for part in chart.panels) == 2 * 23
     assert chart.panels[0].curves[0].label == "scarf10"
     few = compare(of_groups("scarf", SCARF[:2]) + of_groups("lotus", LOTUS))
-    one = by_placement(Scene(few, "MB/s"), few.tables[0])
+    one = by_placement(Scene(few), few.tables[0])
     assert one is not None
     assert [part.title for part in one.panels] == list(PLACEMENTS)
     assert one.panels[0].curves[0].label == "scarf/scarf10"
+
+
+def test_published_values_stand_on_the_line_of_the_same_place_or_on_one_of_their_own() -> None:
+    chart = latency_of(beside_published(of_groups("scarf", ["scarf10"])))
+    cells = {
+        (row.place, row.label): cell for row, cell in zip(chart.rows, chart.columns[0].cells, strict=True)
+    }
+    own, alone = cells["scarf/scarf10", "TCP"], cells["LOTUS/haswell256G", "TCP"]
+    assert own.published == (pytest.approx(89.49e-6),) and len(own.dots) == 2
+    assert alone.published == (pytest.approx(11.05e-6),) and not alone.dots and alone.summary is None
+    assert len(chart.rows) == len(cells) == 2 * 13 - 1  # the Cloud's ranks were not bound
+    assert len({row.look for row in chart.rows}) == 2
+    assert "published, stfc-2017, mean of 5; published, stfc-2017, mean of 30" in chart.caption
+    assert "LOTUS/haswell256G TCP (published: 11.1 µs)" in chart.alt

@@ -18,9 +18,9 @@ from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.records import CONTRADICTED, FAILED, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.show.charts.curves import COLUMNS
 from mpicampaign.show.charts.every import every_chart
+from mpicampaign.show.charts.interactive import interactive_charts
 from mpicampaign.show.charts.model import Axis, CurveChart, DotChart
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.charts.selection import selections
 from mpicampaign.show.figures import axes
 from mpicampaign.show.figures.draw import page_of
 from mpicampaign.show.figures.page import Lines, Marks, Page, Writing
@@ -30,7 +30,7 @@ from mpicampaign.show.view import View
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from mpicampaign.show.charts.model import Chart, Curve
+    from mpicampaign.show.charts.model import Chart, ChartCurve
     from mpicampaign.show.figures.axes import Panel
     from mpicampaign.show.figures.page import Point
 
@@ -93,7 +93,7 @@ def series_of(draw: st.DrawFn, benchmark: str) -> list[Series]:
 # The model against the records
 
 
-def recorded(run: Record, of: Curve, axis: Axis) -> dict[float, float]:
+def recorded(run: Record, of: ChartCurve, axis: Axis) -> dict[float, float]:
     """The run's printed values of the curve's column, by size."""
     wire = "wire" in (axis.name + of.label)
     name = "time" if axis.dimension == TIME else "bandwidth_wire" if wire else "bandwidth"
@@ -120,7 +120,7 @@ def whole(runs: Sequence[Record]) -> list[float]:
 @settings(max_examples=8, phases=PHASES)
 @given(campaigns())
 def test_figures_draw_what_the_model_holds(records: list[Record]) -> None:
-    scene = Scene(compare(records), "MB/s")
+    scene = Scene(compare(records))
     for chart in every_chart(scene):
         page, panels = drawn(chart)
         check_nothing_lies_outside(chart, page, panels)
@@ -233,7 +233,8 @@ def check_drawn_dots(chart: DotChart, page: Page, panels: Sequence[Panel]) -> No
             sorted([value for value, _ in read_back(panel, line)] for line in ranges[index]),
             sorted([low if low > 0 or not log else edge, high] for low, high in ends),
         )
-        found = sorted(read_back(panel, line)[0][0] for line in medians[index])
+        strokes = [line for lines in medians for line in lines if beside(panel, line[0][0])]
+        found = sorted(read_back(panel, line)[0][0] for line in strokes)
         assert found == pytest.approx(sorted(s.median for s in summaries if s.median > 0 or not log))
         expected = sorted(dot.value for cell in part.cells for dot in cell.dots if dot.value > 0 or not log)
         assert marked(panel, repeats) == pytest.approx(expected)
@@ -250,10 +251,15 @@ def marked_up(panel: Panel, marks: Sequence[Marks]) -> list[float]:
     return [value_at(panel.up, (y - place.bottom) / place.height) for y in inside]
 
 
+def beside(panel: Panel, x: float) -> bool:
+    """Whether the place is between the sides of the panel."""
+    return panel.place.left - 0.01 <= x <= panel.place.right + 0.01
+
+
 def marked(panel: Panel, marks: Sequence[Marks]) -> list[float]:
     """The values of the marks that lie in a panel, ascending."""
     place = panel.place
-    xs = [x for mark in marks for x, _ in mark.points if place.left - 0.01 <= x <= place.right + 0.01]
+    xs = [x for mark in marks for x, _ in mark.points if beside(panel, x)]
     return sorted(value_at(panel.across, (x - place.left) / place.width) for x in xs)
 
 
@@ -296,10 +302,10 @@ def test_the_page_writes_what_the_model_holds(
     path = tmp_path_factory.mktemp("page") / "report.html"
     write_report(path, compare(records), records, view=View(unit))
     tables = Medians(path.read_text(encoding="utf-8")).tables
-    charts = selections(Scene(compare(records), unit))
+    charts = interactive_charts(Scene(compare(records), View(unit)))
     for chart, (_, *lines) in zip(charts, tables, strict=True):
         for line, cells in zip(chart.lines, lines, strict=True):
-            medians = [line.curve.median.get(size) for size in chart.sizes]
+            medians = [line.curve.median.get(size) for size in chart.labels]
             assert cells == [
                 ("", "n/a")
                 if value is None
@@ -325,8 +331,8 @@ def test_line_styles_are_the_placements_own_unless_they_tell_ranks_apart() -> No
 
 def lines_of(runs: list[Record]) -> list[str]:
     """The line styles on the page, which are those of the figure."""
-    scene = Scene(compare(runs), "MB/s")
-    on_page = [line.curve.look.line for line in selections(scene)[0].lines]
+    scene = Scene(compare(runs))
+    on_page = [line.curve.look.line for line in interactive_charts(scene)[0].lines]
     charts = (chart for chart in every_chart(scene) if isinstance(chart, CurveChart))
     in_figure = [curve.look.line for curve in next(charts).panels[0].curves]
     assert on_page == in_figure

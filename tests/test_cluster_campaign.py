@@ -15,7 +15,15 @@ from mpicampaign.records import DECLARED, NOT_AVAILABLE, OK, Record
 pytestmark = [pytest.mark.full, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
 
 KERNEL = {"arguments": "--tree natural --min-size 64KiB --max-size 1MiB --budget 1"}
-PLACEMENTS = ["SHM-1", "SHM-2", "SHM", "TCP-first", "TCP-second", "IBV"]
+SMALL = {
+    "suite": "imb",
+    "program": "IMB-MPI1",
+    "provider": "wheel",
+    "arguments": "-iter 200 -msglog 0:10 PingPong",
+}
+ALLREDUCE = {"arguments": "-iter 20 -msglog 16:20 Allreduce"}
+PLACEMENTS = ["SHM-1", "SHM-2", "SHM", "TCP-loopback", "TCP-first", "TCP-second", "IBV"]
+BENCHMARKS = ["PingPong", "Allreduce", "tree_gather"]
 ABSENT = {
     ("blue", "SHM-2"): "needs 2 cores on 2 sockets; n1 offers 1 socket and 2 cores",
     ("red", "SHM-1"): "needs 2 cores on 1 socket; n3 offers 2 sockets and 2 cores",
@@ -24,7 +32,12 @@ ABSENT = {
 }
 HOSTS = {"blue": {"n1", "n2"}, "red": {"n3", "n4"}}
 # What the ranks' sockets must show, as text in the verdict's reasons.
-CARRIED = {"TCP-first": "over interface eth0", "TCP-second": "over interface eth1"}
+CARRIED = {
+    "TCP-loopback": "over interface lo",
+    "TCP-first": "over interface eth0",
+    "TCP-second": "over interface eth1",
+}
+BETWEEN_NODES = ("TCP-first", "TCP-second")
 
 
 @pytest.fixture(scope="module")
@@ -36,13 +49,16 @@ def records(minicluster: MiniCluster) -> list[Record]:
         "systems": {"cluster": system(minicluster)},
         "host_groups": host_groups(),
         "placements": TWO_FABRICS,
-        "benchmarks": {"PingPong": PING_PONG, "tree_gather": KERNEL, "tree_merge": KERNEL},
+        "benchmarks": {
+            "PingPong": PING_PONG,
+            "Allreduce": ALLREDUCE,
+            "tree_gather": KERNEL,
+            "Small": SMALL,
+        },
         "matrix": [
-            {
-                "host_groups": ["blue", "red"],
-                "placements": PLACEMENTS,
-                "benchmarks": ["PingPong", "tree_gather", "tree_merge"],
-            }
+            {"host_groups": ["blue", "red"], "placements": PLACEMENTS, "benchmarks": BENCHMARKS},
+            {"host_groups": "blue", "placements": "TCP-first", "benchmarks": "Small"},
+            {"host_groups": "red", "placements": "SHM", "benchmarks": "Small"},
         ],
     }
     return cluster_project(minicluster, campaign).run()
@@ -50,7 +66,7 @@ def records(minicluster: MiniCluster) -> list[Record]:
 
 def test_each_case_is_there(records: list[Record]) -> None:
     cases = {(record.case.host_group, record.case.placement, record.case.benchmark) for record in records}
-    assert len(cases) == len(records) == 2 * 6 * 3
+    assert len(cases) == len(records) == 2 * 7 * 3 + 2
 
 
 def test_what_a_node_cannot_offer_is_not_available_with_its_reason(records: list[Record]) -> None:
@@ -62,6 +78,7 @@ def test_what_a_node_cannot_offer_is_not_available_with_its_reason(records: list
 
 
 def test_all_other_runs_are_verified_against_the_declared_topology(records: list[Record]) -> None:
+    """They are honest where the same cases lie in test_cluster_lies."""
     for record in records:
         if record.status == NOT_AVAILABLE:
             continue
@@ -70,7 +87,7 @@ def test_all_other_runs_are_verified_against_the_declared_topology(records: list
         placement, group = record.case.placement, record.case.host_group
         assert "topology: declared by /run/mpicampaign/sysfs, not the node's own" in words
         assert set(record.hosts) <= HOSTS[group]
-        assert len(record.hosts) == (2 if placement in CARRIED else 1)
+        assert len(record.hosts) == (2 if placement in BETWEEN_NODES else 1)
         assert CARRIED.get(placement, "the ranks sent each other 0 B over TCP") in words
         assert f"host group: members of {group}" in words
         if placement.startswith("SHM-"):
@@ -80,7 +97,7 @@ def test_all_other_runs_are_verified_against_the_declared_topology(records: list
 # Of 1514 bytes that the shaped link counts for a full frame, 1448 are payload; what one burst lets pass comes
 # on top. Without the shaping the fraction is above 10; the machine may be busy with something else, too.
 POSSIBLE = 1448 / 1514 + 0.015
-SLOWED = 0.6
+SLOWED = 0.1
 
 
 @pytest.fixture

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +11,6 @@ import pytest
 from cluster_site import Site, killed_after
 from conftest import succeeded
 from minicluster import BLUE, MiniCluster
-from on_cluster import cluster_project, host_groups, system
 
 from mpicampaign.records import DISTURBED, FAILED, OK, QUIET
 
@@ -148,33 +144,3 @@ def test_with_one_job_at_a_time_a_further_repeat_is_not_made_twice(site: Site) -
 
 def is_completed(site: Site, number: str) -> bool:
     return site.states().get(number) == "COMPLETED"
-
-
-@pytest.mark.full
-@pytest.mark.mpi
-@pytest.mark.usefixtures("imb")
-def test_a_job_beside_busy_loops_is_repeated(minicluster: MiniCluster) -> None:
-    """One loop for each CPU of this machine, which all nodes share; they end by themselves, too."""
-    campaign = {
-        "campaign": "busy-cluster",
-        "busy_machine": "unranked",
-        "repeats": 1,
-        "further_repeats": 1,
-        "time_limit": "4 min",
-        "systems": {"cluster": system(minicluster)},
-        "host_groups": host_groups(),
-        "benchmarks": {
-            "PingPong": {"arguments": "-iter 100000 -time 200 -iter_policy off -msglog 0:1 PingPong"}
-        },
-        "matrix": [{"host_groups": ["blue"], "placements": ["SHM-1"], "benchmarks": ["PingPong"]}],
-    }
-    project = cluster_project(minicluster, campaign)
-    with ExitStack() as loops:
-        for cpu in ("0", "1"):
-            loop = ["timeout", "550", "taskset", "-c", cpu, sys.executable, "-c", "while True: pass"]
-            process = loops.enter_context(subprocess.Popen(loop))
-            loops.callback(process.terminate)
-        records = project.run()
-    found = [(record.repeat, record.status, record.condition) for record in records]
-    assert found == [(1, OK, DISTURBED), (2, OK, DISTURBED)], [record.condition_reason for record in records]
-    assert all("waited" in record.condition_reason for record in records)

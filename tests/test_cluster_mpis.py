@@ -1,4 +1,7 @@
-"""Each MPI library of this machine on the test cluster: shared memory, and TCP on the second network."""
+"""Each MPI library of this machine on the test cluster: shared memory, and TCP on the second network.
+
+Intel MPI by its own launcher is in test_cluster_campaign.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ KERNEL = {"arguments": "--tree natural --min-size 256KiB --max-size 1MiB --budge
 
 @dataclass(frozen=True)
 class Library:
-    """``wheel``: the environment that brings it; else Debian's names of command and compiler.
+    """``wheel``: what brings it; else Debian's names of command and compiler.
 
     ``hangs``: some launches hang because of the library; further ones replace them.
     """
@@ -39,6 +42,7 @@ class Library:
 
 
 LIBRARIES = [
+    Library("intelmpi", "mpirun", "mpicc", wheel="impi", launcher="srun"),
     Library("openmpi4", "mpirun.openmpi", "mpicc.openmpi"),
     Library("openmpi4", "mpirun.openmpi", "mpicc.openmpi", launcher="srun"),
     # MPICH 4.0.2 over UCX 1.13 and TCP hangs in MPI_Finalize in one of five to ten launches.
@@ -51,6 +55,8 @@ LIBRARIES = [
 
 def place(library: Library, test_mpi: Callable[[str], str]) -> str | None:
     """The library's prefix, or None for one of the system; skips if it is missing."""
+    if library.wheel == "impi":
+        return "wheel"
     if not library.wheel:
         if not shutil.which(library.command) or not shutil.which(library.compiler):
             pytest.skip(f"{library.command} and {library.compiler} are not installed")

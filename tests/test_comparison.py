@@ -15,7 +15,7 @@ from mpicampaign.compare.ranking import rank_placements
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.dimension import SLOWDOWN, TIME
-from mpicampaign.records import Case, Record, Series
+from mpicampaign.records import CONTRADICTED, FAILED, Case, Record, Series
 from mpicampaign.show.pairs import pair_sentence
 from mpicampaign.show.rankings import verdict
 from mpicampaign.show.sentences import note_text
@@ -35,6 +35,11 @@ def fixed(case: Case, latencies: list[float], bandwidth: float = 1e9) -> list[Re
         synthetic.run(case, repeat, synthetic.pingpong(latency, bandwidth))
         for repeat, latency in enumerate(latencies, start=1)
     ]
+
+
+def median_of(row: Row, name: str) -> float | None:
+    cell = next(cell for cell in row.cells if cell.metric.name == name)
+    return cell.summary.median if cell.summary else None
 
 
 def test_osu_latency_prints_only_times_and_has_a_latency() -> None:
@@ -133,3 +138,23 @@ def test_published_means_are_found_again() -> None:
                 assert cell.summary.mean / unit == pytest.approx(float(text), abs=0.0051), (name, row.case)
                 compared += 1
     assert compared == 3 * 7 * 4
+
+
+def test_runs_that_do_not_count_are_left_out_and_noted() -> None:
+    records = fixed(SHM_1, [1e-6, 1e-6, 9.0, 9.0])
+    records[2] = replace(records[2], verdict=CONTRADICTED, verdict_reasons=("hosts: wrong",))
+    records[3] = replace(records[3], status=FAILED, reason="garbled")
+    row = compare(records).tables[0].rows[0]
+    assert (row.counted, row.planned) == (2, 4)
+    assert row.cells[0].summary is not None and row.cells[0].summary.maximum == 1e-6
+    notes = [note_text(note) for note in row.notes]
+    assert notes == ["failed: garbled (repeat 4)", "contradicted: hosts: wrong (repeat 3)"]
+    assert row.verdicts == {"verified": 2, "contradicted": 1}
+
+
+def test_sizes_that_were_not_printed_are_replaced_and_single_ones_have_no_value() -> None:
+    few = [synthetic.run(SHM_1, 1, synthetic.pingpong(1e-6, 1e9, [0.0, 1.0, 2.0, 4.0]))]
+    names = [metric.name for metric in compare(few).tables[0].metrics]
+    assert names[1:-1] == ["bandwidth at 1 B", "bandwidth at 2 B", "bandwidth at 4 B"]
+    some = [synthetic.run(SHM_1, 1, synthetic.pingpong(1e-6, 1e9, [0.0, 1024.0, 2048.0]))]
+    assert median_of(compare(some).tables[0].rows[0], "bandwidth at 8 KiB") is None

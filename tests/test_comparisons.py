@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 from collections import Counter
 from itertools import combinations
 
@@ -58,3 +59,11 @@ def test_a_separated_pair_of_unequal_spreads_must_also_pass_welchs_test() -> Non
 def test_no_pair_of_one_group() -> None:
     assert compare_pairs([[1.0, 2.0]]).differences == {}
     assert compare_pairs([]).differences == {}
+
+
+@pytest.mark.parametrize("digits", [1, 2, 9])
+def test_probabilities_of_unequal_groups_with_ties(digits: int) -> None:
+    source = random.Random(digits)
+    groups = [[round(source.uniform(1, 2) + n / 4, digits) for _ in range(5 + n % 3)] for n in range(6)]
+    for (a, b), found in compare_pairs(groups).differences.items():
+        assert found.corrected == pytest.approx(expected(groups, a, b), abs=1e-12)

@@ -29,6 +29,13 @@ def test_one_host_group_has_an_order_only() -> None:
     assert statement(found) == "latency at 0 B: SHM < TCP (a; the repeats do not support every step)"
 
 
+def test_an_order_that_holds_in_all_host_groups() -> None:
+    found = stated(
+        [run for group in "abc" for p, t in (("SHM", 1e-6), ("TCP", 9e-6)) for run in runs(group, p, t)]
+    )
+    assert stated_lines(found) == ("latency at 0 B: SHM < TCP: supported in 3 of 3 host groups",)
+
+
 @stfc_runs.needed
 def test_the_rankings_of_the_report() -> None:
     latency, bandwidth = compare(stfc_runs.scarf_records()).tables[0].stated_rankings

@@ -179,11 +179,11 @@ def test_what_is_wrong_with_a_limit_is_found_before_anything_runs(
 def test_the_exit_status_says_how_it_ended(project: ProjectCopy) -> None:
     def status(**limit: str) -> int:
         write_trivial(project, repeats=6, expect=[TRIVIAL | limit])
-        return project.call("judge", "trivial.yaml").returncode
+        return project.ask("judge", "trivial.yaml").returncode
 
     write_trivial(project, repeats=6)
     assert project.call("run", "--campaign", "trivial.yaml").returncode == 0
-    assert "this campaign sets no limits" in project.call("judge", "trivial.yaml").stderr
+    assert "this campaign sets no limits" in project.ask("judge", "trivial.yaml").stderr
     assert (status(at_most="0.5 us"), status(at_most="0.4 us"), status(against="before")) == (0, 1, 3)
     assert status(at_most="2 GB/s") == 2
     folder = project.folder / "results/trivial"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 from synthetic import run
-from test_parsers_kernel import HEADER
+from test_parsers import KERNEL
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Series
@@ -58,5 +58,5 @@ def test_percentiles_of_osu_show_a_tail() -> None:
 def test_width_of_samples(seconds: list[float], width: float | None) -> None:
     rows = [f"samples x - 8 {k} 1 {second:e} 8 8" for k, second in enumerate(seconds)]
     rows += [f"sizes x - 8 {len(seconds)} 0 0 1", f"#@end rows={len(rows) + 1} status=ok", ""]
-    (series,) = parse("kernel", HEADER + "\n".join(rows)).series
+    (series,) = parse("kernel", KERNEL[: KERNEL.index("samples MPI")] + "\n".join(rows)).series
     assert series.columns["width"] == [width]

@@ -34,7 +34,7 @@ def of(text: str, repeat: int = 1) -> Record:
 
 
 def maps(*runs: Record) -> list[CoreMap]:
-    return list(core_maps(Scene(compare(list(runs)), "MB/s")))
+    return list(core_maps(Scene(compare(list(runs)))))
 
 
 def map_of(places: list[Place]) -> CoreMap:
@@ -72,7 +72,7 @@ def test_fields_are_the_medians_of_repeats_with_the_same_layout() -> None:
 
 def test_values_parts_and_borders_of_classes_are_drawn() -> None:
     comparison = compare([of(core_pairs(SIXTEEN))])
-    chart, *_ = [each for each in every_chart(Scene(comparison, "MB/s")) if isinstance(each, CoreMap)]
+    chart, *_ = [each for each in every_chart(Scene(comparison)) if isinstance(each, CoreMap)]
     page, _ = drawn(chart)
     texts = texts_of(page)
     assert all(field.text in texts for line in chart.fields for field in line if field)

@@ -88,8 +88,8 @@ def survive(project: ProjectCopy, tmp_path: Path, repeats: int, seconds: float) 
 
 
 @pytest.mark.soak
-def test_three_hundred_ticks_lose_and_double_nothing(project: ProjectCopy, tmp_path: Path) -> None:
-    survive(project, tmp_path, repeats=300, seconds=3600)
+def test_a_hundred_ticks_lose_and_double_nothing(project: ProjectCopy, tmp_path: Path) -> None:
+    survive(project, tmp_path, repeats=100, seconds=3600)
 
 
 def test_twenty_ticks_lose_and_double_nothing(project: ProjectCopy, tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from conftest import succeeded
+from conftest import succeeded, within
 from default_signals import popen_with_default_signals
 from test_doctor_outputs import BHOSTS, BQUEUES, LSHOSTS, TWO_KINDS
 
@@ -69,15 +69,7 @@ class Desk:
         return {"PATH": str(self.programs), "HOME": str(self.folder)}
 
     def call(self, *arguments: str) -> Done:
-        return subprocess.run(
-            self.command(*arguments),
-            cwd=self.folder,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
+        return within(self.folder, self.environment, *arguments)
 
     def demand_campaign(self) -> None:
         """The usual commands check and plan the written file."""

@@ -61,6 +61,12 @@ def test_the_tools_that_bind_ranks_are_reported(programs: list[str], words: str)
     assert [words in line for line in said] == ([True] if words else [])
 
 
+def test_the_rates_of_a_probe_are_those_of_its_interfaces(tmp_path: Path) -> None:
+    fabrics = loaded(site(NodeGroup("milan", MILAN, PROBE)), tmp_path).host_groups["milan"].fabrics
+    assert fabrics["eno1"].bytes_per_second == 25e9 / 8
+    assert (fabrics["ib"].device, fabrics["ib"].bytes_per_second) == ("mlx5_0", 100e9 / 8)
+
+
 def test_several_networks_are_a_placement_each(tmp_path: Path) -> None:
     both = replace(PROBE, interfaces=(ETHERNET, IPOIB), ports=())
     one = replace(PROBE, ports=())
@@ -192,3 +198,18 @@ def test_names_of_groups_differ() -> None:
     groups = [NodeGroup("", nodes) for nodes in (MILAN, ROME, upper, MILAN)]
     assert [group.name for group in named(groups, SLURM)] == ["milan", "rome", "milan-2", "milan-3"]
     assert [group.name for group in named([NodeGroup("", NodeClass("_._", MILAN_NODES))], SLURM)] == ["nodes"]
+
+
+def test_what_a_probe_found_is_measured(tmp_path: Path) -> None:
+    campaign = loaded(site(NodeGroup("milan", MILAN, PROBE)), tmp_path)
+    group = campaign.host_groups["milan"]
+    assert (group.partition, group.constraint, group.exclusive, group.cores) == (
+        "compute",
+        "milan",
+        True,
+        128,
+    )
+    assert group.fabrics["eno1"].bytes_per_second == 25e9 / 8
+    assert (group.fabrics["ib"].device, group.fabrics["ib"].bytes_per_second) == ("mlx5_0", 100e9 / 8)
+    assert matrix(campaign) == {"milan": ("SHM-1", "SHM-2", "SHM", "TCP", "IBV")}
+    assert campaign.name == "login1"

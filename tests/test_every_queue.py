@@ -148,3 +148,4 @@ def test_no_state_is_waited_for_without_a_job(site: Site, count: int | None) -> 
         except AssertionError as error:
             error.add_note(f"{situation}\n{site.said[-5:]}")
             raise
+    print(f"{count or len(chosen)} situations")

@@ -1,4 +1,4 @@
-"""Further repeats of disturbed runs: real ones beside a busy loop, interrupted and limited ones."""
+"""Further repeats of disturbed runs: real ones beside busy loops, interrupted and limited ones."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 import pytest
 from builders import MACHINE, campaign, plan
 from conftest import ProjectCopy
 from default_signals import popen_with_default_signals
+from minicluster import MiniCluster
+from on_cluster import cluster_project, host_groups, system
 
 from mpicampaign.expectation import UNTIL_KNOWN
 from mpicampaign.jobs.plan import Plan
@@ -134,12 +136,12 @@ def test_a_run_beside_a_busy_loop_is_repeated(project: ProjectCopy) -> None:
     assert all("waited" in record.condition_reason for record in records)
     assert "r02: " in done.stderr
     assert "On this busy machine" in (project.folder / "results/busy/tables/comparison.txt").read_text()
-    state = project.call("status", "--campaign", "busy.yaml").stdout
+    state = project.ask("status", "--campaign", "busy.yaml").stdout
     assert "2 further repeats, since 3 runs were disturbed: the campaign allows no more" in state
     again = project.call("run", "--campaign", "busy.yaml")
     assert "nothing to do" in again.stdout
     write(project, further=2, busy="rank")
-    ranked = project.call("report", "--campaign", "busy.yaml")
+    ranked = project.ask("report", "--campaign", "busy.yaml")
     assert ranked.returncode == 0, ranked.stderr
     table = (project.folder / "results/busy/tables/comparison.txt").read_text()
     assert "busy_machine: rank" in " ".join(table.split())
@@ -176,3 +178,33 @@ def until(holds: Callable[[], bool], seconds: float = 60) -> None:
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+@pytest.mark.full
+@pytest.mark.mpi
+@pytest.mark.usefixtures("imb")
+def test_a_job_of_the_cluster_beside_busy_loops_is_repeated(minicluster: MiniCluster) -> None:
+    """One loop for each CPU of this machine, which all nodes share; they end by themselves, too."""
+    campaign = {
+        "campaign": "busy-cluster",
+        "busy_machine": "unranked",
+        "repeats": 1,
+        "further_repeats": 1,
+        "time_limit": "4 min",
+        "systems": {"cluster": system(minicluster)},
+        "host_groups": host_groups(),
+        "benchmarks": {
+            "PingPong": {"arguments": "-iter 100000 -time 200 -iter_policy off -msglog 0:1 PingPong"}
+        },
+        "matrix": [{"host_groups": ["blue"], "placements": ["SHM-1"], "benchmarks": ["PingPong"]}],
+    }
+    project = cluster_project(minicluster, campaign)
+    with ExitStack() as loops:
+        for cpu in ("0", "1"):
+            loop = ["timeout", "550", "taskset", "-c", cpu, sys.executable, "-c", "while True: pass"]
+            process = loops.enter_context(subprocess.Popen(loop))
+            loops.callback(process.terminate)
+        records = project.run()
+    found = [(record.repeat, record.status, record.condition) for record in records]
+    assert found == [(1, OK, DISTURBED), (2, OK, DISTURBED)], [record.condition_reason for record in records]
+    assert all("waited" in record.condition_reason for record in records)

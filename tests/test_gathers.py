@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import synthetic
+from test_charts import drawn, named_lines, read_back, texts_of
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.gathers import gathers
@@ -66,7 +67,7 @@ def of_place(placement: str, ranks: int, repeats: int = 3, osu_max: bool = False
 
 
 def charts(records: list[Record]) -> list[CurveChart]:
-    return list(gather_charts(Scene(compare(records), "MB/s")))
+    return list(gather_charts(Scene(compare(records))))
 
 
 def test_all_four_have_one_definition() -> None:
@@ -119,3 +120,30 @@ def test_a_single_number_of_ranks_has_a_table_and_says_what_a_drawing_lacks() ->
     ]
     several = gather_nodes(compare(records + of_place("SHM", 2)), View())
     assert not any("Not drawn" in str(node.text) for node in several if isinstance(node, Paragraph))
+
+
+def test_a_panel_for_each_size_and_a_curve_for_each_gather() -> None:
+    (chart,) = charts(of_place("SHM-1", 2) + of_place("HALF", 8) + of_place("FULL", 16))
+    assert [part.title for part in chart.panels] == [
+        "1 KiB per rank",
+        "8 KiB per rank",
+        "32 KiB per rank",
+        "1 MiB per rank",
+    ]
+    assert chart.ticks == (2, 8, 16) and chart.across.label == "cores in use"
+    for part in chart.panels:
+        assert len({curve.label for curve in part.curves}) == len(part.curves) == 5
+        assert all(list(curve.median) == [2, 8, 16] and len(curve.repeats) == 9 for curve in part.curves)
+    assert "osu_gather (mean over ranks)" in {curve.label for curve in chart.panels[0].curves}
+    assert "2 ranks: SHM-1; 8 ranks: HALF; 16 ranks: FULL." in chart.caption
+    page, panels = drawn(chart)
+    lines = [line for (line,) in named_lines(page, "median")]
+    curves = [
+        (panel, curve) for panel, part in zip(panels, chart.panels, strict=True) for curve in part.curves
+    ]
+    for line, (panel, curve) in zip(lines, curves, strict=True):
+        found = read_back(panel, line)
+        assert [x for x, _ in found] == pytest.approx([2, 8, 16])
+        assert [y for _, y in found] == pytest.approx(list(curve.median.values()))
+    texts = texts_of(page)
+    assert texts.count("16") == 2 and "16 B" not in texts  # below both lowest panels

@@ -13,8 +13,8 @@ from test_charts import named_lines, texts_of
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.published import with_published
 from mpicampaign.presentation import ReferenceChoice
-from mpicampaign.show.charts import balance as charts
-from mpicampaign.show.charts.balance import balance, not_drawn
+from mpicampaign.show.charts import hpcc as charts
+from mpicampaign.show.charts.hpcc import balance, not_drawn
 from mpicampaign.show.charts.model import BarChart, ScatterChart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures import scatter
@@ -54,7 +54,7 @@ def compared(records: list[Record], *references: ReferenceChoice) -> Comparison:
 
 
 def charts_of(records: list[Record], *references: ReferenceChoice) -> dict[str, Chart]:
-    found = balance(Scene(compared(records, *references), "MB/s"))
+    found = balance(Scene(compared(records, *references)))
     return {chart.title.removeprefix("HPCC: "): chart for chart in found}
 
 

@@ -37,6 +37,9 @@ def load(tmp_path: Path, text: str) -> ImportMap:
     return load_map(path)
 
 
+REST = "  - label: {system: s, host_group: g, placement: p, benchmark: b}\n"
+
+
 def test_a_map_is_typed(tmp_path: Path) -> None:
     found = load(tmp_path, GOOD)
     assert (found.name, found.campaign, found.presentation.title) == ("raw", "c", "c")
@@ -133,3 +136,11 @@ def test_a_map_and_a_campaign_file_in_each_others_place(tmp_path: Path) -> None:
         load_campaign(tmp_path / "map.yaml")
     with pytest.raises(UserError, match=r"this is a campaign file, not the map of an import"):
         load_map(CAMPAIGNS.parent / "campaign.yaml")
+
+
+def test_known_hosts_decide_on_group_and_system(tmp_path: Path) -> None:
+    found = label(tmp_path, REST.replace("system: s", "system: other"), hosts="cn09.a.org cn20.b.org")
+    assert isinstance(found, Label)
+    assert (found.system, found.host_group, found.requested, found.actual) == ("s", "blue", "g", True)
+    found = label(tmp_path, REST, hosts="cn99")
+    assert (found.host_group, found.requested, found.actual) == ("g", "", False)

@@ -112,7 +112,7 @@ def test_the_script_names_no_program_of_another_suite_or_of_several(tmp_path: Pa
     ("text", "reason"),
     [
         (imb()[:900] + "\n" + osu_bw(), "several outputs that cannot be separated: line 28: osu begins"),
-        (hpl() * 3, "the outputs of hpl at lines 1-40 and 41-79 began in the same second"),
+        (hpl() * 3, "the outputs of hpl at lines 1-41 and 42-81 began in the same second"),
         (imb() + imb(0.7), "the outputs of imb at lines 1-56 and 57-110 began in the same second"),
     ],
 )

@@ -384,3 +384,15 @@ def test_why_a_text_is_not_an_output_is_reported(tmp_path: Path) -> None:
     assert found["summary.out"] == found["pairs.out"]
     assert found["pairs.out"].endswith("passed its checks: take the whole hpccoutf.txt")
     assert found["mac.out"] == r"its lines end in CR alone: convert it (tr '\r' '\n')"
+
+
+def test_files_of_a_folder_with_one_reason_are_one_line_of_the_account(tmp_path: Path) -> None:
+    raw = write(tmp_path, **{f"n{number}__out": f"nothing {number}\n" for number in range(8)}, a__out="")
+    for number in range(7):
+        (raw / f"job{number}").mkdir()
+        (raw / f"job{number}/a.out").write_text(f"nothing at all {number}\n")
+    text = account_text(take(tmp_path, raw))
+    assert text.count("  refused: ") == 6
+    assert f"8 in {tmp_path.name}/raw/TCP/ (named in import.json), first n0.out: no output of a known" in text
+    assert f"{tmp_path.name}/raw/job3/a.out: no output of a known" in text
+    assert "refused: 3 more: no output of a known suite" in text and "job4" not in text

@@ -251,15 +251,13 @@ def test_blocks_are_at_least_ten_microseconds_long(build: Build) -> None:
         assert sorted(seconds)[len(seconds) // 2] >= 9e-6, key  # the median over those kept
 
 
-@pytest.mark.alone
-def test_a_longer_budget_is_not_spent_once_converged_and_a_short_one_is_flagged(build: Build) -> None:
+def test_a_budget_that_is_too_short_is_flagged(build: Build) -> None:
     sizes = ("--min-size", "4MiB", "--max-size", "4MiB", "--tree", "natural")
     short = build.launch(2, "tree_merge", *sizes, "--budget", "0.001")
     assert {row["converged"] for row in short.rows("sizes")} == {"0"}
     assert all(int(row["samples"]) >= 2 for row in short.rows("sizes"))
 
 
-@pytest.mark.alone
 def test_the_output_stays_small(build: Build) -> None:
     """Few rows for many samples: 2,200 in all, here 19 for each tree and size."""
     launch = build.launch(2, "tree_gather", "--min-size", "1", "--max-size", "4MiB", "--budget", "3")
@@ -274,7 +272,6 @@ def test_the_output_stays_small(build: Build) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.alone
 def test_the_output_of_many_ranks_stays_small(build: Build) -> None:
     launch = build.launch(7, "tree_gather", "--min-size", "1", "--max-size", "4MiB", "--budget", "2")
     assert launch.status == 0, launch.errors

@@ -10,7 +10,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Record
 from mpicampaign.show.charts.levels import level_charts
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.figures.page import Boxes
+from mpicampaign.show.figures.page import Rectangles
 from mpicampaign.suites import parse
 
 TREES = ("natural", "random")
@@ -55,7 +55,7 @@ def run(repeat: int, text: str) -> Record:
 
 def test_bars_are_the_medians_at_the_largest_size_that_all_trees_have() -> None:
     runs = [run(n, output(factor=factor)) for n, factor in enumerate((1.0, 2.0, 9.0), 1)]
-    (chart,) = level_charts(Scene(compare(runs), "MB/s"))
+    (chart,) = level_charts(Scene(compare(runs)))
     assert chart.title == "tree_merge: time per level at 4 KiB per rank, g FULL"
     assert [label for label, _ in chart.trees] == [f"tree_merge (tree {tree})" for tree in TREES]
     for tree, (_, levels) in zip(TREES, chart.trees, strict=True):
@@ -65,14 +65,14 @@ def test_bars_are_the_medians_at_the_largest_size_that_all_trees_have() -> None:
             assert (level.receive, level.merge) == pytest.approx(expected)
     assert "the median over 3 repeats" in chart.caption and "At the root" in chart.caption
     smaller = [run(1, output(without=(4096,)))]
-    (chart,) = level_charts(Scene(compare(smaller), "MB/s"))
+    (chart,) = level_charts(Scene(compare(smaller)))
     assert "1 KiB" in chart.title
 
 
 def test_bars_are_drawn_behind_each_other() -> None:
-    (chart,) = level_charts(Scene(compare([run(1, output())]), "MB/s"))
+    (chart,) = level_charts(Scene(compare([run(1, output())])))
     page, (panel,) = drawn(chart)
-    boxes = [each for each in page.drawn if isinstance(each, Boxes)]
+    boxes = [each for each in page.drawn if isinstance(each, Rectangles)]
     found = [[place.left, place.right] for each in boxes for place in each.places]
     expected = [
         [panel.x(start), panel.x(end)]
@@ -88,4 +88,4 @@ def test_bars_are_drawn_behind_each_other() -> None:
 
 def test_a_single_level_or_none_is_not_drawn() -> None:
     for text in (output(levels=1), output(without=(1024, 4096))):
-        assert not list(level_charts(Scene(compare([run(1, text)]), "MB/s")))
+        assert not list(level_charts(Scene(compare([run(1, text)]))))

@@ -52,7 +52,7 @@ LIES = [
         "InfiniBand over another device, from 4 MB of payload",
         "counters",
         CONTRADICTED,
-        "test_verdict.test_traffic_over_another_infiniband_device_is_contradicted",
+        "test_verdict.test_verdicts_of_whole_runs[InfiniBand, other device]",
     ),
     Lie(
         "InfiniBand over another device, less payload",
@@ -90,7 +90,7 @@ LIES = [
         "SHM that went over UDP, or over a network with neither sockets nor ports in /sys/class/infiniband",
         REPORT,
         f"{CONTRADICTED}; {UNSEEN} if the library reports nothing",
-        "test_verdict.test_library_that_fell_back_to_libfabric_is_contradicted",
+        "test_verdict.test_verdicts_of_whole_runs[fell back to libfabric]",
     ),
     Lie(
         "connections that both ranks closed past close(2) (a raw system call, dup2, close_range, fclose)",
@@ -179,13 +179,13 @@ LIES = [
         "a bound rank that may use other CPUs, or two ranks on one core",
         "allowed CPUs, CPU and core at start and end",
         CONTRADICTED,
-        "test_verdict.test_two_ranks_on_one_core_are_contradicted",
+        "test_verdict.test_verdicts_of_whole_runs[two ranks on one core]",
     ),
     Lie(
         "a bound rank that was moved and not moved back",
         "allowed CPUs at start and end",
         CONTRADICTED,
-        "test_verdict.test_a_bound_rank_that_ended_on_another_cpu_is_contradicted",
+        "test_verdict.test_verdicts_of_whole_runs[a bound rank ended on another CPU]",
     ),
     Lie(
         "a bound rank that was moved in mid-run and back",
@@ -292,5 +292,7 @@ def test_the_documented_table_is_this_one() -> None:
 
 @pytest.mark.parametrize("lie", [each for each in LIES if each.test], ids=lambda each: each.lie)
 def test_each_lie_has_its_test(lie: Lie) -> None:
-    module, _, name = lie.test.partition(".")
-    assert re.search(rf"^def {name}\(", (TESTS / f"{module}.py").read_text(), re.MULTILINE)
+    module, _, name = lie.test.removesuffix("]").partition(".")
+    name, _, row = name.partition("[")
+    text = (TESTS / f"{module}.py").read_text()
+    assert re.search(rf"^def {name}\(", text, re.MULTILINE) and (not row or f'    "{row}": (' in text)

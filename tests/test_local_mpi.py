@@ -276,3 +276,9 @@ def test_a_program_of_the_mpich_abi_runs_with_each_library_that_it_loads(
         bound, mpi="mpich-ofi"
     )
     assert wrong_mpi(bound, mpi="intelmpi") == ""
+
+
+def test_a_launcher_of_no_known_library_is_left_as_it_is(site: Site) -> None:
+    wrapper = site.program("bin/mpirun", "our own wrapper")
+    site.path("bin")
+    assert found("openmpi4") == LocalMpi(wrapper)

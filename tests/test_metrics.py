@@ -7,7 +7,7 @@ import pytest
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS, TIME, UPDATE_RATE, Dimension
 from mpicampaign.records import Series
-from mpicampaign.show.numbers import quantity
+from mpicampaign.show.view import quantity
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,7 @@ LIMITS = {"normal": 0.04, "uniform": 0.05, "exponential": 0.06, "log-normal 0.5"
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("n", [4, 5, 6, 8, 10, 20])
+@pytest.mark.parametrize("n", [5, *(pytest.param(n, marks=pytest.mark.soak) for n in (4, 6, 8, 10, 20))])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_false_alarms_of_sweeps(family: str, n: int) -> None:
     whole = false_alarms(FAMILIES[family], n, 26, 1000)
@@ -131,7 +131,7 @@ def test_false_alarms_of_sweeps(family: str, n: int) -> None:
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("n", [5, 6, 10])
+@pytest.mark.parametrize("n", [5, *(pytest.param(n, marks=pytest.mark.soak) for n in (6, 10))])
 @pytest.mark.parametrize(("scatter", "limit"), [(0.03, 0.015), (0.1, 0.06)])
 def test_false_alarms_with_the_gap(scatter: float, limit: float, n: int) -> None:
     for family in ("normal", "exponential"):

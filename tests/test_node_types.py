@@ -36,6 +36,13 @@ def sizes(found: Iterable[NodeClass]) -> list[int]:
 # ---- As the scheduler reports them
 
 
+def test_a_few_megabytes_make_no_other_kind() -> None:
+    lines = [each for mb in (256_000, 255_990, 257_100) for each in nodes([f"m{mb}"], memory=mb * 2**20)]
+    large = nodes(["l1"], memory=512_000 * 2**20)
+    unknown = [replaced._replace(memory=None) for replaced in nodes(["u1", "u2"])]
+    assert sizes(grouped(lines, large, unknown)) == [3, 1, 2]
+
+
 @pytest.mark.parametrize(
     "field", [{"sockets": 1}, {"cores": 32}, {"cpus": 64}, {"memory": 128 * GIB}, {"model": "other"}]
 )

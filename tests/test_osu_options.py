@@ -87,34 +87,21 @@ def test_a_root_beyond_the_ranks_is_refused() -> None:
     assert (refusal.message, refusal.value) == ("the root must be a rank from 0 to 1", "-k fixed:2")
 
 
-@pytest.mark.parametrize(
-    ("program", "meant"),
-    [
-        ("osu_latencyy", "osu_latency"),
-        ("osu_latncy", "osu_latency"),
-        ("osu_alreduce", "osu_allreduce"),
-        ("osu_mbw_rm", "osu_mbw_mr"),
-        ("osu_latency_mtt", "osu_latency_mt"),
-        ("OSU_BW", "osu_bw"),
-    ],
-)
-def test_a_misspelt_program_has_a_suggestion(program: str, meant: str) -> None:
-    (refusal,) = faults(program, ())
-    assert (refusal.value, refusal.hint) == (program, f"did you mean {meant!r}?")
-    assert refusal.program and not refusal.doubtful
-
-
-@pytest.mark.parametrize("program", ["osu_bw2", "osu_bw_ours", "osu_partitioned_latency", "osu_stencil"])
-def test_a_program_that_resembles_none_is_warned_of(program: str) -> None:
-    (warning,) = faults(program, ())
-    assert warning.program and warning.doubtful
-    assert [each.doubtful for each in faults(program, ("--ours=3",))] == [True, True]
-    assert [each.doubtful for each in faults(program, ("--window-sise=3",))] == [True, False]
-
-
-def test_a_misspelt_option_has_a_suggestion() -> None:
+def test_what_is_misspelt_has_a_suggestion() -> None:
+    for program, meant in {
+        **{"osu_latencyy": "osu_latency", "osu_latncy": "osu_latency", "osu_alreduce": "osu_allreduce"},
+        **{"osu_mbw_rm": "osu_mbw_mr", "osu_latency_mtt": "osu_latency_mt", "OSU_BW": "osu_bw"},
+    }.items():
+        (refusal,) = faults(program, ())
+        assert (refusal.value, refusal.hint) == (program, f"did you mean {meant!r}?")
+        assert refusal.program and not refusal.doubtful
     (refusal,) = faults("osu_bw", ("--windowsize=8",))
     assert (refusal.value, refusal.hint) == ("--windowsize", "did you mean '--window-size'?")
+    for program in ("osu_bw2", "osu_bw_ours", "osu_partitioned_latency", "osu_stencil"):  # resemble none
+        (warning,) = faults(program, ())
+        assert warning.program and warning.doubtful
+        assert [each.doubtful for each in faults(program, ("--ours=3",))] == [True, True]
+        assert [each.doubtful for each in faults(program, ("--window-sise=3",))] == [True, False]
 
 
 @given(st.lists(st.text(max_size=6), max_size=6), st.sampled_from([*KINDS, "osu_other"]))
@@ -154,9 +141,8 @@ def test_what_a_placement_cannot_run_has_its_reason(
     assert found.startswith(reason) if reason else found == ""
 
 
-@pytest.mark.parametrize("program", KINDS)
-def test_every_program_may_be_named_without_its_own_section(program: str) -> None:
-    assert SUITE.benchmarks[program]["program"] == program
+def test_every_program_may_be_named_without_its_own_section() -> None:
+    assert {name: SUITE.benchmarks[name]["program"] for name in KINDS} == {name: name for name in KINDS}
 
 
 @pytest.mark.parametrize(

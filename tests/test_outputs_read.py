@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from mpicampaign.collect import outputs_read
 from mpicampaign.collect.outputs_read import OutputsRead
 
 
@@ -22,3 +25,15 @@ def look(folder: Path, output: bytes, found: str = "", asked: str = "imb", lasti
 
 def test_what_another_package_reads_is_not_kept(tmp_path: Path) -> None:
     assert look(tmp_path, b"a", lasting=False) == look(tmp_path, b"a", lasting=False) == ["", "read"]
+
+
+def test_another_content_suite_or_program_is_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    look(tmp_path, b"a")
+    assert look(tmp_path, b"b") == ["", "read"]
+    look(tmp_path, b"a")
+    assert look(tmp_path, b"a", asked="osu") == ["", "read"]
+    look(tmp_path, b"a")
+    monkeypatch.setattr(outputs_read, "program_state", lambda: "another")
+    assert look(tmp_path, b"a") == ["", "read"]

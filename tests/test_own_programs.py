@@ -18,6 +18,7 @@ from conftest import ProjectCopy, succeeded
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, OwnMetric, Provider
+from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.errors import UserError
 from mpicampaign.records import read_records
 from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
@@ -163,10 +164,27 @@ def test_the_worked_example_from_source_to_tables(project: ProjectCopy) -> None:
         alone, over = record.series
         assert (alone.columns["steps"][0] or 0) > 0
         assert len(over.columns["size"]) == len(over.columns["time"]) == 18
-    text = project.call("tables", "--campaign", "campaigns/own-program.yaml", "--format", "csv").stdout
+    text = project.ask("tables", "--campaign", "campaigns/own-program.yaml", "--format", "csv").stdout
     lines = [line for line in csv.DictReader(io.StringIO(text)) if line["metric"] == "steps"]
     assert {line["placement"]: line["unit"] for line in lines} == {
         "SHM-1": "steps/s",
         "TCP-loopback": "steps/s",
     }
     assert list((project.folder / "results/own-program/figures").glob("halo*time*.svg"))
+
+
+def test_a_value_alone_in_its_own_unit() -> None:
+    (series,) = read("MPI startup\nrate 12.5\ndone\n", cells=RATE).series
+    assert (series.label, series.columns) == ("ours", {"cells": [12.5]})
+    (metric,) = choose_metrics("own", [series], ())
+    assert (metric.name, metric.headline, metric.lower_is_better) == ("cells", True, False)
+    assert (metric.dimension.si_unit, metric.dimension.number(12.5)) == ("cells/s", "12.50")
+
+
+@pytest.mark.parametrize(
+    ("unit", "better", "value", "si"),
+    [("ms", "lower", 2.0, 2e-3), ("MiB/s", "higher", 1.0, 2**20), ("Gflop/s", "higher", 3.0, 3e9)],
+)
+def test_known_units_are_converted(unit: str, better: str, value: float, si: float) -> None:
+    (series,) = read(f"rate {value}", x=RATE | {"unit": unit, "better": better}).series
+    assert series.columns["x"] == [pytest.approx(si)]

@@ -7,6 +7,8 @@ import synthetic
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.paired import paired_placements
 from mpicampaign.records import Case, Record
+from mpicampaign.show.make import to_terminal
+from mpicampaign.show.pairs import paired_lines
 
 
 def run(group: str, placement: str, bandwidth: float, repeat: int = 1) -> Record:
@@ -28,3 +30,16 @@ def test_many_settings_are_exchanged_at_random() -> None:
     records += [run(f"h{n}", *one) for n in range(9) for one in (("IB", 1e9), ("ROCE", 2e9))]
     [found] = paired_placements(compare(records))
     assert len(found.found) == 14 and 0.3 < found.p < 0.5, "14 of 23 or more on either side: 0.40"
+
+
+def test_a_placement_that_is_better_above_a_size_in_all_settings() -> None:
+    """The same latency, twice the bandwidth: better at every size but the smallest."""
+    records = [run(group, *one) for group in "abcd" for one in (("IB", 2e9), ("ROCE", 1e9))]
+    [found] = paired_placements(compare(records))
+    assert (found.better, found.worse, len(found.found), found.settings) == ("IB", "ROCE", 4, 4)
+    assert found.p == 2 / 16, "4 of 4 settings agree in 2 of 16 exchanges"
+    [line] = paired_lines(compare(records))
+    assert line.startswith(
+        "IB was better than ROCE in 4 of 4 settings at every size above 0 B: by a factor of "
+    )
+    assert line in to_terminal(compare(records)).replace("\n    ", " ")

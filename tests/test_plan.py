@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from builders import BENCHMARK, MACHINE, campaign, plan
 
-from mpicampaign.campaign.model import Benchmark, Provider
+from mpicampaign.campaign.model import Benchmark, Placement, Provider
 from mpicampaign.errors import UserError
 from mpicampaign.expectation import UNTIL_KNOWN
 from mpicampaign.jobs.plan import choose_systems, make_plan, selected_plan
@@ -97,3 +97,11 @@ def test_program_of_the_system_goes_before_the_provider(tmp_path: Path) -> None:
     found = find_program(campaign(programs={"IMB-MPI1": str(program)}).systems["here"], BENCHMARK)
     assert (found.command, found.not_available) == (str(program), "")
     assert len(found.sha256) == 64
+
+
+def test_order_is_shuffled_by_the_recorded_seed_alone() -> None:
+    many = {f"P{n}": Placement(f"P{n}", 1, 2, "shm", sockets=1) for n in range(9)}
+    made = campaign(many)
+    assert names(plan(made).runs) == names(plan(made).runs)
+    assert names(plan(made).runs) != names(plan(replace(made, seed=2)).runs)
+    assert names(plan(made).runs)[:9] != [(name, 1) for name in many]

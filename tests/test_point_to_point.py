@@ -6,10 +6,11 @@ import subprocess
 
 import pytest
 from test_kernels import KERNELS, Build, Launch, demand_refusal
+from test_parsers import read as read_output
 
 from mpicampaign.compare.metrics import choose_metrics, link_bound
 from mpicampaign.records import Case, Record
-from mpicampaign.suites import OutputError, parse
+from mpicampaign.suites import parse
 
 pytestmark = pytest.mark.mpi
 
@@ -180,20 +181,7 @@ def test_sanitizers_find_nothing(sanitized: Build) -> None:
 
 # --- tables
 
-OUTPUT = """\
-#mpicampaign-kernel 1
-#@kernel=point_to_point
-#@version=1
-#@ranks=2
-#@columns.pairs_seconds=operation pairs size from to seconds_min seconds_median seconds_max
-#@columns.samples=operation pairs size sample block_messages seconds useful_bytes wire_bytes
-#@columns.levels=operation pairs size rank level receive_seconds merge_seconds bytes
-#@columns.sizes=operation pairs size samples warmup_samples warmup_settled converged verified
-pairs_seconds point_to_point 1 1024 0 1 4e-06 5e-06 6e-06
-samples point_to_point 1 1024 0 3 4e-06 16384 16384
-sizes point_to_point 1 1024 1 1 1 1 1
-#@end rows=3 status=ok
-"""
+OUTPUT = read_output("made/kernel_point_to_point")
 
 
 def test_tables_show_one_bandwidth_and_no_baseline() -> None:
@@ -209,10 +197,3 @@ def test_two_ranks_on_two_hosts_are_compared_with_one_direction_of_the_link() ->
     (table,) = parse("kernel", OUTPUT).series
     run = Record(Case("s", "g", "p", "b"), "kernel", 1, "ok", hosts=("a", "b"), line_rate=1e9)
     assert link_bound(run, table) == 1e9
-
-
-def test_damage_is_refused_with_a_reason() -> None:
-    with pytest.raises(OutputError, match="seconds_median is 'x', not a number"):
-        parse("kernel", OUTPUT.replace("4e-06 5e-06", "4e-06 x"))
-    with pytest.raises(OutputError, match="2 rows, but the closing line counts 3"):
-        parse("kernel", OUTPUT.replace("pairs_seconds point_to_point 1 1024 0 1 4e-06 5e-06 6e-06\n", ""))

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import pytest
 import synthetic
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.published import published_for, with_published
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.presentation import ReferenceChoice
-from mpicampaign.records import MERGED_FROM, Case, Record
+from mpicampaign.records import MERGED_FROM, Case, Record, Series
 from mpicampaign.show.make import to_markdown, to_terminal
 from mpicampaign.show.pairs import own_legend, own_lines, own_table
 from mpicampaign.show.view import View
@@ -38,6 +39,10 @@ def test_placements_of_the_table_unless_others_are_chosen() -> None:
     table = compare(own())
     assert {row.placement for row in published_for(table.tables[0], [STFC])} == {"TCP"}
     assert len(published_for(table.tables[0], [STFC])) == 13
+    for qualifiers, published in (({}, 17), ({"Lmax": "1 MiB given"}, 0)):
+        series = Series("b_eff", 8, {"b_eff": [1e9]}, qualifiers)
+        runs = [synthetic.run(Case("s", "g", "any", "b"), 1, series, suite="kernel")]
+        assert len(published_for(compare(runs).tables[0], [ReferenceChoice("b_eff-t3e")])) == published
     chosen = ReferenceChoice("stfc-2017", ("scarf15",), ("IBV", "SHM-2"))
     assert [row.placement for row in published_for(table.tables[0], [chosen])] == ["SHM-2", "IBV"]
     loop = compare(own("TCP-loopback")).tables[0]
@@ -92,3 +97,23 @@ def test_published_lines_are_marked_in_every_table() -> None:
     assert "825.9" in to_terminal(comparison, view=View("MiB/s"))
     assert "published, stfc-2017: mean of 5" in markdown and "C. Iddon" in markdown
     assert max(len(line) for line in terminal.splitlines()) <= 100
+
+
+@pytest.mark.parametrize(
+    ("suite", "series", "expected"),
+    [
+        ("kernel", Series("latency_bandwidth", 8, {"random_ring_latency": [1e-6]}), 24),
+        ("hpcc", Series("HPCC", 8, {"random_ring_latency": [1e-6]}), 24),
+        ("hpcc", Series("HPCC", 8, {"natural_ring_latency": [1e-6]}), 0),
+        ("kernel", Series("b_eff", 8, {"b_eff": [1e9]}), 17),
+        ("kernel", Series("b_eff", 8, {"b_eff": [1e9]}, {"Lmax": "1 MiB given"}), 0),
+        ("osu", Series("PingPong", 2, {"size": [0.0], "time": [1e-6]}), 0),
+        ("imb", Series("PingPong", 2, {"size": [1.0], "time": [1e-6]}), 0),
+        ("imb", Series("PingPing", 2, {"size": [0.0], "time": [1e-6]}), 0),
+    ],
+)
+def test_only_equal_definitions_are_matched(suite: str, series: Series, expected: int) -> None:
+    runs = [synthetic.run(Case("s", "g", "any", "b"), 1, series, suite=suite)]
+    table = compare(runs).tables[0]
+    choices = [ReferenceChoice(name) for name in ("stfc-2017", "hpcc-2005", "b_eff-t3e")]
+    assert len(published_for(table, choices)) == expected

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from dataclasses import replace
 
 import pytest
@@ -10,10 +11,10 @@ from conftest import ProjectCopy
 from trivial_campaign import write_trivial
 
 from mpicampaign.execution.durations import TimeLeft, estimate
-from mpicampaign.execution.progress import headline
+from mpicampaign.execution.progress import Progress, headline
 from mpicampaign.jobs.prepare import Prepared, prepare
 from mpicampaign.jobs.run import Run
-from mpicampaign.records import Case
+from mpicampaign.records import NOT_AVAILABLE, Case, Record
 
 
 @pytest.fixture
@@ -71,3 +72,20 @@ def test_the_line_of_a_run_shows_no_value_as_nothing_and_no_maximum_of_a_run_tha
     stopped = replace(whole, columns={**ends, "size": whole.columns["size"][:3]})
     line = headline(replace(run, series=(stopped,)))
     assert "maximum" not in line and "sizes above " in line and "were given up" in line
+
+
+def test_what_is_not_available_is_one_line_for_all_runs_of_a_placement(campaign: Prepared) -> None:
+    stream = io.StringIO()
+    progress = Progress(stream)
+    progress.expect(campaign.runs)
+    for run in campaign.runs:
+        case = run.case
+        record = Record(case, "osu", run.repeat, NOT_AVAILABLE, "needs 2 sockets")
+        other = replace(record, case=replace(case, benchmark="another"))
+        progress.finished(run.label, record, 0)
+        progress.finished(run.label, other, 0)
+    lines = stream.getvalue().splitlines()
+    assert sorted(line.partition("] ")[2] for line in lines) == [
+        "one: n/a: needs 2 sockets",
+        "two: n/a: needs 2 sockets",
+    ]

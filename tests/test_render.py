@@ -9,14 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import BENCHMARK, ROOT, campaign, plan, script_of
+from builders import BENCHMARK, PLACEMENTS, ROOT, campaign, plan, script_of
 
 from mpicampaign.campaign.model import Campaign, Placement
 from mpicampaign.errors import UserError
 from mpicampaign.identity import canonical
 from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
-from mpicampaign.jobs.render import claim_text, script_text
+from mpicampaign.jobs.render import claim_text, minutes, script_text
 from mpicampaign.jobs.run import Run
+from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.suites import SUITES, OutputError, parse
 from mpicampaign.verdict.evidence import read_evidence
 from mpicampaign.verdict.judge import CLAIMS
@@ -181,3 +182,18 @@ def test_whole_outputs_pass_the_scripts_own_check(suite: str) -> None:
             assert done.returncode == 0, (path.name, pattern)
         if SUITES[suite].refused:
             assert subprocess.run(["grep", "-Eq", SUITES[suite].refused, path], check=False).returncode == 1
+
+
+def test_unbound_placement_switches_the_librarys_binding_off_too() -> None:
+    assert " I_MPI_PIN=off " in text_of(campaign(), "SHM")
+    library = {
+        "SHM-2": replace(PLACEMENTS["SHM-1"], binding="library", launcher_options=("-bind-to", "core"))
+    }
+    made = campaign({"SHM-1": library["SHM-2"]})
+    assert "I_MPI_PIN" not in text_of(made)
+    assert "-bind-to core" in text_of(made)
+
+
+def test_time_limit_of_the_scheduler_leaves_room_for_set_up() -> None:
+    assert [minutes(seconds) for seconds in (60, 61, 2400, 36000)] == [6, 7, 45, 605]
+    assert [SCHEDULERS["lsf"].time(each) for each in (6, 45, 60, 605)] == ["0:06", "0:45", "1:00", "10:05"]

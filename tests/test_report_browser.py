@@ -17,7 +17,7 @@ from browser import CHROMIUM, Browser, browser
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case
-from mpicampaign.show.charts.selection import MANY_LINES
+from mpicampaign.show.charts.interactive import MANY_LINES
 from mpicampaign.show.figures.draw import draw_all
 from mpicampaign.show.report.write import write_report
 
@@ -261,17 +261,17 @@ def test_a_wide_table_fades_at_the_side_where_more_of_it_is(page: Browser) -> No
 
 
 def test_mean_and_range_can_be_shown(page: Browser) -> None:
-    small = f"getComputedStyle({TABLE}.querySelector('.number small')).display"
+    small = f"getComputedStyle({TABLE}.querySelector('td:not([class]) small')).display"
     assert page.value(small) == "none"
     page.click("document.querySelector('#tables .tools input[type=checkbox]')")
     assert page.value(small) == "block"
 
 
 def test_a_value_links_to_its_runs(page: Browser) -> None:
-    target = page.value(f"{TABLE}.querySelector('.number a').getAttribute('href')")
+    target = page.value(f"{TABLE}.querySelector('td a').getAttribute('href')")
     fold = f"document.querySelector({json.dumps(target)}).closest('details')"
     assert page.value(f"{fold}.open") is False
-    page.click(f"{TABLE}.querySelector('.number a')")
+    page.click(f"{TABLE}.querySelector('td a')")
     page.wait(f"{fold}.open")
     page.wait(f"document.querySelector({json.dumps(target)}).getBoundingClientRect().top < innerHeight")
     # Not every browser opens what is folded by itself.

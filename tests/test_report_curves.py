@@ -9,13 +9,13 @@ import synthetic
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import DISTURBED, Case, Record
+from mpicampaign.show.charts.interactive import InteractiveChart, interactive_charts
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.charts.selection import SelectionChart, selections
 from mpicampaign.show.report.curves import curve_chart
 
 
-def of(records: list[Record], unit: str = "MB/s") -> list[SelectionChart]:
-    return selections(Scene(compare(records), unit))
+def of(records: list[Record]) -> list[InteractiveChart]:
+    return interactive_charts(Scene(compare(records)))
 
 
 def test_points_of_disturbed_runs_are_hollow() -> None:

@@ -11,9 +11,9 @@ from test_charts import drawn, texts_of
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Record
-from mpicampaign.show.charts.kernels import kernels
+from mpicampaign.show.charts.curves import kernels
+from mpicampaign.show.charts.interactive import interactive_charts
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.charts.selection import selections
 
 SAME = "tree_gather (all trees, the same with 2 ranks)"
 
@@ -26,7 +26,7 @@ def of_ranks(ranks: int, placement: str = "SHM") -> list[Record]:
 
 def test_two_ranks_have_one_curve_that_says_so() -> None:
     runs = of_ranks(2)
-    (chart,) = kernels(Scene(compare(runs), "MB/s"))
+    (chart,) = kernels(Scene(compare(runs)))
     same, base = chart.panels[0].curves
     assert (same.label, base.label) == (SAME, "MPI_Gather")
     assert len(same.repeats) == 6 and not same.thin
@@ -42,15 +42,15 @@ def test_two_ranks_have_one_curve_that_says_so() -> None:
 
 
 def test_the_curves_of_the_page_likewise() -> None:
-    scene = Scene(compare(of_ranks(2)), "MB/s")
-    (useful,) = selections(scene)  # wire bandwidth is the same
+    scene = Scene(compare(of_ranks(2)))
+    (useful,) = interactive_charts(scene)  # wire bandwidth is the same
     assert [line.curve.name for line in useful.lines] == [f"g, SHM, {SAME}", "g, SHM, MPI_Gather"]
-    both = Scene(compare(of_ranks(2) + of_ranks(4, "FULL")), "MB/s")
-    lines = {line.curve.name.removesuffix(" ranks") for line in selections(both)[0].lines}
+    both = Scene(compare(of_ranks(2) + of_ranks(4, "FULL")))
+    lines = {line.curve.name.removesuffix(" ranks") for line in interactive_charts(both)[0].lines}
     assert sum(SAME in name for name in lines) == 1 and len(lines) == 5
 
 
 def test_one_tree_alone_keeps_its_name() -> None:
     runs = [replace(run, series=run.series[1:]) for run in of_ranks(2)]
-    (chart,) = kernels(Scene(compare(runs), "MB/s"))
+    (chart,) = kernels(Scene(compare(runs)))
     assert [curve.label for curve in chart.panels[0].curves] == ["tree_gather (tree min-inter)", "MPI_Gather"]

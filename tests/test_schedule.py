@@ -13,6 +13,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 from conftest import ProjectCopy, succeeded
@@ -21,15 +22,15 @@ from trivial_campaign import write_trivial
 from mpicampaign.campaign.model import Schedule
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import locked
-from mpicampaign.history.series import read_series
+from mpicampaign.history.series import OPEN, read_series
 from mpicampaign.history.ticks import BEGAN, BUSY, ENDED, TickLog
 from mpicampaign.jobs.prepare import prepare, write_scripts
 from mpicampaign.schedule import crontab
 from mpicampaign.schedule.notice import notify
 from mpicampaign.schedule.script import MAX_LOG, script_path, script_text
-from mpicampaign.schedule.tick import LOCK, Work, tick
+from mpicampaign.schedule.tick import LOCK, Work, new_name, tick
 from mpicampaign.schedule.timers import scrontab_lines, systemd_units
-from mpicampaign.schedule.times import is_due, times_of
+from mpicampaign.schedule.times import is_due, missed, times_of
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
 
@@ -287,7 +288,7 @@ def test_each_tick_makes_a_series_and_packs_the_one_before(project: ProjectCopy)
     assert len(project.results("trivial")) == 2
     notice = next((folder / "history/notices").iterdir()).read_text()
     assert "the campaign file has changed" in notice
-    listed = project.call("history", "trivial.yaml").stdout
+    listed = project.ask("history", "trivial.yaml").stdout
     assert f"{second.name}" in listed and "open, the campaign file changed" in listed
 
 
@@ -385,3 +386,21 @@ def test_a_campaign_without_a_schedule_and_one_of_half_minutes_are_refused(proje
     refused = project.call("tick", "trivial.yaml").stderr
     assert "schedule.every: must be whole minutes" in refused
     assert "schedule.notify: secrets do not belong in a campaign file" in refused
+
+
+def test_days_of_23_and_25_hours_miss_no_tick() -> None:
+    zone = ZoneInfo("Europe/Berlin")
+    for day in (datetime(2026, 3, 29, 4, tzinfo=zone), datetime(2026, 10, 25, 4, tzinfo=zone)):
+        before = (day - timedelta(days=1)).astimezone(UTC)
+        hours = day.astimezone(UTC) - before
+        assert hours in (timedelta(hours=23), timedelta(hours=25))
+        assert missed(schedule(DAY), hours) == 0
+        assert missed(schedule(DAY), hours + timedelta(days=2)) == 2
+
+
+def test_names_of_series_are_unique_and_in_order_even_if_the_clock_went_back() -> None:
+    now = datetime(2026, 11, 23, 4, tzinfo=UTC)
+    first = new_name(now, [OPEN])
+    later = new_name(now - timedelta(hours=1), [first])
+    assert first.startswith("20261123T040000Z-") and later > first
+    assert new_name(now, []) != new_name(now, [])

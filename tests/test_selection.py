@@ -64,29 +64,29 @@ def test_status_and_report_of_a_selection(project: ProjectCopy) -> None:
         "run", file, "--placement", "two", "--repeat", "1", variables={"TRIVIAL_FAILS": "1"}
     )
     assert failed.returncode == 1
-    status = project.call("status", file)
+    status = project.ask("status", file)
     assert status.returncode == 1
     assert status.stdout.splitlines()[0] == "2 finished, 1 failed, 1 not run"
     assert "  local two trivial r01: failed: the benchmark ended with exit status 7" in status.stdout
     assert str(project.folder / "results/trivial/runs/local/two/trivial/r01-") in status.stdout
     assert "  local two trivial repeat 2: not run" in status.stdout
-    data = json.loads(project.call("status", file, "--json").stdout)
+    data = json.loads(project.ask("status", file, "--json").stdout)
     assert (data["status"], data["counts"]) == (1, {"finished": 2, "failed": 1, "not run": 1})
-    chosen = project.call("status", file, "--placement", "one")
+    chosen = project.ask("status", file, "--placement", "one")
     assert chosen.returncode == 0
     assert chosen.stdout.splitlines() == ["only placement one: 2 of 4 runs", "2 finished"]
     whole = project.folder / "results/trivial/report.html"
-    assert succeeded(project.call("report", file))
+    assert succeeded(project.ask("report", file))
     before = whole.read_bytes()
-    said = project.call("report", file, "--placement", "one").stdout
+    said = project.ask("report", file, "--placement", "one").stdout
     assert "only placement one; the report of all runs is not changed" in said and "2 runs: 2 ok" in said
     assert whole.read_bytes() == before
     own = (whole.parent / "selected/report.html").read_text()
     assert "a selection of its runs" in own and "Only placement one." in own
-    assert project.call("report", file, "--placement", "one").stdout == said  # nothing is made again
-    table = project.call("tables", file, "--placement", "one", "--repeat", "2", "--format", "json")
+    assert project.ask("report", file, "--placement", "one").stdout == said  # nothing is made again
+    table = project.ask("tables", file, "--placement", "one", "--repeat", "2", "--format", "json")
     assert {row["n"] for row in json.loads(table.stdout)["rows"]} == {1}
-    assert project.call("tables", file, "--repeat", "3").returncode == 2
+    assert project.ask("tables", file, "--repeat", "3").returncode == 2
 
 
 @pytest.mark.slow
@@ -95,6 +95,6 @@ def test_status_names_a_placement_that_is_not_available_once(project: ProjectCop
     matrix = [{"host_groups": "local", "placements": "wide", "benchmarks": "trivial"}]
     file = write_trivial(project, placements={"wide": wide}, matrix=matrix).name
     assert succeeded(project.call("run", file))
-    counts, line = project.call("status", file).stdout.splitlines()
+    counts, line = project.ask("status", file).stdout.splitlines()
     assert counts == "2 not available"
     assert line.startswith("  local wide: not available, 2 runs: needs 100 cores; ")

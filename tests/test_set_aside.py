@@ -68,3 +68,22 @@ def test_what_cannot_be_read_becomes_an_attempt(tmp_path: Path) -> None:
     assert "output.txt: " in line
     assert len(list(script.folder.glob("attempts/*/output.txt"))) == 1
     assert not script.output.exists()
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        ({"host": "n1"}, "it was made on n1, not on "),
+        ({"program": "6" * 64}, "the program has changed: 666666666666 then, 555555555555 now"),
+        ({"library": "before"}, f"the MPI library has changed: {checksum('before')[:12]} then"),
+    ],
+)
+def test_a_result_of_another_state_is_kept_whole_beside_its_run(
+    tmp_path: Path, made: dict[str, str], reason: str
+) -> None:
+    script = result(tmp_path, **made)  # type: ignore[arg-type]
+    [line] = set_aside_faulty([script])
+    assert reason in line
+    kept = script.folder.parent / "earlier" / f"{script.folder.name}-1"
+    assert {path.name for path in kept.iterdir()} == {"claim", "result"}
+    assert not script.folder.exists()

@@ -213,7 +213,7 @@ def in_page(text: str) -> Shown:
         heads = re.findall(r'<th scope="col" data-kind="number"[^>]*>([^<]+) <small>(.*?)</small>', table)
         for row in table.partition("<tbody>")[2].split("<tr>")[1:]:
             group, placement = re.findall(r">(g\d) <b>(P\d)</b>", row)[0]
-            cells = row.split('<td class="number')[1:]
+            cells = row.split("<td data-v")[1:]
             for (metric, unit), cell in zip(heads, cells, strict=True):
                 text = html.unescape(" ".join(re.findall(r">([^<]+)<", cell)))
                 first, *ends, mean, low, high = re.findall(NUMBER, re.split(" at | of ", text)[0])

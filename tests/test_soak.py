@@ -7,24 +7,29 @@ import random
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cluster_site import Site
+from cluster_site import Site, killed_after
 from conftest import ProjectCopy, succeeded
 from default_signals import popen_with_default_signals
 from minicluster import BLUE, MiniCluster
 from trivial_campaign import write_trivial
 
-from mpicampaign.records import OK, VERIFIED, read_records
+from mpicampaign.records import OK
 
 pytestmark = pytest.mark.soak
 
-LAUNCHES, JOBS, KILLS, HONEST = 2000, 1000, 40, 300
+LAUNCHES, JOBS, KILLS = 2000, 1000, 40
+KINDS = (signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
 
 
 def test_thousands_of_launches_with_kills_lose_and_double_nothing(project: ProjectCopy) -> None:
-    """Counted by the launcher itself: a run that was active when its campaign was killed is adopted."""
+    """Counted by the launcher itself: a run that was active when its campaign was killed is adopted.
+
+    Each call is killed after some launches, however slow the machine is.
+    """
     log = project.folder / "launches"
     benchmark = {"suite": "osu", "program": "true", "provider": {"kind": "path", "location": "/bin/true"}}
     write_trivial(
@@ -34,8 +39,11 @@ def test_thousands_of_launches_with_kills_lose_and_double_nothing(project: Proje
         benchmarks={"first": benchmark, "second": benchmark},
         matrix=[{"host_groups": "local", "placements": ["one", "two"], "benchmarks": ["first", "second"]}],
     )
+    log.touch()
+    launched: Callable[[], int] = lambda: len(log.read_text().splitlines())  # noqa: E731
     generator = random.Random(5)
     for _ in range(KILLS):
+        enough = launched() + generator.randrange(1, 40)
         process = popen_with_default_signals(
             project.command("run", "--campaign", "trivial.yaml"),
             cwd=project.folder,
@@ -44,7 +52,8 @@ def test_thousands_of_launches_with_kills_lose_and_double_nothing(project: Proje
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        time.sleep(generator.uniform(2.0, 8.0))
+        while launched() < enough and process.poll() is None:
+            time.sleep(0.01)
         os.killpg(
             process.pid, generator.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
         )
@@ -53,11 +62,10 @@ def test_thousands_of_launches_with_kills_lose_and_double_nothing(project: Proje
     results = project.results("trivial")
     ended = list((project.folder / "results/trivial").glob("runs/*/*/*/*/attempts/*/evidence.txt"))
     interrupted = ["interrupted by signal" in path.read_text() for path in ended]
-    launched = len(log.read_text().splitlines())
-    print(f"{launched} launches, {len(results)} results, {sum(interrupted)} interrupted by {KILLS} kills")
+    print(f"{launched()} launches, {len(results)} results, {sum(interrupted)} interrupted by {KILLS} kills")
     assert len(results) == LAUNCHES
     assert all(interrupted)
-    assert LAUNCHES <= launched <= LAUNCHES + len(interrupted)
+    assert LAUNCHES <= launched() <= LAUNCHES + len(interrupted)
 
 
 @pytest.mark.usefixtures("cluster_parts")
@@ -68,31 +76,10 @@ def test_a_thousand_jobs_with_kills_are_submitted_once(tmp_path: Path) -> None:
         site.write(repeats=JOBS)
         generator = random.Random(11)
         for _ in range(KILLS):
-            name = generator.choice(["KILL", "KILL", "TERM", "HUP", "INT"])
-            limit = f"{generator.uniform(2.0, 9.0):.2f}"
-            site.run(before=("timeout", "--signal", name, "--kill-after=30", limit))
+            site.run(before=killed_after("", generator.choice(KINDS), generator.randrange(1, 200)))
         assert succeeded(site.run(timeout=3600))
         counted = site.submissions()
         print(f"{sum(counted.values())} submissions of {len(counted)} jobs by {KILLS + 1} calls")
         assert len(counted) == JOBS
         assert set(counted.values()) == {1}
         assert [record.status for record in site.records()] == [OK] * JOBS
-
-
-@pytest.mark.usefixtures("imb")
-def test_honest_launches_are_never_contradicted(project: ProjectCopy) -> None:
-    text = f"""\
-campaign: honest
-repeats: {HONEST // 3}
-time_limit: 1 min
-systems: {{this-machine: {{scheduler: none, mpi: wheel}}}}
-host_groups: {{local: {{system: this-machine}}}}
-benchmarks: {{PingPong: {{arguments: -iter 300 -time 1 -msglog 16:20 PingPong}}}}
-matrix: [{{host_groups: local, placements: [SHM-1, SHM, TCP-loopback], benchmarks: PingPong}}]
-"""
-    (project.folder / "honest.yaml").write_text(text)
-    assert succeeded(project.call("run", "--campaign", "honest.yaml", timeout=3600))
-    _, records = read_records(project.folder / "results/honest/records.jsonl")
-    verdicts = [record.verdict for record in records]
-    print(f"{verdicts.count(VERIFIED)} of {len(verdicts)} verified")
-    assert verdicts == [VERIFIED] * HONEST

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mpicampaign.compare.findings import Recorded
 from mpicampaign.records import UNVERIFIED
-from mpicampaign.show.footnotes import footnote_texts
+from mpicampaign.show.tables import footnote_texts
 from mpicampaign.show.view import View
 
 

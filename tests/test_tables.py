@@ -15,7 +15,7 @@ from mpicampaign.dimension import RATIO
 from mpicampaign.records import Case
 from mpicampaign.show.data import COLUMNS
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
-from mpicampaign.show.numbers import size_range
+from mpicampaign.show.view import size_range
 from mpicampaign.text import clip, display_width, pad, repeats_text, visible
 
 HOSTILE = synthetic.HOSTILE

@@ -104,7 +104,7 @@ def test_the_example_compares_three_libraries(project: ProjectCopy, test_mpi: Ca
     example = yaml.safe_load((PROJECT / "campaigns/three-mpis.yaml").read_text())
     short = example | {"repeats": 2, "busy_machine": "rank"}
     (project.folder / "three.yaml").write_text(yaml.safe_dump(short))
-    plan = project.call("plan", "three.yaml").stdout
+    plan = project.ask("plan", "three.yaml").stdout
     assert plan.count("n/a: no launcher of") == 4 and plan.count("mpich/bin: make mpis") == 2
     wheels = project.folder / "build/mpi"
     wheels.mkdir(parents=True)

@@ -39,10 +39,147 @@ def altered(text: str, old: str, new: str) -> str:
     return text.replace(old, new, 1)
 
 
-def test_honest_run_is_verified() -> None:
-    verdict, reasons = verdict_of(HONEST)
-    assert verdict == VERIFIED, reasons
-    assert any("no interface carried it" in reason for reason in reasons)
+PAIR = (rank_lines(0, "blue1", 0), rank_lines(1, "blue2", 0))  # one rank on each of two nodes
+TWO_EACH = [rank_lines(n, f"blue{1 + n // 2}", n % 2) for n in range(4)]
+FREE = [rank_lines(rank, "blue1", rank, allowed="0-7") for rank in (0, 1)]
+UNBOUND = CLAIM.replace("binding=core", "binding=none").replace("sockets=1", "sockets=")
+TCP_RUN = RUN.replace("FABRICS=shm", "FABRICS=ofi").replace(
+    "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=220000000"
+)
+QUIET = TCP_RUN.replace("220000000", "2000")
+TCP = evidence_text(TCP_CLAIM, TCP_RUN, *PAIR)
+TWO_EACH_CLAIM = TCP_CLAIM.replace("ranks=2", "ranks=4").replace("ranks_per_node=1", "ranks_per_node=2")
+IBV_CLAIM = TCP_CLAIM.replace("transport=tcp", "transport=ibv").replace("interface=eth0", "interface=")
+INTEL_IBV = INTEL_SHM + "[0] MPI startup(): libfabric provider: verbs;ofi_rxm\n"
+NO_MEMORY = "\n".join(line for line in HONEST.split("\n") if ".memory=" not in line)
+MOVED = altered(HONEST, "rank 1 end.cpu=1", "rank 1 end.cpu=0")
+DECLARED_TOPOLOGY = evidence_text(
+    CLAIM,
+    RUN,
+    "node blue1 declared_topology=/recorded\n",
+    rank_lines(0, "blue1", 0),
+    rank_lines(1, "blue1", 1),
+)
+
+
+def counted(name: str, after: int, before: int = 0) -> str:
+    """A counter of blue1 and its difference."""
+    return f"node blue1 before.{name}={before}\nnode blue1 after.{name}={after}\n"
+
+
+def over_infiniband(after: int, device: str = "mlx5_0", claim: str = IBV_CLAIM) -> str:
+    """The counters of InfiniBand count four bytes."""
+    return evidence_text(claim, QUIET, counted(f"ib.{device}.port_xmit_data", after), *PAIR)
+
+
+OF_DEVICE = IBV_CLAIM.replace("device=\n", "device=mlx5_0\n")
+SECOND = counted("net.eth1.tx_bytes", 220000000)
+# With several ranks per node, TCP to the node's own address is counted on lo.
+OVER_LO = "\n".join(line for line in TCP_RUN.splitlines() if ".net.lo." not in line) + "\n"
+OVER_LO += counted("net.lo.tx_bytes", 900000000)
+
+
+def loopback(count: int) -> str:
+    """105 MB of payload cannot explain 900 MB over loopback; it can explain 200 MB."""
+    return altered(HONEST, "after.net.lo.rx_bytes=5", f"after.net.lo.rx_bytes={count}")
+
+
+def of_members(pattern: str) -> str:
+    return altered(HONEST, "claim members=blue*", f"claim members={pattern}")
+
+
+WHOLE_RUNS = {
+    "honest": (HONEST, INTEL_SHM, VERIFIED, "no interface carried it"),
+    "no evidence": ("", INTEL_SHM, UNVERIFIED, ""),
+    "no evidence library": (evidence_text(CLAIM, RUN), INTEL_SHM, UNVERIFIED, "evidence library"),
+    "evidence switched off": (
+        altered(evidence_text(CLAIM, RUN), "claim evidence=on", "claim evidence=off"),
+        *(INTEL_SHM, UNVERIFIED, "evidence is off in the campaign file"),
+    ),
+    "no counter": (
+        "\n".join(line for line in HONEST.split("\n") if ".net." not in line),
+        *(INTEL_SHM, UNVERIFIED, "no interface counters"),
+    ),
+    "memory not recorded": (NO_MEMORY, INTEL_SHM, UNVERIFIED, ""),
+    "a kernel that does not tell where memory is": (
+        NO_MEMORY.replace("numa_maps=yes", "numa_maps=no"),
+        *(INTEL_SHM, VERIFIED, ""),
+    ),
+    "submitted with a script of an earlier version": (
+        altered(HONEST, "script_sha256=abc123", "script_sha256=abc124"),
+        *(INTEL_SHM, VERIFIED, ""),
+    ),
+    "fell back to libfabric": (HONEST, INTEL_TCP, CONTRADICTED, "it used tcp"),
+    **{
+        f"members {pattern}": (of_members(pattern), INTEL_SHM, VERIFIED, "")
+        for pattern in ("blue1", "blue*", "blue1.site.org", "red* blue*", "*.org")
+    },
+    "members blue": (of_members("blue"), INTEL_SHM, CONTRADICTED, ""),
+    "two ranks on one core": (
+        evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 0)),
+        *(INTEL_SHM, CONTRADICTED, "share CPU 0"),
+    ),
+    "two threads of one core": (
+        evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 4))
+        + "rank 0 start.core=0\nrank 1 start.core=0\n",
+        *(INTEL_SHM, CONTRADICTED, "share core 0 of socket 0"),
+    ),
+    "a bound rank ended on another CPU": (
+        altered(MOVED, "rank 1 end.allowed=1", "rank 1 end.allowed=0"),
+        *(INTEL_SHM, CONTRADICTED, "binding: rank 1 was moved from CPU 1 to CPU 0"),
+    ),
+    "single processes in place of ranks": (
+        evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(0, "blue1", 1)),
+        *(INTEL_SHM, CONTRADICTED, "more than once"),
+    ),
+    "unbound": (evidence_text(UNBOUND, RUN, *FREE), INTEL_SHM, VERIFIED, ""),
+    "unbound, but a rank is bound": (
+        evidence_text(UNBOUND, RUN, FREE[0], rank_lines(1, "blue1", 1)),
+        *(INTEL_SHM, CONTRADICTED, "bound to CPU 1"),
+    ),
+    "declared topology": (DECLARED_TOPOLOGY, INTEL_SHM, DECLARED, "declared by /recorded"),
+    "declared topology, other sockets": (
+        altered(DECLARED_TOPOLOGY, "rank 1 start.socket=0", "rank 1 start.socket=1"),
+        *(INTEL_SHM, CONTRADICTED, ""),
+    ),
+    "TCP": (TCP, INTEL_TCP, VERIFIED, ""),
+    "TCP, nothing moved": (evidence_text(TCP_CLAIM, QUIET, *PAIR), INTEL_TCP, CONTRADICTED, "payload moved"),
+    "TCP, but the library reports shared memory": (TCP, INTEL_SHM, CONTRADICTED, ""),
+    "TCP striped over a second interface": (
+        evidence_text(TCP_CLAIM, TCP_RUN, SECOND, *PAIR),
+        *(INTEL_TCP, CONTRADICTED, "interface eth1"),
+    ),
+    "TCP over an interface below a bond": (
+        evidence_text(TCP_CLAIM, TCP_RUN, SECOND, "node blue1 below.eth0/eth1=yes\n", *PAIR),
+        *(INTEL_TCP, VERIFIED, ""),
+    ),
+    "TCP over lo between ranks of one node": (
+        evidence_text(TWO_EACH_CLAIM, OVER_LO, *TWO_EACH),
+        *(INTEL_TCP, VERIFIED, ""),
+    ),
+    "TCP over lo": (evidence_text(TCP_CLAIM, OVER_LO, *PAIR), INTEL_TCP, CONTRADICTED, ""),
+    "InfiniBand": (over_infiniband(30_000_000), INTEL_IBV, VERIFIED, ""),
+    "InfiniBand, too little": (over_infiniband(1000), INTEL_IBV, CONTRADICTED, ""),
+    "InfiniBand device": (over_infiniband(30_000_000, "mlx5_0", OF_DEVICE), INTEL_IBV, VERIFIED, ""),
+    "InfiniBand, other device": (
+        over_infiniband(30_000_000, "mlx5_1", OF_DEVICE),
+        INTEL_IBV,
+        CONTRADICTED,
+        "",
+    ),
+    "loopback of others": (loopback(900_000_000), INTEL_SHM, VERIFIED, ""),
+    "loopback of others, no report": (loopback(900_000_000), "", UNVERIFIED, ""),
+    "loopback": (loopback(200_000_000), INTEL_SHM, CONTRADICTED, ""),
+    "loopback, no report": (loopback(200_000_000), "", CONTRADICTED, ""),
+}
+
+
+@pytest.mark.parametrize("run", WHOLE_RUNS)
+def test_verdicts_of_whole_runs(run: str) -> None:
+    text, output, expected, reason = WHOLE_RUNS[run]
+    verdict, reasons = verdict_of(text, output)
+    assert verdict == expected, reasons
+    assert any(reason in each for each in reasons), reasons
 
 
 ALTERATIONS = [
@@ -108,19 +245,6 @@ def test_one_missing_value_leaves_it_unverified(kind: str, line: str) -> None:
     assert any(reason.startswith(kind) for reason in reasons), reasons
 
 
-def test_without_any_counter_nothing_is_verified() -> None:
-    text = "\n".join(line for line in HONEST.split("\n") if ".net." not in line)
-    verdict, reasons = verdict_of(text)
-    assert verdict == UNVERIFIED
-    assert any("no interface counters" in reason for reason in reasons), reasons
-
-
-def test_a_kernel_that_does_not_tell_where_memory_is() -> None:
-    lines = [line for line in HONEST.split("\n") if ".memory=" not in line]
-    assert verdict_of("\n".join(lines))[0] == UNVERIFIED
-    assert verdict_of("\n".join(lines).replace("numa_maps=yes", "numa_maps=no"))[0] == VERIFIED
-
-
 @pytest.mark.parametrize("key", ["system", "placement", "repeat", "identity"])
 def test_the_result_of_another_run_is_contradicted(key: str) -> None:
     claim = dict(line.removeprefix("claim ").split("=", 1) for line in CLAIM.splitlines())
@@ -139,50 +263,6 @@ def test_a_setting_is_compared_as_it_is() -> None:
         same = text.replace("env.I_MPI_FABRICS=shm", f"env.I_MPI_FABRICS={value}")
         assert verdict_of(same)[0] == VERIFIED, value
         assert verdict_of(text)[0] == CONTRADICTED
-
-
-def test_a_script_that_was_rendered_before_an_upgrade_is_not_a_lie() -> None:
-    """A queued job was submitted with an earlier version of its script."""
-    assert verdict_of(altered(HONEST, "script_sha256=abc123", "script_sha256=abc124"))[0] == VERIFIED
-
-
-def test_evidence_that_the_campaign_switched_off_is_named() -> None:
-    text = altered(evidence_text(CLAIM, RUN), "claim evidence=on", "claim evidence=off")
-    verdict, reasons = verdict_of(text)
-    assert verdict == UNVERIFIED
-    assert "evidence is off in the campaign file" in reasons[0]
-
-
-def test_without_the_evidence_library_nothing_is_verified() -> None:
-    verdict, reasons = verdict_of(evidence_text(CLAIM, RUN))
-    assert verdict == UNVERIFIED
-    assert any("evidence library" in reason for reason in reasons)
-
-
-def test_no_evidence_file_is_unverified() -> None:
-    assert verdict_of("")[0] == UNVERIFIED
-
-
-def test_library_that_fell_back_to_libfabric_is_contradicted() -> None:
-    verdict, reasons = verdict_of(HONEST, INTEL_TCP)
-    assert verdict == CONTRADICTED
-    assert any("it used tcp" in reason for reason in reasons)
-
-
-@pytest.mark.parametrize(
-    ("pattern", "member"),
-    [
-        ("blue1", True),
-        ("blue*", True),
-        ("blue1.site.org", True),
-        ("red* blue*", True),
-        ("blue", False),
-        ("*.org", True),
-    ],
-)
-def test_members_of_the_host_group(pattern: str, member: bool) -> None:
-    verdict, _ = verdict_of(altered(HONEST, "claim members=blue*", f"claim members={pattern}"))
-    assert verdict == (VERIFIED if member else CONTRADICTED)
 
 
 def test_a_run_cannot_claim_what_its_campaign_did_not() -> None:
@@ -214,20 +294,6 @@ def test_the_tools_that_bound_the_ranks_are_named_with_their_memory_policy() -> 
     assert of_own_run(read(text.replace("taskset", "numactl")), "")["binding"] == "core"
 
 
-def test_two_ranks_on_one_core_are_contradicted() -> None:
-    text = evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 0))
-    verdict, reasons = verdict_of(text)
-    assert verdict == CONTRADICTED
-    assert any("share CPU 0" in reason for reason in reasons)
-
-
-def test_a_bound_rank_that_ended_on_another_cpu_is_contradicted() -> None:
-    text = altered(HONEST, "rank 1 end.cpu=1", "rank 1 end.cpu=0")
-    verdict, reasons = verdict_of(altered(text, "rank 1 end.allowed=1", "rank 1 end.allowed=0"))
-    assert verdict == CONTRADICTED
-    assert reasons == ("binding: rank 1 was moved from CPU 1 to CPU 0",)
-
-
 @pytest.mark.parametrize(
     ("start", "end", "moved"), [("3", "5", True), ("3", "3", False), ("", "5", False), ("3", "?", False)]
 )
@@ -238,115 +304,12 @@ def test_a_bound_rank_that_was_moved_and_came_back(start: str, end: str, moved: 
     assert not moved or reasons == ("binding: rank 1 changed its CPU 2 times between start and end",)
 
 
-def test_single_processes_instead_of_ranks_are_contradicted() -> None:
-    text = evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(0, "blue1", 1))
-    verdict, reasons = verdict_of(text)
-    assert verdict == CONTRADICTED
-    assert any("more than once" in reason for reason in reasons)
-
-
-def test_unbound_claim_is_contradicted_by_a_bound_rank() -> None:
-    claim = CLAIM.replace("binding=core", "binding=none").replace("sockets=1", "sockets=")
-    free = [rank_lines(rank, "blue1", rank, allowed="0-7") for rank in (0, 1)]
-    assert verdict_of(evidence_text(claim, RUN, *free))[0] == VERIFIED
-    bound = [free[0], rank_lines(1, "blue1", 1)]
-    verdict, reasons = verdict_of(evidence_text(claim, RUN, *bound))
-    assert verdict == CONTRADICTED
-    assert any("bound to CPU 1" in reason for reason in reasons)
-
-
-TCP_RUN = RUN.replace("FABRICS=shm", "FABRICS=ofi").replace(
-    "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=220000000"
-)
-TCP = evidence_text(TCP_CLAIM, TCP_RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue2", 0))
-
-
-def test_tcp_between_two_nodes() -> None:
-    verdict, reasons = verdict_of(TCP, INTEL_TCP)
-    assert verdict == VERIFIED, reasons
-
-
-def test_tcp_label_on_shared_memory_is_contradicted() -> None:
-    quiet = altered(TCP, "after.net.eth0.tx_bytes=220000000", "after.net.eth0.tx_bytes=2000")
-    verdict, reasons = verdict_of(quiet, INTEL_TCP)
-    assert verdict == CONTRADICTED
-    assert any("payload moved" in reason for reason in reasons)
-    assert verdict_of(TCP, INTEL_SHM)[0] == CONTRADICTED
-
-
-def test_traffic_striped_over_a_second_interface_is_contradicted() -> None:
-    second = "node blue1 before.net.eth1.tx_bytes=0\nnode blue1 after.net.eth1.tx_bytes=200000000\n"
-    verdict, reasons = verdict_of(evidence_text(TCP_CLAIM, TCP_RUN, second, *rank_pair()), INTEL_TCP)
-    assert verdict == CONTRADICTED
-    assert any("interface eth1" in reason for reason in reasons)
-
-
-def rank_pair() -> tuple[str, str]:
-    return rank_lines(0, "blue1", 0), rank_lines(1, "blue2", 0)
-
-
-def test_interface_below_a_bond_is_the_same_traffic() -> None:
-    below = "node blue1 before.net.eth1.tx_bytes=0\nnode blue1 after.net.eth1.tx_bytes=220000000\n"
-    below += "node blue1 below.eth0/eth1=yes\n"
-    assert verdict_of(evidence_text(TCP_CLAIM, TCP_RUN, below, *rank_pair()), INTEL_TCP)[0] == VERIFIED
-
-
-def test_ranks_of_one_node_reach_each_other_over_loopback() -> None:
-    """With several ranks per node, TCP to the node's own address is counted on lo."""
-    lo = "node blue1 before.net.lo.tx_bytes=0\nnode blue1 after.net.lo.tx_bytes=900000000\n"
-    run = "\n".join(line for line in TCP_RUN.splitlines() if ".net.lo." not in line) + "\n" + lo
-    claim = TCP_CLAIM.replace("ranks=2", "ranks=4").replace("ranks_per_node=1", "ranks_per_node=2")
-    ranks = [rank_lines(n, f"blue{1 + n // 2}", n % 2) for n in range(4)]
-    assert verdict_of(evidence_text(claim, run, *ranks), INTEL_TCP)[0] == VERIFIED
-    assert verdict_of(evidence_text(TCP_CLAIM, run, *rank_pair()), INTEL_TCP)[0] == CONTRADICTED
-
-
-def test_infiniband_counters_count_four_bytes() -> None:
-    claim = TCP_CLAIM.replace("transport=tcp", "transport=ibv").replace("interface=eth0", "interface=")
-    ports = "node blue1 before.ib.mlx5_0.port_xmit_data=0\nnode blue1 after.ib.mlx5_0.port_xmit_data={}\n"
-    quiet = TCP_RUN.replace("220000000", "2000")
-    enough = evidence_text(claim, quiet, ports.format(30_000_000), *rank_pair())
-    provider = INTEL_SHM + "[0] MPI startup(): libfabric provider: verbs;ofi_rxm\n"
-    assert verdict_of(enough, provider)[0] == VERIFIED
-    too_few = evidence_text(claim, quiet, ports.format(1000), *rank_pair())
-    assert verdict_of(too_few, provider)[0] == CONTRADICTED
-
-
-def test_traffic_over_another_infiniband_device_is_contradicted() -> None:
-    claim = TCP_CLAIM.replace("transport=tcp", "transport=ibv").replace("interface=eth0", "interface=")
-    port = "node blue1 before.ib.{0}.port_xmit_data=0\nnode blue1 after.ib.{0}.port_xmit_data=30000000\n"
-    claim = claim.replace("device=\n", "device=mlx5_0\n")
-    quiet = TCP_RUN.replace("220000000", "2000")
-    provider = INTEL_SHM + "[0] MPI startup(): libfabric provider: verbs;ofi_rxm\n"
-    for device, expected in (("mlx5_0", VERIFIED), ("mlx5_1", CONTRADICTED)):
-        text = evidence_text(claim, quiet, port.format(device), *rank_pair())
-        assert verdict_of(text, provider)[0] == expected
-
-
-def test_two_threads_of_one_core_are_one_core() -> None:
-    cores = "".join(f"rank {rank} start.core=0\n" for rank in (0, 1))
-    ranks = rank_lines(0, "blue1", 0) + rank_lines(1, "blue1", 4) + cores
-    verdict, reasons = verdict_of(evidence_text(CLAIM, RUN, ranks))
-    assert verdict == CONTRADICTED
-    assert any("share core 0 of socket 0" in reason for reason in reasons)
-
-
 def test_small_payload_needs_the_librarys_report() -> None:
     small = (Series("PingPong", 2, {"size": [8.0], "repetitions": [1000.0], "time": [2e-7]}),)
     assert judge(read(HONEST), INTEL_SHM, small)[0] == VERIFIED
     verdict, reasons = judge(read(HONEST), "", small)
     assert verdict == UNVERIFIED
     assert any("too little for counters" in reason for reason in reasons)
-
-
-def test_declared_topology_is_never_plainly_verified() -> None:
-    declared = "node blue1 declared_topology=/recorded\n"
-    text = evidence_text(CLAIM, RUN, declared, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 1))
-    verdict, reasons = verdict_of(text)
-    assert verdict == DECLARED != VERIFIED
-    assert "declared by /recorded" in reasons[0]
-    lie = altered(text, "rank 1 start.socket=0", "rank 1 start.socket=1")
-    assert verdict_of(lie)[0] == CONTRADICTED
 
 
 def test_payload_counts_repetitions() -> None:
@@ -392,10 +355,7 @@ def test_two_ranks_of_osu_that_sent_nothing_are_contradicted(title: str) -> None
 
 
 def test_two_active_ranks_of_one_node_need_not_use_the_network() -> None:
-    claim = TCP_CLAIM.replace("ranks=2", "ranks=4").replace("ranks_per_node=1", "ranks_per_node=2")
-    ranks = [rank_lines(n, f"blue{1 + n // 2}", n % 2) for n in range(4)]
-    quiet = TCP_RUN.replace("220000000", "2000")
-    text = evidence_text(claim, quiet, *ranks)
+    text = evidence_text(TWO_EACH_CLAIM, QUIET, *TWO_EACH)
     assert judge(read(text), INTEL_TCP, table("PingPong", 2))[0] == VERIFIED
     assert judge(read(text), INTEL_TCP, table("Sendrecv", 4))[0] == CONTRADICTED
 
@@ -404,16 +364,8 @@ def test_a_host_without_active_ranks_carries_nothing() -> None:
     """Of four nodes only those of ranks 0 and 1 take part in a ping-pong."""
     claim = TCP_CLAIM.replace("nodes=2", "nodes=4").replace("ranks=2", "ranks=4")
     ranks = [rank_lines(rank, f"blue{host}", 0) for rank, host in enumerate((2, 3, 0, 1))]
-    quiet = evidence_text(claim, TCP_RUN.replace("220000000", "2000"), *ranks)
+    quiet = evidence_text(claim, QUIET, *ranks)
     assert judge(read(quiet), INTEL_TCP, table("PingPong", 2))[0] == VERIFIED
-
-
-def test_more_traffic_than_the_run_can_have_moved_is_that_of_others() -> None:
-    """105 MB of payload cannot explain 900 MB over loopback; it can explain 200 MB."""
-    for count, verdict in ((900_000_000, VERIFIED), (200_000_000, CONTRADICTED)):
-        busy = altered(HONEST, "after.net.lo.rx_bytes=5", f"after.net.lo.rx_bytes={count}")
-        assert verdict_of(busy)[0] == verdict
-        assert verdict_of(busy, "")[0] == (CONTRADICTED if verdict == CONTRADICTED else UNVERIFIED)
 
 
 def test_a_benchmark_without_sizes_moves_nothing_that_is_known() -> None:

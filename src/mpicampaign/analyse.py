@@ -72,7 +72,7 @@ def analyse(
     else:
         keep_earlier(folder, records)
     figures = in_background(
-        partial(draw_all, comparison, target / "figures", view.unit, formats, few=not every_figure)
+        partial(draw_all, comparison, target / "figures", view, formats, few=not every_figure)
     )
     keep(target, plan.campaign, presentation.title, view, records, comparison)
     write_report(

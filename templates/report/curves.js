@@ -3,18 +3,32 @@
 
 const NEAR = 25; // units of a drawing
 
-// The points of a path in the units of its drawing, with their texts.
+// The points of a path in the units of its drawing, with their texts. Its steps: l dx dy…, h dx…, v dy…
 function pointsOf(path, line) {
-  const steps = path.getAttribute("d").match(/-?[\d.]+/g).map(Number);
+  const steps = path.getAttribute("d").split(/(?=[lhv])/).flatMap((part) => {
+    const numbers = part.match(/-?[\d.]+/g).map(Number);
+    if (part[0] === "h") return numbers.map((dx) => [dx, 0]);
+    if (part[0] === "v") return numbers.map((dy) => [0, dy]);
+    return numbers.flatMap((dx, i) => (i % 2 ? [] : [[dx, numbers[i + 1]]]));
+  });
   let [x, y] = [0, 0];
   return path.dataset.v.split(" ").map((text, i) => {
-    [x, y] = [x + steps[2 * i], y + steps[2 * i + 1]];
+    [x, y] = [x + steps[i][0], y + steps[i][1]];
     return { x, y, text, path, line };
   });
 }
 
+const plotOf = (chart) => chart.querySelector(".plot > svg");
+
+// What the places across are called; charts over the same ticks share the list.
+function labelsOf(plot) {
+  const { x, labels } = plot.closest("[data-x]").dataset;
+  const texts = labels.split(",");
+  return new Map(x.split(" ").map((place, i) => [Number(place).toFixed(1), texts[i]]));
+}
+
 function prepare(chart) {
-  const plot = chart.querySelector(".plot > svg");
+  const plot = plotOf(chart);
   const tip = chart.querySelector(".tip");
   const lines = [...plot.querySelectorAll(".line")];
   const facets = [...chart.querySelectorAll("[data-facet]")].map((facet) => [...facet.querySelectorAll("label")]);
@@ -23,14 +37,13 @@ function prepare(chart) {
   const mark = document.createElementNS(plot.namespaceURI, "circle");
   mark.setAttribute("r", 4);
   mark.setAttribute("class", "mark");
-  const { x: xs, sizes, unit } = plot.dataset;
-  const sizeAt = new Map(xs.split(" ").map((x, i) => [Number(x).toFixed(1), sizes.split(",")[i]]));
+  let labels; // of the places across
   let curves; // the points of each path
   let read = null; // the one that is read out
 
   function shown() {
     curves ??= lines.flatMap((line) => [...line.querySelectorAll("path")].map((path) => pointsOf(path, line)));
-    return curves.filter(([{ path, line }]) => !line.classList.contains("off") && (repeats.checked || path.parentNode === line));
+    return curves.filter(([{ path, line }]) => !line.classList.contains("off") && (repeats?.checked || path.parentNode === line));
   }
 
   function highlight(chosen) {
@@ -48,8 +61,11 @@ function prepare(chart) {
     mark.setAttribute("cy", point.y);
     plot.append(mark);
     const paths = [...point.line.querySelectorAll("path")];
-    const of = point.path === paths[0] ? `median of ${paths.length - 1} repeats` : point.path.dataset.title;
-    tip.textContent = `${point.text} ${unit} at ${sizeAt.get(point.x.toFixed(1))}\n${paths[0].dataset.title}\n${of}`;
+    const median = paths.length > 1 ? `\nmedian of ${paths.length - 1} repeats` : "";
+    const of = point.path === paths[0] ? median : `\n${point.path.dataset.title}`;
+    labels ??= labelsOf(plot);
+    const value = `${point.text} ${plot.dataset.unit} at ${labels.get(point.x.toFixed(1))}`;
+    tip.textContent = `${value}\n${paths[0].dataset.title}${of}`;
     const { width, height } = plot.viewBox.baseVal;
     tip.classList.toggle("left", point.x > width / 2);
     tip.style.left = `${(100 * point.x) / width}%`;
@@ -65,10 +81,11 @@ function prepare(chart) {
     for (const line of lines) {
       line.classList.toggle("off", facets.some((_, i) => !boxOf(line, i).querySelector("input").checked));
     }
-    plot.classList.toggle("each", repeats.checked);
+    plot.classList.toggle("each", repeats?.checked ?? false);
     show(null);
     const count = lines.filter((line) => !line.classList.contains("off")).length;
-    chart.querySelector("[role=status]").textContent = `${count} of ${lines.length} lines`;
+    const status = chart.querySelector("[role=status]");
+    if (status) status.textContent = `${count} of ${lines.length} lines`;
   }
 
   for (const title of plot.querySelectorAll("title")) { // the browser shows these without a script

@@ -168,8 +168,14 @@ const folds = [...document.querySelectorAll("main details")].filter((fold) => fo
 const openBefore = new Map();
 let searched; // units with their texts, made for the first search
 
+// The texts of a table's units; facts that all runs of a case share stand below its table.
+function textsOf(table) {
+  const shared = table.closest(".case")?.querySelector(".shared")?.textContent ?? "";
+  return unitsOf(table).map((unit) => [unit, `${unit.textContent} ${shared}`.toLowerCase(), table]);
+}
+
 function search() {
-  searched ??= tables.flatMap((table) => unitsOf(table).map((unit) => [unit, unit.textContent.toLowerCase(), table]));
+  searched ??= tables.flatMap(textsOf);
   const terms = box.value.toLowerCase().split(/\s+/).filter(Boolean);
   const matching = new Set();
   let shown = 0;

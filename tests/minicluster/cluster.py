@@ -244,13 +244,6 @@ class MiniCluster:
         self._begin_node(self.nodes[node])
         self._finish_node(self.nodes[node])
 
-    def stop_slurmd(self, node: str) -> None:
-        """Jobs on the node live on."""
-        self.administer(["sh", "-c", "kill $(cat /run/slurmd.pid)"], node)
-
-    def start_slurmd(self, node: str) -> None:
-        self.administer(["slurmd", "-N", node], node)
-
     def cut_link(self, node: str, interface: str = "eth0") -> None:
         self.administer(["ip", "link", "set", f"{node}-{interface}", "down"])
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from mpicampaign.compare.metrics import choose_metrics, read, stopped_at
 from mpicampaign.execution.durations import TimeLeft
 from mpicampaign.records import DISTURBED, FAILED, NOT_AVAILABLE, OK, QUIET, VERIFIED
-from mpicampaign.show.numbers import quantity
+from mpicampaign.show.view import quantity
 from mpicampaign.text import visible_lines
 from mpicampaign.units import format_size
 

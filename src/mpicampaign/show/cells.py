@@ -11,10 +11,10 @@ from mpicampaign.compare.matrix import absence_of
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.document import Box
-from mpicampaign.show.numbers import size_range
 from mpicampaign.show.pairs import change_ratio
 from mpicampaign.show.runs import marks_of
 from mpicampaign.show.sentences import absence
+from mpicampaign.show.view import size_range
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:

@@ -7,24 +7,15 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import OF_ONE_SERIES
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
+from mpicampaign.show import pairs
 from mpicampaign.show.cells import published_sources, row_name
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
-from mpicampaign.show.numbers import percent
-from mpicampaign.show.pairs import (
-    OWN,
-    PAIRED,
-    PAIRED_LEGEND,
-    own_legend,
-    own_lines,
-    pair_sentence,
-    pair_sentences,
-    paired_lines,
-)
 from mpicampaign.show.rankings import BUSY, disturbed_lines, errors_text, ranking_text, stated_lines
 from mpicampaign.show.runs import condition_text, explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.tables import brief_grid, full_grid, median_text, published_grid, range_text
+from mpicampaign.show.view import percent
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -89,8 +80,8 @@ def _full_parts(comparison: Comparison, table: Table, view: View) -> Iterator[No
     yield from _published(table)
     stated = [line for one in _stated(table) for line in stated_lines(one)]
     rankings = map(ranking_text, table.rankings)
-    pairs = [sentence for ranking in table.rankings for sentence in pair_sentences(ranking, view)]
-    yield from _items([*stated, *rankings, *pairs, *disturbed_lines(comparison, table, view)])
+    sentences = [sentence for ranking in table.rankings for sentence in pairs.pair_sentences(ranking, view)]
+    yield from _items([*stated, *rankings, *sentences, *disturbed_lines(comparison, table, view)])
 
 
 # Brief
@@ -141,22 +132,22 @@ def _answered(question: str, answers: Sequence[Node]) -> list[Node]:
 
 def _own(comparison: Comparison, view: View) -> list[Node]:
     """The campaign's own host groups against those of others."""
-    lines = own_lines(comparison, view)
-    return [Heading(OWN), *_items(lines), Paragraph(own_legend(comparison))] if lines else []
+    lines = pairs.own_lines(comparison, view)
+    return [Heading(pairs.OWN), *_items(lines), Paragraph(pairs.own_legend(comparison))] if lines else []
 
 
 def _paired(comparison: Comparison) -> list[Node]:
     """Placements of few repeats."""
-    lines = paired_lines(comparison)
-    return [Heading(PAIRED), *_items(lines), Paragraph(PAIRED_LEGEND)] if lines else []
+    lines = pairs.paired_lines(comparison)
+    return [Heading(pairs.PAIRED), *_items(lines), Paragraph(pairs.PAIRED_LEGEND)] if lines else []
 
 
 def _ranking(table: Table, ranking: Ranking, view: View) -> Statement:
     """The verdict, then the best against its nearest rivals and the last."""
-    pairs = ranking.pairs_of_best
-    shown = pairs if len(pairs) <= 3 else (*pairs[:2], pairs[-1])
+    found = ranking.pairs_of_best
+    shown = found if len(found) <= 3 else (*found[:2], found[-1])
     text = f"{table.title}, {ranking_text(ranking)}"
-    return Statement(text, tuple(pair_sentence(pair, view) for pair in shown))
+    return Statement(text, tuple(pairs.pair_sentence(pair, view) for pair in shown))
 
 
 # What the tables mean, and what is left out

@@ -159,8 +159,8 @@ Node = Heading | Caption | Paragraph | Items | Statement | Grid
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """A part of a page; ``title``: in the table of contents."""
+class Section:
+    """A section of a page; ``title``: in the table of contents."""
 
     nodes: tuple[PageNode, ...]
     anchor: str = ""
@@ -195,4 +195,4 @@ class Verbatim:
     label: str
 
 
-PageNode = Node | Part | Fold | Drawing | Verbatim
+PageNode = Node | Section | Fold | Drawing | Verbatim

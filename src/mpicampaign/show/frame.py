@@ -6,9 +6,8 @@ No other programs than these run, and without them everything is still there.
 from __future__ import annotations
 
 import hashlib
-import json
 from base64 import b64encode
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -28,7 +27,6 @@ def framed(
     header: Markup | None = None,
     contents: Mapping[str, str] | None = None,
     programs: Sequence[Markup] = (),
-    data: Markup | None = None,
 ) -> str:
     """The whole page.
 
@@ -36,7 +34,6 @@ def framed(
     ----------
     contents : titles of parts by anchor, the table of contents
     programs : scripts, which alone may run
-    data : what the programs draw, as JSON
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
@@ -54,21 +51,12 @@ def framed(
         contents=contents or {},
         programs=programs,
         policy=Markup(" ".join(map(script_hash, programs)) or "'none'"),
-        data=data,
     )
 
 
 def program(name: str) -> Markup:
     """One of the page's own scripts."""
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
-
-
-def inline_json(data: Any) -> Markup:
-    """JSON for a script element: no character is markup or ends a line of a script."""
-    text = json.dumps(data, separators=(",", ":"), allow_nan=False)  # ASCII: no U+2028 either
-    for sign in "<>&":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return Markup(text)
 
 
 def script_hash(text: str) -> str:

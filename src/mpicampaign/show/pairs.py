@@ -8,8 +8,7 @@ from mpicampaign.compare.own import own_against_others
 from mpicampaign.compare.paired import paired_placements
 from mpicampaign.dimension import RATIO, TIME
 from mpicampaign.grouping import grouped
-from mpicampaign.show.numbers import percent, probability
-from mpicampaign.show.view import DEFAULT
+from mpicampaign.show.view import DEFAULT, percent, probability
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL
 from mpicampaign.text import visible
 from mpicampaign.units import format_size

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare import findings
 from mpicampaign.dimension import BANDWIDTH, RATIO
 from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
-from mpicampaign.show.numbers import quantity, rough_percent, size_range
-from mpicampaign.show.view import DEFAULT
+from mpicampaign.show.view import DEFAULT, quantity, rough_percent, size_range
 from mpicampaign.statistics.modes import LOW
 from mpicampaign.text import repeats_text, visible
 from mpicampaign.units import format_size

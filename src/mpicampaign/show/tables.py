@@ -7,36 +7,29 @@ row and metric, as a terminal shows them. Full: a column for each metric, for re
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.findings import MODES, OFF, OUTLIER
 from mpicampaign.compare.matrix import matrix, ranks_of
-from mpicampaign.show.cells import (
-    STATISTICS,
-    MetricCell,
-    absent_box,
-    change_box,
-    metric_cell,
-    placement_name,
-    published_mark,
-    row_name,
-    statistic_of,
-)
+from mpicampaign.show import cells
 from mpicampaign.show.document import Box, Grid
-from mpicampaign.show.footnotes import Footnotes, footnote_texts, row_texts
 from mpicampaign.show.runs import condition_note, explained, marks_of, offered
-from mpicampaign.show.sentences import absence, brief
+from mpicampaign.show.sentences import KIND_NAMES, absence, brief, reason
 from mpicampaign.show.view import MATRIX
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from mpicampaign.compare.changes import Changes
+    from mpicampaign.compare.findings import Note
     from mpicampaign.compare.matrix import Matrix
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, PublishedRow, Table
+    from mpicampaign.records import Case
     from mpicampaign.show.document import Line
     from mpicampaign.show.view import View
 
@@ -91,8 +84,8 @@ def matrix_grid(found: Matrix, view: View) -> Grid:
     def box(host_group: str, placement: str) -> Box:
         row, reasons = found.row(host_group, placement), found.absence(host_group, placement)
         if row is None or reasons:
-            return absent_box(reasons, footnotes.mark(absence(reasons)))
-        shown = metric_cell(row, found.metric, view)
+            return cells.absent_box(reasons, footnotes.mark(absence(reasons)))
+        shown = cells.metric_cell(row, found.metric, view)
         said = [f"of {shown.bound}"] if shown.bound else []
         marks = map(footnotes.mark, (*said, *(texts[note] for note in row.notes)))
         return shown.box(view.statistic)._replace(marks=tuple(dict.fromkeys((*marks_of(row), *marks))))
@@ -108,7 +101,7 @@ def change_grid(found: Matrix, changes: Changes) -> Grid:
 
     def box(host_group: str, placement: str) -> Box:
         row = found.row(host_group, placement)
-        return change_box(changes.of(row, found.metric) if row else None, footnotes.mark)
+        return cells.change_box(changes.of(row, found.metric) if row else None, footnotes.mark)
 
     title = f"{found.title}: median, times that of {changes.since or 'the earlier series'}"
     return _matrix_grid(title, found, box, footnotes)
@@ -129,43 +122,45 @@ def long_grid(
 ) -> Grid:
     """A line for each row that shows the metric; of `LONG_COLUMNS` those asked for, else all in use."""
     footnotes = Footnotes()
-    shown = [metric_cell(row, metric, view, changes) for row in table.rows if row.shows(metric)]
+    shown = [cells.metric_cell(row, metric, view, changes) for row in table.rows if row.shows(metric)]
     texts = row_texts((one.row.case, text) for one in shown for text in _said(one))
     lines: list[tuple[Line, dict[str, Box]]] = []
     for one in shown:
         said = [texts[one.row.case, text] for text in _said(one)]
         marks = tuple(dict.fromkeys(map(footnotes.mark, said)))
-        name = Box(placement_name(table, one.row), () if one.reasons else marks)
-        cells = _absent_cells(one, marks[0]) if one.reasons else _cells(one, changes, footnotes)
-        lines.append(((comparison.place(one.row), name), cells))
-    used = {name for _, cells in lines for name, box in cells.items() if box.text}
+        name = Box(cells.placement_name(table, one.row), () if one.reasons else marks)
+        boxes = _absent_cells(one, marks[0]) if one.reasons else _cells(one, changes, footnotes)
+        lines.append(((comparison.place(one.row), name), boxes))
+    used = {name for _, boxes in lines for name, box in boxes.items() if box.text}
     columns = view.columns or [name for name in LONG_COLUMNS if name not in _OPTIONAL or name in used]
     return Grid(
         f"{table.title}, {metric.name} ({view.unit_of(metric.dimension)})",
         2,
         ("host group", "placement", *columns),
-        tuple((*names, *(cells.get(name, "") for name in columns)) for names, cells in lines),
+        tuple((*names, *(boxes.get(name, "") for name in columns)) for names, boxes in lines),
         (*explained(one.row for one in shown), *footnotes.lines),
     )
 
 
-def _said(shown: MetricCell) -> list[str]:
+def _said(shown: cells.MetricCell) -> list[str]:
     """What is said of a row: why it has no value, else its notes."""
     return [shown.absence] if shown.reasons else [brief(note, shown.view) for note in shown.row.notes]
 
 
-def _absent_cells(shown: MetricCell, mark: str) -> dict[str, Box]:
+def _absent_cells(shown: cells.MetricCell, mark: str) -> dict[str, Box]:
     """The number of repeats, and the reason in the place of the first value."""
     row, columns = shown.row, shown.view.columns or LONG_COLUMNS
     first = next((name for name in columns if name != "n"), "")
-    return {"n": Box(f"{row.counted}/{row.planned}"), first: absent_box(shown.reasons, mark)}
+    return {"n": Box(f"{row.counted}/{row.planned}"), first: cells.absent_box(shown.reasons, mark)}
 
 
-def _cells(shown: MetricCell, changes: Changes | None, footnotes: Footnotes) -> dict[str, Box]:
+def _cells(shown: cells.MetricCell, changes: Changes | None, footnotes: Footnotes) -> dict[str, Box]:
     """The cells of a line by their columns."""
     texts = {"n": shown.n, "interval": shown.interval, "at": shown.at, "bound": shown.bound}
-    cells = {name: Box(text) for name, text in texts.items()} | {name: shown.box(name) for name in STATISTICS}
-    return cells | ({"changed": change_box(shown.change, footnotes.mark)} if changes else {})
+    boxes = {name: Box(text) for name, text in texts.items()} | {
+        name: shown.box(name) for name in cells.STATISTICS
+    }
+    return boxes | ({"changed": cells.change_box(shown.change, footnotes.mark)} if changes else {})
 
 
 def absent_grid(comparison: Comparison, table: Table) -> Grid:
@@ -175,9 +170,9 @@ def absent_grid(comparison: Comparison, table: Table) -> Grid:
     lines = tuple(
         (
             comparison.place(row),
-            placement_name(table, row),
+            cells.placement_name(table, row),
             f"{row.counted}/{row.planned}",
-            absent_box(row.absence, footnotes.mark(texts[row.case, absence(row.absence)])),
+            cells.absent_box(row.absence, footnotes.mark(texts[row.case, absence(row.absence)])),
         )
         for row in table.rows
     )
@@ -187,12 +182,14 @@ def absent_grid(comparison: Comparison, table: Table) -> Grid:
 # Full
 
 
-def full_grid(comparison: Comparison, table: Table, view: View, write: Callable[[MetricCell], str]) -> Grid:
+def full_grid(
+    comparison: Comparison, table: Table, view: View, write: Callable[[cells.MetricCell], str]
+) -> Grid:
     """A line for each row, a column for each metric; ``write``: what stands in a cell."""
     heads = [f"{metric.name} ({view.unit_of(metric.dimension)})" for metric in table.metrics] or ["values"]
     lines = tuple(
         (
-            row_name(comparison, table, row),
+            cells.row_name(comparison, table, row),
             f"{row.counted}/{row.planned}",
             *([absence(row.absence)] if row.absence else _full_boxes(row, view, write) or [""]),
         )
@@ -201,20 +198,20 @@ def full_grid(comparison: Comparison, table: Table, view: View, write: Callable[
     return Grid("", 1, ("host group, placement", "n", *heads), lines)
 
 
-def _full_boxes(row: Row, view: View, write: Callable[[MetricCell], str]) -> list[Box | str]:
-    found = [MetricCell(row, cell, view) for cell in row.cells]
+def _full_boxes(row: Row, view: View, write: Callable[[cells.MetricCell], str]) -> list[Box | str]:
+    found = [cells.MetricCell(row, cell, view) for cell in row.cells]
     return [shown.absence if shown.reasons else Box(write(shown), marks_of(row)) for shown in found]
 
 
-def median_text(shown: MetricCell) -> str:
+def median_text(shown: cells.MetricCell) -> str:
     """``0.25 [0.24, 0.27]``; of a fraction with its bound."""
     bound = f" of {shown.bound}" if shown.bound else ""
     return f"{shown.box('median').text} {shown.interval}".rstrip() + bound
 
 
-def range_text(shown: MetricCell) -> str:
+def range_text(shown: cells.MetricCell) -> str:
     """``0.25 (0.24 to 0.27)``: mean and range."""
-    mean, low, high = (shown.box(name).text for name in STATISTICS[1:])
+    mean, low, high = (shown.box(name).text for name in cells.STATISTICS[1:])
     return f"{mean} ({low} to {high})"
 
 
@@ -225,10 +222,10 @@ def brief_grid(comparison: Comparison, table: Table, metrics: Sequence[Metric], 
     """One line for each row and metric of what is shown together, then the published values."""
     lines: list[Sequence[str | Box]] = []
     for row in (row for row in offered(table) if row.shows(metrics[0])):
-        names = [comparison.place(row), placement_name(table, row)]
+        names = [comparison.place(row), cells.placement_name(table, row)]
         for metric in metrics if row.counted else metrics[:1]:
             part = metric.part if row.counted and not metric.bound else ""
-            lines.append((*names, part, *_brief_boxes(metric_cell(row, metric, view))))
+            lines.append((*names, part, *_brief_boxes(cells.metric_cell(row, metric, view))))
             names = ["", ""]
     lines += published_cells(table, metrics, view)
     header = ("host group", "placement", "", "n", "median", "[interval]", "mean", "min", "max")
@@ -236,12 +233,12 @@ def brief_grid(comparison: Comparison, table: Table, metrics: Sequence[Metric], 
     return Grid("", 3, (*header, at), tuple(map(tuple, lines)), remarks=1)
 
 
-def _brief_boxes(shown: MetricCell) -> list[str | Box]:
+def _brief_boxes(shown: cells.MetricCell) -> list[str | Box]:
     """The values, the sizes of a maximum and the bound of a fraction; or why there are none."""
     if shown.reasons:
         return [shown.n, shown.absence]
     bound = f" of {shown.bound}" if shown.bound else ""
-    median, *others = map(shown.box, STATISTICS)
+    median, *others = map(shown.box, cells.STATISTICS)
     return [shown.n, median, shown.interval, *(str(box.text) for box in others), shown.at + bound]
 
 
@@ -261,7 +258,7 @@ def _of_metric(table: Table, metric: Metric, view: View) -> list[list[str]]:
     if len(rows) > _MOST_LINES:
         values = [row.values[metric] for row in rows]
         low, high = (view.number(value, metric.dimension) for value in (min(values), max(values)))
-        marks = ", ".join(dict.fromkeys(visible(published_mark(row)) for row in rows))
+        marks = ", ".join(dict.fromkeys(visible(cells.published_mark(row)) for row in rows))
         return [[f"{len(rows)} systems", "", metric.part, "", "", "", "", low, high, marks]]
     return [_published_line(row, metric, view) for row in rows]
 
@@ -269,7 +266,7 @@ def _of_metric(table: Table, metric: Metric, view: View) -> list[list[str]]:
 def _published_line(row: PublishedRow, metric: Metric, view: View) -> list[str]:
     names = [visible(row.host_group), visible(row.placement), metric.part, str(row.n)]
     value = view.number(row.values[metric], metric.dimension)
-    return [*names, "", "", value, "", "", visible(published_mark(row))]
+    return [*names, "", "", value, "", "", visible(cells.published_mark(row))]
 
 
 def published_grid(table: Table, view: View) -> Grid:
@@ -279,7 +276,92 @@ def published_grid(table: Table, view: View) -> Grid:
     lines = []
     for row in table.published:
         values = [(row.values.get(metric), metric.dimension) for metric in metrics]
-        cells = ["" if value is None else view.number(value, what) for value, what in values]
+        texts = ["" if value is None else view.number(value, what) for value, what in values]
         name = f"{row.system}/{row.host_group} {row.placement}"
-        lines.append((name, f"{published_mark(row)}: {statistic_of(row)}", *cells))
+        lines.append((name, f"{cells.published_mark(row)}: {cells.statistic_of(row)}", *texts))
     return Grid("", 2, ("host group, placement", "statistic", *heads), tuple(lines))
+
+
+# Footnotes: their marks, and in short what the notes of rows have in common
+
+MOST = 4  # footnotes of one kind in a table; more are said as one
+_LONG = "each is in the long layout and the report"
+_FINDINGS = {
+    OFF: "a whole run differs from the others over its message sizes",
+    OUTLIER: "one repeat is far from the median of the repeats, at some sizes at least",
+    MODES: "the repeats fall into two bands at some sizes; a median or mean may be a value that no run had",
+}
+# What tells one case from the next in a reason: quoted commands, and terms that hold a digit.
+_OWN = re.compile(r"'[^']*'|\b\S*\d\S*?(?=[;,:.)]*(?:\s|$))")
+
+
+class Footnotes:
+    """Marks a, b, c… of footnotes, one for each text."""
+
+    def __init__(self) -> None:
+        self._marks: dict[str, str] = {}
+
+    def mark(self, text: str) -> str:
+        """The mark of this text."""
+        return self._marks.setdefault(text, _letters(len(self._marks)))
+
+    @property
+    def lines(self) -> tuple[tuple[str, str], ...]:
+        """Every mark with its text, in order."""
+        return tuple((mark, text) for text, mark in self._marks.items())
+
+
+def _letters(index: int) -> str:
+    """a to z, then aa, ab…"""
+    first, second = divmod(index, 26)
+    return (_letters(first - 1) if first else "") + chr(ord("a") + second)
+
+
+def footnote_texts(notes: Iterable[Note], view: View) -> Mapping[Note, str]:
+    """A text for each note of a table; those that differ only in numbers, names or commands share one."""
+    kinds: dict[str, list[Note]] = {}
+    for note in dict.fromkeys(notes):
+        kinds.setdefault(note.kind, []).append(note)
+    return {note: text for kind, found in kinds.items() for note, text in _texts(kind, found, view).items()}
+
+
+def _texts(kind: str, notes: Sequence[Note], view: View) -> dict[Note, str]:
+    reasons = {note: reason(note, view) for note in notes}
+    groups: dict[str, list[str]] = {}
+    for text in dict.fromkeys(reasons.values()):
+        groups.setdefault("" if kind in _FINDINGS else _OWN.sub("…", text), []).append(text)
+    shared = {text: _shared(kind, common, group) for common, group in groups.items() for text in group}
+    if len(groups) > MOST:
+        several = f"{KIND_NAMES[kind]}, for {len(shared)} reasons: {_LONG}"
+        return dict.fromkeys(notes, several)
+    return {note: shared[text] for note, text in reasons.items()}
+
+
+def _shared(kind: str, common: str, reasons: Sequence[str]) -> str:
+    """The only reason, or what several have in common."""
+    name = KIND_NAMES[kind]
+    if len(reasons) == 1:
+        return f"{name}: {reasons[0]}" if reasons[0] else name
+    if kind in _FINDINGS:
+        return f"{name}: {_FINDINGS[kind]} ({len(reasons)} notes: {_LONG})"
+    return f"{name}: {common}"
+
+
+def row_texts(said: Iterable[tuple[Case, str]]) -> Mapping[tuple[Case, str], str]:
+    """A text for what is said of each case, with all that it says.
+
+    Those that differ only in the names of their own host group and placement, which the row shows, share
+    one.
+    """
+    general = {(case, text): _without_names(text, case) for case, text in said}
+    texts: dict[str, set[str]] = {}
+    for (_, text), common in general.items():
+        texts.setdefault(common, set()).add(text)
+    return {key: common if len(texts[common]) > 1 else key[1] for key, common in general.items()}
+
+
+def _without_names(text: str, case: Case) -> str:
+    for name, general in ((case.host_group, "the host group"), (case.placement, "the placement")):
+        # not within a longer name or a path
+        text = re.sub(rf"(?<![\w./-]){re.escape(visible(name))}(?![\w/-])", general, text)
+    return text

@@ -10,7 +10,6 @@ from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.model import CoreMap, Field
 from mpicampaign.show.charts.scene import left_out
-from mpicampaign.show.numbers import quantity
 from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:
@@ -104,17 +103,17 @@ def _map(
     def field(key: _Pair) -> Field | None:
         if key not in values:
             return None
-        text = dimension.number(values[key], scene.unit)
+        text = scene.view.number(values[key], dimension)
         share = math.log(values[key] / worst) / math.log(best / worst) if low < high else 1.0
         return Field(text, values[key], share)
 
     title = f"core_pairs: {title}"
-    ends = [quantity(value, dimension, scene.unit) for value in (best, worst)]
+    ends = [scene.view.quantity(value, dimension) for value in (best, worst)]
     return CoreMap(
         title,
         f"From the rank at the left to the rank above.{said}",
         f"{title}: from {ends[0]} to {ends[1]} between {len(ranks)} ranks.{_classes_text(scene, first)}",
-        dimension.unit(scene.unit).name,
+        scene.view.unit_of(dimension),
         tuple(ranks),
         tuple(tuple(field((a, b)) for b in ranks) for a in ranks),
         tuple(tuple(_class_of(first, (a, b)) for b in ranks) for a in ranks),
@@ -178,5 +177,5 @@ def _classes_text(scene: Scene, first: _Pairs) -> str:
     said = []
     for which, pairs in sorted(members.items()):
         known = [first.latency[key] for key, _ in pairs if key in first.latency]
-        said += [f"class {which} {quantity(median(known), TIME, scene.unit)}"] if known else []
+        said += [f"class {which} {scene.view.quantity(median(known), TIME)}"] if known else []
     return f" Latency by class: {', '.join(said)}." if said else ""

@@ -1,19 +1,20 @@
-"""Charts over message size: a panel for each host group or for each placement."""
+"""Charts over message size: a panel for each host group or placement, and those of the bundled kernels."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.metrics import curve
 from mpicampaign.dimension import BANDWIDTH, COUNT, TIME, Unit
 from mpicampaign.grouping import grouped
-from mpicampaign.show.charts.looks import COLOURS
-from mpicampaign.show.charts.model import Axis, Curve, CurveChart, CurvePanel, Repeat
-from mpicampaign.show.charts.scales import Scale, scale_for
-from mpicampaign.show.charts.scene import HOST_GROUP, left_out, repeats_of
-from mpicampaign.show.numbers import quantity, size_range
+from mpicampaign.show.charts.looks import COLOURS, LINES
+from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
+from mpicampaign.show.charts.scales import Scale
+from mpicampaign.show.charts.scene import HOST_GROUP, SERIES, left_out, repeats_of, without_twins
 from mpicampaign.show.sentences import absence
+from mpicampaign.show.view import size_range
 from mpicampaign.statistics.medians import median
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
@@ -33,10 +34,10 @@ COLUMNS = {USEFUL: ("bandwidth", BANDWIDTH), WIRE: ("wire bandwidth", BANDWIDTH)
 _BYTES = Unit("", 1.0)
 
 
-def curve_of(row: Row, column: str, look: Look, name: str, label: str = "", thin: bool = False) -> Curve:
+def curve_of(row: Row, column: str, look: Look, name: str, label: str = "", thin: bool = False) -> ChartCurve:
     """A column of a row: the repeats that count, and their median at each size."""
     repeats = tuple(Repeat(run, curve(series, column)) for run, series in row.curves)
-    return Curve(name, label, look, medians_of(row, column), repeats, thin)
+    return ChartCurve(name, label, look, medians_of(row, column), repeats, thin)
 
 
 def medians_of(row: Row, column: str) -> dict[int, float]:
@@ -68,7 +69,7 @@ def by_host_group(scene: Scene, table: Table) -> CurveChart | None:
     return CurveChart(title, caption, _alt(scene, table, title, table.rows), across, drawn)
 
 
-def _of_placement(scene: Scene, table: Table, row: Row) -> Curve:
+def _of_placement(scene: Scene, table: Table, row: Row) -> ChartCurve:
     look, label = scene.look(table, row), scene.label(table, row)
     return curve_of(row, column_of(table), look, scene.name(table, row), label)
 
@@ -115,7 +116,7 @@ def _panels(scene: Scene, table: Table, rows: Iterable[Row]) -> Iterator[tuple[s
                 yield title + (f", {number} of {len(parts)}" if len(parts) > 1 else ""), part
 
 
-def _of_host_groups(scene: Scene, table: Table, rows: Sequence[Row]) -> list[Curve]:
+def _of_host_groups(scene: Scene, table: Table, rows: Sequence[Row]) -> list[ChartCurve]:
     """Curves named by host group; with the system where those of several lie in one panel."""
     several = len({row.case.system for row in rows}) > 1
     curves = []
@@ -154,14 +155,14 @@ def column_of(table: Table) -> str:
 
 
 def log_axes(
-    scene: Scene, curves: Sequence[Curve], column: str, across_name: str = SIZE
+    scene: Scene, curves: Sequence[ChartCurve], column: str, across_name: str = SIZE
 ) -> tuple[Axis, Axis] | None:
     """Logarithmic axes that hold all the curves; ``None`` where they can show no value."""
     across, up = size_axis(curves, across_name), value_axis(scene, curves, column, logarithmic=True)
     return (across, up) if across is not None and up is not None else None
 
 
-def size_axis(curves: Iterable[Curve], name: str = SIZE) -> Axis | None:
+def size_axis(curves: Iterable[ChartCurve], name: str = SIZE) -> Axis | None:
     """Message sizes; a logarithmic axis shows all but 0 B."""
     sizes = [size for each in curves for repeat in each.repeats for size in repeat.values if size > 0]
     if not sizes:
@@ -169,17 +170,15 @@ def size_axis(curves: Iterable[Curve], name: str = SIZE) -> Axis | None:
     return Axis(name, COUNT, _BYTES, Scale(min(sizes) / 1.3, max(sizes) * 1.3))
 
 
-def value_axis(scene: Scene, curves: Iterable[Curve], column: str, logarithmic: bool) -> Axis | None:
+def value_axis(scene: Scene, curves: Iterable[ChartCurve], column: str, logarithmic: bool) -> Axis | None:
     """Times or bandwidths, those at 0 B left out; ``None`` where all are zero.
 
     It includes the medians: one of zero and another value is smaller than all other values.
     """
     name, dimension = COLUMNS[column]
-    unit = scene.unit_of(dimension)
     lines = (line for each in curves for line in (each.median, *(repeat.values for repeat in each.repeats)))
     pairs = (pair for line in lines for pair in line.items())
-    scale = scale_for((value / unit.size for size, value in pairs if size > 0 and value > 0), logarithmic)
-    return Axis(name, dimension, unit, scale) if scale else None
+    return scene.axis(name, dimension, (v for size, v in pairs if size > 0 and v > 0), logarithmic)
 
 
 # As text
@@ -211,4 +210,72 @@ def largest(scene: Scene, row: Row, name: str, column: str) -> str:
     if not points:
         return f"{name} {absence(row.absence) or 'has no values'}"
     value, size = max(points, key=itemgetter(0))
-    return f"{name} at most {quantity(value, dimension, scene.unit)} at {format_size(size)}"
+    return f"{name} at most {scene.view.quantity(value, dimension)} at {format_size(size)}"
+
+
+# The bundled kernels: useful and wire bandwidth, a panel for each placement
+
+
+def kernels(scene: Scene) -> Iterator[CurveChart]:
+    """One chart for each kernel and host group that has curves."""
+    pairs = [(table, row) for table in scene.comparison.tables if table.useful for row in table.rows]
+    groups = grouped(pairs, lambda pair: (pair[0].benchmark, scene.place(pair[1])))
+    for (benchmark, place), members in groups.items():
+        chart = _kernel(scene, benchmark, place, members)
+        if chart is not None:
+            yield chart
+
+
+def _kernel(
+    scene: Scene, benchmark: str, place: str, members: Sequence[tuple[Table, Row]]
+) -> CurveChart | None:
+    counted = without_twins(pair for pair in members if pair[1].counted)
+    panels = grouped(counted, lambda pair: scene.label(*pair))
+    curves = {label: [c for pair in of for c in _curves(scene, *pair)] for label, of in panels.items()}
+    drawn = [each for of_panel in curves.values() for each in of_panel]
+    per_rank = any(table.useful and table.useful.per == "rank" for table, _ in members)
+    axes = log_axes(scene, drawn, USEFUL, f"{SIZE} per rank" if per_rank else SIZE)
+    if axes is None:
+        return None
+    across, up = axes
+    parts = tuple(CurvePanel(label, up, tuple(of_panel)) for label, of_panel in curves.items())
+    title, caption = _text(benchmark, place, _baseline(members))
+    caption += without_place(across, parts) + left_out(scene, [row for _, row in members])
+    said = "; ".join(
+        largest(scene, row, f"{table.title}, {scene.name(table, row)}", USEFUL) for table, row in members
+    )
+    return CurveChart(title, caption, f"{title}. {said}", across, parts, keyed=True)
+
+
+def _curves(scene: Scene, table: Table, row: Row) -> Iterator[ChartCurve]:
+    """Useful bandwidth, and wire bandwidth where it differs."""
+    label, name = visible(table.label), f"{table.title}, {scene.name(table, row)}"
+    look = scene.looks[SERIES][label]
+    useful, wire = (replace(look, line=line) for line in LINES[:2])
+    if table.is_baseline:
+        yield curve_of(row, USEFUL, look, name, label)
+    elif not (table.useful and table.useful.wire) or row.ranks == 2:  # one message: both are the same
+        yield curve_of(row, USEFUL, useful, name, label)
+    else:
+        yield curve_of(row, USEFUL, useful, name, f"{label}, useful")
+        yield curve_of(row, WIRE, wire, f"{name}, wire", f"{label}, wire", thin=True)
+
+
+def _baseline(members: Sequence[tuple[Table, Row]]) -> str:
+    """The series with which the others are compared; empty where there is none."""
+    named = (table.useful.baseline for table, _ in members if table.useful)
+    return next(filter(None, named), "")
+
+
+def _text(benchmark: str, place: str, baseline: str) -> tuple[str, str]:
+    """Title and caption."""
+    benchmark = visible(benchmark)
+    if not baseline:
+        title = f"{benchmark}: bandwidth of all active pairs together, {place}"
+        caption = "Each thick line is a number of pairs that are active at once, the median over repeats."
+        return title, caption + " Thin lines: each repeat."
+    caption = "Useful bandwidth counts each block once, wire bandwidth once for every edge of the tree "
+    caption += "that it crosses (the same for two ranks); "
+    caption += f"only useful bandwidth can be compared with {baseline}. "
+    caption += "Thick lines: the median over repeats; thin lines: each repeat."
+    return f"{benchmark}: useful and wire bandwidth beside {baseline}, {place}", caption

@@ -1,4 +1,4 @@
-"""Dot plots: a line for each host group and placement, a point for each repeat, range, median and mean."""
+"""Dot plots: a row for each host group and placement, a point for each repeat, range, median and mean."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.metrics import printed_sizes
 from mpicampaign.dimension import TIME
 from mpicampaign.records import VERIFIED
-from mpicampaign.show.charts.beside import lines_of, published_text
+from mpicampaign.show.cells import published_mark, statistic_of
 from mpicampaign.show.charts.curves import column_of
 from mpicampaign.show.charts.looks import COLOURS
-from mpicampaign.show.charts.model import Axis, Dot, DotCell, DotChart, DotColumn
-from mpicampaign.show.charts.scales import scale_for
-from mpicampaign.show.charts.scene import LONGEST, kind_of, left_out, repeats_of
-from mpicampaign.show.numbers import quantity
+from mpicampaign.show.charts.model import Dot, DotCell, DotChart, DotColumn, DotRow
+from mpicampaign.show.charts.scene import LONGEST, PLACEMENT, kind_of, left_out, repeats_of
+from mpicampaign.show.runs import offered
 from mpicampaign.show.sentences import absence
-from mpicampaign.text import clip
+from mpicampaign.text import clip, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Table
-    from mpicampaign.show.charts.beside import DotLine
+    from mpicampaign.compare.tables import PublishedRow, Table
+    from mpicampaign.show.charts.model import Axis
     from mpicampaign.show.charts.scene import Scene
 
 _COLUMNS = 4  # at most so many side by side
@@ -56,47 +55,46 @@ def at_sizes(scene: Scene, table: Table) -> DotChart | None:
     if not _has_sizes(table) or len(metrics) < 2:
         return None
     metrics = [*metrics[: _COLUMNS - 1], metrics[-1]]  # the maximum comes last
-    lines = lines_of(scene, table, metrics)
-    axis = _axis(scene, lines, metrics, "", logarithmic=True)
+    rows = _rows_of(scene, table, metrics)
+    axis = _axis(scene, rows, metrics, "", logarithmic=True)
     if axis is None:
         return None
     columns = tuple(
-        _column(lines, metric, axis, metric.name.removeprefix(f"{name} ").removesuffix(f" {name}"))
+        _column(rows, metric, axis, metric.name.removeprefix(f"{name} ").removesuffix(f" {name}"))
         for metric in metrics
     )
     maximum = " and maximum" if metrics[-1].size is None else ""
     title = f"{table.title}: {name} at the table sizes{maximum}"
     caption = f"{repeats_of(table.rows).capitalize()}; logarithmic axis, the same in all columns."
-    return _chart(scene, table, lines, metrics, columns, (title, caption, f"{title}. "))
+    return _chart(scene, table, rows, metrics, columns, (title, caption, f"{title}. "))
 
 
 def _one(scene: Scene, table: Table, metric: Metric, logarithmic: bool | None) -> DotChart | None:
-    lines = lines_of(scene, table, [metric])
-    axis = _axis(scene, lines, [metric], metric.name, logarithmic)
+    rows = _rows_of(scene, table, [metric])
+    axis = _axis(scene, rows, [metric], metric.name, logarithmic)
     if axis is None:
         return None
-    column = _column(lines, metric, axis, "")
+    column = _column(rows, metric, axis, "")
     kind = "Logarithmic axis" if axis.scale.logarithmic else "The axis begins at 0"
     caption = f"n: repeats with a value of those planned. {kind}."
     said = (f"{table.title}: {metric.name} by placement", caption, f"{metric.name}: ")
-    return _chart(scene, table, lines, [metric], (column,), said)
+    return _chart(scene, table, rows, [metric], (column,), said)
 
 
 def _chart(
     scene: Scene,
     table: Table,
-    lines: Sequence[DotLine],
+    rows: Sequence[DotRow],
     metrics: Sequence[Metric],
     columns: tuple[DotColumn, ...],
     said: tuple[str, str, str],
 ) -> DotChart:
     """``said``: the title, and the starts of the caption and of the alternative text."""
     title, caption, alt = said
-    rows = tuple(line.shown for line in lines)
-    caption += _without_place(lines, columns) + left_out(scene, table.rows) + published_text(lines)
-    alt += "; ".join(_line_text(scene, line, metrics) for line in lines)
+    caption += _without_place(rows, columns) + left_out(scene, table.rows) + _published_text(rows)
+    alt += "; ".join(_row_text(scene, row, metrics) for row in rows)
     upright = len({row.place for row in rows}) > _MOST_GROUPS
-    return DotChart(title, caption, alt, rows, columns, upright)
+    return DotChart(title, caption, alt, tuple(rows), columns, upright)
 
 
 def _has_sizes(table: Table) -> bool:
@@ -104,36 +102,33 @@ def _has_sizes(table: Table) -> bool:
 
 
 def _axis(
-    scene: Scene, lines: Sequence[DotLine], metrics: Sequence[Metric], name: str, logarithmic: bool | None
+    scene: Scene, rows: Sequence[DotRow], metrics: Sequence[Metric], name: str, logarithmic: bool | None
 ) -> Axis | None:
     """One axis for all metrics, of one dimension; without a name, its label is the unit."""
-    dimension = metrics[0].dimension
-    unit = scene.unit_of(dimension)
-    cells = [line.row.cell(metric) for metric in metrics for line in lines if line.row]
+    cells = [row.row.cell(metric) for metric in metrics for row in rows if row.row]
     values = [value for cell in cells for value in cell.values]
-    values += [value for metric in metrics for line in lines for value in line.values(metric)]
+    values += [value for metric in metrics for row in rows for value in row.values(metric)]
     # With zeros among the values, median and mean can be smaller than all that a logarithmic axis shows.
     values += [value for cell in cells if (s := cell.summary) for value in (s.median, s.mean)]
-    scale = scale_for([value / unit.size for value in values], logarithmic)
-    return Axis(name, dimension, unit, scale) if scale else None
+    return scene.axis(name, metrics[0].dimension, values, logarithmic)
 
 
-def _column(lines: Sequence[DotLine], metric: Metric, axis: Axis, title: str) -> DotColumn:
-    return DotColumn(title, axis, tuple(_cell(line, metric, axis) for line in lines))
+def _column(rows: Sequence[DotRow], metric: Metric, axis: Axis, title: str) -> DotColumn:
+    return DotColumn(title, axis, tuple(_cell(row, metric, axis) for row in rows))
 
 
-def _cell(line: DotLine, metric: Metric, axis: Axis) -> DotCell:
-    published = line.values(metric)
-    if line.row is None:
+def _cell(row: DotRow, metric: Metric, axis: Axis) -> DotCell:
+    published = row.values(metric)
+    if row.row is None:
         shown = "; ".join(axis.text(value) for value in published)
         alone = f"{shown}  (published)" if shown else NOT_PRINTED
         return DotCell((), None, alone if axis.name else "", published)
-    cell = line.row.cell(metric)
-    plain = {run.repeat for run, _ in line.row.curves if run.verdict == VERIFIED and not run.disturbed}
+    cell = row.row.cell(metric)
+    plain = {run.repeat for run, _ in row.row.curves if run.verdict == VERIFIED and not run.disturbed}
     pairs = zip(cell.values, cell.repeats, strict=True)
     dots = tuple(Dot(value, repeat not in plain) for value, repeat in pairs)
     beside: Callable[..., str] = _beside if axis.name else _instead
-    return DotCell(dots, cell.summary, beside(line.row, metric, axis), published)
+    return DotCell(dots, cell.summary, beside(row.row, metric, axis), published)
 
 
 def _beside(row: Row, metric: Metric, axis: Axis) -> str:
@@ -153,29 +148,95 @@ def _instead(row: Row, metric: Metric, axis: Axis) -> str:
     return "" if axis.shows(summary.median) else axis.text(summary.median)
 
 
-def _without_place(lines: Sequence[DotLine], columns: Sequence[DotColumn]) -> str:
+def _without_place(rows: Sequence[DotRow], columns: Sequence[DotColumn]) -> str:
     """Which rows have zeros that the axis cannot show; empty where there are none."""
     names = [
-        _name(line)
-        for index, line in enumerate(lines)
+        _name(row)
+        for index, row in enumerate(rows)
         if not all(column.across.shows(dot.value) for column in columns for dot in column.cells[index].dots)
     ]
     return f" Zero, which a logarithmic axis cannot show: {', '.join(names)}." if names else ""
 
 
-def _line_text(scene: Scene, line: DotLine, metrics: Sequence[Metric]) -> str:
+def _row_text(scene: Scene, row: DotRow, metrics: Sequence[Metric]) -> str:
     """Medians and published values."""
-    summaries = [line.row.cell(metric).summary for metric in metrics] if line.row else []
+    summaries = [row.row.cell(metric).summary for metric in metrics] if row.row else []
     own = [
-        quantity(summary.median, metric.dimension, scene.unit) if summary else "no value"
-        for summary, metric in zip(summaries, metrics, strict=bool(line.row))
+        scene.view.quantity(summary.median, metric.dimension) if summary else "no value"
+        for summary, metric in zip(summaries, metrics, strict=bool(row.row))
     ]
     published = [
-        quantity(value, metric.dimension, scene.unit) for metric in metrics for value in line.values(metric)
+        scene.view.quantity(value, metric.dimension) for metric in metrics for value in row.values(metric)
     ]
     said = [", ".join(own)] if any(summaries) else [] if published else ["has no value"]
-    return " ".join([_name(line), *said, *([f"(published: {', '.join(published)})"] if published else [])])
+    return " ".join([_name(row), *said, *([f"(published: {', '.join(published)})"] if published else [])])
 
 
-def _name(line: DotLine) -> str:
-    return f"{clip(line.shown.place, LONGEST)} {clip(line.shown.label, LONGEST)}"
+def _name(row: DotRow) -> str:
+    return f"{clip(row.place, LONGEST)} {clip(row.label, LONGEST)}"
+
+
+# The rows, and the published values of the same places
+
+
+def _rows_of(scene: Scene, table: Table, metrics: Sequence[Metric]) -> list[DotRow]:
+    """The table's rows but those not available, then published rows without one that have any of the metrics.
+
+    A published row belongs to a row if system, host group, placement and number of ranks are the same; upper
+    and lower case of systems may differ.
+    """
+    rows = offered(table)
+    pairs: list[tuple[Row | None, list[PublishedRow]]] = [(row, []) for row in rows]
+    by_place = {_place_of_row(row): beside for row, (_, beside) in zip(rows, pairs, strict=True)}
+    for found in (row for row in table.published if not row.values.keys().isdisjoint(metrics)):
+        place = (found.system.casefold(), found.host_group, found.placement, found.ranks)
+        if place not in by_place:
+            pairs.append((None, []))
+            by_place[place] = pairs[-1][1]
+        by_place[place].append(found)
+    systems = _systems(pairs)
+    return [_dot_row(scene, table, systems, row, tuple(published)) for row, published in pairs]
+
+
+def _place_of_row(row: Row) -> tuple[str, str, str, int | None]:
+    case = row.case
+    return case.system.casefold(), case.host_group, case.placement, row.ranks
+
+
+def _systems(pairs: Iterable[tuple[Row | None, list[PublishedRow]]]) -> dict[str, str]:
+    """How each system is written first, by its name in small letters."""
+    found: dict[str, str] = {}
+    for row, published in pairs:
+        name = row.case.system if row else published[0].system
+        found.setdefault(name.casefold(), name)
+    return found
+
+
+def _dot_row(
+    scene: Scene,
+    table: Table,
+    systems: dict[str, str],
+    row: Row | None,
+    published: tuple[PublishedRow, ...],
+) -> DotRow:
+    where = row.case if row else published[0]
+    system = visible(systems[where.system.casefold()]) if len(systems) > 1 else ""
+    look = scene.looks[PLACEMENT][visible(where.placement)] if published else None
+    if row is not None and row.counted:
+        look = scene.look(table, row)
+    label = scene.label(table, row) if row else _published_label(table, published[0])
+    return DotRow(row, published, visible(where.host_group), label, look, system)
+
+
+def _published_label(table: Table, published: PublishedRow) -> str:
+    """The placement; with its number of ranks where own rows of this placement have others."""
+    own = {row.ranks for row in table.rows if row.case.placement == published.placement}
+    other = published.ranks is not None and own and published.ranks not in own
+    return visible(published.placement) + (f", {published.ranks} ranks" if other else "")
+
+
+def _published_text(rows: Iterable[DotRow]) -> str:
+    """Whose published values are marked; empty where there are none."""
+    every = [published for row in rows for published in row.published]
+    found = dict.fromkeys(f"{published_mark(each)}, {statistic_of(each)}" for each in every)
+    return f" Large hollow marks: {visible('; '.join(found))}." if found else ""

@@ -5,12 +5,11 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.charts.balance import balance
 from mpicampaign.show.charts.core_maps import core_maps
-from mpicampaign.show.charts.curves import by_host_group, by_placement
+from mpicampaign.show.charts.curves import by_host_group, by_placement, kernels
 from mpicampaign.show.charts.dots import at_sizes, latency, single_metrics
 from mpicampaign.show.charts.gathers import gather_charts
-from mpicampaign.show.charts.kernels import kernels
+from mpicampaign.show.charts.hpcc import balance
 from mpicampaign.show.charts.levels import level_charts
 
 if TYPE_CHECKING:

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.gathers import gathers
 from mpicampaign.dimension import BANDWIDTH, COUNT, Unit
 from mpicampaign.grouping import grouped
-from mpicampaign.show.charts.model import Axis, Curve, CurveChart, CurvePanel, Repeat
-from mpicampaign.show.charts.scales import Scale, scale_for
+from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
+from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.charts.scene import SERIES
 from mpicampaign.show.gathers import DEFINITION, gather_name, place_of, placements_text
-from mpicampaign.show.numbers import quantity
 from mpicampaign.statistics.medians import median
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
@@ -32,7 +31,6 @@ def gather_charts(scene: Scene) -> Iterator[CurveChart]:
 
 def _chart(scene: Scene, found: Gathers) -> CurveChart:
     by_size = {size: list(_curves(scene, found, size)) for size in found.sizes}
-    unit = scene.unit_of(BANDWIDTH)
     values = [value for curves in by_size.values() for curve in curves for value in curve.median.values()]
     values += [
         value
@@ -41,9 +39,8 @@ def _chart(scene: Scene, found: Gathers) -> CurveChart:
         for repeat in curve.repeats
         for value in repeat.values.values()
     ]
-    scale = scale_for([value / unit.size for value in values], logarithmic=True)
-    assert scale is not None  # bandwidths are positive, and each size has one
-    up = Axis("bandwidth", BANDWIDTH, unit, scale)
+    up = scene.axis("bandwidth", BANDWIDTH, values, logarithmic=True)
+    assert up is not None  # bandwidths are positive, and each size has one
     across = Axis("cores in use", COUNT, Unit("", 1.0), Scale(found.ranks[0] / 1.2, found.ranks[-1] * 1.2))
     title = f"Gathers: bandwidth against cores in use, {place_of(scene.comparison, found)}"
     panels = tuple(CurvePanel(f"{format_size(size)} per rank", up, tuple(by_size[size])) for size in by_size)
@@ -52,14 +49,14 @@ def _chart(scene: Scene, found: Gathers) -> CurveChart:
     return CurveChart(title, caption, alt, across, panels, keyed=True, ticks=tuple(found.ranks))
 
 
-def _curves(scene: Scene, found: Gathers, size: int) -> Iterator[Curve]:
+def _curves(scene: Scene, found: Gathers, size: int) -> Iterator[ChartCurve]:
     for members in grouped(found.found, gather_name).values():
         at_size = [one for one in members if size in one.sizes]
         if at_size:
             yield _curve(scene, at_size, size)
 
 
-def _curve(scene: Scene, members: Sequence[Gather], size: int) -> Curve:
+def _curve(scene: Scene, members: Sequence[Gather], size: int) -> ChartCurve:
     repeats = tuple(
         Repeat(run, {one.ranks: values[size]})
         for one in members
@@ -68,9 +65,9 @@ def _curve(scene: Scene, members: Sequence[Gather], size: int) -> Curve:
     )
     medians = {one.ranks: median([v[size] for _, v in one.runs if size in v]) for one in members}
     name = gather_name(members[0])
-    return Curve(name, name, scene.looks[SERIES][visible(members[0].label)], medians, repeats)
+    return ChartCurve(name, name, scene.looks[SERIES][visible(members[0].label)], medians, repeats)
 
 
-def _text(scene: Scene, curve: Curve, size: int) -> str:
-    said = [f"{quantity(v, BANDWIDTH, scene.unit)} with {ranks}" for ranks, v in curve.median.items()]
+def _text(scene: Scene, curve: ChartCurve, size: int) -> str:
+    said = [f"{scene.view.quantity(v, BANDWIDTH)} with {ranks}" for ranks, v in curve.median.items()]
     return f"{curve.name} at {format_size(size)} {', '.join(said)}"

@@ -1,41 +1,66 @@
-"""Metrics over time: a panel for each curve of a history."""
+"""Metrics over time: an interactive chart for each curve of a history."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.dimension import BANDWIDTH_UNITS
-from mpicampaign.show.charts.model import Axis, TimeChart, TimeMark, TimePanel
+from mpicampaign.dimension import BANDWIDTH_UNITS, COUNT, Unit
+from mpicampaign.show import history as texts
+from mpicampaign.show.charts.interactive import InteractiveChart, InteractiveLine
+from mpicampaign.show.charts.looks import looks
+from mpicampaign.show.charts.model import Axis, ChartCurve
 from mpicampaign.show.charts.scales import Scale
-from mpicampaign.show.history import change_text, curve_name, day, dimension_of, unit_name
-from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from mpicampaign.history.curves import Curve
+    from mpicampaign.history.overview import Overview
 
 _ROOM = 0.05  # above and below the values, of their range
+_LOOK = looks([""])[""]
 
 
-def time_chart(campaign: str, curves: Sequence[Curve]) -> TimeChart:
-    """The curves, each on its own scale, which need not begin at 0: changes are what is looked for."""
-    title = f"{visible(campaign)} over time"
-    panels = tuple(_panel(curve) for curve in curves)
-    days = tuple((day(curve.points[0].time), day(curve.points[-1].time)) for curve in curves)
-    caption = (
-        "A point for each tick: the median of its runs that count. Dashed: changes. Scales do not begin at 0."
+def charts_over_time(history: Overview) -> list[InteractiveChart]:
+    """All curves over the same ticks; scales need not begin at 0, since changes are what is looked for."""
+    times: dict[str, str] = {}
+    for curve in history.curves:
+        for point in curve.points:
+            times[point.tick] = min(point.time, times.get(point.tick, point.time))
+    ticks = sorted(times, key=lambda tick: (times[tick], tick))
+    labels = {n: f"{times[tick][:16].replace('T', ' ')} {tick}" for n, tick in enumerate(ticks)}
+    year = texts.year_of(history)
+    return [_chart(number, curve, labels, ticks, year) for number, curve in enumerate(history.curves)]
+
+
+def _chart(
+    number: int, curve: Curve, labels: Mapping[int, str], ticks: list[str], year: str
+) -> InteractiveChart:
+    places = {tick: place for place, tick in enumerate(ticks)}
+    values = {places[point.tick]: point.value for point in curve.points}
+    name, last = texts.curve_name(curve.key), max(len(labels) - 1, 1)
+    named = {last // 8, last // 2, last - last // 8} if last >= 8 else {last // 2}
+    across = Axis("", COUNT, Unit("", 1.0), Scale(-0.01 * last, 1.01 * last, logarithmic=False))
+    days = tuple((float(place), labels[place][:10]) for place in sorted(named))
+    found = "; ".join(texts.change_text(change, curve, year) for change in curve.changes)
+    unjudged = texts.not_judged_text(curve.not_judged).capitalize()
+    return InteractiveChart(
+        f"curve-{number}",
+        name,
+        across,
+        _up(curve, values),
+        (),
+        (InteractiveLine(ChartCurve(name, name, _LOOK, values, ()), ()),),
+        labels,
+        days,
+        f"Changes: {found}." if found else f"{unjudged or 'No change was found'}.",
+        tuple(places[curve.points[change.index].tick] - 0.5 for change in curve.changes),
     )
-    alt = f"{title}. {'; '.join(f'{panel.title}: {len(panel.marks)} changes' for panel in panels)}"
-    return TimeChart(title, caption, alt, panels, days)
 
 
-def _panel(curve: Curve) -> TimePanel:
-    key, values = curve.key, tuple(point.value for point in curve.points)
-    dimension = dimension_of(key)
+def _up(curve: Curve, values: Mapping[int, float]) -> Axis:
+    dimension = texts.dimension_of(curve.key)
     unit = dimension.unit(BANDWIDTH_UNITS[0])
-    low, high = unit.of(min(values)), unit.of(max(values))
+    low, high = unit.of(min(values.values())), unit.of(max(values.values()))
     room = (high - low) * _ROOM or abs(high) * _ROOM or 1.0
-    axis = Axis("", dimension, unit, Scale(low - room, high + room, logarithmic=False))
-    marks = tuple(TimeMark(change.index, change_text(change, curve)) for change in curve.changes)
-    return TimePanel(f"{curve_name(key)} ({unit_name(key)})", axis, values, marks)
+    return Axis(curve.key.metric, dimension, unit, Scale(low - room, high + room, logarithmic=False))

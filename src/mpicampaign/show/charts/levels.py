@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.metrics import curve
 from mpicampaign.dimension import TIME
 from mpicampaign.grouping import grouped
-from mpicampaign.show.charts.model import Axis, Level, LevelChart
-from mpicampaign.show.charts.scales import scale_for
+from mpicampaign.show.charts.model import Level, LevelChart
 from mpicampaign.show.charts.scene import left_out, repeats_of
-from mpicampaign.show.numbers import quantity
 from mpicampaign.statistics.medians import median
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
@@ -42,10 +40,9 @@ def _chart(scene: Scene, what: str, name: str, members: Sequence[tuple[Table, Ro
         return None
     size = max(common)
     trees = tuple((visible(table.label), _at_size(row, size)) for table, row in members)
-    unit = scene.unit_of(TIME)
-    ends = [(level.receive + level.merge) / unit.size for _, levels in trees for level in levels]
-    scale = scale_for(ends, logarithmic=False)
-    if scale is None:
+    ends = [level.receive + level.merge for _, levels in trees for level in levels]
+    axis = scene.axis("time", TIME, ends, logarithmic=False)
+    if axis is None:
         return None
     title = f"{what}: time per level at {format_size(size)} per rank, {name}"
     rows = [row for _, row in members]
@@ -54,7 +51,7 @@ def _chart(scene: Scene, what: str, name: str, members: Sequence[tuple[Table, Ro
     )
     caption += f"and merging take, as the median over {repeats_of(rows)}.{left_out(scene, rows)}"
     alt = f"{title}. {'; '.join(_text(scene, label, levels) for label, levels in trees)}"
-    return LevelChart(title, caption, alt, Axis("time", TIME, unit, scale), trees)
+    return LevelChart(title, caption, alt, axis, trees)
 
 
 def _levels(row: Row) -> list[int]:
@@ -87,8 +84,8 @@ def _median(row: Row, column: str, size: int) -> float:
 
 def _text(scene: Scene, label: str, levels: Sequence[Level]) -> str:
     said = (
-        f"level {level.number} {quantity(level.receive, TIME, scene.unit)} and "
-        f"{quantity(level.merge, TIME, scene.unit)}"
+        f"level {level.number} {scene.view.quantity(level.receive, TIME)} and "
+        f"{scene.view.quantity(level.merge, TIME)}"
         for level in levels
     )
     return f"{label}, receive and merge: {', '.join(said)}"

@@ -14,8 +14,8 @@ COLOURS = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#333333", "#C
 LINES = ("solid", "dashed", "dotted", "dashdot")
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "plus", "x")
 INK = "#000000"
-GREY = "#555555"
-PALE = "#dddddd"
+GREY = "#555"
+PALE = "#ddd"
 TEXT_CONTRAST = 4.5  # of text on white, as WCAG asks for
 
 # Colours of core maps from dark to light: cividis at nine places. Lightness rises all the way, so that it

@@ -9,11 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.show.numbers import quantity
+from mpicampaign.show.view import quantity
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import PublishedRow
     from mpicampaign.dimension import Dimension, Unit
     from mpicampaign.records import Record
     from mpicampaign.show.charts.looks import Look
@@ -54,6 +57,15 @@ class Axis:
         return quantity(value, self.dimension, self.unit.name)
 
 
+@dataclass(frozen=True, slots=True)
+class Captioned:
+    """What every chart says; ``alt``: its values as text."""
+
+    title: str
+    caption: str
+    alt: str
+
+
 # Over message size
 
 
@@ -65,7 +77,7 @@ class Repeat(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Curve:
+class ChartCurve:
     """One column of one row over message size (B): its repeats, and their median at each size.
 
     ``name``: in full; ``label``: what distinguishes it from others beside it. ``thin``: drawn beside a
@@ -91,11 +103,11 @@ class CurvePanel:
 
     title: str
     up: Axis
-    curves: tuple[Curve, ...]
+    curves: tuple[ChartCurve, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class CurveChart:
+class CurveChart(Captioned):
     """Panels over message size.
 
     ``own_scales``: whether each panel has its own. ``each_repeat``: whether the repeats are what is shown,
@@ -103,9 +115,6 @@ class CurveChart:
     ``ticks``: numbers of cores that the axis across names, where it does not show sizes.
     """
 
-    title: str
-    caption: str
-    alt: str
     across: Axis
     panels: tuple[CurvePanel, ...]
     own_scales: bool = False
@@ -136,8 +145,13 @@ class DotCell:
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """A row's names and look; one without any metric has no look. ``system``: empty where there is one."""
+    """A row of a table, what was published of the same host group in the same placement, or either alone.
 
+    ``look``: none of a row without any metric. ``system``: empty where there is one.
+    """
+
+    row: Row | None
+    published: tuple[PublishedRow, ...]
     host_group: str
     label: str
     look: Look | None
@@ -147,6 +161,10 @@ class DotRow:
     def place(self) -> str:
         """The host group; with its system where there are several."""
         return f"{self.system}/{self.host_group}" if self.system else self.host_group
+
+    def values(self, metric: Metric) -> tuple[float, ...]:
+        """The published values of a metric."""
+        return tuple(row.values[metric] for row in self.published if metric in row.values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,15 +177,12 @@ class DotColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class DotChart:
+class DotChart(Captioned):
     """Rows and metrics: a line for each row and a column for each metric; of many host groups the reverse.
 
     ``upright``: host groups side by side, a panel for each system, metrics below each other.
     """
 
-    title: str
-    caption: str
-    alt: str
     rows: tuple[DotRow, ...]
     columns: tuple[DotColumn, ...]
     upright: bool = False
@@ -185,7 +200,7 @@ class Field(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class CoreMap:
+class CoreMap(Captioned):
     """One metric of all ordered pairs of ranks.
 
     ``ranks``: those of one node, socket and NUMA node beside each other. ``fields``: from each (down) to each
@@ -193,9 +208,6 @@ class CoreMap:
     ``edges``: which part of the machine ends before a rank, by its place: 1 NUMA node, 2 socket, 3 node.
     """
 
-    title: str
-    caption: str
-    alt: str
     unit: str
     ranks: tuple[int, ...]
     fields: tuple[tuple[Field | None, ...], ...]
@@ -217,12 +229,9 @@ class Level(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LevelChart:
+class LevelChart(Captioned):
     """A bar for each level of each tree, receiving and merging behind each other."""
 
-    title: str
-    caption: str
-    alt: str
     across: Axis
     trees: tuple[tuple[str, tuple[Level, ...]], ...]
 
@@ -261,12 +270,9 @@ class ScatterPanel:
 
 
 @dataclass(frozen=True, slots=True)
-class ScatterChart:
+class ScatterChart(Captioned):
     """Panels with the same members, two side by side; ``key``: what the marks mean."""
 
-    title: str
-    caption: str
-    alt: str
     members: tuple[Member, ...]
     panels: tuple[ScatterPanel, ...]
     key: str
@@ -290,46 +296,12 @@ class BarColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class BarChart:
+class BarChart(Captioned):
     """A line for each member and several columns of bars; ``key``: what the marks mean."""
 
-    title: str
-    caption: str
-    alt: str
     members: tuple[Member, ...]
     columns: tuple[BarColumn, ...]
     key: str
 
 
-# Over time
-
-
-class TimeMark(NamedTuple):
-    """A change: the number of the first point after it, and what is said of it."""
-
-    first: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class TimePanel:
-    """One metric of one case: its values from tick to tick, and the changes in them."""
-
-    title: str
-    up: Axis
-    values: tuple[float, ...]
-    marks: tuple[TimeMark, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class TimeChart:
-    """Panels below each other, each with a point for each tick; ``days``: of first and last ticks."""
-
-    title: str
-    caption: str
-    alt: str
-    panels: tuple[TimePanel, ...]
-    days: tuple[tuple[str, str], ...]
-
-
-Chart = CurveChart | DotChart | CoreMap | LevelChart | ScatterChart | BarChart | TimeChart
+Chart = CurveChart | DotChart | CoreMap | LevelChart | ScatterChart | BarChart

@@ -10,9 +10,11 @@ from mpicampaign.dimension import COUNT, Unit
 from mpicampaign.grouping import grouped
 from mpicampaign.records import CONTRADICTED, FAILED
 from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
-from mpicampaign.show.charts.trees import label_of_all
+from mpicampaign.show.charts.model import Axis
+from mpicampaign.show.charts.scales import scale_for
 from mpicampaign.show.runs import explained, is_offered, mark_of, run_counts
 from mpicampaign.show.sentences import KIND_NAMES, absence
+from mpicampaign.show.view import DEFAULT
 from mpicampaign.text import clip, visible
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.dimension import Dimension
+    from mpicampaign.show.view import View
 
 LONGEST = 200  # characters of a name in captions
 _OF_BASELINE = Look(INK, LINES[2], MARKERS[0])
@@ -39,7 +42,7 @@ class Scene:
     """
 
     comparison: Comparison
-    unit: str
+    view: View = DEFAULT
     looks: dict[str, dict[str, Look]] = field(init=False)  # by facet and value
     _places: dict[tuple[str, str], str] = field(init=False, default_factory=dict)
     _ranks: dict[tuple[int, str], tuple[int, ...]] = field(init=False, default_factory=dict)
@@ -99,10 +102,17 @@ class Scene:
         """Host group and placement."""
         return f"{clip(self.place(row), LONGEST)} {clip(self.label(table, row), LONGEST)}"
 
-    def unit_of(self, dimension: Dimension) -> Unit:
-        """The unit of a dimension on all axes, as tables write it; a count has no name."""
-        unit = dimension.unit(self.unit)
-        return Unit("", unit.size) if dimension == COUNT else unit
+    def axis(
+        self, name: str, dimension: Dimension, values: Iterable[float], logarithmic: bool | None
+    ) -> Axis | None:
+        """An axis in the view's unit that holds the values; none where it can show none of them.
+
+        A count has no unit. ``logarithmic``: as in `scale_for`.
+        """
+        unit = dimension.unit(self.view.unit)
+        scale = scale_for(map(unit.of, values), logarithmic)
+        unit = Unit("", unit.size) if dimension == COUNT else unit
+        return Axis(name, dimension, unit, scale) if scale else None
 
 
 def left_out(scene: Scene, rows: Sequence[Row]) -> str:
@@ -139,3 +149,33 @@ def kind_of(reasons: Absence) -> str:
     kind = reasons[0].kind if reasons else NOT_PRINTED
     kind = NOT_PRINTED if kind == NOT_AT_SIZE else kind
     return KIND_NAMES[kind] if kind in KINDS else "–"
+
+
+# Trees that are the same: with two ranks every tree is one message, so that one curve is enough
+
+ALL_TREES = "all trees, the same with 2 ranks"
+
+
+def label_of_all(table: Table) -> str:
+    """The name of the curve that represents all trees of the table's series."""
+    return f"{table.series} ({ALL_TREES})"
+
+
+def without_twins(pairs: Iterable[tuple[Table, Row]]) -> list[tuple[Table, Row]]:
+    """The rows; those of one case with two ranks that differ in the tree alone are one, with all runs."""
+    groups = grouped(pairs, lambda pair: _twins(*pair)).values()
+    return [pair for members in groups for pair in _joined(members)]
+
+
+def _twins(table: Table, row: Row) -> tuple[object, ...]:
+    """The same for rows of trees that are the same."""
+    alike = bool(table.useful and table.useful.wire) and row.ranks == 2
+    return (table.benchmark, table.series, row.case, "" if alike else table.label, row.ranks)
+
+
+def _joined(members: Sequence[tuple[Table, Row]]) -> Sequence[tuple[Table, Row]]:
+    if len(members) < 2:
+        return members
+    (table, first), *_ = members
+    curves = tuple(curve for _, row in members for curve in row.curves)
+    return [(replace(table, label=label_of_all(table)), replace(first, curves=curves))]

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.dimension import COUNT, Unit
-from mpicampaign.show.charts.looks import GREY, PALE
+from mpicampaign.show.charts.looks import GREY
 from mpicampaign.show.charts.model import Axis
 from mpicampaign.show.charts.scales import Scale, plain, size_ticks
-from mpicampaign.show.figures.page import WIDTH, Place, Point, spread
+from mpicampaign.show.figures.page import WIDTH, Place, Point, spread, widest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.show.charts.model import CurveChart
     from mpicampaign.show.figures.page import Page
 
 _LABEL = 7.5
+_SIZE = 8.0  # of labels of legends
 _END_GAP = 0.125  # inches between names at the ends of lines
 _NONE = Axis("", COUNT, Unit("", 1.0), Scale(0.0, 1.0, logarithmic=False))
 
@@ -63,14 +65,19 @@ class Panel:
     def frame(self, title: str = "", room: float = 0.5) -> None:
         """The two axes' lines and a title above, which may be ``room`` inches wider than the panel."""
         corner, p = (self.place.left, self.place.bottom), self.place
-        self.page.lines([[(p.left, p.top), corner, (p.right, p.bottom)]], GREY, 0.8)
+        self.page.grid([[(p.left, p.top), corner, (p.right, p.bottom)]], GREY, 0.8)
         self.page.text(p.left, p.top + 0.11, title, size=9, room=p.width + room)
+
+    def name_across(self, room: float = math.inf) -> None:
+        """What the lower axis is, at most ``room`` inches wide."""
+        middle, y = self.place.left + self.place.width / 2, self.place.bottom - 0.3
+        self.page.text(middle, y, self.across.label, 8, align="center", room=room, tall=0.25)
 
     def across_ticks(self, ticks: Sequence[tuple[float, str]], named: bool = True) -> None:
         """Grid lines from the lower side at values in the axis' unit, with their names below."""
         p = self.place
         places = [p.left + self.across.scale(value) * p.width for value, _ in ticks]
-        self.page.lines([[(x, p.bottom), (x, p.top)] for x in places], PALE, 0.6)
+        self.page.grid([[(x, p.bottom), (x, p.top)] for x in places])
         for x, (_, text) in zip(places, ticks, strict=True):
             if named:
                 self.page.text(x, p.bottom - 0.06, text, size=_LABEL, align="center", upright="top")
@@ -85,7 +92,7 @@ class Panel:
         p = self.place
         values = self.up.scale.ticks()
         places = [p.bottom + self.up.scale(value) * p.height for value in values]
-        self.page.lines([[(p.left, y), (p.right, y)] for y in places], PALE, 0.6)
+        self.page.grid([[(p.left, y), (p.right, y)] for y in places])
         for y, value in zip(places, values, strict=True):
             if named:
                 self.page.text(p.left - 0.06, y, plain(value), size=_LABEL, align="right")
@@ -99,6 +106,32 @@ class Panel:
             self.page.lines([[(end.x + 0.02, end.y), (left - 0.02, height)]], end.colour, 0.6)
             beside = room - 0.18
             self.page.text(left, height, end.label, _LABEL, end.colour, bold=True, room=beside, tall=_END_GAP)
+
+
+class Legend:
+    """What swatches mean: labels in their inks beside each other, in as many lines as they need (inches)."""
+
+    PITCH = 0.2  # of lines
+    _LONGEST = 3.0  # label
+
+    def __init__(self, inks: Mapping[str, str], swatch: float, left: float) -> None:
+        self.swatch = swatch
+        self.entries: list[tuple[str, str, float, int]] = []  # with place from the left, and line
+        x, down = left, 0
+        for label, ink in inks.items():
+            width = swatch + widest([label], self._LONGEST, _SIZE) + 0.3
+            if x + width > WIDTH and x > left:
+                x, down = left, down + 1
+            self.entries.append((label, ink, x, down))
+            x += width
+        self.height = (down + 1) * self.PITCH if inks else 0.0
+
+    def draw(self, page: Page, top: float) -> Iterator[tuple[str, Point]]:
+        """Write the labels below ``top``; the labels with the places of their swatches."""
+        for label, ink, x, down in self.entries:
+            y = top - 0.14 - down * self.PITCH
+            page.text(x + self.swatch, y, label, _SIZE, ink, room=self._LONGEST)
+            yield label, (x, y)
 
 
 class PanelGrid(NamedTuple):
@@ -160,8 +193,7 @@ def size_panels(page: Page, grid: PanelGrid, chart: CurveChart) -> list[Panel]:
         panel.up_ticks(named=chart.own_scales or grid.first(index))
         panel.frame(part.title)
         if grid.lowest(index):
-            middle = place.left + place.width / 2
-            page.text(middle, place.bottom - 0.3, chart.across.label, size=8, align="center")
+            panel.name_across()
         panels.append(panel)
     middle = (grid.places[-1].bottom + grid.places[0].top) / 2
     page.text(0.14, middle, chart.panels[0].up.label, size=9, align="center", turned=True)

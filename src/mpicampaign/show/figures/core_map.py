@@ -52,7 +52,7 @@ def _draw_boxes(page: Page, chart: CoreMap, places: dict[tuple[int, int], Place]
         if field is not None
     }
     colours = {key: shade(round(field.fraction * _SHADES) / _SHADES) for key, field in fields.items()}
-    page.boxes(list(places.values()), [colours.get(key, "#f2f2f2") for key in places])
+    page.rectangles(list(places.values()), [colours.get(key, "#f2f2f2") for key in places])
     box = next(iter(places.values())).width
     if max(width_of(field.text, _TEXT) for field in fields.values()) > box - 0.04:
         return
@@ -104,7 +104,7 @@ def _draw_shades(page: Page, chart: CoreMap, field: Place) -> None:
     page.text(_LEFT, y + 0.06, chart.worst, 7)
     left = _LEFT + width_of(chart.worst, 7) + 0.1
     places = [Place(left + step * 0.05, y, 0.05, 0.12) for step in range(steps)]
-    page.boxes(places, [shade(step / (steps - 1)) for step in range(steps)])
+    page.rectangles(places, [shade(step / (steps - 1)) for step in range(steps)])
     page.text(places[-1].right + 0.08, y + 0.06, f"{chart.best} (by the logarithm)", 7)
 
 

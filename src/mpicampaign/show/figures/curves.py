@@ -4,23 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.figures.axes import End, Panel, PanelGrid, panel_grid, size_panels
-from mpicampaign.show.figures.page import WIDTH, Page, widest
+from mpicampaign.grouping import grouped
+from mpicampaign.show.charts.looks import INK
+from mpicampaign.show.figures.axes import End, Legend, Panel, PanelGrid, panel_grid, size_panels
+from mpicampaign.show.figures.page import Page, widest
 
 if TYPE_CHECKING:
-    from mpicampaign.show.charts.model import Curve, CurveChart
+    from mpicampaign.show.charts.model import ChartCurve, CurveChart
     from mpicampaign.show.figures.page import Point
 
 _END_ROOM = 1.3  # inches at most for names at the ends of lines
-_KEY_PITCH = 0.19
 _KEY_LINE = 0.4
 _THIN = 0.6  # of the width of others
 
 
 def draw_curves(chart: CurveChart) -> Page:
     """The panels, their curves, and what names these: at their ends, or a key below."""
-    key = _key(chart) if chart.keyed else []
-    below = 0.15 + _KEY_PITCH * -(-len(key) // 2) if key else 0.0
+    key = _key(chart) if chart.keyed else {}
+    legend = Legend(dict.fromkeys(key, INK), _KEY_LINE + 0.08, 0.72)
+    below = legend.height + 0.15 if key else 0.0
     across, room = _across(chart), _room(chart)
     grid = _grid(chart, across, room, below)
     page = Page(grid.height, chart.title)
@@ -29,7 +31,9 @@ def draw_curves(chart: CurveChart) -> Page:
         ends = [_draw(panel, curve, chart.each_repeat, width) for curve in part.curves]
         if not chart.keyed:
             panel.name_ends([end for end in ends if end], room)
-    _draw_key(page, key, below, width)
+    for label, (x, y) in legend.draw(page, below):
+        look, pen = key[label].look, _pen(key[label], width)
+        page.lines([[(x, y), (x + _KEY_LINE, y)]], look.colour, pen, look.line)
     return page
 
 
@@ -57,7 +61,7 @@ def _grid(chart: CurveChart, across: int, room: float, below: float) -> PanelGri
     return panel_grid(len(chart.panels), across, height, room, chart.own_scales, below)
 
 
-def _draw(panel: Panel, curve: Curve, each_repeat: bool, width: float) -> End | None:
+def _draw(panel: Panel, curve: ChartCurve, each_repeat: bool, width: float) -> End | None:
     """The curve; where it ends (inches)."""
     ends = _draw_repeats(panel, curve, each_repeat)
     if not each_repeat:
@@ -65,7 +69,7 @@ def _draw(panel: Panel, curve: Curve, each_repeat: bool, width: float) -> End | 
     return End(*ends[-1], curve.label, curve.look.ink) if ends else None
 
 
-def _draw_repeats(panel: Panel, curve: Curve, each_repeat: bool) -> list[Point]:
+def _draw_repeats(panel: Panel, curve: ChartCurve, each_repeat: bool) -> list[Point]:
     """Thin lines, which are all that is drawn or stand behind a median; one repeat alone is the median."""
     look = curve.look
     runs = [repeat.values.items() for repeat in curve.repeats]
@@ -74,7 +78,7 @@ def _draw_repeats(panel: Panel, curve: Curve, each_repeat: bool) -> list[Point]:
     return panel.repeats(runs, look.colour, 0.6, "solid", 0.4) if len(runs) > 1 else []
 
 
-def _draw_median(panel: Panel, curve: Curve, width: float) -> list[Point]:
+def _draw_median(panel: Panel, curve: ChartCurve, width: float) -> list[Point]:
     points = panel.points(curve.median.items())
     if points:
         panel.page.lines([points], curve.look.colour, _pen(curve, width), curve.look.line, name="median")
@@ -83,25 +87,11 @@ def _draw_median(panel: Panel, curve: Curve, width: float) -> list[Point]:
     return points
 
 
-def _pen(curve: Curve, width: float) -> float:
+def _pen(curve: ChartCurve, width: float) -> float:
     return width * _THIN if curve.thin else width
 
 
-def _key(chart: CurveChart) -> list[Curve]:
+def _key(chart: CurveChart) -> dict[str, ChartCurve]:
     """One curve for each label."""
-    found: dict[str, Curve] = {}
-    for curve in (curve for part in chart.panels for curve in part.curves):
-        found.setdefault(curve.label, curve)
-    return list(found.values())
-
-
-def _draw_key(page: Page, key: list[Curve], height: float, width: float) -> None:
-    """The entries below the panels, in two columns."""
-    column = (WIDTH - 0.72) / 2
-    for index, curve in enumerate(key):
-        x = 0.72 + (index % 2) * column
-        y = height - 0.1 - (index // 2) * _KEY_PITCH
-        page.lines([[(x, y), (x + _KEY_LINE, y)]], curve.look.colour, _pen(curve, width), curve.look.line)
-        page.text(
-            x + _KEY_LINE + 0.08, y, curve.label, size=8, room=column - _KEY_LINE - 0.2, tall=_KEY_PITCH
-        )
+    curves = (curve for part in chart.panels for curve in part.curves)
+    return {label: alike[0] for label, alike in grouped(curves, lambda curve: curve.label).items()}

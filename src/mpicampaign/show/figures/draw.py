@@ -12,27 +12,18 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.files import naming, write_whole
+from mpicampaign.show.charts import model
 from mpicampaign.show.charts.every import every_chart
-from mpicampaign.show.charts.model import (
-    BarChart,
-    CoreMap,
-    CurveChart,
-    DotChart,
-    LevelChart,
-    ScatterChart,
-    TimeChart,
-)
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.figures.bars import draw_bars
+from mpicampaign.show.figures.bars import draw_bars, draw_levels
 from mpicampaign.show.figures.core_map import draw_core_map
 from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
-from mpicampaign.show.figures.history import draw_history
-from mpicampaign.show.figures.levels import draw_levels
 from mpicampaign.show.figures.page import FORMATS
 from mpicampaign.show.figures.painted import paint_file
 from mpicampaign.show.figures.scatter import draw_scatter
 from mpicampaign.show.figures.svg import drawing, svg, svg_file
+from mpicampaign.show.view import DEFAULT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,10 +32,10 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.show.charts.model import Chart
     from mpicampaign.show.figures.page import Page
+    from mpicampaign.show.view import View
 
-_LONGEST_ALT = 800  # characters of a description in the page
+_LONGEST_ALT = 400  # characters of a description in the page
 MADE = "made.txt"  # in the folder of figures: the names of the files there that are this program's
 _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
 
@@ -69,7 +60,7 @@ class Figure:
 def draw_all(
     comparison: Comparison,
     folder: Path,
-    unit: str = "MB/s",
+    view: View = DEFAULT,
     formats: Sequence[str] = ("svg",),
     few: bool = False,
 ) -> list[Figure]:
@@ -78,40 +69,32 @@ def draw_all(
     Parameters
     ----------
     folder : is made where it does not exist; files that this program did not make are left alone
-    unit : of bandwidths, MB/s (10^6 B/s) or MiB/s
     formats : of `FORMATS`; the report needs SVG. Each other one takes as long again.
     few : not those that show what tables say, see `every_chart`
     """
     folder.mkdir(parents=True, exist_ok=True)
     files = _Files(folder, formats)
-    for chart in every_chart(Scene(comparison, unit), few):
+    for chart in every_chart(Scene(comparison, view), few):
         files.write(chart)
     files.remove_stale()
     return files.figures
 
 
-def page_of(chart: Chart) -> Page:
+def page_of(chart: model.Chart) -> Page:
     """The chart on a page."""
     match chart:
-        case CurveChart():
+        case model.CurveChart():
             return draw_curves(chart)
-        case DotChart():
+        case model.DotChart():
             return draw_dots(chart)
-        case CoreMap():
+        case model.CoreMap():
             return draw_core_map(chart)
-        case LevelChart():
+        case model.LevelChart():
             return draw_levels(chart)
-        case ScatterChart():
+        case model.ScatterChart():
             return draw_scatter(chart)
-        case BarChart():
+        case model.BarChart():
             return draw_bars(chart)
-        case TimeChart():
-            return draw_history(chart)
-
-
-def write_chart(chart: Chart, path: Path) -> None:
-    """Write one chart into one file, in the format of its name's ending: svg, png or pdf."""
-    _write(page_of(chart), path)
 
 
 def _write(page: Page, path: Path) -> None:
@@ -130,7 +113,7 @@ class _Files:
         self.figures: list[Figure] = []
         self.made = self._made_before()
 
-    def write(self, chart: Chart) -> None:
+    def write(self, chart: model.Chart) -> None:
         """Write a figure under a name of its own."""
         name = _file_name(chart.title, {figure.name for figure in self.figures})
         files = tuple(self.folder / f"{name}.{ending}" for ending in self.formats)

@@ -12,7 +12,7 @@ import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.show.charts.looks import GREY, INK
+from mpicampaign.show.charts.looks import GREY, INK, PALE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +22,7 @@ FORMATS = ("svg", "png", "pdf")
 FONT = "DejaVu Sans"  # comes with matplotlib
 TITLE = 0.34  # what the title takes at the top
 KEY = 0.2  # what the key takes at the foot
+GRID = "grid"  # the name of lines below all others
 
 # Where a name may go on in the next line
 _BREAKS = re.compile(r"(?<=[\s\-/_,;:.=+@])")
@@ -84,14 +85,14 @@ class Writing(NamedTuple):
     turned: bool
 
 
-class Boxes(NamedTuple):
+class Rectangles(NamedTuple):
     """Filled boxes without edges, each of its own colour."""
 
     places: tuple[Place, ...]
     colours: tuple[str, ...]
 
 
-Drawn = Lines | Marks | Writing | Boxes
+Drawn = Lines | Marks | Writing | Rectangles
 
 
 class Page:
@@ -101,9 +102,8 @@ class Page:
         self.height, self.width = height, width
         self.title = title
         self.drawn: list[Drawn] = []
-        if title:
-            room = width - 0.2
-            self.text(0.1, height + 0.14, title, 11, bold=True, upright="center", room=room, tall=TITLE)
+        above, room = height + 0.14, width - 0.2
+        self.text(0.1, above, title, 11, bold=True, upright="center", room=room, tall=TITLE)
 
     @property
     def whole_height(self) -> float:
@@ -122,6 +122,10 @@ class Page:
         """Lines through points; ``colour`` may be a sequence with one for each, ``name`` what they show."""
         colours = (colour,) * len(lines) if isinstance(colour, str) else tuple(colour)
         self.drawn.append(Lines(tuple(map(tuple, lines)), colours, width, line, alpha, name))
+
+    def grid(self, lines: Sequence[Sequence[Point]], colour: str = PALE, width: float = 0.6) -> None:
+        """Lines below all others: of a grid, an axis, or between groups."""
+        self.lines(lines, colour, width, name=GRID)
 
     def marks(
         self, points: Sequence[Point], marker: str, colour: str, size: float, hollow: bool = False
@@ -148,6 +152,8 @@ class Page:
         ``room``, ``tall``: how long and how high it may be (inches); a longer one is set in several lines, as
         small as it must be.
         """
+        if not text:
+            return
         text, size = fitted(text, room, tall, size, bold)
         upright = "center" if "\n" in text else upright
         self.drawn.append(Writing(x, y, text, size, colour, align, upright, bold, turned))
@@ -156,9 +162,9 @@ class Page:
         """What the marks mean, at the foot: the file may be shown without its caption."""
         self.text(0.1, 0.1, text, 7, GREY, room=self.width - 0.2)
 
-    def boxes(self, places: Sequence[Place], colours: Sequence[str]) -> None:
+    def rectangles(self, places: Sequence[Place], colours: Sequence[str]) -> None:
         """Filled boxes without edges, each of its own colour."""
-        self.drawn.append(Boxes(tuple(places), tuple(colours)))
+        self.drawn.append(Rectangles(tuple(places), tuple(colours)))
 
 
 @lru_cache(maxsize=4096)

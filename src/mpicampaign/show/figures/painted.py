@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.grouping import grouped
-from mpicampaign.show.figures.page import FONT, SPACING, Boxes, Lines, Marks, Writing
+from mpicampaign.show.figures.page import FONT, SPACING, Lines, Marks, Rectangles, Writing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -104,7 +104,7 @@ def _write(figure: Figure, text: Writing, order: int) -> None:
     )
 
 
-def _artist(drawn: Lines | Marks | Boxes) -> Artist:
+def _artist(drawn: Lines | Marks | Rectangles) -> Artist:
     from matplotlib.collections import LineCollection, PathCollection
     from matplotlib.lines import Line2D
     from matplotlib.path import Path as Drawn
@@ -117,7 +117,7 @@ def _artist(drawn: Lines | Marks | Boxes) -> Artist:
             xs, ys = [x for x, _ in points], [y for _, y in points]
             look = {"markersize": size, "markerfacecolor": "white" if hollow else colour}
             return Line2D(xs, ys, linestyle="", marker=_MARKERS[marker], color=colour, **look)
-        case Boxes(places, colours):
+        case Rectangles(places, colours):
             alike = grouped(zip(colours, places, strict=True), lambda pair: pair[0])
             paths = [
                 Drawn.make_compound_path(*(Drawn(_corners(place), closed=True) for _, place in pairs))

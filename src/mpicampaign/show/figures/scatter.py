@@ -61,8 +61,7 @@ def _panel(page: Page, place: Place, part: ScatterPanel, lowest: bool) -> Panel:
     panel.up_ticks()
     panel.frame(part.title)
     if lowest:
-        middle = place.left + place.width / 2
-        page.text(middle, place.bottom - 0.3, part.across.label, size=8, align="center")
+        panel.name_across()
     return panel
 
 

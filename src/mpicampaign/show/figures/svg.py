@@ -1,4 +1,7 @@
-"""Pages as SVG, for files and for the report: text stays text, places have a tenth of a printer's point."""
+"""Pages as SVG, for files and for the report: text stays text, places have a tenth of a printer's point.
+
+A report holds dozens of them, so they are short: what looks the same is drawn together.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from markupsafe import Markup
 
 from mpicampaign.grouping import grouped
-from mpicampaign.show.figures.page import FONT, SPACING, Boxes, Lines, Marks, Writing
+from mpicampaign.show.figures.page import FONT, GRID, SPACING, Lines, Marks, Rectangles, Writing
 from mpicampaign.show.writers.html import element
 
 if TYPE_CHECKING:
@@ -56,25 +59,35 @@ def svg(page: Page, inner: Markup, **attributes: str | float) -> Markup:
 
 
 def drawing(page: Page) -> Markup:
-    """All that is drawn on the page; texts of one look are a group."""
-    groups = (list(alike) for _, alike in groupby(page.drawn, _look))
-    return Markup().join(part for alike in groups for part in _drawn(page, alike))
+    """All that is drawn on the page: grids below, texts above, and of these those of one look together."""
+    looks = grouped(sorted(page.drawn, key=_layer), _look).values()
+    return Markup().join(part for alike in looks for part in _drawn(page, alike))
+
+
+def _layer(drawn: Drawn) -> int:
+    return 2 if isinstance(drawn, Writing) else 0 if isinstance(drawn, Lines) and drawn.name == GRID else 1
 
 
 def _look(drawn: Drawn) -> object:
-    """What texts have in common; all else stands alone."""
-    if not isinstance(drawn, Writing):
-        return id(drawn)
-    return drawn.size, drawn.colour, drawn.align, drawn.bold
+    match drawn:
+        case Writing():
+            return drawn.size, drawn.colour, drawn.align, drawn.bold, drawn.turned
+        case Lines(name=name) if name == GRID:
+            return drawn.width
+    return id(drawn)
 
 
 def _drawn(page: Page, alike: Sequence[Drawn]) -> Iterator[Markup]:
     match alike[0]:
-        case Writing(size=size, colour=colour, align=align, bold=bold):
+        case Writing(size=size, colour=colour, align=align, bold=bold, turned=turned):
             texts = Markup().join(_text(page, text) for text in alike if isinstance(text, Writing))
             look: dict[str, Any] = {"fill": colour, "text_anchor": _ANCHORS.get(align)}
-            yield element("g", texts, font_size=f"{size:.3g}", font_weight="bold" if bold else None, **look)
-        case Lines(lines, colours, width, line, alpha):
+            look |= {"font_weight": "bold" if bold else None, "transform": "rotate(-90)" if turned else None}
+            yield element("g", texts, font_size=f"{size:.3g}", **look)
+        case Lines(_, _, width, line, alpha):
+            drawn = [each for each in alike if isinstance(each, Lines)]
+            colours = [colour for each in drawn for colour in each.colours]
+            lines = [points for each in drawn for points in each.lines]
             for colour, of_colour in _by_colour(colours, lines).items():
                 path = "".join(path_of(page, points) for points in of_colour)
                 look = {"stroke": colour, "stroke_dasharray": dashes(line, width)}
@@ -85,9 +98,11 @@ def _drawn(page: Page, alike: Sequence[Drawn]) -> Iterator[Markup]:
             for stroke, width in ((colour, size + 1), ("white", size - 1))[: 1 + hollow]:
                 yield element("path", d=path, stroke=stroke, stroke_width=width, stroke_linecap="round")
         case Marks(points, marker, colour, size, hollow):
-            path = "".join(f"M{_numbers(_place(page, point))}{marker_path(marker, size)}" for point in points)
+            path = "".join(
+                f"M{_numbers(*_place(page, point))}{marker_path(marker, size)}" for point in points
+            )
             yield element("path", d=path, stroke=colour, fill="white" if hollow else colour)
-        case Boxes(places, colours):
+        case Rectangles(places, colours):
             for colour, boxes in _by_colour(colours, places).items():
                 path = "".join(_box(page, box) for box in boxes)
                 yield element("path", d=path, fill=colour, shape_rendering="crispEdges")
@@ -99,19 +114,18 @@ def _by_colour(colours: Sequence[str], shapes: Sequence[T]) -> dict[str, list[T]
 
 
 def _box(page: Page, place: Place) -> str:
-    left, top = _place(page, (place.left, place.top))
-    right, bottom = _place(page, (place.right, place.bottom))
-    return f"M{_numbers((left, top))}l{_numbers((right - left, 0), (0, bottom - top), (left - right, 0))}z"
+    corners = [(place.left, place.bottom), (place.left, place.top), (place.right, place.top)]
+    return path_of(page, [*corners, (place.right, place.bottom)]) + "z"
 
 
 def _text(page: Page, text: Writing) -> Markup:
-    """An element for each line of the text."""
+    """An element for each line of the text; those of turned texts lie on a turned page."""
     x, y = (place / 10 for place in _place(page, (text.x, text.y)))
+    x, y = (-y, x) if text.turned else (x, y)
     lines = text.text.split("\n")
     first = y + text.size * (_DROPS[text.upright] - (len(lines) - 1) / 2 * SPACING)
-    turned = f"rotate(-90 {x:g} {y:g})" if text.turned else None
     return Markup().join(
-        element("text", line, x=f"{x:g}", y=f"{first + number * text.size * SPACING:.1f}", transform=turned)
+        element("text", line, x=f"{x:g}", y=f"{first + number * text.size * SPACING:.1f}")
         for number, line in enumerate(lines)
     )
 
@@ -119,8 +133,18 @@ def _text(page: Page, text: Writing) -> Markup:
 def path_of(page: Page, line: Iterable[Point]) -> str:
     """A path through points of the page; one alone is a line without length."""
     places = [_place(page, point) for point in line]
-    steps = [(x - left, y - above) for (left, above), (x, y) in pairwise(places)]
-    return f"M{_numbers(places[0])}" + (f"l{_numbers(*steps)}" if steps else "h0")
+    steps = [(x - left, y - above) for (left, above), (x, y) in pairwise(places)] or [(0, 0)]
+    parts = (
+        command + _numbers(*(number for step in alike for number in step if number or command == "l"))
+        for command, alike in groupby(steps, _command)
+    )
+    return f"M{_numbers(*places[0])}{''.join(parts)}"
+
+
+def _command(step: tuple[int, int]) -> str:
+    """Of a path: horizontal and vertical lines are shorter than others."""
+    x, y = step
+    return "l" if bool(x) == bool(y) else "h" if x else "v"
 
 
 def dashes(line: str, width: float) -> str:
@@ -133,7 +157,7 @@ def marker_path(marker: str, size: float) -> str:
     if marker == "circle":
         r, d = f"{size / 2:.3g}", f"{size:.3g}"
         return f"m-{r} 0a{r} {r} 0 1 0 {d} 0 {r} {r} 0 1 0-{d} 0z"
-    corners = [(round(x * size), round(y * size)) for x, y in _MARKERS[marker]]
+    corners = (round(number * size) for corner in _MARKERS[marker] for number in corner)
     end = "" if marker in ("cross", "stroke") else "z"
     return f"m{_numbers(*corners)}{end}"
 
@@ -143,9 +167,11 @@ def _place(page: Page, point: Point) -> tuple[int, int]:
     return round(point[0] * 720), round((page.whole_height - point[1]) * 720)
 
 
-def _numbers(*places: tuple[int, int]) -> str:
+def _numbers(*tenths: int) -> str:
     """Tenths as numbers of a path."""
-    texts = (
-        f"{number // 10}" if number % 10 == 0 else f"{number / 10}" for place in places for number in place
-    )
-    return " ".join(texts).replace(" -", "-")
+    return " ".join(map(_number, tenths)).replace(" -", "-")
+
+
+def _number(tenths: int) -> str:
+    text = f"{tenths / 10:g}"
+    return text.replace("0.", ".") if abs(tenths) < 10 else text

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.stopping import precision
 from mpicampaign.grouping import grouped
 from mpicampaign.records import CONTRADICTED, NOT_AVAILABLE, OK
-from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Part, Span
+from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Paragraph, Section, Span
 from mpicampaign.show.pairs import precision_text
 from mpicampaign.show.report.tables import state
 from mpicampaign.show.runs import state_of
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from mpicampaign.show.report.tables import Source
 
 
-def runs_part(source: Source) -> Part:
+def runs_section(source: Source) -> Section:
     """All runs but those of placements that are not available, those of each case folded."""
     pairs = ((table, row) for table in source.comparison.tables for row in table.rows)
     rows = grouped(pairs, lambda pair: pair[1].case)
     made = (record for record in source.records if record.status != NOT_AVAILABLE)
     cases = grouped(made, lambda record: record.case)
     folds = [_case(source, case, records, rows.get(case, [])) for case, records in cases.items()]
-    return Part((Heading("Runs"), *folds), "runs", "", "Runs")
+    return Section((Heading("Runs"), *folds), "runs", "", "Runs")
 
 
 def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Table, Row]]) -> Fold:
@@ -101,6 +101,7 @@ def _shared_facts(records: list[Record], shared: list[str]) -> Fold:
     return Fold(
         f"{len(shared)} reasons and facts that all these runs share",
         (Items(tuple(shared)),),
+        "shared",
         is_open=doubtful,
     )
 

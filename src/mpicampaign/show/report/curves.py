@@ -1,4 +1,4 @@
-"""The report's curves over message size: SVG of the chart model, and boxes that choose its lines.
+"""Curves of pages, over message size or time: SVG of the chart model, and boxes that choose its lines.
 
 All is there without a script, which only reads values and hides lines.
 """
@@ -10,74 +10,80 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from mpicampaign.records import UNVERIFIED
-from mpicampaign.show.charts.looks import GREY
-from mpicampaign.show.charts.scales import size_ticks
+from mpicampaign.show.charts.looks import COLOURS, GREY
 from mpicampaign.show.figures.axes import Panel
 from mpicampaign.show.figures.page import Page, Place
 from mpicampaign.show.figures.svg import dashes, drawing, marker_path, path_of, svg
 from mpicampaign.show.sentences import kind_name
 from mpicampaign.show.writers.html import element
-from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mpicampaign.show.charts.interactive import Facet, InteractiveChart, InteractiveLine, Value
     from mpicampaign.show.charts.model import Repeat
-    from mpicampaign.show.charts.selection import Facet, FacetChoice, SelectionChart, Value
 
 _WIDTH, _HEIGHT = 5.4, 3.4  # inches: text is legible on a phone, too
 _PLACE = Place(0.66, 0.48, 4.6, 2.82)
 _LINE, _MARK = 1.4, 4.5  # printer's points
-_MOST_SIZES = 7  # that are named on the axis of sizes
+_MARKED = 60  # points at most that have marks
 
 _Marker = tuple[str, str, bool]  # its name, its colour, whether it is hollow
 
 
-def curve_chart(chart: SelectionChart) -> Markup:
-    """The boxes that choose lines, and the lines."""
+def curve_chart(chart: InteractiveChart) -> Markup:
+    """The boxes that choose lines, and the lines; around it, an element must have `places`."""
+    several = len(chart.lines) > 1 or any(line.curve.repeats for line in chart.lines)
     controls = element("div", Markup().join([*map(_facet, chart.facets), _shown()]), class_="controls")
     tip = element("output", class_="tip")
-    return controls + element("div", _plot(chart) + tip, class_="plot")
+    return Markup(controls if several else "") + element("div", _plot(chart) + tip, class_="plot")
 
 
-def _plot(chart: SelectionChart) -> Markup:
+def places(chart: InteractiveChart) -> dict[str, str]:
+    """Attributes with the places across and what they are called: charts over the same ticks share them."""
+    panel = Panel(Page(_HEIGHT, "", _WIDTH), _PLACE, chart.across)
+    labels = {place: label for place, label in chart.labels.items() if chart.across.shows(place)}
+    return {
+        "data_x": " ".join(f"{panel.x(place) * 72:.1f}" for place in labels),
+        "data_labels": ",".join(labels.values()),
+    }
+
+
+def _plot(chart: InteractiveChart) -> Markup:
     page = Page(_HEIGHT, "", _WIDTH)
     panel = Panel(page, _PLACE, chart.across, chart.up)
-    panel.across_ticks(_size_ticks(chart))
+    panel.across_ticks(chart.ticks)
     panel.up_ticks()
     panel.frame()
     page.text(_PLACE.left + _PLACE.width / 2, 0.12, chart.across.label, align="center")
-    page.text(0.12, _PLACE.bottom + _PLACE.height / 2, chart.up.label, align="center", turned=True)
+    middle = _PLACE.bottom + _PLACE.height / 2
+    page.text(0.12, middle, chart.up.label, align="center", turned=True, room=_PLACE.height)
+    changes = [[(x, _PLACE.bottom), (x, _PLACE.top)] for x in map(panel.x, chart.changes)]
+    page.lines(changes, COLOURS[1], 1.2, "dashed")
     markers: dict[_Marker, str] = {}
     lines = Markup("\n").join(_line(panel, chart, line, markers) for line in chart.lines)
     definitions = Markup().join(_marker(name, look) for look, name in markers.items())
-    sizes = [size for size in chart.sizes if chart.across.shows(size)]
+    over = f"{chart.across.name}, logarithmic axes" if chart.across.name else "time"
     return svg(
         page,
         element("defs", definitions) + drawing(page) + Markup("\n") + lines,
         tabindex=0,
         role="img",
-        aria_label=f"{chart.title} over message size, logarithmic axes; the arrow keys read its values, "
-        "which are in the table below, too",
-        data_x=" ".join(f"{panel.x(size) * 72:.1f}" for size in sizes),
-        data_sizes=",".join(map(format_size, sizes)),
+        aria_label=f"{chart.title} over {over}; the arrow keys read its values",
         data_unit=chart.up.unit.name,
     )
 
 
-def _size_ticks(chart: SelectionChart) -> list[tuple[float, str]]:
-    """Labelled powers of 2 within the range of sizes; else the sizes themselves."""
-    sizes = [size for size in chart.sizes if size > 0]
-    powers = size_ticks(sizes[0], sizes[-1], _MOST_SIZES)
-    return powers or [(float(size), format_size(size)) for size in sizes]
-
-
-def _line(panel: Panel, chart: SelectionChart, line: FacetChoice, markers: dict[_Marker, str]) -> Markup:
+def _line(
+    panel: Panel, chart: InteractiveChart, line: InteractiveLine, markers: dict[_Marker, str]
+) -> Markup:
     """A row's medians, and its repeats, each with its run."""
     curve, look = line.curve, line.curve.look
-    marker = (look.marker, look.colour, curve.disturbed)
-    name = markers.setdefault(marker, f"{chart.anchor}-mark-{len(markers) + 1}")
-    median = _path(panel, chart, curve.median, curve.name, style=f"marker:url(#{name})")
+    style = None
+    if len(curve.median) <= _MARKED:
+        marker = (look.marker, look.colour, curve.disturbed)
+        style = f"marker:url(#{markers.setdefault(marker, f'{chart.anchor}-mark-{len(markers) + 1}')})"
+    median = _path(panel, chart, curve.median, curve.name, style=style)
     repeats = (_path(panel, chart, repeat.values, _run_text(repeat)) for repeat in curve.repeats)
     parts = median + element("g", Markup().join(repeats), class_="repeats")
     values = " ".join(map(str, line.values))
@@ -86,7 +92,7 @@ def _line(panel: Panel, chart: SelectionChart, line: FacetChoice, markers: dict[
 
 
 def _path(
-    panel: Panel, chart: SelectionChart, values: Mapping[int, float], title: str, **attributes: Any
+    panel: Panel, chart: InteractiveChart, values: Mapping[int, float], title: str, **attributes: Any
 ) -> Markup:
     """A path through the values that the axes can show, with these as text."""
     pairs = ((size, value) for size, value in values.items() if chart.across.shows(size))

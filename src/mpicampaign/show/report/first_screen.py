@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from mpicampaign.show.answers import behind
-from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Part, Span
+from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Section, Span
 from mpicampaign.show.pairs import OWN, PAIRED_LEGEND, own_legend, own_lines, own_table
 from mpicampaign.show.rankings import SHOWN
 from mpicampaign.show.runs import explained
@@ -33,7 +33,7 @@ LEGEND = (
 )
 
 
-def first_screen(source: Source) -> Part:
+def first_screen(source: Source) -> Section:
     """What is fastest, by how much, whether it is real, and whether the machine was quiet."""
     found = summary(source.comparison, source.view)
     every = [_answer(source, answer, f"answer-{number}") for number, answer in enumerate(found.answers, 1)]
@@ -47,7 +47,7 @@ def first_screen(source: Source) -> Part:
     nodes += _explained(source, found.answers) if found.answers else []
     doubts = Span("Left out and in doubt", link="#doubts")
     nodes += [] if found.answers or found.paired else [Paragraph(("The reasons are in ", doubts, "."))]
-    return Part((*nodes, *_own(source)), "answers", "", "Answers")
+    return Section((*nodes, *_own(source)), "answers", "", "Answers")
 
 
 def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:
@@ -66,7 +66,7 @@ def _list(lines: Sequence[str], role: str = "") -> list[PageNode]:
     return [Items(tuple(lines), role)] if lines else []
 
 
-def _answer(source: Source, answer: Answer, anchor: str) -> Part:
+def _answer(source: Source, answer: Answer, anchor: str) -> Section:
     """The sentences at the left, the picture at the right."""
     real = Span(answer.real, "real shown" if answer.real == SHOWN else "real")
     text = [
@@ -74,7 +74,7 @@ def _answer(source: Source, answer: Answer, anchor: str) -> Part:
         Paragraph(" ".join(answer.said)),
         *_list(answer.host_groups),
     ]
-    return Part((Part(tuple(text), role="said"), *_picture(source, answer)), anchor, "answer")
+    return Section((Section(tuple(text), role="said"), *_picture(source, answer)), anchor, "answer")
 
 
 # The picture
@@ -92,7 +92,7 @@ def _picture(source: Source, answer: Answer) -> list[PageNode]:
     if rest := every[len(first) :]:
         folded = _ratios(source, answer, rest, ends, f"{answer.title}: further candidates")
         nodes.append(Fold(f"{len(rest)} more candidates", (folded,)))
-    return [Part(tuple(nodes), role="picture")]
+    return [Section(tuple(nodes), role="picture")]
 
 
 def _ratios(

@@ -1,61 +1,53 @@
-"""The page of a history: what changed, all curves, one of them over time, and two ticks side by side."""
+"""The page of a history: what changed, all curves over time, and two ticks side by side."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.files import write_whole
-from mpicampaign.show.document import Heading, Paragraph, Part, Span
-from mpicampaign.show.frame import TEMPLATES, framed, inline_json, program
-from mpicampaign.show.history import (
-    change_nodes,
-    change_text,
-    curve_grid,
-    curve_name,
-    dimension_of,
-    not_judged_text,
-    series_grid,
-    ticks_text,
-    year_of,
-)
-from mpicampaign.show.writers.html import html
+from mpicampaign.show.charts.history import charts_over_time
+from mpicampaign.show.document import Drawing, Heading, Paragraph, Section, Span
+from mpicampaign.show.frame import TEMPLATES, framed, program
+from mpicampaign.show.history import change_nodes, curve_grid, series_grid, ticks_text
+from mpicampaign.show.report.curves import curve_chart, places
+from mpicampaign.show.report.write import chart_section
+from mpicampaign.show.writers.html import element, html
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mpicampaign.history.curves import Curve
     from mpicampaign.history.overview import Overview
     from mpicampaign.show.document import PageNode
 
 FILE = "history.html"  # beside the report
-_DIGITS = 5  # of the values that the page draws
-_SECTIONS = {
-    "answers": "Changes",
-    "curves": "Curves",
-    "one": "One curve",
-    "two": "Two ticks",
-    "series": "Series",
-}
 
 
 def write_history_page(path: Path, history: Overview, title: str = "") -> None:
     """Write the page; ``path``: beside the report, which it links."""
     title = f"{title or history.campaign}: history"
-    above = [_changes_part(history), _curves_part(history)]
-    controls = Markup((TEMPLATES / "history.html").read_text(encoding="utf-8"))
+    two_ticks = Markup((TEMPLATES / "history.html").read_text(encoding="utf-8"))
+    parts = [
+        _section("answers", "What changed, and with what", *change_nodes(history)),
+        _section("curves", "Curves", replace(curve_grid(history), title="Curves")),
+        _over_time(history),
+        Section((Drawing(two_ticks),), "two", "", "Two ticks compared"),
+        _section("series", "Series", replace(series_grid(history.series), title="Series")),
+    ]
     text = framed(
         title,
-        Markup("\n\n").join([html(above), controls, html([_series_part(history)])]),
+        html(parts),
         header=html(_header(history, title)),
-        contents=_SECTIONS,
-        programs=[program("history.js")],
-        data=inline_json(_data(history)),
+        contents={part.anchor: part.title for part in parts},
+        programs=[program("curves.js"), program("history.js")],
     )
     write_whole(path, text.encode("utf-8", errors="replace").decode("utf-8"))
+
+
+def _section(anchor: str, title: str, *nodes: PageNode) -> Section:
+    return Section((Heading(title), *nodes), anchor, "", title)
 
 
 def _header(history: Overview, title: str) -> list[PageNode]:
@@ -69,51 +61,12 @@ def _header(history: Overview, title: str) -> list[PageNode]:
     ]
 
 
-def _changes_part(history: Overview) -> Part:
-    nodes = (Heading("What changed, and with what"), *change_nodes(history))
-    return Part(nodes, "answers", "", _SECTIONS["answers"])
-
-
-def _curves_part(history: Overview) -> Part:
-    text = "A name chooses the curve that is drawn below. Values are medians of the first and the last tick."
-    nodes = (Heading("Curves"), Paragraph(text, "legend"), replace(curve_grid(history), title="Curves"))
-    return Part(nodes, "curves", "", _SECTIONS["curves"])
-
-
-def _series_part(history: Overview) -> Part:
-    return Part(
-        (Heading("Series"), replace(series_grid(history.series), title="Series")),
-        "series",
-        "",
-        _SECTIONS["series"],
-    )
-
-
-def _data(history: Overview) -> dict[str, Any]:
-    """What the page draws: see templates/report/history.js."""
-    times: dict[str, str] = {}
-    for curve in history.curves:
-        for point in curve.points:
-            times[point.tick] = min(point.time, times.get(point.tick, point.time))
-    ticks = sorted(times, key=lambda tick: (times[tick], tick))
-    year = year_of(history)
-    return {
-        "ticks": ticks,
-        "days": [times[tick][:16].replace("T", " ") for tick in ticks],
-        "curves": [
-            _curve(curve, {tick: n for n, tick in enumerate(ticks)}, year) for curve in history.curves
-        ],
-    }
-
-
-def _curve(curve: Curve, places: dict[str, int], year: str) -> dict[str, Any]:
-    unit = dimension_of(curve.key).unit(BANDWIDTH_UNITS[0])
-    values: list[float | None] = [None] * len(places)
-    for point in curve.points:
-        values[places[point.tick]] = float(f"{unit.of(point.value):.{_DIGITS}g}")
-    changes = [
-        {"first": places[curve.points[change.index].tick], "text": change_text(change, curve, year)}
-        for change in curve.changes
-    ]
-    name, reason = curve_name(curve.key), not_judged_text(curve.not_judged)
-    return {"name": name, "unit": unit.name, "values": values, "changes": changes, "notJudged": reason}
+def _over_time(history: Overview) -> Section:
+    """A chart for each curve; all have the same ticks."""
+    text = "A point for each tick: the median of its runs that count. Dashed: changes. Scales do not begin "
+    text += "at 0. Point at a curve for its values, or choose it and use the arrow keys."
+    charts = charts_over_time(history)
+    drawn = html(chart_section(chart, Drawing(curve_chart(chart))) for chart in charts)
+    attributes = places(charts[0]) if charts else {}
+    drawing = Drawing(element("div", drawn, **attributes))
+    return _section("time", "Over time", Paragraph(text, "legend"), drawing)

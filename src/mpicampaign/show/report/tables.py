@@ -11,13 +11,13 @@ from urllib.parse import quote
 from mpicampaign.compare.findings import MODES, OF_ONE_SERIES
 from mpicampaign.dimension import RATIO
 from mpicampaign.records import NOT_AVAILABLE
-from mpicampaign.show.cells import STATISTICS, metric_cell, published_mark, published_sources
+from mpicampaign.show.cells import NO_VALUE, STATISTICS, metric_cell, published_mark, published_sources
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Span
-from mpicampaign.show.numbers import probability
 from mpicampaign.show.pairs import change_ratio, change_verdict
 from mpicampaign.show.rankings import absent_text, disturbed_lines, verdict
 from mpicampaign.show.runs import explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, kind_name, reason
+from mpicampaign.show.view import probability
 from mpicampaign.text import repeats_text, visible
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def _cell(source: Source, row: Row, metric: Metric | None) -> Box:
         return _EMPTY
     shown = metric_cell(row, metric, source.view, source.changes)
     if shown.reasons:
-        return Box(kind_name(shown.reasons[0].kind), role="number none")
+        return Box(kind_name(shown.reasons[0].kind), role="none")
     median, mean, low, high = map(shown.box, STATISTICS)
     small = [f"mean {mean.text}", f"{low.text} to {high.text}"]
     small += [f"at {shown.at}"] if shown.at else []
@@ -171,7 +171,7 @@ def _cell(source: Source, row: Row, metric: Metric | None) -> Box:
         *(Span(text, "small") for text in small),
     )
     text = f"{median.text} %" if metric.bound else median.text
-    return median._replace(text=Span(text, link=source.runs_of(row)), role="number", below=below)
+    return median._replace(text=Span(text, link=source.runs_of(row)), below=below)
 
 
 def _change(change: Change | None) -> tuple[Span, ...]:
@@ -186,11 +186,14 @@ def _change(change: Change | None) -> tuple[Span, ...]:
 
 
 def _published_lines(source: Source, row: PublishedRow, layout: _Layout) -> list[tuple[Box, ...]]:
-    """Published values: marked, and without links, since there are no runs. Of sizes, those with a value."""
+    """Published values: marked, and without links, since there are no runs. Of sizes, those with a value.
+
+    What they are, such as a mean, stands once in each row.
+    """
     name = (f"{row.system}/{row.host_group} ", Span(row.placement, "strong"), " ")
     head = Box((*name, Span(published_mark(row), "small")))
-    count = ("" if row.n is None else str(row.n), Span("published", "small"))
-    names = (head, Box(count, value=row.n, role="n"))
+    count = "" if row.n is None else str(row.n)
+    names = (head, Box(count, value=row.n, role="n", below=(Span(row.statistic, "small"),)))
     return [
         (
             *names,
@@ -206,10 +209,9 @@ def _published_cell(source: Source, row: PublishedRow, metric: Metric | None) ->
     if metric is None:
         return _EMPTY
     if metric not in row.values:
-        return Box("not published", role="number none")
+        return Box(NO_VALUE)
     value = row.values[metric]
-    text = source.view.number(value, metric.dimension)
-    return Box((text, Span(row.statistic, "small")), value=value, role="number")
+    return Box(source.view.number(value, metric.dimension), value=value)
 
 
 # Rankings and doubts

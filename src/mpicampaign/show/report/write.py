@@ -5,42 +5,53 @@ Its parts are documents; raw files are linked, relative to the report.
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from mpicampaign.files import write_whole
+from mpicampaign.records import NOT_AVAILABLE
+from mpicampaign.show import runs
+from mpicampaign.show.charts.hpcc import not_drawn
+from mpicampaign.show.charts.interactive import interactive_charts
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.charts.selection import selections
-from mpicampaign.show.frame import framed, program
-from mpicampaign.show.report.cases import runs_part
-from mpicampaign.show.report.document import (
-    curves_part,
-    doubts_part,
-    figures_part,
-    header,
-    provenance_part,
-    rankings_part,
-    tables_part,
+from mpicampaign.show.document import (
+    Box,
+    Drawing,
+    Fold,
+    Grid,
+    Heading,
+    Items,
+    Paragraph,
+    Section,
+    Span,
+    Verbatim,
 )
+from mpicampaign.show.frame import framed, program
+from mpicampaign.show.gathers import gather_nodes
+from mpicampaign.show.rankings import errors_text
+from mpicampaign.show.report.cases import runs_section
+from mpicampaign.show.report.curves import curve_chart, places
 from mpicampaign.show.report.first_screen import first_screen
-from mpicampaign.show.report.tables import Source
-from mpicampaign.show.runs import anchors, facts
-from mpicampaign.show.view import DEFAULT
-from mpicampaign.show.writers.html import html
+from mpicampaign.show.report.tables import Source, comparison_nodes, doubts_grid, ranking_nodes, state
+from mpicampaign.show.view import DEFAULT, percent
+from mpicampaign.show.writers.html import element, html
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
     from mpicampaign.compare.changes import Changes
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.records import Record
+    from mpicampaign.show.charts.interactive import InteractiveChart, InteractiveLine
+    from mpicampaign.show.document import PageNode
     from mpicampaign.show.figures.draw import Figure
     from mpicampaign.show.view import View
 
-_LARGEST = 4_900_000  # characters of a report that mail and browsers take easily
-_MOST_DRAWN = 80_000  # of these, characters of figures, the small ones first; the others are linked
+_LARGEST = 4_800_000  # characters of all parts, which mail and browsers take easily
+_LARGEST_FIGURE = 60_000  # a browser that scrolls to a larger one pauses: it has hundreds of curves or marks
 
 
 def write_report(
@@ -72,33 +83,203 @@ def write_report(
     history : address of the campaign's history, where it has one
     """
     title = campaign_title or campaign_name or "MPI campaign"
-    source = Source(comparison, comparison.records, view, path.parent, anchors(comparison.records), changes)
-    charts = selections(Scene(comparison, view.unit))
-    above = [first_screen(source), tables_part(source), *([curves_part(charts)] if charts else [])]
+    source = Source(
+        comparison, comparison.records, view, path.parent, runs.anchors(comparison.records), changes
+    )
+    charts = interactive_charts(Scene(comparison, view))
+    above = [first_screen(source), tables_section(source), *([curves_section(charts)] if charts else [])]
     below = [
-        rankings_part(source),
-        doubts_part(source),
-        runs_part(source),
-        provenance_part({**(provenance or {}), **facts(records)}, campaign_text),
+        rankings_section(source),
+        doubts_section(source),
+        runs_section(source),
+        provenance_section({**(provenance or {}), **runs.facts(records)}, campaign_text),
     ]
     rendered = {part.anchor: html([part]) for part in (*above, *below)}
-    drawn = figures()
-    parts = [*above, figures_part(source, drawn, _MOST_DRAWN), *below]
-    texts = {part.anchor: rendered.get(part.anchor) or html([part]) for part in parts}
+    room = _LARGEST - sum(map(len, rendered.values()))
+    parts = [*above, figures_section(source, figures(), room), *below]
     own = [program("tables.js"), program("curves.js")]
-
-    def page() -> str:
-        return framed(
-            title,
-            Markup("\n\n").join(texts.values()),
-            header=html(header(source, title, campaign_name, beside, history)),
-            contents={part.anchor: part.title for part in parts},
-            programs=own if charts else own[:1],
-        )
-
-    text = page()
-    if len(text) > _LARGEST:
-        left = _MOST_DRAWN - (len(text) - _LARGEST)
-        texts["figures"] = html([figures_part(source, drawn, left)])
-        text = page()
+    text = framed(
+        title,
+        Markup("\n\n").join(rendered.get(part.anchor) or html([part]) for part in parts),
+        header=html(header(source, title, campaign_name, beside, history)),
+        contents={part.anchor: part.title for part in parts},
+        programs=own if charts else own[:1],
+    )
     write_whole(path, text.encode("utf-8", errors="replace").decode("utf-8"))
+
+
+_LONG_LIST = 3  # tables or charts, above which they are listed
+
+
+def header(source: Source, title: str, name: str, beside: Sequence[str], history: str = "") -> list[PageNode]:
+    """What the page is about, and how its runs ended.
+
+    ``beside``: on results that have no part in it; ``history``: address of the campaign's history.
+    """
+    over_time: tuple[str | Span, ...] = (" · ", Span("history", link=history)) if history else ()
+    campaign: tuple[str | Span, ...] = ("Campaign ", Span(name, "strong"), " · ") if name else ()
+    times = runs.period(source.records)
+    measured = f" · measured {times[0]} to {times[1]}" if times else ""
+    counts: list[str | Span] = []
+    disturbed = runs.disturbed_counts(source.records)
+    for kind, count in runs.run_counts(source.records).items():
+        link, of_them = "#doubts" if kind == NOT_AVAILABLE else "#runs", disturbed.get(kind, 0)
+        text = (f"{count} ", state(kind), f", {of_them} of them disturbed" if of_them else "")
+        counts += [" · ", Span(text, "busy" if 2 * of_them > count else "", link)]
+    return [
+        Heading(title, 1),
+        Paragraph((*campaign, runs.how_many(source.records) + measured, *over_time, *counts), "subtitle"),
+        *(Paragraph(line, "beside") for line in beside),
+    ]
+
+
+# Tables, curves, figures
+
+
+def tables_section(source: Source) -> Section:
+    """The comparison of each benchmark."""
+    comparison, changes = source.comparison, source.changes
+    coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
+    legend = "Median over repeats, in brackets its order-statistic interval"
+    legend += f" ({coverages}), " if coverages else ", "
+    legend += f"then mean and range. n: runs with values / runs {runs.runs_are(comparison.records)}. "
+    busy = "" if any(run.ranks_busy for run in source.records) else ", disturbed ones where a row has others"
+    legend += f"Contradicted and failed runs are shown, but left out of all numbers{busy}. "
+    legend += "Each median leads to its runs."
+    published = ((table, row) for table in comparison.tables for row in table.published)
+    lacking = any(set(table.metrics) - row.values.keys() for table, row in published)
+    legend += " –: not published." if lacking else ""
+    if changes:
+        since = changes.since or "at an unknown date"
+        legend += f" × is the median divided by that of the earlier series, which ended {since}, each metric"
+        legend += " tested alone at 5 %."
+    numbered = {
+        f"table-{number}": table for number, table in enumerate(filter(runs.offered, comparison.tables), 1)
+    }
+    titles = {anchor: table.title for anchor, table in numbered.items()}
+    nodes = [node for anchor, table in numbered.items() for node in comparison_nodes(source, table, anchor)]
+    nodes += gather_nodes(comparison, source.view, 3)
+    start = (
+        Heading("Tables"),
+        Paragraph(legend, "legend"),
+        *_list(titles, "List of tables"),
+    )
+    return Section((*start, *nodes), "tables", "", "Tables")
+
+
+def _list(titles: Mapping[str, str], label: str) -> list[PageNode]:
+    """Links to the titles by their anchors, where there are many."""
+    links = tuple(Span(title, link=f"#{anchor}") for anchor, title in titles.items())
+    return [Items(links, "list", label)] if len(links) > _LONG_LIST else []
+
+
+def curves_section(charts: Sequence[InteractiveChart]) -> Section:
+    """Charts over message size."""
+    legend = "Medians of repeats; both axes are logarithmic, so 0 B is not on them. "
+    legend += "Point at a line for its values, or choose it "
+    legend += "and use the arrow keys; the boxes choose lines, and show which are which."
+    titles = {chart.anchor: chart.title for chart in charts}
+    start = (
+        Heading("Curves over message size"),
+        Paragraph(legend, "legend"),
+        *_list(titles, "List of curves"),
+    )
+    return Section((*start, *map(_chart, charts)), "curves", "", "Curves")
+
+
+def _chart(chart: InteractiveChart) -> Section:
+    """The chart, and its medians as a table, which needs no script."""
+    grid = Grid(
+        f"{chart.title}: medians of repeats, {chart.up.label}",
+        1,
+        ("line", *chart.labels.values()),
+        tuple(_median_line(chart, line) for line in chart.lines),
+        role="sortable",
+        label=f"Medians of {chart.title}",
+        si_units=dict.fromkeys(range(1, len(chart.labels) + 1), chart.up.dimension.si_unit),
+    )
+    fold = Fold(f"Medians at all sizes: {chart.title}", (grid,), "medians")
+    return chart_section(chart, Drawing(element("div", curve_chart(chart), **places(chart))), fold)
+
+
+def chart_section(chart: InteractiveChart, *nodes: PageNode) -> Section:
+    """The chart's title, its first node, its note, then the others."""
+    title = Heading(chart.title, 3)
+    note = [Paragraph(chart.note, "legend")] if chart.note else []
+    return Section((title, *nodes[:1], *note, *nodes[1:]), chart.anchor, "chart")
+
+
+def _median_line(chart: InteractiveChart, line: InteractiveLine) -> tuple[Box, ...]:
+    found, unit = line.curve.median, chart.up.unit.name
+    cells = (
+        Box(chart.up.dimension.number(found[size], unit), value=found[size])
+        if size in found
+        else Box("n/a", role="none")
+        for size in chart.labels
+    )
+    return (Box(line.curve.name), *cells)
+
+
+def figures_section(source: Source, figures: Sequence[Figure], room: int) -> Section:
+    """All but huge figures that go in so many characters, the small ones first; the others are linked."""
+    by_size = sorted((len(figure.picture), figure.name) for figure in figures)
+    totals = accumulate(size for size, _ in by_size)
+    fitting = [
+        size <= _LARGEST_FIGURE and total <= room for (size, _), total in zip(by_size, totals, strict=True)
+    ]
+    shown = {name for (_, name), fits in zip(by_size, fitting, strict=True) if fits}
+    nodes: list[PageNode] = [Heading("Figures")]
+    linked = [figure for figure in figures if figure.name not in shown]
+    if linked:
+        text = f"{len(shown)} of {len(figures)} figures are shown; the others are files beside this report:"
+        links = (Span(figure.title, link=source.address(str(figure.svg))) for figure in linked)
+        nodes += [Paragraph(text, "legend"), Items(tuple(links), "list")]
+    nodes += [
+        Drawing(figure.picture, f"figure-{figure.name}", figure.caption)
+        for figure in figures
+        if figure.name in shown
+    ]
+    nodes += [] if shown else [Paragraph("There are no figures.")]
+    missing = not_drawn(source.comparison)
+    nodes += [Paragraph(missing, "legend")] if missing else []
+    return Section(tuple(nodes), "figures", "", "Figures")
+
+
+# All else
+
+
+def rankings_section(source: Source) -> Section:
+    """All comparisons."""
+    legend = (
+        "Each pair must differ by two tests, Mann and Whitney's and Welch's of logarithms; p is corrected "
+        "for all pairs of the same metric and place. "
+        f"{errors_text(ranking for _, ranking in source.comparison.rankings)} "
+        "Factor: larger median by smaller. Effect: Cliff's delta, 1 where all repeats of one are better than "
+        "all of the other."
+    )
+    nodes = [node for table in source.comparison.tables for node in ranking_nodes(source, table)]
+    return Section(
+        (Heading("All comparisons"), Paragraph(legend, "legend"), *nodes),
+        "rankings",
+        "",
+        "All comparisons",
+    )
+
+
+def doubts_section(source: Source) -> Section:
+    """Runs left out or in doubt."""
+    title = "Left out and in doubt"
+    return Section((Heading(title), doubts_grid(source)), "doubts", "", title)
+
+
+def provenance_section(facts: Mapping[str, str], campaign_text: str) -> Section:
+    """What the runs and this program recorded, and the campaign file."""
+    nodes: list[PageNode] = [Heading("Provenance")]
+    if facts:
+        caption = "Facts that the runs and this program recorded"
+        lines = tuple((Box(name), Box(value)) for name, value in facts.items())
+        header = ("fact", "as recorded")
+        nodes.append(Grid(caption, 2, header, lines, role="facts", label="Facts recorded"))
+    if campaign_text:
+        nodes += [Heading("Campaign file", 3), Verbatim(campaign_text, "Campaign file")]
+    return Section(tuple(nodes), "provenance", "", "Provenance")

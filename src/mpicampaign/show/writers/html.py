@@ -7,22 +7,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-from mpicampaign.show.document import (
-    Box,
-    Caption,
-    Drawing,
-    Fold,
-    Grid,
-    Heading,
-    Items,
-    LineOnPage,
-    Paragraph,
-    Part,
-    Span,
-    Statement,
-    Verbatim,
-    plain,
-)
+from mpicampaign.show import document
 from mpicampaign.show.frame import framed
 from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import visible
@@ -30,14 +15,12 @@ from mpicampaign.text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mpicampaign.show.document import Node, PageNode, Text
-
 # HTML needs no ends of these; a long report has ten thousand
 _WITHOUT_END = ("input", "li", "td", "th", "tr")
 # Elements by the first token of a role; the role itself is the class of the others.
 _BARE = {"strong": "b", "heading": "h3", "interval": "span"}
 _ELEMENTS = {"small": "small", "change": "span"}
-_PARTS = {"": "section", "chart": "section", "said": "div", "picture": "div", "answer": "article"}
+_SECTIONS = {"": "section", "chart": "section", "said": "div", "picture": "div", "answer": "article"}
 
 
 def element(tag: str, inner: str = "", **attributes: str | float | bool | None) -> Markup:
@@ -70,14 +53,14 @@ def _lines(parts: Iterable[str]) -> Markup:
     return Markup("\n").join(parts)
 
 
-def html_text(text: Text) -> Markup:
+def html_text(text: document.Text) -> Markup:
     """The text with its links and roles."""
     if isinstance(text, str):
         return _safe(text)
-    return _span(text) if isinstance(text, Span) else Markup("").join(map(html_text, text))
+    return _span(text) if isinstance(text, document.Span) else Markup("").join(map(html_text, text))
 
 
-def _span(span: Span) -> Markup:
+def _span(span: document.Span) -> Markup:
     inner = html_text(span.text)
     inner = element("a", inner, href=span.link) if span.link else inner
     if not span.role and not span.hint:
@@ -89,60 +72,61 @@ def _span(span: Span) -> Markup:
     return element(tag, inner, class_=rest if first == "small" else span.role, title=span.hint)
 
 
-def html(nodes: Iterable[PageNode]) -> Markup:
+def html(nodes: Iterable[document.PageNode]) -> Markup:
     """The nodes one below the other, without the frame of a page."""
     return _lines(map(_node, nodes))
 
 
-def _node(node: PageNode) -> Markup:
+def _node(node: document.PageNode) -> Markup:
     match node:
-        case Part():
-            return _part(node)
-        case Fold(summary, nodes, role, is_open):
+        case document.Section():
+            return _section(node)
+        case document.Fold(summary, nodes, role, is_open):
             inner = _lines([element("summary", html_text(summary)), html(nodes)])
             return element("details", inner, class_=role, open=is_open)
-        case Drawing(markup, anchor, caption):
+        case document.Drawing(markup, anchor, caption):
             inner = _lines([markup, element("figcaption", html_text(caption))])
             return element("figure", inner, id=anchor) if caption else markup
-        case Verbatim(text, label):
+        case document.Verbatim(text, label):
             lines = _lines(_safe(line) for line in text.expandtabs().splitlines())
             return element("pre", lines, tabindex=0, role="region", aria_label=label)
-        case Grid():
+        case document.Grid():
             return _framed_grid(node)
     return _text_node(node)
 
 
-def _text_node(node: Heading | Caption | Paragraph | Items | Statement) -> Markup:
+def _text_node(
+    node: document.Heading | document.Caption | document.Paragraph | document.Items | document.Statement,
+) -> Markup:
     match node:
-        case Heading(text, level, anchor):
+        case document.Heading(text, level, anchor):
             return element(f"h{level}", html_text(text), id=anchor)
-        case Caption(text):
+        case document.Caption(text):
             return element("p", html_text(text), class_="legend")
-        case Paragraph(text, role):
+        case document.Paragraph(text, role):
             return element("p", html_text(text), class_=role)
-        case Items(items, role, label):
+        case document.Items(items, role, label):
             return _list(items, role, label)
-        case Statement(text, details):
+        case document.Statement(text, details):
             return _lines([element("p", html_text(text)), _list(details)])
 
 
-def _list(items: Iterable[Text], role: str = "", label: str = "") -> Markup:
+def _list(items: Iterable[document.Text], role: str = "", label: str = "") -> Markup:
     lines = _lines(element("li", html_text(item)) for item in items)
     return element("ul", lines, class_=role, aria_label=label)
 
 
-def _part(part: Part) -> Markup:
+def _section(section: document.Section) -> Markup:
     """A chart has its heading's text as name: Chromium does not follow an id to what was never in view."""
-    name = part.nodes[0].text if part.role == "chart" and isinstance(part.nodes[0], Heading) else ""
-    return element(
-        _PARTS[part.role], html(part.nodes), class_=part.role, id=part.anchor, aria_label=str(name)
-    )
+    first, role = section.nodes[0], section.role
+    name = document.plain(first.text) if role == "chart" and isinstance(first, document.Heading) else ""
+    return element(_SECTIONS[role], html(section.nodes), class_=role, id=section.anchor, aria_label=name)
 
 
 # Grids
 
 
-def _framed_grid(grid: Grid) -> Markup:
+def _framed_grid(grid: document.Grid) -> Markup:
     """The table in a frame that the keyboard can move, where it has a label; its footnotes below."""
     table = _table(grid)
     if grid.label:
@@ -157,41 +141,41 @@ def _framed_grid(grid: Grid) -> Markup:
     return _lines([table, *notes])
 
 
-def _table(grid: Grid) -> Markup:
+def _table(grid: document.Grid) -> Markup:
     caption = [element("caption", html_text(grid.title))] if grid.title else []
     heads = _lines(_head(grid, column, text) for column, text in enumerate(grid.header))
     head = element("thead", element("tr", heads))
     return element("table", _lines([*caption, head, *_bodies(grid)]), class_=grid.role)
 
 
-def _head(grid: Grid, column: int, text: Text) -> Markup:
+def _head(grid: document.Grid, column: int, text: document.Text) -> Markup:
     largest = "descending" if column in grid.largest_first else ""
     kind = "number" if largest or _is_number(grid, column) else ""
     si = grid.si_units.get(column, "")
     return element("th", html_text(text), scope="col", data_kind=kind, data_first=largest, data_si=si)
 
 
-def _is_number(grid: Grid, column: int) -> bool:
+def _is_number(grid: document.Grid, column: int) -> bool:
     return grid.names <= column < len(grid.header) - grid.remarks
 
 
-def _bodies(grid: Grid) -> Iterator[Markup]:
-    looks = grid.on_page or [LineOnPage()] * len(grid.lines)
+def _bodies(grid: document.Grid) -> Iterator[Markup]:
+    looks = grid.on_page or [document.LineOnPage()] * len(grid.lines)
     paired = zip(grid.boxes, looks, strict=True)
     bodies = [list(lines) for _, lines in groupby(paired, key=lambda pair: pair[1].body)]
     for lines in bodies or [[]]:
         yield element("tbody", _lines(_line(grid, boxes, look) for boxes, look in lines))
 
 
-def _line(grid: Grid, boxes: Sequence[Box], look: LineOnPage) -> Markup:
+def _line(grid: document.Grid, boxes: Sequence[document.Box], look: document.LineOnPage) -> Markup:
     if not grid.on_page and len(boxes) < len(grid.header):
         boxes = [*boxes[:-1], boxes[-1]._replace(columns=len(grid.header) - len(boxes) + 1)]
     cells = [_cell(grid, column, box) for column, box in enumerate(boxes)]
     return element("tr", _lines(cells), class_=look.role, id=look.anchor)
 
 
-def _cell(grid: Grid, column: int, box: Box) -> Markup:
-    """The first cell of a line names it, unless it has a role of its own."""
+def _cell(grid: document.Grid, column: int, box: document.Box) -> Markup:
+    """The first cell of a line names it, unless it has a role; in comparisons, others without are numbers."""
     marks = element("sup", ",".join(box.marks)) if box.marks else ""
     inner = _lines([html_text(box.text) + marks, *map(html_text, box.below)])
     inner = inner + _node(box.fold) if box.fold else inner
@@ -201,7 +185,8 @@ def _cell(grid: Grid, column: int, box: Box) -> Markup:
     }
     if column == 0 and not box.role:
         return element("th", inner, scope="row", **spans)
-    role = box.role or ("number" if _is_number(grid, column) else "")
+    is_number = _is_number(grid, column) and not grid.role.startswith("comparison")
+    role = box.role or ("number" if is_number else "")
     value, low, high = map(_in_full, (box.value, *(box.ends or (None, None))))
     return element("td", inner, class_=role, data_v=value, data_low=low, data_high=high, **spans)
 
@@ -210,10 +195,10 @@ def _in_full(value: float | None) -> str:
     return "" if value is None else repr(value).removesuffix(".0")
 
 
-def to_page(document: Sequence[Node]) -> str:
+def to_page(nodes: Sequence[document.Node]) -> str:
     """A page of its own, without scripts."""
-    titles = [plain(node.title) for node in document if isinstance(node, Grid)]
-    return framed(", ".join(titles[:1]) or "Tables", html(document))
+    titles = [document.plain(node.title) for node in nodes if isinstance(node, document.Grid)]
+    return framed(", ".join(titles[:1]) or "Tables", html(nodes))
 
 
 WRITER = TextWriter(".html", to_page)

@@ -1,4 +1,4 @@
-"""Curves of the page, all of a benchmark in one chart; the reader chooses which are shown.
+"""Curves of the page, all of a benchmark in one chart: the reader reads values and chooses which are shown.
 
 Each line has a value in every facet (host group, placement, ranks, series); the reader ticks values, and a
 line is drawn where all of its values are ticked.
@@ -11,31 +11,25 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.metrics import curve
 from mpicampaign.grouping import grouped
-from mpicampaign.show.charts.curves import (
-    COLUMNS,
-    ELAPSED,
-    USEFUL,
-    WIRE,
-    curve_of,
-    log_axes,
-    without_place,
-)
+from mpicampaign.show.charts import curves
 from mpicampaign.show.charts.looks import LINES
 from mpicampaign.show.charts.model import CurvePanel
-from mpicampaign.show.charts.scene import FACETS, HOST_GROUP, PLACEMENT
-from mpicampaign.show.charts.trees import without_twins
+from mpicampaign.show.charts.scales import size_ticks
+from mpicampaign.show.charts.scene import FACETS, HOST_GROUP, PLACEMENT, without_twins
 from mpicampaign.show.runs import explained, mark_of
 from mpicampaign.text import visible
+from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
     from mpicampaign.show.charts.looks import Look
-    from mpicampaign.show.charts.model import Axis, Curve
+    from mpicampaign.show.charts.model import Axis, ChartCurve
     from mpicampaign.show.charts.scene import Scene
 
+_MOST_SIZES = 7  # that are named on the axis
 MANY_LINES = 12  # above which only the first value of each facet but the coloured one is ticked at first
 
 
@@ -59,18 +53,19 @@ class Facet:
 
 
 @dataclass(frozen=True, slots=True)
-class FacetChoice:
+class InteractiveLine:
     """A curve, and the number of its value in each facet."""
 
-    curve: Curve
+    curve: ChartCurve
     values: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class SelectionChart:
-    """One column of one benchmark over message size.
+class InteractiveChart:
+    """Lines over message size, or over time.
 
-    ``note``: values that the axes cannot show, and what the mark of a line means.
+    ``labels``: what the points across are called, ascending. ``ticks``: those named on the axis. ``note``:
+    what else there is to say, such as values that the axes cannot show. ``changes``: places of dashed lines.
     """
 
     anchor: str
@@ -78,18 +73,16 @@ class SelectionChart:
     across: Axis
     up: Axis
     facets: tuple[Facet, ...]
-    lines: tuple[FacetChoice, ...]
+    lines: tuple[InteractiveLine, ...]
+    labels: Mapping[int, str]
+    ticks: tuple[tuple[float, str], ...]
     note: str
-
-    @property
-    def sizes(self) -> list[int]:
-        """All message sizes (B) at which any line has a median, ascending."""
-        return sorted(set().union(*(line.curve.median for line in self.lines)))
+    changes: tuple[float, ...] = ()
 
 
-def selections(scene: Scene) -> list[SelectionChart]:
+def interactive_charts(scene: Scene) -> list[InteractiveChart]:
     """The charts of all benchmarks with sizes, in the order of the tables."""
-    found: list[SelectionChart] = []
+    found: list[InteractiveChart] = []
     for tables in grouped(scene.comparison.tables, lambda table: table.benchmark).values():
         for column in _columns(tables):
             chart = _chart(f"curve-{len(found) + 1}", scene, _drawn(tables, column), column)
@@ -101,8 +94,8 @@ def _columns(tables: Sequence[Table]) -> list[str]:
     """Which columns are drawn; no time of kernels, since their bandwidth is derived from it."""
     useful = [table.useful for table in tables if table.useful]
     if useful:
-        return [USEFUL, WIRE] if any(each.wire for each in useful) else [USEFUL]
-    return [ELAPSED, USEFUL]
+        return [curves.USEFUL, curves.WIRE] if any(each.wire for each in useful) else [curves.USEFUL]
+    return [curves.ELAPSED, curves.USEFUL]
 
 
 def _drawn(tables: Iterable[Table], column: str) -> list[tuple[Table, Row]]:
@@ -111,29 +104,39 @@ def _drawn(tables: Iterable[Table], column: str) -> list[tuple[Table, Row]]:
         (table, row)
         for table in tables
         for row in table.rows
-        if not (column == WIRE and (table.is_baseline or row.ranks == 2))
+        if not (column == curves.WIRE and (table.is_baseline or row.ranks == 2))
         and any(sum(size > 0 for size in curve(series, column)) > 1 for _, series in row.curves)
     )
 
 
 def _chart(
     anchor: str, scene: Scene, rows: Sequence[tuple[Table, Row]], column: str
-) -> SelectionChart | None:
+) -> InteractiveChart | None:
     named = [scene.facets(table, row) for table, row in rows]
     facets = tuple(_facets(scene, named))
     pairs = zip(named, (row for _, row in rows), strict=True)
     lines = tuple(_line(scene, facets, values, row, column) for values, row in pairs)
-    curves = tuple(line.curve for line in lines)
-    axes = log_axes(scene, curves, column)
+    drawn = tuple(line.curve for line in lines)
+    axes = curves.log_axes(scene, drawn, column)
     if axes is None:
         return None
     across, up = axes
-    title = f"{visible(rows[0][0].benchmark)}: {COLUMNS[column][0]}"
-    note = without_place(across, [CurvePanel("", up, curves)])
+    title = f"{visible(rows[0][0].benchmark)}: {curves.COLUMNS[column][0]}"
+    note = curves.without_place(across, [CurvePanel("", up, drawn)])
     note += "".join(
         f" {mark}, hollow points: {meaning}." for mark, meaning in explained(row for _, row in rows)
     )
-    return SelectionChart(anchor, title, across, up, facets, lines, note.strip())
+    labels = {size: format_size(size) for size in sorted(set().union(*(each.median for each in drawn)))}
+    return InteractiveChart(
+        anchor, title, across, up, facets, lines, labels, tuple(_size_ticks(labels)), note.strip()
+    )
+
+
+def _size_ticks(labels: Mapping[int, str]) -> list[tuple[float, str]]:
+    """Labelled powers of 2 within the range of sizes; else the sizes themselves."""
+    sizes = [size for size in labels if size > 0]
+    powers = size_ticks(sizes[0], sizes[-1], _MOST_SIZES)
+    return powers or [(float(size), labels[size]) for size in sizes]
 
 
 def _facets(scene: Scene, named: Sequence[dict[str, str]]) -> Iterator[Facet]:
@@ -160,14 +163,16 @@ def _value(look: Look, name: str, number: int, ticked: bool, place: int, facets:
     return Value(name, ticked, line=LINES[number % len(LINES)] if place == 1 else "")
 
 
-def _line(scene: Scene, facets: Sequence[Facet], named: dict[str, str], row: Row, column: str) -> FacetChoice:
+def _line(
+    scene: Scene, facets: Sequence[Facet], named: dict[str, str], row: Row, column: str
+) -> InteractiveLine:
     chosen = tuple([value.name for value in facet.values].index(named[facet.name]) for facet in facets)
     values = [facet.values[index] for facet, index in zip(facets, chosen, strict=True)]
     first = facets[0].name if facets else PLACEMENT
     look = scene.looks[first][named[first]]
     line = next((value.line for value in values if value.line), look.line if len(facets) == 1 else LINES[0])
     name = ", ".join(named[facet] for facet in (HOST_GROUP, PLACEMENT, *_others(facets))) + mark_of(row)
-    return FacetChoice(curve_of(row, column, replace(look, line=line), name), chosen)
+    return InteractiveLine(curves.curve_of(row, column, replace(look, line=line), name), chosen)
 
 
 def _others(facets: Iterable[Facet]) -> list[str]:

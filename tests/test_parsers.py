@@ -1,0 +1,247 @@
+"""What the parsers refuse, and why; what they read from outputs that no real run gave.
+
+golden/damages.jsonl: an output of tests/fixtures, what is replaced in it once, by what, and the message.
+After a change on purpose: MPICAMPAIGN_UPDATE_GOLDEN=1 pytest tests/test_parsers.py, then read the difference.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from printed_outputs import HplRow, hpl_output, imb_line, imb_pingpong, osu_table
+
+from mpicampaign.records import Series
+from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
+from mpicampaign.suites.hpcc.parser import _COLUMNS
+
+FIXTURES = Path(__file__).parent / "fixtures"
+DAMAGES = Path(__file__).parent / "golden/damages.jsonl"
+
+
+def read(name: str) -> str:
+    return (FIXTURES / f"{name}.out").read_text(encoding="utf-8")
+
+
+def change(text: str, old: str, new: str) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def refused(suite: str, text: str) -> str:
+    with pytest.raises(OutputError) as caught:
+        parse(suite, text)
+    return str(caught.value)
+
+
+def test_damage_is_refused_with_a_reason() -> None:
+    kept, now = DAMAGES.read_text().splitlines(), []
+    for output, old, new, _ in map(json.loads, kept):
+        folder, name = output.split("/")
+        suite = name.split("_")[0] if folder == "made" else folder
+        row = [output, old, new, refused(suite, change(read(output), old, new))]
+        now.append(json.dumps(row, ensure_ascii=False))
+    if os.environ.get("MPICAMPAIGN_UPDATE_GOLDEN"):
+        DAMAGES.write_text("".join(f"{line}\n" for line in now))
+    assert now == kept
+
+
+IMB, HPL, KERNEL = read("made/imb"), read("made/hpl_one"), read("made/kernel")
+HPCC = read("hpcc/two_ranks")
+IMB_TABLE = IMB[IMB.index("# Benchmarking") : IMB.index("\n\n# All processes")]
+IMB_MT, IMB_MULTI = read("imb/mt"), read("imb/multi")
+BARRIER = IMB_MULTI.index("Benchmarking Multi-Barrier")
+OSU_WINDOWS = read("osu/mbw_mr_windows")
+
+
+def osu_latency(*values: float, first: int = 0) -> str:
+    sizes = [first * 2**k if first else (2**k) // 2 for k in range(len(values))]
+    return osu_table("MPI Latency", "Latency (us)", list(zip(sizes, values, strict=True)))
+
+
+def without_values(keys: Iterator[str]) -> str:
+    text = HPCC
+    for key in keys:
+        text = re.sub(rf"^{key}=.*$", f"{key}=-1", text, flags=re.MULTILINE)
+    return text
+
+
+def without_last_line(text: str) -> str:
+    return text.rstrip("\n").rsplit("\n", 1)[0] + "\n"
+
+
+@pytest.mark.parametrize(
+    ("suite", "text", "reason"),
+    [
+        ("osu", without_last_line(OSU_WINDOWS), "bandwidths and message rates are of different sizes"),
+        ("osu", re.sub(r"\n4 .*", "", OSU_WINDOWS, count=1), "rows are missing"),
+        (
+            "osu",
+            re.sub(r"\n4      +[0-9.]+", "\n4      ", OSU_WINDOWS),
+            "has 8 columns, the header names 9: '",
+        ),
+        ("osu", read("osu/hello"), "prints no values"),
+        ("osu", "# OSU MPI Latency Test v5.6.2\n", "OSU MPI Latency printed no table"),
+        ("osu", osu_latency(), "line 2: no rows below the header"),
+        ("osu", osu_latency(1.0) + osu_latency(1.0), "a second title: two outputs in one file"),
+        # 0 B may be faster than what two decimals show; a byte is not.
+        ("osu", osu_latency(0.0, 1.0, 0.0, 1.0), r"line 5: 2 B in 0\.00 us"),
+        (
+            "imb",
+            re.sub(r"(\n +8 +10.{26}).{13}", rf"\g<1>{'999.99':>13}", read("imb/own_lengths")),
+            "minimum .*, average 999.99, maximum .* contradict each other",
+        ),
+        (
+            "imb",
+            re.sub(r"(\n +4 +10 .*)0\.00\n", r"\g<1>1.00\n", read("imb/checked"), count=1),
+            "the data check found defects",
+        ),
+        ("imb", IMB + IMB, "two outputs in one file"),
+        ("imb", IMB + IMB_TABLE + "\n", "a table after the closing line: two outputs in one file"),
+        ("imb", IMB_TABLE + IMB, "header of the Intel MPI Benchmarks is missing"),
+        (
+            "imb",
+            change(IMB, IMB_TABLE, f"{IMB_TABLE}\n\n{IMB_TABLE}"),
+            "a second table of PingPong: two outputs",
+        ),
+        ("imb", without_last_line(IMB_MT) + "\n", "tables have 1 and 2 rows: some are missing"),
+        ("imb", IMB_MT.rstrip("\n") + "\n", "the blank line after it is missing"),
+        (
+            "imb",
+            IMB_MULTI[:BARRIER] + change(IMB_MULTI[BARRIER:], "\n            0", "\n            2"),
+            r"line \d+: rows of 2 groups, not of 0 to 1",
+        ),
+        ("ibm", "", "no parser for suite 'ibm'; did you mean 'imb'"),
+        ("hpcc", without_values(iter(_COLUMNS)), "no values: none of the benchmarks was run"),
+        ("hpcc", HPCC[HPCC.index("Begin of Summary") :], "take the whole hpccoutf.txt$"),
+        ("hpl", HPCC, "a second header"),
+        (
+            "hpl",
+            change(change(HPL, "passed residual checks", "without checking"), "and without", "without"),
+            "were not checked",
+        ),
+        ("hpl", HPL + HPL, "a second header: two outputs in one file"),
+        ("hpl", HPL + HPL[HPL.index("T/V ") :], "a row after the closing line: two outputs in one file"),
+        ("hpl", HPL + HPL[HPL.index("Finished") :], "a second closing line"),
+        (
+            "hpl",
+            "HPL ERROR from process # 0, on line 419 of function HPL_pdinfo:\n"
+            ">>> Need at least 4 processes for these tests <<<\n",
+            "line 2: Need at least 4 processes for these tests",
+        ),
+        ("kernel", KERNEL + KERNEL, "two outputs in one file"),
+        (
+            "kernel",
+            KERNEL + KERNEL[KERNEL.index("samples MPI") : KERNEL.index("#@end")],
+            "row after the closing",
+        ),
+        (
+            "kernel",
+            KERNEL[: KERNEL.index("samples MPI")] + "#@end rows=0 status=ok\n",
+            "counts no rows: nothing was measured",
+        ),
+    ],
+)
+def test_what_is_no_single_whole_output_is_refused(suite: str, text: str, reason: str) -> None:
+    assert re.search(reason, refused(suite, text))
+
+
+def one(suite: str, text: str) -> Series:
+    (series,) = parse(suite, text).series
+    return series
+
+
+def test_start_up_times() -> None:
+    series = one("osu", "# OSU MPI Init Test v7.4\nnprocs: 2, min: 271 ms, max: 279 ms, avg: 275 ms\n")
+    assert series.ranks == 2
+    assert series.columns == {"time": [0.275], "time_min": [0.271], "time_max": [0.279]}
+    assert one("osu", "nprocs: 4, min: 5, max: 7, avg: 6\n").ranks == 4  # no title before 5.4
+
+
+@given(st.lists(st.integers(1, 10**9), min_size=1, max_size=24), st.sampled_from([0, 1, 4, 3]))
+def test_what_is_printed_is_what_is_parsed(hundredths: list[int], first: int) -> None:
+    values = [value / 100 for value in hundredths]
+    columns = one("osu", osu_latency(*values, first=first)).columns
+    assert columns["time"] == [pytest.approx(value * 1e-6) for value in values]
+
+
+def test_values_too_small_to_print() -> None:
+    """A bandwidth comes from the message rate, or is missing; 0 B may take no time."""
+    assert one("osu", osu_latency(0.0, 1.0, 1.0)).columns["time"][0] == 0
+    head = "# OSU MPI Multiple Bandwidth / Message Rate Test v5.3\n# [ pairs: 1 ] [ window size: 64 ]"
+    rates = f"{head}\n# Size                  MB/s        Messages/s\n1  0.00  40.50\n2  0.00  40.50\n"
+    rates = re.sub(r"(\d)  (\S+)  (\S+)", lambda row: f"{row[1]:<10}{row[2]:>18}{row[3]:>18}", rates)
+    assert one("osu", rates).columns["bandwidth"] == [40.5, 81.0]
+    bandwidths = osu_table("MPI Bandwidth", "Bandwidth (MB/s)", [(1, 0.0), (2, 0.01)], "5.3")
+    assert one("osu", bandwidths).columns["bandwidth"] == [None, 1e4]
+    columns = one("hpl", hpl_output([HplRow(100, 32, 1, 2, 0.002)])).columns
+    assert columns["time"] == [None]
+    assert columns["flops"][0] is not None
+
+
+@pytest.mark.parametrize(
+    ("version", "megabyte"),
+    [
+        ("2017", 2**20),
+        ("2017 update 1", 2**20),
+        ("4.1 Update 1", 2**20),
+        ("2018", 1e6),
+        ("2019 Update 5", 1e6),
+        ("2021.11", 1e6),
+        ("unheard-of", 2**20),  # the rows prove it
+        ("unheard-of", 1e6),
+        ("2019 Update 5", 2**20),  # all rows prove the version's habit wrong
+    ],
+)
+def test_megabyte_of_version(version: str, megabyte: float) -> None:
+    text = imb_pingpong(version, [0.24, 0.3, 0.61, 1.25, 2.97], megabyte, first=10)
+    assert one("imb", text).columns["bandwidth"][-1] == pytest.approx(8192 / 2.97e-6, rel=1e-5)
+
+
+def test_a_row_without_time_gave_up() -> None:
+    row = next(line for line in IMB.splitlines() if line.split()[:1] == ["8192"])
+    columns = one("imb", IMB.replace(row, imb_line(8192, 0, "0.00", "0.00"))).columns
+    assert [columns[name][-1] for name in ("size", "time", "bandwidth")] == [8192, None, None]
+
+
+def test_hpcc_among_other_texts() -> None:
+    assert detect_suite(HPCC) == "hpcc"  # its own HPL is not a second suite
+    assert detect_suite(HPCC[: HPCC.index("Begin of Summary")]) == "hpcc"
+    with pytest.raises(OutputError, match=r"outputs of hpcc .* and of hpl"):
+        detect_suite(HPCC + "HPLinpack 2.2  --  High-Performance Linpack benchmark\n")
+    wrapped = "Job 1 <b>\n\n" + HPCC.replace("\n", "\r\n") + "\nPS:\n"
+    assert parse("hpcc", wrapped) == parse("hpcc", HPCC)
+
+
+def test_imported_runs_of_unlike_linear_systems_are_cases_of_their_own() -> None:
+    names, larger = SUITES["hpcc"].names, re.sub("(?m)^HPL_N=.*$", "HPL_N=800", HPCC)
+    assert names(HPCC, "") == ("HPCC-N400-NB32-1x2", "")
+    assert names(larger, "hpcc") == ("HPCC-N800-NB32-1x2", "hpcc")
+    assert names(re.sub("(?m)^HPL_NB=.*", "", HPCC), "") == ("HPCC", "")
+
+
+def test_hpl_with_progress_and_more_than_eight_orders() -> None:
+    """Rates of the progress are higher than the result's and say nothing about the whole."""
+    rows = [HplRow(1000 * k, 64, 1, 2, 5.0 * k**2) for k in range(1, 20)]
+    series = parse("hpl", hpl_output(rows)).series
+    assert [each.qualifiers["N"] for each in series] == [str(row.order) for row in rows]
+    assert parse("hpl", hpl_output(rows, progress=20)).series == series
+
+
+def test_skipped_tests_of_hpl_are_reported() -> None:
+    text = change(change(HPL, "Finished      1", "Finished      2"), "0 tests skipped", "1 tests skipped")
+    error = (
+        "HPL ERROR from process # 0, on line 170 of function HPL_pdtest:\n>>> [0,0] Memory allocation failed"
+    )
+    rule = "=" * 80 + "\nT/V"
+    text = change(text, rule, f"{error} for A, x and b. Skip. <<<\n\n{rule}")
+    assert re.fullmatch(
+        r"1 tests skipped: line \d+: \[0,0\] Memory allocation failed for A, x and b. Skip.",
+        parse("hpl", text).metadata["not_measured"],
+    )
