@@ -16,6 +16,7 @@
  * never calls MPI_Init does nothing here.
  */
 #define _GNU_SOURCE
+#include "between_parts.h"
 #include "lines.h"
 
 #include <dlfcn.h>
@@ -95,6 +96,7 @@ static struct mpi library(const void *fallback) {
 
 static atomic_long recording; /* between MPI_Init and MPI_Finalize the rank's process, else 0 */
 static struct lines lines;    /* MPI allows one Init and one Finalize, each by one thread */
+static struct lines between;  /* of the moments within the run, kept until its end */
 
 /* Sockets that a child closes are not traffic of the rank; a child by vfork even shares its memory.
  */
@@ -166,7 +168,18 @@ static void record_end(const void *init) {
         add_blas(&lines);
         add_checksums(&lines, &mpi);
         add_neighbours(&lines);
+        append(getenv("MPICAMPAIGN_EVIDENCE_FILE"), &between);
         append(getenv("MPICAMPAIGN_EVIDENCE_FILE"), &lines);
+    }
+    errno = saved;
+}
+
+/* A call of the bundled kernels, which other programs may make, too. */
+static void record_between_parts(void) {
+    int saved = errno;
+    if (is_recording()) {
+        between.rank = lines.rank;
+        add_state_between_parts(&between);
     }
     errno = saved;
 }
@@ -202,6 +215,14 @@ EXPORT int MPI_Finalize(void) {
         return FAILED;
     record_end(*(void **)&function);
     return function();
+}
+
+EXPORT int MPI_Pcontrol(const int level, ...) {
+    int (*function)(int, ...);
+    *(void **)&function = next("MPI_Pcontrol");
+    if (level == BETWEEN_PARTS)
+        record_between_parts();
+    return function != NULL ? function(level) : 0;
 }
 
 /* Fortran programs: Open MPI's Fortran libraries, and mpi_f08 of MPICH and Intel MPI, call

@@ -40,6 +40,8 @@ void add_neighbours(struct lines *lines);
 
 /* Round trips of a cache line, clock rate and bandwidth of the memory; also before what ends. */
 void add_state(struct lines *lines);
+/* The same within the run, now and then; in a call that all ranks make. */
+void add_state_between_parts(struct lines *lines);
 
 /* Adds the build-id of the library that holds a function. */
 void add_build_id(struct lines *lines, const char *key, const void *function);

@@ -40,6 +40,7 @@ static void add_cpu(struct lines *lines) {
     add_known(lines, "socket", cpu_number(cpu, "topology/physical_package_id"));
     add_known(lines, "core", cpu_number(cpu, "topology/core_id"));
     add_known(lines, "numa", cpu_numa(cpu));
+    add_known(lines, "l3", cpu_number(cpu, "cache/index3/shared_cpu_list")); /* its first CPU */
 }
 
 /* Adds the N0=12 tokens of one line; counts are in pages of kernelpagesize_kB. */

@@ -12,6 +12,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -25,21 +26,23 @@
 #include <unistd.h>
 
 enum {
+    START = 1, /* the number of the first moment */
     MAX_RANKS = 1024,
     MAX_NUMA = 256,
     LINE = 128, /* bytes: two cache lines, since processors load pairs of them */
     BLOCKS = 8,
     ROUND_TRIPS = 250, /* in a block */
     TURNS = 2,
+    AHEAD = 2, /* calls between parts, from that which decides to that in which all ranks measure */
     CHAIN = 20000,    /* dependent additions: 5 to 10 microseconds */
     CHAINS = 16,      /* 0.2 ms */
-    COPY = 4 << 20,   /* bytes */
-    COPIES = 3,       /* 2 ms */
+    COPY = 1 << 20,   /* bytes */
+    COPIES = 4,       /* 2 ms with the pages */
     ROOM = 256 << 20, /* bytes: no copy where less is left of a limit */
 };
 
 /* A turn takes up to 0.8 ms; longer only where a rank loses its CPU. */
-static const int64_t TURN_NS = 20000000, WAIT_NS = 50000000;
+static const int64_t TURN_NS = 20000000, WAIT_NS = 50000000, SECOND = 1000000000;
 
 /* How two ranks meet in one turn: the first one waits, the second one begins. */
 enum { WAITING = 1, BEGUN = 2, GONE = 3 };
@@ -50,12 +53,15 @@ struct turn {
 };
 
 struct local_rank {
-    struct turn turns[TURNS]; /* with the next rank: of even ones in turn 0, of odd ones in turn 1 */
-    atomic_int number;        /* the rank */
+    struct turn
+        turns[TURNS];  /* with the next rank: of even ones in turn 0, of odd ones in turn 1 */
+    atomic_int number; /* the rank */
 };
 
 struct node {
-    atomic_llong copied[MAX_NUMA]; /* when a rank of this NUMA domain began to copy */
+    atomic_int joined;            /* ranks */
+    atomic_long probing;          /* at which call between parts all measure */
+    atomic_long copied[MAX_NUMA]; /* the last moment in which a rank of this NUMA domain copied */
     struct local_rank ranks[];
 };
 
@@ -77,14 +83,17 @@ static void relax(void) {
 #endif
 }
 
-/* The ranks of one run find the same name: that of the folder of their evidence. */
+/* The ranks of one run on one node find the same name: that of the folder of their evidence, with
+ * the node's, since nodes that are containers may share this memory. */
 static bool name_of_run(char text[static 64]) {
+    char place[PATH_LENGTH + 256] = "";
     const char *path = getenv("MPICAMPAIGN_EVIDENCE_FILE");
     const char *end = path != NULL ? strrchr(path, '/') : NULL;
     uint64_t hash = 14695981039346656037u; /* FNV-1a */
-    if (end == NULL)
+    if (end == NULL || end - path >= PATH_LENGTH || gethostname(place, 255) != 0)
         return false;
-    for (const char *c = path; c < end; c++)
+    strncat(place, path, (size_t)(end - path));
+    for (const char *c = place; *c; c++)
         hash = (hash ^ (unsigned char)*c) * 1099511628211u;
     snprintf(text, 64, "/dev/shm/mpicampaign-%u-%016llx", geteuid(), (unsigned long long)hash);
     return true;
@@ -123,6 +132,8 @@ static bool join_node(const char *rank) {
     if (node == NULL)
         return false;
     node->ranks[own].number = atoi(rank);
+    if (atomic_fetch_add(&node->joined, 1) + 1 == count)
+        unlink(name); /* a run that is killed later leaves nothing behind */
     return true;
 }
 
@@ -309,19 +320,19 @@ static bool has_room(void) {
 }
 
 /* One rank of a domain and moment: the first one that comes. */
-static bool is_first_of_domain(void) {
+static bool is_first_of_domain(long moment) {
     int cpu = sched_getcpu(), numa = cpu >= 0 ? cpu_numa(cpu) : -1;
-    long long last, now = now_ns();
+    long last;
     if (numa >= MAX_NUMA)
         return false;
     last = node->copied[numa < 0 ? 0 : numa];
-    return (last == 0 || now - last > 4 * WAIT_NS) &&
-           atomic_compare_exchange_strong(&node->copied[numa < 0 ? 0 : numa], &last, now);
+    return last < moment &&
+           atomic_compare_exchange_strong(&node->copied[numa < 0 ? 0 : numa], &last, moment);
 }
 
-static void add_copy(struct lines *lines) {
+static void add_copy(struct lines *lines, long moment) {
     int64_t fastest = INT64_MAX;
-    if (!CAN_FLUSH || !is_first_of_domain() || !has_room())
+    if (!CAN_FLUSH || !is_first_of_domain(moment) || !has_room())
         return;
     char *memory = mmap(NULL, 2 * COPY, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
@@ -340,12 +351,12 @@ static void add_copy(struct lines *lines) {
 }
 
 /* The copy comes last: partners do not wait for it. */
-static void measure(struct lines *lines) {
+static void measure(struct lines *lines, long moment) {
     int64_t began = now_ns(), met;
     add_clock_rate(lines);
     add_round_trips(lines);
     met = now_ns();
-    add_copy(lines);
+    add_copy(lines, moment);
     add(lines, "probe_us", "%lld + %lld", (long long)(met - began) / 1000,
         (long long)(now_ns() - met) / 1000);
 }
@@ -354,7 +365,33 @@ void add_state(struct lines *lines) {
     bool begins = node == NULL;
     if (begins && !join_node(lines->rank))
         return;
-    measure(lines);
+    measure(lines, begins ? START : LONG_MAX);
     if (!begins && own == 0)
-        unlink(name);
+        unlink(name); /* where some rank has never come */
+}
+
+/* Rank 0 of the node decides, some calls ahead, so that all ranks measure in the same call; after a
+ * second, and of a long run after ever longer ones. */
+void add_state_between_parts(struct lines *lines) {
+    static char moment[32];
+    static long calls;
+    static int within;
+    static int64_t first, last;
+    if (node == NULL)
+        return;
+    calls++;
+    if (own == 0) {
+        int64_t now = now_ns();
+        first = first ? first : now;
+        last = last ? last : now;
+        if (node->probing < calls && now - last > SECOND && now - last > (now - first) / 16) {
+            node->probing = calls + AHEAD;
+            last = now;
+        }
+    }
+    if (node->probing != calls)
+        return;
+    snprintf(moment, sizeof moment, "within%d", ++within);
+    lines->moment = moment;
+    measure(lines, START + within);
 }

@@ -51,11 +51,11 @@ _Kind = type | tuple[type, ...]
 _KINDS: dict[str, _Kind] = {
     **dict.fromkeys(("suite", "status", "reason", "earlier", "identity", "job_id", "started", "ended"), str),
     **dict.fromkeys(("condition", "condition_reason"), str),
-    "ranks_busy": bool,
+    **dict.fromkeys(("ranks_busy", "further"), bool),
     "verdict": (str, NoneType),
     "repeat": int,
     **dict.fromkeys(("order", "exit_status"), (int, NoneType)),
-    **dict.fromkeys(("files", "metadata"), dict),
+    **dict.fromkeys(("files", "metadata", "probes"), dict),
     "line_rate": (int, float, NoneType),
 }
 _KINDS_OF_CASE: dict[str, _Kind] = dict.fromkeys(("system", "host_group", "placement", "benchmark"), str)
@@ -67,6 +67,8 @@ _KINDS_OF_SERIES: dict[str, _Kind] = {
 
 # Keys of the metadata: the transport that the label claims, with its interface or device
 CLAIMED_TRANSPORT = "claimed transport"
+# of runs that stand apart since the machine was in another state than that of the answers
+OTHER_STATE = "state of the machine"
 # more ranks on a host than cores or CPUs for them: how many of each; such runs are compared with no others
 OVERSUBSCRIBED = "oversubscribed ranks"
 MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
@@ -77,6 +79,10 @@ MERGED_FROM = "merged from bundle"  # in the metadata of runs of other systems
 IMPORTED_FROM = "imported from"
 REQUESTED_GROUP = "requested host group"
 
+
+# Keys of the probes of the machine (mpicampaign.verdict.machine_state)
+ROUND_TRIP, CLOCK_RATE, COPY = "round trip", "clock rate", "copy"
+Probes = dict[str, dict[str, list[float]]]
 
 OwnMetric = dict[str, str]  # unit, and better: higher or lower
 
@@ -146,6 +152,8 @@ class Record:
     condition: str = NOT_JUDGED
     condition_reason: str = ""
     ranks_busy: bool = False  # its campaign ranks disturbed runs, too, as its machine is never quiet
+    further: bool = False  # beyond the repeats that the campaign asks for
+    probes: Probes = field(default_factory=dict)  # of the machine below the operating system
 
     @property
     def sound(self) -> bool:
@@ -200,6 +208,9 @@ def _checked(record: Record) -> Record:
     """The record; a value of a wrong type, which would stop a later calculation, is refused."""
     _check(record, _KINDS)
     _check(record.case, _KINDS_OF_CASE)
+    probed = [value for places in record.probes.values() for found in places.values() for value in found]
+    if not all(isinstance(value, (int, float)) and value > 0 for value in probed):
+        raise TypeError("a probe is not a positive number")
     for series in record.series:
         _check(series, _KINDS_OF_SERIES)
         values = (value for column in series.columns.values() for value in column)

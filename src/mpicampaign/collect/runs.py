@@ -98,7 +98,7 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
             path = campaign_folder / run_path(case, run.repeat, run.identity)
             record = read_run(case, suite, RunFolder(path, run.repeat, run.order), rate)
             record = with_peak(record, entry.core_peak)
-            record = replace(record, ranks_busy=plan.busy_machine == RANKED)
+            record = replace(record, ranks_busy=plan.busy_machine == RANKED, further=run.further)
             if submitted := submissions_text(submissions.get(record.identity, ())):
                 record = replace(record, metadata={**record.metadata, "submissions": submitted})
             records.append(replace(record, metadata={**declared, **record.metadata}) if declared else record)
@@ -208,6 +208,7 @@ def _read_result(record: Record, left: _Left) -> Record:
     parsed = _parsed(record.suite, evidence, output)
     from mpicampaign.verdict.condition import condition
     from mpicampaign.verdict.judge import judge
+    from mpicampaign.verdict.machine_state import probes
     from mpicampaign.verdict.preempted import preempted_text
 
     if isinstance(parsed, str):
@@ -228,6 +229,7 @@ def _read_result(record: Record, left: _Left) -> Record:
         condition=state,
         condition_reason=why if state == NOT_JUDGED else why + preempted_text(parsed.series, parsed.metadata),
         series=parsed.series,
+        probes=probes(evidence),
         metadata={
             **record.metadata,
             **observed(evidence),

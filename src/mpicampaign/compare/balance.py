@@ -74,7 +74,7 @@ def balance_table(tables: Iterable[Table]) -> Table | None:
 def _with(column: str, rows: Iterable[Row]) -> Iterator[_Source]:
     for row in rows:
         cell = next((cell for cell in row.cells if cell.metric.column == column and cell.summary), None)
-        if cell and not row.disturbed and not row.oversubscribed:
+        if cell and not (row.disturbed or row.oversubscribed or row.in_other_state):
             yield _Source(row, cell)
 
 

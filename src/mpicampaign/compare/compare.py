@@ -26,6 +26,7 @@ from mpicampaign.compare.monotony import with_monotony
 from mpicampaign.compare.ranking import rank_host_groups, rank_placements
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.run_notes import run_notes, value_notes
+from mpicampaign.compare.states import find_states, states_apart
 from mpicampaign.compare.sweep_notes import find
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.grouping import grouped
@@ -48,14 +49,15 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES)
     records : one for each planned run, those that did not happen included
     table_sizes : message sizes (B) at which tables show bandwidth or time
     """
-    records = oversubscribed_apart(records)
+    states = find_states(records)
+    records = oversubscribed_apart(states_apart(records, states))
     tables = []
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
         tables += [_table(benchmark, label, runs, table_sizes) for label in _labels(benchmark, runs)]
     found = balance_table(tables)
     tables += [*beside_tables(tables), *([found] if found else [])]
     systems = tuple(dict.fromkeys(record.case.system for record in records))
-    return Comparison(tuple(tables), tuple(records), tuple(table_sizes), systems)
+    return Comparison(tuple(tables), tuple(records), tuple(table_sizes), systems, states)
 
 
 def _labels(benchmark: str, runs: Sequence[Record]) -> list[str]:

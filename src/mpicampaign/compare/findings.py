@@ -29,6 +29,7 @@ UNLIKE = "unlike"  # repeats that were run otherwise than others
 SHORTENED = "shortened"  # a budget did not allow all that the benchmark's definition asks for
 SPREAD = "spread"  # samples within a run
 SHARING = "sharing"  # ranks shared cores
+OTHER_STATE = "other_state"  # of the machine than that of the answers
 MODES = "modes"  # the repeats fall into bands
 OUTLIER = "outlier"  # a repeat is far from all others
 OFF = "off"  # a whole run differs from the others
@@ -49,8 +50,8 @@ GIVEN_UP = "given_up"  # the program went there, but printed no value
 # In the order in which they are reported.
 KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, STOPPED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED),
-    *(UNVERIFIED, DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, SHARING, ELSEWHERE),
-    *(MODES, OFF, OUTLIER, NOT_MONOTONIC, ABOVE, NOT_COMPARABLE, AT_MOST),
+    *(UNVERIFIED, DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, SHARING, OTHER_STATE),
+    *(ELSEWHERE, MODES, OFF, OUTLIER, NOT_MONOTONIC, ABOVE, NOT_COMPARABLE, AT_MOST),
 )
 OF_ONE_SERIES = (
     NOT_PRINTED,

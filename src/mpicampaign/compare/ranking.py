@@ -130,7 +130,7 @@ def _rank(
 ) -> tuple[Ranking, ...]:
     groups: dict[str, list[Row]] = {}
     for row in rows:
-        if row.oversubscribed:
+        if row.oversubscribed or row.in_other_state:
             continue
         groups.setdefault(scope(row), []).append(row)
     rankings = []

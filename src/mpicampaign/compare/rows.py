@@ -6,7 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import AT_MOST, MODES, SHARING, WITHOUT_VALUE
+from mpicampaign import records
+from mpicampaign.compare.findings import AT_MOST, MODES, OTHER_STATE, SHARING, WITHOUT_VALUE
 from mpicampaign.records import (
     BLAS,
     CONTRADICTED,
@@ -123,14 +124,20 @@ class Row:
         return any(OVERSUBSCRIBED in run.metadata for run, _ in self.curves)
 
     @property
+    def in_other_state(self) -> bool:
+        """Whether the machine was in another state than that of the answers."""
+        return any(records.OTHER_STATE in run.metadata for run, _ in self.curves)
+
+    @property
     def ranked(self) -> bool:
-        """Whether others may be compared with it: it has values, neither disturbed nor of shared cores."""
-        return bool(self.curves) and not (self.disturbed or self.oversubscribed or self.at_most)
+        """Whether others may be compared with it: it has values, and none stands apart."""
+        apart = self.oversubscribed or self.in_other_state
+        return bool(self.curves) and not (self.disturbed or apart or self.at_most)
 
     @property
     def unranked(self) -> Absence:
         """Why the row has no place in rankings; empty if it has one."""
-        doubts = (DISTURBED, SHARING, AT_MOST) if self.curves else WITHOUT_VALUE
+        doubts = (DISTURBED, SHARING, OTHER_STATE, AT_MOST) if self.curves else WITHOUT_VALUE
         return () if self.ranked else tuple(note for note in self.notes if note.kind in doubts)
 
     @property

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mpicampaign import records
 from mpicampaign.compare.cut_repeats import cut_notes
 from mpicampaign.compare.findings import (
     EARLIER,
     KINDS,
     NOT_CONVERGED,
+    OTHER_STATE,
     SHARING,
     SHORTENED,
     STOPPED,
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Cell
     from mpicampaign.records import Record, Series
 
+_REPORTED = ((SHORTENED, SHORTENED), (SHARING, OVERSUBSCRIBED), (OTHER_STATE, records.OTHER_STATE))
 WIDE = 0.1  # a tail of samples that is worth a note
 ABOVE_BOUND = 1.05  # some room for what a shaped link lets through at once
 
@@ -136,10 +139,10 @@ def _largest(points: Iterable[tuple[float, int]]) -> tuple[float, int] | None:
 
 
 def _reported_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
-    """What the time of a benchmark did not allow, and how many ranks shared how many cores."""
+    """What the time of a benchmark did not allow, how many ranks shared how many cores, and another state."""
     return [
         Recorded(kind=kind, reason=what, repeats=tuple(run.repeat for run in runs))
-        for kind, key in ((SHORTENED, SHORTENED), (SHARING, OVERSUBSCRIBED))
+        for kind, key in _REPORTED
         for what, runs in grouped((run for run, _ in curves), _fact(key)).items()
         if what != "nothing"
     ]

@@ -10,6 +10,7 @@ from mpicampaign.compare.findings import OF_ONE_SERIES, Note
 from mpicampaign.compare.metrics import Metric, useful_bandwidth
 from mpicampaign.compare.ranking import Ranking
 from mpicampaign.compare.rows import Row
+from mpicampaign.compare.states import NO_STATES, States
 from mpicampaign.suites import is_baseline
 from mpicampaign.text import visible
 
@@ -83,6 +84,7 @@ class Comparison:
     records: tuple[Record, ...]
     table_sizes: tuple[int, ...]
     systems: tuple[str, ...]  # under test, in the order of the records
+    states: States = NO_STATES  # of their machines
     references: tuple[ReferenceChoice, ...] = ()  # publications to show beside
 
     @property

@@ -261,7 +261,7 @@ def best_host_group(ranking: Ranking, view: View) -> str:
 
 def is_told(row: Row) -> bool:
     """Whether nothing but its disturbed runs keeps the row from being compared."""
-    return row.disturbed and not (row.oversubscribed or row.at_most)
+    return row.disturbed and not (row.oversubscribed or row.in_other_state or row.at_most)
 
 
 def disturbed_metrics(table: Table) -> Iterator[tuple[Metric, int | None]]:

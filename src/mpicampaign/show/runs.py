@@ -17,6 +17,7 @@ from mpicampaign.records import (
     NOT_AVAILABLE,
     NOT_JUDGED,
     OK,
+    OTHER_STATE,
     QUIET,
     RANKED,
     UNVERIFIED,
@@ -147,7 +148,7 @@ def condition_note(table: Table) -> str:
 def notices(comparison: Comparison) -> Iterable[str]:
     """Whether the machine was quiet, which runs count nowhere, what is not proved or not available."""
     runs = comparison.records
-    yield from filter(None, [quiet_text(runs), help_text(runs)])
+    yield from filter(None, [quiet_text(runs), help_text(runs), *state_texts(comparison)])
     counts = run_counts(runs)
     lost = [f"{counts[kind]} {kind}" for kind in (FAILED, CONTRADICTED) if counts.get(kind)]
     if lost:
@@ -185,6 +186,39 @@ def quiet_text(records: Iterable[Record]) -> str:
     if counted[NOT_JUDGED]:
         text += f"; {_were(counted[NOT_JUDGED])} not judged ({_why_not_judged(runs, most=2)})"
     return f"{text}."
+
+
+def state_texts(comparison: Comparison) -> Iterable[str]:
+    """In which states the machine was, by the round trips of a cache line; nothing where it was in one."""
+    states = comparison.states
+    for place in states.places:
+        ends = " or ".join(_round_trips(band) for band in place.bands)
+        if not place.alternates:
+            yield (
+                f"On {visible(place.name)}, a round trip of a cache line took {ends}; it changed last with "
+                f"the run of {place.changed}. What was measured before and after may differ by it alone."
+            )
+            continue
+        named = listed(
+            [f"{_round_trips(band)} ({name})" for band, name in zip(place.bands, states.names, strict=False)]
+        )
+        yield (
+            f"The CPUs of {visible(place.name)} move: a round trip of a cache line took {named}. "
+            "So labels are proved only as far as the machine shows its topology."
+        )
+    if states.names:
+        runs = [run for run in comparison.records if run.counts]
+        apart = sum(OTHER_STATE in run.metadata for run in runs)
+        yield (
+            f"The answers are of the state {states.headline}, {len(runs) - apart} of {len(runs)} runs; "
+            "the others stand in rows of their own, not ranked."
+        )
+
+
+def _round_trips(band: tuple[float, float]) -> str:
+    """``45 to 67 ns``."""
+    low, high = (f"{end * 1e9:.0f}" for end in band)
+    return f"{low} ns" if low == high else f"{low} to {high} ns"
 
 
 def _fate(runs: Sequence[Record]) -> str:

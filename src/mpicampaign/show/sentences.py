@@ -32,6 +32,7 @@ KIND_NAMES = {
     findings.UNLIKE: "different setups",
     findings.SHORTENED: "shortened by its budget",
     findings.SHARING: "oversubscribed",
+    findings.OTHER_STATE: "other state of the machine",
     findings.SPREAD: "wide spread",
     findings.ELSEWHERE: "actual host group",
     findings.MODES: "several modes",

@@ -1,0 +1,185 @@
+"""States of a machine: what the round trips of a cache line show, and which runs they set apart.
+
+A virtual machine's CPUs may move between one cache and two: a factor in every message, which nothing that the
+guest shows explains. States are found in the probes of all runs, never declared. Only where they alternate do
+they set runs apart; a lasting change is said, and one state changes nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from mpicampaign.grouping import grouped
+from mpicampaign.records import MISSING, NOT_AVAILABLE, OTHER_STATE, ROUND_TRIP
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from mpicampaign.records import Case, Record
+
+GAP = 1.5  # between two states, with nothing between
+FEWEST = 3  # runs in a state
+RETURNS = 3  # to a state that was left: fewer are a lasting change
+UNKNOWN, NOT_PROBED = "state unknown", "not probed"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place of the probes, a host with a distance of its CPUs; its states, fastest first.
+
+    ``bands``: the least and the largest round trip (s) of each state. ``alternates``: whether runs return
+    to states that were left. ``changed``: else when the first run of the last state began.
+    """
+
+    name: str
+    bands: tuple[tuple[float, float], ...]
+    alternates: bool
+    changed: str = ""
+
+    def state_of(self, values: Iterable[float]) -> int | None:
+        """The state that holds all values; None where they are of several, or of none."""
+        found = {
+            next((n for n, (low, high) in enumerate(self.bands) if low <= value <= high), None)
+            for value in values
+        }
+        return found.pop() if len(found) == 1 else None
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """The states of the machine in a campaign's runs.
+
+    ``names``: of those that alternate, fastest first; empty where none do. ``headline``: the one in which
+    most cases are complete.
+    """
+
+    places: tuple[Place, ...]
+    names: tuple[str, ...] = ()
+    headline: str = ""
+
+    @property
+    def alternating(self) -> tuple[Place, ...]:
+        """The places whose states alternate."""
+        return tuple(place for place in self.places if place.alternates)
+
+    def name_of(self, record: Record) -> str:
+        """The state that the run was in throughout."""
+        probed = record.probes.get(ROUND_TRIP, {})
+        known = [place for place in self.alternating if place.name in probed]
+        if not known:
+            return NOT_PROBED
+        found = {place.state_of(probed[place.name]) for place in known}
+        number = found.pop() if len(found) == 1 else None
+        return UNKNOWN if number is None else self.names[number]
+
+
+NO_STATES = States(())
+
+
+def find_states(records: Sequence[Record]) -> States:
+    """The states of all places that the runs probed."""
+    places = [_place(name, runs) for name, runs in _runs_by_place(records).items()]
+    several = tuple(place for place in places if len(place.bands) > 1)
+    most = max((len(place.bands) for place in several if place.alternates), default=0)
+    states = States(several, _names(most))
+    return replace(states, headline=_headline(states, records)) if most else states
+
+
+def _names(count: int) -> tuple[str, ...]:
+    return ("near", "far") if count == 2 else tuple(f"state {number}" for number in range(1, count + 1))
+
+
+def _runs_by_place(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """The runs of each place in the order of their begin."""
+    found: dict[str, list[Record]] = {}
+    for record in sorted(records, key=lambda record: (record.started, record.order or 0)):
+        for name in record.probes.get(ROUND_TRIP, {}):
+            found.setdefault(name, []).append(record)
+    return found
+
+
+def _place(name: str, runs: Sequence[Record]) -> Place:
+    values = [run.probes[ROUND_TRIP][name] for run in runs]
+    place = Place(name, _bands(values), alternates=False)
+    known = [
+        (state, run)
+        for state, run in zip(map(place.state_of, values), runs, strict=True)
+        if state is not None
+    ]
+    if len(place.bands) < 2 or not known:
+        return place
+    changes = [after for before, after in pairwise(known) if before[0] != after[0]]
+    left, returns = {known[0][0]}, 0
+    for state, _ in changes:
+        returns += state in left
+        left.add(state)
+    # what alternates with the cases is their layout
+    of_cases = grouped(known, lambda one: one[1].case).values()
+    within = any(len({state for state, _ in of_case}) > 1 for of_case in of_cases)
+    return replace(
+        place, alternates=returns >= RETURNS and within, changed=changes[-1][1].started if changes else ""
+    )
+
+
+def _bands(values: Sequence[Sequence[float]]) -> tuple[tuple[float, float], ...]:
+    """The ends of the states; ``values``: of each run. What lies between them in fewer runs is in none."""
+    ordered = sorted((value, number) for number, found in enumerate(values) for value in found)
+    bands: list[list[tuple[float, int]]] = []
+    for value, number in ordered:
+        if not bands or value > GAP * bands[-1][-1][0]:
+            bands.append([])
+        bands[-1].append((value, number))
+    return tuple((band[0][0], band[-1][0]) for band in bands if len({number for _, number in band}) >= FEWEST)
+
+
+def _headline(states: States, records: Iterable[Record]) -> str:
+    """The state in which most cases are complete, then that of most runs, then the fastest."""
+    by_case = grouped(records, lambda record: record.case).values()
+    counts = [_counts(states, runs) for runs in by_case]
+
+    def rank(name: str) -> tuple[int, int]:
+        of_cases = [(count.get(name, 0), needed) for count, needed in counts]
+        return sum(have >= needed > 0 for have, needed in of_cases), sum(have for have, _ in of_cases)
+
+    return max(states.names, key=rank)
+
+
+def _counts(states: States, runs: Sequence[Record]) -> tuple[Mapping[str, int], int]:
+    """How many runs of a case count in each state, and how many make it complete."""
+    found = grouped((run for run in runs if run.counts), states.name_of)
+    return {name: len(of_state) for name, of_state in found.items()}, planned_repeats(runs)
+
+
+def planned_repeats(runs: Iterable[Record]) -> int:
+    """The repeats that a case needs in one state: those of the campaign, without further ones."""
+    return sum(not run.further for run in runs)
+
+
+def states_apart(records: Sequence[Record], states: States) -> tuple[Record, ...]:
+    """The records; where states alternate, each state in a placement of its own.
+
+    Only the headline state is ranked. Cases that were never probed are as they would be without states.
+    """
+    if not states.names:
+        return tuple(records)
+    named = {id(record): states.name_of(record) for record in records}
+    probed = {record.case for record in records if named[id(record)] in states.names}
+    return tuple(
+        _in_state(record, _state_of(record, named[id(record)], states), states.headline)
+        if record.case in probed
+        else record
+        for record in records
+    )
+
+
+def _state_of(record: Record, name: str, states: States) -> str:
+    """Runs without a result are missing in the headline state."""
+    return states.headline if record.status in (MISSING, NOT_AVAILABLE) or not record.sound else name
+
+
+def _in_state(record: Record, name: str, headline: str) -> Record:
+    case: Case = replace(record.case, placement=f"{record.case.placement} ({name})")
+    apart = {} if name == headline else {OTHER_STATE: name}
+    return replace(record, case=case, metadata={**record.metadata, **apart})

@@ -1,0 +1,109 @@
+"""What the evidence library measured of the machine itself, at the start, within and at the end of a run.
+
+The round trip of a cache line between ranks of a node, the rate of each rank's clock, and a copy of memory;
+docs/evidence.md says how they are measured.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.grouping import grouped
+from mpicampaign.records import CLOCK_RATE, COPY, ROUND_TRIP
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from mpicampaign.records import Probes
+    from mpicampaign.verdict.evidence import Evidence, Rank
+
+SAME_CORE, SAME_CACHE, SAME_SOCKET, OTHER_SOCKET = "same core", "same L3 cache", "same socket", "other socket"
+UNKNOWN = "unknown distance"
+_ROUND_TRIP = re.compile(r"([0-9]{1,7}\.[0-9]) to rank ([0-9]{1,7})")
+_NUMBER = re.compile(r"[0-9]{1,7}\.[0-9]{1,3}")
+
+
+class _Found(NamedTuple):
+    """A value of a moment; ``place``: a host, with the distance of two ranks."""
+
+    place: str
+    moment: str
+    value: float
+
+
+def probes(evidence: Evidence) -> Probes:
+    """What was measured, by kind: a list of values for each place, in the order of the moments.
+
+    Round trips (s) of ``HOST, same socket``: the least and the largest of the pairs of this distance; none
+    where a pair was not probed at the start or end, since what is not known may be in another state. Of
+    ``HOST`` the lowest clock rate (Hz) and the lowest bandwidth of a copy (B/s).
+    """
+    found = {
+        ROUND_TRIP: _by_place(_round_trips(evidence), lambda values: [min(values), max(values)]),
+        CLOCK_RATE: _by_place(_of_hosts(evidence, "clock_ghz"), lambda values: [min(values)]),
+        COPY: _by_place(_of_hosts(evidence, "copy_gbs"), lambda values: [min(values)]),
+    }
+    return {kind: places for kind, places in found.items() if places}
+
+
+def _by_place(
+    found: Sequence[_Found], chosen: Callable[[Sequence[float]], list[float]]
+) -> dict[str, list[float]]:
+    """Of each place and moment, the chosen of the values of all ranks."""
+    places: dict[str, list[float]] = {}
+    for (place, _), alike in grouped(found, lambda one: (one.place, one.moment)).items():
+        places.setdefault(place, []).extend(dict.fromkeys(chosen([one.value for one in alike])))
+    return places
+
+
+def _round_trips(evidence: Evidence) -> list[_Found]:
+    found = []
+    for moment, rank, value in _recorded(evidence, "round_trip_ns"):
+        match = _ROUND_TRIP.fullmatch(value)
+        if match:
+            partner = evidence.ranks.get(int(match[2]), {})
+            place = f"{evidence.host_of(rank)}, {distance(evidence.ranks[rank], partner)}"
+            found.append(_Found(place, moment, float(match[1]) * 1e-9))
+        elif moment in ("start", "end"):
+            return []
+    return found
+
+
+def _of_hosts(evidence: Evidence, key: str) -> list[_Found]:
+    return [
+        _Found(evidence.host_of(rank), moment, float(value) * 1e9)
+        for moment, rank, value in _recorded(evidence, key)
+        if _NUMBER.fullmatch(value)
+    ]
+
+
+def _recorded(evidence: Evidence, key: str) -> Iterator[tuple[str, int, str]]:
+    """Moment, rank and value: at the start, within the run and at the end."""
+    suffix = f".{key}"
+    moments = {
+        name.removesuffix(suffix) for seen in evidence.ranks.values() for name in seen if suffix in name
+    }
+    for moment in sorted(moments, key=_order):
+        for rank, seen in sorted(evidence.ranks.items()):
+            if (value := seen.get(moment + suffix)) is not None:
+                yield moment, rank, value
+
+
+def _order(moment: str) -> tuple[int, int, str]:
+    number = moment.removeprefix("within")
+    return (moment != "start", int(number) if number.isdecimal() else 1 << 30, moment)
+
+
+def distance(one: Rank, other: Rank) -> str:
+    """How far apart two ranks of a node are, as the operating system declares its topology."""
+    sockets, cores, caches = (
+        {seen.get(f"start.{key}") for seen in (one, other)} for key in ("socket", "core", "l3")
+    )
+    if None in sockets or None in cores:
+        return UNKNOWN
+    if len(sockets) > 1:
+        return OTHER_SOCKET
+    if len(cores) == 1:
+        return SAME_CORE
+    return SAME_CACHE if len(caches) == 1 and None not in caches else SAME_SOCKET

@@ -1,0 +1,104 @@
+"""What the evidence library measures of the machine, and what is read of it; without MPI."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from test_evidence_launch import folder
+
+from mpicampaign.records import CLOCK_RATE, COPY, ROUND_TRIP
+from mpicampaign.verdict.evidence import HEADER, Evidence, read_evidence
+from mpicampaign.verdict.machine_state import probes
+
+__all__ = ["folder"]
+CPUS = sorted(os.sched_getaffinity(0))
+
+
+def start(folder: Path, rank: int, ranks: int, **variables: str) -> subprocess.Popen[bytes]:
+    own = {
+        "MPICAMPAIGN_RANK": str(rank + 7),
+        "MPICAMPAIGN_LOCAL_RANK": str(rank),
+        "MPICAMPAIGN_LOCAL_RANKS": str(ranks),
+        "MPICAMPAIGN_EVIDENCE_FILE": str(folder / "ranks" / str(rank)),
+        "LD_PRELOAD": str(folder / "evidence.so"),
+    }
+    (folder / "ranks").mkdir(exist_ok=True)
+    cpu = str(CPUS[rank % len(CPUS)])
+    command = ["taskset", "-c", cpu, folder / "program"]
+    return subprocess.Popen(command, env={"PATH": os.environ["PATH"], **own, **variables})
+
+
+def ended(folder: Path, started: list[subprocess.Popen[bytes]]) -> Evidence:
+    for process in started:
+        assert process.wait(timeout=60) == 0
+    files = sorted((folder / "ranks").iterdir())
+    text = "".join(file.read_text() for file in files)
+    for file in files:
+        file.unlink()
+    return read_evidence(f"{HEADER}\n{text}")
+
+
+def left_behind() -> list[str]:
+    return [path.name for path in Path("/dev/shm").glob("mpicampaign-*")]
+
+
+@pytest.mark.skipif(len(CPUS) < 2, reason="one CPU")
+def test_neighbours_measure_their_distance_and_leave_nothing(folder: Path) -> None:
+    evidence = ended(folder, [start(folder, rank, 3) for rank in range(3)])
+    for rank, partner in ((7, 8), (8, 9)):
+        for moment in ("start", "end"):
+            assert evidence.ranks[rank][f"{moment}.round_trip_ns"].endswith(
+                (f" to rank {partner}", "not probed")
+            )
+    assert "start.round_trip_ns" not in evidence.ranks[9]
+    pair = ended(folder, [start(folder, rank, 2) for rank in range(2)])
+    found = {
+        kind: [value for values in places.values() for value in values]
+        for kind, places in probes(pair).items()
+    }
+    assert all(10e-9 < value < 5e-6 for value in found.get(ROUND_TRIP, [])), "not through the kernel"
+    assert all(0.3e9 < rate < 8e9 for rate in found[CLOCK_RATE])
+    assert (
+        sum(f"{moment}.copy_gbs" in seen for seen in pair.ranks.values() for moment in ("start", "end")) == 2
+    )
+    assert all(0.5e9 < rate < 1e12 for rate in found[COPY])
+    assert left_behind() == []
+
+
+def test_a_partner_that_never_comes_is_waited_for_briefly(folder: Path) -> None:
+    began = time.monotonic()
+    evidence = ended(folder, [start(folder, 0, 2)])
+    assert evidence.ranks[7]["start.round_trip_ns"] == "not probed"
+    assert ROUND_TRIP not in probes(evidence)
+    assert time.monotonic() - began < 30
+    alone = ended(folder, [start(folder, 0, 1)])
+    assert "start.round_trip_ns" not in alone.ranks[7] and "start.clock_ghz" in alone.ranks[7]
+
+
+def test_memory_of_a_killed_run_or_of_another_user_does_no_harm(folder: Path) -> None:
+    killed = start(folder, 0, 2)
+    time.sleep(0.08)
+    killed.kill()
+    killed.wait()
+    pair = ended(folder, [start(folder, rank, 2) for rank in range(2)])
+    assert "end.round_trip_ns" in pair.ranks[7]
+    [name] = [*left_behind(), ""][:1]
+    assert name == ""
+
+
+def test_without_local_ranks_nothing_is_measured(folder: Path) -> None:
+    evidence = ended(folder, [start(folder, 0, 1, MPICAMPAIGN_LOCAL_RANKS="")])
+    assert "start.clock_ghz" not in evidence.ranks[7] and "start.cpu" in evidence.ranks[7]
+
+
+def test_a_pair_that_was_once_not_probed_has_no_known_state() -> None:
+    lines = "rank 0 start.host=a\n"
+    lines += "".join(f"rank {rank} start.socket=0\nrank {rank} start.core={rank}\n" for rank in (0, 1))
+    probed = "rank 0 start.round_trip_ns=64.0 to rank 1\nrank 0 end.round_trip_ns="
+    known = read_evidence(f"{HEADER}\n{lines}{probed}360.5 to rank 1\n")
+    assert probes(known) == {ROUND_TRIP: {"a, same socket": [64e-9, pytest.approx(360.5e-9)]}}
+    assert probes(read_evidence(f"{HEADER}\n{lines}{probed}not probed\n")) == {}

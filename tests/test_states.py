@@ -1,0 +1,100 @@
+"""States of a machine, found in the probes of runs, on synthetic runs with known states."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.states import NOT_PROBED, UNKNOWN, find_states
+from mpicampaign.records import OK, ROUND_TRIP, VERIFIED, Case, Record, Series
+from mpicampaign.show.runs import notices
+
+PLACE = "node1, same socket"
+NEAR, FAR = (60e-9, 64e-9), (300e-9, 310e-9)
+
+
+def run(number: int, values: tuple[float, ...], placement: str = "SHM", time: float = 1e-6) -> Record:
+    case = Case("here", "local", placement, "PingPong")
+    series = Series("PingPong", 2, {"size": [0.0], "time": [time], "bandwidth": [None]})
+    return Record(
+        case,
+        "imb",
+        number,
+        OK,
+        verdict=VERIFIED,
+        series=(series,),
+        started=f"2026-11-25T00:{number:02d}:00Z",
+        hosts=("node1",),
+        probes={ROUND_TRIP: {PLACE: list(values)}} if values else {},
+    )
+
+
+def runs(states: str, placement: str = "SHM") -> list[Record]:
+    """``n``: near, ``f``: far, ``x``: changed within, ``-``: not probed, ``?``: between the states."""
+    values = {"n": NEAR, "f": FAR, "x": (NEAR[0], FAR[0]), "-": (), "?": (130e-9, 131e-9)}
+    times = {"f": 2e-6}
+    return [
+        run(number, values[state], placement, times.get(state, 1e-6) * (1 + number / 1000))
+        for number, state in enumerate(states, 1)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("states", "names"),
+    [
+        ("nnnnnn", ()),
+        ("nnn?nn", ()),  # one odd probe
+        ("nnnfff", ()),  # a lasting change
+        ("nfffnn", ()),  # one return
+        ("nfnfnn", ()),  # two runs are no state
+        ("nfnffn", ("near", "far")),
+        ("nfn?ffn", ("near", "far")),
+    ],
+)
+def test_only_states_that_alternate_set_runs_apart(states: str, names: tuple[str, ...]) -> None:
+    assert find_states(runs(states)).names == names
+
+
+def test_what_alternates_with_the_cases_alone_is_their_layout() -> None:
+    mixed = [
+        replace(one, case=replace(one.case, placement=f"P{one.probes[ROUND_TRIP][PLACE][0] < 1e-7}"))
+        for one in runs("nfnfnfnf")
+    ]
+    assert find_states(mixed).names == ()
+
+
+def test_values_of_several_states_are_never_together() -> None:
+    found = runs("nfnfnfnnnx-") + runs("fnfnnnnf", "SHM-1")
+    comparison = compare(found)
+    states = comparison.states
+    assert (states.names, states.headline) == (("near", "far"), "near")
+    assert [states.name_of(run) for run in found[9:12]] == [UNKNOWN, NOT_PROBED, "far"]
+    [table] = comparison.tables
+    rows = {row.case.placement: row for row in table.rows}
+    assert {name: row.counted for name, row in rows.items()} == {
+        **{"SHM (near)": 6, "SHM (far)": 3, "SHM (state unknown)": 1, "SHM (not probed)": 1},
+        **{"SHM-1 (far)": 3, "SHM-1 (near)": 5},
+    }
+    assert [name for name, row in rows.items() if row.ranked] == ["SHM (near)", "SHM-1 (near)"]
+    assert {one.name for ranking in table.rankings for one in ranking.contestants} == {
+        "SHM (near)",
+        "SHM-1 (near)",
+    }
+    said = " ".join(notices(comparison))
+    assert "60 to 64 ns (near) and 300 to 310 ns (far)" in said
+    assert "state near, 11 of 19 runs" in said
+
+
+def test_one_state_is_never_said() -> None:
+    found = runs("nnnnnn") + runs("------", "TCP")
+    comparison = compare(found)
+    assert {row.case.placement for table in comparison.tables for row in table.rows} == {"SHM", "TCP"}
+    assert not any("state" in text or "cache line" in text for text in notices(comparison))
+
+
+def test_a_lasting_change_is_said_with_its_time() -> None:
+    comparison = compare(runs("nnnnfff"))
+    assert [row.counted for table in comparison.tables for row in table.rows] == [7]
+    assert any("changed last with the run of 2026-11-25T00:05:00Z" in text for text in notices(comparison))
