@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.states import NOT_PROBED, UNKNOWN, find_states
+from mpicampaign.execution.conditions import MachineWithResults
+from mpicampaign.jobs.further import Repeated
 from mpicampaign.records import OK, ROUND_TRIP, VERIFIED, Case, Record, Series
 from mpicampaign.show.runs import notices
+from mpicampaign.verdict.evidence import HEADER
 
 PLACE = "node1, same socket"
 NEAR, FAR = (60e-9, 64e-9), (300e-9, 310e-9)
@@ -98,3 +102,57 @@ def test_a_lasting_change_is_said_with_its_time() -> None:
     comparison = compare(runs("nnnnfff"))
     assert [row.counted for table in comparison.tables for row in table.rows] == [7]
     assert any("changed last with the run of 2026-11-25T00:05:00Z" in text for text in notices(comparison))
+
+
+# ---- further repeats
+
+
+class Results:
+    """Results on disk: of each case the states of its repeats, ``.`` where there is none."""
+
+    def __init__(self, folder: Path, **states: str) -> None:
+        self.machine = MachineWithResults(folder)
+        self.cases = [Repeated(Case("here", "local", name, "PingPong"), 6, 12, str) for name in states]
+        for (case, *_), found in zip(self.cases, states.values(), strict=True):
+            for repeat, state in enumerate(found, 1):
+                if state != ".":
+                    self._write(case, repeat, state)
+
+    def _write(self, case: Case, repeat: int, state: str) -> None:
+        result = self.machine.run_folder(case, repeat, str(repeat)) / "result"
+        result.mkdir(parents=True)
+        (result / "output.txt").write_text("")
+        ns = {"n": "62.0", "f": "305.0"}[state]
+        ranks = "".join(
+            f"rank {rank} start.{key}={rank * (key == 'core')}\n"
+            for rank in (0, 1)
+            for key in ("socket", "core")
+        )
+        evidence = f"job started=2026-11-25T00:{repeat:02d}:00Z\nrank 0 start.host=node1\n{ranks}"
+        probe = "".join(f"rank 0 {moment}.round_trip_ns={ns} to rank 1\n" for moment in ("start", "end"))
+        (result / "evidence.txt").write_text(f"{HEADER}\n{evidence}{probe}")
+
+    @property
+    def blocks(self) -> int:
+        return self.machine.blocks(self.cases)
+
+
+@pytest.mark.parametrize(
+    ("states", "blocks"),
+    [
+        ({"A": "nnnnnn", "B": "nnnnnn"}, 0),  # one state
+        ({"A": "nnnfff", "B": "nnnfff"}, 0),  # a lasting change
+        ({"A": "nfnffn", "B": "nfnff."}, 0),  # not all planned runs are made
+        ({"A": "nfnffn", "B": "nfnffn"}, 1),
+        ({"A": "nfnffn", "B": "nfnffn", "C": "......"}, 1),  # of C no run succeeds
+        ({"A": "nfnffnn", "B": "nfnffn."}, 1),  # a block is not complete
+        ({"A": "nfnffnn", "B": "nfnffnf"}, 2),
+        ({"A": "nfnffnnnn", "B": "nfnffnnnn"}, 3),  # six near ones each: complete
+        ({"A": "nfnffnnnn", "B": "nfnffnnnf"}, 4),
+        ({"A": "nf" * 9, "B": "nff" * 6}, 12),  # the limit
+    ],
+)
+def test_whole_blocks_until_all_cases_are_complete_in_one_state(
+    tmp_path: Path, states: dict[str, str], blocks: int
+) -> None:
+    assert Results(tmp_path, **states).blocks == blocks

@@ -21,7 +21,7 @@ from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMo
 
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.errors import UserError
-from mpicampaign.execution.busy import THIS_CALL, fitting, is_left_out, left_out_text
+from mpicampaign.execution.busy import THIS_CALL, fitting, is_left_out, later_text, left_out_text
 from mpicampaign.execution.conditions import case_of, further_of, prepare_with_results
 from mpicampaign.execution.progress import Progress
 from mpicampaign.execution.scheduler_calls import ignored_lines
@@ -145,7 +145,8 @@ class Executor(RealExecutor):  # type: ignore[misc]
         """Report how a run ended, from its files, to the user and to Snakemake.
 
         Snakemake does not know the further repeats that are added meanwhile. It ends, and makes the report,
-        when it has heard of all its jobs; so disturbed runs are reported after the further repeats.
+        when it has heard of all its jobs; so disturbed runs, and the last one before a block of further
+        repeats, are reported after these.
         """
         disturbed = False
         try:
@@ -168,15 +169,16 @@ class Executor(RealExecutor):  # type: ignore[misc]
             ended_well = run.output.exists()
         self._in_flight.discard(run.job_name)
         info = self._infos.pop(run.job_name, None)
-        if info is not None and disturbed:
-            self._held.append(info)
+        waits = disturbed or (not self._in_flight and self._take_block(run))
+        if info is not None and waits:
+            self._held.append((info, ended_well or run.job_name in self._left))
         elif info is not None:
             self._report(info, ended_well or run.job_name in self._left)
         elif not ended_well and run.job_name not in self._left:
             THIS_CALL.failed = True
         self._leave_out()
         while self._held and not self._in_flight:
-            self._report(self._held.pop(), ended_well=True)
+            self._report(*self._held.pop())
 
     def _report(self, info: SubmittedJobInfo, ended_well: bool) -> None:
         if ended_well:
@@ -247,23 +249,45 @@ class Executor(RealExecutor):  # type: ignore[misc]
         THIS_CALL.left_out = True
 
     def _repeat_disturbed(self, run: Run) -> None:
-        """Take the further repeats of disturbed runs that are due now, their scripts written to disk."""
+        """Take the further repeats of disturbed runs that are due now."""
         if self._busy is not None:
             THIS_CALL.left_out = True
             return
         self._disturbed.add(case_of(run))
+        self._take_further(run, "disturbed", lambda now: further_of(self._disturbed, now.pending))
+
+    def _take_block(self, run: Run) -> bool:
+        """Take the next repeats of all cases where the machine moves between states; whether there are any.
+
+        On this machine only while the time of a call on a busy machine lasts.
+        """
+        if self._busy is not None or self.workflow.config.get("once"):
+            return False
+
+        def due(now: Prepared) -> list[Run]:
+            block = [each for each in now.pending if each.further] if now.plan.blocks else []
+            limit = now.campaign.time_when_busy if now.runs_here else 0
+            needed = sum(map(self._progress.left.expected, block))
+            if limit and time.monotonic() + needed > self._began + limit:
+                self._progress.say(later_text(block))
+                return []
+            return block
+
+        return self._take_further(run, "the last of its block", due)
+
+    def _take_further(self, run: Run, which: str, due: Callable[[Prepared], list[Run]]) -> bool:
+        """Take the runs that are due by the results now, with their scripts; whether there are any."""
         try:
             now = self._prepared()
-            due = further_of(self._disturbed, now.pending)
-            new = [each for each in due if each.job_name not in self._taken]
+            new = [each for each in due(now) if each.job_name not in self._taken]
             for each in new:
                 write_script(each)
             if new:
                 write_plan(now)
         except (UserError, OSError) as error:  # such as a campaign file that is being edited
-            self._progress.say(f"{run.label}: disturbed, but it can't be repeated now: {error}")
+            self._progress.say(f"{run.label}: {which}, but it can't be repeated now: {error}")
             THIS_CALL.failed = True
-            return
+            return False
         self._progress.expect(new)
         self._progress.repeats_more |= bool(new)
         names = {each.job_name for each in new}
@@ -271,6 +295,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._further |= names
         self._in_flight |= names
         self._take(new)
+        return bool(new)
 
     def cancel(self) -> None:
         """Stop local runs, leave jobs with the scheduler; the same command resumes all."""

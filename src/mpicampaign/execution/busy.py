@@ -81,6 +81,12 @@ def fitting(due: Iterable[Run], expected: Callable[[Run], float], seconds: float
     return names
 
 
+def later_text(block: Sequence[Run]) -> str:
+    """One line on a block of further repeats that the time of a call does not allow."""
+    repeats = _count(len(block), "further repeat")
+    return f"the machine moves between states: {repeats} for values of one state follow with the same command"
+
+
 def left_out_text(left: Iterable[Run], where: str = "this machine is") -> str:
     """One line on the runs that a later call makes, further repeats of disturbed ones among them."""
     further, planned = 0, dict[Case, list[int]]()

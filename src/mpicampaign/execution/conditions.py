@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.identity import identity
 from mpicampaign.jobs.prepare import ThisMachine, prepare
-from mpicampaign.records import DISTURBED
+from mpicampaign.records import DISTURBED, OK, Record
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import read_evidence
+from mpicampaign.verdict.machine_state import probes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
+    from mpicampaign.jobs.further import Repeated
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
     from mpicampaign.records import Case
@@ -56,6 +58,64 @@ class MachineWithResults(ThisMachine):
         repeats = enumerate(identities, start=1)
         folders = (RunFolder(self.run_folder(case, number, named), number) for number, named in repeats)
         return is_known([read_run(case, suite, folder) for folder in folders])
+
+    def blocks(self, cases: Sequence[Repeated]) -> int:
+        """Whole blocks: when the last one is made, the next one follows while a case lacks repeats there.
+
+        Cases without any result, which nobody can make, hold nothing up.
+        """
+        from mpicampaign.compare.states import find_states
+
+        made = max((self._further_begun(each) for each in cases), default=0)
+        runs = {each.case: self._ended_runs(each, made) for each in cases}
+        whole = all(
+            len(runs[each.case]) == each.planned + min(made, each.limit) for each in cases if runs[each.case]
+        )
+        if not (made or whole):
+            return 0
+        states = find_states([run for of_case in runs.values() for run in of_case])
+        if not states.names:
+            return 0
+        counts = {case: [states.name_of(run) for run in found if run.counts] for case, found in runs.items()}
+        lacks = any(
+            counts[each.case].count(states.headline) < each.planned and made < each.limit
+            for each in cases
+            if runs[each.case]
+        )
+        return made + (whole and lacks)
+
+    def _further_begun(self, each: Repeated) -> int:
+        """The number of the last further repeat that was begun."""
+        numbers = range(each.limit, 0, -1)
+        begun = (
+            n for n in numbers if self.begun(each.case, each.planned + n, each.identity_of(each.planned + n))
+        )
+        return next(begun, 0)
+
+    def _ended_runs(self, each: Repeated, further: int) -> list[Record]:
+        """The runs that have a result, with what their evidence says of the machine alone."""
+        from mpicampaign.collect.runs import evidence_in
+
+        found = []
+        for number in range(1, each.planned + min(further, each.limit) + 1):
+            folder = self.run_folder(each.case, number, each.identity_of(number))
+            state = condition_of(folder)
+            if not state:
+                continue
+            evidence = evidence_in(folder / "result")
+            found.append(
+                Record(
+                    each.case,
+                    "",
+                    number,
+                    OK,
+                    started=evidence.job.get("started", ""),
+                    condition=state,
+                    probes=probes(evidence),
+                    further=number > each.planned,
+                )
+            )
+        return found
 
 
 def prepare_with_results(

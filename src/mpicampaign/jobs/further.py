@@ -1,6 +1,8 @@
 """Further repeats: a run that others disturbed is repeated with the next number of its case.
 
-They follow from the results on disk alone, so that a killed campaign goes on by the same command.
+Where the machine alternates between states, all cases are repeated together, in whole blocks, until each has
+its repeats in one common state. Both follow from the results on disk alone, so that a killed campaign goes on
+by the same command.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from mpicampaign.campaign.model import Campaign
+    from mpicampaign.records import Case
 
 
 class Repeats(NamedTuple):
@@ -28,9 +31,23 @@ class Repeats(NamedTuple):
         return self.planned + self.further
 
 
+class Repeated(NamedTuple):
+    """A case as the blocks for states see it; ``limit``: of its further repeats; ``identity_of`` a repeat."""
+
+    case: Case
+    planned: int
+    limit: int
+    identity_of: Callable[[int], str]
+
+
 def limit_of(campaign: Campaign, planned: int) -> int:
     """How many further repeats a case may have."""
     return planned if campaign.further_repeats is None else campaign.further_repeats
+
+
+def limit_in_states(campaign: Campaign, planned: int) -> int:
+    """How many there may be where the machine alternates between states: simulated, 18 of 6 are enough."""
+    return 2 * planned if campaign.further_repeats is None else campaign.further_repeats
 
 
 def until_known(repeats_for: Callable[[int], Repeats], is_known: Callable[[Repeats], bool | None]) -> Repeats:

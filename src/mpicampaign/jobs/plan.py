@@ -15,7 +15,7 @@ from mpicampaign.expectation import REPEAT_STAGES, UNTIL_KNOWN
 from mpicampaign.grouping import grouped
 from mpicampaign.identity import identity
 from mpicampaign.jobs.declaration import declare
-from mpicampaign.jobs.further import Repeats, limit_of, repeats_of, until_known
+from mpicampaign.jobs.further import Repeated, Repeats, limit_in_states, limit_of, repeats_of, until_known
 from mpicampaign.jobs.inputs import inputs_of
 from mpicampaign.jobs.launchers import Job
 from mpicampaign.jobs.local_mpi import LocalMpi
@@ -58,13 +58,15 @@ class Plan(plan_file.PlanFile):
     """The runs of this machine's systems in their order of execution, and the cases of all systems.
 
     ``capped``: how many repeats are left out by the cap, though their cases are not known well enough.
-    ``until_known``: whether any case is repeated until it is known.
+    ``until_known``: whether any case is repeated until it is known. ``blocks``: further repeats of every
+    case, since the machine alternates between states.
     """
 
     cases: tuple[PlannedCase, ...] = ()
     runs: tuple[Run, ...] = ()
     capped: int = 0
     until_known: bool = False
+    blocks: int = 0
 
     @property
     def node_seconds(self) -> float:
@@ -123,6 +125,9 @@ class Machine(Protocol):
     def is_known(self, case: Case, suite: str, identities: Sequence[str], /) -> bool:
         """Whether these repeats know their case well enough."""
 
+    def blocks(self, cases: Sequence[Repeated], /) -> int:
+        """How many further repeats of every case are due, since the machine alternates between states."""
+
 
 def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str = "") -> tuple[str, ...]:
     """The systems whose runs this machine makes: those whose ``login_hosts`` match.
@@ -164,6 +169,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
             planned, of_case = _plan_case(campaign, entry, case, systems, machine)
             cases.append(planned)
             runs += of_case
+    cases, runs, blocks = _with_blocks(campaign, cases, runs, machine)
     further = (run for run in runs if run.further)
     begun = {run.case: run.repeat for run in further if machine.begun(run.case, run.repeat, run.identity)}
     ordered = _within_cap(_shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
@@ -178,7 +184,46 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
         runs=ordered,
         capped=len(runs) - len(ordered) if until_known else 0,
         until_known=until_known,
+        blocks=blocks,
     )
+
+
+def _with_blocks(
+    campaign: Campaign, cases: Sequence[PlannedCase], runs: Sequence[Run], machine: Machine
+) -> tuple[list[PlannedCase], list[Run], int]:
+    """The cases and runs with as many further repeats of all as the states of the machine ask for."""
+    first = {run.case: run for run in runs}
+    repeated = {
+        each.case: Repeated(
+            each.case,
+            each.repeats,
+            limit_in_states(campaign, each.repeats),
+            _Identities(each.declared).__getitem__,
+        )
+        for each in cases
+        if each.case in first
+    }
+    blocks = machine.blocks(list(repeated.values()))
+    found, more = [], list[Run]()
+    for each in cases:
+        one = repeated.get(each.case)
+        due = one.planned + min(blocks, one.limit) if one else 0
+        declared = _Identities(each.declared)
+        entries = [
+            RunEntry(number, declared[number], further=True) for number in range(len(each.runs) + 1, due + 1)
+        ]
+        more += [
+            replace(
+                first[each.case],
+                repeat=entry.repeat,
+                identity=entry.identity,
+                declared=declared.declared(entry.repeat),
+                further=True,
+            )
+            for entry in entries
+        ]
+        found.append(replace(each, runs=(*each.runs, *entries), addable=max(each.addable - len(entries), 0)))
+    return found, [*runs, *more], blocks
 
 
 def cases_of(campaign: Campaign, entry: MatrixEntry) -> list[Case]:
@@ -246,7 +291,7 @@ def _plan_case(
         for run in planned.runs
     ]
     most = REPEAT_STAGES[-1] if entry.repeats == UNTIL_KNOWN else entry.repeats
-    addable = 0 if made_only else max(most + limit_of(campaign, most) - count.all, 0)
+    addable = 0 if made_only else max(most + limit_in_states(campaign, most) - count.all, 0)
     return replace(planned, addable=addable), runs
 
 

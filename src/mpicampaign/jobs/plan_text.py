@@ -26,7 +26,7 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
         lines += ["", *_matrix(benchmark, cases, plan.systems)]
     if offers := sources_text(plan):
         lines += ["", *offers]
-    lines += [further_text(plan)] if plan.disturbed else []
+    lines += [further_text(plan)] if plan.disturbed or plan.blocks else []
     lines += [*warnings_text(plan), *allocation_text(plan)]
     runs, seconds = plan.most(cap)
     more = runs > len(plan.runs)
@@ -43,7 +43,7 @@ def _when_more(plan: Plan) -> str:
     if plan.until_known:
         return "until all cases are known"
     machine = "this machine is" if all(run.job.system.local for run in plan.runs) else "the nodes are"
-    return f"if {machine} busy"
+    return f"if {machine} busy or moving between states"
 
 
 def warnings_text(plan: Plan) -> list[str]:
@@ -84,6 +84,8 @@ def further_text(plan: Plan) -> str:
     were = f"{disturbed} run{' was' if disturbed == 1 else 's were'} disturbed"
     if plan.busy_machine == RANKED:
         return f"{were}; busy_machine: {RANKED}: they are averaged and ranked, and not repeated"
+    if plan.blocks:
+        return f"{repeats}, of every case, since the machine moves between states"
     text = f"{repeats}, since {were}"
     return text if further >= disturbed else f"{text}: the campaign allows no more"
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mpicampaign.campaign.model import Benchmark, Campaign, System
+    from mpicampaign.jobs.further import Repeated
     from mpicampaign.jobs.local_mpi import LocalMpi
     from mpicampaign.jobs.plan import Machine, Plan
     from mpicampaign.jobs.run import Run
@@ -74,6 +75,9 @@ class ThisMachine:
 
     def is_known(self, case: Case, suite: str, identities: Sequence[str]) -> bool:
         return False
+
+    def blocks(self, cases: Sequence[Repeated]) -> int:
+        return 0
 
     def run_folder(self, case: Case, repeat: int, identity: str) -> Path:
         return self.folder / run_path(case, repeat, identity)
