@@ -180,7 +180,7 @@ def read_only(site: Site, seconds: float) -> None:
     folder = site.folder / "results"
     places = (None, *site.cluster.nodes)
     for node in places:
-        tries = "for _ in $(seq 100); do mount -o remount,bind,ro \"$0\" && exit; sleep 0.1; done; exit 1"
+        tries = 'for _ in $(seq 100); do mount -o remount,bind,ro "$0" && exit; sleep 0.1; done; exit 1'
         script = f'mount --bind "$0" "$0"; {tries}'
         site.cluster.administer(["sh", "-ec", script, str(folder)], node)
     time.sleep(seconds)
