@@ -80,7 +80,7 @@ def survive(project: ProjectCopy, tmp_path: Path, repeats: int, seconds: float) 
         assert len(runs) == 2 * repeats and set(runs.values()) == {1}
         starts = {line for text in evidence for line in text.splitlines() if line.startswith("job started=")}
         assert 2 * repeats <= len(launched)
-        assert len(starts) > repeats  # no result is a copy of another
+        assert len(starts) >= repeats  # no result is a copy of one of another tick
         assert events[BEGAN] >= repeats, "a tick makes one repeat of each case"
         assert events[BUSY] and faults["kill"] and faults["full disk"], "else nothing was tried"
     finally:
