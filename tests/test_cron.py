@@ -92,8 +92,8 @@ def test_a_hundred_ticks_lose_and_double_nothing(project: ProjectCopy, tmp_path:
     survive(project, tmp_path, repeats=100, seconds=3600)
 
 
-def test_twenty_ticks_lose_and_double_nothing(project: ProjectCopy, tmp_path: Path) -> None:
-    survive(project, tmp_path, repeats=20, seconds=600)
+def test_twelve_ticks_lose_and_double_nothing(project: ProjectCopy, tmp_path: Path) -> None:
+    survive(project, tmp_path, repeats=12, seconds=600)
 
 
 @pytest.mark.parametrize("night", ["2026-03-27", "2026-10-23"])
