@@ -216,9 +216,9 @@ placements:
   B: *bound
   C: *bound
 benchmarks:
-  PingPong: {arguments: -iter 500000 -time 10 -iter_policy off -msglog 0:1 PingPong}
-  PingPing: {arguments: -iter 500000 -time 10 -iter_policy off -msglog 0:1 PingPing}
-  Exchange: {arguments: -iter 500000 -time 10 -iter_policy off -msglog 0:1 Exchange}
+  PingPong: {arguments: -iter 200000 -time 10 -iter_policy off -msglog 0:1 PingPong}
+  PingPing: {arguments: -iter 200000 -time 10 -iter_policy off -msglog 0:1 PingPing}
+  Exchange: {arguments: -iter 200000 -time 10 -iter_policy off -msglog 0:1 Exchange}
 matrix:
   - {host_groups: local, placements: [A, B, C], benchmarks: [PingPong, PingPing, Exchange]}
 """

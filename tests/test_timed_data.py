@@ -18,7 +18,8 @@ from mpicampaign.suites.kernels import KERNELS
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
-TRIES = [pytest.param(number, marks=[] if number < 1 else pytest.mark.full) for number in range(5)]
+MARKS = ([], [pytest.mark.full], *[[pytest.mark.soak]] * 3)
+TRIES = [pytest.param(number, marks=marks) for number, marks in enumerate(MARKS)]
 
 
 @dataclass(frozen=True)
