@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from test_evidence_launch import folder
 
-from mpicampaign.records import CLOCK_RATE, COPY, ROUND_TRIP
+from mpicampaign.records import CLOCK_RATE, CONTRADICTED, COPY, OK, ROUND_TRIP, VERIFIED, Case, Record
 from mpicampaign.verdict.evidence import HEADER, Evidence, read_evidence
-from mpicampaign.verdict.machine_state import probes
+from mpicampaign.verdict.machine_state import mark_distances, probes, undivided
 
 __all__ = ["folder"]
 CPUS = sorted(os.sched_getaffinity(0))
@@ -102,3 +102,32 @@ def test_a_pair_that_was_once_not_probed_has_no_known_state() -> None:
     known = read_evidence(f"{HEADER}\n{lines}{probed}360.5 to rank 1\n")
     assert probes(known) == {ROUND_TRIP: {"a, same socket": [64e-9, pytest.approx(360.5e-9)]}}
     assert probes(read_evidence(f"{HEADER}\n{lines}{probed}not probed\n")) == {}
+
+
+def probed(place: str, ns: float) -> Record:
+    case = Case("here", "local", place.rpartition(", ")[2], "PingPong")
+    return Record(case, "imb", 1, OK, verdict=VERIFIED, probes={ROUND_TRIP: {place: [ns * 1e-9]}})
+
+
+@pytest.mark.parametrize(
+    ("within", "beyond", "contradicted"),
+    [
+        ([60, 62, 61, 140], [138, 139, 141], [140]),
+        ([60, 62, 61, 120], [138, 139, 141], []),  # nearer than other sockets
+        ([60, 62, 61, 140], [138, 139], []),  # two runs show no distance
+        ([60, 62, 61, 70], [65, 66, 64], []),  # sockets that only the guest declares
+    ],
+)
+def test_one_socket_as_far_as_two_is_contradicted(
+    within: list[float], beyond: list[float], contradicted: list[float]
+) -> None:
+    records = [probed("n1, same socket", ns) for ns in within] + [
+        probed("n1, other socket", ns) for ns in beyond
+    ]
+    records.append(probed("n2, same socket", 300))  # another node's distances say nothing here
+    found = [record for record in mark_distances(records) if record.verdict == CONTRADICTED]
+    assert [record.probes[ROUND_TRIP]["n1, same socket"] for record in found] == [
+        [ns * 1e-9] for ns in contradicted
+    ]
+    assert bool(undivided(records)) == (beyond[0] < 70 and len(beyond) > 2)
+    assert all("as between sockets (138 ns)" in record.verdict_reasons[0] for record in found)

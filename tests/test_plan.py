@@ -59,7 +59,7 @@ def test_plan_as_json_names_order_and_identity_of_each_run() -> None:
 def test_further_repeats_that_were_made_are_not_counted_twice() -> None:
     disturbed = replace(MACHINE, condition_of=lambda case, repeat, identity: DISTURBED if repeat < 6 else "")
     made = plan(campaign(), disturbed)
-    assert (len(made.runs), made.most(None)[0]) == (12, 12)
+    assert (len(made.runs), made.most(None)[0]) == (12, 18)  # 18: where the machine moves between states
     known = plan(campaign(repeats=UNTIL_KNOWN))
     assert "12 runs here, 12 still to be done; at most 80 until all cases are known" in plan_text(
         known, 12, None

@@ -5,14 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import builders
 import pytest
 
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.findings import SLOW_CLOCK, SLOW_MEMORY
 from mpicampaign.compare.states import NOT_PROBED, UNKNOWN, find_states
 from mpicampaign.execution.conditions import MachineWithResults
 from mpicampaign.jobs.further import Repeated
-from mpicampaign.records import OK, ROUND_TRIP, VERIFIED, Case, Record, Series
+from mpicampaign.jobs.plan_text import further_text
+from mpicampaign.records import CLOCK_RATE, COPY, OK, ROUND_TRIP, VERIFIED, Case, Record, Series
 from mpicampaign.show.runs import notices
+from mpicampaign.show.sentences import note_text
 from mpicampaign.verdict.evidence import HEADER
 
 PLACE = "node1, same socket"
@@ -50,14 +54,13 @@ def runs(states: str, placement: str = "SHM") -> list[Record]:
     [
         ("nnnnnn", ()),
         ("nnn?nn", ()),  # one odd probe
-        ("nnnfff", ()),  # a lasting change
-        ("nfffnn", ()),  # one return
+        ("nnnfff", ("near", "far")),  # a lasting change
         ("nfnfnn", ()),  # two runs are no state
         ("nfnffn", ("near", "far")),
         ("nfn?ffn", ("near", "far")),
     ],
 )
-def test_only_states_that_alternate_set_runs_apart(states: str, names: tuple[str, ...]) -> None:
+def test_values_of_three_runs_each_are_states(states: str, names: tuple[str, ...]) -> None:
     assert find_states(runs(states)).names == names
 
 
@@ -100,8 +103,28 @@ def test_one_state_is_never_said() -> None:
 
 def test_a_lasting_change_is_said_with_its_time() -> None:
     comparison = compare(runs("nnnnfff"))
-    assert [row.counted for table in comparison.tables for row in table.rows] == [7]
+    assert [row.counted for table in comparison.tables for row in table.rows] == [4, 3]
     assert any("changed last with the run of 2026-11-25T00:05:00Z" in text for text in notices(comparison))
+
+
+def test_a_slow_clock_and_a_neighbour_on_the_memory_stand_beside_the_values() -> None:
+    clocks = [[3.7e9, 3.7e9], [3.7e9, 3.69e9], [3.7e9, 3.1e9], [3.0e9, 3.0e9], [3.7e9, 3.7e9]]
+    copies = [[12e9, 5e9], [12e9, 12e9], [12e9, 11e9], [12e9, 12e9], [8e9, 7e9]]
+    probed = [
+        replace(one, probes={**one.probes, CLOCK_RATE: {"node1": clock}, COPY: {"node1": copy}})
+        for one, clock, copy in zip(runs("nnnnn"), clocks, copies, strict=True)
+    ]
+    [table] = compare(probed).tables
+    [row] = table.rows
+    said = {note.kind: (note.repeats, note_text(note)) for note in row.notes}
+    assert row.counted == 5, "nothing is left out"
+    assert (
+        said[SLOW_MEMORY][0] == (5,) and "8.0 GB/s on node1, 12.0 GB/s in other runs" in said[SLOW_MEMORY][1]
+    )
+    slow = [(note.repeats, note_text(note)) for note in row.notes if note.kind == SLOW_CLOCK]
+    assert [repeats for repeats, _ in slow] == [(3,), (4,)]
+    assert "3.10 GHz on node1, 3.70 GHz at its begin" in slow[0][1]
+    assert "3.00 GHz on node1, 3.70 GHz in other runs" in slow[1][1]
 
 
 # ---- further repeats
@@ -141,7 +164,7 @@ class Results:
     ("states", "blocks"),
     [
         ({"A": "nnnnnn", "B": "nnnnnn"}, 0),  # one state
-        ({"A": "nnnfff", "B": "nnnfff"}, 0),  # a lasting change
+        ({"A": "nnnfff", "B": "nnnfff"}, 1),  # a lasting change
         ({"A": "nfnffn", "B": "nfnff."}, 0),  # not all planned runs are made
         ({"A": "nfnffn", "B": "nfnffn"}, 1),
         ({"A": "nfnffn", "B": "nfnffn", "C": "......"}, 1),  # of C no run succeeds
@@ -156,3 +179,13 @@ def test_whole_blocks_until_all_cases_are_complete_in_one_state(
     tmp_path: Path, states: dict[str, str], blocks: int
 ) -> None:
     assert Results(tmp_path, **states).blocks == blocks
+
+
+def test_a_plan_has_whole_blocks_behind_all_others() -> None:
+    made = builders.plan(builders.campaign(repeats=2), replace(builders.MACHINE, blocks=lambda cases: 3))
+    cases = len(made.cases)
+    assert [run.repeat for run in made.runs] == [n for n in range(1, 6) for _ in range(cases)]
+    assert {run.identity for run in made.runs if run.further} == {
+        entry.identity for case in made.cases for entry in case.runs if entry.further
+    }
+    assert "of every case, since the machine moves between states" in further_text(made)

@@ -659,7 +659,8 @@ class Campaign:
         count(0, 10000),
         "Largest number of further repeats of a case",
         "A run that other processes disturbed is repeated with the next number (repeats + 1 and so on), "
-        "while node_hours_cap allows it. Default: as many as repeats.",
+        "while node_hours_cap allows it. Where the machine moves between states, all cases are repeated "
+        "together until each has its repeats in one. Default: as many as repeats; for states twice as many.",
         3,
     )
     busy_machine: str = key(
@@ -676,7 +677,8 @@ class Campaign:
         "Time that a call takes on a busy machine",
         "Without a scheduler only. Where eight of the first ten runs of a call were disturbed, it makes no "
         "repeats beyond the third, and leaves out runs that do not fit into this time, the long ones first; "
-        "another call makes them when the machine is quieter. Default: no limit.",
+        "another call makes them when the machine is quieter. Further repeats for states of the machine end "
+        "with this time, too. Default: no limit.",
         "5 min",
     )
     time_limit: int = key(

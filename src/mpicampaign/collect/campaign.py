@@ -13,6 +13,7 @@ from mpicampaign.collect.runs import collect
 from mpicampaign.grouping import grouped
 from mpicampaign.plan_file import FILE, PlanFile, read_plan
 from mpicampaign.records import CONTRADICTED, IMPORTED_FROM, OK
+from mpicampaign.verdict.machine_state import mark_distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -25,7 +26,9 @@ def collect_all(campaign_folder: Path) -> list[Record]:
     """The records of everything in a campaign's folder, merged bundles included."""
     plan = plan_of(campaign_folder)
     merged = {folder: collect_own(plan_of(folder), folder) for folder in merged_folders(campaign_folder)}
-    return mark_earlier(mark_copies(with_merged(collect_own(plan, campaign_folder), plan, merged)))
+    return mark_earlier(
+        mark_distances(mark_copies(with_merged(collect_own(plan, campaign_folder), plan, merged)))
+    )
 
 
 def collect_own(plan: PlanFile, campaign_folder: Path) -> list[Record]:

@@ -13,6 +13,7 @@ from mpicampaign.compare.apart import oversubscribed_apart
 from mpicampaign.compare.balance import balance_table
 from mpicampaign.compare.beside import beside_tables
 from mpicampaign.compare.cut_repeats import cut_repeats
+from mpicampaign.compare.machine_causes import with_causes
 from mpicampaign.compare.metrics import (
     Metric,
     Reading,
@@ -50,7 +51,7 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES)
     table_sizes : message sizes (B) at which tables show bandwidth or time
     """
     states = find_states(records)
-    records = oversubscribed_apart(states_apart(records, states))
+    records = with_causes(oversubscribed_apart(states_apart(records, states)))
     tables = []
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
         tables += [_table(benchmark, label, runs, table_sizes) for label in _labels(benchmark, runs)]

@@ -33,6 +33,8 @@ OTHER_STATE = "other_state"  # of the machine than that of the answers
 MODES = "modes"  # the repeats fall into bands
 OUTLIER = "outlier"  # a repeat is far from all others
 OFF = "off"  # a whole run differs from the others
+SLOW_CLOCK = "slow_clock"  # of a rank's CPU, during the run or against other runs
+SLOW_MEMORY = "slow_memory"  # others may have used it
 ELSEWHERE = "elsewhere"  # imported runs that asked for another host group than they ran on
 NOT_MONOTONIC = "not_monotonic"  # fewer ranks have a larger effective bandwidth
 STOPPED = "stopped"  # by its time limit, on a busy machine
@@ -51,7 +53,7 @@ GIVEN_UP = "given_up"  # the program went there, but printed no value
 KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, STOPPED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED),
     *(UNVERIFIED, DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, SHARING, OTHER_STATE),
-    *(ELSEWHERE, MODES, OFF, OUTLIER, NOT_MONOTONIC, ABOVE, NOT_COMPARABLE, AT_MOST),
+    *(SLOW_CLOCK, SLOW_MEMORY, ELSEWHERE, MODES, OFF, OUTLIER, NOT_MONOTONIC, ABOVE, NOT_COMPARABLE, AT_MOST),
 )
 OF_ONE_SERIES = (
     NOT_PRINTED,

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign import records
+from mpicampaign.compare import machine_causes
 from mpicampaign.compare.cut_repeats import cut_notes
 from mpicampaign.compare.findings import (
     EARLIER,
@@ -14,6 +15,8 @@ from mpicampaign.compare.findings import (
     OTHER_STATE,
     SHARING,
     SHORTENED,
+    SLOW_CLOCK,
+    SLOW_MEMORY,
     STOPPED,
     AboveBound,
     Elsewhere,
@@ -42,7 +45,13 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Cell
     from mpicampaign.records import Record, Series
 
-_REPORTED = ((SHORTENED, SHORTENED), (SHARING, OVERSUBSCRIBED), (OTHER_STATE, records.OTHER_STATE))
+_REPORTED = (
+    (SHORTENED, SHORTENED),
+    (SHARING, OVERSUBSCRIBED),
+    (OTHER_STATE, records.OTHER_STATE),
+    (SLOW_CLOCK, machine_causes.SLOW_CLOCK),
+    (SLOW_MEMORY, machine_causes.SLOW_MEMORY),
+)
 WIDE = 0.1  # a tail of samples that is worth a note
 ABOVE_BOUND = 1.05  # some room for what a shaped link lets through at once
 
@@ -139,7 +148,7 @@ def _largest(points: Iterable[tuple[float, int]]) -> tuple[float, int] | None:
 
 
 def _reported_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
-    """What the time of a benchmark did not allow, how many ranks shared how many cores, and another state."""
+    """What the time did not allow, how many ranks shared how many cores, and what the machine was like."""
     return [
         Recorded(kind=kind, reason=what, repeats=tuple(run.repeat for run in runs))
         for kind, key in _REPORTED

@@ -1,26 +1,26 @@
 """States of a machine: what the round trips of a cache line show, and which runs they set apart.
 
 A virtual machine's CPUs may move between one cache and two: a factor in every message, which nothing that the
-guest shows explains. States are found in the probes of all runs, never declared. Only where they alternate do
-they set runs apart; a lasting change is said, and one state changes nothing.
+guest shows explains. States are found in the probes of all runs, never declared. Values of several states are
+never averaged; where there is one state, nothing changes.
 """
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mpicampaign.grouping import grouped
 from mpicampaign.records import MISSING, NOT_AVAILABLE, OTHER_STATE, ROUND_TRIP
+from mpicampaign.verdict.machine_state import FEWEST, GAP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from mpicampaign.records import Case, Record
+    from mpicampaign.records import Case, Probes, Record
 
-GAP = 1.5  # between two states, with nothing between
-FEWEST = 3  # runs in a state
 RETURNS = 3  # to a state that was left: fewer are a lasting change
 UNKNOWN, NOT_PROBED = "state unknown", "not probed"
 
@@ -30,7 +30,8 @@ class Place:
     """One place of the probes, a host with a distance of its CPUs; its states, fastest first.
 
     ``bands``: the least and the largest round trip (s) of each state. ``alternates``: whether runs return
-    to states that were left. ``changed``: else when the first run of the last state began.
+    to states that were left; else the state changed for good. ``changed``: when the first run after the last
+    change began.
     """
 
     name: str
@@ -51,7 +52,7 @@ class Place:
 class States:
     """The states of the machine in a campaign's runs.
 
-    ``names``: of those that alternate, fastest first; empty where none do. ``headline``: the one in which
+    ``names``: fastest first; empty where there is one state. ``headline``: the one in which
     most cases are complete.
     """
 
@@ -59,15 +60,10 @@ class States:
     names: tuple[str, ...] = ()
     headline: str = ""
 
-    @property
-    def alternating(self) -> tuple[Place, ...]:
-        """The places whose states alternate."""
-        return tuple(place for place in self.places if place.alternates)
-
     def name_of(self, record: Record) -> str:
         """The state that the run was in throughout."""
         probed = record.probes.get(ROUND_TRIP, {})
-        known = [place for place in self.alternating if place.name in probed]
+        known = [place for place in self.places if place.name in probed]
         if not known:
             return NOT_PROBED
         found = {place.state_of(probed[place.name]) for place in known}
@@ -82,7 +78,7 @@ def find_states(records: Sequence[Record]) -> States:
     """The states of all places that the runs probed."""
     places = [_place(name, runs) for name, runs in _runs_by_place(records).items()]
     several = tuple(place for place in places if len(place.bands) > 1)
-    most = max((len(place.bands) for place in several if place.alternates), default=0)
+    most = max((len(place.bands) for place in several), default=0)
     states = States(several, _names(most))
     return replace(states, headline=_headline(states, records)) if most else states
 
@@ -108,19 +104,16 @@ def _place(name: str, runs: Sequence[Record]) -> Place:
         for state, run in zip(map(place.state_of, values), runs, strict=True)
         if state is not None
     ]
-    if len(place.bands) < 2 or not known:
-        return place
+    # what differs between the cases alone is their layout
+    of_cases = grouped(known, lambda one: one[1].case).values()
+    if all(len({state for state, _ in of_case}) == 1 for of_case in of_cases):
+        return replace(place, bands=place.bands[:1])
     changes = [after for before, after in pairwise(known) if before[0] != after[0]]
     left, returns = {known[0][0]}, 0
     for state, _ in changes:
         returns += state in left
         left.add(state)
-    # what alternates with the cases is their layout
-    of_cases = grouped(known, lambda one: one[1].case).values()
-    within = any(len({state for state, _ in of_case}) > 1 for of_case in of_cases)
-    return replace(
-        place, alternates=returns >= RETURNS and within, changed=changes[-1][1].started if changes else ""
-    )
+    return replace(place, alternates=returns >= RETURNS, changed=changes[-1][1].started)
 
 
 def _bands(values: Sequence[Sequence[float]]) -> tuple[tuple[float, float], ...]:
@@ -183,3 +176,41 @@ def _in_state(record: Record, name: str, headline: str) -> Record:
     case: Case = replace(record.case, placement=f"{record.case.placement} ({name})")
     apart = {} if name == headline else {OTHER_STATE: name}
     return replace(record, case=case, metadata={**record.metadata, **apart})
+
+
+# ---- over a history
+
+
+def states_in_time(records: Sequence[Record]) -> States:
+    """The states of a history: those that alternate have names; a lasting change is found like any other."""
+    states = find_states(records)
+    alternating = tuple(place for place in states.places if place.alternates)
+    return states if alternating else replace(states, names=(), headline="")
+
+
+def lasting_text(record: Record, states: States) -> str | None:
+    """``45 to 67 ns``: the round trips of the run's state, where the states changed for good; else None."""
+    probed = record.probes.get(ROUND_TRIP, {})
+    for place in states.places:
+        number = None if states.names or place.name not in probed else place.state_of(probed[place.name])
+        if number is not None:
+            return nanoseconds(place.bands[number])
+    return None
+
+
+def nanoseconds(band: tuple[float, float]) -> str:
+    """``45 to 67 ns``."""
+    low, high = (f"{end * 1e9:.0f}" for end in band)
+    return f"{low} ns" if low == high else f"{low} to {high} ns"
+
+
+def round_trips_text(record: Record) -> str:
+    """The least and the largest round trip (s) of each place, as JSON; empty where none was probed."""
+    probed = record.probes.get(ROUND_TRIP, {})
+    ends = {name: [min(values), max(values)] for name, values in probed.items()}
+    return json.dumps(ends, sort_keys=True) if ends else ""
+
+
+def round_trips_of(text: str | None) -> Probes:
+    """The probes of such a text."""
+    return {ROUND_TRIP: json.loads(text)} if text else {}

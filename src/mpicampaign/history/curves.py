@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mpicampaign.compare.states import lasting_text, round_trips_of, states_in_time
 from mpicampaign.history.rows import OBSERVED
+from mpicampaign.records import OK, Case, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -104,7 +106,8 @@ _KEY = (
     *("size", "dimension", "unit", "lower_is_better"),
 )
 _OBSERVED = ("host", *OBSERVED)
-NEEDED = (*_KEY, *_OBSERVED, "series", "tick", "repeat", "started", "value", "counts")
+_ROUND_TRIP = "round trip of a cache line"  # an observation, where it changed for good
+NEEDED = (*_KEY, *_OBSERVED, *("series", "tick", "repeat", "started", "value", "counts", "round_trips"))
 
 
 def curves_of(table: pyarrow.Table) -> list[Curve]:
@@ -114,7 +117,8 @@ def curves_of(table: pyarrow.Table) -> list[Curve]:
     table = table.filter(compute.and_(compute.is_valid(table["value"]), table["counts"]))
     if not table.num_rows:
         return []
-    columns = {name: _Column(table[name]) for name in (*_KEY, *_OBSERVED, "series", "tick")}
+    table = _in_states(table)
+    columns = {name: _Column(table[name]) for name in (*_KEY, *_OBSERVED, _ROUND_TRIP, "series", "tick")}
     key = _combined([columns[name].codes for name in _KEY])
     tick = columns["tick"].codes
     repeat = table["repeat"].to_numpy()
@@ -123,6 +127,37 @@ def curves_of(table: pyarrow.Table) -> list[Curve]:
     bounds = _bounds(key[order])
     rows = _Rows(columns, table["value"].to_numpy(), table["started"].to_numpy(), tick)
     return [Curve(rows.key(order[a]), tuple(rows.points(order[a:b]))) for a, b in bounds]
+
+
+def _in_states(table: pyarrow.Table) -> pyarrow.Table:
+    """The rows; where the machine alternates between states, each state is a placement of its own.
+
+    Where its state changed for good, the round trip is an observation, and so the cause of a change.
+    """
+    import pyarrow as arrow
+
+    facts = ("system", "host_group", "placement", "benchmark", "series", "repeat", "started", "round_trips")
+    columns = (
+        [table[name].to_pylist() for name in facts] if any(table["round_trips"].unique().to_pylist()) else []
+    )
+    lines = list(zip(*columns, strict=True))
+    runs = {line: _run(*line) for line in dict.fromkeys(lines)}
+    states = states_in_time(list(runs.values()))
+    if states.names:
+        suffixes = {line: f"{line[2]} ({states.name_of(run)})" for line, run in runs.items()}
+        number = table.column_names.index("placement")
+        table = table.set_column(number, "placement", arrow.array([suffixes[line] for line in lines]))
+    seen = {line: lasting_text(run, states) for line, run in runs.items()}
+    return table.append_column(
+        _ROUND_TRIP, arrow.array([seen[line] for line in lines] or [None] * table.num_rows, arrow.string())
+    )
+
+
+def _run(
+    system: str, group: str, placement: str, benchmark: str, _: str, repeat: int, started: Any, text: str
+) -> Record:
+    case, began = Case(system, group, placement, benchmark), started.isoformat() if started else ""
+    return Record(case, "", repeat, OK, started=began, probes=round_trips_of(text))
 
 
 class _Column:
@@ -176,7 +211,7 @@ class _Rows:
         tick: np.ndarray[Any, Any],
     ) -> None:
         self.columns, self.values, self.started, self.tick = columns, values, started, tick
-        self.observed = _combined([columns[name].codes for name in _OBSERVED])
+        self.observed = _combined([columns[name].codes for name in (*_OBSERVED, _ROUND_TRIP)])
         self._known: dict[int, dict[str, str]] = {}
 
     def key(self, row: int) -> CurveKey:
@@ -201,6 +236,6 @@ class _Rows:
     def _of(self, row: int) -> dict[str, str]:
         code = int(self.observed[row])
         if code not in self._known:
-            seen = {name: self.columns[name].at(row) for name in _OBSERVED}
+            seen = {name: self.columns[name].at(row) for name in (*_OBSERVED, _ROUND_TRIP)}
             self._known[code] = {name: value for name, value in seen.items() if value}
         return self._known[code]

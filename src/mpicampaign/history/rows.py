@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.collect.observed import LIBRARY, PROGRAM
 from mpicampaign.compare.metrics import choose_metrics, read
+from mpicampaign.compare.states import round_trips_text
 from mpicampaign.grouping import grouped
 from mpicampaign.identity import identity
 from mpicampaign.records import BLAS, CLAIMED_TRANSPORT, OK
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from mpicampaign.records import Case, Header, Record, Series
 
 FORMAT = "mpicampaign-history"
-VERSION = 1
+VERSION = 2
 
 # What runs observe, by column: the key of a record's metadata; with a colon in front, one for each host.
 OBSERVED = {
@@ -46,7 +47,7 @@ _TEXTS = (
 )
 COLUMNS = {
     **dict.fromkeys(_TEXTS, "text"),
-    **dict.fromkeys(("declared", "identity", "reason"), "string"),
+    **dict.fromkeys(("declared", "identity", "reason", "round_trips"), "string"),
     **dict.fromkeys(("ranks", "repeat"), "int32"),
     "size": "int64",
     "value": "float64",
@@ -118,6 +119,7 @@ def _of_run(record: Record, declared: dict[Case, str]) -> dict[str, Any]:
         "counts": record.counts,
         "started": _time(record.started),
         "host": " ".join(record.hosts),
+        "round_trips": round_trips_text(record),
         **{column: _observed(record, key) for column, key in OBSERVED.items()},
     }
 

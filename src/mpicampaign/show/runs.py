@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.findings import STOPPED
+from mpicampaign.compare.states import nanoseconds
 from mpicampaign.grouping import grouped
 from mpicampaign.records import (
     CONTRADICTED,
@@ -23,6 +24,7 @@ from mpicampaign.records import (
     UNVERIFIED,
 )
 from mpicampaign.text import listed, visible
+from mpicampaign.verdict.machine_state import undivided
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -190,22 +192,20 @@ def quiet_text(records: Iterable[Record]) -> str:
 
 def state_texts(comparison: Comparison) -> Iterable[str]:
     """In which states the machine was, by the round trips of a cache line; nothing where it was in one."""
+    for host, within, beyond in undivided(comparison.records):
+        yield (
+            f"On {visible(host)}, CPUs of two sockets are as near as those of one ({beyond * 1e9:.0f} and "
+            f"{within * 1e9:.0f} ns for a cache line and back): only what the machine declares tells them apart."
+        )
     states = comparison.states
     for place in states.places:
-        ends = " or ".join(_round_trips(band) for band in place.bands)
-        if not place.alternates:
-            yield (
-                f"On {visible(place.name)}, a round trip of a cache line took {ends}; it changed last with "
-                f"the run of {place.changed}. What was measured before and after may differ by it alone."
-            )
-            continue
-        named = listed(
-            [f"{_round_trips(band)} ({name})" for band, name in zip(place.bands, states.names, strict=False)]
+        took = listed(
+            [f"{nanoseconds(band)} ({name})" for band, name in zip(place.bands, states.names, strict=False)]
         )
-        yield (
-            f"The CPUs of {visible(place.name)} move: a round trip of a cache line took {named}. "
-            "So labels are proved only as far as the machine shows its topology."
-        )
+        then = f"it changed last with the run of {place.changed}"
+        if place.alternates:
+            then = "its CPUs move, so labels are proved only as far as it shows its topology"
+        yield f"On {visible(place.name)}, a round trip of a cache line took {took}: {then}."
     if states.names:
         runs = [run for run in comparison.records if run.counts]
         apart = sum(OTHER_STATE in run.metadata for run in runs)
@@ -213,12 +213,6 @@ def state_texts(comparison: Comparison) -> Iterable[str]:
             f"The answers are of the state {states.headline}, {len(runs) - apart} of {len(runs)} runs; "
             "the others stand in rows of their own, not ranked."
         )
-
-
-def _round_trips(band: tuple[float, float]) -> str:
-    """``45 to 67 ns``."""
-    low, high = (f"{end * 1e9:.0f}" for end in band)
-    return f"{low} ns" if low == high else f"{low} to {high} ns"
 
 
 def _fate(runs: Sequence[Record]) -> str:

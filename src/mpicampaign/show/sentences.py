@@ -33,6 +33,8 @@ KIND_NAMES = {
     findings.SHORTENED: "shortened by its budget",
     findings.SHARING: "oversubscribed",
     findings.OTHER_STATE: "other state of the machine",
+    findings.SLOW_CLOCK: "slow clock",
+    findings.SLOW_MEMORY: "slow memory",
     findings.SPREAD: "wide spread",
     findings.ELSEWHERE: "actual host group",
     findings.MODES: "several modes",

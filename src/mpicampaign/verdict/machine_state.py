@@ -7,19 +7,23 @@ docs/evidence.md says how they are measured.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
-from mpicampaign.records import CLOCK_RATE, COPY, ROUND_TRIP
+from mpicampaign.records import CLOCK_RATE, CONTRADICTED, COPY, ROUND_TRIP
+from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from mpicampaign.records import Probes
+    from mpicampaign.records import Probes, Record
     from mpicampaign.verdict.evidence import Evidence, Rank
 
 SAME_CORE, SAME_CACHE, SAME_SOCKET, OTHER_SOCKET = "same core", "same L3 cache", "same socket", "other socket"
 UNKNOWN = "unknown distance"
+GAP = 1.5  # times farther, with nothing between: another distance, or another state
+FEWEST = 3  # runs that show one
 _ROUND_TRIP = re.compile(r"([0-9]{1,7}\.[0-9]) to rank ([0-9]{1,7})")
 _NUMBER = re.compile(r"[0-9]{1,7}\.[0-9]{1,3}")
 
@@ -107,3 +111,63 @@ def distance(one: Rank, other: Rank) -> str:
     if len(cores) == 1:
         return SAME_CORE
     return SAME_CACHE if len(caches) == 1 and None not in caches else SAME_SOCKET
+
+
+# ---- labels that the distance contradicts
+
+
+def mark_distances(records: Iterable[Record]) -> list[Record]:
+    """The records; those of one socket whose ranks are as far apart as other sockets are contradicted."""
+    records = list(records)
+    found = ((host, *_distances(host, records)) for host in _hosts(records))
+    farther = {host: min(beyond) for host, within, beyond in found if are_apart(within, beyond)}
+    return [_judged(record, farther) for record in records]
+
+
+def are_apart(within: Sequence[float], beyond: Sequence[float]) -> bool | None:
+    """Whether round trips beyond a socket are plainly longer than within one; None where few runs show it."""
+    if min(len(within), len(beyond)) < FEWEST:
+        return None
+    return min(beyond) >= GAP * median(within)
+
+
+def undivided(records: Sequence[Record]) -> list[tuple[str, float, float]]:
+    """Hosts whose declared sockets are no farther apart than their cores, with the median round trips (s)."""
+    found = ((host, *_distances(host, records)) for host in _hosts(records))
+    return [
+        (host, median(within), median(beyond))
+        for host, within, beyond in found
+        if are_apart(within, beyond) is False and median(beyond) < GAP * median(within)
+    ]
+
+
+def _hosts(records: Iterable[Record]) -> list[str]:
+    names = (name for record in records for name in record.probes.get(ROUND_TRIP, {}))
+    return list(dict.fromkeys(name.rpartition(", ")[0] for name in names))
+
+
+def _distances(host: str, records: Iterable[Record]) -> tuple[list[float], list[float]]:
+    """The least round trip (s) of each run within a socket, and beyond it."""
+    within, beyond = [], []
+    for record in records:
+        probed = record.probes.get(ROUND_TRIP, {})
+        within += [min(probed[place]) for place in _within(host) if place in probed]
+        beyond += [min(values) for place, values in probed.items() if place == f"{host}, {OTHER_SOCKET}"]
+    return within, beyond
+
+
+def _within(host: str) -> list[str]:
+    return [f"{host}, {distance}" for distance in (SAME_CORE, SAME_CACHE, SAME_SOCKET)]
+
+
+def _judged(record: Record, farther: Mapping[str, float]) -> Record:
+    probed = record.probes.get(ROUND_TRIP, {})
+    for host, least in farther.items():
+        for place in _within(host):
+            if place in probed and min(probed[place]) >= least:
+                near, far = (f"{value * 1e9:.0f} ns" for value in (min(probed[place]), least))
+                took = f"a round trip of a cache line took {near} on {place}"
+                reason = f"distance: {took}, as between sockets ({far})"
+                reasons = record.verdict_reasons if record.verdict == CONTRADICTED else ()
+                return replace(record, verdict=CONTRADICTED, verdict_reasons=(*reasons, reason))
+    return record
