@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import builders
 import pytest
+from history_data import FIRST, name_of
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import SLOW_CLOCK, SLOW_MEMORY
-from mpicampaign.compare.states import NOT_PROBED, UNKNOWN, find_states
+from mpicampaign.compare.states import NOT_PROBED, UNKNOWN, find_states, round_trips_text
 from mpicampaign.execution.conditions import MachineWithResults
+from mpicampaign.history.changes import causes
+from mpicampaign.history.curves import Cause, Curve, curves_of
+from mpicampaign.history.rows import COLUMNS, schema
 from mpicampaign.jobs.further import Repeated
 from mpicampaign.jobs.plan_text import further_text
 from mpicampaign.records import CLOCK_RATE, COPY, OK, ROUND_TRIP, VERIFIED, Case, Record, Series
@@ -189,3 +194,40 @@ def test_a_plan_has_whole_blocks_behind_all_others() -> None:
         entry.identity for case in made.cases for entry in case.runs if entry.further
     }
     assert "of every case, since the machine moves between states" in further_text(made)
+
+
+# ---- histories
+
+
+def history(states: str) -> list[Curve]:
+    """The curves of one run a day."""
+    arrow = pytest.importorskip("pyarrow")
+    lines = [
+        {
+            **dict.fromkeys(COLUMNS),
+            **{
+                "series": name_of(day),
+                "tick": name_of(day),
+                "declared": "d",
+                "system": "here",
+                "host_group": "g",
+            },
+            **{"placement": "SHM", "transport": "shm", "benchmark": "B", "label": "B", "metric": "latency"},
+            **{"dimension": "time", "unit": "s", "lower_is_better": True, "counts": True, "repeat": 1},
+            **{"started": FIRST + timedelta(days=day), "value": run.series[0].columns["time"][0]},
+            "round_trips": round_trips_text(run),
+        }
+        for day, run in enumerate(runs(states))
+    ]
+    return curves_of(arrow.Table.from_pylist(lines, schema()))
+
+
+def test_states_that_alternate_have_curves_of_their_own() -> None:
+    found = {curve.key.placement: len(curve.points) for curve in history("nfnffnnx-f")}
+    assert found == {"SHM (near)": 4, "SHM (far)": 4, "SHM (state unknown)": 1, "SHM (not probed)": 1}
+
+
+def test_a_lasting_change_is_one_curve_with_its_cause() -> None:
+    [curve] = history("nnnnfff")
+    assert causes(curve, 4) == (Cause("round trip of a cache line", "60 to 64 ns", "300 to 310 ns"),)
+    assert [curve.key.placement for curve in history("nnnnnnn")] == ["SHM"]

@@ -217,6 +217,7 @@ NAMES = {
     "mpi_library": "build of the MPI library",
     "program": "build of the program",
     "blas": "BLAS",
+    "round_trip": "round trip of a cache line",
 }
 
 

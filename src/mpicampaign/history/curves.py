@@ -106,7 +106,7 @@ _KEY = (
     *("size", "dimension", "unit", "lower_is_better"),
 )
 _OBSERVED = ("host", *OBSERVED)
-_ROUND_TRIP = "round trip of a cache line"  # an observation, where it changed for good
+_ROUND_TRIP = "round_trip"  # an observation, where it changed for good
 NEEDED = (*_KEY, *_OBSERVED, *("series", "tick", "repeat", "started", "value", "counts", "round_trips"))
 
 

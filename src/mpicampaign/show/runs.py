@@ -195,7 +195,7 @@ def state_texts(comparison: Comparison) -> Iterable[str]:
     for host, within, beyond in undivided(comparison.records):
         yield (
             f"On {visible(host)}, CPUs of two sockets are as near as those of one ({beyond * 1e9:.0f} and "
-            f"{within * 1e9:.0f} ns for a cache line and back): only what the machine declares tells them apart."
+            f"{within * 1e9:.0f} ns for a cache line and back): only what the machine says tells them apart."
         )
     states = comparison.states
     for place in states.places:
