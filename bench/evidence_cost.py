@@ -45,6 +45,14 @@ def seconds(folder: Path, size: int, library: str) -> float:
     return size / max(map(float, found))
 
 
+def pair(folder: Path, size: int, library: str, first: int) -> tuple[float, float]:
+    """With the library, and without it; ``first``: which of them is launched first."""
+    found = {}
+    for used in (library, "")[:: -1 if first else 1]:
+        found[used] = seconds(folder.with_name(f"{folder.name}-{'with' if used else 'without'}"), size, used)
+    return found[library], found[""]
+
+
 def print_probes(folder: Path) -> None:
     """How long each rank took for the round trips and for the copy, and how often it waited in vain."""
     text = "".join(path.read_text() for path in folder.glob("*-with/[01]"))
@@ -64,13 +72,7 @@ def main() -> None:
         library = folder / "evidence.so"
         subprocess.run(["make", "-s", "-C", PROJECT / "kernels", f"BUILD={folder}", library], check=True)
         for size in SIZES:
-            both = [
-                (
-                    seconds(folder / f"{size}-{i}-with", size, str(library)),
-                    seconds(folder / f"{size}-{i}-without", size, ""),
-                )
-                for i in range(PAIRS)
-            ]
+            both = [pair(folder / f"{size}-{i}", size, str(library), first=i % 2) for i in range(PAIRS)]
             alike = [pair for pair in both if max(pair) < OTHER_STATE * min(pair)]
             print(f"{len(both) - len(alike)} of {len(both)} pairs are of two states")
             with_it, without = zip(*alike, strict=True)
