@@ -59,10 +59,10 @@ def runs(states: str, placement: str = "SHM") -> list[Record]:
     [
         ("nnnnnn", ()),
         ("nnn?nn", ()),  # one odd probe
-        ("nnnfff", ("near", "far")),  # a lasting change
+        ("nnnfff", ("60 ns apart", "300 ns apart")),  # a lasting change
         ("nfnfnn", ()),  # two runs are no state
-        ("nfnffn", ("near", "far")),
-        ("nfn?ffn", ("near", "far")),
+        ("nfnffn", ("60 ns apart", "300 ns apart")),
+        ("nfn?ffn", ("60 ns apart", "300 ns apart")),
     ],
 )
 def test_values_of_three_runs_each_are_states(states: str, names: tuple[str, ...]) -> None:
@@ -81,22 +81,27 @@ def test_values_of_several_states_are_never_together() -> None:
     found = runs("nfnfnfnnnx-") + runs("fnfnnnnf", "SHM-1")
     comparison = compare(found)
     states = comparison.states
-    assert (states.names, states.headline) == (("near", "far"), "near")
-    assert [states.name_of(run) for run in found[9:12]] == [UNKNOWN, NOT_PROBED, "far"]
+    assert (states.names, states.headline) == (("60 ns apart", "300 ns apart"), "60 ns apart")
+    assert [states.name_of(run) for run in found[9:12]] == [UNKNOWN, NOT_PROBED, "300 ns apart"]
     [table] = comparison.tables
     rows = {row.case.placement: row for row in table.rows}
     assert {name: row.counted for name, row in rows.items()} == {
-        **{"SHM (near)": 6, "SHM (far)": 3, "SHM (state unknown)": 1, "SHM (not probed)": 1},
-        **{"SHM-1 (far)": 3, "SHM-1 (near)": 5},
+        **{
+            "SHM (60 ns apart)": 6,
+            "SHM (300 ns apart)": 3,
+            "SHM (distance changed)": 1,
+            "SHM (not probed)": 1,
+        },
+        **{"SHM-1 (300 ns apart)": 3, "SHM-1 (60 ns apart)": 5},
     }
-    assert [name for name, row in rows.items() if row.ranked] == ["SHM (near)", "SHM-1 (near)"]
+    assert [name for name, row in rows.items() if row.ranked] == ["SHM (60 ns apart)", "SHM-1 (60 ns apart)"]
     assert {one.name for ranking in table.rankings for one in ranking.contestants} == {
-        "SHM (near)",
-        "SHM-1 (near)",
+        "SHM (60 ns apart)",
+        "SHM-1 (60 ns apart)",
     }
     said = " ".join(notices(comparison))
-    assert "60 to 64 ns (near) and 300 to 310 ns (far)" in said
-    assert "state near, 11 of 19 runs" in said
+    assert "60 to 64 ns (60 ns apart) and 300 to 310 ns (300 ns apart)" in said
+    assert "CPUs 60 ns apart, 11 of 19" in said
 
 
 def test_one_state_is_never_said() -> None:
@@ -224,7 +229,12 @@ def history(states: str) -> list[Curve]:
 
 def test_states_that_alternate_have_curves_of_their_own() -> None:
     found = {curve.key.placement: len(curve.points) for curve in history("nfnffnnx-f")}
-    assert found == {"SHM (near)": 4, "SHM (far)": 4, "SHM (state unknown)": 1, "SHM (not probed)": 1}
+    assert found == {
+        "SHM (60 ns apart)": 4,
+        "SHM (300 ns apart)": 4,
+        "SHM (distance changed)": 1,
+        "SHM (not probed)": 1,
+    }
 
 
 def test_a_lasting_change_is_one_curve_with_its_cause() -> None:

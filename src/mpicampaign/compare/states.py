@@ -8,6 +8,7 @@ never averaged; where there is one state, nothing changes.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from mpicampaign.records import Case, Probes, Record
 
 RETURNS = 3  # to a state that was left: fewer are a lasting change
-UNKNOWN, NOT_PROBED = "state unknown", "not probed"
+UNKNOWN, NOT_PROBED = "distance changed", "not probed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +79,21 @@ def find_states(records: Sequence[Record]) -> States:
     """The states of all places that the runs probed."""
     places = [_place(name, runs) for name, runs in _runs_by_place(records).items()]
     several = tuple(place for place in places if len(place.bands) > 1)
-    most = max((len(place.bands) for place in several), default=0)
-    states = States(several, _names(most))
-    return replace(states, headline=_headline(states, records)) if most else states
+    if not several:
+        return NO_STATES
+    states = States(several, _names(several))
+    return replace(states, headline=_headline(states, records))
 
 
-def _names(count: int) -> tuple[str, ...]:
-    return ("near", "far") if count == 2 else tuple(f"state {number}" for number in range(1, count + 1))
+def _names(places: Sequence[Place]) -> tuple[str, ...]:
+    """``60 ns apart``: of the place with most states, with as many digits as tell them apart."""
+    most = max(places, key=lambda place: len(place.bands))
+    middles = [1e9 * math.sqrt(low * high) for low, high in most.bands]
+    for digits in (1, 2, 3):
+        names = dict.fromkeys(f"{float(f'{middle:.{digits}g}'):g} ns apart" for middle in middles)
+        if len(names) == len(middles):
+            break
+    return tuple(names)
 
 
 def _runs_by_place(records: Iterable[Record]) -> dict[str, list[Record]]:

@@ -210,8 +210,8 @@ def state_texts(comparison: Comparison) -> Iterable[str]:
         runs = [run for run in comparison.records if run.counts]
         apart = sum(OTHER_STATE in run.metadata for run in runs)
         yield (
-            f"The answers are of the state {states.headline}, {len(runs) - apart} of {len(runs)} runs; "
-            "the others stand in rows of their own, not ranked."
+            f"The answers are of runs with CPUs {states.headline}, {len(runs) - apart} of {len(runs)}; the "
+            "others stand in rows of their own, not ranked."
         )
 
 
