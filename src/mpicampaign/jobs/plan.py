@@ -291,7 +291,8 @@ def _plan_case(
         for run in planned.runs
     ]
     most = REPEAT_STAGES[-1] if entry.repeats == UNTIL_KNOWN else entry.repeats
-    addable = 0 if made_only else max(most + limit_in_states(campaign, most) - count.all, 0)
+    limit = limit_of if entry.repeats == UNTIL_KNOWN else limit_in_states
+    addable = 0 if made_only else max(most + limit(campaign, most) - count.all, 0)
     return replace(planned, addable=addable), runs
 
 
