@@ -218,6 +218,16 @@ def test_one_search_hides_rows_of_all_tables_and_says_how_many_are_left(page: Br
     assert not page.value(f"[...{case}].some((fold) => fold.open)")
 
 
+def test_the_search_finds_what_all_runs_of_a_case_share(page: Browser) -> None:
+    of = "document.querySelector('.case:has(.shared)')"
+    table, shared = (page.value(f"{of}.querySelector('{what}').textContent") for what in ("table", ".shared"))
+    word = max((word for word in re.findall(r"[\w.-]+", shared) if word not in table), key=len)
+    page.value(f"void (document.getElementById('search').value = {word!r})")
+    page.value("void document.getElementById('search').dispatchEvent(new Event('input'))")
+    rows = f"[...{of}.querySelectorAll('table tbody tr')].filter((row) => !row.closest('.shared'))"
+    assert page.value(f"{rows}.length > 1 && {rows}.every((row) => !row.closest('.unmatched'))")
+
+
 def test_the_contents_follow_and_are_a_menu_on_a_phone(page: Browser) -> None:
     current = "document.querySelector('nav [aria-current]').textContent"
     assert page.value(current) == "Answers"
