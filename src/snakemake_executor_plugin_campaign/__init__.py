@@ -21,7 +21,7 @@ from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMo
 
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.errors import UserError
-from mpicampaign.execution.busy import THIS_CALL, fitting, is_left_out, later_text, left_out_text
+from mpicampaign.execution.busy import LATER, THIS_CALL, fitting, is_left_out, left_out_text
 from mpicampaign.execution.conditions import case_of, further_of, prepare_with_results
 from mpicampaign.execution.progress import Progress
 from mpicampaign.execution.scheduler_calls import ignored_lines
@@ -68,7 +68,9 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._disturbed: set[str] = set()  # cases
         self._further: set[str] = set()  # names of further repeats that Snakemake did not ask for
         self._in_flight: set[str] = set()  # those of them that have not ended
-        self._held: list[SubmittedJobInfo] = []  # disturbed runs, to be reported when none is in flight
+        # disturbed runs, and whether they ended well, to be reported when none is in flight
+        self._held: list[tuple[SubmittedJobInfo, bool]] = []
+        self._is_late = False  # for further repeats
         self._began = time.monotonic()
         self._busy: Prepared | None = None  # the campaign, once its machine is known to be busy
         self._neighbour = ""  # the process that takes the CPU, by the last disturbed run that named one
@@ -257,29 +259,23 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._take_further(run, "disturbed", lambda now: further_of(self._disturbed, now.pending))
 
     def _take_block(self, run: Run) -> bool:
-        """Take the next repeats of all cases where the machine moves between states; whether there are any.
-
-        On this machine only while the time of a call on a busy machine lasts.
-        """
+        """Take the next repeats of all cases where the machine moves between states; whether there are."""
         if self._busy is not None or self.workflow.config.get("once"):
             return False
-
-        def due(now: Prepared) -> list[Run]:
-            block = [each for each in now.pending if each.further] if now.plan.blocks else []
-            limit = now.campaign.time_when_busy if now.runs_here else 0
-            needed = sum(map(self._progress.left.expected, block))
-            if limit and time.monotonic() + needed > self._began + limit:
-                self._progress.say(later_text(block))
-                return []
-            return block
-
-        return self._take_further(run, "the last of its block", due)
+        return self._take_further(
+            run,
+            "the last of its block",
+            lambda now: [each for each in now.pending if each.further] if now.plan.blocks else [],
+        )
 
     def _take_further(self, run: Run, which: str, due: Callable[[Prepared], list[Run]]) -> bool:
         """Take the runs that are due by the results now, with their scripts; whether there are any."""
         try:
             now = self._prepared()
             new = [each for each in due(now) if each.job_name not in self._taken]
+            if new and not self._has_time(now, new):
+                THIS_CALL.left_out = True
+                return False
             for each in new:
                 write_script(each)
             if new:
@@ -296,6 +292,17 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._in_flight |= names
         self._take(new)
         return bool(new)
+
+    def _has_time(self, now: Prepared, new: list[Run]) -> bool:
+        """Whether further repeats on this machine end before its time for a busy machine does; said once."""
+        limit = now.campaign.time_when_busy if now.runs_here else 0
+        needed = sum(map(self._progress.left.expected, new))
+        if not limit or time.monotonic() + needed <= self._began + limit:
+            return True
+        if not self._is_late:
+            self._progress.say(LATER)
+        self._is_late = True
+        return False
 
     def cancel(self) -> None:
         """Stop local runs, leave jobs with the scheduler; the same command resumes all."""

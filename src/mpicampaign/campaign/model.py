@@ -677,8 +677,8 @@ class Campaign:
         "Time that a call takes on a busy machine",
         "Without a scheduler only. Where eight of the first ten runs of a call were disturbed, it makes no "
         "repeats beyond the third, and leaves out runs that do not fit into this time, the long ones first; "
-        "another call makes them when the machine is quieter. Further repeats for states of the machine end "
-        "with this time, too. Default: no limit.",
+        "another call makes them when the machine is quieter. Further repeats of disturbed runs, and for "
+        "states of the machine, end with this time. Default: no limit.",
         "5 min",
     )
     time_limit: int = key(

@@ -81,10 +81,7 @@ def fitting(due: Iterable[Run], expected: Callable[[Run], float], seconds: float
     return names
 
 
-def later_text(block: Sequence[Run]) -> str:
-    """One line on a block of further repeats that the time of a call does not allow."""
-    repeats = _count(len(block), "further repeat")
-    return f"the machine moves between states: {repeats} for values of one state follow with the same command"
+LATER = "no further repeats now, since time_when_busy is over: the same command makes them"
 
 
 def left_out_text(left: Iterable[Run], where: str = "this machine is") -> str:
