@@ -32,6 +32,7 @@ enum {
     LINE = 128, /* bytes: two cache lines, since processors load pairs of them */
     BLOCKS = 8,
     ROUND_TRIPS = 250, /* in a block */
+    LONGEST = 2000,    /* ns; between sockets it is less than half of that */
     TURNS = 2,
     AHEAD = 2, /* calls between parts, from that which decides to that in which all ranks measure */
     CHAIN = 20000,    /* dependent additions: 5 to 10 microseconds */
@@ -155,18 +156,27 @@ static bool meet(struct turn *turn) {
     return !atomic_compare_exchange_strong(&turn->meeting, &fresh, (fresh & ~3LL) | GONE);
 }
 
-/* Waits until the ball has a value; false where the partner has lost its CPU. */
+/* Waits until the ball has a value; false where the partner has lost its CPU. Ranks that are not
+ * bound may be on one CPU, until the kernel moves one of them. */
 static bool await(atomic_int *ball, int value, int64_t end) {
     for (int spins = 1; atomic_load_explicit(ball, memory_order_acquire) != value; spins++) {
-        if (spins % 1024 == 0 && now_ns() > end)
-            return false;
+        if (spins % 1024 == 0) {
+            if (now_ns() > end)
+                return false;
+            sched_yield();
+        }
         relax();
     }
     return true;
 }
 
-/* The fastest block, in ns per round trip; 0 without a partner. Both ranks take part; the lower one
- * serves. */
+static double of_blocks(int64_t fastest) {
+    double ns = (double)fastest / ROUND_TRIPS;
+    return ns < LONGEST ? ns : 0;
+}
+
+/* The fastest block, in ns per round trip; 0 without a partner, or where the kernel passed the ball
+ * on. Both ranks take part; the lower one serves. */
 static double round_trip(struct turn *turn, bool serves) {
     int64_t fastest = INT64_MAX, end;
     if (!meet(turn))
@@ -178,14 +188,14 @@ static double round_trip(struct turn *turn, bool serves) {
             if (serves)
                 atomic_store_explicit(&turn->ball, value + 1, memory_order_release);
             if (!await(&turn->ball, value + (serves ? 2 : 1), end))
-                return block > 0 ? (double)fastest / ROUND_TRIPS : 0;
+                return of_blocks(fastest);
             if (!serves)
                 atomic_store_explicit(&turn->ball, value + 2, memory_order_release);
         }
         int64_t took = now_ns() - began;
         fastest = took < fastest ? took : fastest;
     }
-    return (double)fastest / ROUND_TRIPS;
+    return of_blocks(fastest);
 }
 
 /* To the next rank of the node; that to the one before stands in its lines. */
