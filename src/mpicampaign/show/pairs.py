@@ -52,7 +52,7 @@ def pair_sentence(pair: Pair, view: View) -> str:
     if found.significant is None:
         text = f"{better} and {worse}: too few repeats to compare them ({found.reason})"
     elif found.significant:
-        text = f"{contrast(pair, better, worse)}; {_certainty(pair)}"
+        text = f"{contrast(pair, better, worse)}; {_certainty(pair)}{'; a tie' if pair.tied else ''}"
     elif abs(found.effect) == 1:
         chance = f"may be chance among {found.comparisons} pairs ({_p(pair)})"
         text = f"{contrast(pair, better, worse)}; {_certainty(pair)}, but this {chance}"
@@ -135,7 +135,7 @@ def certainty_of_best(pairs: Sequence[Pair]) -> str:
     if all(abs(pair.difference.effect) == 1 for pair in pairs):
         counts = {one.cell.n for pair in pairs for one in (pair.better, pair.worse)}
         every = f"All {counts.pop()} repeats" if len(counts) == 1 else "All repeats"
-        return f"{every} agree: the difference is real."
+        return f"{every} agree."
     p = max(pair.difference.corrected or 0 for pair in pairs)
     return f"The difference is significant ({probability(p)}), though some repeats overlap."
 
