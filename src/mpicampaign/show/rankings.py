@@ -246,7 +246,7 @@ def first_places(rankings: Sequence[Ranking], where: str) -> str:
     """``Fastest placement: SHM-1 in 3 of 13 host groups, SHM in 1, SHM or SHM-1 in 9``; adds up to all."""
     counted = Counter(map(_first_place, rankings))
     alone = [names for names, _ in counted.most_common() if len(names) == 1]
-    pairs = [names for names, count in counted.most_common() if len(names) == 2 and count > 1]
+    pairs = [names for names, _ in counted.most_common() if len(names) == 2]
     named = [*alone[:MANY], *pairs[:MANY]]
     parts = [(" or ".join(names), counted[names]) for names in named]
     parts.append(("another", sum(counted[names] for names in alone[MANY:])))
