@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.paired import paired_placements
+from mpicampaign.compare.paired import paired
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, best_first
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
@@ -104,7 +104,7 @@ def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
     Answers that show a difference come first, and of these the first table of each benchmark. Where nothing
     can be compared, the only candidates.
     """
-    only_tested = bool(paired_placements(comparison))  # which say what can be said of the others
+    only_tested = bool(paired(comparison))  # which say what can be said of the others
     first = {table.benchmark: table for table in reversed(comparison.tables)}
     tables = [table for table in comparison.tables if not table.is_baseline]
     found = []
