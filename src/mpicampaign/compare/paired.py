@@ -57,18 +57,21 @@ class Opposite(NamedTuple):
 class Paired:
     """Two placements or host groups, with the settings in which the first is better above ``above`` (B).
 
-    ``above``: -1 where it is better at every size. ``settings``: how many have both. ``p``: the chance that
-    as many agree on either one. ``opposites``: where the other is better at any size, the largest first.
-    ``curves``: how many benchmarks there are in all settings.
+    ``above``: -1 where it is better at every size. ``None`` where neither is better at every size above any
+    limit in most settings: those ``found`` are then by the median over all sizes, and there is no ``p``.
+    ``against``: settings in which the other one is better likewise. ``settings``: how many have both. ``p``: the
+    chance that as many agree on either one. ``opposites``: where the other is better at any size, the largest
+    first. ``curves``: how many benchmarks there are in all settings.
     """
 
     better: str
     worse: str
-    above: int
+    above: int | None
     found: tuple[SettingResult, ...]
+    against: int
     settings: int
     repeats: int
-    p: float
+    p: float | None
     opposites: tuple[Opposite, ...]
     curves: int
 
@@ -83,7 +86,7 @@ class _Curve(NamedTuple):
 
 
 def paired(comparison: Comparison) -> list[Paired]:
-    """Pairs of few repeats of which one is better in most settings, of three or more: placements first."""
+    """All pairs of few repeats with three settings or more: of placements, then of host groups."""
     rows = [(table, row) for table in comparison.tables if not table.is_baseline for row in table.rows]
     few = [(table, row) for table, row in rows if row.ranked and row.counted < FEWEST]
     return [
@@ -104,12 +107,14 @@ def _pairs(
         curves = _of_most_ranks(_curves(both, (a, b), name, place))
         settings = _settings(curves)
         repeats = max(row.counted for _, row in both)
-        for better, worse, sign in ((a, b, 1), (b, a, -1)):
-            limit, agreeing = _above(settings, sign)
-            if len(settings) >= FEWEST_SETTINGS and 2 * len(agreeing) > len(settings):
-                p, against = _exchanged(settings, len(agreeing)), _opposites(curves, sign)
-                counts = len(settings), repeats, p, against, len(curves)
-                yield Paired(better, worse, limit, agreeing, *counts)
+        if len(settings) < FEWEST_SETTINGS:
+            continue
+        limit, sign = _best_limit(settings)
+        found, against = (_agreeing(settings, side, limit) for side in (sign, -sign))
+        p = None if limit is None else _exchanged(settings, len(found))
+        better, worse = (a, b) if sign > 0 else (b, a)
+        counts = len(against), len(settings), repeats, p
+        yield Paired(better, worse, limit, found, *counts, _opposites(curves, sign), len(curves))
 
 
 def _curves(
@@ -152,10 +157,11 @@ def _opposites(curves: Iterable[_Curve], sign: int) -> tuple[Opposite, ...]:
     """Neighbouring sizes at which the other is better by more than a tie, in any curve."""
     found = []
     for curve in curves:
-        for against, run in groupby(curve.ratios, lambda size: sign * curve.ratios[size] < -math.log1p(TIE)):
+        behind = {size: -sign * ratio for size, ratio in curve.ratios.items()}
+        for against, run in groupby(behind, lambda size: behind[size] >= math.log1p(TIE)):  # noqa: B023
             if against:
                 sizes = tuple(run)
-                factor = math.exp(max(-sign * curve.ratios[size] for size in sizes))
+                factor = math.exp(max(behind[size] for size in sizes))
                 found.append(Opposite(curve.setting[0], curve.benchmark, curve.ranks, sizes, factor))
     return tuple(sorted(found, key=lambda one: -one.factor))
 
@@ -177,21 +183,30 @@ def _medians(row: Row, column: str) -> dict[int, float]:
     return {size: median([one[size] for one in curves]) for size in common}
 
 
-def _above(settings: Mapping[Setting, Ratios], sign: int) -> tuple[int, tuple[SettingResult, ...]]:
-    """The lowest limit above which one is better at every size in the most settings."""
-    found = [(limit, _agreeing(settings, sign, limit)) for limit in _limits(settings)]
-    return max(found, key=lambda one: len(one[1]))
+def _best_limit(settings: Mapping[Setting, Ratios]) -> tuple[int | None, int]:
+    """The lowest limit above which one is better at every size in the most settings, and which (sign).
+
+    No limit where these are not most settings: then the one that is better in more by the median over sizes.
+    """
+    limits = _limits(settings)
+    found = [(len(_agreeing(settings, sign, limit)), limit, sign) for sign in (1, -1) for limit in limits]
+    count, limit, sign = max(found, key=lambda one: one[0])
+    if 2 * count > len(settings):
+        return limit, sign
+    return None, max((1, -1), key=lambda side: len(_agreeing(settings, side, None)))
 
 
 def _limits(settings: Mapping[Setting, Ratios]) -> list[int]:
     return sorted({-1, *(size for ratios in settings.values() for size in ratios)})
 
 
-def _agreeing(settings: Mapping[Setting, Ratios], sign: int, limit: int) -> tuple[SettingResult, ...]:
+def _agreeing(settings: Mapping[Setting, Ratios], sign: int, limit: int | None) -> tuple[SettingResult, ...]:
+    """Those in which one leads above the limit, at every size; without a limit, in the median over sizes."""
     found = []
     for setting, ratios in settings.items():
-        beyond = [sign * ratio for size, ratio in ratios.items() if size > limit]
-        if len(beyond) >= FEWEST_SIZES and min(beyond) > 0 and median(beyond) >= math.log1p(TIE):
+        beyond = [sign * ratio for size, ratio in ratios.items() if limit is None or size > limit]
+        every = limit is None or min(beyond, default=0) > 0
+        if len(beyond) >= FEWEST_SIZES and every and median(beyond) >= math.log1p(TIE):
             found.append(SettingResult(setting, math.exp(median(beyond))))
     return tuple(found)
 

@@ -268,17 +268,36 @@ def _opposite(one: Opposite) -> str:
 
 
 def _paired_line(found: Paired) -> str:
-    where = "at every size" if found.above < 0 else f"at every size above {format_size(found.above)}"
-    factors = sorted(one.factor for one in found.found)
-    ends = dict.fromkeys(RATIO.number(factor) for factor in (factors[0], factors[-1]))
+    over = [
+        *(["benchmarks"] if found.curves > found.settings else []),
+        *(["sizes"] if found.above is None else []),
+    ]
+    medians = f" in the median over {listed(over)}" if over else ""
+    against = f", worse in {found.against}," if found.against else ""
     repeats = "1 repeat" if found.repeats == 1 else f"up to {found.repeats} repeats"
-    significance = "not significant, " if found.p > LEVEL else ""
-    over = "in the median over benchmarks " if found.curves > found.settings else ""
-    return (
-        f"{found.better} was better than {found.worse} {over}in {len(found.found)} of "
-        f"{found.settings} settings {where}: by a factor of {' to '.join(ends)} in the median over sizes "
-        f"({repeats} each; {significance}{probability(found.p)})"
+    where = (
+        f"in {len(found.found)} of {found.settings} settings{against}{_above(found.above)}{_factors(found)}"
     )
+    how = f"{repeats} each; {_chance(found.p)}"
+    return f"{found.better} was better than {found.worse}{medians} {where} ({how})"
+
+
+def _above(limit: int | None) -> str:
+    if limit is None:
+        return ""
+    return " at every size" if limit < 0 else f" at every size above {format_size(limit)}"
+
+
+def _factors(found: Paired) -> str:
+    factors = sorted(one.factor for one in found.found)
+    ends = dict.fromkeys(RATIO.number(factor) for factor in (factors[:1] + factors[-1:]))
+    return f": by a factor of {' to '.join(ends)} in the median over sizes" if ends else ""
+
+
+def _chance(p: float | None) -> str:
+    if p is None:
+        return "not tested, since the order changes with the size"
+    return f"{'not significant, ' if p > LEVEL else ''}{probability(p)}"
 
 
 # Before and now, and how precisely
