@@ -20,10 +20,7 @@ def test_settings_that_disagree_are_counted_on_both_sides() -> None:
     records = [run(group, *one) for group in "ab" for one in (("IB", 2e9), ("ROCE", 1e9))]
     records += [run(group, *one) for group in "cd" for one in (("IB", 1e9), ("ROCE", 2e9))]
     [line] = paired_lines(compare(records))
-    assert (
-        "IB was better than ROCE in the median over sizes in 2 of 4 settings, worse in 2: by a factor of"
-        in line
-    )
+    assert "better than ROCE in the median over sizes in 2 of 4 settings and worse in 2: by a" in line
     assert line.endswith("(1 repeat each; not tested, since the order changes with the size)")
 
 

@@ -2,9 +2,9 @@
 
 Two placements are paired in each setting, a host group and suite; two host groups likewise, in each placement
 and suite. There each benchmark has a curve of ratios over message size, with the most ranks that it ran with
-(fewer may leave a node idle). Sizes of one run are not independent, so that settings are counted, by the median
-over their curves. The test asks how often as many would agree, with their best limit, if the two were exchanged
-at random in each setting. A median hides curves that say the opposite: these are the exceptions.
+(fewer may leave a node idle). Sizes of one run are not independent, so that settings are counted, by the
+median over their curves. The test asks how often as many would agree, with their best limit, if the two were
+exchanged at random in each setting. A median hides curves that say the opposite: these are the exceptions.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ class Paired:
 
     ``above``: -1 where it is better at every size. ``None`` where neither is better at every size above any
     limit in most settings: those ``found`` are then by the median over all sizes, and there is no ``p``.
-    ``against``: settings in which the other one is better likewise. ``settings``: how many have both. ``p``: the
-    chance that as many agree on either one. ``opposites``: where the other is better at any size, the largest
-    first. ``curves``: how many benchmarks there are in all settings.
+    ``against``: settings in which the other one is better likewise. ``settings``: how many have both. ``p``:
+    the chance that as many agree on either one. ``opposites``: where the other is better at any size, the
+    largest first. ``curves``: how many benchmarks there are in all settings.
     """
 
     better: str
@@ -156,14 +156,18 @@ def _settings(curves: Iterable[_Curve]) -> dict[Setting, Ratios]:
 def _opposites(curves: Iterable[_Curve], sign: int) -> tuple[Opposite, ...]:
     """Neighbouring sizes at which the other is better by more than a tie, in any curve."""
     found = []
-    for curve in curves:
-        behind = {size: -sign * ratio for size, ratio in curve.ratios.items()}
-        for against, run in groupby(behind, lambda size: behind[size] >= math.log1p(TIE)):  # noqa: B023
-            if against:
-                sizes = tuple(run)
-                factor = math.exp(max(behind[size] for size in sizes))
-                found.append(Opposite(curve.setting[0], curve.benchmark, curve.ranks, sizes, factor))
-    return tuple(sorted(found, key=lambda one: -one.factor))
+    for one in curves:
+        behind = {size: -sign * ratio for size, ratio in one.ratios.items()}
+        for run in _runs(behind):
+            factor = math.exp(max(behind[size] for size in run))
+            found.append(Opposite(one.setting[0], one.benchmark, one.ranks, run, factor))
+    return tuple(sorted(found, key=lambda opposite: -opposite.factor))
+
+
+def _runs(ratios: Ratios) -> list[tuple[int, ...]]:
+    """The neighbouring sizes at which a ratio is no tie."""
+    shown = groupby(ratios, lambda size: ratios[size] >= math.log1p(TIE))
+    return [tuple(sizes) for larger, sizes in shown if larger]
 
 
 def _of_table(table: Table, a: Row, b: Row) -> Iterator[tuple[int, float]]:

@@ -273,13 +273,11 @@ def _paired_line(found: Paired) -> str:
         *(["sizes"] if found.above is None else []),
     ]
     medians = f" in the median over {listed(over)}" if over else ""
-    against = f", worse in {found.against}," if found.against else ""
+    against = f" and worse in {found.against}" if found.against else ""
+    where = f"in {len(found.found)} of {found.settings} settings{against}{_above(found.above)}"
     repeats = "1 repeat" if found.repeats == 1 else f"up to {found.repeats} repeats"
-    where = (
-        f"in {len(found.found)} of {found.settings} settings{against}{_above(found.above)}{_factors(found)}"
-    )
     how = f"{repeats} each; {_chance(found.p)}"
-    return f"{found.better} was better than {found.worse}{medians} {where} ({how})"
+    return f"{found.better} was better than {found.worse}{medians} {where}{_factors(found)} ({how})"
 
 
 def _above(limit: int | None) -> str:
