@@ -141,17 +141,23 @@ def _stated(metric: Metric, names: frozenset[str], rankings: Sequence[Ranking]) 
 
 
 def _forms(rankings: Sequence[Ranking]) -> list[frozenset[str]]:
-    """The placements of each statement: as many as `SEVERAL` scopes have, and those that most scopes have."""
+    """The placements of each statement: as many as `SEVERAL` scopes have, and fewer that more scopes have.
+
+    Of the most common placements. The shorter statement has the most steps in all scopes together.
+    """
     held = [_judged(ranking) for ranking in rankings]
     every = dict.fromkeys(name for own in held for name in own)
     common = sorted(every, key=lambda name: -sum(name in own for own in held))
     first = [frozenset(common[:count]) for count in range(1, len(common) + 1)]
     scopes = {names: sum(names <= own for own in map(set, held)) for names in first}
-    if len(first) < 2:
-        return []
-    usual = max(first[1:], key=lambda names: (scopes[names], len(names)))
-    longest = [names for names in first if scopes[names] >= SEVERAL and len(names) > len(usual)]
-    return [*longest[-1:], usual]
+    several = [names for names in first[1:] if scopes[names] >= SEVERAL]
+    longest = several[-1] if several else _most_steps(first, scopes)
+    shorter = [names for names in first if len(names) < len(longest) and scopes[names] > scopes[longest]]
+    return [names for names in (longest, _most_steps(shorter, scopes)) if len(names) > 1]
+
+
+def _most_steps(chosen: Iterable[frozenset[str]], scopes: Mapping[frozenset[str], int]) -> frozenset[str]:
+    return max(chosen, key=lambda names: (len(names) - 1) * scopes[names], default=frozenset())
 
 
 def _judged(ranking: Ranking) -> tuple[str, ...]:

@@ -181,7 +181,8 @@ def best_placement(
     if not compared:
         return ()
     orders = consensus(stated)
-    if any(len(one.whole) == len(compared) and not one.mixed for one in stated):
+    names = {one.name for ranking in compared for one in ranking.contestants}
+    if any(len(one.whole) == len(compared) and set(one.order) == names for one in stated):
         return (*orders, *_leads(compared))  # which says who is best everywhere
     return (*orders, f"{first_places(compared, _host_groups(len(compared)))}.", *_leads(compared))
 
