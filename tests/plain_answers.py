@@ -79,6 +79,7 @@ class Plain:
                 known = np.array([value for value in found if value is not None])
                 if len(known):
                     self.values[Case(comparison.place(row), row.case.placement)] = known
+        self.last: list[tuple[str, str]] = []  # two that the last sentence compared
         self.judged = {case: found for case, found in self.values.items() if len(found) >= FEW}
 
     def better(self, a: Values, b: Values) -> bool:
@@ -198,6 +199,7 @@ class Plain:
                 rf"({NAME}) (?:reaches|takes|has) {amount} (?:than|as) ({NAME})", text
             )
         ]
+        self.last = [(a, b) for a, b, _, _ in found]
         for a, b, number, of in found:
             if must or (a in own and b in own):
                 shown = 1 + float(number) / 100 if of == "%" else float(number)
@@ -238,8 +240,11 @@ class Plain:
         own = self.by(group)
         if text.startswith("Too few"):
             assert len(own) < 2
-        elif text.startswith(("All ", "The difference")):
-            assert "real" not in text
+        elif text.startswith("All "):
+            for a, b in self.last:
+                assert np.max(own[a]) < np.min(own[b]) or np.max(own[b]) < np.min(own[a]), text
+        elif text.startswith("The difference"):
+            assert all(self.clear(own[a], own[b]) or self.clear(own[b], own[a]) for a, b in self.last)
         elif not self._amounts(text, own):
             self._best(text, own)
 

@@ -231,7 +231,7 @@ def _better_and_worse(own: OwnRow, others: Sequence[Other]) -> str:
     lower, higher = (sum(sign * other.ratio < sign for other in shown) for sign in (1, -1))
     better, worse = (lower, higher) if own.metric.lower_is_better else (higher, lower)
     parts = [f"{how} than {count}" for how, count in (("better", better), ("worse", worse)) if count]
-    return f"{' and '.join(parts)} of" if parts else "not significantly different from any of"
+    return f"{' and '.join(parts)} of" if parts else "not clearly different from any of"
 
 
 def _result(other: Other) -> str:

@@ -74,7 +74,7 @@ _WHERE = {
     FAMILY_WISE: "In a ranking of few groups",
     FALSE_SHARE: "In a ranking of many groups or of 4 repeats",
 }
-_BEST = "The true best host group is among those named with 95 % confidence."
+_BEST = "The true best of the host groups judged is among those named with 95 % confidence."
 
 
 def errors_text(rankings: Iterable[Ranking]) -> str:
