@@ -42,7 +42,7 @@ class Other:
 
     @property
     def shown(self) -> bool:
-        """Whether one is shown to be better by 1 % or more: by the test, or by an interval that excludes 1."""
+        """Whether one is shown to be better by 1 %: by the test, or an interval of the ratio without 1."""
         if abs(self.ratio - 1) < TIE:
             return False
         if self.interval is None:
