@@ -9,6 +9,7 @@ from mpicampaign.compare.paired import paired
 from mpicampaign.records import Case, Record
 from mpicampaign.show.make import to_terminal
 from mpicampaign.show.pairs import paired_lines
+from mpicampaign.show.summary import summary
 
 
 def run(group: str, placement: str, bandwidth: float, repeat: int = 1) -> Record:
@@ -22,6 +23,17 @@ def test_settings_that_disagree_are_counted_on_both_sides() -> None:
     [line] = paired_lines(compare(records))
     assert "better than ROCE in the median over sizes in 2 of 4 settings and worse in 2: by a" in line
     assert line.endswith("(1 repeat each; not tested, since the order changes with the size)")
+
+
+def test_pairs_of_host_groups_do_not_hide_what_is_not_judged() -> None:
+    """Three placements in two host groups: two host groups can be paired, two placements cannot."""
+    speeds = (("SHM", 3e9), ("IB", 2e9), ("ROCE", 1e9))
+    records = [
+        run(group, name, times * speed) for group, times in (("a", 2), ("b", 1)) for name, speed in speeds
+    ]
+    found = summary(compare(records))
+    assert [line.partition(" in ")[0] for line in found.paired] == ["a was better than b"]
+    assert "Not judged, fewer than 4 repeats: 6 of 6 candidates (" in " ".join(found.answers[0].said)
 
 
 def test_many_settings_are_exchanged_at_random() -> None:

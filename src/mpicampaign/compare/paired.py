@@ -16,7 +16,7 @@ from itertools import combinations, groupby, product
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.metrics import curve
-from mpicampaign.compare.ranking import TIE
+from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, TIE
 from mpicampaign.grouping import grouped
 from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.statistics.medians import median
@@ -57,6 +57,7 @@ class Opposite(NamedTuple):
 class Paired:
     """Two placements or host groups, with the settings in which the first is better above ``above`` (B).
 
+    ``kind``: that of their rankings.
     ``above``: -1 where it is better at every size. ``None`` where neither is better at every size above any
     limit in most settings: those ``found`` are then by the median over all sizes, and there is no ``p``.
     ``against``: settings in which the other one is better likewise. ``settings``: how many have both. ``p``:
@@ -64,6 +65,7 @@ class Paired:
     largest first. ``curves``: how many benchmarks there are in all settings.
     """
 
+    kind: str
     better: str
     worse: str
     above: int | None
@@ -90,8 +92,8 @@ def paired(comparison: Comparison) -> list[Paired]:
     rows = [(table, row) for table in comparison.tables if not table.is_baseline for row in table.rows]
     few = [(table, row) for table, row in rows if row.ranked and row.counted < FEWEST]
     return [
-        *_pairs(few, name=_placement, place=comparison.place),
-        *_pairs(few, name=comparison.place, place=_placement),
+        *_pairs(PLACEMENTS, few, name=_placement, place=comparison.place),
+        *_pairs(HOST_GROUPS, few, name=comparison.place, place=_placement),
     ]
 
 
@@ -100,7 +102,7 @@ def _placement(row: Row) -> str:
 
 
 def _pairs(
-    rows: Sequence[tuple[Table, Row]], name: Callable[[Row], str], place: Callable[[Row], str]
+    kind: str, rows: Sequence[tuple[Table, Row]], name: Callable[[Row], str], place: Callable[[Row], str]
 ) -> Iterator[Paired]:
     for a, b in combinations(dict.fromkeys(name(row) for _, row in rows), 2):
         both = [(table, row) for table, row in rows if name(row) in (a, b)]
@@ -114,7 +116,7 @@ def _pairs(
         p = None if limit is None else _exchanged(settings, len(found))
         better, worse = (a, b) if sign > 0 else (b, a)
         counts = len(against), len(settings), repeats, p
-        yield Paired(better, worse, limit, found, *counts, _opposites(curves, sign), len(curves))
+        yield Paired(kind, better, worse, limit, found, *counts, _opposites(curves, sign), len(curves))
 
 
 def _curves(

@@ -103,7 +103,8 @@ def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
     Answers that show a difference come first, and of these the first table of each benchmark. Where nothing
     can be compared, the only candidates.
     """
-    only_tested = bool(paired(comparison))  # which say what can be said of the others
+    # Pairs of placements say what can be said of those that are not tested.
+    only_tested = any(found.kind == PLACEMENTS for found in paired(comparison))
     first = {table.benchmark: table for table in reversed(comparison.tables)}
     tables = [table for table in comparison.tables if not table.is_baseline]
     found = []
