@@ -114,7 +114,7 @@ class Plain:
             r"(?:Smallest clear lead|Clear lead|" + NAME + r"): (.* (?:than|as) .*)\.": self.leads,
             r"Not judged, fewer than 4 repeats: (.*)\.": self.few,
             r"Unverified: (.*)\.": self.unverified,
-            r"Repeats in several modes: (.*)\.": self.named,
+            r"Repeats in several modes: (.*)\.": self.modes,
         }
         if text in self.answer.host_groups:
             self.host_groups(text)
@@ -224,8 +224,13 @@ class Plain:
             if many is None and one.row in doubted
         ), text
 
-    def named(self, text: str) -> None:
-        assert text
+    def modes(self, text: str) -> None:
+        column, found = self.answer.rankings[0].metric.column, self.answer.candidates
+        apart = [one for one in found if two_bands([series.columns for _, series in one.row.curves], column)]
+        many = re.match(r"(\d+) of (\d+) candidates", text)
+        names = re.split(", | and ", text)
+        named = [one for one in found if one.name in names or one.row.case.placement in names]
+        assert int(many[1]) <= len(apart) if many else set(map(id, named)) <= set(map(id, apart)), text
 
     def host_groups(self, text: str) -> None:
         placement, _, said = text.partition(": ")
@@ -264,6 +269,19 @@ class Plain:
             assert all(factor(own[ordered[0]], own[name]) >= TIE for name in own if name not in named), text
         if " tie" in first and not many:
             assert all(tied(own[ordered[0]], own[name]) for name in named if name != ordered[0]), text
+
+
+def two_bands(runs: list[dict[str, list[float | None]]], column: str) -> bool:
+    """Whether at any size the repeats fall into two bands, the gap wider than three times either of them."""
+    for values in zip(*(columns[column] for columns in runs), strict=False):
+        ordered = np.sort(np.log([value for value in values if value]))
+        gaps = np.diff(ordered)
+        if len(gaps) > 2:
+            place = int(gaps.argmax())
+            bands = ordered[place] - ordered[0], ordered[-1] - ordered[place + 1]
+            if gaps[place] > 3 * max(bands):
+                return True
+    return False
 
 
 def _value(columns: dict[str, list[float | None]], column: str, size: int | None) -> float | None:

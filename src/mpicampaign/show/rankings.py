@@ -222,7 +222,8 @@ def consensus(stated: Sequence[StatedRanking]) -> tuple[str, ...]:
     most = [one for one in stated if len(one.scopes) > 1 and 2 * len(one.whole) > len(one.scopes)]
     if not most:
         return ()
-    steps = {step.better + step.worse: step for one in reversed(most) for step in (*one.steps, *one.against)}
+    # Of a pair in both orders the step of the shorter one counts, which has all host groups of the longer.
+    steps = {(step.better, step.worse): step for one in most for step in (*one.steps, *one.against)}
     sign = _sign(most[0].metric)
     reversed_ = [
         f"{step.worse} {sign} {step.better} in {_some(step.reversed)}"
