@@ -239,6 +239,10 @@ class Plain:
             assert len(own) < 2
             return
         self._best(said, own)
+        if " tie" in said:
+            values = list(own.values())
+            near = [min(factor(one, other) for other in values if other is not one) for one in values]
+            assert sum(found < TIE for found in near) > 1, text
 
     def one_group(self, text: str) -> None:
         group = next(iter(self.groups()))

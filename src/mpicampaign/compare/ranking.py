@@ -134,8 +134,12 @@ class Ranking:
 
     @property
     def tied(self) -> bool:
-        """Whether all leaders tie with the best; if not, some of them may be far behind it."""
-        return all(pair.tied for pair in self.pairs_of_best if pair.worse.name in self.leaders)
+        """Whether all leaders tie with the best; if not, some of them may be far behind it.
+
+        Host groups only within 1 %: one whose interval holds the best median may be excluded by others.
+        """
+        leading = (pair for pair in self.pairs_of_best if pair.worse.name in self.leaders)
+        return all(pair.small if self.kind == HOST_GROUPS else pair.tied for pair in leading)
 
     @property
     def gap(self) -> Pair | None:
