@@ -135,6 +135,10 @@ def rings(repeat: int, ranks: int = 4, **metadata: str) -> Record:
 HPL = [hpl_run(repeat, order) for order in (1000, 2000) for repeat in (1, 2)]
 
 
+def test_plain_hpl_has_no_rows_of_a_balance() -> None:
+    assert not any(table.label == "balance" for table in compare(HPL).tables)
+
+
 @pytest.mark.parametrize(
     ("other", "reason"),
     [

@@ -57,12 +57,13 @@ class _Source:
 
 
 def balance_table(tables: Iterable[Table]) -> Table | None:
-    """A row for each place with HPL of its own; None if there is none."""
+    """A row for each place with HPL and anything to divide by its rate; None if there is none."""
     rows = [row for table in tables for row in table.rows if row.counted]
     sources = {column: _by_place(_with(column, rows)) for column in (_HPL, _RING, _COPY)}
     found = [
         _row(hpl, {column: sources[column].get(place, []) for column in (_RING, _COPY)})
         for place, hpl in sources[_HPL].items()
+        if place in sources[_RING] or place in sources[_COPY]
     ]
     if not found:
         return None

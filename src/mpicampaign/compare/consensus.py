@@ -1,9 +1,10 @@
 """Rankings of several host groups together: an order, and in how many of them it is supported.
 
 ``SHM-1 < SHM-2 < IBV < TCP`` in latency: the order is by the mean place of the medians over the host groups
-that have every placement of it. In each of them the comparison of a neighbouring pair (corrected for all
-pairs of that ranking) supports the order, reverses it, or shows no difference. Placements that few host
-groups have are left out: a statement over all placements would hold for no or few host groups.
+that have every placement of it. A host group supports the order if in each pair of it the better one leads
+clearly (`mpicampaign.compare.ranking`). Neighbours of which neither leads clearly in any host group are equal
+in it: ``SHM = IBV > TCP``. Where many host groups have some placements only, there are two statements: of the
+longest order, and of the one that most of them have. Placements that few host groups have are in neither.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     from mpicampaign.compare.ranking import Pair, Ranking
     from mpicampaign.compare.rows import Row
 
+SEVERAL = 3  # scopes of a statement on more placements than most scopes have
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Two neighbours of the order, with the scopes (host groups) of each answer.
+    """Two of the order, with the scopes (host groups) of each answer.
 
-    ``leaning``: the medians are reversed, but the repeats do not support that.
+    ``leaning``: the medians are reversed, but the lead is not clear.
     """
 
     better: str
@@ -37,6 +40,11 @@ class Step:
     reversed: tuple[str, ...]
     leaning: tuple[str, ...]
     unclear: tuple[str, ...]
+
+    @property
+    def equal(self) -> bool:
+        """Whether neither leads clearly anywhere."""
+        return not self.supported and not self.reversed
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +62,13 @@ class StatedRanking:
 
     ``order``: best first. ``steps``: its neighbours. ``against``: other pairs that are reversed somewhere, at
     least by their medians. ``scopes``: those with every placement of the order. ``whole``: those of them that
-    support every step. ``rare``: placements left out because too few scopes have them; ``lacking``: how many
+    support it. ``rare``: placements in no statement, because too few scopes have them; ``lacking``: how many
     scopes have some placements of the order, but not all. ``mixed``: placements left out because their
     repeats have several modes in most host groups.
     """
 
     metric: Metric
+    ranks: int | None
     order: tuple[str, ...]
     steps: tuple[Step, ...]
     against: tuple[Step, ...]
@@ -76,7 +85,7 @@ class StatedRanking:
 
 
 def stated_rankings(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[StatedRanking, ...]:
-    """One statement for each headline metric and number of ranks in which any host group has two placements.
+    """Statements on each headline metric and number of ranks in which any host group has two placements.
 
     A placement whose repeats have several modes in most host groups (unbound ranks, sometimes on one socket,
     sometimes on two) has no single place in the order. It is left out where two others remain.
@@ -101,45 +110,58 @@ def _mixed(rows: Sequence[Row]) -> dict[str, Mixed]:
 
 
 def state(rankings: Iterable[Ranking]) -> tuple[StatedRanking, ...]:
-    """One statement for each metric and number of ranks of those rankings of placements that are tested."""
+    """The statements for each metric and number of ranks of those rankings of placements that are tested."""
     groups: dict[tuple[Metric, int | None], list[Ranking]] = {}
     for ranking in rankings:
         if ranking.kind == PLACEMENTS and ranking.tested:
             groups.setdefault((ranking.metric, ranking.ranks), []).append(ranking)
-    found = (_stated(metric, members) for (metric, _), members in groups.items())
-    return tuple(stated for stated in found if stated is not None)
+    return tuple(stated for (metric, _), members in groups.items() for stated in _of_metric(metric, members))
 
 
-def _stated(metric: Metric, rankings: Sequence[Ranking]) -> StatedRanking | None:
-    names, rare = _common(rankings)
-    if len(names) < 2:
-        return None
-    ranked = [ranking for ranking in rankings if names <= _contestants(ranking)]
+def _of_metric(metric: Metric, rankings: Sequence[Ranking]) -> list[StatedRanking]:
+    """The longest statement comes first, and says what no statement has."""
+    every = dict.fromkeys(name for ranking in rankings for name in _judged(ranking))
+    forms = _forms(rankings)
+    rare = tuple(name for name in every if name not in forms[0]) if forms else ()
+    found = [_stated(metric, names, rankings) for names in forms]
+    return [replace(one, rare=() if place else rare) for place, one in enumerate(found)]
+
+
+def _stated(metric: Metric, names: frozenset[str], rankings: Sequence[Ranking]) -> StatedRanking:
+    ranked = [ranking for ranking in rankings if names <= set(_judged(ranking))]
     order = _order(names, ranked)
     pairs = {ranking.scope: {frozenset(_names(p)): p for p in ranking.pairs} for ranking in ranked}
     steps = tuple(_step(better, worse, pairs) for better, worse in pairwise(order))
-    apart = [pair for pair in combinations(order, 2) if pair not in set(pairwise(order))]
-    against = tuple(step for pair in apart if _differs(step := _step(*pair, pairs)))
-    whole = tuple(scope for scope in pairs if all(scope in step.supported for step in steps))
-    lacking = sum(1 < len(names & _contestants(ranking)) < len(names) for ranking in rankings)
-    return StatedRanking(metric, order, steps, against, tuple(pairs), whole, rare, lacking)
+    apart = [_step(*pair, pairs) for pair in combinations(order, 2) if pair not in set(pairwise(order))]
+    against = tuple(step for step in apart if step.reversed or step.leaning)
+    unequal = [step for step in (*steps, *apart) if not step.equal]
+    whole = tuple(scope for scope in pairs if unequal and all(scope in step.supported for step in unequal))
+    lacking = sum(1 < len(names.intersection(_judged(ranking))) < len(names) for ranking in rankings)
+    return StatedRanking(metric, rankings[0].ranks, order, steps, against, tuple(pairs), whole, (), lacking)
 
 
-def _common(rankings: Sequence[Ranking]) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The placements of the statement, and those left out.
+def _forms(rankings: Sequence[Ranking]) -> list[frozenset[str]]:
+    """The placements of each statement: as many as `SEVERAL` scopes have, and fewer that more scopes have.
 
-    Of the most common ones as many as give the most steps in all host groups that have every one of them.
+    Of the most common placements. The shorter statement has the most steps in all scopes together.
     """
-    held = [_contestants(ranking) for ranking in rankings]
-    every = dict.fromkeys(one.name for ranking in rankings for one in ranking.contestants)
+    held = [_judged(ranking) for ranking in rankings]
+    every = dict.fromkeys(name for own in held for name in own)
     common = sorted(every, key=lambda name: -sum(name in own for own in held))
     first = [frozenset(common[:count]) for count in range(1, len(common) + 1)]
-    names = max(first, key=lambda chosen: (len(chosen) - 1) * sum(chosen <= own for own in held))
-    return names, tuple(name for name in every if name not in names)
+    scopes = {names: sum(names <= own for own in map(set, held)) for names in first}
+    several = [names for names in first[1:] if scopes[names] >= SEVERAL]
+    longest = several[-1] if several else _most_steps(first, scopes)
+    shorter = [names for names in first if len(names) < len(longest) and scopes[names] > scopes[longest]]
+    return [names for names in (longest, _most_steps(shorter, scopes)) if len(names) > 1]
 
 
-def _contestants(ranking: Ranking) -> frozenset[str]:
-    return frozenset(contestant.name for contestant in ranking.contestants)
+def _most_steps(chosen: Iterable[frozenset[str]], scopes: Mapping[frozenset[str], int]) -> frozenset[str]:
+    return max(chosen, key=lambda names: (len(names) - 1) * scopes[names], default=frozenset())
+
+
+def _judged(ranking: Ranking) -> tuple[str, ...]:
+    return tuple(one.name for one in ranking.contestants if one.judged)
 
 
 def _order(names: frozenset[str], rankings: Sequence[Ranking]) -> tuple[str, ...]:
@@ -149,10 +171,6 @@ def _order(names: frozenset[str], rankings: Sequence[Ranking]) -> tuple[str, ...
         in_order = (contestant.name for contestant in ranking.contestants if contestant.name in names)
         places.update({name: place for place, name in enumerate(in_order)})
     return tuple(sorted(names, key=lambda name: (places[name], name)))
-
-
-def _differs(step: Step) -> bool:
-    return bool(step.reversed or step.leaning)
 
 
 def _names(pair: Pair) -> tuple[str, str]:
@@ -171,13 +189,13 @@ def _step(better: str, worse: str, pairs: Mapping[str, Mapping[frozenset[str], P
         worse,
         supported=scopes(lambda pair: _supports(pair, better)),
         reversed=scopes(lambda pair: _supports(pair, worse)),
-        leaning=scopes(lambda pair: not pair.difference.significant and _is_better(pair, worse)),
-        unclear=scopes(lambda pair: not pair.difference.significant and not _is_better(pair, worse)),
+        leaning=scopes(lambda pair: not pair.clear and _is_better(pair, worse)),
+        unclear=scopes(lambda pair: not pair.clear and not _is_better(pair, worse)),
     )
 
 
 def _supports(pair: Pair, better: str) -> bool:
-    return bool(pair.difference.significant) and _is_better(pair, better)
+    return pair.clear and _is_better(pair, better)
 
 
 def _is_better(pair: Pair, name: str) -> bool:

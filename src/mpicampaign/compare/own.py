@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.ranking import TIE
 from mpicampaign.records import MERGED_FROM
 from mpicampaign.statistics.one_against_each import differ_from
 from mpicampaign.text import visible
@@ -41,7 +42,9 @@ class Other:
 
     @property
     def shown(self) -> bool:
-        """Whether one is shown to be better: by the test, or since the interval excludes a ratio of 1."""
+        """Whether one is shown to be better by 1 %: by the test, or an interval of the ratio without 1."""
+        if abs(self.ratio - 1) < TIE:
+            return False
         if self.interval is None:
             return bool(self.differs)
         return self.interval.low > 1 if self.ratio > 1 else self.interval.high < 1

@@ -1,9 +1,10 @@
-"""Placements compared where repeats are too few for a test: paired over sizes, counted over settings.
+"""Placements and host groups compared where repeats are too few for a test: paired over sizes.
 
-A setting is a system, host group and suite with both placements at the same number of ranks; with several MPI
-libraries or clusters there are several. In one setting the two are paired at each message size in each
-benchmark. Sizes of one run are not independent, so that only settings are counted. The test asks how often as
-many would agree, with their best limit, if the two placements were exchanged at random in each setting.
+Two placements are paired in each setting, a host group and suite; two host groups likewise, in each placement
+and suite. There each benchmark has a curve of ratios over message size, with the most ranks that it ran with
+(fewer may leave a node idle). Sizes of one run are not independent, so that settings are counted, by the
+median over their curves. The test asks how often as many would agree, with their best limit, if the two were
+exchanged at random in each setting. A median hides curves that say the opposite: these are the exceptions.
 """
 
 from __future__ import annotations
@@ -11,16 +12,18 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, groupby, product
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.metrics import curve
+from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, TIE
 from mpicampaign.grouping import grouped
 from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.statistics.medians import median
+from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
@@ -29,67 +32,144 @@ _MOST_EXCHANGES = 1024  # all of up to 10 settings
 FEWEST_SETTINGS = 3  # of two settings half of all exchanges agree
 FEWEST_SIZES = 3  # above the limit, in each setting that is counted
 
-Setting = tuple[str, str, str]  # system, host group, suite
+Setting = tuple[str, str]  # host group or placement, and suite
 Ratios = dict[int, float]  # by message size (B): logarithm of how many times better the first one is
 
 
 class SettingResult(NamedTuple):
-    """A setting in which one placement is better at every size above the limit, and by how much there."""
+    """A setting in which one is better at every size above the limit, and by how much there."""
 
     setting: Setting
     factor: float
 
 
+class Opposite(NamedTuple):
+    """Neighbouring sizes (B) at which the other one is better in a benchmark, by at most ``factor``."""
+
+    place: str
+    benchmark: str
+    ranks: int | None
+    sizes: tuple[int, ...]
+    factor: float
+
+
 @dataclass(frozen=True, slots=True)
 class Paired:
-    """Two placements with the settings in which the first is better at every message size above ``above``
-    (B).
+    """Two placements or host groups, with the settings in which the first is better above ``above`` (B).
 
-    ``above``: -1 where it is better at every size. ``settings``: how many have both. ``p``: the chance that
-    as many agree on either placement.
+    ``kind``: that of their rankings.
+    ``above``: -1 where it is better at every size. ``None`` where neither is better at every size above any
+    limit in most settings: those ``found`` are then by the median over all sizes, and there is no ``p``.
+    ``against``: settings in which the other one is better likewise. ``settings``: how many have both. ``p``:
+    the chance that as many agree on either one. ``opposites``: where the other is better at any size, the
+    largest first. ``curves``: how many benchmarks there are in all settings.
     """
 
+    kind: str
     better: str
     worse: str
-    ranks: int | None
-    above: int
+    above: int | None
     found: tuple[SettingResult, ...]
+    against: int
     settings: int
     repeats: int
-    p: float
+    p: float | None
+    opposites: tuple[Opposite, ...]
+    curves: int
 
 
-def paired_placements(comparison: Comparison) -> list[Paired]:
-    """Pairs of placements of few repeats of which one is better in most settings, of three or more."""
+class _Curve(NamedTuple):
+    """The ratios of a benchmark in a setting."""
+
+    setting: Setting
+    benchmark: str
+    ranks: int | None
+    ratios: Ratios
+
+
+def paired(comparison: Comparison) -> list[Paired]:
+    """All pairs of few repeats with three settings or more: of placements, then of host groups."""
     rows = [(table, row) for table in comparison.tables if not table.is_baseline for row in table.rows]
     few = [(table, row) for table, row in rows if row.ranked and row.counted < FEWEST]
+    return [
+        *_pairs(PLACEMENTS, few, name=_placement, place=comparison.place),
+        *_pairs(HOST_GROUPS, few, name=comparison.place, place=_placement),
+    ]
+
+
+def _placement(row: Row) -> str:
+    return visible(row.case.placement)
+
+
+def _pairs(
+    kind: str, rows: Sequence[tuple[Table, Row]], name: Callable[[Row], str], place: Callable[[Row], str]
+) -> Iterator[Paired]:
+    for a, b in combinations(dict.fromkeys(name(row) for _, row in rows), 2):
+        both = [(table, row) for table, row in rows if name(row) in (a, b)]
+        curves = _of_most_ranks(_curves(both, (a, b), name, place))
+        settings = _settings(curves)
+        repeats = max(row.counted for _, row in both)
+        if len(settings) < FEWEST_SETTINGS:
+            continue
+        limit, sign = _best_limit(settings)
+        found, against = (_agreeing(settings, side, limit) for side in (sign, -sign))
+        p = None if limit is None else _exchanged(settings, len(found))
+        better, worse = (a, b) if sign > 0 else (b, a)
+        counts = len(against), len(settings), repeats, p
+        yield Paired(kind, better, worse, limit, found, *counts, _opposites(curves, sign), len(curves))
+
+
+def _curves(
+    rows: Iterable[tuple[Table, Row]],
+    names: tuple[str, str],
+    name: Callable[[Row], str],
+    place: Callable[[Row], str],
+) -> Iterator[_Curve]:
+    """By setting, benchmark and ranks: the logarithm of how many times better the first one is, by size."""
+    found = grouped(rows, lambda one: (place(one[1]), one[0].title, one[1].ranks))
+    for (where, _, ranks), same in found.items():
+        table, of = same[0][0], {name(row): row for _, row in same}
+        if of.keys() == set(names):
+            ratios = dict(sorted(_of_table(table, of[names[0]], of[names[1]])))
+            yield _Curve((where, table.suite), visible(table.benchmark), ranks, ratios)
+
+
+def _of_most_ranks(curves: Iterable[_Curve]) -> list[_Curve]:
+    """Those of each setting with the most ranks; where these are not known, all."""
     found = []
-    for ranks, same in grouped(few, lambda one: one[1].ranks).items():
-        for a, b in combinations(dict.fromkeys(row.case.placement for _, row in same), 2):
-            settings = _ratios(same, a, b)
-            repeats = max(row.counted for _, row in same if row.case.placement in (a, b))
-            for better, worse, sign in ((a, b, 1), (b, a, -1)):
-                limit, agreeing = _above(settings, sign)
-                if len(settings) >= FEWEST_SETTINGS and 2 * len(agreeing) > len(settings):
-                    p = _exchanged(settings, len(agreeing))
-                    found.append(Paired(better, worse, ranks, limit, agreeing, len(settings), repeats, p))
+    for own in grouped(curves, lambda curve: curve.setting).values():
+        most = max(curve.ranks or 0 for curve in own)
+        found += [curve for curve in own if curve.ranks in (None, most)]
     return found
 
 
-def _ratios(rows: Iterable[tuple[Table, Row]], a: str, b: str) -> dict[Setting, Ratios]:
-    """By setting and size: the median over the benchmarks of the logarithm of how many times better a is."""
-    by_setting = grouped(rows, lambda one: (one[1].case.system, one[1].case.host_group, one[0].suite))
+def _settings(curves: Iterable[_Curve]) -> dict[Setting, Ratios]:
+    """By setting and size: the median over its benchmarks."""
     found = {}
-    for setting, own in by_setting.items():
-        ratios: dict[int, list[float]] = {}
-        for same in grouped(own, lambda one: (one[0].benchmark, one[0].label)).values():
-            of = {row.case.placement: row for _, row in same}
-            if a in of and b in of:
-                for size, ratio in _of_table(same[0][0], of[a], of[b]):
-                    ratios.setdefault(size, []).append(ratio)
-        if len(ratios) >= FEWEST_SIZES:
-            found[setting] = {size: median(ratios[size]) for size in sorted(ratios)}
+    for setting, own in grouped(curves, lambda curve: curve.setting).items():
+        sizes = sorted({size for curve in own for size in curve.ratios})
+        if len(sizes) >= FEWEST_SIZES:
+            found[setting] = {
+                size: median([curve.ratios[size] for curve in own if size in curve.ratios]) for size in sizes
+            }
     return found
+
+
+def _opposites(curves: Iterable[_Curve], sign: int) -> tuple[Opposite, ...]:
+    """Neighbouring sizes at which the other is better by more than a tie, in any curve."""
+    found = []
+    for one in curves:
+        behind = {size: -sign * ratio for size, ratio in one.ratios.items()}
+        for run in _runs(behind):
+            factor = math.exp(max(behind[size] for size in run))
+            found.append(Opposite(one.setting[0], one.benchmark, one.ranks, run, factor))
+    return tuple(sorted(found, key=lambda opposite: -opposite.factor))
+
+
+def _runs(ratios: Ratios) -> list[tuple[int, ...]]:
+    """The neighbouring sizes at which a ratio is no tie."""
+    shown = groupby(ratios, lambda size: ratios[size] >= math.log1p(TIE))
+    return [tuple(sizes) for larger, sizes in shown if larger]
 
 
 def _of_table(table: Table, a: Row, b: Row) -> Iterator[tuple[int, float]]:
@@ -109,27 +189,36 @@ def _medians(row: Row, column: str) -> dict[int, float]:
     return {size: median([one[size] for one in curves]) for size in common}
 
 
-def _above(settings: Mapping[Setting, Ratios], sign: int) -> tuple[int, tuple[SettingResult, ...]]:
-    """The lowest limit above which one placement is better at every size in the most settings."""
-    found = [(limit, _agreeing(settings, sign, limit)) for limit in _limits(settings)]
-    return max(found, key=lambda one: len(one[1]))
+def _best_limit(settings: Mapping[Setting, Ratios]) -> tuple[int | None, int]:
+    """The lowest limit above which one is better at every size in the most settings, and which (sign).
+
+    No limit where these are not most settings: then the one that is better in more by the median over sizes.
+    """
+    limits = _limits(settings)
+    found = [(len(_agreeing(settings, sign, limit)), limit, sign) for sign in (1, -1) for limit in limits]
+    count, limit, sign = max(found, key=lambda one: one[0])
+    if 2 * count > len(settings):
+        return limit, sign
+    return None, max((1, -1), key=lambda side: len(_agreeing(settings, side, None)))
 
 
 def _limits(settings: Mapping[Setting, Ratios]) -> list[int]:
     return sorted({-1, *(size for ratios in settings.values() for size in ratios)})
 
 
-def _agreeing(settings: Mapping[Setting, Ratios], sign: int, limit: int) -> tuple[SettingResult, ...]:
+def _agreeing(settings: Mapping[Setting, Ratios], sign: int, limit: int | None) -> tuple[SettingResult, ...]:
+    """Those in which one leads above the limit, at every size; without a limit, in the median over sizes."""
     found = []
     for setting, ratios in settings.items():
-        beyond = [sign * ratio for size, ratio in ratios.items() if size > limit]
-        if len(beyond) >= FEWEST_SIZES and min(beyond) > 0:
+        beyond = [sign * ratio for size, ratio in ratios.items() if limit is None or size > limit]
+        every = limit is None or min(beyond, default=0) > 0
+        if len(beyond) >= FEWEST_SIZES and every and median(beyond) >= math.log1p(TIE):
             found.append(SettingResult(setting, math.exp(median(beyond))))
     return tuple(found)
 
 
 def _exchanged(settings: Mapping[Setting, Ratios], agreeing: int) -> float:
-    """The share of exchanges of the two placements within settings after which as many agree on either."""
+    """The share of exchanges of the two within settings after which as many agree on either."""
     limits = _limits(settings)
     agree = [
         [[bool(_agreeing({setting: ratios}, sign, limit)) for limit in limits] for sign in (1, -1)]

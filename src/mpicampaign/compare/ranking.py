@@ -1,12 +1,17 @@
-"""Which is best, by how much, and whether the repeats show it: pairwise comparison."""
+"""Which is best, by how much, and whether the repeats show it: pairwise comparison.
+
+A lead is clear if it is significant and no tie. Those of fewer repeats than a test needs are not judged: they
+are never among the leaders.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.statistics.best import may_be_best
-from mpicampaign.statistics.comparisons import compare_pairs
+from mpicampaign.statistics.comparisons import FEWEST, compare_pairs
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -19,6 +24,7 @@ if TYPE_CHECKING:
 
 PLACEMENTS = "placements"
 HOST_GROUPS = "host groups"
+TIE = 0.01  # a smaller lead is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +41,11 @@ class Contestant:
         if self.cell.summary is None:
             raise ValueError(f"{self.name} has no values")
         return self.cell.summary.median
+
+    @property
+    def judged(self) -> bool:
+        """Whether it has repeats enough for a test."""
+        return self.cell.n >= FEWEST
 
     @property
     def several_modes(self) -> bool:
@@ -56,6 +67,27 @@ class Pair:
         medians = sorted((self.better.median, self.worse.median))
         return medians[1] / medians[0] if medians[0] else None
 
+    @property
+    def small(self) -> bool:
+        """Whether the lead is below 1 %."""
+        return self.better.median == self.worse.median or (self.factor or math.inf) < 1 + TIE
+
+    @property
+    def tied(self) -> bool:
+        """Whether the lead is below 1 %, or smaller than the intervals: either median lies in the other's."""
+        return self.small or _within(self.better, self.worse) or _within(self.worse, self.better)
+
+    @property
+    def clear(self) -> bool:
+        """Whether the repeats show a lead that is worth the name."""
+        return bool(self.difference.significant) and not self.tied
+
+
+def _within(one: Contestant, other: Contestant) -> bool:
+    """Whether the median of one lies in the interval of the other."""
+    interval = other.cell.summary.interval if other.cell.summary else None
+    return interval is not None and interval.low <= one.median <= interval.high
+
 
 @dataclass(frozen=True, slots=True)
 class Absent:
@@ -71,7 +103,8 @@ class Ranking:
 
     ``scope``: what they have in common, such as the host group. ``kind``: what differs. ``pairs``: all of
     them, one family in which ``error`` is controlled (`mpicampaign.statistics.comparisons`). ``leaders``:
-    those that may be the best. ``absent``: those without a value, with the reason. ``ranks``: of the runs.
+    those judged that may be the best, or are within 1 % of it. ``absent``: those without a value, with the
+    reason. ``ranks``: of the runs.
     """
 
     kind: str
@@ -90,14 +123,33 @@ class Ranking:
         return not self.pairs or any(pair.difference.p is not None for pair in self.pairs)
 
     @property
+    def best(self) -> Contestant:
+        """The first that is judged; where none is, the first."""
+        return next((one for one in self.contestants if one.judged), self.contestants[0])
+
+    @property
+    def alone(self) -> bool:
+        """Whether one is clearly better than all others that are judged."""
+        return self.gap is not None and len(self.leaders) == 1
+
+    @property
+    def tied(self) -> bool:
+        """Whether all leaders tie with the best; if not, some of them may be far behind it.
+
+        Host groups only within 1 %: one whose interval holds the best median may be excluded by others.
+        """
+        leading = (pair for pair in self.pairs_of_best if pair.worse.name in self.leaders)
+        return all(pair.small if self.kind == HOST_GROUPS else pair.tied for pair in leading)
+
+    @property
     def gap(self) -> Pair | None:
-        """The best against the nearest contestant that differs from it."""
+        """The best against the nearest contestant that does not lead."""
         return next((pair for pair in self.pairs_of_best if pair.worse.name not in self.leaders), None)
 
     @property
     def pairs_of_best(self) -> tuple[Pair, ...]:
-        """The best contestant with each other one, nearest first."""
-        return tuple(pair for pair in self.pairs if pair.better is self.contestants[0])
+        """The best contestant with each other one that is judged, nearest first."""
+        return tuple(pair for pair in self.pairs if pair.better is self.best and pair.worse.judged)
 
 
 def rank_placements(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Ranking, ...]:
@@ -167,16 +219,22 @@ def _ranking(
     values = [contestant.cell.values for contestant in contestants]
     family = compare_pairs(values)
     pairs = tuple(Pair(contestants[a], contestants[b], found) for (a, b), found in family.differences.items())
-    if kind == PLACEMENTS:
-        alike = (
-            pair.worse.name
-            for pair in pairs
-            if pair.better is contestants[0] and not pair.difference.significant
-        )
-        leaders = (contestants[0].name, *alike)
+    made = Ranking(kind, scope, metric, contestants, pairs, family.error, (), absent, ranks)
+    return replace(made, leaders=_leaders(made))
+
+
+def _leaders(ranking: Ranking) -> tuple[str, ...]:
+    """Placements that the best does not clearly lead; host groups that may be the best, or are within 1 %."""
+    judged = [one for one in ranking.contestants if one.judged]
+    if not judged:
+        return ()
+    if ranking.kind == PLACEMENTS:
+        behind = {pair.worse.name for pair in ranking.pairs_of_best if pair.clear}
     else:
-        leaders = tuple(contestants[place].name for place in may_be_best(values, metric.lower_is_better))
-    return Ranking(kind, scope, metric, contestants, pairs, family.error, leaders, absent, ranks)
+        kept = may_be_best([one.cell.values for one in judged], ranking.metric.lower_is_better)
+        small = {pair.worse.name for pair in ranking.pairs_of_best if pair.small}
+        behind = {one.name for place, one in enumerate(judged) if place not in kept} - small
+    return tuple(one.name for one in judged if one is ranking.best or one.name not in behind)
 
 
 def best_first(contestants: Iterable[Contestant]) -> tuple[Contestant, ...]:

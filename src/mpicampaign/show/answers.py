@@ -7,17 +7,19 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.paired import paired_placements
+from mpicampaign.compare.paired import paired
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, best_first
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
 from mpicampaign.show.cells import MetricCell, name_among
-from mpicampaign.show.pairs import baseline_lines, fastest, pair_sentence
+from mpicampaign.show.pairs import baseline_lines, pair_sentence
 from mpicampaign.show.rankings import (
     BUSY,
+    MANY,
     ON,
     SHOWN,
     best_host_group,
+    best_of,
     best_placement,
     disturbed_contestants,
     disturbed_metrics,
@@ -29,6 +31,7 @@ from mpicampaign.show.rankings import (
 from mpicampaign.show.runs import mark_of
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import DEFAULT
+from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.text import listed, visible
 
 if TYPE_CHECKING:
@@ -41,7 +44,6 @@ if TYPE_CHECKING:
     from mpicampaign.show.view import View
 
 ALONE = "nothing to compare"
-MANY = 3  # names above which they are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,11 @@ class Candidate:
     def row(self) -> Row:
         """Its row in the table."""
         return self.shown.row
+
+    @property
+    def repeats(self) -> int:
+        """How many gave a value."""
+        return self.shown.cell.n if self.shown.cell else 0
 
     @property
     def value(self) -> str:
@@ -96,7 +103,8 @@ def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
     Answers that show a difference come first, and of these the first table of each benchmark. Where nothing
     can be compared, the only candidates.
     """
-    only_tested = bool(paired_placements(comparison))  # which say what can be said of the others
+    # Pairs of placements say what can be said of those that are not tested.
+    only_tested = any(found.kind == PLACEMENTS for found in paired(comparison))
     first = {table.benchmark: table for table in reversed(comparison.tables)}
     tables = [table for table in comparison.tables if not table.is_baseline]
     found = []
@@ -123,11 +131,13 @@ def _answer(
     )
     quiet = _candidates(comparison, table, rankings, view) if rankings else ()
     disturbed = disturbed_contestants(comparison, table, metric, ranks)
-    said = (*best_placement(placements, view), *_doubts(quiet, metric))
+    stated = [one for one in table.stated_rankings if (one.metric, one.ranks) == key]
+    unit = view.unit_of(metric.dimension)
+    said = (*best_placement(placements, stated, view), *_few(quiet, unit), *_doubts(quiet, metric))
     if len(quiet) == 1:
         lacked = "quiet runs" if disturbed else "values"
         only = quiet[0]
-        said = (f"Only {only.name} has {lacked}: {only.value} {view.unit_of(metric.dimension)}.",)
+        said = (f"Only {only.name} has {lacked}: {only.value} {unit}.",)
     best = None if quiet or not disturbed else disturbed[0].median
     return Answer(
         table,
@@ -136,7 +146,7 @@ def _answer(
         (*said, *disturbed_sentences(disturbed, view)),
         tuple(best_host_group(ranking, view) for ranking in host_groups if ranking.pairs),
         (*quiet, *(_candidate(one, one.name, best, view) for one in disturbed)),
-        view.unit_of(metric.dimension),
+        unit,
         tuple(rankings),
     )
 
@@ -153,9 +163,9 @@ def _title(table: Table, metric: Metric, ranks: int | None) -> str:
 def _candidates(
     comparison: Comparison, table: Table, rankings: Sequence[Ranking], view: View
 ) -> tuple[Candidate, ...]:
-    """All host groups and placements of the metric, best first."""
+    """All host groups and placements of the metric, best first; those that are not judged behind."""
     found = [one for ranking in rankings if ranking.kind == PLACEMENTS for one in ranking.contestants]
-    found = list(best_first(found))
+    found = sorted(best_first(found), key=lambda one: not one.judged)
     rows = [one.row for one in found]
     leads = _leaders(rankings)
     return tuple(
@@ -197,6 +207,18 @@ def _ratios(best: float, one: Contestant) -> tuple[float | None, float | None, f
     return worse(one.median), *((low, high) if lower_is_better else (high, low))
 
 
+def _few(candidates: Sequence[Candidate], unit: str) -> Iterable[str]:
+    """Those of too few repeats, with their medians: they are never among the best."""
+    few = [one for one in candidates if one.repeats < FEWEST]
+    if len(few) == 1:
+        [one] = few
+        yield f"Not judged, fewer than {FEWEST} repeats: {one.name} ({one.value} {unit})."
+    elif few:
+        named = listed([f"{one.name} ({one.value} {unit})" for one in few])
+        many = f"{len(few)} of {len(candidates)} candidates ({few[0].value} to {few[-1].value} {unit})"
+        yield f"Not judged, fewer than {FEWEST} repeats: {many if len(few) > MANY else named}."
+
+
 def _doubts(candidates: Sequence[Candidate], metric: Metric) -> Iterable[str]:
     """What the medians may not mean: another placement, or a value that no run had."""
     if unproved := [one for one in candidates if UNVERIFIED in one.row.verdicts]:
@@ -227,7 +249,8 @@ def behind(answer: Answer, view: View = DEFAULT) -> Iterable[str]:
         yield from baseline_lines(table)
         yield from map(evidence, rankings[0].contestants)
     elif rankings:
-        stated = (one for one in table.stated_rankings if one.metric == rankings[0].metric)
+        key = rankings[0].metric, rankings[0].ranks
+        stated = (one for one in table.stated_rankings if (one.metric, one.ranks) == key)
         yield from (line for one in stated if one.tells and len(one.scopes) > 1 for line in stated_lines(one))
         for ranking in rankings:
             yield from (f"{ranking.scope}: {pair_sentence(pair, view)}" for pair in ranking.pairs_of_best[:1])
@@ -262,25 +285,29 @@ def _busy_lead(found: Sequence[Answer]) -> str:
 
 
 def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
-    """Of rankings of one kind: who leads everywhere, or how often the first few do."""
-    kind, decided = rankings[0].kind, [ranking for ranking in rankings if ranking.gap]
+    """Of rankings of one kind: what holds for all of them, or who is best in how many."""
+    kind, leaders = rankings[0].kind, {tuple(sorted(ranking.leaders)) for ranking in rankings}
+    what = f"{best_of(rankings)} {kind.removesuffix('s')}"
     if not any(ranking.tested for ranking in rankings):
         return f"Too few repeats to say which of the {kind} is best"
-    if not decided:
-        return f"No significant difference between the {kind}"
-    counted = Counter(name for ranking in decided for name in ranking.leaders)
-    best = "fastest" if all(fastest(ranking.metric) == "fastest" for ranking in rankings) else "best"
-    every = [name for name, count in counted.items() if count == len(decided)]
-    if every:
+    if all(ranking.tested and ranking.gap is None for ranking in rankings):
+        return f"No clear difference between the {kind}"
+    if len(leaders) == 1 and all(ranking.gap for ranking in rankings) and len(names := leaders.pop()) <= MANY:
         places = {comparison.place(one.row) for ranking in rankings for one in ranking.contestants}
         where = f" on {places.pop()}" if len(places) == 1 else ""
-        what = f"are the {best} {kind}" if len(every) > 1 else f"is the {best} {kind.removesuffix('s')}"
-        ties = [
-            f"no significant difference from {name} in {count} of {len(decided)} comparisons"
-            for name, count in counted.most_common()
-            if name not in every
-        ]
-        return "; ".join([f"{listed(every)} {what}{where}", *ties[:1]])
-    first, *others = counted.most_common(3)
-    parts = [f"{first[0]} leads in {first[1]} of {len(rankings)} comparisons of {kind}"]
-    return ", ".join([*parts, *(f"{name} in {count}" for name, count in others)])
+        return f"{listed(names, 'or')} is the {what}{where}"
+    return _alone(rankings, what)
+
+
+def _alone(rankings: Sequence[Ranking], what: str) -> str:
+    """``SHM-1 is the fastest placement in 9 of 39 comparisons, SHM in 3, none alone in 27``."""
+    alone = Counter(ranking.leaders[0] for ranking in rankings if ranking.alone)
+    every = f"{len(rankings)} comparisons"
+    if not alone:
+        return f"None is the {what} alone in any of {every}"
+    first, *others = alone.most_common(MANY)
+    another = alone.total() - first[1] - sum(count for _, count in others)
+    none = len(rankings) - alone.total()
+    rest = [(name, count) for name, count in (*others, ("another", another), ("none alone", none)) if count]
+    counts = [f"{name} in {count}" for name, count in rest]
+    return ", ".join([f"{first[0]} is the {what} in {first[1]} of {every}", *counts])

@@ -6,6 +6,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import OF_ONE_SERIES
+from mpicampaign.compare.paired import paired
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
 from mpicampaign.show import pairs
 from mpicampaign.show.cells import published_sources, row_name
@@ -102,9 +103,9 @@ def _brief_parts(comparison: Comparison, table: Table, view: View) -> Iterator[N
 
 def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
     """Which host group, own against others, then which placement; each ranking once."""
-    paired = _paired(comparison)
+    only_tested = any(found.kind == PLACEMENTS for found in paired(comparison))
     found = [(table, ranking) for table, ranking in comparison.rankings if not table.is_baseline]
-    found = [(table, ranking) for table, ranking in found if ranking.tested or not paired]
+    found = [(table, ranking) for table, ranking in found if ranking.tested or not only_tested]
     of_kind = {
         kind: [_ranking(table, ranking, view) for table, ranking in found if ranking.kind == kind]
         for kind in (HOST_GROUPS, PLACEMENTS)
@@ -122,7 +123,7 @@ def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
     )
     yield from _answered("Which host group is best, by how much", of_kind[HOST_GROUPS])
     yield from _own(comparison, view)
-    yield from paired
+    yield from _paired(comparison)
     yield from _answered("Which placement is best, by how much", [*stated, *of_kind[PLACEMENTS], *busy])
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.own import own_against_others
-from mpicampaign.compare.paired import paired_placements
+from mpicampaign.compare.paired import paired
 from mpicampaign.dimension import RATIO, TIME
 from mpicampaign.grouping import grouped
-from mpicampaign.show.view import DEFAULT, percent, probability
+from mpicampaign.show.view import DEFAULT, percent, probability, size_range
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL
-from mpicampaign.text import visible
+from mpicampaign.text import listed, visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.changes import Change
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.own import Other, OwnRow
-    from mpicampaign.compare.paired import Paired
+    from mpicampaign.compare.paired import Opposite, Paired
     from mpicampaign.compare.ranking import Contestant, Pair, Ranking
     from mpicampaign.compare.stopping import InterimPrecision
     from mpicampaign.compare.tables import Comparison, Table
@@ -31,10 +31,12 @@ _PUBLISHED = (
     "Published values have no repeats, so they are not tested: × is the ratio of the means, and in brackets "
     "the interval of our median divided by the published value."
 )
-PAIRED = "Too few repeats to test single metrics: placements compared over all message sizes"
+PAIRED = "Too few repeats to test single metrics: compared over all message sizes"
+_NAMED = 3  # exceptions in a sentence
 PAIRED_LEGEND = (
-    "A setting is a host group and suite with both placements. p: the chance that as many settings agree if "
-    "the two are exchanged at random in each. It does not cover other days or nodes. "
+    "A setting is a host group and suite with both placements, or a placement and suite with both host "
+    "groups, with the most ranks of each. p: the chance that as many settings agree if the two are exchanged "
+    "at random in each. It does not cover other days or nodes. Leads and exceptions are at least 1 %. "
     f"Single metrics are tested from {FEWEST} repeats on."
 )
 
@@ -52,7 +54,7 @@ def pair_sentence(pair: Pair, view: View) -> str:
     if found.significant is None:
         text = f"{better} and {worse}: too few repeats to compare them ({found.reason})"
     elif found.significant:
-        text = f"{contrast(pair, better, worse)}; {_certainty(pair)}"
+        text = f"{contrast(pair, better, worse)}; {_certainty(pair)}{'; a tie' if pair.tied else ''}"
     elif abs(found.effect) == 1:
         chance = f"may be chance among {found.comparisons} pairs ({_p(pair)})"
         text = f"{contrast(pair, better, worse)}; {_certainty(pair)}, but this {chance}"
@@ -135,7 +137,7 @@ def certainty_of_best(pairs: Sequence[Pair]) -> str:
     if all(abs(pair.difference.effect) == 1 for pair in pairs):
         counts = {one.cell.n for pair in pairs for one in (pair.better, pair.worse)}
         every = f"All {counts.pop()} repeats" if len(counts) == 1 else "All repeats"
-        return f"{every} agree: the difference is real."
+        return f"{every} agree."
     p = max(pair.difference.corrected or 0 for pair in pairs)
     return f"The difference is significant ({probability(p)}), though some repeats overlap."
 
@@ -229,7 +231,7 @@ def _better_and_worse(own: OwnRow, others: Sequence[Other]) -> str:
     lower, higher = (sum(sign * other.ratio < sign for other in shown) for sign in (1, -1))
     better, worse = (lower, higher) if own.metric.lower_is_better else (higher, lower)
     parts = [f"{how} than {count}" for how, count in (("better", better), ("worse", worse)) if count]
-    return f"{' and '.join(parts)} of" if parts else "not significantly different from any of"
+    return f"{' and '.join(parts)} of" if parts else "not clearly different from any of"
 
 
 def _result(other: Other) -> str:
@@ -240,26 +242,60 @@ def _result(other: Other) -> str:
     return "different" if other.differs else "no significant difference"
 
 
-# Placements of few repeats, paired over sizes and settings
+# Placements and host groups of few repeats, paired over sizes and settings
 
 
 def paired_lines(comparison: Comparison) -> list[str]:
     """``IB was better than ROCE in 4 of 4 settings at every size above 64 KiB: by a factor of 1.1 …``."""
-    return list(map(_paired_line, paired_placements(comparison)))
+    return [f"{_opposites(found)}{_paired_line(found)}" for found in paired(comparison)]
+
+
+def _opposites(found: Paired) -> str:
+    """The largest of them; how many more, and up to which factor."""
+    if not found.opposites:
+        return ""
+    named, rest = found.opposites[:_NAMED], found.opposites[_NAMED:]
+    parts = [f"{_opposite(one)} by up to {RATIO.number(one.factor)} times" for one in named]
+    if rest:
+        parts.append(f"{len(rest)} more ranges of sizes by up to {RATIO.number(rest[0].factor)} times")
+    return f"Exceptions: {found.worse} was better in {listed(parts)}. Otherwise "
+
+
+def _opposite(one: Opposite) -> str:
+    """``osu_bibw at 16-128 KiB (intelmpi-2019, 2 ranks)``."""
+    ranks = f", {one.ranks} ranks" if one.ranks else ""
+    return f"{one.benchmark} at {size_range(one.sizes)} ({one.place}{ranks})"
 
 
 def _paired_line(found: Paired) -> str:
-    where = "at every size" if found.above < 0 else f"at every size above {format_size(found.above)}"
-    factors = sorted(one.factor for one in found.found)
-    ends = dict.fromkeys(RATIO.number(factor) for factor in (factors[0], factors[-1]))
+    over = [
+        *(["benchmarks"] if found.curves > found.settings else []),
+        *(["sizes"] if found.above is None else []),
+    ]
+    medians = f" in the median over {listed(over)}" if over else ""
+    against = f" and worse in {found.against}" if found.against else ""
+    where = f"in {len(found.found)} of {found.settings} settings{against}{_above(found.above)}"
     repeats = "1 repeat" if found.repeats == 1 else f"up to {found.repeats} repeats"
-    ranks = f", {found.ranks} ranks" if found.ranks else ""
-    significance = "not significant, " if found.p > LEVEL else ""
-    return (
-        f"{visible(found.better)} was better than {visible(found.worse)} in {len(found.found)} of "
-        f"{found.settings} settings {where}: by a factor of {' to '.join(ends)} in the median over sizes "
-        f"({repeats} each{ranks}; {significance}{probability(found.p)})"
-    )
+    how = f"{repeats} each; {_chance(found.p)}"
+    return f"{found.better} was better than {found.worse}{medians} {where}{_factors(found)} ({how})"
+
+
+def _above(limit: int | None) -> str:
+    if limit is None:
+        return ""
+    return " at every size" if limit < 0 else f" at every size above {format_size(limit)}"
+
+
+def _factors(found: Paired) -> str:
+    factors = sorted(one.factor for one in found.found)
+    ends = dict.fromkeys(RATIO.number(factor) for factor in (factors[:1] + factors[-1:]))
+    return f": by a factor of {' to '.join(ends)} in the median over sizes" if ends else ""
+
+
+def _chance(p: float | None) -> str:
+    if p is None:
+        return "not tested, since the order changes with the size"
+    return f"{'not significant, ' if p > LEVEL else ''}{probability(p)}"
 
 
 # Before and now, and how precisely

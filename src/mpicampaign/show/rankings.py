@@ -26,10 +26,12 @@ if TYPE_CHECKING:
 
 BUSY = "of disturbed runs, not tested"
 ON = "On this busy machine"
+MANY = 3  # names in a sentence; of more the count and the range
 _NAMED = 4  # medians in a sentence; of more the ends
 # Whether a difference is real.
 SHOWN = "difference shown"
-NOT_SHOWN = "no significant difference"
+NOT_SHOWN = "no clear difference"
+TIE = "a tie"
 FEW = "too few repeats"
 _MIXED = "its repeats fall into several modes at some sizes"
 _FEWER = "fewer pairs are compared here than where it is ranked, so p is smaller for the same pair"
@@ -44,35 +46,23 @@ def ranking_text(ranking: Ranking) -> str:
 
 
 def verdict(ranking: Ranking) -> str:
-    """Which is best: one, several of which each may be, or the only one."""
-    best_is = superlative(ranking.metric)
+    """Which is best: one, several of which each may be, or the only one; and who is not judged."""
     if len(ranking.contestants) == 1:
         return f"only {ranking.contestants[0].name} has {_lacking(ranking)}: nothing to compare"
-    best, *others = ranking.leaders
-    if not others:
-        return f"{best_is}: {best}"
-    if ranking.kind == HOST_GROUPS:
-        every = len(ranking.leaders) == len(ranking.contestants)
-        named = f"any of {len(ranking.leaders)}" if every else listed(ranking.leaders, "or")
-        return f"{best_is}: {named}"
-    return "; ".join([f"{best_is}: {best}", *ties(ranking)])
+    if not ranking.tested:
+        return "too few repeats to say which is best"
+    many = ranking.gap is None and len(ranking.leaders) > MANY
+    best = f"any of {len(ranking.leaders)}" if many else listed(ranking.leaders, "or")
+    few = [f"{one.name} ({_repeats(one)})" for one in ranking.contestants if not one.judged]
+    return "; ".join(
+        [f"{superlative(ranking.metric)}: {best}", *([f"not judged: {listed(few)}"] if few else [])]
+    )
 
 
 def _lacking(ranking: Ranking) -> str:
     """What the others lack."""
     kinds = {note.kind for one in ranking.absent for note in one.reasons}
     return "quiet runs" if DISTURBED in kinds else "values"
-
-
-def ties(ranking: Ranking) -> list[str]:
-    """``no significant difference between SHM and SHM-1``; which have too few repeats to be compared."""
-    best = ranking.contestants[0].name
-    alike, unknown = (
-        [p.worse.name for p in ranking.pairs_of_best if p.difference.significant is answer]
-        for answer in (False, None)
-    )
-    found = [f"no significant difference between {best} and {listed(alike, 'or')}"] if alike else []
-    return [*found, *([f"too few repeats to compare it with {listed(unknown, 'or')}"] if unknown else [])]
 
 
 _ERRORS = {
@@ -84,7 +74,7 @@ _WHERE = {
     FAMILY_WISE: "In a ranking of few groups",
     FALSE_SHARE: "In a ranking of many groups or of 4 repeats",
 }
-_BEST = "The true best host group is among those named with 95 % confidence."
+_BEST = "The true best of the host groups judged is among those named with 95 % confidence."
 
 
 def errors_text(rankings: Iterable[Ranking]) -> str:
@@ -115,9 +105,16 @@ def absent_text(one: Absent) -> str:
 # Over several host groups
 
 
+def order_text(stated: StatedRanking) -> str:
+    """``SHM-1 < SHM-2 = IBV < TCP``."""
+    first, *others = stated.order
+    signs = ("=" if step.equal else _sign(stated.metric) for step in stated.steps)
+    return " ".join([first, *(f"{sign} {name}" for sign, name in zip(signs, others, strict=True))])
+
+
 def statement(stated: StatedRanking) -> str:
     """``latency at 0 B: SHM-1 < SHM-2 < IBV < TCP: supported in 7 of 7 host groups``."""
-    order = f" {_sign(stated.metric)} ".join(stated.order)
+    order = order_text(stated)
     if len(stated.scopes) == 1:
         sure = "supported" if stated.whole else "the repeats do not support every step"
         return f"{stated.metric.name}: {order} ({stated.scopes[0]}; {sure})"
@@ -139,13 +136,15 @@ def step_text(step: Step, metric: Metric) -> str:
     """``SHM-1 > SHM-2: supported in 5 of 7 host groups; reversed in scarf15, scarf16``."""
     others = {
         "reversed in": step.reversed,
-        "medians reversed, but not significantly, in": step.leaning,
+        "medians reversed, but not clearly, in": step.leaning,
         "unclear in": step.unclear,
     }
     compared = len(step.supported) + sum(map(len, others.values()))
     parts = [f"supported in {len(step.supported)} of {_host_groups(compared)}"]
+    parts = [f"neither leads clearly in any of {_host_groups(compared)}"] if step.equal else parts
     parts += [f"{how} {', '.join(scopes)}" for how, scopes in others.items() if scopes]
-    return f"{step.better} {_sign(metric)} {step.worse}: {'; '.join(parts)}"
+    sign = "=" if step.equal else _sign(metric)
+    return f"{step.better} {sign} {step.worse}: {'; '.join(parts)}"
 
 
 def mixed_text(mixed: Mixed) -> str:
@@ -172,75 +171,123 @@ def outcome(rankings: Sequence[Ranking]) -> str:
     return NOT_SHOWN if any(ranking.pairs and ranking.tested for ranking in rankings) else FEW
 
 
-def best_placement(rankings: Sequence[Ranking], view: View) -> tuple[str, ...]:
-    """In one host group, or over several."""
+def best_placement(
+    rankings: Sequence[Ranking], stated: Sequence[StatedRanking], view: View
+) -> tuple[str, ...]:
+    """In one host group; over several their common order with its exceptions, then who is best where."""
     compared = [ranking for ranking in rankings if ranking.pairs]
     if len(rankings) == 1 and compared:
         return tuple(_of_one_host_group(compared[0], view))
-    return (_consensus(compared), *_gaps(compared)) if compared else ()
+    if not compared:
+        return ()
+    orders = consensus(stated)
+    names = {one.name for ranking in compared for one in ranking.contestants}
+    if any(len(one.whole) == len(compared) and set(one.order) == names for one in stated):
+        return (*orders, *_leads(compared))  # which says who is best everywhere
+    return (*orders, f"{first_places(compared, _host_groups(len(compared)))}.", *_leads(compared))
 
 
 def _of_one_host_group(ranking: Ranking, view: View) -> Iterable[str]:
     """The best with its equals, then what it gains, or why nothing can be said."""
-    best = valued(ranking.contestants[0], view)
-    worse, alike, unknown = (
-        [pair for pair in ranking.pairs_of_best if pair.difference.significant is answer]
-        for answer in (True, False, None)
-    )
-    equals = [valued(pair.worse, view) for pair in alike]
-    if not worse and equals:
-        yield f"No significant difference between {best} and {listed(equals, 'or')}."
-    if worse and equals:
-        yield f"{listed([best, *equals])} are {fastest(ranking.metric)}: no significant difference."
-    if worse and not equals:
-        yield f"{best} is {fastest(ranking.metric)}."
-    if worse:
-        yield f"{contrasts(worse[0], worse[-1])}."
-        yield certainty_of_best(worse)
-    if unknown:
-        others = listed([valued(pair.worse, view) for pair in unknown], "or")
-        reason = unknown[0].difference.reason
-        yield f"Too few repeats to compare {best} with {others}: {reason}. Ask for more repeats."
+    if not ranking.tested:
+        yield "Too few repeats to say which is best. Ask for more repeats."
+        return
+    yield f"{_upper(leaders_text(ranking, view))}."
+    if clear := [pair for pair in ranking.pairs_of_best if pair.clear]:
+        yield f"{contrasts(clear[0], clear[-1])}."
+        yield certainty_of_best(clear)
 
 
-def _consensus(rankings: Sequence[Ranking]) -> str:
-    """Which placements are best in how many host groups; a tie of all does not count."""
-    decided = [ranking for ranking in rankings if ranking.gap]
-    where = f"{len(rankings)} host group{'s' * (len(rankings) > 1)}"
-    if not decided and outcome(rankings) == NOT_SHOWN:
-        return f"{NOT_SHOWN.capitalize()} in any of {where}."
-    if not decided:
-        return f"Too few repeats to say which placement is best in any of {where}. Ask for more repeats."
-    found = _first_places(decided)
-    few = sum(not ranking.tested for ranking in rankings)
-    found[NOT_SHOWN] = len(rankings) - len(decided) - few
-    found[FEW] = few
-    first, *others = [f"{who} in {count}" for who, count in found.items() if count]
-    best = fastest(rankings[0].metric).capitalize()
-    return f"{best} placement: {', '.join([f'{first} of {where}', *others])}."
+def leaders_text(ranking: Ranking, view: View) -> str:
+    """``SHM (0.17 µs) is fastest``, ``SHM (0.17 µs) or SHM-1 (0.19 µs) is fastest``; of many the range."""
+    best_is = fastest(ranking.metric)
+    named = [valued(one, view) for one in ranking.contestants if one.name in ranking.leaders]
+    ends, many = f"{len(named)} {ranking.kind}, {named[0]} to {named[-1]}", len(named) > MANY
+    if len(named) == 1:
+        return f"{named[0]} is {best_is}"
+    if ranking.tied:
+        return f"{ends + ',' if many else listed(named)} tie" + (f" as {best_is}" if ranking.gap else "")
+    if ranking.gap is None:
+        return f"no clear difference between {ends if many else listed(named)}"
+    return f"any of {ends}, may be {best_is}" if many else f"{listed(named, 'or')} is {best_is}"
 
 
-def _first_places(decided: Sequence[Ranking]) -> dict[str, int]:
-    """How often each placement is best alone, or shares the first place more than once."""
-    counted = Counter(tuple(sorted(ranking.leaders)) for ranking in decided)
-    named = [names for names, count in counted.most_common() if count > 1 or len(names) == 1]
-    found = {" or ".join(names): counted[names] for names in sorted(named, key=len)}
-    return {**found, "several together": len(decided) - sum(found.values())}
+def _upper(text: str) -> str:
+    """Names keep their case."""
+    return f"N{text[1:]}" if text.startswith("no clear") else text
 
 
-def _gaps(rankings: Sequence[Ranking]) -> tuple[str, ...]:
-    """The smallest and the largest distance to the next that differs, with their host groups."""
+def consensus(stated: Sequence[StatedRanking]) -> tuple[str, ...]:
+    """The orders that most host groups support, after the pairs that any of them reverses."""
+    most = [one for one in stated if len(one.scopes) > 1 and 2 * len(one.whole) > len(one.scopes)]
+    if not most:
+        return ()
+    # Of a pair in both orders the step of the shorter one counts, which has all host groups of the longer.
+    steps = {(step.better, step.worse): step for one in most for step in (*one.steps, *one.against)}
+    sign = _sign(most[0].metric)
+    reversed_ = [
+        f"{step.worse} {sign} {step.better} in {_some(step.reversed)}"
+        for step in steps.values()
+        if step.reversed
+    ]
+    held = [
+        f"{order_text(one)} in {len(one.whole)} of {_host_groups(len(one.scopes))}"
+        + (" that have all of them" if one.lacking else "")
+        for one in most
+    ]
+    left_out = [f" ({one.placement} left out: several modes)" for one in most[0].mixed]
+    exceptions = (f"Exceptions: {', '.join(reversed_)}.",) if reversed_ else ()
+    return (*exceptions, f"{', '.join(held)}{''.join(left_out)}.")
+
+
+def _some(scopes: Sequence[str]) -> str:
+    return listed(scopes) if len(scopes) <= MANY else _host_groups(len(scopes))
+
+
+def first_places(rankings: Sequence[Ranking], where: str) -> str:
+    """``Fastest placement: SHM-1 in 3 of 13 host groups, SHM in 1, SHM or SHM-1 in 9``; adds up to all."""
+    counted = Counter(map(_first_place, rankings))
+    alone = [names for names, _ in counted.most_common() if len(names) == 1]
+    pairs = [names for names, _ in counted.most_common() if len(names) == 2]
+    named = [*alone[:MANY], *pairs[:MANY]]
+    parts = [(" or ".join(names), counted[names]) for names in named]
+    parts.append(("another", sum(counted[names] for names in alone[MANY:])))
+    rest = sum(count for names, count in counted.items() if len(names) > 1 and names not in named)
+    parts.append(("one of several", rest))
+    parts += [(TIE, sum(_ties(one) for one in rankings))]
+    open_ = sum(one.tested and one.gap is None and not _ties(one) for one in rankings)
+    parts += [(NOT_SHOWN, open_), (FEW, sum(not one.tested for one in rankings))]
+    first, *others = [f"{who} in {count}" for who, count in parts if count]
+    kind = rankings[0].kind.removesuffix("s")
+    return f"{best_of(rankings).capitalize()} {kind}: {', '.join([f'{first} of {where}', *others])}"
+
+
+def best_of(rankings: Iterable[Ranking]) -> str:
+    """``fastest``, if all metrics are speeds."""
+    found = {fastest(ranking.metric) for ranking in rankings}
+    return found.pop() if len(found) == 1 else "best"
+
+
+def _first_place(ranking: Ranking) -> tuple[str, ...]:
+    """Those of which each may be the best; empty where nobody is shown to be worse."""
+    return tuple(sorted(ranking.leaders)) if ranking.gap else ()
+
+
+def _ties(ranking: Ranking) -> bool:
+    return ranking.tested and ranking.gap is None and ranking.tied
+
+
+def _leads(rankings: Sequence[Ranking]) -> tuple[str, ...]:
+    """The smallest and the largest clear lead, with their host groups."""
     found = [(pair.factor, pair, r.scope) for r in rankings if (pair := r.gap) is not None and pair.factor]
     if not found:
         return ()
     low, high = min(found, key=itemgetter(0)), max(found, key=itemgetter(0))
-    if low is high:
+    if len(found) == 1:
         return (f"{low[2]}: {contrast(low[1])}.",)
     if contrast(low[1]) == contrast(high[1]):
-        return (f"Gap to the next: {contrast(low[1])}.",)
-    return (
-        f"Smallest gap to the next: {contrast(low[1])} ({low[2]}); largest: {contrast(high[1])} ({high[2]}).",
-    )
+        return (f"Clear lead: {contrast(low[1])}.",)
+    return (f"Smallest clear lead: {contrast(low[1])} ({low[2]}); largest: {contrast(high[1])} ({high[2]}).",)
 
 
 def best_host_group(ranking: Ranking, view: View) -> str:
@@ -248,12 +295,13 @@ def best_host_group(ranking: Ranking, view: View) -> str:
     if not ranking.tested:
         return f"{ranking.scope}: too few repeats to say which host group is best"
     near, last = ranking.gap, ranking.pairs_of_best[-1]
-    ends = [valued(ranking.contestants[place], view) for place in (0, -1)]
-    if near is None:
-        count = len(ranking.contestants)
-        return f"{ranking.scope}: no difference shown between {count} host groups ({' to '.join(ends)})"
-    best = listed([ends[0], *ranking.leaders[1:]], "or")
-    return f"{ranking.scope}: {best} is {fastest(ranking.metric)}; {contrasts(near, last)}"
+    gain = f"; {contrasts(near, last)}" if near else ""
+    return f"{ranking.scope}: {leaders_text(ranking, view)}{gain}"
+
+
+def _repeats(contestant: Contestant) -> str:
+    """``2 repeats``."""
+    return "1 repeat" if contestant.cell.n == 1 else f"{contestant.cell.n} repeats"
 
 
 # Values of disturbed runs: told in sentences of their own, and never tested

@@ -28,8 +28,10 @@ _TICKS = (1, 2, 5)  # times powers of 10
 _ROOM = 4  # per cent of the width left free at either end
 LEGEND = (
     "Beside each answer its candidates, best first: the median and its interval as a ratio to the best "
-    "median, on a logarithmic scale; further right is worse. Filled: may be the best. To lead is to be the "
-    "best or not significantly different from it."
+    "median, on a logarithmic scale; further right is worse. Filled: may be the best. A placement's lead is "
+    "clear if it is significant, at least 1 %, and larger than the intervals: neither holds the other's "
+    "median. Any smaller lead is a tie. Which host groups may be the best is judged over all of them; those "
+    "tie that are within 1 %."
 )
 
 

@@ -1,0 +1,112 @@
+"""Sentences on pairs of few repeats, held against the series: recomputed by numpy alone."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mpicampaign.records import Record
+
+TIE = 1.01
+SENTENCE = re.compile(
+    r"Exceptions: (?P<other>\S+) was better in (?P<exceptions>.*?) times\. Otherwise \S+ was better than \S+"
+    r".* in (?P<found>\d+) of (?P<settings>\d+) settings(?: and worse in (?P<against>\d+))?"
+    r"(?: at every size above (?P<limit>[\d.]+ \w+))?: by a factor of (?P<low>[\d.]+) to (?P<high>[\d.]+) "
+)
+BYTES = {"B": 1, "KiB": 1024, "MiB": 1 << 20}
+
+
+def hold(line: str, records: Sequence[Record]) -> None:
+    said = SENTENCE.match(line)
+    assert said, line
+    better, worse = re.findall(r"Otherwise (\S+) was better than (\S+)", line)[0]
+    curves = ratios(records, better, worse)
+    assert said["other"] == worse
+
+    against = sorted((found for curve in curves.values() for found in opposite(curve)), reverse=True)
+    named = [float(number) for number in re.findall(r"by up to ([\d.]+)", said["exceptions"])]
+    more = re.search(r"(\d+) more ranges", said["exceptions"])
+    count = len(named) - 1 + int(more[1]) if more else len(named)
+    assert count == len(against), (line, count, len(against))
+    assert np.allclose(named, against[: len(named)], rtol=0.006), (named, against[:5])
+
+    limit = -1
+    if said["limit"]:
+        number, unit = said["limit"].split()
+        limit = int(number) * BYTES[unit]
+    leads = [found for curve in settings(curves) if (found := led(curve, limit, bool(said["limit"])))]
+    assert (len(leads), len(settings(curves))) == (int(said["found"]), int(said["settings"])), line
+    assert np.allclose([min(leads), max(leads)], [float(said["low"]), float(said["high"])], rtol=0.006), line
+
+
+def ratios(records: Sequence[Record], better: str, worse: str) -> dict[tuple[object, ...], dict[int, float]]:
+    """How many times better the first is by size, of each place, suite and benchmark with the most ranks."""
+    values: dict[tuple[object, ...], list[dict[int, float]]] = defaultdict(list)
+    for record in records:
+        names = record.case.placement, record.case.host_group
+        for series in record.series:
+            if better in names or worse in names:
+                name = better if better in names else worse
+                place = next(other for other in names if other != name)
+                own = (name, place, record.suite, record.case.benchmark, series.benchmark, series.ranks)
+                values[own].append(curve_of(series.benchmark, series.columns))
+    medians = {
+        key: {size: float(np.median([one[size] for one in found])) for size in found[0]}
+        for key, found in values.items()
+    }
+    found = {}
+    for (name, *where), own in medians.items():
+        other = medians.get((worse, *where))
+        if name == better and other is not None:
+            sizes = [size for size in own if size in other and own[size] > 0 and other[size] > 0]
+            found[tuple(where)] = {size: own[size] / other[size] for size in sorted(sizes)}
+    most: dict[object, int] = defaultdict(int)
+    for place, suite, *_, ranks in found:
+        most[place, suite] = max(most[place, suite], int(ranks or 0))  # type: ignore[call-overload]
+    return {key: one for key, one in found.items() if key[-1] in (None, most[key[0], key[1]])}
+
+
+def curve_of(name: str, columns: dict[str, list[float | None]]) -> dict[int, float]:
+    """Larger is better: bandwidth, or how often a second a message of the size is sent."""
+    rate = "bandwidth" in columns and name != "PingPong"
+    read = columns["bandwidth" if rate else "time"]
+    found = {int(size or 0): value for size, value in zip(columns["size"], read, strict=True) if value}
+    return found if rate else {size: 1 / value for size, value in found.items()}
+
+
+def opposite(curve: dict[int, float]) -> Iterator[float]:
+    """The largest factor of each range of neighbouring sizes at which the other is better by 1 % or more."""
+    largest = 0.0
+    for ratio in [*curve.values(), 9.0]:
+        if 1 / ratio >= TIE:
+            largest = max(largest, 1 / ratio)
+        elif largest:
+            yield largest
+            largest = 0.0
+
+
+def settings(curves: dict[tuple[object, ...], dict[int, float]]) -> list[dict[int, float]]:
+    """By place and suite: the median over benchmarks at each size, of the logarithms."""
+    by_setting = defaultdict(list)
+    for (place, suite, *_), curve in curves.items():
+        by_setting[place, suite].append(curve)
+    return [
+        {
+            size: float(np.exp(np.median([np.log(curve[size]) for curve in own if size in curve])))
+            for size in sorted({size for curve in own for size in curve})
+        }
+        for own in by_setting.values()
+    ]
+
+
+def led(curve: dict[int, float], limit: int, every: bool) -> float:
+    """By which factor the first leads above the limit; 0 if it does not, or not at every size."""
+    beyond = np.array([ratio for size, ratio in curve.items() if size > limit])
+    middle = float(np.exp(np.median(np.log(beyond))))
+    return middle if middle >= TIE and (not every or beyond.min() > 1) else 0.0

@@ -1,0 +1,114 @@
+"""Every sentence of the first screen, held against the repeats by a plain recomputation."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import plain_pairs
+import pytest
+import stfc_runs
+import synthetic
+from plain_answers import Plain, parts_of_lead
+
+from mpicampaign.collect.imports import collect_imports
+from mpicampaign.compare.compare import compare
+from mpicampaign.imports.importing import import_folders
+from mpicampaign.imports.map_file import load_map
+from mpicampaign.records import Case, Record, read_records
+from mpicampaign.show.pairs import paired_lines
+from mpicampaign.show.summary import summary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[1]
+DEFAULT = ROOT / "results" / "this-machine" / "records.jsonl"
+
+
+def held(records: list[Record]) -> Counter[str]:
+    """How many sentences of each kind hold."""
+    comparison = compare(records)
+    found = summary(comparison)
+    kinds: Counter[str] = Counter()
+    for answer in found.answers:
+        if answer.rankings and not any("busy machine" in text for text in answer.said):
+            kinds.update(Plain(comparison, answer).hold())
+    for counted, of in parts_of_lead(found.lead):
+        assert counted == of, found.lead
+        kinds["lead"] += 1
+    return kinds
+
+
+def steady(case: Case, latency: float, scatter: float, repeats: int, modes: float = 1.0) -> Iterator[Record]:
+    noise = random.Random(str(case))
+    for repeat in range(1, repeats + 1):
+        time = latency * noise.uniform(1 - scatter, 1 + scatter) * (modes if repeat % 2 else 1)
+        yield synthetic.run(case, repeat, synthetic.pingpong(time, 1e9 / time * 1e-6))
+
+
+def invented() -> list[Record]:
+    """Nine host groups: ties below 1 %, modes, few repeats, placements that some groups lack."""
+    records: list[Record] = []
+    for number in range(9):
+        group, speed = f"g{number}", 1 + number // 2 / 3 + number % 2 / 400
+        times = {"SHM": 1e-6, "SHM-1": 1.004e-6, "SHM-2": 1.6e-6, "TCP": 9e-6}
+        times |= {"IBV": 2e-6} if number < 4 else {}
+        times = {"SHM": 1e-6, "SHM-1": 1.004e-6} if number == 7 else times
+        for placement, latency in times.items():
+            repeats = 2 if (number, placement) in ((0, "SHM"), (8, "TCP")) else 6
+            modes = 1.7 if number % 3 == 1 and placement == "SHM-2" else 1.0
+            case = Case("s", group, placement, "PingPong")
+            records += steady(case, latency * speed, 0.001 if placement != "TCP" else 0.03, repeats, modes)
+    return records
+
+
+def test_the_sentences_of_an_invented_campaign_hold() -> None:
+    kinds = held(invented())
+    assert set(kinds) >= {"orders", "counts", "leads", "few", "host groups", "lead"}
+    assert set(held([run for run in invented() if run.case.host_group == "g1"])) >= {"one group"}
+
+
+@stfc_runs.needed
+def test_the_sentences_of_the_stfc_report_hold() -> None:
+    kinds = held(stfc_runs.scarf_records())
+    assert set(kinds) >= {"exceptions", "orders", "counts", "leads", "host groups", "lead"}
+
+
+STFC = (ROOT.parent / "shared/data/stfc-2017", "campaigns/stfc-2017/import.yaml")
+ALASKA = (ROOT.parent / "shared/data/stackhpc/alaska", "campaigns/alaska/import.yaml")
+
+
+def imported(folders: list[Path], map_: str, made: Path) -> list[Record]:
+    if not all(folder.is_dir() for folder in folders):
+        pytest.skip(f"{folders[0]} is not there")
+    import_folders(folders, load_map(ROOT / map_), made)
+    return collect_imports(made)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("all_groups", [False, True])
+def test_the_sentences_of_all_stfc_outputs_hold(tmp_path: Path, all_groups: bool) -> None:
+    """HPL, too. The report's repository has LOTUS, with a host group of few repeats, and the Cloud."""
+    folders = [STFC[0] / name for name in ("scarf-imb", "scarf-imb-cpus", "scarf-hpl")]
+    folders = [Path(os.environ.get("MPICAMPAIGN_STFC_RAW", "/not set"))] if all_groups else folders
+    kinds = held(imported(folders, STFC[1], tmp_path))
+    assert set(kinds) >= {"exceptions", "orders", "counts", "leads", "host groups", "lead"}
+    assert not all_groups or "few" in kinds
+
+
+def test_the_sentences_of_alaska_hold(tmp_path: Path) -> None:
+    """Where repeats are few: every pair, its exceptions, and in how many settings it leads."""
+    records = imported([ALASKA[0]], ALASKA[1], tmp_path)
+    lines = paired_lines(compare(records))
+    assert len(lines) == 7 and all("Exceptions: " in line for line in lines)
+    for line in lines:
+        plain_pairs.hold(line, records)
+
+
+@pytest.mark.skipif(not DEFAULT.is_file(), reason="the default campaign has not been run here")
+def test_the_sentences_of_the_default_campaign_hold() -> None:
+    assert held(read_records(DEFAULT)[1])
