@@ -21,6 +21,12 @@ Values = np.ndarray
 FEW = 4
 TIE = 1.01
 NAME = r"[\w/.+-]*[\w+-]"
+STATE = re.compile(r" \((\d+) ns apart\)")  # of the machine, behind a placement
+
+
+def in_one_word(text: str) -> str:
+    """``SHM-1/60ns`` for ``SHM-1 (60 ns apart)``."""
+    return STATE.sub(r"/\1ns", text)
 
 
 def half_width(n: int) -> int:
@@ -78,7 +84,12 @@ class Plain:
                 found = [_value(series.columns, metric.column, metric.size) for _, series in row.curves]
                 known = np.array([value for value in found if value is not None])
                 if len(known):
-                    self.values[Case(comparison.place(row), row.case.placement)] = known
+                    self.values[Case(comparison.place(row), in_one_word(row.case.placement))] = known
+                if state := STATE.search(row.case.placement):
+                    probed = [
+                        v for run, _ in row.curves for vs in run.probes["round trip"].values() for v in vs
+                    ]
+                    assert (abs(np.log(np.array(probed) * 1e9 / float(state[1]))) < np.log(1.5)).all()
         self.last: list[tuple[str, str]] = []  # two that the last sentence compared
         self.judged = {case: found for case, found in self.values.items() if len(found) >= FEW}
 
@@ -102,8 +113,11 @@ class Plain:
     def hold(self) -> dict[str, int]:
         """How many sentences of each kind there were; each is held against the repeats."""
         kinds: dict[str, int] = defaultdict(int)
-        for text in (*self.answer.said, *self.answer.host_groups):
-            kinds[self._hold(text)] += 1
+        for text in self.answer.said:
+            kinds[self._hold(in_one_word(text))] += 1
+        for text in self.answer.host_groups:
+            self.host_groups(in_one_word(text))
+            kinds["host groups"] += 1
         return kinds
 
     def _hold(self, text: str) -> str:
@@ -116,9 +130,6 @@ class Plain:
             r"Unverified: (.*)\.": self.unverified,
             r"Repeats in several modes: (.*)\.": self.modes,
         }
-        if text in self.answer.host_groups:
-            self.host_groups(text)
-            return "host groups"
         for pattern in (r"(?:Fastest|Best|Lowest|Highest) placement: (.*)\.", *checks):
             if found := re.fullmatch(pattern, text):
                 checks[pattern](found[1])
@@ -219,7 +230,7 @@ class Plain:
         if many:
             assert (int(many[1]), int(many[2])) == (len(doubted), len(rows)), text
         assert all(
-            one.name in text or one.row.case.placement in text
+            in_one_word(one.name) in text or in_one_word(one.row.case.placement) in text
             for one in self.answer.candidates
             if many is None and one.row in doubted
         ), text
@@ -229,7 +240,9 @@ class Plain:
         apart = [one for one in found if two_bands([series.columns for _, series in one.row.curves], column)]
         many = re.match(r"(\d+) of (\d+) candidates", text)
         names = re.split(", | and ", text)
-        named = [one for one in found if one.name in names or one.row.case.placement in names]
+        named = [
+            one for one in found if {in_one_word(one.name), in_one_word(one.row.case.placement)} & set(names)
+        ]
         assert int(many[1]) <= len(apart) if many else set(map(id, named)) <= set(map(id, apart)), text
 
     def host_groups(self, text: str) -> None:
