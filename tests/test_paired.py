@@ -36,6 +36,12 @@ def test_pairs_of_host_groups_do_not_hide_what_is_not_judged() -> None:
     assert "Not judged, fewer than 4 repeats: 6 of 6 candidates (" in " ".join(found.answers[0].said)
 
 
+def test_two_that_are_alike_are_not_said_to_differ() -> None:
+    records = [run(group, name, 2e9) for group in "abc" for name in ("SHM", "SHM-1")]
+    [line] = paired_lines(compare(records))
+    assert line.startswith("No clear difference between SHM and SHM-1 in the median over sizes in any of 3 ")
+
+
 def test_many_settings_are_exchanged_at_random() -> None:
     """Of 14 settings all agree: by chance in 2 of 16,384 exchanges."""
     records = [run(f"g{n}", *one) for n in range(14) for one in (("IB", 2e9), ("ROCE", 1e9))]

@@ -57,12 +57,13 @@ class Opposite(NamedTuple):
 class Paired:
     """Two placements or host groups, with the settings in which the first is better above ``above`` (B).
 
-    ``kind``: that of their rankings.
-    ``above``: -1 where it is better at every size. ``None`` where neither is better at every size above any
-    limit in most settings: those ``found`` are then by the median over all sizes, and there is no ``p``.
+    ``kind``: that of their rankings. ``above``: -1 where it is better at every size. ``None`` where neither
+    is better at every size above any limit in most settings: those ``found`` are then by the median over all
+    sizes, and there is no ``p``.
     ``against``: settings in which the other one is better likewise. ``settings``: how many have both. ``p``:
     the chance that as many agree on either one. ``opposites``: where the other is better at any size, the
-    largest first. ``curves``: how many benchmarks there are in all settings.
+    largest first; where neither leads in any setting, those of both. ``curves``: how many benchmarks there
+    are in all settings.
     """
 
     kind: str
@@ -116,7 +117,8 @@ def _pairs(
         p = None if limit is None else _exchanged(settings, len(found))
         better, worse = (a, b) if sign > 0 else (b, a)
         counts = len(against), len(settings), repeats, p
-        yield Paired(kind, better, worse, limit, found, *counts, _opposites(curves, sign), len(curves))
+        opposites = _opposites(curves, [sign] if found else [sign, -sign])
+        yield Paired(kind, better, worse, limit, found, *counts, opposites, len(curves))
 
 
 def _curves(
@@ -155,10 +157,10 @@ def _settings(curves: Iterable[_Curve]) -> dict[Setting, Ratios]:
     return found
 
 
-def _opposites(curves: Iterable[_Curve], sign: int) -> tuple[Opposite, ...]:
-    """Neighbouring sizes at which the other is better by more than a tie, in any curve."""
+def _opposites(curves: Iterable[_Curve], signs: Sequence[int]) -> tuple[Opposite, ...]:
+    """Neighbouring sizes at which the other (of either sign) is better by more than a tie, in any curve."""
     found = []
-    for one in curves:
+    for one, sign in product(curves, signs):
         behind = {size: -sign * ratio for size, ratio in one.ratios.items()}
         for run in _runs(behind):
             factor = math.exp(max(behind[size] for size in run))

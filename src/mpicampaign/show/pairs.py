@@ -247,10 +247,22 @@ def _result(other: Other) -> str:
 
 def paired_lines(comparison: Comparison) -> list[str]:
     """``IB was better than ROCE in 4 of 4 settings at every size above 64 KiB: by a factor of 1.1 …``."""
-    return [f"{_opposites(found)}{_paired_line(found)}" for found in paired(comparison)]
+    return [_better(found) if found.found else _equal(found) for found in paired(comparison)]
 
 
-def _opposites(found: Paired) -> str:
+def _equal(found: Paired) -> str:
+    """Neither leads in any setting; where they are furthest apart."""
+    largest = next(iter(found.opposites), None)
+    apart = f"; at most {RATIO.number(largest.factor)} times, in {_opposite(largest)}" if largest else ""
+    over = f"in the median over sizes in any of {found.settings} settings{apart}"
+    return f"No clear difference between {found.better} and {found.worse} {over} ({_repeats(found)} each)"
+
+
+def _repeats(found: Paired) -> str:
+    return "1 repeat" if found.repeats == 1 else f"up to {found.repeats} repeats"
+
+
+def _exceptions(found: Paired) -> str:
     """The largest of them; how many more, and up to which factor."""
     if not found.opposites:
         return ""
@@ -267,7 +279,7 @@ def _opposite(one: Opposite) -> str:
     return f"{one.benchmark} at {size_range(one.sizes)} ({one.place}{ranks})"
 
 
-def _paired_line(found: Paired) -> str:
+def _better(found: Paired) -> str:
     over = [
         *(["benchmarks"] if found.curves > found.settings else []),
         *(["sizes"] if found.above is None else []),
@@ -275,9 +287,8 @@ def _paired_line(found: Paired) -> str:
     medians = f" in the median over {listed(over)}" if over else ""
     against = f" and worse in {found.against}" if found.against else ""
     where = f"in {len(found.found)} of {found.settings} settings{against}{_above(found.above)}"
-    repeats = "1 repeat" if found.repeats == 1 else f"up to {found.repeats} repeats"
-    how = f"{repeats} each; {_chance(found.p)}"
-    return f"{found.better} was better than {found.worse}{medians} {where}{_factors(found)} ({how})"
+    how = f"{_factors(found)} ({_repeats(found)} each; {_chance(found.p)})"
+    return f"{_exceptions(found)}{found.better} was better than {found.worse}{medians} {where}{how}"
 
 
 def _above(limit: int | None) -> str:

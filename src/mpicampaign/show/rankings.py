@@ -176,10 +176,12 @@ def best_placement(
 ) -> tuple[str, ...]:
     """In one host group; over several their common order with its exceptions, then who is best where."""
     compared = [ranking for ranking in rankings if ranking.pairs]
-    if len(rankings) == 1 and compared:
-        return tuple(_of_one_host_group(compared[0], view))
     if not compared:
         return ()
+    if not any(ranking.tested for ranking in compared):
+        return ("Too few repeats to say which is best. Ask for more repeats.",)
+    if len(rankings) == 1:
+        return tuple(_of_one_host_group(compared[0], view))
     orders = consensus(stated)
     names = {one.name for ranking in compared for one in ranking.contestants}
     if any(len(one.whole) == len(compared) and set(one.order) == names for one in stated):
@@ -188,10 +190,7 @@ def best_placement(
 
 
 def _of_one_host_group(ranking: Ranking, view: View) -> Iterable[str]:
-    """The best with its equals, then what it gains, or why nothing can be said."""
-    if not ranking.tested:
-        yield "Too few repeats to say which is best. Ask for more repeats."
-        return
+    """The best with its equals, then what it gains."""
     yield f"{_upper(leaders_text(ranking, view))}."
     if clear := [pair for pair in ranking.pairs_of_best if pair.clear]:
         yield f"{contrasts(clear[0], clear[-1])}."
