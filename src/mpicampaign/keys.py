@@ -336,6 +336,21 @@ LINE = text(
     name="line",
 )
 
+ATTRIBUTES = mapping(
+    text(*rule("not usable as the name of an attribute", "._- ", "._- ", 32)),
+    text(
+        r"^[^\u0000-\u001f\u007f\u0085\u2028\u2029]{1,64}$",
+        "must be a text of one line with 1 to 64 characters, or a number",
+        type=["string", "number"],
+    ),
+    kind_name="attributes",
+)
+ATTRIBUTES_TEXT = (
+    "What the hosts are",
+    "Names and values of your choice, by which host groups are compared. They are not part of a run.",
+    {"cpu": "Broadwell", "year": 2016, "infiniband": "FDR", "ethernet": "10 GbE", "adapters": 1},
+)
+
 
 # ---- schema
 

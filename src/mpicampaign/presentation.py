@@ -57,10 +57,11 @@ class Presentation:
     """What tables and report show.
 
     ``table_sizes``: message sizes (B) of tables; ``unit``: of bandwidths, MB/s (10^6 B/s) or MiB/s;
-    ``reference``: published values to show.
+    ``reference``: published values to show; ``by``: the attribute of host groups that groups rows.
     """
 
     title: str = ""
     table_sizes: tuple[int, ...] = TABLE_SIZES
     unit: str = "MB/s"
     reference: tuple[ReferenceChoice, ...] = ()
+    by: str = ""

@@ -16,6 +16,8 @@ from mpicampaign.campaign.kinds import CORES as CORES
 from mpicampaign.errors import Problem
 from mpicampaign.expectation import LIMIT, Limit
 from mpicampaign.keys import (
+    ATTRIBUTES,
+    ATTRIBUTES_TEXT,
     LINE,
     NAME,
     choice,
@@ -348,6 +350,7 @@ class HostGroup:
     directives: tuple[str, ...] = key(
         kinds.DIRECTIVES, "Extra scheduler directives", _DIRECTIVES_TEXT, ["--mem=0"], default=[]
     )
+    attributes: dict[str, str] = key(ATTRIBUTES, *ATTRIBUTES_TEXT, default={})
     fabrics: dict[str, Fabric] = key(
         table(FABRIC, NAME),
         "Fabrics",

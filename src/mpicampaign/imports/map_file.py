@@ -11,6 +11,8 @@ from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.host_lists import expand
 from mpicampaign.imports.facts import FACTS, FAMILIES
 from mpicampaign.keys import (
+    ATTRIBUTES,
+    ATTRIBUTES_TEXT,
     LINE,
     NAME,
     Kind,
@@ -56,9 +58,10 @@ class Hosts:
     hosts: tuple[str, ...] = key(
         Kind({"type": "array", "items": _HOSTS, "minItems": 1}, Values.texts, absent=()),
         "Hosts",
-        "Names without domains, or ranges such as cn[049-080].",
-        required=True,
+        "Names without domains, or ranges such as cn[049-080]. None: the rules name the runs of the group.",
+        default=[],
     )
+    attributes: dict[str, str] = key(ATTRIBUTES, *ATTRIBUTES_TEXT, default={})
 
 
 @dataclass(frozen=True, slots=True)

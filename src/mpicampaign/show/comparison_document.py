@@ -11,6 +11,7 @@ from mpicampaign.show import pairs
 from mpicampaign.show.cells import published_sources, row_name
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
+from mpicampaign.show.over_groups import HEADING, LEGEND, over_group_lines, telling_lines
 from mpicampaign.show.rankings import BUSY, disturbed_lines, errors_text, ranking_text, stated_lines
 from mpicampaign.show.runs import condition_text, explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, note_text
@@ -81,7 +82,8 @@ def _full_parts(comparison: Comparison, table: Table, view: View) -> Iterator[No
     stated = [line for one in _stated(table) for line in stated_lines(one)]
     rankings = map(ranking_text, table.rankings)
     sentences = [sentence for ranking in table.rankings for sentence in pairs.pair_sentences(ranking, view)]
-    yield from _items([*stated, *rankings, *sentences, *disturbed_lines(comparison, table, view)])
+    over = over_group_lines(table, view)
+    yield from _items([*stated, *over, *rankings, *sentences, *disturbed_lines(comparison, table, view)])
 
 
 # Brief
@@ -122,6 +124,7 @@ def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
     )
     yield from _answered("Which host group is best, by how much", of_kind[HOST_GROUPS])
     yield from _own(comparison, view)
+    yield from _over_groups(tables, view)
     yield from paired
     yield from _answered("Which placement is best, by how much", [*stated, *of_kind[PLACEMENTS], *busy])
 
@@ -134,6 +137,11 @@ def _own(comparison: Comparison, view: View) -> list[Node]:
     """The campaign's own host groups against those of others."""
     lines = pairs.own_lines(comparison, view)
     return [Heading(pairs.OWN), *_items(lines), Paragraph(pairs.own_legend(comparison))] if lines else []
+
+
+def _over_groups(tables: Sequence[Table], view: View) -> list[Node]:
+    lines = [f"{table.title}, {line}" for table in tables for line in telling_lines(table, view)]
+    return [Heading(HEADING), *_items(lines), Paragraph(LEGEND)] if lines else []
 
 
 def _paired(comparison: Comparison) -> list[Node]:
