@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.tables import Table
 
-FEWEST_GROUPS = 2
+FEWEST_GROUPS = 3  # of two, either may be the exception
 
 
 class _Value(NamedTuple):
