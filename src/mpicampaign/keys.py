@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from mpicampaign.units import parse_duration, parse_size
+from mpicampaign.units import parse_duration, parse_flop_rate, parse_size
 from mpicampaign.yaml_lines import Document, lookup, shown
 
 if TYPE_CHECKING:
@@ -336,6 +336,11 @@ LINE = text(
     name="line",
 )
 
+FLOP_RATE = Kind(
+    {"type": "string", "x-type": "rate of operations"},
+    lambda values, key: values.parsed(key, parse_flop_rate),
+    absent=None,
+)
 ATTRIBUTES = mapping(
     text(*rule("not usable as the name of an attribute", "._- ", "._- ", 32)),
     text(

@@ -18,6 +18,7 @@ from mpicampaign.expectation import LIMIT, Limit
 from mpicampaign.keys import (
     ATTRIBUTES,
     ATTRIBUTES_TEXT,
+    FLOP_RATE,
     LINE,
     NAME,
     choice,
@@ -32,7 +33,7 @@ from mpicampaign.keys import (
     table,
 )
 from mpicampaign.mpis import MPIS
-from mpicampaign.presentation import REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
+from mpicampaign.presentation import BALANCE_AT, REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
 from mpicampaign.records import NEW_SERIES, RANKED, REPEATS, UNRANKED
 from mpicampaign.schedulers import SCHEDULERS, is_local
 from mpicampaign.suites import SUITES
@@ -341,7 +342,7 @@ class HostGroup:
         "256 GiB",
     )
     core_peak: float | None = key(
-        kinds.FLOP_RATE,
+        FLOP_RATE,
         "Peak rate of a core",
         "In double precision, as its maker or its clock and vector units give it. Tables then show HPL as a "
         "fraction of it, marked as an estimate.",
@@ -761,6 +762,7 @@ class Campaign:
         ["hpcc-2005"],
         [{"name": "stfc-2017", "host_groups": ["scarf15"]}],
     )
+    balance_at: float | None = key(*BALANCE_AT)
     expect: tuple[Limit, ...] = key(
         entries(LIMIT, type="array", minItems=1),
         "Acceptance contract",
@@ -783,7 +785,9 @@ class Campaign:
     @property
     def presentation(self) -> Presentation:
         """How to show its results."""
-        return Presentation(self.title, self.table_sizes, reference=self.reference)
+        return Presentation(
+            self.title, self.table_sizes, reference=self.reference, balance_at=self.balance_at
+        )
 
 
 CAMPAIGN = entry(Campaign, "", "Campaign file")

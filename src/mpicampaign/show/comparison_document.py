@@ -5,10 +5,13 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.balance import NAME
 from mpicampaign.compare.findings import OF_ONE_SERIES
+from mpicampaign.compare.hpcc import RANDOM_RING, hpcc_results
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
 from mpicampaign.show import pairs
 from mpicampaign.show.cells import published_sources, row_name
+from mpicampaign.show.charts.hpcc import interpolated_text
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.over_groups import HEADING, LEGEND, over_group_lines, telling_lines
@@ -27,6 +30,11 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.show.document import Node
     from mpicampaign.show.view import View
+
+
+def _interpolated(comparison: Comparison, table: Table, view: View) -> list[Node]:
+    text = interpolated_text(hpcc_results(comparison), RANDOM_RING, view) if table.label == NAME else ""
+    return _items([text] if text else [])
 
 
 def comparison_document(comparison: Comparison, view: View, *, brief: bool) -> list[Node]:
@@ -79,6 +87,7 @@ def _full_parts(comparison: Comparison, table: Table, view: View) -> Iterator[No
         yield Caption("published:")
         yield published_grid(table, view)
     yield from _published(table)
+    yield from _interpolated(comparison, table, view)
     stated = [line for one in _stated(table) for line in stated_lines(one)]
     rankings = map(ranking_text, table.rankings)
     sentences = [sentence for ranking in table.rankings for sentence in pairs.pair_sentences(ranking, view)]
@@ -100,6 +109,7 @@ def _brief_parts(comparison: Comparison, table: Table, view: View) -> Iterator[N
         yield Caption(f"{group or metrics[0].name} ({', '.join(units)})")
         yield brief_grid(comparison, table, metrics, view)
     yield from _published(table)
+    yield from _interpolated(comparison, table, view)
 
 
 def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
