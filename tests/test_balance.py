@@ -138,6 +138,8 @@ def test_the_part_of_a_random_ring_within_nodes_is_left_out_of_what_crosses_betw
         "balance_between": crossing / 8.375e9,
     }.items():
         assert values(row)[column] == pytest.approx((value, value)), column
+    alone = [replace(hpl_run(repeat, 1000), hosts=("n1", "n2")) for repeat in (1, 2)]
+    assert "random_ring_within" not in values(balances(*alone)[0])
     uneven = [replace(run, hosts=hosts[:3], attributes={}) for run in runs]
     assert "random_ring_within" not in values(balances(*uneven)[0])
 

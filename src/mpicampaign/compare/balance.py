@@ -117,18 +117,22 @@ def _between_nodes(rows: Sequence[Row]) -> tuple[list[Row], tuple[Metric, ...]]:
 
 
 def _spread(row: Row) -> _Spread | None:
-    """``None`` on one node, and where the nodes have no equal numbers of ranks or are unknown."""
+    """``None`` without a random ring between nodes, and where these have no equal numbers of ranks."""
     counts = {len(run.hosts) for run, _ in row.curves}
     nodes = counts.pop() if len(counts) == 1 else 0
-    if row.ranks is None or nodes < 2 or row.ranks % nodes:
+    if row.ranks is None or nodes < 2 or row.ranks % nodes or not _ring(row).values:
         return None
     adapters = row.attributes.get(ADAPTERS, "")
     return _Spread(row.ranks, nodes, int(adapters) if adapters.isascii() and adapters.isdecimal() else 0)
 
 
+def _ring(row: Row) -> Cell:
+    return next(cell for cell in row.cells if cell.metric.column == _RING)
+
+
 def _crossing(metric: Metric, row: Row, spread: _Spread | None) -> Cell:
     """A column of the row times the share between nodes, in each repeat."""
-    balance, _, _, ring, _ = row.cells[: len(METRICS)]
+    balance, ring = row.cells[0], _ring(row)
     values: dict[int, float] = {}
     if spread is not None:
         between = 1 - spread.within
