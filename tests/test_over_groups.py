@@ -19,7 +19,7 @@ from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.presentation import ReferenceChoice
 from mpicampaign.records import Case, Record, Series, record_from_json, record_to_json
 from mpicampaign.show.make import to_csv, to_terminal
-from mpicampaign.show.over_groups import over_group_lines
+from mpicampaign.show.over_groups import attribute_lines, over_group_lines
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.statistics.exchange import exchange
 
@@ -86,7 +86,24 @@ def test_what_changes_with_an_attribute_is_named_and_few_host_groups_are_not_jud
     assert line.startswith("flop rate, 4 ranks, IBV by ib, highest first: FDR 2.000 Gflop/s (4 host groups: ")
     assert "FDR against QDR: 2.00 times (p = 0.029); cpu may be the cause as well" in line
     (line, _) = over_group_lines(table(records + fdr[:3]), DEFAULT)
-    assert "not judged: too few host groups" in line
+    assert "Not judged: too few host groups" in line
+
+
+def test_answers_show_what_nothing_else_explains_and_the_attribute_that_is_asked_for() -> None:
+    sides = (("QDR", "old", 1e9), ("FDR", "new", 2e9))
+    records = [
+        run
+        for ib, cpu, rate in sides
+        for n in range(4)
+        for run in runs(f"{ib}{n}", "IBV", rate, ib=ib, cpu=cpu)
+    ]
+    (metric,) = (one.metric for one in by_attributes(table(records)) if one.attribute == "ib")
+    assert attribute_lines(table(records), metric, 4, DEFAULT) == ()
+    (line,) = attribute_lines(table(records), metric, 4, replace(DEFAULT, by="ib"))
+    assert "IBV by ib" in line
+    alone = [replace(run, attributes={"ib": run.attributes["ib"]}) for run in records]
+    (line,) = attribute_lines(table(alone), metric, 4, DEFAULT)
+    assert line.endswith("2.00 times among host groups alike in all else (p = 0.029)")
 
 
 def test_rows_are_grouped_by_an_attribute() -> None:

@@ -34,15 +34,22 @@ def over_group_lines(table: Table, view: View) -> list[str]:
 
 
 def telling_lines(table: Table, view: View) -> list[str]:
-    """The averages, and the attributes in which a pair differs."""
-    found = [one for one in by_attributes(table) if any(_differs(pair) for pair in one.pairs)]
-    return [*map(_average, averages(table)), *(_attribute(one, view) for one in found)]
+    """The averages, and those attributes that `attribute_lines` shows."""
+    return [*map(_average, averages(table)), *(_attribute(one, view) for one in _telling(table, view))]
 
 
 def attribute_lines(table: Table, metric: Metric, ranks: int | None, view: View) -> tuple[str, ...]:
-    """Of one metric and number of ranks."""
-    found = (one for one in by_attributes(table) if (one.metric, one.ranks) == (metric, ranks))
+    """Of one metric and number of ranks: the attribute that rows are grouped by, or those with a difference
+    that no other attribute explains.
+    """
+    found = (one for one in _telling(table, view) if (one.metric, one.ranks) == (metric, ranks))
     return tuple(_attribute(one, view) for one in found)
+
+
+def _telling(table: Table, view: View) -> Iterator[ByAttribute]:
+    for one in by_attributes(table):
+        if one.attribute == view.by or (not view.by and any(_differs(pair) for pair in one.pairs)):
+            yield one
 
 
 def _average(found: Average) -> str:
@@ -89,7 +96,7 @@ def _pairs(found: ByAttribute) -> Iterator[str]:
     for pair in judged:
         yield f"{visible(pair.better)} against {visible(pair.worse)}: {_pair(pair)}"
     if not judged:
-        yield "not judged: too few host groups"
+        yield "Not judged: too few host groups"
     elif len(judged) < len(found.pairs):
         yield "other pairs not judged: too few host groups"
     if also := _also(found.pairs):
@@ -97,12 +104,12 @@ def _pairs(found: ByAttribute) -> Iterator[str]:
 
 
 def _differs(pair: LevelPair) -> bool:
-    return pair.p is not None and pair.p <= LEVEL
+    return pair.p is not None and pair.p <= LEVEL and not pair.also
 
 
 def _also(pairs: Sequence[LevelPair]) -> list[str]:
-    """What differs wherever the attribute does."""
-    return [name for name in pairs[0].also if all(name in pair.also for pair in pairs)]
+    """What else differs between any two levels."""
+    return list(dict.fromkeys(name for pair in pairs for name in pair.also))
 
 
 def _pair(pair: LevelPair) -> str:
