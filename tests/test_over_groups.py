@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 
 import pytest
 import synthetic
@@ -127,3 +128,38 @@ def test_plan_and_records_carry_attributes() -> None:
     assert record_from_json(json.loads(json.dumps(record_to_json(run)))) == run
     (plain, *_) = runs("a", "SHM", 1e9)
     assert "attributes" not in record_to_json(plain)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("groups", [7, 13])
+def test_alike_placements_rarely_differ_and_others_are_found(groups: int) -> None:
+    source = random.Random(groups)
+
+    def differs(effect: float) -> bool:
+        records = []
+        for group, placement in product(range(groups), range(3)):
+            rate = 1e9 * (1 + group) * source.lognormvariate(0, 0.02) * (1 - effect * (placement == 2))
+            records += runs(f"g{group}", f"p{placement}", rate)[1:2]
+        return any(one.p is not None and one.p <= 0.05 for one in averages(table(records)))
+
+    assert sum(differs(0.0) for _ in range(100)) <= 11  # at most 1 in 200 such tests exceeds it at 5 %
+    assert sum(differs(0.04) for _ in range(50)) >= {7: 22, 13: 45}[groups]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("few", "many"), [(4, 4), (2, 5), (6, 6)])
+def test_alike_levels_rarely_differ_whatever_their_spreads(few: int, many: int) -> None:
+    source = random.Random(few)
+
+    def differs() -> bool:
+        sides = (("a", few, 0.02), ("b", many, 0.3))
+        records = [
+            runs(f"{level}{n}", "SHM", 1e9 * source.lognormvariate(0, spread), level=level)[0]
+            for level, count, spread in sides
+            for n in range(count)
+        ]
+        (found,) = by_attributes(table(records))
+        (pair,) = found.pairs
+        return pair.p is not None and pair.p <= 0.05
+
+    assert sum(differs() for _ in range(200)) <= 19

@@ -14,6 +14,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.exchange import Exchange, Stratum, exchange
 from mpicampaign.statistics.medians import median
+from mpicampaign.statistics.welch import welch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -180,10 +181,18 @@ def _pairs(
         found = exchange(strata) if strata else None
         matched = found is not None and found.least * tests <= LEVEL
         if found is None or not matched:
-            found = exchange([_logarithms(*sides)])
+            found = _of_all(*sides)
         also = () if matched else _also(attribute, *sides)
         gain = math.exp(-found.mean if metric.lower_is_better else found.mean)
         yield LevelPair(better, worse, gain, matched, also, _corrected(found, tests))
+
+
+def _of_all(a: Sequence[_Value], b: Sequence[_Value]) -> Exchange:
+    """With Welch's test, too: levels of unequal spreads are not exchangeable."""
+    found = exchange([_logarithms(a, b)])
+    if min(len(a), len(b)) < 2:
+        return found
+    return found._replace(p=max(found.p, welch([one.value for one in a], [one.value for one in b])))
 
 
 def _strata(attribute: str, a: Sequence[_Value], b: Sequence[_Value]) -> list[Stratum]:

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import math
 import random
-from itertools import chain, combinations, product
+from itertools import chain, combinations
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Sequence
+
+    import numpy.typing as npt
 
 Stratum = tuple["Sequence[float]", "Sequence[float]"]
-_MOST = 4096  # exchanges; of more as many at random, always the same ones
+_MOST = 8192  # exchanges; of more as many at random, always the same ones
 _EQUAL = 1e-9
 
 
@@ -30,24 +34,20 @@ class Exchange(NamedTuple):
 def exchange(strata: Sequence[Stratum]) -> Exchange:
     """Test of the mean difference of a and b, each stratum weighted alike."""
     options = [_differences(a, b) for a, b in strata]
-    observed = math.fsum(own[0] for own in options)
-    sums = [abs(math.fsum(chosen)) for chosen in _exchanges(options)]
-    scale = _EQUAL * max(sums)
-
-    def share(least: float) -> float:
-        return sum(each >= least - scale for each in sums) / len(sums)
-
-    return Exchange(observed / len(strata), share(abs(observed)), share(max(sums)))
+    sums = np.abs(_sums(options))
+    scale = _EQUAL * sums.max()
+    p, least = (float(np.mean(sums >= each - scale)) for each in (sums[0], sums.max()))
+    return Exchange(sum(float(own[0]) for own in options) / len(strata), p, least)
 
 
-def _differences(a: Sequence[float], b: Sequence[float]) -> list[float]:
+def _differences(a: Sequence[float], b: Sequence[float]) -> npt.NDArray[np.float64]:
     """Of the means, for the ways to share the values out; the first way is as observed."""
-    every, total = [*a, *b], math.fsum([*a, *b])
-    parts = map(math.fsum, _ways(every, len(a)))
-    return [part / len(a) - (total - part) / len(b) for part in parts]
+    every = [*a, *b]
+    parts = np.array([sum(way) for way in _ways(every, len(a))])
+    return parts / len(a) - (sum(every) - parts) / len(b)
 
 
-def _ways(values: Sequence[float], count: int) -> Iterator[Sequence[float]]:
+def _ways(values: Sequence[float], count: int) -> Iterable[Sequence[float]]:
     if math.comb(len(values), count) <= _MOST:
         return combinations(values, count)
     source = random.Random(len(values))
@@ -55,9 +55,13 @@ def _ways(values: Sequence[float], count: int) -> Iterator[Sequence[float]]:
     return chain([values[:count]], drawn)
 
 
-def _exchanges(options: Sequence[Sequence[float]]) -> Iterator[tuple[float, ...]]:
+def _sums(options: Sequence[npt.NDArray[np.float64]]) -> npt.NDArray[np.float64]:
+    """Over the strata, for each exchange; the first one is as observed."""
+    sums = np.zeros(1)
     if math.prod(map(len, options)) <= _MOST:
-        return product(*options)
-    source = random.Random(len(options))
-    drawn = (tuple(source.choice(own) for own in options) for _ in range(_MOST - 1))
-    return chain([tuple(own[0] for own in options)], drawn)
+        for own in options:
+            sums = np.add.outer(sums, own).ravel()
+        return sums
+    source = np.random.default_rng(len(options))
+    drawn = sum(source.choice(own, _MOST - 1) for own in options)
+    return np.append(sum(own[0] for own in options), drawn)
