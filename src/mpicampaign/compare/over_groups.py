@@ -6,6 +6,7 @@ A host group counts once, with the median of its repeats: repeats say nothing of
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
@@ -77,7 +78,7 @@ def _of_placements(
     of: dict[str, dict[tuple[str, str], float]] = {}
     for one in values:
         of.setdefault(one.placement, {})[one.group] = one.value
-    baseline = _baseline(metric, of)
+    baseline = _baseline(metric, values)
     for name, own in of.items():
         both = [group for group in own if group in of[baseline]]
         if name == baseline or len(both) < FEWEST_GROUPS:
@@ -87,14 +88,12 @@ def _of_placements(
         yield Average(metric, name, baseline, ranks, source, ratios, p)
 
 
-def _baseline(metric: Metric, of: Mapping[str, Mapping[tuple[str, str], float]]) -> str:
-    """Of the placements that most host groups have, the one that is best in most of them."""
-    most = max(map(len, of.values()))
-    common = [name for name, own in of.items() if len(own) == most]
-    shared = set.intersection(*(set(of[name]) for name in common))
+def _baseline(metric: Metric, values: Sequence[_Value]) -> str:
+    """The placement that is best in most of the host groups with several."""
     best = min if metric.lower_is_better else max
-    leaders = [best(common, key=lambda name: of[name][group]) for group in sorted(shared)]
-    return max(common, key=leaders.count)
+    groups = [found for found in grouped(values, lambda one: one.group).values() if len(found) > 1]
+    leaders = Counter(best(found, key=lambda one: one.value).placement for found in groups or [list(values)])
+    return leaders.most_common(1)[0][0]
 
 
 def _corrected(found: Exchange, tests: int) -> float | None:

@@ -57,12 +57,18 @@ def _average(found: Average) -> str:
     count = f"{len(ratios)} host groups" + (f" published in {visible(found.source)}" if found.source else "")
     if abs(found.mean) < _LARGE:
         side = "below" if found.mean < 0 else "above"
-        said = f"is {100 * abs(found.mean):.2g} % {side} {visible(found.baseline)} on average over {count}"
-        ends = f"{100 * (ratios[0] - 1):+.2g} % to {100 * (ratios[-1] - 1):+.2g} %"
+        said = f"is {_percent(abs(found.mean))} {side} {visible(found.baseline)} on average over {count}"
+        ends = f"{_percent(ratios[0] - 1, '+')} to {_percent(ratios[-1] - 1, '+')}"
     else:
         said = f"is {RATIO.number(found.mean + 1)} times {visible(found.baseline)} on average over {count}"
         ends = f"{RATIO.number(ratios[0])} to {RATIO.number(ratios[-1])} times"
     return f"{_of(found.metric, found.ranks)}: {visible(found.placement)} {said} ({ends}; {_judged(found.p)})"
+
+
+def _percent(fraction: float, sign: str = "") -> str:
+    """``4.1 %``, ``0.23 %`` or ``99 %``."""
+    digits = 0 if abs(fraction) >= 0.0995 else 1 if abs(fraction) >= 0.00995 else 2
+    return f"{100 * fraction:{sign}.{digits}f} %"
 
 
 def _of(metric: Metric, ranks: int | None) -> str:
