@@ -62,6 +62,8 @@ static void describe(const struct run *run) {
     describe_loops("contention_loops", &CONTENTION);
     output_header("pair_seconds", "one way: half of a round trip by the sender's clock");
     output_header("bandwidth_bytes", "%zu", BANDWIDTH.bytes);
+    output_header("checked_lengths",
+                  "ends of all messages; all bytes of one round trip of each pair");
     output_header("columns.core_pairs", "from to latency_seconds bandwidth_seconds class level");
     output_header("columns.contention",
                   "from to other_from other_to seconds_alone seconds_together");

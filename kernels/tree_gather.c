@@ -11,6 +11,7 @@
 #include "buffers.h"
 #include "clock.h"
 #include "kernel.h"
+#include "output.h"
 #include "tree/tree.h"
 
 #include <mpi.h>
@@ -95,6 +96,8 @@ static void describe(const struct run *run) {
     (void)run;
     tree_list_describe(&trees);
     baseline_describe();
+    output_header("checked_lengths",
+                  "ends of all blocks; all bytes of the last of calls back to back");
 }
 
 static const struct kernel_option options[] = {

@@ -8,6 +8,7 @@ import pytest
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import AT_MOST, NOT_COMPARABLE
+from mpicampaign.compare.hpcc import RANDOM_RING, hpcc_results, interpolated, whole_system
 from mpicampaign.compare.published import with_published
 from mpicampaign.compare.rows import Row
 from mpicampaign.presentation import ReferenceChoice
@@ -16,6 +17,7 @@ from mpicampaign.reference import load_reference
 from mpicampaign.show.cells import placement_name
 from mpicampaign.show.make import to_terminal
 from mpicampaign.show.sentences import note_text
+from mpicampaign.show.view import View
 
 PUBLISHED = {"random_ring_bandwidth": "GB/s", "hpl_flops_per_process": "Gflop/s", "balance": "byte/kflop"}
 
@@ -119,6 +121,40 @@ def test_reference_blas_is_refused() -> None:
     assert notes(row, NOT_COMPARABLE) == [
         "no balance: HPL used reference BLAS: its rate is that of the library, not of the machine"
     ]
+
+
+def test_the_part_of_a_random_ring_within_nodes_is_left_out_of_what_crosses_between_them() -> None:
+    """NEC SX-6+, 32 processes on 4 nodes: the paper takes a quarter, which of 31 neighbours are 7."""
+    hosts = ("n1", "n2", "n3", "n4")
+    runs = [hpcc(repeat, order, hpl=8.375e9, ring=0.672e9, ranks=32) for order in (1, 2) for repeat in (1, 2)]
+    runs = [replace(run, hosts=hosts, attributes={"adapters": "2"}) for run in runs]
+    [row] = balances(*runs)
+    crossing = 0.672e9 * 24 / 31
+    for column, value in {
+        "random_ring_within": 7 / 31,
+        "random_ring_between": crossing,
+        "random_ring_of_node": 8 * crossing,
+        "random_ring_of_adapter": 4 * crossing,
+        "balance_between": crossing / 8.375e9,
+    }.items():
+        assert values(row)[column] == pytest.approx((value, value)), column
+    alone = [replace(hpl_run(repeat, 1000), hosts=("n1", "n2")) for repeat in (1, 2)]
+    assert "random_ring_within" not in values(balances(*alone)[0])
+    uneven = [replace(run, hosts=hosts[:3], attributes={}) for run in runs]
+    assert "random_ring_within" not in values(balances(*uneven)[0])
+
+
+def test_the_balance_at_a_stated_rate_lies_between_two_results_and_is_marked() -> None:
+    comparison = with_published(compare([]), [ReferenceChoice("hpcc-2005")])
+    found = interpolated(hpcc_results(comparison), whole_system(RANDOM_RING, "hpl_flops"), 1e12)
+    shown = {low.system: (low.placement, high.placement, 1000 * value) for low, high, value in found}
+    assert shown.keys() == {"NEC SX-6 IXS", "IBM HPS", "Cray X1"}
+    below, above, value = shown["NEC SX-6 IXS"]
+    assert (below, above) == ("128x1", "192x1")
+    assert 57.6 < value < 60.7
+    records = [hpcc(repeat, 2000, ranks=ranks) for ranks in (100, 200) for repeat in (1, 2)]
+    text = to_terminal(compare(records), View(balance_at=1e12))
+    assert "random ring / HPL at 1000 Gflop/s, interpolated, not measured: here 57.60 byte/kflop" in text
 
 
 def hpl_run(repeat: int, order: int, ranks: int = 4) -> Record:

@@ -17,6 +17,7 @@ from default_signals import popen_with_default_signals
 
 pytestmark = pytest.mark.slow
 
+KERNELS = Path(__file__).parents[1] / "kernels"
 # Stands for a compiler wrapper: it says who it is, and leaves that in what it compiles.
 WRAPPER = """#!/bin/bash
 case $1 in -show | --version | --showme:version | -v) echo "{mpi}" && exit ;; esac
@@ -120,3 +121,26 @@ def test_a_killed_build_leaves_nothing(spaced: Systems, tmp_path: Path, number: 
     spaced.call("build")
     assert spaced.built() == ["Open MPI"]
     assert list(spaced.folder.glob("build/*/building-*")) == []
+
+
+def test_a_relative_compiler_wrapper_is_one_from_where_make_was_called(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "mpicc").touch(0o755)
+    call = [
+        "make",
+        "-n",
+        "-C",
+        str(KERNELS),
+        "MPICC=bin/mpicc -cc=gcc",
+        f"BUILD={tmp_path}",
+        f"{tmp_path}/stream",
+    ]
+    said = subprocess.run(
+        call,
+        cwd=tmp_path,
+        env={**os.environ, "PWD": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert f"{tmp_path}/bin/mpicc -cc=gcc -std=c11" in said.stdout

@@ -41,6 +41,13 @@ def test_never_more_bytes_are_checked_than_timed(build: Build) -> None:
     assert (metadata["bytes_timed"], metadata["bytes_checked"]) == (str(timed), str(checked))
 
 
+@pytest.mark.parametrize("kernel", ["tree_gather", "core_pairs"])
+def test_the_output_says_what_of_the_timed_messages_is_checked(build: Build, kernel: str) -> None:
+    metadata = parse("kernel", build.launch(2, kernel, "--budget", "0.1").output).metadata
+    assert metadata["checked_lengths"].startswith("ends of all ")
+    assert 0 < int(metadata["bytes_checked"]) <= int(metadata["bytes_timed"])
+
+
 # --- any size
 
 

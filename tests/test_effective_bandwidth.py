@@ -92,6 +92,11 @@ def test_a_pair_that_was_measured_once_has_no_value() -> None:
     assert columns["b_eff"] == [pytest.approx(100.0)]
 
 
+def test_the_slowest_random_pattern_is_the_worst_case() -> None:
+    columns = parse("kernel", output({"random-2": 40.0, "ring-4": 10.0})).series[0].columns
+    assert columns["b_eff_random_slowest"] == [pytest.approx(40.0)]
+
+
 def test_at_lmax_only_the_longest_message_counts() -> None:
     text = output().replace(f" {LMAX} 1 5 6 ", f" {LMAX} 1 10 6 ")  # twice the loops in the same time
     columns = parse("kernel", text).series[0].columns

@@ -76,6 +76,7 @@ SAME: dict[str, Change] = {
     "time limit": of_entry(time_limit=3600),
     "time when busy": lambda c: replace(c, time_when_busy=60),
     "account": of_group(account="project"),
+    "attributes": of_group(attributes={"cpu": "Broadwell"}),
     "quality of service": of_group(qos="long"),
     "reservation": of_group(reservation="acceptance"),
     "licences": of_group(licenses="fabric:1"),

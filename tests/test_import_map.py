@@ -67,6 +67,7 @@ def test_a_map_is_typed(tmp_path: Path) -> None:
             "  green: {system: s, hosts: [cn09]}\nplacements:",
             r"map\.yaml:6: .*already in host group blue",
         ),
+        ("hosts: [", "attributes: {cpu: [a]}, hosts: [", r"map\.yaml:5: .*attributes\.cpu: must be a text"),
         ("system: s}", "sistem: s}", r"map\.yaml:10: .*unknown key 'sistem'\n +did you mean 'system'"),
     ],
 )

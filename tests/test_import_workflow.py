@@ -141,3 +141,18 @@ def test_the_outputs_of_alaska_are_accounted_for(tmp_path: Path) -> None:
     for record in records:
         ranks.setdefault(record.case, set()).add(tuple(series.ranks for series in record.series))
     assert all(len(found) == 1 for found in ranks.values())
+
+
+def test_host_groups_of_unknown_hosts_have_attributes_by_which_tables_group(
+    project: ProjectCopy, tmp_path: Path
+) -> None:
+    outputs = raw(tmp_path)
+    known = "host_groups: {g: {system: cloud, attributes: {cpu: Haswell, year: 2016}}}\n"
+    (tmp_path / "map.yaml").write_text(known + MAP)
+    project.call("import", outputs, "--map", tmp_path / "map.yaml")
+    results = project.folder / "results" / "two-hosts"
+    done = project.call("tables", "--results", results, "--by", "cpu")
+    assert "g (Haswell)" in done.stdout
+    done = project.call("tables", "--results", results, "--by", "years")
+    assert done.returncode == 2
+    assert "--by: unknown attribute (found years)\n    did you mean 'year'? known: cpu, year" in done.stderr

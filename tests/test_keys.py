@@ -144,7 +144,7 @@ def test_what_is_refused_breaks_the_rule_that_is_stated(pattern: str, message: s
 
 
 def test_a_name_that_begins_with_a_sign_is_refused_with_its_rule() -> None:
-    assert len(_stated_rules()) == 10
+    assert len(_stated_rules()) == 11
     problems, _ = check_shape(Document({"boats": {"_x": {"sail": "lug"}}}), schema_of(HARBOUR))
     assert [each.message for each in problems] == [
         "not usable as a name: it takes letters, digits and . _ + -, begins with a letter or digit, and has "

@@ -39,7 +39,7 @@ def test_placements_of_the_table_unless_others_are_chosen() -> None:
     table = compare(own())
     assert {row.placement for row in published_for(table.tables[0], [STFC])} == {"TCP"}
     assert len(published_for(table.tables[0], [STFC])) == 13
-    for qualifiers, published in (({}, 17), ({"Lmax": "1 MiB given"}, 0)):
+    for qualifiers, published in (({}, 17), ({"Lmax": "1 MiB given"}, 17), ({"Lmax": "2 MiB given"}, 0)):
         series = Series("b_eff", 8, {"b_eff": [1e9]}, qualifiers)
         runs = [synthetic.run(Case("s", "g", "any", "b"), 1, series, suite="kernel")]
         assert len(published_for(compare(runs).tables[0], [ReferenceChoice("b_eff-t3e")])) == published
@@ -106,7 +106,7 @@ def test_published_lines_are_marked_in_every_table() -> None:
         ("hpcc", Series("HPCC", 8, {"random_ring_latency": [1e-6]}), 24),
         ("hpcc", Series("HPCC", 8, {"natural_ring_latency": [1e-6]}), 0),
         ("kernel", Series("b_eff", 8, {"b_eff": [1e9]}), 17),
-        ("kernel", Series("b_eff", 8, {"b_eff": [1e9]}, {"Lmax": "1 MiB given"}), 0),
+        ("kernel", Series("b_eff", 8, {"b_eff": [1e9]}, {"Lmax": "1 MiB given"}), 17),
         ("osu", Series("PingPong", 2, {"size": [0.0], "time": [1e-6]}), 0),
         ("imb", Series("PingPong", 2, {"size": [1.0], "time": [1e-6]}), 0),
         ("imb", Series("PingPing", 2, {"size": [0.0], "time": [1e-6]}), 0),

@@ -13,6 +13,7 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_whole
 from mpicampaign.records import OK, RECORDS, Header, read_records, write_records
 from mpicampaign.selection import ALL_RUNS
+from mpicampaign.show.filter import check_attribute
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.summary import summary_text
 from mpicampaign.show.view import DEFAULT, view_of
@@ -56,14 +57,15 @@ def compared(
     Raises
     ------
     UserError
-        as `records_and_tables`, and where the selection names what no run has.
+        as `records_and_tables`, and where the selection or ``view.by`` names what no run has.
     """
     every = collect_all(folder)
     selection.check((record.case, record.repeat) for record in every)
     records = [record for record in every if selection.takes(record.case, record.repeat)]
     if not selection:
         _check_not_emptied(folder, records)
-    comparison = compare(records, view.table_sizes)
+    comparison = compare(records, view.table_sizes, view.by)
+    check_attribute(comparison)
     return records, with_published(comparison, reference)
 
 

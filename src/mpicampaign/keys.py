@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from mpicampaign.units import parse_duration, parse_size
+from mpicampaign.units import parse_duration, parse_flop_rate, parse_size
 from mpicampaign.yaml_lines import Document, lookup, shown
 
 if TYPE_CHECKING:
@@ -334,6 +334,26 @@ LINE = text(
     r"^[^\u0000-\u001f\u007f\u0085\u2028\u2029]*$",
     "must be a text of one line without control characters",
     name="line",
+)
+
+FLOP_RATE = Kind(
+    {"type": "string", "x-type": "rate of operations"},
+    lambda values, key: values.parsed(key, parse_flop_rate),
+    absent=None,
+)
+ATTRIBUTES = mapping(
+    text(*rule("not usable as the name of an attribute", "._- ", "._- ", 32)),
+    text(
+        r"^[^\u0000-\u001f\u007f\u0085\u2028\u2029]{1,64}$",
+        "must be a text of one line with 1 to 64 characters, or a number",
+        type=["string", "number"],
+    ),
+    kind_name="attributes",
+)
+ATTRIBUTES_TEXT = (
+    "What the hosts are",
+    "Names and values of your choice, by which host groups are compared. They are not part of a run.",
+    {"cpu": "Broadwell", "year": 2016, "infiniband": "FDR", "ethernet": "10 GbE", "adapters": 1},
 )
 
 

@@ -6,7 +6,7 @@ The format and its version are defined only here; docs/formats.md describes them
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.errors import UserError
@@ -39,7 +39,7 @@ class CaseEntry:
     """A case with its repeats; ``declared``: its declaration by the campaign, without the repeat.
 
     ``not_available``: why it cannot be run; ``line_rate``: the bound of its network (B/s, one direction);
-    ``core_peak``: of a core (flop/s).
+    ``core_peak``: of a core (flop/s); ``attributes``: of the host group.
     ``oversubscribed``: how many ranks share how many cores of a node, by the campaign file.
     """
 
@@ -51,6 +51,7 @@ class CaseEntry:
     declared: Mapping[str, Any]
     runs: tuple[RunEntry, ...]
     oversubscribed: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def repeats(self) -> int:
@@ -86,6 +87,8 @@ def plan_json(plan: PlanFile) -> str:
 def _case_data(entry: CaseEntry) -> dict[str, Any]:
     facts = _fields(entry, CaseEntry)
     case, runs = plain_fields(facts.pop("case")), [_fields(run, RunEntry) for run in facts.pop("runs")]
+    if not facts["attributes"]:
+        del facts["attributes"]
     return {**case, **facts, "runs": runs}
 
 
@@ -142,7 +145,8 @@ def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
         data.get("core_peak"),
         data["declared"],
     )
-    return CaseEntry(case_of(data), *facts, runs, str(data.get("oversubscribed", "")))
+    shared, attributes = str(data.get("oversubscribed", "")), dict(data.get("attributes", {}))
+    return CaseEntry(case_of(data), *facts, runs, shared, attributes)
 
 
 def case_of(data: Mapping[str, Any]) -> Case:

@@ -55,7 +55,7 @@ _KINDS: dict[str, _Kind] = {
     "verdict": (str, NoneType),
     "repeat": int,
     **dict.fromkeys(("order", "exit_status"), (int, NoneType)),
-    **dict.fromkeys(("files", "metadata", "probes"), dict),
+    **dict.fromkeys(("files", "metadata", "probes", "attributes"), dict),
     "line_rate": (int, float, NoneType),
 }
 _KINDS_OF_CASE: dict[str, _Kind] = dict.fromkeys(("system", "host_group", "placement", "benchmark"), str)
@@ -154,6 +154,7 @@ class Record:
     ranks_busy: bool = False  # its campaign ranks disturbed runs, too, as its machine is never quiet
     further: bool = False  # beyond the repeats that the campaign asks for
     probes: Probes = field(default_factory=dict)  # of the machine below the operating system
+    attributes: dict[str, str] = field(default_factory=dict)  # of its host group, as declared
 
     @property
     def sound(self) -> bool:
@@ -179,7 +180,10 @@ class Record:
 def record_to_json(record: Record) -> dict[str, Any]:
     """The record as plain JSON types; mappings and lists are the record's own, not copies."""
     case, series = plain_fields(record.case), [plain_fields(each) for each in record.series]
-    return {**plain_fields(record), "case": case, "series": series}
+    data = {**plain_fields(record), "case": case, "series": series}
+    if not record.attributes:  # most records have none
+        del data["attributes"]
+    return data
 
 
 def plain_fields(data: Any) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mpicampaign.errors import Problem, UserError, did_you_mean
-from mpicampaign.keys import Kind, Values, entry, key, schema_of
+from mpicampaign.keys import Kind, Values, entry, key, mapping, schema_of
 from mpicampaign.places import shipped
 from mpicampaign.records import plain_fields
 from mpicampaign.shape import check_shape
@@ -86,6 +86,12 @@ class Publication:
     licence: str = key(_TEXT, "Licence of the values", required=True)
     note: str = key(_TEXT, "What a reader must know to compare the values", required=True)
     address: str = key(_TEXT, "Web address")
+    same: dict[str, str] = key(
+        mapping(None, _TEXT),
+        "Benchmarks by the names of own series that measure the same",
+        "Own series have their options in their names, such as another Lmax.",
+        default={},
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

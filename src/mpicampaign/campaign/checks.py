@@ -35,7 +35,17 @@ _KINDS = {
     "benchmarks": "benchmark",
 }
 # Keys of a host group that every scheduler has.
-_FOR_ALL = {"name", "system", "hosts", "members", "cores", "node_memory", "core_peak", "fabrics"}
+_FOR_ALL = {
+    "name",
+    "system",
+    "hosts",
+    "members",
+    "cores",
+    "node_memory",
+    "core_peak",
+    "fabrics",
+    "attributes",
+}
 _NO_SELECTOR = HostGroup("", "").keys
 _INPUT_NAME, _NO_INPUT_NAME = rule("not usable as the name of an input file", "_.+-", ".+-", 128)
 _SECRET = re.compile(

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.expectation import UNTIL_KNOWN
 from mpicampaign.keys import NAME, Kind, Values, mapping, rule, sizes, text, texts
-from mpicampaign.units import parse_flop_rate, parse_rate, parse_size, parse_time_of_day
+from mpicampaign.units import parse_rate, parse_size, parse_time_of_day
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -158,11 +158,6 @@ TIME_OF_DAY = Kind(
 )
 RATE = Kind(
     {"type": "string", "x-type": "rate"}, lambda values, key: values.parsed(key, parse_rate), absent=None
-)
-FLOP_RATE = Kind(
-    {"type": "string", "x-type": "rate of operations"},
-    lambda values, key: values.parsed(key, parse_flop_rate),
-    absent=None,
 )
 NUMBER = Kind({"type": "number", "minimum": 0}, Values.get, absent=None)
 ON_OFF = Kind(

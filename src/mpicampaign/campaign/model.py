@@ -16,6 +16,9 @@ from mpicampaign.campaign.kinds import CORES as CORES
 from mpicampaign.errors import Problem
 from mpicampaign.expectation import LIMIT, Limit
 from mpicampaign.keys import (
+    ATTRIBUTES,
+    ATTRIBUTES_TEXT,
+    FLOP_RATE,
     LINE,
     NAME,
     choice,
@@ -30,7 +33,7 @@ from mpicampaign.keys import (
     table,
 )
 from mpicampaign.mpis import MPIS
-from mpicampaign.presentation import REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
+from mpicampaign.presentation import BALANCE_AT, REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
 from mpicampaign.records import NEW_SERIES, RANKED, REPEATS, UNRANKED
 from mpicampaign.schedulers import SCHEDULERS, is_local
 from mpicampaign.suites import SUITES
@@ -339,7 +342,7 @@ class HostGroup:
         "256 GiB",
     )
     core_peak: float | None = key(
-        kinds.FLOP_RATE,
+        FLOP_RATE,
         "Peak rate of a core",
         "In double precision, as its maker or its clock and vector units give it. Tables then show HPL as a "
         "fraction of it, marked as an estimate.",
@@ -348,6 +351,7 @@ class HostGroup:
     directives: tuple[str, ...] = key(
         kinds.DIRECTIVES, "Extra scheduler directives", _DIRECTIVES_TEXT, ["--mem=0"], default=[]
     )
+    attributes: dict[str, str] = key(ATTRIBUTES, *ATTRIBUTES_TEXT, default={})
     fabrics: dict[str, Fabric] = key(
         table(FABRIC, NAME),
         "Fabrics",
@@ -760,6 +764,7 @@ class Campaign:
         ["hpcc-2005"],
         [{"name": "stfc-2017", "host_groups": ["scarf15"]}],
     )
+    balance_at: float | None = key(*BALANCE_AT)
     expect: tuple[Limit, ...] = key(
         entries(LIMIT, type="array", minItems=1),
         "Acceptance contract",
@@ -782,7 +787,9 @@ class Campaign:
     @property
     def presentation(self) -> Presentation:
         """How to show its results."""
-        return Presentation(self.title, self.table_sizes, reference=self.reference)
+        return Presentation(
+            self.title, self.table_sizes, reference=self.reference, balance_at=self.balance_at
+        )
 
 
 CAMPAIGN = entry(Campaign, "", "Campaign file")

@@ -40,6 +40,12 @@ def add_names(parser: argparse.ArgumentParser, option: str, text: str) -> None:
     parser.add_argument(option, type=split_names, action="extend", default=[], metavar=LIST, help=text)
 
 
+def add_by(parser: argparse.ArgumentParser) -> None:
+    """How rows are grouped."""
+    text = "group rows by this attribute of host groups, such as cpu"
+    parser.add_argument("--by", metavar="ATTRIBUTE", default="", help=text)
+
+
 def add_json(parser: argparse.ArgumentParser) -> None:
     """Output for programs."""
     parser.add_argument("--json", action="store_true", help="print one JSON document (docs/formats.md)")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign, check_there
-from mpicampaign.cli.common import add_selection, counts, print_lines, selection_of
+from mpicampaign.cli.common import add_by, add_selection, counts, print_lines, selection_of
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import system_error_text
@@ -28,6 +29,7 @@ EXAMPLES = (
     ("mpicampaign report mine.yaml", "at any time: the results so far"),
     ("mpicampaign report mine.yaml --placement TCP,SHM", "of these runs, in results/CAMPAIGN/selected/"),
     ("mpicampaign report --map import.yaml", "of imported outputs"),
+    ("mpicampaign report mine.yaml --by infiniband", "host groups grouped by this attribute"),
     ("mpicampaign report mine.yaml --figures pdf", "figures for a paper, too"),
 )
 
@@ -36,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, or the map of an import."""
     add_campaign(parser)
     add_selection(parser)
+    add_by(parser)
     parser.add_argument("--map", type=Path, help="instead of a campaign file: the map of an import")
     recheck = "read all raw files again, even if none has changed since the last report"
     parser.add_argument("--recheck", action="store_true", help=recheck)
@@ -52,7 +55,9 @@ def run(options: argparse.Namespace) -> int:
         return _report_of_import(options)
     prepared = prepare_with_results(options.campaign, options.system)
     selection = selection_of(options)
-    print_lines(report_of(prepared, options.figures, recheck=options.recheck, selection=selection))
+    print_lines(
+        report_of(prepared, options.figures, recheck=options.recheck, selection=selection, by=options.by)
+    )
     return DONE
 
 
@@ -62,6 +67,7 @@ def report_of(
     *,
     recheck: bool = False,
     selection: RunSelection = ALL_RUNS,
+    by: str = "",
 ) -> str:
     """Write the report of a campaign, unless it is up to date; how its runs ended, and where it is.
 
@@ -74,7 +80,8 @@ def report_of(
     text = Path(prepared.campaign.file).read_text(encoding="utf-8")
     try:
         write_plan(prepared)
-        return _report(prepared.folder, prepared.campaign.presentation, text, figures, recheck, selection)
+        presentation = replace(prepared.campaign.presentation, by=by)
+        return _report(prepared.folder, presentation, text, figures, recheck, selection)
     except OSError as error:
         return _existing(prepared.folder, selection, error)
 
@@ -145,8 +152,9 @@ def _report_of_import(options: argparse.Namespace) -> int:
         hint = f"mpicampaign import FOLDER... --map {file}"
         raise UserError(Problem("nothing was imported with this map yet", printable(str(file)), hint=hint))
     figures, recheck, selection = options.figures, options.recheck, selection_of(options)
+    presentation = replace(chosen.presentation, by=options.by)
     try:
-        print_lines(_report(folder, chosen.presentation, chosen.text, figures, recheck, selection))
+        print_lines(_report(folder, presentation, chosen.text, figures, recheck, selection))
     except OSError as error:
         print_lines(_existing(folder, selection, error))
     return DONE

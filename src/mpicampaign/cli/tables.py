@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign, check_results
-from mpicampaign.cli.common import add_names, add_selection, print_lines
+from mpicampaign.cli.common import add_by, add_names, add_selection, print_lines
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.dimension import BANDWIDTH_UNITS
 from mpicampaign.errors import Problem, UserError
@@ -54,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=format_names(), default="terminal")
     parser.add_argument("--layout", choices=LAYOUTS, default=LONG, help="matrix: host groups × placements")
     add_selection(parser)
+    add_by(parser)
     add_names(parser, "--metric", "only these metrics, such as 'latency at 0 B'")
     parser.add_argument("--statistic", choices=STATISTICS, help="of the matrix layout (default: median)")
     parser.add_argument("--unit", choices=BANDWIDTH_UNITS, help="unit of bandwidths (default: MB/s)")
@@ -74,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.compare.compare import compare
-    from mpicampaign.show.filter import list_text, select
+    from mpicampaign.show.filter import check_attribute, list_text, select
     from mpicampaign.show.make import tables
 
     view = _view(options)
@@ -86,11 +87,12 @@ def run(options: argparse.Namespace) -> int:
     view = replace(view, table_sizes=tuple(_sizes(options.sizes, header)))
     if options.sizes is not None:
         _check_sizes(view.table_sizes, records)
-    comparison = compare(records, view.table_sizes)
+    comparison = compare(records, view.table_sizes, view.by)
+    check_attribute(comparison)
     if options.list:
         print_lines(list_text(comparison, _columns(TextWriter), _columns(DataWriter)))
         return DONE
-    shown = select(comparison, view.only, lambda: compare(_all_taken(records), view.table_sizes))
+    shown = select(comparison, view.only, lambda: compare(_all_taken(records), view.table_sizes, view.by))
     changes = _changes(options.since, path, header, records, view)
     _write(tables(shown, options.format, view, header.campaign, changes), options.output, options.format)
     return DONE
@@ -113,7 +115,7 @@ def _view(options: argparse.Namespace) -> View:
     columns = tuple(plain_name(name.casefold()) for name in options.columns)
     names = (options.benchmark, options.metric, options.host_group, options.placement)
     only = Filter(*map(tuple, names))
-    view = View(unit, statistic, options.decimals, si, options.layout, columns, only)
+    view = View(unit, statistic, options.decimals, si, options.layout, columns, only, by=options.by)
     problems = [
         *_contradictions(options),
         *unknown("--columns", columns, _columns(type(writer(options.format)))),

@@ -208,6 +208,7 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
         started=facts.get("started", ""),
         files=read.files,
         metadata=_metadata(facts, label, chosen),
+        attributes=_attributes(label, chosen),
     )
     if read.missing:
         return replace(record, status=MISSING, reason=_GONE)
@@ -228,6 +229,12 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
         series=read.parsed.series,
         metadata=metadata,
     )
+
+
+def _attributes(label: Label, chosen: ImportMap) -> dict[str, str]:
+    system, host_group = label.case[:2]
+    group = chosen.host_groups.get(host_group)
+    return group.attributes if group and group.system == system else {}
 
 
 def _arguments(facts: Mapping[str, str]) -> list[str] | None:

@@ -72,7 +72,8 @@ def _as_planned(record: Record, planned: dict[Case, set[str]], renamed: dict[str
     if wanted is None or record.identity in wanted or record.status not in _RESULTS or not record.identity:
         return record
     reason = "only results of another campaign file were merged"
-    return Record(record.case, record.suite, record.repeat, MISSING, reason, line_rate=record.line_rate)
+    missing = Record(record.case, record.suite, record.repeat, MISSING, reason, line_rate=record.line_rate)
+    return replace(missing, attributes=record.attributes)
 
 
 def _named(record: Record, folder: Path, renamed: dict[str, str]) -> Record:

@@ -91,14 +91,16 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
         case, suite, rate = entry.case, entry.suite, entry.line_rate
         if entry.not_available:
             record = Record(case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate)
-            records += [replace(record, repeat=run.repeat) for run in entry.runs]
+            own = dict(entry.attributes)
+            records += [replace(record, repeat=run.repeat, attributes=own) for run in entry.runs]
             continue
         declared = {OVERSUBSCRIBED: entry.oversubscribed} if entry.oversubscribed else {}
         for run in entry.runs:
             path = campaign_folder / run_path(case, run.repeat, run.identity)
             record = read_run(case, suite, RunFolder(path, run.repeat, run.order), rate)
             record = with_peak(record, entry.core_peak)
-            record = replace(record, ranks_busy=plan.busy_machine == RANKED, further=run.further)
+            busy, attributes = plan.busy_machine == RANKED, dict(entry.attributes)
+            record = replace(record, ranks_busy=busy, further=run.further, attributes=attributes)
             if submitted := submissions_text(submissions.get(record.identity, ())):
                 record = replace(record, metadata={**record.metadata, "submissions": submitted})
             records.append(replace(record, metadata={**declared, **record.metadata}) if declared else record)

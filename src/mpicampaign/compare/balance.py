@@ -9,14 +9,14 @@ nodes, MPI library and placement.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.findings import AT_MOST, NOT_COMPARABLE, Recorded
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.ranking import rank_host_groups, rank_placements
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.tables import Table
-from mpicampaign.dimension import BALANCE, BANDWIDTH, FLOPS
+from mpicampaign.dimension import BALANCE, BANDWIDTH, FLOPS, FRACTION
 from mpicampaign.grouping import grouped
 from mpicampaign.mpis import library_version
 from mpicampaign.records import MPI_LIBRARY, REFERENCE_BLAS
@@ -25,6 +25,8 @@ from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from mpicampaign.dimension import Dimension
 
 NAME = "balance"
 LARGEST_RISE = 0.05  # of HPL's rate between the two largest matrices; above it both are too small
@@ -38,6 +40,36 @@ METRICS = (
     Metric("STREAM copy per process", _COPY, BANDWIDTH, group="STREAM copy per process"),
 )
 _RATIOS = {"balance": _RING, "memory_balance": _COPY}
+
+
+# The paper's correction of section 4: on several nodes a part of the random ring stays within them.
+def _on_nodes(what: str, column: str, dimension: Dimension) -> Metric:
+    return Metric(what, column, dimension, group=what)
+
+
+_WITHIN = _on_nodes("random ring within nodes", "random_ring_within", FRACTION)
+_BETWEEN = _on_nodes("random ring between nodes / HPL", "balance_between", BALANCE)
+_OF_PROCESS = _on_nodes("random ring between nodes per process", "random_ring_between", BANDWIDTH)
+_OF_NODE = _on_nodes("random ring between nodes per node", "random_ring_of_node", BANDWIDTH)
+_OF_ADAPTER = _on_nodes("random ring between nodes per adapter", "random_ring_of_adapter", BANDWIDTH)
+ADAPTERS = "adapters"  # the attribute of host groups that counts those of a node
+
+
+class _Spread(NamedTuple):
+    """Ranks on several nodes, as many on each; ``adapters``: of a node, 0 where unknown."""
+
+    ranks: int
+    nodes: int
+    adapters: int
+
+    @property
+    def per_node(self) -> int:
+        return self.ranks // self.nodes
+
+    @property
+    def within(self) -> float:
+        """The share of a random ring's neighbours that are on the same node, on average over all rings."""
+        return (self.per_node - 1) / (self.ranks - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,9 +99,56 @@ def balance_table(tables: Iterable[Table]) -> Table | None:
     ]
     if not found:
         return None
+    found, metrics = _between_nodes(found)
     rankings = (*rank_placements(found, METRICS), *rank_host_groups(found, METRICS))
     suite = next(suite.name for suite in SUITES.values() if NAME in suite.published)
-    return Table(NAME, NAME, suite, METRICS, tuple(found), rankings)
+    return Table(NAME, NAME, suite, metrics, tuple(found), rankings)
+
+
+def _between_nodes(rows: Sequence[Row]) -> tuple[list[Row], tuple[Metric, ...]]:
+    """The rows with what crosses between nodes, where any row has several of them."""
+    spreads = [_spread(row) for row in rows]
+    more: tuple[Metric, ...] = (_WITHIN, _BETWEEN, _OF_PROCESS, _OF_NODE) if any(spreads) else ()
+    more += (_OF_ADAPTER,) if any(spread and spread.adapters for spread in spreads) else ()
+    found = [
+        replace(row, cells=(*row.cells, *(_crossing(metric, row, spread) for metric in more)))
+        for row, spread in zip(rows, spreads, strict=True)
+    ]
+    return found, (*METRICS, *more)
+
+
+def _spread(row: Row) -> _Spread | None:
+    """``None`` without a random ring between nodes, and where these have no equal numbers of ranks."""
+    counts = {len(run.hosts) for run, _ in row.curves}
+    nodes = counts.pop() if len(counts) == 1 else 0
+    if row.ranks is None or nodes < 2 or row.ranks % nodes or not _ring(row).values:
+        return None
+    adapters = row.attributes.get(ADAPTERS, "")
+    return _Spread(row.ranks, nodes, int(adapters) if adapters.isascii() and adapters.isdecimal() else 0)
+
+
+def _ring(row: Row) -> Cell:
+    return next(cell for cell in row.cells if cell.metric.column == _RING)
+
+
+def _crossing(metric: Metric, row: Row, spread: _Spread | None) -> Cell:
+    """A column of the row times the share between nodes, in each repeat."""
+    balance, ring = row.cells[0], _ring(row)
+    values: dict[int, float] = {}
+    if spread is not None:
+        between = 1 - spread.within
+        of, factor = {
+            _WITHIN: (dict.fromkeys(ring.by_repeat, 1.0), spread.within),
+            _BETWEEN: (balance.by_repeat, between),
+            _OF_PROCESS: (ring.by_repeat, between),
+            _OF_NODE: (ring.by_repeat, between * spread.per_node),
+            _OF_ADAPTER: (
+                ring.by_repeat if spread.adapters else {},
+                between * spread.per_node / max(1, spread.adapters),
+            ),
+        }[metric]
+        values = {repeat: value * factor for repeat, value in of.items()}
+    return _made(metric, values)
 
 
 def _with(column: str, rows: Iterable[Row]) -> Iterator[_Source]:
@@ -170,6 +249,10 @@ def _cell(metric: Metric, hpl: _Source, others: dict[str, _Source]) -> Cell:
         values = _ratios(other.cell.by_repeat, hpl.cell.by_repeat) if other else {}
     else:
         values = others[metric.column].cell.by_repeat if metric.column in others else {}
+    return _made(metric, values)
+
+
+def _made(metric: Metric, values: dict[int, float]) -> Cell:
     found = tuple(values.values())
     return Cell(metric, found, tuple(values), (), summarise(found) if found else None)
 

@@ -7,6 +7,7 @@ reason, so that readers see what is missing where they look for it.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.apart import oversubscribed_apart
@@ -42,23 +43,34 @@ if TYPE_CHECKING:
     from mpicampaign.records import Case, Record, Series
 
 
-def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES) -> Comparison:
+def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES, by: str = "") -> Comparison:
     """Put the records side by side.
 
     Parameters
     ----------
     records : one for each planned run, those that did not happen included
     table_sizes : message sizes (B) at which tables show bandwidth or time
+    by : an attribute of host groups; rows with the same value of it follow each other
     """
     states = find_states(records)
     records = with_causes(oversubscribed_apart(states_apart(records, states)))
+    records = _by_attribute(records, by)
     tables = []
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
         tables += [_table(benchmark, label, runs, table_sizes) for label in _labels(benchmark, runs)]
     found = balance_table(tables)
     tables += [*beside_tables(tables), *([found] if found else [])]
     systems = tuple(dict.fromkeys(record.case.system for record in records))
-    return Comparison(tuple(tables), tuple(records), tuple(table_sizes), systems, states)
+    return Comparison(tuple(tables), tuple(records), tuple(table_sizes), systems, states, by=by)
+
+
+def _by_attribute(records: Sequence[Record], by: str) -> Sequence[Record]:
+    """The records, those with one value of the attribute together; those without it last."""
+    if not by:
+        return records
+    levels = grouped(records, lambda record: record.attributes.get(by))
+    without = levels.pop(None, [])
+    return [*chain.from_iterable(levels.values()), *without]
 
 
 def _labels(benchmark: str, runs: Sequence[Record]) -> list[str]:

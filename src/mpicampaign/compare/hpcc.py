@@ -6,8 +6,10 @@ placement with one number of processes.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from operator import itemgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
 from mpicampaign.records import REFERENCE_BLAS
@@ -15,7 +17,7 @@ from mpicampaign.reference import HPCC, load_reference
 from mpicampaign.statistics.medians import median, summarise
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison
@@ -102,6 +104,30 @@ def hpcc_results(comparison: Comparison) -> tuple[HpccResult, ...]:
     platforms = grouped([*own, *published], lambda result: result.platform).values()
     ordered = sorted(platforms, key=lambda results: min(map(_order, results)))
     return tuple(result for results in ordered for result in sorted(results, key=_order))
+
+
+class Interpolated(NamedTuple):
+    """A quantity at a rate of HPL that lies between two results of a platform: not measured."""
+
+    low: HpccResult
+    high: HpccResult
+    value: float
+
+
+def interpolated(results: Iterable[HpccResult], wanted: Quantity, rate: float) -> Iterator[Interpolated]:
+    """Of each platform with results on both sides of the rate (flop/s), on logarithmic scales."""
+    for own in grouped(results, lambda result: result.platform).values():
+        points = [
+            (speed.median, found.median, result)
+            for result in own
+            if (speed := result.summary(Quantity(HPL))) and (found := result.summary(wanted))
+        ]
+        below = [point for point in points if point[0] <= rate]
+        above = [point for point in points if point[0] > rate]
+        if below and above:
+            (x0, y0, low), (x1, y1, high) = max(below, key=itemgetter(0)), min(above, key=itemgetter(0))
+            share = math.log(rate / x0) / math.log(x1 / x0)
+            yield Interpolated(low, high, y0 * (y1 / y0) ** share)
 
 
 def hpcc_rows(comparison: Comparison) -> list[Row]:

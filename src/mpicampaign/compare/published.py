@@ -39,6 +39,7 @@ def published_for(table: Table, choices: Sequence[ReferenceChoice]) -> tuple[Pub
 
 def _rows(table: Table, choice: ReferenceChoice) -> list[PublishedRow]:
     reference, benchmark = load_reference(choice.name), _published_name(table)
+    benchmark = reference.same.get(benchmark, benchmark)
     published = [value for value in reference.values if value.benchmark == benchmark]
     published = _of_placements(table, choice, published)
     if choice.host_groups:

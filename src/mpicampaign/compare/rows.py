@@ -22,6 +22,8 @@ from mpicampaign.records import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mpicampaign.compare.findings import Absence, Note
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.records import Case, Record, Series
@@ -76,6 +78,11 @@ class Row:
     judged_column: str = ""
     detail: str = ""  # what distinguishes it beyond its case
     at_most: bool = False  # its values are upper limits
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        """Of its host group, as declared."""
+        return self.records[0].attributes if self.records else {}
 
     @property
     def planned(self) -> int:

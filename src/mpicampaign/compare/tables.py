@@ -86,6 +86,7 @@ class Comparison:
     systems: tuple[str, ...]  # under test, in the order of the records
     states: States = NO_STATES  # of their machines
     references: tuple[ReferenceChoice, ...] = ()  # publications to show beside
+    by: str = ""  # the attribute of host groups by which rows are grouped
 
     @property
     def rankings(self) -> tuple[tuple[Table, Ranking], ...]:
@@ -98,9 +99,15 @@ class Comparison:
         return tuple((table, stated) for table in self.tables for stated in table.stated_rankings)
 
     def place(self, row: Row) -> str:
-        """The row's host group; with its system where there are several."""
-        case = row.case
-        return visible(f"{case.system}/{case.host_group}" if len(self.systems) > 1 else case.host_group)
+        """The row's host group; with its system where there are several, and the value it is grouped by."""
+        case, level = row.case, row.attributes.get(self.by)
+        name = f"{case.system}/{case.host_group}" if len(self.systems) > 1 else case.host_group
+        return visible(f"{name} ({level})" if level else name)
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """The names of all attributes of its host groups."""
+        return tuple(dict.fromkeys(name for record in self.records for name in record.attributes))
 
     def notes(self) -> list[tuple[Table, Row, Note]]:
         """Every note once: each table of a benchmark has those on whole runs."""

@@ -11,6 +11,8 @@ from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.host_lists import expand
 from mpicampaign.imports.facts import FACTS, FAMILIES
 from mpicampaign.keys import (
+    ATTRIBUTES,
+    ATTRIBUTES_TEXT,
     LINE,
     NAME,
     Kind,
@@ -24,7 +26,7 @@ from mpicampaign.keys import (
     sizes,
     table,
 )
-from mpicampaign.presentation import Presentation, ReferenceChoice
+from mpicampaign.presentation import BALANCE_AT, Presentation, ReferenceChoice
 from mpicampaign.reference import reference_names
 from mpicampaign.shape import check_shape
 from mpicampaign.yaml_lines import Document, printable, read_yaml, shown
@@ -56,9 +58,10 @@ class Hosts:
     hosts: tuple[str, ...] = key(
         Kind({"type": "array", "items": _HOSTS, "minItems": 1}, Values.texts, absent=()),
         "Hosts",
-        "Names without domains, or ranges such as cn[049-080].",
-        required=True,
+        "Names without domains, or ranges such as cn[049-080]. None: the rules name the runs of the group.",
+        default=[],
     )
+    attributes: dict[str, str] = key(ATTRIBUTES, *ATTRIBUTES_TEXT, default={})
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +173,7 @@ class ImportMap:
         "MB/s is 10^6 B/s. Output that prints MiB/s under another name is read as MiB/s.",
         default="MB/s",
     )
+    balance_at: float | None = key(*BALANCE_AT)
     host_groups: dict[str, Hosts] = key(
         table(entry(Hosts, "host_group", "", ""), NAME),
         "Host groups whose hosts are known",
@@ -197,7 +201,9 @@ class ImportMap:
         """What tables and report show."""
         references = tuple(map(ReferenceChoice, self.reference))
         title = self.title or self.campaign
-        return Presentation(title, self.table_sizes, unit=self.bandwidth_unit, reference=references)
+        return Presentation(
+            title, self.table_sizes, self.bandwidth_unit, references, balance_at=self.balance_at
+        )
 
     @property
     def system_of(self) -> dict[str, str]:

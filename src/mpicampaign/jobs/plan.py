@@ -262,6 +262,7 @@ def _plan_case(
         declared,
         tuple(RunEntry(each, identities[each], further=each > first) for each in range(1, count.all + 1)),
         _oversubscribed(job),
+        job.group.attributes,
         absent=program.not_available,
         disturbed=count.disturbed,
         warnings=tuple(suite.warns(request)),

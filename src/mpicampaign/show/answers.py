@@ -12,6 +12,7 @@ from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, best_first
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
 from mpicampaign.show.cells import MetricCell, name_among
+from mpicampaign.show.over_groups import attribute_lines
 from mpicampaign.show.pairs import baseline_lines, pair_sentence
 from mpicampaign.show.rankings import (
     BUSY,
@@ -144,7 +145,10 @@ def _answer(
         _title(table, metric, ranks),
         outcome(rankings) if len(quiet) > 1 else BUSY if disturbed else ALONE,
         (*said, *disturbed_sentences(disturbed, view)),
-        tuple(best_host_group(ranking, view) for ranking in host_groups if ranking.pairs),
+        (
+            *(best_host_group(ranking, view) for ranking in host_groups if ranking.pairs),
+            *attribute_lines(table, metric, ranks, view),
+        ),
         (*quiet, *(_candidate(one, one.name, best, view) for one in disturbed)),
         unit,
         tuple(rankings),

@@ -5,13 +5,17 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.balance import NAME
 from mpicampaign.compare.findings import OF_ONE_SERIES
+from mpicampaign.compare.hpcc import RANDOM_RING, hpcc_results
 from mpicampaign.compare.paired import paired
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
 from mpicampaign.show import pairs
 from mpicampaign.show.cells import published_sources, row_name
+from mpicampaign.show.charts.hpcc import interpolated_text
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
+from mpicampaign.show.over_groups import HEADING, LEGEND, over_group_lines, telling_lines
 from mpicampaign.show.rankings import BUSY, disturbed_lines, errors_text, ranking_text, stated_lines
 from mpicampaign.show.runs import condition_text, explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, note_text
@@ -27,6 +31,11 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.show.document import Node
     from mpicampaign.show.view import View
+
+
+def _interpolated(comparison: Comparison, table: Table, view: View) -> list[Node]:
+    text = interpolated_text(hpcc_results(comparison), RANDOM_RING, view) if table.label == NAME else ""
+    return _items([text] if text else [])
 
 
 def comparison_document(comparison: Comparison, view: View, *, brief: bool) -> list[Node]:
@@ -79,10 +88,12 @@ def _full_parts(comparison: Comparison, table: Table, view: View) -> Iterator[No
         yield Caption("published:")
         yield published_grid(table, view)
     yield from _published(table)
+    yield from _interpolated(comparison, table, view)
     stated = [line for one in _stated(table) for line in stated_lines(one)]
     rankings = map(ranking_text, table.rankings)
     sentences = [sentence for ranking in table.rankings for sentence in pairs.pair_sentences(ranking, view)]
-    yield from _items([*stated, *rankings, *sentences, *disturbed_lines(comparison, table, view)])
+    over = over_group_lines(table, view)
+    yield from _items([*stated, *over, *rankings, *sentences, *disturbed_lines(comparison, table, view)])
 
 
 # Brief
@@ -99,6 +110,7 @@ def _brief_parts(comparison: Comparison, table: Table, view: View) -> Iterator[N
         yield Caption(f"{group or metrics[0].name} ({', '.join(units)})")
         yield brief_grid(comparison, table, metrics, view)
     yield from _published(table)
+    yield from _interpolated(comparison, table, view)
 
 
 def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
@@ -124,6 +136,7 @@ def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
     yield from _answered("Which host group is best, by how much", of_kind[HOST_GROUPS])
     yield from _own(comparison, view)
     yield from _paired(comparison)
+    yield from _over_groups(tables, view)
     yield from _answered("Which placement is best, by how much", [*stated, *of_kind[PLACEMENTS], *busy])
 
 
@@ -135,6 +148,11 @@ def _own(comparison: Comparison, view: View) -> list[Node]:
     """The campaign's own host groups against those of others."""
     lines = pairs.own_lines(comparison, view)
     return [Heading(pairs.OWN), *_items(lines), Paragraph(pairs.own_legend(comparison))] if lines else []
+
+
+def _over_groups(tables: Sequence[Table], view: View) -> list[Node]:
+    lines = [f"{table.title}, {line}" for table in tables for line in telling_lines(table, view)]
+    return [Heading(HEADING), *_items(lines), Paragraph(LEGEND)] if lines else []
 
 
 def _paired(comparison: Comparison) -> list[Node]:

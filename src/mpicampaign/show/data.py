@@ -174,6 +174,8 @@ def long_data(comparison: Comparison, view: View = DEFAULT, changes: Changes | N
     """
     named = {plain_name(column.name): column for column in (*COLUMNS, *CHANGE_COLUMNS)}
     every = (*COLUMNS, *CHANGE_COLUMNS) if changes is not None else COLUMNS
+    if view.by:
+        every = (*every, _text(view.by, lambda line: line.row.attributes.get(view.by, "")))
     asked = dict.fromkeys([*_NAMES, *(named[name] for name in view.columns)])
     chosen = tuple(asked) if view.columns else every
     lines = _lines(comparison, changes, view)

@@ -108,6 +108,20 @@ def unknown(option: str, asked: Iterable[str], known: Sequence[str]) -> list[Pro
     ]
 
 
+def check_attribute(comparison: Comparison) -> None:
+    """Refuse to group by an attribute that no host group has.
+
+    Raises
+    ------
+    UserError
+        with those that there are.
+    """
+    if comparison.by and comparison.by not in comparison.attributes:
+        hint = _hint(comparison.by, comparison.attributes) if comparison.attributes else ""
+        hint = hint or "no host group has attributes: in the campaign file or map"
+        raise UserError(Problem("unknown attribute", key="--by", value=visible(comparison.by), hint=hint))
+
+
 def _hint(name: str, known: Sequence[str]) -> str:
     near = did_you_mean(name, known)
     listed = "known: " + ", ".join(known)

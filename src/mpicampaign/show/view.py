@@ -36,7 +36,7 @@ class View:
     """What is shown and how; made once, from the options of a call and its campaign.
 
     ``decimals``: ``None`` for the digits of each dimension. ``si``: data hold SI units in full. ``columns``:
-    of the long layout, all in use where empty. ``table_sizes``: as in `Presentation`.
+    of the long layout, all in use where empty. ``table_sizes``, ``by``, ``balance_at``: as in `Presentation`.
     """
 
     unit: str = BANDWIDTH_UNITS[0]
@@ -47,6 +47,8 @@ class View:
     columns: tuple[str, ...] = ()
     only: Filter = field(default_factory=Filter)
     table_sizes: tuple[int, ...] = TABLE_SIZES
+    by: str = ""
+    balance_at: float | None = None
 
     def number(self, value: float, dimension: Dimension) -> str:
         """The value without its unit."""
@@ -87,7 +89,8 @@ DEFAULT = View()
 
 def view_of(presentation: Presentation) -> View:
     """As a campaign file, or the map of an import, wants its results shown."""
-    return View(presentation.unit, table_sizes=presentation.table_sizes)
+    shown = presentation
+    return View(shown.unit, table_sizes=shown.table_sizes, by=shown.by, balance_at=shown.balance_at)
 
 
 def quantity(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from mpicampaign.records import IMPORTED_FROM
 from mpicampaign.show.charts.core_maps import core_maps
 from mpicampaign.show.charts.curves import by_host_group, by_placement, kernels
 from mpicampaign.show.charts.dots import at_sizes, latency, single_metrics
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Table
     from mpicampaign.show.charts.model import Chart
     from mpicampaign.show.charts.scene import Scene
+
+_FEW = 2  # host groups that one sees in a table
 
 
 def every_chart(scene: Scene, few: bool = False) -> Iterator[Chart]:
@@ -43,10 +46,17 @@ def _over_sizes(scene: Scene, table: Table, few: bool) -> Iterator[Chart]:
     if not few:
         yield from _drawn(scene, table, (*dots, *curves))
         return
-    several = len({scene.place(row) for row in table.rows}) > 1
-    yield from islice(_drawn(scene, table, (*(reversed(curves) if several else curves), *reversed(dots))), 1)
-    if table.published:
-        yield from _drawn(scene, table, dots)  # Figures 4 to 6 of the STFC report
+    places = len({scene.place(row) for row in table.rows})
+    yield from islice(
+        _drawn(scene, table, (*(reversed(curves) if places > 1 else curves), *reversed(dots))), 1
+    )
+    if table.published or (places > _FEW and _is_imported(table)):
+        yield from _drawn(scene, table, dots)  # Figures 4 and 5 of the STFC report
+
+
+def _is_imported(table: Table) -> bool:
+    """Whether all its runs are: people import in order to compare host groups, as that report does."""
+    return all(IMPORTED_FROM in run.metadata for row in table.rows for run, _ in row.curves)
 
 
 def _drawn(

@@ -25,6 +25,7 @@ from mpicampaign.compare.hpcc import (
     Quantity,
     hpcc_results,
     hpcc_rows,
+    interpolated,
     whole_system,
     with_reference_blas,
 )
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.dimension import Dimension
     from mpicampaign.show.charts.scene import Scene
+    from mpicampaign.show.view import View
 
 NAMES = {
     HPL: ("HPL", FLOPS),
@@ -312,9 +314,28 @@ def over_hpl(drawing: Drawing) -> model.ScatterChart:
     if PER_PROCESS & set(drawing.columns):
         text += " Accumulated: per process × number of processes."
     text += " Lines join results of one platform."
+    for column in drawing.columns[1:]:
+        found = interpolated_text(drawing.results, column, drawing.scene.view)
+        text += f" {found}" if found else ""
     title = f"HPCC: {drawing.title}"
     alt = f"{title}. {_alt_over_hpl(drawing)}"
     return model.ScatterChart(title, caption(drawing, text), alt, drawing.members, tuple(panels), POINTS)
+
+
+def interpolated_text(results: Iterable[HpccResult], column: str, view: View) -> str:
+    """``random ring / HPL at 1000 Gflop/s, interpolated, not measured: NEC SX-6 59.6 byte/kflop …``."""
+    name, dimension = NAMES[column]
+    if view.balance_at is None:
+        return ""
+    ratio = _ratio_of(dimension)
+    found = [
+        f"{visible(low.system)} {view.quantity(value, ratio)} ({visible(low.placement)} to "
+        f"{visible(high.placement)})"
+        for low, high, value in interpolated(results, whole_system(column, HPL), view.balance_at)
+    ]
+    rate = view.quantity(view.balance_at, FLOPS)
+    said = "; ".join(found) if found else "no platform has results on both sides"
+    return f"{name} / HPL at {rate}, interpolated, not measured: {said}."
 
 
 def _panel(drawing: Drawing, column: str, by: str, logarithmic: bool) -> model.ScatterPanel:

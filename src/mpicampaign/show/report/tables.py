@@ -13,6 +13,7 @@ from mpicampaign.dimension import RATIO
 from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.cells import NO_VALUE, STATISTICS, metric_cell, published_mark, published_sources
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Span
+from mpicampaign.show.over_groups import over_group_lines
 from mpicampaign.show.pairs import change_ratio, change_verdict
 from mpicampaign.show.rankings import absent_text, disturbed_lines, verdict
 from mpicampaign.show.runs import explained, is_offered, not_available, offered, runs_are
@@ -220,7 +221,9 @@ def _published_cell(source: Source, row: PublishedRow, metric: Metric | None) ->
 def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
     """What is tested, and what is said of disturbed runs."""
     said = disturbed_lines(source.comparison, table, source.view)
-    nodes = [*(_tested(source, table) if table.rankings else []), *([Items(said)] if said else [])]
+    over = over_group_lines(table, source.view)
+    nodes: list[PageNode] = [Items(tuple(over))] if over else []
+    nodes += [*(_tested(source, table) if table.rankings else []), *([Items(said)] if said else [])]
     return [Heading(table.title, 3), *nodes] if nodes else []
 
 
