@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.statistics.best import may_be_best
 from mpicampaign.statistics.comparisons import compare_pairs
+from mpicampaign.statistics.one_and_others import may_be_best
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
