@@ -4,8 +4,10 @@ Each pair has the probability of its own test: the larger of Mann and Whitney's 
 in `mpicampaign.statistics.comparisons`. With two groups that is the only test. Of more groups, the pairs with
 one in common depend on each other positively, so that these steps keep 5 %:
 
-- *May it be the best?* Not if, for some r, r others are better with p of at most 2 r / m of 5 %, m of them
-  (Simes, one-sided; for m = 1 two-sided, since that is the pair's own test).
+- *May it be the best?* Of its m pairs those count in which the other is better. The r-th smallest p of them,
+  times m / 2r (1 / r for m = 1), is the chance of r so far ahead; the smallest of these chances counts
+  (Simes). Groups are excluded by the steps of Benjamini and Hochberg on it. The true best is excluded in at
+  most 5 % of cases; so is any group if all are alike.
 - *Which differ?* Those of the r-th smallest p if it is at most 5 % / (m - r + 1), and all smaller ones
   (Hochberg).
 
@@ -16,7 +18,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.statistics.comparisons import LEVEL, compare_pairs
+from mpicampaign.statistics.comparisons import LEVEL, by_steps, compare_pairs
 from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:
@@ -32,17 +34,20 @@ def may_be_best(groups: Sequence[Sequence[float]], lower_is_better: bool) -> lis
     ----------
     groups : the values of every group, one for each repeat
     """
-    return [place for place in range(len(groups)) if not _is_beaten(groups, place, lower_is_better)]
+    chances = ((place, _chance(groups, place, lower_is_better)) for place in range(len(groups)))
+    excluded = by_steps({place: chance for place, chance in chances if chance is not None})
+    return [place for place in range(len(groups)) if excluded.get(place, 1) > LEVEL + _ROUNDING]
 
 
-def _is_beaten(groups: Sequence[Sequence[float]], place: int, lower_is_better: bool) -> bool:
+def _chance(groups: Sequence[Sequence[float]], place: int, lower_is_better: bool) -> float | None:
+    """The chance that others are as far ahead of the group; ``None`` where none is ahead."""
     sign = -1 if lower_is_better else 1
     own, middle = groups[place], sign * median(groups[place])
     others = [group for index, group in enumerate(groups) if index != place]
     tested = [(group, p) for group in others if (p := alone(own, group)) is not None]
     better = sorted(p for group, p in tested if sign * median(group) > middle)
-    steps = (p * max(len(tested), 2) / (2 * r) for r, p in enumerate(better, start=1))
-    return any(corrected <= LEVEL + _ROUNDING for corrected in steps)
+    m = max(len(tested), 2)
+    return min((p * m / (2 * r) for r, p in enumerate(better, start=1)), default=None)
 
 
 def differ_from(one: Sequence[float], others: Sequence[Sequence[float]]) -> list[bool | None]:
