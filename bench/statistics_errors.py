@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from common import usually
 
-from mpicampaign.statistics.comparisons import LEVEL
+from mpicampaign.statistics.comparisons import LEVEL, compare_pairs
 from mpicampaign.statistics.one_and_others import alone, differ_from, may_be_best
 from mpicampaign.statistics.whole_runs import off
 
@@ -79,14 +79,42 @@ def rates(draw: _Draw, cases: int) -> list[float]:
 
 
 def one_and_others(cases: int, source: np.random.Generator) -> None:
-    print(
-        "Groups, repeats, noise, the last is higher by: pair alone, one against each, first not the best, any not"
-    )
+    print("Groups, repeats, noise, the last is higher by: pair, one against each, best: first out, any out")
     kinds: dict[str, Noise] = {**NOISES, "two modes": two_modes}
     for k, n, (name, noise) in product((2, 3, 5, 13), (5, 6, 10), kinds.items()):
         for step in (1.0, 1.1) if name == "normal" else (1.0,):
             found = rates(groups_of(source, noise, k, n, step, 0.05), cases)
             print(f"  {k:2} {n:2} {name:12} {step - 1:4.0%}  " + "  ".join(f"{one:.3f}" for one in found))
+
+
+# Groups measured one after the other
+
+
+def stays(source: np.random.Generator, runs: int) -> Array:
+    """Two modes, a quarter apart, with stays of six runs in the mean."""
+    changes = source.random(runs) < 1 / 6
+    return np.log1p((np.cumsum(changes) + source.integers(0, 2)) % 2 / 4)
+
+
+def drift(_source: np.random.Generator, runs: int) -> Array:
+    """20 % from the first run to the last."""
+    return np.linspace(0, np.log(1.2), runs)
+
+
+def one_after_the_other(cases: int, source: np.random.Generator) -> None:
+    print(
+        "Groups of 6 that are alike, noise 2 %: any pair called different in turn, in alternation; best out"
+    )
+    for (name, course), k in product({"stays": stays, "drift": drift}.items(), (2, 4)):
+        found = np.zeros(4)
+        for _ in range(cases):
+            values = np.exp(course(source, 6 * k) + normal(source, 6 * k, 0.02))
+            for place, groups in enumerate((values.reshape(k, 6), values.reshape(6, k).T)):
+                lists = [list(map(float, group)) for group in groups]
+                pairs = compare_pairs(lists).differences.values()
+                found[place] += any(pair.significant for pair in pairs)
+                found[2 + place] += 0 not in may_be_best(lists, lower_is_better=False)
+        print(f"  {name} {k:2}  " + "  ".join(f"{one:.3f}" for one in found / cases))
 
 
 # Whole runs
@@ -119,6 +147,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--seed", type=int, default=29)
     options = parser.parse_args(arguments)
     source = np.random.default_rng(options.seed)
+    one_after_the_other(options.cases, source)
     whole_runs(options.cases, source)
     one_and_others(options.cases, source)
 

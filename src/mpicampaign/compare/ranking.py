@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.in_turn import in_turn
 from mpicampaign.statistics.comparisons import compare_pairs
 from mpicampaign.statistics.one_and_others import may_be_best
 from mpicampaign.text import visible
@@ -55,6 +56,11 @@ class Pair:
         """How many times larger the larger median is, at least 1; ``None`` where the smaller is 0."""
         medians = sorted((self.better.median, self.worse.median))
         return medians[1] / medians[0] if medians[0] else None
+
+    @property
+    def in_turn(self) -> bool | None:
+        """Whether one was measured after the other, so that no test is valid; ``None``: unknown."""
+        return in_turn(self.better.row, self.worse.row)
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,10 @@ def pair_sentence(pair: Pair, view: View) -> str:
     """
     better, worse = (valued(one, view) for one in (pair.better, pair.worse))
     found = pair.difference
-    if found.significant is None:
+    if pair.in_turn:
+        ranges = " and ".join(_range(one, view) for one in (pair.better, pair.worse))
+        text = f"{contrast(pair, better, worse)} (repeats {ranges}); measured one after the other: not tested"
+    elif found.significant is None:
         text = f"{better} and {worse}: too few repeats to compare them ({found.reason})"
     elif found.significant:
         text = f"{contrast(pair, better, worse)}; {_certainty(pair)}"
@@ -102,6 +105,13 @@ def is_time(metric: Metric) -> bool:
 def valued(contestant: Contestant, view: View) -> str:
     """``SHM-1 (0.17 µs)``."""
     return f"{contestant.name} ({view.quantity(contestant.median, contestant.cell.metric.dimension)})"
+
+
+def _range(one: Contestant, view: View) -> str:
+    ends = (
+        view.number(end, one.cell.metric.dimension) for end in (min(one.cell.values), max(one.cell.values))
+    )
+    return " to ".join(ends)
 
 
 def _counts(pair: Pair) -> str:

@@ -145,8 +145,9 @@ def condition_note(table: Table) -> str:
 
 
 def notices(comparison: Comparison) -> Iterable[str]:
-    """Whether the machine was quiet, which runs count nowhere, what is not proved or not available."""
+    """What tests assume of imports, whether the machine was quiet, which runs count nowhere, what is not proved."""
     runs = comparison.records
+    yield from _in_turn(comparison)
     yield from filter(None, [quiet_text(runs), help_text(runs)])
     counts = run_counts(runs)
     lost = [f"{counts[kind]} {kind}" for kind in (FAILED, CONTRADICTED) if counts.get(kind)]
@@ -162,6 +163,21 @@ def notices(comparison: Comparison) -> Iterable[str]:
     yield from (f"{one}." for one in absent[:_ABSENT])
     if len(absent) > _ABSENT:
         yield f"{len(absent) - _ABSENT} more placements are not available: see Left out and in doubt."
+
+
+def _in_turn(comparison: Comparison) -> Iterable[str]:
+    """Of imported groups that are tested: which were measured one after the other, and of which that is unknown."""
+    pairs = [
+        pair for _, ranking in comparison.rankings for pair in ranking.pairs if pair.difference.p is not None
+    ]
+    known = Counter(pair.in_turn for pair in pairs)
+    if known[True]:
+        yield (
+            f"{known[True]} of {len(pairs)} pairs of imported groups were measured one after the other: what "
+            "changed meanwhile looks like a difference between them, and no p covers it."
+        )
+    if known[None]:
+        yield "When imported repeats were measured is not known: tests assume that their groups alternated."
 
 
 def quiet_text(records: Iterable[Record]) -> str:

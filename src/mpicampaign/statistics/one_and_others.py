@@ -5,8 +5,7 @@ in `mpicampaign.statistics.comparisons`. With two groups that is the only test. 
 one in common depend on each other positively, so that these steps keep 5 %:
 
 - *May it be the best?* Of its m pairs those count in which the other is better. The r-th smallest p of them,
-  times m / 2r (1 / r for m = 1), is the chance of r so far ahead; the smallest of these chances counts
-  (Simes). Groups are excluded by the steps of Benjamini and Hochberg on it. The true best is excluded in at
+  times (m + 1) / 2r, is at least the chance of r so far ahead; the smallest of these chances counts (Simes). Groups are excluded by the steps of Benjamini and Hochberg on it. The true best is excluded in at
   most 5 % of cases; so is any group if all are alike.
 - *Which differ?* Those of the r-th smallest p if it is at most 5 % / (m - r + 1), and all smaller ones
   (Hochberg).
@@ -46,8 +45,7 @@ def _chance(groups: Sequence[Sequence[float]], place: int, lower_is_better: bool
     others = [group for index, group in enumerate(groups) if index != place]
     tested = [(group, p) for group in others if (p := alone(own, group)) is not None]
     better = sorted(p for group, p in tested if sign * median(group) > middle)
-    m = max(len(tested), 2)
-    return min((p * m / (2 * r) for r, p in enumerate(better, start=1)), default=None)
+    return min((p * (len(tested) + 1) / (2 * r) for r, p in enumerate(better, start=1)), default=None)
 
 
 def differ_from(one: Sequence[float], others: Sequence[Sequence[float]]) -> list[bool | None]:
