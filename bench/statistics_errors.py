@@ -102,9 +102,7 @@ def drift(_source: np.random.Generator, runs: int) -> Array:
 
 
 def one_after_the_other(cases: int, source: np.random.Generator) -> None:
-    print(
-        "Groups of 6 that are alike, noise 2 %: any pair called different in turn, in alternation; best out"
-    )
+    print("Like groups of 6, noise 2 %, in turn and in alternation: any called different; best out")
     for (name, course), k in product({"stays": stays, "drift": drift}.items(), (2, 4)):
         found = np.zeros(4)
         for _ in range(cases):

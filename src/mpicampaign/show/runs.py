@@ -145,7 +145,7 @@ def condition_note(table: Table) -> str:
 
 
 def notices(comparison: Comparison) -> Iterable[str]:
-    """What tests assume of imports, whether the machine was quiet, which runs count nowhere, what is not proved."""
+    """What tests of imports assume, whether the machine was quiet, what is left out or not proved."""
     runs = comparison.records
     yield from _in_turn(comparison)
     yield from filter(None, [quiet_text(runs), help_text(runs)])
@@ -166,10 +166,9 @@ def notices(comparison: Comparison) -> Iterable[str]:
 
 
 def _in_turn(comparison: Comparison) -> Iterable[str]:
-    """Of imported groups that are tested: which were measured one after the other, and of which that is unknown."""
-    pairs = [
-        pair for _, ranking in comparison.rankings for pair in ranking.pairs if pair.difference.p is not None
-    ]
+    """Which tested pairs of imported groups did not alternate, or that it is unknown."""
+    found = [pair for _, ranking in comparison.rankings for pair in ranking.pairs]
+    pairs = [pair for pair in found if pair.difference.p is not None]
     known = Counter(pair.in_turn for pair in pairs)
     if known[True]:
         yield (

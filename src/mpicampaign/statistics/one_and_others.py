@@ -5,8 +5,9 @@ in `mpicampaign.statistics.comparisons`. With two groups that is the only test. 
 one in common depend on each other positively, so that these steps keep 5 %:
 
 - *May it be the best?* Of its m pairs those count in which the other is better. The r-th smallest p of them,
-  times (m + 1) / 2r, is at least the chance of r so far ahead; the smallest of these chances counts (Simes). Groups are excluded by the steps of Benjamini and Hochberg on it. The true best is excluded in at
-  most 5 % of cases; so is any group if all are alike.
+  times (m + 1) / 2r, is at least the chance of r so far ahead; the smallest of these chances counts (Simes).
+  Groups are excluded by the steps of Benjamini and Hochberg on it. The true best is excluded in at most 5 %
+  of cases; so is any group if all are alike.
 - *Which differ?* Those of the r-th smallest p if it is at most 5 % / (m - r + 1), and all smaller ones
   (Hochberg).
 
