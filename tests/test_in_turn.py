@@ -9,7 +9,7 @@ import synthetic
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import IMPORTED_FROM, Case, Record
-from mpicampaign.show.pairs import pair_sentence
+from mpicampaign.show.pairs import certainty_of_best, pair_sentence
 from mpicampaign.show.summary import summary
 from mpicampaign.show.view import DEFAULT
 
@@ -37,7 +37,8 @@ def test_what_is_said_of_the_time(hour: int, imported: bool, said: str) -> None:
     comparison = compare(runs_of("A", 1e-6, 1, imported) + runs_of("B", 2e-6, hour, imported))
     first = summary(comparison).notices[0]
     assert said in first if said else IN_TURN not in first and UNKNOWN not in first
-    text = pair_sentence(comparison.rankings[0][1].pairs[0], DEFAULT)
-    assert ("not tested" in text) == (said == IN_TURN)
+    pair = comparison.rankings[0][1].pairs[0]
+    text = f"{pair_sentence(pair, DEFAULT)} {certainty_of_best([pair])}"
+    assert ("not tested" in text and "Not tested" in text) == (said == IN_TURN)
     if said == IN_TURN:
         assert "p = " not in text and "real" not in text and "repeats " in text

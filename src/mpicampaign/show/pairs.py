@@ -142,6 +142,8 @@ def pair_sentences(ranking: Ranking, view: View) -> tuple[str, ...]:
 
 def certainty_of_best(pairs: Sequence[Pair]) -> str:
     """How sure it is that the best is better than these."""
+    if any(pair.in_turn for pair in pairs):
+        return "Not tested: they were measured one after the other, and what changed meanwhile may be the reason."
     if all(abs(pair.difference.effect) == 1 for pair in pairs):
         counts = {one.cell.n for pair in pairs for one in (pair.better, pair.worse)}
         every = f"All {counts.pop()} repeats" if len(counts) == 1 else "All repeats"
