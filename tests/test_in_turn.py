@@ -35,7 +35,7 @@ def runs_of(placement: str, time: float, first_hour: int, imported: bool) -> lis
 )
 def test_what_is_said_of_the_time(hour: int, imported: bool, said: str) -> None:
     comparison = compare(runs_of("A", 1e-6, 1, imported) + runs_of("B", 2e-6, hour, imported))
-    first = summary(comparison).notices[0]
+    first = summary(comparison).lead
     assert said in first if said else IN_TURN not in first and UNKNOWN not in first
     pair = comparison.rankings[0][1].pairs[0]
     text = f"{pair_sentence(pair, DEFAULT)} {certainty_of_best([pair])}"

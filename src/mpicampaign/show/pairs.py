@@ -10,7 +10,7 @@ from mpicampaign.dimension import RATIO, TIME
 from mpicampaign.grouping import grouped
 from mpicampaign.show.view import DEFAULT, percent, probability
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL
-from mpicampaign.text import visible
+from mpicampaign.text import listed, visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -50,8 +50,7 @@ def pair_sentence(pair: Pair, view: View) -> str:
     better, worse = (valued(one, view) for one in (pair.better, pair.worse))
     found = pair.difference
     if pair.in_turn:
-        ranges = " and ".join(_range(one, view) for one in (pair.better, pair.worse))
-        text = f"{contrast(pair, better, worse)} (repeats {ranges}); measured one after the other: not tested"
+        text = f"{better} and {worse}: {_untested(pair, view)}"
     elif found.significant is None:
         text = f"{better} and {worse}: too few repeats to compare them ({found.reason})"
     elif found.significant:
@@ -107,11 +106,15 @@ def valued(contestant: Contestant, view: View) -> str:
     return f"{contestant.name} ({view.quantity(contestant.median, contestant.cell.metric.dimension)})"
 
 
-def _range(one: Contestant, view: View) -> str:
-    ends = (
-        view.number(end, one.cell.metric.dimension) for end in (min(one.cell.values), max(one.cell.values))
-    )
-    return " to ".join(ends)
+def _untested(pair: Pair, view: View) -> str:
+    """Ratio and ranges of two that were measured one after the other."""
+    dimension = pair.better.cell.metric.dimension
+    ranges = [
+        " to ".join(view.number(end(one.cell.values), dimension) for end in (min, max))
+        for one in (pair.better, pair.worse)
+    ]
+    factor = f"a factor of {RATIO.number(pair.factor)}, " if pair.factor else ""
+    return f"{factor}repeats {listed(ranges)}; measured one after the other: not tested"
 
 
 def _counts(pair: Pair) -> str:
@@ -143,7 +146,7 @@ def pair_sentences(ranking: Ranking, view: View) -> tuple[str, ...]:
 def certainty_of_best(pairs: Sequence[Pair]) -> str:
     """How sure it is that the best is better than these."""
     if any(pair.in_turn for pair in pairs):
-        return "Not tested: they were measured one after the other, and what changed meanwhile may be the reason."
+        return "Not tested: what changed between their measurements may be the reason."
     if all(abs(pair.difference.effect) == 1 for pair in pairs):
         counts = {one.cell.n for pair in pairs for one in (pair.better, pair.worse)}
         every = f"All {counts.pop()} repeats" if len(counts) == 1 else "All repeats"

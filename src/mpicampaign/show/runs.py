@@ -145,9 +145,8 @@ def condition_note(table: Table) -> str:
 
 
 def notices(comparison: Comparison) -> Iterable[str]:
-    """What tests of imports assume, whether the machine was quiet, what is left out or not proved."""
+    """Whether the machine was quiet, which runs count nowhere, what is not proved or not available."""
     runs = comparison.records
-    yield from _in_turn(comparison)
     yield from filter(None, [quiet_text(runs), help_text(runs)])
     counts = run_counts(runs)
     lost = [f"{counts[kind]} {kind}" for kind in (FAILED, CONTRADICTED) if counts.get(kind)]
@@ -163,20 +162,6 @@ def notices(comparison: Comparison) -> Iterable[str]:
     yield from (f"{one}." for one in absent[:_ABSENT])
     if len(absent) > _ABSENT:
         yield f"{len(absent) - _ABSENT} more placements are not available: see Left out and in doubt."
-
-
-def _in_turn(comparison: Comparison) -> Iterable[str]:
-    """Which tested pairs of imported groups did not alternate, or that it is unknown."""
-    found = [pair for _, ranking in comparison.rankings for pair in ranking.pairs]
-    pairs = [pair for pair in found if pair.difference.p is not None]
-    known = Counter(pair.in_turn for pair in pairs)
-    if known[True]:
-        yield (
-            f"{known[True]} of {len(pairs)} pairs of imported groups were measured one after the other: what "
-            "changed meanwhile looks like a difference between them, and no p covers it."
-        )
-    if known[None]:
-        yield "When imported repeats were measured is not known: tests assume that their groups alternated."
 
 
 def quiet_text(records: Iterable[Record]) -> str:

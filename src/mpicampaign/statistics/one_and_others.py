@@ -5,9 +5,9 @@ in `mpicampaign.statistics.comparisons`. With two groups that is the only test. 
 one in common depend on each other positively, so that these steps keep 5 %:
 
 - *May it be the best?* Of its m pairs those count in which the other is better. The r-th smallest p of them,
-  times (m + 1) / 2r, is at least the chance of r so far ahead; the smallest of these chances counts (Simes).
-  Groups are excluded by the steps of Benjamini and Hochberg on it. The true best is excluded in at most 5 %
-  of cases; so is any group if all are alike.
+  times m / 2r, is the chance of r so far ahead ((m + 1) / 2r for one and two pairs); the smallest of these
+  chances counts (Simes). Groups are excluded by the steps of Benjamini and Hochberg on it. The true best is
+  excluded in at most 5 % of cases; so is any group if all are alike.
 - *Which differ?* Those of the r-th smallest p if it is at most 5 % / (m - r + 1), and all smaller ones
   (Hochberg).
 
@@ -46,7 +46,8 @@ def _chance(groups: Sequence[Sequence[float]], place: int, lower_is_better: bool
     others = [group for index, group in enumerate(groups) if index != place]
     tested = [(group, p) for group in others if (p := alone(own, group)) is not None]
     better = sorted(p for group, p in tested if sign * median(group) > middle)
-    return min((p * (len(tested) + 1) / (2 * r) for r, p in enumerate(better, start=1)), default=None)
+    m = max(len(tested), min(len(tested) + 1, 3))
+    return min((p * m / (2 * r) for r, p in enumerate(better, start=1)), default=None)
 
 
 def differ_from(one: Sequence[float], others: Sequence[Sequence[float]]) -> list[bool | None]:
