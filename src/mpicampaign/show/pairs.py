@@ -49,10 +49,10 @@ def pair_sentence(pair: Pair, view: View) -> str:
     """
     better, worse = (valued(one, view) for one in (pair.better, pair.worse))
     found = pair.difference
-    if pair.in_turn:
-        text = f"{better} and {worse}: {_untested(pair, view)}"
-    elif found.significant is None:
+    if found.significant is None:
         text = f"{better} and {worse}: too few repeats to compare them ({found.reason})"
+    elif pair.in_turn:
+        text = f"{better} and {worse}: {_untested(pair, view)}"
     elif found.significant:
         text = f"{contrast(pair, better, worse)}; {_certainty(pair)}"
     elif abs(found.effect) == 1:
