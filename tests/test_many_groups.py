@@ -12,7 +12,6 @@ from functools import cache
 import numpy as np
 import pytest
 
-from mpicampaign.statistics.best import may_be_best
 from mpicampaign.statistics.comparisons import (
     FAMILY_WISE,
     MOST,
@@ -20,7 +19,7 @@ from mpicampaign.statistics.comparisons import (
     share_of_level,
     share_of_pairs,
 )
-from mpicampaign.statistics.one_against_each import by_chance, differ_from
+from mpicampaign.statistics.one_and_others import alone, differ_from, may_be_best
 
 Groups = list[list[float]]
 
@@ -155,8 +154,25 @@ def test_errors(k: int, n: int) -> None:
     print(f"{k} groups of {n}: steps of 20 % shown {shown(k, n, 1.2):.2f}, of 5 % {shown(k, n, 1.05):.2f}")
 
 
-def test_how_many_may_be_far_off_by_chance() -> None:
-    assert [by_chance(5, 5, m) for m in (1, 7, 12, 23, 39)] == [1, 1, 2, 2, 3]
+def test_of_two_groups_there_is_one_test() -> None:
+    """It finds about 0.8 at a difference of 10 %, noise of 5 % and 6 repeats, whatever is asked."""
+    called = []
+    for one, other in draws(equal, [1.0, 1.1], 6, 200):
+        pair = compare_pairs([one, other]).differences[0, 1]
+        assert differ_from(one, [other]) == differ_from(other, [one]) == [pair.significant]
+        assert (len(may_be_best([one, other], lower_is_better=False)) == 1) is pair.significant
+        called.append(bool(pair.significant))
+    assert sum(called) / len(called) > 0.7
+
+
+def test_five_separated_repeats_among_thirteen_groups() -> None:
+    """p is 0.0079 of each pair at best: enough for the best, and where at least 7 of 12 differ."""
+    groups = separated(13, 5)
+    assert may_be_best(groups, lower_is_better=True) == [0]
+    assert differ_from(groups[0], groups[1:]) == [True] * 12
+    mixed = [groups[0]] * 6 + groups[1:7]
+    assert differ_from(groups[0], mixed) == [False] * 6 + [None] * 6
+    assert alone(groups[0], groups[1]) == pytest.approx(2 / 252)
 
 
 @pytest.mark.parametrize("fewest", [4, 5, 6, 10])

@@ -207,7 +207,7 @@ class WholeRun(Note):
     """A run differs from the others over its sweep.
 
     ``ratio``: its values divided by the medians of all, on average; ``largest``: where it is furthest,
-    ``size`` (B).
+    ``size`` (B). ``scatter``: that of the other runs, as a fraction, where it is too large to judge.
     """
 
     kind: str = OFF
@@ -215,6 +215,7 @@ class WholeRun(Note):
     ratio: float
     largest: float
     size: int
+    scatter: float | None
     job: RepeatJob
 
 

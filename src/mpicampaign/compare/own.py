@@ -1,7 +1,7 @@
 """The campaign's own host groups against each of other systems, per placement: measured, merged or published.
 
 Own are the runs of this campaign; those of merged bundles are of other systems. One own host group and all
-measured others of a placement are one family (`mpicampaign.statistics.one_against_each`). Published values
+measured others of a placement are one family (`mpicampaign.statistics.one_and_others`). Published values
 are single, so that a ratio is all that can be said.
 """
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.ranking import TIE
 from mpicampaign.records import MERGED_FROM
-from mpicampaign.statistics.one_against_each import differ_from
+from mpicampaign.statistics.one_and_others import differ_from
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:

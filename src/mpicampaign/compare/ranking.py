@@ -10,8 +10,9 @@ import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.statistics.best import may_be_best
+from mpicampaign.compare.in_turn import in_turn
 from mpicampaign.statistics.comparisons import FEWEST, compare_pairs
+from mpicampaign.statistics.one_and_others import may_be_best
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -66,6 +67,11 @@ class Pair:
         """How many times larger the larger median is, at least 1; ``None`` where the smaller is 0."""
         medians = sorted((self.better.median, self.worse.median))
         return medians[1] / medians[0] if medians[0] else None
+
+    @property
+    def in_turn(self) -> bool | None:
+        """Whether one was measured after the other, so that no test is valid; ``None``: unknown."""
+        return in_turn(self.better.row, self.worse.row)
 
     @property
     def small(self) -> bool:

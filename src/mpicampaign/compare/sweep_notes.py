@@ -58,12 +58,19 @@ def find(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> 
     notes = [_modes(metric.dimension, stretch, len(sizes), runs) for stretch in found]
     named = {o.position for o in far if len(o.sizes) > 1}
     named |= {bands.lone for stretch in found for bands in stretch.splits.values() if bands.lone is not None}
-    off = [_whole_run(column, sizes, rows, runs, p) for p in runs_off(rows) if p not in named]
+    whole = runs_off(rows)
+    scatter = None if whole.judged else whole.scatter
+    off = [_whole_run(column, sizes, rows, runs, p, scatter) for p in whole.positions if p not in named]
     return Sweep(column, found, far, (*notes, *off, *_far_off(column, far, runs)))
 
 
 def _whole_run(
-    what: str, sizes: Sequence[int], rows: Sequence[Sequence[float]], runs: Sequence[Record], position: int
+    what: str,
+    sizes: Sequence[int],
+    rows: Sequence[Sequence[float]],
+    runs: Sequence[Record],
+    position: int,
+    scatter: float | None,
 ) -> WholeRun:
     run = runs[position]
     known = ((size, row) for size, row in zip(sizes, rows, strict=True) if min(row) > 0)
@@ -72,7 +79,13 @@ def _whole_run(
     furthest = max(logarithms, key=lambda size: abs(logarithms[size]))
     mean = math.exp(fmean(logarithms.values()))
     return WholeRun(
-        what=what, ratio=mean, largest=ratios[furthest], size=furthest, job=_job(run), repeats=(run.repeat,)
+        what=what,
+        ratio=mean,
+        largest=ratios[furthest],
+        size=furthest,
+        scatter=scatter,
+        job=_job(run),
+        repeats=(run.repeat,),
     )
 
 

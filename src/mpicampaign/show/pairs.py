@@ -53,6 +53,8 @@ def pair_sentence(pair: Pair, view: View) -> str:
     found = pair.difference
     if found.significant is None:
         text = f"{better} and {worse}: too few repeats to compare them ({found.reason})"
+    elif pair.in_turn:
+        text = f"{better} and {worse}: {_untested(pair, view)}"
     elif found.significant:
         text = f"{contrast(pair, better, worse)}; {_certainty(pair)}{'; a tie' if pair.tied else ''}"
     elif abs(found.effect) == 1:
@@ -106,6 +108,17 @@ def valued(contestant: Contestant, view: View) -> str:
     return f"{contestant.name} ({view.quantity(contestant.median, contestant.cell.metric.dimension)})"
 
 
+def _untested(pair: Pair, view: View) -> str:
+    """Ratio and ranges of two that were measured one after the other."""
+    dimension = pair.better.cell.metric.dimension
+    ranges = [
+        " to ".join(view.number(end(one.cell.values), dimension) for end in (min, max))
+        for one in (pair.better, pair.worse)
+    ]
+    factor = f"a factor of {RATIO.number(pair.factor)}, " if pair.factor else ""
+    return f"{factor}repeats {listed(ranges)}; measured one after the other: not tested"
+
+
 def _counts(pair: Pair) -> str:
     return f"{pair.better.cell.n} and {pair.worse.cell.n} repeats"
 
@@ -134,6 +147,8 @@ def pair_sentences(ranking: Ranking, view: View) -> tuple[str, ...]:
 
 def certainty_of_best(pairs: Sequence[Pair]) -> str:
     """How sure it is that the best is better than these."""
+    if any(pair.in_turn for pair in pairs):
+        return "Not tested: what changed between their measurements may be the reason."
     if all(abs(pair.difference.effect) == 1 for pair in pairs):
         counts = {one.cell.n for pair in pairs for one in (pair.better, pair.worse)}
         every = f"All {counts.pop()} repeats" if len(counts) == 1 else "All repeats"

@@ -185,6 +185,8 @@ def _whole_run(found: findings.WholeRun) -> str:
     whose = f"; job {_job(found.job)}" if found.job.number else ""
     average = f"{quantity(found.ratio, RATIO)} the median of the repeats on average over the sizes"
     furthest = f"{quantity(found.largest, RATIO)} at {format_size(found.size)}"
+    if found.scatter is not None:
+        furthest += f"; not judged: the other runs scatter by {rough_percent(found.scatter)}"
     return f"its {found.what} is {average}, {furthest}{whose}"
 
 

@@ -5,6 +5,7 @@ The page's first screen and the terminal's last one are made of it.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -47,8 +48,19 @@ def summary(comparison: Comparison, view: View = DEFAULT) -> KeyResults:
 
 def _lead(comparison: Comparison, found: Sequence[Answer], paired: Sequence[str]) -> str:
     if found:
-        return lead(comparison, found)
+        return ". ".join([*_assumed(comparison), lead(comparison, found)])
     return PAIRED if paired else "No run gave a value that counts"
+
+
+def _assumed(comparison: Comparison) -> Iterable[str]:
+    """What tests assume of imported groups: that they alternated, which is false or unknown."""
+    found = [pair for _, ranking in comparison.rankings for pair in ranking.pairs]
+    known = Counter(pair.in_turn for pair in found if pair.difference.p is not None)
+    if known[True]:
+        pairs = f"{known[True]} of {known.total()} pairs" if known.total() > known[True] else "The groups"
+        yield f"{pairs} were measured one after the other: what changed meanwhile may be their difference"
+    if known[None]:
+        yield "When imported repeats were measured is not known: tests assume that their groups alternated"
 
 
 # As text

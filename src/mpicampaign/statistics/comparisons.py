@@ -49,6 +49,7 @@ LEVEL = 0.05
 _ROUNDING = 1e-12
 
 Probability = TypeVar("Probability", float, "npt.NDArray[np.float64]")
+Key = TypeVar("Key")
 Pair = tuple[int, int]  # positions of two groups, the smaller first
 
 
@@ -203,12 +204,14 @@ def _ties(groups: Sequence[Sequence[float]], member: npt.NDArray[np.bool_]) -> n
 
 def _by_share(ranks: Mapping[Pair, float], means: Mapping[Pair, float]) -> dict[Pair, float]:
     """The larger of each pair's probabilities by the steps of Benjamini and Hochberg."""
-    by_ranks, by_means = _steps(ranks), _steps(means)
+    by_ranks, by_means = by_steps(ranks), by_steps(means)
     return {pair: max(by_ranks[pair], by_means[pair]) for pair in ranks}
 
 
-def _steps(alone: Mapping[Pair, float]) -> dict[Pair, float]:
-    corrected, smallest = {}, 1.0
+def by_steps(alone: Mapping[Key, float]) -> dict[Key, float]:
+    """Each probability among all of them, by the steps of Benjamini and Hochberg."""
+    corrected: dict[Key, float] = {}
+    smallest = 1.0
     in_order = sorted(alone, key=alone.__getitem__)
     for place in range(len(in_order), 0, -1):
         pair = in_order[place - 1]
