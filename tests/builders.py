@@ -54,7 +54,7 @@ class AnyMachine:
     condition_of: Callable[..., str] = lambda case, repeat, identity: ""
     begun: Callable[..., bool] = lambda case, repeat, identity: False
     is_known: Callable[..., bool] = lambda case, suite, identities: False
-    blocks: Callable[..., int] = lambda cases: 0
+    blocks: Callable[..., dict[Any, int]] = lambda cases: {}
 
 
 MACHINE = AnyMachine()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.identity import identity
 from mpicampaign.jobs.prepare import ThisMachine, prepare
-from mpicampaign.records import DISTURBED, OK, Record
+from mpicampaign.records import DISTURBED, OK, ROUND_TRIP, Record
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import read_evidence
@@ -59,30 +59,29 @@ class MachineWithResults(ThisMachine):
         folders = (RunFolder(self.run_folder(case, number, named), number) for number, named in repeats)
         return is_known([read_run(case, suite, folder) for folder in folders])
 
-    def blocks(self, cases: Sequence[Repeated]) -> int:
+    def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:
         """Whole blocks: when the last one is made, the next one follows while a case lacks repeats there.
 
-        Cases without any result, which nobody can make, hold nothing up.
+        Cases without any probed run, such as those that cannot be run here, take no part.
         """
         from mpicampaign.compare.states import find_states
 
         made = max((self._further_begun(each) for each in cases), default=0)
         runs = {each.case: self._ended_runs(each, made) for each in cases}
-        whole = all(
-            len(runs[each.case]) == each.planned + min(made, each.limit) for each in cases if runs[each.case]
-        )
+        part = [each for each in cases if any(ROUND_TRIP in run.probes for run in runs[each.case])]
+        whole = all(len(runs[each.case]) == each.planned + min(made, each.limit) for each in part)
         if not (made or whole):
-            return 0
-        states = find_states([run for of_case in runs.values() for run in of_case])
+            return {}
+        states = find_states([run for each in part for run in runs[each.case]])
         if not states.names:
-            return 0
-        counts = {case: [states.name_of(run) for run in found if run.counts] for case, found in runs.items()}
+            return {}
         lacks = any(
-            counts[each.case].count(states.headline) < each.planned and made < each.limit
-            for each in cases
-            if runs[each.case]
+            sum(run.counts and states.name_of(run) == states.headline for run in runs[each.case])
+            < each.planned
+            and made < each.limit
+            for each in part
         )
-        return made + (whole and lacks)
+        return {each.case: min(made + (whole and lacks), each.limit) for each in part}
 
     def _further_begun(self, each: Repeated) -> int:
         """The number of the last further repeat that was begun."""

@@ -125,8 +125,8 @@ class Machine(Protocol):
     def is_known(self, case: Case, suite: str, identities: Sequence[str], /) -> bool:
         """Whether these repeats know their case well enough."""
 
-    def blocks(self, cases: Sequence[Repeated], /) -> int:
-        """How many further repeats of every case are due, since the machine alternates between states."""
+    def blocks(self, cases: Sequence[Repeated], /) -> Mapping[Case, int]:
+        """How many further repeats of each case are due, since the machine alternates between states."""
 
 
 def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str = "") -> tuple[str, ...]:
@@ -193,21 +193,21 @@ def _with_blocks(
 ) -> tuple[list[PlannedCase], list[Run], int]:
     """The cases and runs with as many further repeats of all as the states of the machine ask for."""
     first = {run.case: run for run in runs}
-    repeated = {
-        each.case: Repeated(
-            each.case,
-            each.repeats,
-            limit_in_states(campaign, each.repeats),
-            _Identities(each.declared).__getitem__,
-        )
-        for each in cases
-        if each.case in first
-    }
-    blocks = machine.blocks(list(repeated.values()))
+    blocks = machine.blocks(
+        [
+            Repeated(
+                each.case,
+                each.repeats,
+                limit_in_states(campaign, each.repeats),
+                _Identities(each.declared).__getitem__,
+            )
+            for each in cases
+            if each.case in first
+        ]
+    )
     found, more = [], list[Run]()
     for each in cases:
-        one = repeated.get(each.case)
-        due = one.planned + min(blocks, one.limit) if one else 0
+        due = each.repeats + blocks.get(each.case, 0)
         declared = _Identities(each.declared)
         entries = [
             RunEntry(number, declared[number], further=True) for number in range(len(each.runs) + 1, due + 1)
@@ -223,7 +223,7 @@ def _with_blocks(
             for entry in entries
         ]
         found.append(replace(each, runs=(*each.runs, *entries), addable=max(each.addable - len(entries), 0)))
-    return found, [*runs, *more], blocks
+    return found, [*runs, *more], max(blocks.values(), default=0)
 
 
 def cases_of(campaign: Campaign, entry: MatrixEntry) -> list[Case]:

@@ -76,8 +76,8 @@ class ThisMachine:
     def is_known(self, case: Case, suite: str, identities: Sequence[str]) -> bool:
         return False
 
-    def blocks(self, cases: Sequence[Repeated]) -> int:
-        return 0
+    def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:
+        return {}
 
     def run_folder(self, case: Case, repeat: int, identity: str) -> Path:
         return self.folder / run_path(case, repeat, identity)
