@@ -247,3 +247,8 @@ def test_a_lasting_change_is_one_curve_with_its_cause() -> None:
     [curve] = history("nnnnfff")
     assert causes(curve, 4) == (Cause("round trip of a cache line", "60 to 64 ns", "300 to 310 ns"),)
     assert [curve.key.placement for curve in history("nnnnnnn")] == ["SHM"]
+
+
+def test_hosts_of_two_systems_with_one_name_are_two() -> None:
+    elsewhere = [replace(one, case=replace(one.case, system="there")) for one in runs("ffffff")]
+    assert find_states([*runs("nnnnnn"), *elsewhere]).names == ()

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mpicampaign.grouping import grouped
 from mpicampaign.records import CLOCK_RATE, COPY
 from mpicampaign.statistics.medians import median
 
@@ -24,8 +25,11 @@ _FEWEST = 3  # runs of a node that say what is usual there
 
 def with_causes(records: Sequence[Record]) -> list[Record]:
     """The records, with what was slow in a run as its metadata."""
-    usual = {kind: _usual(records, kind) for kind in (CLOCK_RATE, COPY)}
-    return [_with_causes(record, usual) for record in records]
+    usual = {
+        system: {kind: _usual(runs, kind) for kind in (CLOCK_RATE, COPY)}
+        for system, runs in grouped(records, lambda record: record.case.system).items()
+    }
+    return [_with_causes(record, usual[record.case.system]) for record in records]
 
 
 def _usual(records: Sequence[Record], kind: str) -> dict[str, float]:

@@ -35,10 +35,16 @@ class Place:
     change began.
     """
 
+    system: str
     name: str
     bands: tuple[tuple[float, float], ...]
     alternates: bool
     changed: str = ""
+
+    def probed(self, record: Record) -> list[float]:
+        """The round trips (s) that the run probed at this place; hosts of two systems may have one name."""
+        of = record.probes.get(ROUND_TRIP, {}) if record.case.system == self.system else {}
+        return of.get(self.name, [])
 
     def state_of(self, values: Iterable[float]) -> int | None:
         """The state that holds all values; None where they are of several, or of none."""
@@ -63,11 +69,9 @@ class States:
 
     def name_of(self, record: Record) -> str:
         """The state that the run was in throughout."""
-        probed = record.probes.get(ROUND_TRIP, {})
-        known = [place for place in self.places if place.name in probed]
-        if not known:
+        found = {place.state_of(probed) for place in self.places if (probed := place.probed(record))}
+        if not found:
             return NOT_PROBED
-        found = {place.state_of(probed[place.name]) for place in known}
         number = found.pop() if len(found) == 1 else None
         return UNKNOWN if number is None else self.names[number]
 
@@ -77,7 +81,7 @@ NO_STATES = States(())
 
 def find_states(records: Sequence[Record]) -> States:
     """The states of all places that the runs probed."""
-    places = [_place(name, runs) for name, runs in _runs_by_place(records).items()]
+    places = [_place(*place, runs) for place, runs in _runs_by_place(records).items()]
     several = tuple(place for place in places if len(place.bands) > 1)
     if not several:
         return NO_STATES
@@ -96,18 +100,18 @@ def _names(places: Sequence[Place]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _runs_by_place(records: Iterable[Record]) -> dict[str, list[Record]]:
-    """The runs of each place in the order of their begin."""
-    found: dict[str, list[Record]] = {}
+def _runs_by_place(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
+    """The runs of each system and place in the order of their begin."""
+    found: dict[tuple[str, str], list[Record]] = {}
     for record in sorted(records, key=lambda record: (record.started, record.order or 0)):
         for name in record.probes.get(ROUND_TRIP, {}):
-            found.setdefault(name, []).append(record)
+            found.setdefault((record.case.system, name), []).append(record)
     return found
 
 
-def _place(name: str, runs: Sequence[Record]) -> Place:
+def _place(system: str, name: str, runs: Sequence[Record]) -> Place:
     values = [run.probes[ROUND_TRIP][name] for run in runs]
-    place = Place(name, _bands(values), alternates=False)
+    place = Place(system, name, _bands(values), alternates=False)
     known = [
         (state, run)
         for state, run in zip(map(place.state_of, values), runs, strict=True)
@@ -199,10 +203,8 @@ def states_in_time(records: Sequence[Record]) -> States:
 
 def lasting_text(record: Record, states: States) -> str | None:
     """``45 to 67 ns``: the round trips of the run's state, where the states changed for good; else None."""
-    probed = record.probes.get(ROUND_TRIP, {})
-    for place in states.places:
-        number = None if states.names or place.name not in probed else place.state_of(probed[place.name])
-        if number is not None:
+    for place in () if states.names else states.places:
+        if (number := place.state_of(place.probed(record))) is not None:
             return nanoseconds(place.bands[number])
     return None
 

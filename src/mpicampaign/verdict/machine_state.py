@@ -119,9 +119,11 @@ def distance(one: Rank, other: Rank) -> str:
 def mark_distances(records: Iterable[Record]) -> list[Record]:
     """The records; those of one socket whose ranks are as far apart as other sockets are contradicted."""
     records = list(records)
-    found = ((host, *_distances(host, records)) for host in _hosts(records))
-    farther = {host: min(beyond) for host, within, beyond in found if are_apart(within, beyond)}
-    return [_judged(record, farther) for record in records]
+    farther = {}
+    for system, runs in grouped(records, lambda record: record.case.system).items():
+        found = ((host, *_distances(host, runs)) for host in _hosts(runs))
+        farther[system] = {host: min(beyond) for host, within, beyond in found if are_apart(within, beyond)}
+    return [_judged(record, farther[record.case.system]) for record in records]
 
 
 def are_apart(within: Sequence[float], beyond: Sequence[float]) -> bool | None:
@@ -133,7 +135,8 @@ def are_apart(within: Sequence[float], beyond: Sequence[float]) -> bool | None:
 
 def undivided(records: Sequence[Record]) -> list[tuple[str, float, float]]:
     """Hosts whose declared sockets are no farther apart than their cores, with the median round trips (s)."""
-    found = ((host, *_distances(host, records)) for host in _hosts(records))
+    systems = grouped(records, lambda record: record.case.system).values()
+    found = ((host, *_distances(host, runs)) for runs in systems for host in _hosts(runs))
     return [
         (host, median(within), median(beyond))
         for host, within, beyond in found
