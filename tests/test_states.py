@@ -252,3 +252,12 @@ def test_a_lasting_change_is_one_curve_with_its_cause() -> None:
 def test_hosts_of_two_systems_with_one_name_are_two() -> None:
     elsewhere = [replace(one, case=replace(one.case, system="there")) for one in runs("ffffff")]
     assert find_states([*runs("nnnnnn"), *elsewhere]).names == ()
+
+
+def test_the_same_distance_has_one_name_everywhere() -> None:
+    elsewhere = [replace(one, case=replace(one.case, system="there")) for one in runs("fnfnfn")]
+    siblings = [replace(one, probes={ROUND_TRIP: {PLACE: [28e-9]}}) for one in runs("nnn", "SHM-1")]
+    found = [*runs("nfnfnf"), *siblings, *runs("fff", "SHM-1"), *elsewhere]
+    states = find_states(found)
+    assert states.names == ("30 ns apart", "60 ns apart", "300 ns apart")
+    assert [states.name_of(run) for run in elsewhere[:2]] == ["300 ns apart", "60 ns apart"]

@@ -40,11 +40,17 @@ class Place:
     bands: tuple[tuple[float, float], ...]
     alternates: bool
     changed: str = ""
+    names: tuple[str, ...] = ()  # of the states
 
     def probed(self, record: Record) -> list[float]:
         """The round trips (s) that the run probed at this place; hosts of two systems may have one name."""
         of = record.probes.get(ROUND_TRIP, {}) if record.case.system == self.system else {}
         return of.get(self.name, [])
+
+    def name_of(self, values: Iterable[float]) -> str:
+        """The name of the state that holds all values."""
+        number = self.state_of(values)
+        return UNKNOWN if number is None else self.names[number]
 
     def state_of(self, values: Iterable[float]) -> int | None:
         """The state that holds all values; None where they are of several, or of none."""
@@ -69,11 +75,10 @@ class States:
 
     def name_of(self, record: Record) -> str:
         """The state that the run was in throughout."""
-        found = {place.state_of(probed) for place in self.places if (probed := place.probed(record))}
+        found = {place.name_of(probed) for place in self.places if (probed := place.probed(record))}
         if not found:
             return NOT_PROBED
-        number = found.pop() if len(found) == 1 else None
-        return UNKNOWN if number is None else self.names[number]
+        return found.pop() if len(found) == 1 else UNKNOWN
 
 
 NO_STATES = States(())
@@ -85,19 +90,33 @@ def find_states(records: Sequence[Record]) -> States:
     several = tuple(place for place in places if len(place.bands) > 1)
     if not several:
         return NO_STATES
-    states = States(several, _names(several))
+    several = _named(several)
+    nearest = sorted(
+        (band, name) for place in several for band, name in zip(place.bands, place.names, strict=True)
+    )
+    states = States(several, tuple(dict.fromkeys(name for _, name in nearest)))
     return replace(states, headline=_headline(states, records))
 
 
-def _names(places: Sequence[Place]) -> tuple[str, ...]:
-    """``60 ns apart``: of the place with most states, with as many digits as tell them apart."""
-    most = max(places, key=lambda place: len(place.bands))
-    middles = [1e9 * math.sqrt(low * high) for low, high in most.bands]
+def _named(places: Sequence[Place]) -> tuple[Place, ...]:
+    """The places with the names of their states, ``60 ns apart``; near bands of several places share one."""
+    middles = sorted(_middle(band) for place in places for band in place.bands)
+    alike: list[list[float]] = []
+    for middle in middles:
+        if not alike or middle > GAP * alike[-1][-1]:
+            alike.append([])
+        alike[-1].append(middle)
+    names: list[str] = []
     for digits in (1, 2, 3):
-        names = dict.fromkeys(f"{float(f'{middle:.{digits}g}'):g} ns apart" for middle in middles)
-        if len(names) == len(middles):
+        names = [f"{float(f'{1e9 * _middle((own[0], own[-1])):.{digits}g}'):g} ns apart" for own in alike]
+        if len(set(names)) == len(names):
             break
-    return tuple(names)
+    of = {middle: name for own, name in zip(alike, names, strict=True) for middle in own}
+    return tuple(replace(place, names=tuple(of[_middle(band)] for band in place.bands)) for place in places)
+
+
+def _middle(band: tuple[float, float]) -> float:
+    return math.sqrt(band[0] * band[1])
 
 
 def _runs_by_place(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:

@@ -200,7 +200,7 @@ def state_texts(comparison: Comparison) -> Iterable[str]:
     states = comparison.states
     for place in states.places:
         took = listed(
-            [f"{nanoseconds(band)} ({name})" for band, name in zip(place.bands, states.names, strict=False)]
+            [f"{nanoseconds(band)} ({name})" for band, name in zip(place.bands, place.names, strict=True)]
         )
         then = f"it changed last with the run of {place.changed}"
         if place.alternates:
