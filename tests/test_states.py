@@ -19,7 +19,7 @@ from mpicampaign.history.curves import Cause, Curve, curves_of
 from mpicampaign.history.rows import COLUMNS, schema
 from mpicampaign.jobs.further import Repeated
 from mpicampaign.jobs.plan_text import further_text
-from mpicampaign.records import CLOCK_RATE, COPY, OK, ROUND_TRIP, VERIFIED, Case, Record, Series
+from mpicampaign.records import CLOCK_RATE, COPY, MERGED_FROM, OK, ROUND_TRIP, VERIFIED, Case, Record, Series
 from mpicampaign.show.runs import notices
 from mpicampaign.show.sentences import note_text
 from mpicampaign.verdict.evidence import HEADER
@@ -249,13 +249,13 @@ def test_a_lasting_change_is_one_curve_with_its_cause() -> None:
     assert [curve.key.placement for curve in history("nnnnnnn")] == ["SHM"]
 
 
-def test_hosts_of_two_systems_with_one_name_are_two() -> None:
-    elsewhere = [replace(one, case=replace(one.case, system="there")) for one in runs("ffffff")]
+def test_hosts_of_two_sites_with_one_name_are_two() -> None:
+    elsewhere = [replace(one, metadata={MERGED_FROM: "there"}) for one in runs("ffffff")]
     assert find_states([*runs("nnnnnn"), *elsewhere]).names == ()
 
 
 def test_the_same_distance_has_one_name_everywhere() -> None:
-    elsewhere = [replace(one, case=replace(one.case, system="there")) for one in runs("fnfnfn")]
+    elsewhere = [replace(one, metadata={MERGED_FROM: "there"}) for one in runs("fnfnfn")]
     siblings = [replace(one, probes={ROUND_TRIP: {PLACE: [28e-9]}}) for one in runs("nnn", "SHM-1")]
     found = [*runs("nfnfnf"), *siblings, *runs("fff", "SHM-1"), *elsewhere]
     states = find_states(found)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.grouping import grouped
 from mpicampaign.records import CLOCK_RATE, COPY
 from mpicampaign.statistics.medians import median
+from mpicampaign.verdict.machine_state import site_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,10 +27,10 @@ _FEWEST = 3  # runs of a node that say what is usual there
 def with_causes(records: Sequence[Record]) -> list[Record]:
     """The records, with what was slow in a run as its metadata."""
     usual = {
-        system: {kind: _usual(runs, kind) for kind in (CLOCK_RATE, COPY)}
-        for system, runs in grouped(records, lambda record: record.case.system).items()
+        site: {kind: _usual(runs, kind) for kind in (CLOCK_RATE, COPY)}
+        for site, runs in grouped(records, site_of).items()
     }
-    return [_with_causes(record, usual[record.case.system]) for record in records]
+    return [_with_causes(record, usual[site_of(record)]) for record in records]
 
 
 def _usual(records: Sequence[Record], kind: str) -> dict[str, float]:

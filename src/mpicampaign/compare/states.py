@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.grouping import grouped
 from mpicampaign.records import MISSING, NOT_AVAILABLE, OTHER_STATE, ROUND_TRIP
-from mpicampaign.verdict.machine_state import FEWEST, GAP
+from mpicampaign.verdict.machine_state import FEWEST, GAP, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,14 +28,14 @@ UNKNOWN, NOT_PROBED = "distance changed", "not probed"
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """One place of the probes, a host with a distance of its CPUs; its states, fastest first.
+    """One place of the probes, a host of a site with a distance of its CPUs; its states, fastest first.
 
     ``bands``: the least and the largest round trip (s) of each state. ``alternates``: whether runs return
     to states that were left; else the state changed for good. ``changed``: when the first run after the last
     change began.
     """
 
-    system: str
+    site: str
     name: str
     bands: tuple[tuple[float, float], ...]
     alternates: bool
@@ -43,8 +43,8 @@ class Place:
     names: tuple[str, ...] = ()  # of the states
 
     def probed(self, record: Record) -> list[float]:
-        """The round trips (s) that the run probed at this place; hosts of two systems may have one name."""
-        of = record.probes.get(ROUND_TRIP, {}) if record.case.system == self.system else {}
+        """The round trips (s) that the run probed at this place."""
+        of = record.probes.get(ROUND_TRIP, {}) if site_of(record) == self.site else {}
         return of.get(self.name, [])
 
     def name_of(self, values: Iterable[float]) -> str:
@@ -120,17 +120,17 @@ def _middle(band: tuple[float, float]) -> float:
 
 
 def _runs_by_place(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
-    """The runs of each system and place in the order of their begin."""
+    """The runs of each site and place in the order of their begin."""
     found: dict[tuple[str, str], list[Record]] = {}
     for record in sorted(records, key=lambda record: (record.started, record.order or 0)):
         for name in record.probes.get(ROUND_TRIP, {}):
-            found.setdefault((record.case.system, name), []).append(record)
+            found.setdefault((site_of(record), name), []).append(record)
     return found
 
 
-def _place(system: str, name: str, runs: Sequence[Record]) -> Place:
+def _place(site: str, name: str, runs: Sequence[Record]) -> Place:
     values = [run.probes[ROUND_TRIP][name] for run in runs]
-    place = Place(system, name, _bands(values), alternates=False)
+    place = Place(site, name, _bands(values), alternates=False)
     known = [
         (state, run)
         for state, run in zip(map(place.state_of, values), runs, strict=True)

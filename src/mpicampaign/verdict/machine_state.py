@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
-from mpicampaign.records import CLOCK_RATE, CONTRADICTED, COPY, ROUND_TRIP
+from mpicampaign.records import CLOCK_RATE, CONTRADICTED, COPY, MERGED_FROM, ROUND_TRIP
 from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:
@@ -116,14 +116,19 @@ def distance(one: Rank, other: Rank) -> str:
 # ---- labels that the distance contradicts
 
 
+def site_of(record: Record) -> str:
+    """Whose bundle the run came with, empty for own runs: hosts of two sites may have one name."""
+    return record.metadata.get(MERGED_FROM, "")
+
+
 def mark_distances(records: Iterable[Record]) -> list[Record]:
     """The records; those of one socket whose ranks are as far apart as other sockets are contradicted."""
     records = list(records)
     farther = {}
-    for system, runs in grouped(records, lambda record: record.case.system).items():
+    for site, runs in grouped(records, site_of).items():
         found = ((host, *_distances(host, runs)) for host in _hosts(runs))
-        farther[system] = {host: min(beyond) for host, within, beyond in found if are_apart(within, beyond)}
-    return [_judged(record, farther[record.case.system]) for record in records]
+        farther[site] = {host: min(beyond) for host, within, beyond in found if are_apart(within, beyond)}
+    return [_judged(record, farther[site_of(record)]) for record in records]
 
 
 def are_apart(within: Sequence[float], beyond: Sequence[float]) -> bool | None:
@@ -135,8 +140,8 @@ def are_apart(within: Sequence[float], beyond: Sequence[float]) -> bool | None:
 
 def undivided(records: Sequence[Record]) -> list[tuple[str, float, float]]:
     """Hosts whose declared sockets are no farther apart than their cores, with the median round trips (s)."""
-    systems = grouped(records, lambda record: record.case.system).values()
-    found = ((host, *_distances(host, runs)) for runs in systems for host in _hosts(runs))
+    sites = grouped(records, site_of).values()
+    found = ((host, *_distances(host, runs)) for runs in sites for host in _hosts(runs))
     return [
         (host, median(within), median(beyond))
         for host, within, beyond in found
