@@ -75,8 +75,9 @@ def main() -> None:
             both = [pair(folder / f"{size}-{i}", size, str(library), first=i % 2) for i in range(PAIRS)]
             alike = [pair for pair in both if max(pair) < OTHER_STATE * min(pair)]
             print(f"{len(both) - len(alike)} of {len(both)} pairs are of two states")
-            with_it, without = zip(*alike, strict=True)
-            paired(f"{size} B, time of a message", with_it, without, LIMIT)
+            if alike:
+                with_it, without = zip(*alike, strict=True)
+                paired(f"{size} B, time of a message", with_it, without, LIMIT)
         print_probes(folder)
 
 

@@ -12,7 +12,7 @@ from history_data import FIRST, name_of
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import SLOW_CLOCK, SLOW_MEMORY
-from mpicampaign.compare.states import NOT_PROBED, UNKNOWN, find_states, round_trips_text
+from mpicampaign.compare.states import NOT_PROBED, SWITCH, UNKNOWN, find_states, round_trips_text
 from mpicampaign.execution.conditions import MachineWithResults
 from mpicampaign.history.changes import causes
 from mpicampaign.history.curves import Cause, Curve, curves_of
@@ -23,6 +23,12 @@ from mpicampaign.records import CLOCK_RATE, COPY, MERGED_FROM, OK, ROUND_TRIP, V
 from mpicampaign.show.runs import notices
 from mpicampaign.show.sentences import note_text
 from mpicampaign.verdict.evidence import HEADER
+
+
+@pytest.fixture(autouse=True)
+def with_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(SWITCH)
+
 
 PLACE = "node1, same socket"
 NEAR, FAR = (60e-9, 64e-9), (300e-9, 310e-9)

@@ -379,7 +379,8 @@ class MiniCluster:
     def _user_environment(self) -> dict[str, str]:
         path = f"{Path(sys.prefix) / 'bin'}:{SYSTEM_PATH}"
         user = {"HOME": str(self.home), "USER": layout.USER, "LOGNAME": layout.USER, "SHELL": "/bin/bash"}
-        return {"PATH": path, "LC_ALL": "C.UTF-8", **user}
+        own = {name: value for name, value in os.environ.items() if name == "MPICAMPAIGN_STATES"}
+        return {"PATH": path, "LC_ALL": "C.UTF-8", **user, **own}
 
     def _head_space(self) -> Space:
         if self._head is None:

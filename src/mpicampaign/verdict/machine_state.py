@@ -122,13 +122,28 @@ def site_of(record: Record) -> str:
 
 
 def mark_distances(records: Iterable[Record]) -> list[Record]:
-    """The records; those of one socket whose ranks are as far apart as other sockets are contradicted."""
+    """The records; cases of one socket whose ranks are always as far apart as other sockets are contradicted.
+
+    A single run may have met a virtual machine that had moved its CPUs.
+    """
     records = list(records)
     farther = {}
     for site, runs in grouped(records, site_of).items():
         found = ((host, *_distances(host, runs)) for host in _hosts(runs))
         farther[site] = {host: min(beyond) for host, within, beyond in found if are_apart(within, beyond)}
-    return [_judged(record, farther[site_of(record)]) for record in records]
+    reasons = {id(each): why for each in records if (why := _too_far(each, farther[site_of(each)]))}
+    probed = (record for record in records if ROUND_TRIP in record.probes)
+    always = {
+        case
+        for case, runs in grouped(probed, lambda record: record.case).items()
+        if len(runs) >= FEWEST and all(id(run) in reasons for run in runs)
+    }
+    return [
+        _contradicted(record, reasons[id(record)])
+        if record.case in always and id(record) in reasons
+        else record
+        for record in records
+    ]
 
 
 def are_apart(within: Sequence[float], beyond: Sequence[float]) -> bool | None:
@@ -168,14 +183,18 @@ def _within(host: str) -> list[str]:
     return [f"{host}, {distance}" for distance in (SAME_CORE, SAME_CACHE, SAME_SOCKET)]
 
 
-def _judged(record: Record, farther: Mapping[str, float]) -> Record:
+def _too_far(record: Record, farther: Mapping[str, float]) -> str:
+    """That ranks within a socket are as far apart as other sockets of their host; or empty."""
     probed = record.probes.get(ROUND_TRIP, {})
     for host, least in farther.items():
         for place in _within(host):
             if place in probed and min(probed[place]) >= least:
                 near, far = (f"{value * 1e9:.0f} ns" for value in (min(probed[place]), least))
                 took = f"a round trip of a cache line took {near} on {place}"
-                reason = f"distance: {took}, as between sockets ({far})"
-                reasons = record.verdict_reasons if record.verdict == CONTRADICTED else ()
-                return replace(record, verdict=CONTRADICTED, verdict_reasons=(*reasons, reason))
-    return record
+                return f"distance: {took}, as between sockets ({far})"
+    return ""
+
+
+def _contradicted(record: Record, reason: str) -> Record:
+    reasons = record.verdict_reasons if record.verdict == CONTRADICTED else ()
+    return replace(record, verdict=CONTRADICTED, verdict_reasons=(*reasons, reason))
