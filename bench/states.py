@@ -25,10 +25,10 @@ import pyarrow as arrow
 from common import title, usually
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.states import find_states, round_trips_text
+from mpicampaign.compare.states import find_states, lacks_repeats
 from mpicampaign.history.changes import analyse_curves
 from mpicampaign.history.curves import curves_of
-from mpicampaign.history.rows import COLUMNS, schema
+from mpicampaign.history.rows import COLUMNS, round_trips_text, schema
 from mpicampaign.records import OK, ROUND_TRIP, VERIFIED, Case, Record, Series
 
 SHARE_FAR, STAY, FACTOR, NOISE = 0.6, 6.0, 2.2, 0.02
@@ -127,12 +127,7 @@ def record_without_probe(record: Record) -> Record:
 def is_complete(records: Sequence[Record]) -> bool:
     """Whether every case has its repeats in one common state, or the machine was in one state alone."""
     states = find_states(records)
-    if not states.names:
-        return True
-    counts: dict[Case, int] = {}
-    for record in records:
-        counts[record.case] = counts.get(record.case, 0) + (states.name_of(record) == states.headline)
-    return min(counts.values()) >= REPEATS
+    return not states.names or not lacks_repeats(records, states)
 
 
 def share_shown(records: Sequence[Record]) -> float:
@@ -165,7 +160,7 @@ def tick(number: int, slower: float, far: bool, generator: random.Random) -> dic
         **{"placement": "A", "transport": "shm", "benchmark": "PingPong", "label": "PingPong", "ranks": 2},
         **{"metric": "latency", "size": 0, "dimension": "time", "unit": "s", "lower_is_better": True},
         **{"repeat": 1, "started": began, "value": time, "counts": True},
-        "round_trips": round_trips_text(made),
+        "round_trips": round_trips_text(made.probes),
     }
 
 

@@ -12,11 +12,11 @@ from history_data import FIRST, name_of
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import SLOW_CLOCK, SLOW_MEMORY
-from mpicampaign.compare.states import NOT_PROBED, SWITCH, UNKNOWN, find_states, round_trips_text
+from mpicampaign.compare.states import NOT_PROBED, SWITCH, UNKNOWN, find_states
 from mpicampaign.execution.conditions import MachineWithResults
 from mpicampaign.history.changes import causes
 from mpicampaign.history.curves import Cause, Curve, curves_of
-from mpicampaign.history.rows import COLUMNS, schema
+from mpicampaign.history.rows import COLUMNS, round_trips_text, schema
 from mpicampaign.jobs.further import Repeated
 from mpicampaign.jobs.plan_text import further_text
 from mpicampaign.records import CLOCK_RATE, COPY, MERGED_FROM, OK, ROUND_TRIP, VERIFIED, Case, Record, Series
@@ -232,7 +232,7 @@ def history(states: str) -> list[Curve]:
             **{"placement": "SHM", "transport": "shm", "benchmark": "B", "label": "B", "metric": "latency"},
             **{"dimension": "time", "unit": "s", "lower_is_better": True, "counts": True, "repeat": 1},
             **{"started": FIRST + timedelta(days=day), "value": run.series[0].columns["time"][0]},
-            "round_trips": round_trips_text(run),
+            "round_trips": round_trips_text(run.probes),
         }
         for day, run in enumerate(runs(states))
     ]

@@ -7,7 +7,7 @@ value is ``None``, never 0.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -67,10 +67,10 @@ _KINDS_OF_SERIES: dict[str, _Kind] = {
 
 # Keys of the metadata: the transport that the label claims, with its interface or device
 CLAIMED_TRANSPORT = "claimed transport"
-# of runs that stand apart since the machine was in another state than that of the answers
-OTHER_STATE = "state of the machine"
-# more ranks on a host than cores or CPUs for them: how many of each; such runs are compared with no others
+# more ranks on a host than cores or CPUs for them: how many of each
 OVERSUBSCRIBED = "oversubscribed ranks"
+STATE = "state of the machine"  # where it is another one than that of the answers
+APART = (OVERSUBSCRIBED, STATE)  # such runs are compared with no others
 MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
 BLAS = "BLAS"  # the BLAS library that the ranks mapped
 REFERENCE_BLAS = "reference BLAS"  # Netlib's, which is not tuned for any machine
@@ -177,6 +177,12 @@ class Record:
         return self.sound and not self.disturbed
 
 
+def contradicted(record: Record, reason: str) -> Record:
+    """The record, contradicted by one thing more."""
+    reasons = record.verdict_reasons if record.verdict == CONTRADICTED else ()
+    return replace(record, verdict=CONTRADICTED, verdict_reasons=(*reasons, reason))
+
+
 def record_to_json(record: Record) -> dict[str, Any]:
     """The record as plain JSON types; mappings and lists are the record's own, not copies."""
     case, series = plain_fields(record.case), [plain_fields(each) for each in record.series]
@@ -212,8 +218,8 @@ def _checked(record: Record) -> Record:
     """The record; a value of a wrong type, which would stop a later calculation, is refused."""
     _check(record, _KINDS)
     _check(record.case, _KINDS_OF_CASE)
-    probed = [value for places in record.probes.values() for found in places.values() for value in found]
-    if not all(isinstance(value, (int, float)) and value > 0 for value in probed):
+    probed = (values for places in record.probes.values() for values in places.values())
+    if not all(isinstance(value, (int, float)) and value > 0 for values in probed for value in values):
         raise TypeError("a probe is not a positive number")
     for series in record.series:
         _check(series, _KINDS_OF_SERIES)

@@ -61,6 +61,8 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._check: Callable[..., Awaitable[None]] = self.dag.check_and_touch_output
         self.dag.check_and_touch_output = self._check_output
         self._infos: dict[str, SubmittedJobInfo] = {}
+        # runs that Snakemake has not heard of
+        self._unreported = sum(job.rule.name == "run" for job in self.dag.needrun_jobs())
         self._progress = Progress()
         self._runs: dict[str, LocalRuns | ClusterRuns] = {}  # by scheduler
         self._ending = threading.Lock()
@@ -117,7 +119,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
     def _join(self, run: Run) -> None:
         """A further repeat that was taken before Snakemake came to it, as with ``--jobs 1``."""
         ended = run.job_name not in self._in_flight
-        if ended and (info := self._infos.pop(run.job_name, None)) is not None:
+        if ended and (info := self._pop(run)) is not None:
             self._report(info, run.output.exists() or run.job_name in self._left)
 
     def _take(self, runs: list[Run]) -> None:
@@ -170,8 +172,9 @@ class Executor(RealExecutor):  # type: ignore[misc]
             self._progress.say(f"{run.label}: its result can't be read: {type(error).__name__}: {error}")
             ended_well = run.output.exists()
         self._in_flight.discard(run.job_name)
-        info = self._infos.pop(run.job_name, None)
-        waits = disturbed or (not self._in_flight and self._take_block(run))
+        info = self._pop(run)
+        is_last = not self._unreported and not self._in_flight
+        waits = disturbed or (is_last and self._take_block(run))
         if info is not None and waits:
             self._held.append((info, ended_well or run.job_name in self._left))
         elif info is not None:
@@ -181,6 +184,12 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._leave_out()
         while self._held and not self._in_flight:
             self._report(*self._held.pop())
+
+    def _pop(self, run: Run) -> SubmittedJobInfo | None:
+        """What Snakemake knows the run by, to be reported now or later; None if it does not know it."""
+        info = self._infos.pop(run.job_name, None)
+        self._unreported -= info is not None
+        return info
 
     def _report(self, info: SubmittedJobInfo, ended_well: bool) -> None:
         if ended_well:
@@ -242,7 +251,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
                 continue
             self._leave(run)
             self._in_flight.discard(run.job_name)
-            if (info := self._infos.pop(run.job_name, None)) is not None:
+            if (info := self._pop(run)) is not None:
                 self.report_job_success(info)
 
     def _leave(self, run: Run) -> None:

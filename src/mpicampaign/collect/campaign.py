@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.collect.common_settings import PROCESS
@@ -12,7 +11,7 @@ from mpicampaign.collect.observed import mark_earlier
 from mpicampaign.collect.runs import collect
 from mpicampaign.grouping import grouped
 from mpicampaign.plan_file import FILE, PlanFile, read_plan
-from mpicampaign.records import CONTRADICTED, IMPORTED_FROM, OK
+from mpicampaign.records import IMPORTED_FROM, OK, contradicted
 from mpicampaign.verdict.machine_state import mark_distances
 
 if TYPE_CHECKING:
@@ -78,10 +77,7 @@ def mark_copies(records: Iterable[Record]) -> list[Record]:
         if len(runs) > 1 and _further_digits(runs[0]) >= CERTAIN:
             first, *later = sorted(runs, key=lambda run: (run.started, run.order or 0))
             first_of |= {id(run): first for run in later if PROCESS in run.metadata}
-    return [
-        _contradicted(record, first_of[id(record)]) if id(record) in first_of else record
-        for record in records
-    ]
+    return [_copied(record, first_of[id(record)]) if id(record) in first_of else record for record in records]
 
 
 def _numbers(record: Record) -> tuple[object, ...]:
@@ -109,8 +105,7 @@ def _digits(value: float) -> int:
     return len(f"{abs(value):.{_SHOWN - 1}e}".partition("e")[0].replace(".", "").rstrip("0"))
 
 
-def _contradicted(record: Record, first: Record) -> Record:
+def _copied(record: Record, first: Record) -> Record:
     where = f"repeat {first.repeat}" if first.case == record.case else f"{first.case}, repeat {first.repeat}"
     reason = f"output: its numbers are those of {where}, to the last digit: one of them is a copy"
-    reasons = record.verdict_reasons if record.verdict == CONTRADICTED else ()
-    return replace(record, verdict=CONTRADICTED, verdict_reasons=(*reasons, reason))
+    return contradicted(record, reason)

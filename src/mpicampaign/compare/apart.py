@@ -24,7 +24,9 @@ def oversubscribed_apart(records: Sequence[Record]) -> tuple[Record, ...]:
     cases = grouped(records, lambda record: record.case)
     shared = {case for case, runs in cases.items() if _all_shared(runs)}
     return tuple(
-        _renamed(record) if (_is_shared(record) if record.sound else record.case in shared) else record
+        in_own_row(record, "oversubscribed")
+        if (_is_shared(record) if record.sound else record.case in shared)
+        else record
         for record in records
     )
 
@@ -38,6 +40,7 @@ def _all_shared(runs: Sequence[Record]) -> bool:
     return bool(decisive) and all(map(_is_shared, decisive))
 
 
-def _renamed(record: Record) -> Record:
-    placement = f"{record.case.placement} (oversubscribed)"
+def in_own_row(record: Record, why: str) -> Record:
+    """The record, in a placement that says what sets it apart."""
+    placement = f"{record.case.placement} ({why})"
     return replace(record, case=replace(record.case, placement=placement))

@@ -154,7 +154,7 @@ def _crossing(metric: Metric, row: Row, spread: _Spread | None) -> Cell:
 def _with(column: str, rows: Iterable[Row]) -> Iterator[_Source]:
     for row in rows:
         cell = next((cell for cell in row.cells if cell.metric.column == column and cell.summary), None)
-        if cell and not (row.disturbed or row.oversubscribed or row.in_other_state):
+        if cell and not (row.disturbed or row.apart):
             yield _Source(row, cell)
 
 

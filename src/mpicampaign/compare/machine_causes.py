@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.grouping import grouped
 from mpicampaign.records import CLOCK_RATE, COPY
 from mpicampaign.statistics.medians import median
-from mpicampaign.verdict.machine_state import site_of
+from mpicampaign.verdict.machine_state import FEWEST, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 SLOW_CLOCK, SLOW_MEMORY = "slow clock", "slow memory"  # keys of the metadata
 THROTTLED = 0.9  # of the clock rate at the begin of the run, or of the node's other runs
 OCCUPIED = 0.7  # of the copy in the node's other runs
-_FEWEST = 3  # runs of a node that say what is usual there
 
 
 def with_causes(records: Sequence[Record]) -> list[Record]:
@@ -35,11 +34,11 @@ def with_causes(records: Sequence[Record]) -> list[Record]:
 
 def _usual(records: Sequence[Record], kind: str) -> dict[str, float]:
     """The median over the runs of each host, of what they began with."""
-    found: dict[str, list[float]] = {}
+    first: dict[str, list[float]] = {}
     for record in records:
         for host, values in record.probes.get(kind, {}).items():
-            found.setdefault(host, []).append(values[0])
-    return {host: median(values) for host, values in found.items() if len(values) >= _FEWEST}
+            first.setdefault(host, []).append(values[0])
+    return {host: median(values) for host, values in first.items() if len(values) >= FEWEST}
 
 
 def _with_causes(record: Record, usual: Mapping[str, Mapping[str, float]]) -> Record:
@@ -52,7 +51,7 @@ def _with_causes(record: Record, usual: Mapping[str, Mapping[str, float]]) -> Re
         if host in usual[COPY] and max(values) < OCCUPIED * usual[COPY][host]
     ]
     causes = {SLOW_CLOCK: slow, SLOW_MEMORY: occupied}
-    facts = {key: "; ".join(found) for key, found in causes.items() if found}
+    facts = {key: "; ".join(texts) for key, texts in causes.items() if texts}
     return replace(record, metadata={**record.metadata, **facts}) if facts else record
 
 

@@ -188,7 +188,7 @@ def _rank(
 ) -> tuple[Ranking, ...]:
     groups: dict[str, list[Row]] = {}
     for row in rows:
-        if row.oversubscribed or row.in_other_state:
+        if row.apart:
             continue
         groups.setdefault(scope(row), []).append(row)
     rankings = []

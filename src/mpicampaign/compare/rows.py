@@ -6,16 +6,15 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign import records
 from mpicampaign.compare.findings import AT_MOST, MODES, OTHER_STATE, SHARING, WITHOUT_VALUE
 from mpicampaign.records import (
+    APART,
     BLAS,
     CONTRADICTED,
     DECLARED,
     DISTURBED,
     NOT_JUDGED,
     OK,
-    OVERSUBSCRIBED,
     QUIET,
     UNVERIFIED,
     VERIFIED,
@@ -126,20 +125,14 @@ class Row:
         return bool(self.curves) and all(run.disturbed for run, _ in self.curves)
 
     @property
-    def oversubscribed(self) -> bool:
-        """Whether its ranks shared cores: it is shown, and compared with no other row."""
-        return any(OVERSUBSCRIBED in run.metadata for run, _ in self.curves)
-
-    @property
-    def in_other_state(self) -> bool:
-        """Whether the machine was in another state than that of the answers."""
-        return any(records.OTHER_STATE in run.metadata for run, _ in self.curves)
+    def apart(self) -> bool:
+        """Whether its ranks shared cores, or its machine was in another state: it is compared with no row."""
+        return any(key in run.metadata for run, _ in self.curves for key in APART)
 
     @property
     def ranked(self) -> bool:
         """Whether others may be compared with it: it has values, and none stands apart."""
-        apart = self.oversubscribed or self.in_other_state
-        return bool(self.curves) and not (self.disturbed or apart or self.at_most)
+        return bool(self.curves) and not (self.disturbed or self.apart or self.at_most)
 
     @property
     def unranked(self) -> Absence:

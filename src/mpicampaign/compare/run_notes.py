@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign import records
 from mpicampaign.compare import machine_causes
 from mpicampaign.compare.cut_repeats import cut_notes
 from mpicampaign.compare.findings import (
@@ -35,6 +34,7 @@ from mpicampaign.records import (
     OK,
     OVERSUBSCRIBED,
     REQUESTED_GROUP,
+    STATE,
     UNVERIFIED,
     VERIFIED,
 )
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 _REPORTED = (
     (SHORTENED, SHORTENED),
     (SHARING, OVERSUBSCRIBED),
-    (OTHER_STATE, records.OTHER_STATE),
+    (OTHER_STATE, STATE),
     (SLOW_CLOCK, machine_causes.SLOW_CLOCK),
     (SLOW_MEMORY, machine_causes.SLOW_MEMORY),
 )

@@ -7,21 +7,22 @@ never averaged; where there is one state, nothing changes.
 
 from __future__ import annotations
 
-import json
 import math
 import os
+from collections import Counter
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.apart import in_own_row
 from mpicampaign.grouping import grouped
-from mpicampaign.records import MISSING, NOT_AVAILABLE, OTHER_STATE, ROUND_TRIP
+from mpicampaign.records import MISSING, NOT_AVAILABLE, ROUND_TRIP, STATE
 from mpicampaign.verdict.machine_state import FEWEST, GAP, site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from mpicampaign.records import Case, Probes, Record
+    from mpicampaign.records import Record
 
 SWITCH = "MPICAMPAIGN_STATES"  # off: all runs count as of one state
 RETURNS = 3  # to a state that was left: fewer are a lasting change
@@ -56,11 +57,11 @@ class Place:
 
     def state_of(self, values: Iterable[float]) -> int | None:
         """The state that holds all values; None where they are of several, or of none."""
-        found = {
+        states = {
             next((n for n, (low, high) in enumerate(self.bands) if low <= value <= high), None)
             for value in values
         }
-        return found.pop() if len(found) == 1 else None
+        return states.pop() if len(states) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +78,10 @@ class States:
 
     def name_of(self, record: Record) -> str:
         """The state that the run was in throughout."""
-        found = {place.name_of(probed) for place in self.places if (probed := place.probed(record))}
-        if not found:
+        names = {place.name_of(probed) for place in self.places if (probed := place.probed(record))}
+        if not names:
             return NOT_PROBED
-        return found.pop() if len(found) == 1 else UNKNOWN
+        return names.pop() if len(names) == 1 else UNKNOWN
 
 
 NO_STATES = States(())
@@ -125,11 +126,11 @@ def _middle(band: tuple[float, float]) -> float:
 
 def _runs_by_place(records: Iterable[Record]) -> dict[tuple[str, str], list[Record]]:
     """The runs of each site and place in the order of their begin."""
-    found: dict[tuple[str, str], list[Record]] = {}
+    places: dict[tuple[str, str], list[Record]] = {}
     for record in sorted(records, key=lambda record: (record.started, record.order or 0)):
         for name in record.probes.get(ROUND_TRIP, {}):
-            found.setdefault((site_of(record), name), []).append(record)
-    return found
+            places.setdefault((site_of(record), name), []).append(record)
+    return places
 
 
 def _place(site: str, name: str, runs: Sequence[Record]) -> Place:
@@ -154,7 +155,7 @@ def _place(site: str, name: str, runs: Sequence[Record]) -> Place:
 
 def _bands(values: Sequence[Sequence[float]]) -> tuple[tuple[float, float], ...]:
     """The ends of the states; ``values``: of each run. What lies between them in fewer runs is in none."""
-    ordered = sorted((value, number) for number, found in enumerate(values) for value in found)
+    ordered = sorted((value, number) for number, of_run in enumerate(values) for value in of_run)
     bands: list[list[tuple[float, int]]] = []
     for value, number in ordered:
         if not bands or value > GAP * bands[-1][-1][0]:
@@ -165,29 +166,30 @@ def _bands(values: Sequence[Sequence[float]]) -> tuple[tuple[float, float], ...]
 
 def _headline(states: States, records: Iterable[Record]) -> str:
     """The state in which most cases are complete, then that of most runs, then the fastest."""
-    by_case = grouped(records, lambda record: record.case).values()
-    counts = [_counts(states, runs) for runs in by_case]
+    cases = [_counts(states, runs) for runs in grouped(records, lambda record: record.case).values()]
 
     def rank(name: str) -> tuple[int, int]:
-        of_cases = [(count.get(name, 0), needed) for count, needed in counts]
-        return sum(have >= needed > 0 for have, needed in of_cases), sum(have for have, _ in of_cases)
+        counts = [(count[name], needed) for count, needed in cases]
+        return sum(count >= needed > 0 for count, needed in counts), sum(count for count, _ in counts)
 
     return max(states.names, key=rank)
 
 
-def _counts(states: States, runs: Sequence[Record]) -> tuple[Mapping[str, int], int]:
-    """How many runs of a case count in each state, and how many make it complete."""
-    found = grouped((run for run in runs if run.counts), states.name_of)
-    return {name: len(of_state) for name, of_state in found.items()}, planned_repeats(runs)
+def _counts(states: States, runs: Iterable[Record]) -> tuple[Counter[str], int]:
+    """How many runs of a case count in each state, and how many the campaign asks for."""
+    runs = list(runs)
+    return Counter(states.name_of(run) for run in runs if run.counts), sum(not run.further for run in runs)
 
 
-def planned_repeats(runs: Iterable[Record]) -> int:
-    """The repeats that a case needs in one state: those of the campaign, without further ones."""
-    return sum(not run.further for run in runs)
+def lacks_repeats(records: Iterable[Record], states: States) -> bool:
+    """Whether any case has fewer repeats in the headline state than the campaign asks for."""
+    cases = grouped(records, lambda record: record.case).values()
+    counts = (_counts(states, runs) for runs in cases)
+    return any(count[states.headline] < needed for count, needed in counts)
 
 
 def states_apart(records: Sequence[Record], states: States) -> tuple[Record, ...]:
-    """The records; where states alternate, each state in a placement of its own.
+    """The records; where there are several states, each in a placement of its own.
 
     Only the headline state is ranked. Cases that were never probed are as they would be without states.
     """
@@ -209,9 +211,8 @@ def _state_of(record: Record, name: str, states: States) -> str:
 
 
 def _in_state(record: Record, name: str, headline: str) -> Record:
-    case: Case = replace(record.case, placement=f"{record.case.placement} ({name})")
-    apart = {} if name == headline else {OTHER_STATE: name}
-    return replace(record, case=case, metadata={**record.metadata, **apart})
+    record = in_own_row(record, name)
+    return record if name == headline else replace(record, metadata={**record.metadata, STATE: name})
 
 
 # ---- over a history
@@ -236,15 +237,3 @@ def nanoseconds(band: tuple[float, float]) -> str:
     """``45 to 67 ns``."""
     low, high = (f"{end * 1e9:.0f}" for end in band)
     return f"{low} ns" if low == high else f"{low} to {high} ns"
-
-
-def round_trips_text(record: Record) -> str:
-    """The least and the largest round trip (s) of each place, as JSON; empty where none was probed."""
-    probed = record.probes.get(ROUND_TRIP, {})
-    ends = {name: [min(values), max(values)] for name, values in probed.items()}
-    return json.dumps(ends, sort_keys=True) if ends else ""
-
-
-def round_trips_of(text: str | None) -> Probes:
-    """The probes of such a text."""
-    return {ROUND_TRIP: json.loads(text)} if text else {}

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from functools import cached_property
+from itertools import count
 from os.path import exists
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.identity import identity
 from mpicampaign.jobs.prepare import ThisMachine, prepare
-from mpicampaign.records import DISTURBED, OK, ROUND_TRIP, Record
+from mpicampaign.records import DISTURBED, OK, Record
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import read_evidence
-from mpicampaign.verdict.machine_state import probes
+from mpicampaign.verdict.machine_state import GAP, probes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -25,31 +28,34 @@ if TYPE_CHECKING:
     from mpicampaign.selection import RunSelection
 
 ANY_OTHER = "any other"
+_ROUND_TRIP = re.compile(r"\.round_trip_ns=([0-9]{1,7}\.[0-9]) to ")
 
 
-def condition_of(folder: Path) -> str:
-    """``disturbed`` where the result in a run's folder says so, ``any other``, or empty without a result.
+class _Result(NamedTuple):
+    """What a result says; ``round_trips``: the least and the largest (ns), empty where none was probed."""
 
-    Each planning asks this of all results, so that evidence without any wait is not parsed.
-    """
-    try:
-        # a Path takes longer than the reading
-        with open(f"{folder}/result/evidence.txt", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            text = file.read()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        text = ""
-    if may_be_disturbed(text) and condition(read_evidence(text))[0] == DISTURBED:
-        known = DISTURBED
-    else:
-        known = ANY_OTHER
-    return known if exists(f"{folder}/result/output.txt") else ""  # noqa: PTH110
+    condition: str
+    round_trips: tuple[float, ...] = ()
 
 
 class MachineWithResults(ThisMachine):
     """This machine, with what the results in the campaign's folder say."""
 
+    @cached_property
+    def _results(self) -> dict[tuple[Case, int], _Result | None]:
+        """Those that were asked for; None where there is none."""
+        return {}
+
+    def _result(self, case: Case, repeat: int, identity: str) -> _Result | None:
+        """Each planning asks this of all results, so that evidence without any wait is not parsed."""
+        key = case, repeat
+        if key not in self._results:
+            self._results[key] = _read_result(self.run_folder(case, repeat, identity))
+        return self._results[key]
+
     def condition_of(self, case: Case, repeat: int, identity: str) -> str:
-        return condition_of(self.run_folder(case, repeat, identity))
+        result = self._result(case, repeat, identity)
+        return result.condition if result else ""
 
     def is_known(self, case: Case, suite: str, identities: Sequence[str]) -> bool:
         from mpicampaign.collect.runs import RunFolder, read_run
@@ -62,59 +68,80 @@ class MachineWithResults(ThisMachine):
     def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:
         """Whole blocks: when the last one is made, the next one follows while a case lacks repeats there.
 
-        Cases without any probed run, such as those that cannot be run here, take no part.
+        Cases without any probed run, such as those that cannot be run here, take no part. Evidence is parsed
+        only where the round trips of some case differ as those of two states do.
         """
-        from mpicampaign.compare.states import find_states
+        from mpicampaign.compare.states import find_states, lacks_repeats
 
-        made = max((self._further_begun(each) for each in cases), default=0)
-        runs = {each.case: self._ended_runs(each, made) for each in cases}
-        part = [each for each in cases if any(ROUND_TRIP in run.probes for run in runs[each.case])]
-        whole = all(len(runs[each.case]) == each.planned + min(made, each.limit) for each in part)
-        if not (made or whole):
+        probed = [
+            each for each in cases if any(result and result.round_trips for result in self._of(each, 0))
+        ]
+        if not all(all(self._of(each, 0)) for each in probed) or not any(map(self._mixes, probed)):
             return {}
-        states = find_states([run for each in part for run in runs[each.case]])
+        made = self._blocks_begun(probed)
+        runs = [run for each in probed for run in self._runs(each, made)]
+        states = find_states(runs)
         if not states.names:
             return {}
-        lacks = any(
-            sum(run.counts and states.name_of(run) == states.headline for run in runs[each.case])
-            < each.planned
-            and made < each.limit
-            for each in part
-        )
-        return {each.case: min(made + (whole and lacks), each.limit) for each in part}
+        more = all(all(self._of(each, made)) for each in probed) and lacks_repeats(runs, states)
+        return {each.case: min(made + more, each.limit) for each in probed}
 
-    def _further_begun(self, each: Repeated) -> int:
-        """The number of the last further repeat that was begun."""
-        numbers = range(each.limit, 0, -1)
-        begun = (
-            n for n in numbers if self.begun(each.case, each.planned + n, each.identity_of(each.planned + n))
-        )
-        return next(begun, 0)
+    def _of(self, each: Repeated, made: int) -> list[_Result | None]:
+        """The results of the planned repeats and of so many blocks."""
+        numbers = range(1, each.planned + min(made, each.limit) + 1)
+        return [self._result(each.case, number, each.identity_of(number)) for number in numbers]
 
-    def _ended_runs(self, each: Repeated, further: int) -> list[Record]:
+    def _mixes(self, each: Repeated) -> bool:
+        """Whether the least or the largest round trips of its runs are as far apart as two states are."""
+        ends = [result.round_trips for result in self._of(each, 0) if result and result.round_trips]
+        return any(max(values) > GAP * min(values) for values in zip(*ends, strict=True))
+
+    def _blocks_begun(self, cases: Sequence[Repeated]) -> int:
+        """How many blocks were begun."""
+
+        def is_begun(number: int) -> bool:
+            repeats = ((each, each.planned + number) for each in cases if number <= each.limit)
+            return any(self.begun(each.case, repeat, each.identity_of(repeat)) for each, repeat in repeats)
+
+        return next(number for number in count() if not is_begun(number + 1))
+
+    def _runs(self, each: Repeated, made: int) -> Iterable[Record]:
         """The runs that have a result, with what their evidence says of the machine alone."""
-        from mpicampaign.collect.runs import evidence_in
-
-        found = []
-        for number in range(1, each.planned + min(further, each.limit) + 1):
-            folder = self.run_folder(each.case, number, each.identity_of(number))
-            state = condition_of(folder)
-            if not state:
+        for number, result in enumerate(self._of(each, made), start=1):
+            if result is None:
                 continue
-            evidence = evidence_in(folder / "result")
-            found.append(
-                Record(
-                    each.case,
-                    "",
-                    number,
-                    OK,
-                    started=evidence.job.get("started", ""),
-                    condition=state,
-                    probes=probes(evidence),
-                    further=number > each.planned,
-                )
+            evidence = read_evidence(
+                evidence_text(self.run_folder(each.case, number, each.identity_of(number)))
             )
-        return found
+            yield Record(
+                each.case,
+                "",
+                number,
+                OK,
+                started=evidence.job.get("started", ""),
+                condition=result.condition,
+                probes=probes(evidence),
+                further=number > each.planned,
+            )
+
+
+def _read_result(folder: Path) -> _Result | None:
+    text = evidence_text(folder)
+    is_disturbed = may_be_disturbed(text) and condition(read_evidence(text))[0] == DISTURBED
+    if not exists(f"{folder}/result/output.txt"):  # noqa: PTH110 - a Path takes longer
+        return None
+    trips = sorted(map(float, _ROUND_TRIP.findall(text)))
+    return _Result(DISTURBED if is_disturbed else ANY_OTHER, (trips[0], trips[-1]) if trips else ())
+
+
+def evidence_text(folder: Path) -> str:
+    """The evidence of the result in a run's folder; empty where there is none."""
+    try:
+        # a Path takes longer than the reading
+        with open(f"{folder}/result/evidence.txt", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return ""
 
 
 def prepare_with_results(

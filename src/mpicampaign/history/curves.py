@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mpicampaign.compare.states import lasting_text, round_trips_of, states_in_time
-from mpicampaign.history.rows import OBSERVED
+from mpicampaign.compare.states import lasting_text, states_in_time
+from mpicampaign.history.rows import OBSERVED, round_trips_of
 from mpicampaign.records import OK, Case, Record
 
 if TYPE_CHECKING:
@@ -129,6 +129,9 @@ def curves_of(table: pyarrow.Table) -> list[Curve]:
     return [Curve(rows.key(order[a]), tuple(rows.points(order[a:b]))) for a, b in bounds]
 
 
+_RUN = ("system", "host_group", "placement", "benchmark", "series", "repeat", "round_trips")
+
+
 def _in_states(table: pyarrow.Table) -> pyarrow.Table:
     """The rows; where the machine alternates between states, each state is a placement of its own.
 
@@ -136,28 +139,28 @@ def _in_states(table: pyarrow.Table) -> pyarrow.Table:
     """
     import pyarrow as arrow
 
-    facts = ("system", "host_group", "placement", "benchmark", "series", "repeat", "started", "round_trips")
-    columns = (
-        [table[name].to_pylist() for name in facts] if any(table["round_trips"].unique().to_pylist()) else []
+    if not any(table["round_trips"].unique().to_pylist()):
+        return table.append_column(_ROUND_TRIP, arrow.nulls(table.num_rows, arrow.string()))
+    columns = [_Column(table[name]) for name in _RUN]
+    _, firsts, run_of = np.unique(
+        _combined([column.codes for column in columns]), return_index=True, return_inverse=True
     )
-    lines = list(zip(*columns, strict=True))
-    runs = {line: _run(*line) for line in dict.fromkeys(lines)}
-    states = states_in_time(list(runs.values()))
+    started = table["started"].to_numpy()
+    runs = [_run([column.at(row) for column in columns], started[row]) for row in firsts]
+    states = states_in_time(runs)
     if states.names:
-        suffixes = {line: f"{line[2]} ({states.name_of(run)})" for line, run in runs.items()}
+        placements = arrow.array([f"{run.case.placement} ({states.name_of(run)})" for run in runs])
         number = table.column_names.index("placement")
-        table = table.set_column(number, "placement", arrow.array([suffixes[line] for line in lines]))
-    seen = {line: lasting_text(run, states) for line, run in runs.items()}
-    return table.append_column(
-        _ROUND_TRIP, arrow.array([seen[line] for line in lines] or [None] * table.num_rows, arrow.string())
-    )
+        table = table.set_column(number, "placement", placements.take(arrow.array(run_of)))
+    seen = arrow.array([lasting_text(run, states) for run in runs], arrow.string())
+    return table.append_column(_ROUND_TRIP, seen.take(arrow.array(run_of)))
 
 
-def _run(
-    system: str, group: str, placement: str, benchmark: str, _: str, repeat: int, started: Any, text: str
-) -> Record:
-    case, began = Case(system, group, placement, benchmark), started.isoformat() if started else ""
-    return Record(case, "", repeat, OK, started=began, probes=round_trips_of(text))
+def _run(facts: Sequence[Any], started: np.datetime64) -> Record:
+    """``facts``: the values of `_RUN`."""
+    *case, _, repeat, text = facts
+    began = "" if np.isnat(started) else str(started)
+    return Record(Case(*case), "", repeat, OK, started=began, probes=round_trips_of(text))
 
 
 class _Column:

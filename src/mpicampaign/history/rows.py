@@ -6,15 +6,15 @@ value has one row without a metric, so that failures are part of the history.
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.collect.observed import LIBRARY, PROGRAM
 from mpicampaign.compare.metrics import choose_metrics, read
-from mpicampaign.compare.states import round_trips_text
 from mpicampaign.grouping import grouped
 from mpicampaign.identity import identity
-from mpicampaign.records import BLAS, CLAIMED_TRANSPORT, OK
+from mpicampaign.records import BLAS, CLAIMED_TRANSPORT, OK, ROUND_TRIP
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.history.series import OpenSeries
     from mpicampaign.plan_file import PlanFile
-    from mpicampaign.records import Case, Header, Record, Series
+    from mpicampaign.records import Case, Header, Probes, Record, Series
 
 FORMAT = "mpicampaign-history"
 VERSION = 2
@@ -119,9 +119,20 @@ def _of_run(record: Record, declared: dict[Case, str]) -> dict[str, Any]:
         "counts": record.counts,
         "started": _time(record.started),
         "host": " ".join(record.hosts),
-        "round_trips": round_trips_text(record),
+        "round_trips": round_trips_text(record.probes),
         **{column: _observed(record, key) for column, key in OBSERVED.items()},
     }
+
+
+def round_trips_text(probes: Probes) -> str:
+    """The least and the largest round trip (s) of each place, as JSON; empty where none was probed."""
+    ends = {place: [min(values), max(values)] for place, values in probes.get(ROUND_TRIP, {}).items()}
+    return json.dumps(ends, sort_keys=True) if ends else ""
+
+
+def round_trips_of(text: str | None) -> Probes:
+    """The probes of such a text."""
+    return {ROUND_TRIP: json.loads(text)} if text else {}
 
 
 def _time(text: str) -> datetime | None:

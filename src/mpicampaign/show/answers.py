@@ -291,7 +291,7 @@ def _busy_lead(found: Sequence[Answer]) -> str:
 def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
     """Of rankings of one kind: what holds for all of them, or who is best in how many."""
     kind, leaders = rankings[0].kind, {tuple(sorted(ranking.leaders)) for ranking in rankings}
-    what = f"{best_of(rankings)} {kind.removesuffix('s')}"
+    best, one = best_of(rankings), kind.removesuffix("s")
     if not any(ranking.tested for ranking in rankings):
         return f"Too few repeats to say which of the {kind} is best"
     if all(ranking.tested and ranking.gap is None for ranking in rankings):
@@ -299,19 +299,19 @@ def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
     if len(leaders) == 1 and all(ranking.gap for ranking in rankings) and len(names := leaders.pop()) <= MANY:
         places = {comparison.place(one.row) for ranking in rankings for one in ranking.contestants}
         where = f" on {places.pop()}" if len(places) == 1 else ""
-        return f"{listed(names, 'or')} is the {what}{where}"
-    return _alone(rankings, what)
+        return f"{listed(names, 'or')} is the {best} {one}{where}"
+    return _alone(rankings, best, one)
 
 
-def _alone(rankings: Sequence[Ranking], what: str) -> str:
-    """``SHM-1 is the fastest placement in 9 of 39 comparisons, SHM in 3, none alone in 27``."""
+def _alone(rankings: Sequence[Ranking], best: str, kind: str) -> str:
+    """``SHM-1 is the fastest placement in 9 of 39 comparisons, SHM in 3, no clear lead in 27``."""
     alone = Counter(ranking.leaders[0] for ranking in rankings if ranking.alone)
     every = f"{len(rankings)} comparisons"
     if not alone:
-        return f"None is the {what} alone in any of {every}"
+        return f"No clear lead of a {kind} in any of {every}"
     first, *others = alone.most_common(MANY)
     another = alone.total() - first[1] - sum(count for _, count in others)
     none = len(rankings) - alone.total()
-    rest = [(name, count) for name, count in (*others, ("another", another), ("none alone", none)) if count]
+    rest = [(name, count) for name, count in (*others, ("another", another), ("no clear lead", none)) if count]
     counts = [f"{name} in {count}" for name, count in rest]
-    return ", ".join([f"{first[0]} is the {what} in {first[1]} of {every}", *counts])
+    return ", ".join([f"{first[0]} is the {best} {kind} in {first[1]} of {every}", *counts])

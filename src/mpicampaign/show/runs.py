@@ -18,9 +18,9 @@ from mpicampaign.records import (
     NOT_AVAILABLE,
     NOT_JUDGED,
     OK,
-    OTHER_STATE,
     QUIET,
     RANKED,
+    STATE,
     UNVERIFIED,
 )
 from mpicampaign.text import listed, visible
@@ -208,7 +208,7 @@ def state_texts(comparison: Comparison) -> Iterable[str]:
         yield f"On {visible(place.name)}, a round trip of a cache line took {took}: {then}."
     if states.names:
         runs = [run for run in comparison.records if run.counts]
-        apart = sum(OTHER_STATE in run.metadata for run in runs)
+        apart = sum(STATE in run.metadata for run in runs)
         yield (
             f"The answers are of runs with CPUs {states.headline}, {len(runs) - apart} of {len(runs)}; the "
             "others stand in rows of their own, not ranked."

@@ -9,6 +9,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mpicampaign.records import IMPORTED_FROM
 from mpicampaign.show.answers import answers, lead
 from mpicampaign.show.document import Grid
 from mpicampaign.show.pairs import PAIRED, paired_lines
@@ -54,11 +55,13 @@ def _lead(comparison: Comparison, found: Sequence[Answer], paired: Sequence[str]
 
 def _assumed(comparison: Comparison) -> Iterable[str]:
     """What tests assume of imported groups: that they alternated, which is false or unknown."""
-    found = [pair for _, ranking in comparison.rankings for pair in ranking.pairs]
-    known = Counter(pair.in_turn for pair in found if pair.difference.p is not None)
+    if not any(IMPORTED_FROM in record.metadata for record in comparison.records):
+        return
+    pairs = (pair for _, ranking in comparison.rankings for pair in ranking.pairs)
+    known = Counter(pair.in_turn for pair in pairs if pair.difference.p is not None)
     if known[True]:
-        pairs = f"{known[True]} of {known.total()} pairs" if known.total() > known[True] else "The groups"
-        yield f"{pairs} were measured one after the other: what changed meanwhile may be their difference"
+        which = f"{known[True]} of {known.total()} pairs" if known.total() > known[True] else "The groups"
+        yield f"{which} were measured one after the other: what changed meanwhile may be their difference"
     if known[None]:
         yield "When imported repeats were measured is not known: tests assume that their groups alternated"
 

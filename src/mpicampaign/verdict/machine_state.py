@@ -7,11 +7,10 @@ docs/evidence.md says how they are measured.
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
-from mpicampaign.records import CLOCK_RATE, CONTRADICTED, COPY, MERGED_FROM, ROUND_TRIP
+from mpicampaign.records import CLOCK_RATE, COPY, MERGED_FROM, ROUND_TRIP, contradicted
 from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:
@@ -28,7 +27,7 @@ _ROUND_TRIP = re.compile(r"([0-9]{1,7}\.[0-9]) to rank ([0-9]{1,7})")
 _NUMBER = re.compile(r"[0-9]{1,7}\.[0-9]{1,3}")
 
 
-class _Found(NamedTuple):
+class _Probe(NamedTuple):
     """A value of a moment; ``place``: a host, with the distance of two ranks."""
 
     place: str
@@ -43,40 +42,40 @@ def probes(evidence: Evidence) -> Probes:
     where a pair was not probed at the start or end, since what is not known may be in another state. Of
     ``HOST`` the lowest clock rate (Hz) and the lowest bandwidth of a copy (B/s).
     """
-    found = {
+    kinds = {
         ROUND_TRIP: _by_place(_round_trips(evidence), lambda values: [min(values), max(values)]),
         CLOCK_RATE: _by_place(_of_hosts(evidence, "clock_ghz"), lambda values: [min(values)]),
         COPY: _by_place(_of_hosts(evidence, "copy_gbs"), lambda values: [min(values)]),
     }
-    return {kind: places for kind, places in found.items() if places}
+    return {kind: places for kind, places in kinds.items() if places}
 
 
 def _by_place(
-    found: Sequence[_Found], chosen: Callable[[Sequence[float]], list[float]]
+    measured: Sequence[_Probe], chosen: Callable[[Sequence[float]], list[float]]
 ) -> dict[str, list[float]]:
     """Of each place and moment, the chosen of the values of all ranks."""
     places: dict[str, list[float]] = {}
-    for (place, _), alike in grouped(found, lambda one: (one.place, one.moment)).items():
+    for (place, _), alike in grouped(measured, lambda one: (one.place, one.moment)).items():
         places.setdefault(place, []).extend(dict.fromkeys(chosen([one.value for one in alike])))
     return places
 
 
-def _round_trips(evidence: Evidence) -> list[_Found]:
-    found = []
+def _round_trips(evidence: Evidence) -> list[_Probe]:
+    trips = []
     for moment, rank, value in _recorded(evidence, "round_trip_ns"):
         match = _ROUND_TRIP.fullmatch(value)
         if match:
             partner = evidence.ranks.get(int(match[2]), {})
             place = f"{evidence.host_of(rank)}, {distance(evidence.ranks[rank], partner)}"
-            found.append(_Found(place, moment, float(match[1]) * 1e-9))
+            trips.append(_Probe(place, moment, float(match[1]) * 1e-9))
         elif moment in ("start", "end"):
             return []
-    return found
+    return trips
 
 
-def _of_hosts(evidence: Evidence, key: str) -> list[_Found]:
+def _of_hosts(evidence: Evidence, key: str) -> list[_Probe]:
     return [
-        _Found(evidence.host_of(rank), moment, float(value) * 1e9)
+        _Probe(evidence.host_of(rank), moment, float(value) * 1e9)
         for moment, rank, value in _recorded(evidence, key)
         if _NUMBER.fullmatch(value)
     ]
@@ -86,7 +85,10 @@ def _recorded(evidence: Evidence, key: str) -> Iterator[tuple[str, int, str]]:
     """Moment, rank and value: at the start, within the run and at the end."""
     suffix = f".{key}"
     moments = {
-        name.removesuffix(suffix) for seen in evidence.ranks.values() for name in seen if suffix in name
+        name.removesuffix(suffix)
+        for seen in evidence.ranks.values()
+        for name in seen
+        if name.endswith(suffix)
     }
     for moment in sorted(moments, key=_order):
         for rank, seen in sorted(evidence.ranks.items()):
@@ -121,80 +123,71 @@ def site_of(record: Record) -> str:
     return record.metadata.get(MERGED_FROM, "")
 
 
+class _Distances(NamedTuple):
+    """The least round trip (s) of each run between CPUs of one socket of a host, and between sockets."""
+
+    within: list[float]
+    beyond: list[float]
+
+    @property
+    def are_known(self) -> bool:
+        """Whether enough runs show both."""
+        return min(len(self.within), len(self.beyond)) >= FEWEST
+
+
+def _distances(records: Iterable[Record]) -> dict[tuple[str, str], _Distances]:
+    """Those of each host of a site."""
+    hosts: dict[tuple[str, str], _Distances] = {}
+    for record in records:
+        for place, values in record.probes.get(ROUND_TRIP, {}).items():
+            host, _, distance_ = place.rpartition(", ")
+            both = hosts.setdefault((site_of(record), host), _Distances([], []))
+            if distance_ != UNKNOWN:
+                (both.beyond if distance_ == OTHER_SOCKET else both.within).append(min(values))
+    return {host: both for host, both in hosts.items() if both.are_known}
+
+
 def mark_distances(records: Iterable[Record]) -> list[Record]:
     """The records; cases of one socket whose ranks are always as far apart as other sockets are contradicted.
 
     A single run may have met a virtual machine that had moved its CPUs.
     """
     records = list(records)
-    farther = {}
-    for site, runs in grouped(records, site_of).items():
-        found = ((host, *_distances(host, runs)) for host in _hosts(runs))
-        farther[site] = {host: min(beyond) for host, within, beyond in found if are_apart(within, beyond)}
-    reasons = {id(each): why for each in records if (why := _too_far(each, farther[site_of(each)]))}
-    probed = (record for record in records if ROUND_TRIP in record.probes)
+    farther = {
+        host: min(both.beyond)
+        for host, both in _distances(records).items()
+        if min(both.beyond) >= GAP * median(both.within)
+    }
+    reasons = {id(each): why for each in records if farther and (why := _too_far(each, farther))}
+    probed = (record for record in records if reasons and ROUND_TRIP in record.probes)
     always = {
         case
         for case, runs in grouped(probed, lambda record: record.case).items()
         if len(runs) >= FEWEST and all(id(run) in reasons for run in runs)
     }
     return [
-        _contradicted(record, reasons[id(record)])
+        contradicted(record, reasons[id(record)])
         if record.case in always and id(record) in reasons
         else record
         for record in records
     ]
 
 
-def are_apart(within: Sequence[float], beyond: Sequence[float]) -> bool | None:
-    """Whether round trips beyond a socket are plainly longer than within one; None where few runs show it."""
-    if min(len(within), len(beyond)) < FEWEST:
-        return None
-    return min(beyond) >= GAP * median(within)
-
-
-def undivided(records: Sequence[Record]) -> list[tuple[str, float, float]]:
+def undivided(records: Iterable[Record]) -> list[tuple[str, float, float]]:
     """Hosts whose declared sockets are no farther apart than their cores, with the median round trips (s)."""
-    sites = grouped(records, site_of).values()
-    found = ((host, *_distances(host, runs)) for runs in sites for host in _hosts(runs))
     return [
-        (host, median(within), median(beyond))
-        for host, within, beyond in found
-        if are_apart(within, beyond) is False and median(beyond) < GAP * median(within)
+        (host, median(both.within), median(both.beyond))
+        for (_, host), both in _distances(records).items()
+        if median(both.beyond) < GAP * median(both.within)
     ]
 
 
-def _hosts(records: Iterable[Record]) -> list[str]:
-    names = (name for record in records for name in record.probes.get(ROUND_TRIP, {}))
-    return list(dict.fromkeys(name.rpartition(", ")[0] for name in names))
-
-
-def _distances(host: str, records: Iterable[Record]) -> tuple[list[float], list[float]]:
-    """The least round trip (s) of each run within a socket, and beyond it."""
-    within, beyond = [], []
-    for record in records:
-        probed = record.probes.get(ROUND_TRIP, {})
-        within += [min(probed[place]) for place in _within(host) if place in probed]
-        beyond += [min(values) for place, values in probed.items() if place == f"{host}, {OTHER_SOCKET}"]
-    return within, beyond
-
-
-def _within(host: str) -> list[str]:
-    return [f"{host}, {distance}" for distance in (SAME_CORE, SAME_CACHE, SAME_SOCKET)]
-
-
-def _too_far(record: Record, farther: Mapping[str, float]) -> str:
+def _too_far(record: Record, farther: Mapping[tuple[str, str], float]) -> str:
     """That ranks within a socket are as far apart as other sockets of their host; or empty."""
-    probed = record.probes.get(ROUND_TRIP, {})
-    for host, least in farther.items():
-        for place in _within(host):
-            if place in probed and min(probed[place]) >= least:
-                near, far = (f"{value * 1e9:.0f} ns" for value in (min(probed[place]), least))
-                took = f"a round trip of a cache line took {near} on {place}"
-                return f"distance: {took}, as between sockets ({far})"
+    for place, values in record.probes.get(ROUND_TRIP, {}).items():
+        host, _, distance_ = place.rpartition(", ")
+        least = farther.get((site_of(record), host))
+        if least is not None and distance_ not in (OTHER_SOCKET, UNKNOWN) and min(values) >= least:
+            took = f"a round trip of a cache line took {min(values) * 1e9:.0f} ns on {place}"
+            return f"distance: {took}, as between sockets ({least * 1e9:.0f} ns)"
     return ""
-
-
-def _contradicted(record: Record, reason: str) -> Record:
-    reasons = record.verdict_reasons if record.verdict == CONTRADICTED else ()
-    return replace(record, verdict=CONTRADICTED, verdict_reasons=(*reasons, reason))
