@@ -130,6 +130,20 @@ def test_metrics_of_another_kind_are_set_aside(other: str, tmp_path: Path) -> No
     assert len(files(store.folder / "damaged")) == 1
 
 
+def test_metrics_of_an_earlier_version_are_made_again(tmp_path: Path) -> None:
+    from pyarrow import parquet
+
+    store = store_of(tmp_path, 2)
+    metrics = store.folder / "metrics"
+    [first, second] = sorted(metrics.iterdir())
+    earlier = with_metadata(parquet.read_table(first), version=b"1")
+    parquet.write_table(earlier, first)
+    parquet.write_table(earlier, metrics / f"to-{second.name}")
+    again = open_again(store)
+    assert len(again.table()) == 4 and not again.problems
+    assert sorted(metrics.iterdir()) == [first, second] and not (store.folder / "damaged").exists()
+
+
 @pytest.mark.parametrize("packed", [False, True])
 def test_what_cannot_be_set_aside_is_named_once_and_the_rest_is_read(packed: bool, tmp_path: Path) -> None:
     store = store_of(tmp_path, 2)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from contextlib import suppress
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -29,7 +30,7 @@ from mpicampaign.records import RECORDS, Header, records_from, write_records
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     import pyarrow
@@ -238,6 +239,8 @@ class Store:
         try:
             footer = parquet.read_metadata(path)
             about = footer.metadata or {}
+            if _is_earlier(about):
+                return set()
             if (about.get(b"format"), about.get(b"version")) != (FORMAT.encode(), str(VERSION).encode()):
                 raise ValueError(f"not metrics of version {VERSION} of this program")
             if not footer.schema.to_arrow_schema().equals(schema()):
@@ -255,6 +258,7 @@ class Store:
         if not find_spec("pyarrow"):  # it has no wheel for every machine; the packs hold everything
             self._note("no metrics were made: the Python package pyarrow is not installed")
             return
+        self._remove_earlier()
         _, held = self._current_metrics()
         for name in self.names():
             if name not in held and (rows := self._rows(name)) is not None:
@@ -262,6 +266,16 @@ class Store:
         small = [path for path in self._current_metrics()[0] if _count_rows(path) < LARGE]
         if len(small) > MAX_FILES:
             self._merge_files(small)
+
+    def _remove_earlier(self) -> None:
+        """Remove metrics of an earlier version, which are made again from the packs."""
+        import pyarrow as arrow
+        from pyarrow import parquet
+
+        for path in self._files(METRICS, _PARQUET):
+            with suppress(arrow.ArrowException, OSError):
+                if _is_earlier(parquet.read_metadata(path).metadata or {}):
+                    path.unlink()
 
     def _rows(self, name: str) -> pyarrow.Table | None:
         """The rows of a series from its pack, whose files may say anything."""
@@ -378,6 +392,12 @@ def _sorted(table: pyarrow.Table) -> pyarrow.Table:
 
     keys = arrow.table({name: plain(table[name]) for name in _ORDER})
     return table.take(compute.sort_indices(keys, [(name, "ascending") for name in _ORDER]))
+
+
+def _is_earlier(about: Mapping[bytes, bytes]) -> bool:
+    """Whether metrics are of an earlier version of this program."""
+    version = about.get(b"version", b"")
+    return about.get(b"format") == FORMAT.encode() and version.isdigit() and int(version) < VERSION
 
 
 def _count_rows(path: Path) -> int:

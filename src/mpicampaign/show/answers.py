@@ -312,6 +312,8 @@ def _alone(rankings: Sequence[Ranking], best: str, kind: str) -> str:
     first, *others = alone.most_common(MANY)
     another = alone.total() - first[1] - sum(count for _, count in others)
     none = len(rankings) - alone.total()
-    rest = [(name, count) for name, count in (*others, ("another", another), ("no clear lead", none)) if count]
+    rest = [
+        (name, count) for name, count in (*others, ("another", another), ("no clear lead", none)) if count
+    ]
     counts = [f"{name} in {count}" for name, count in rest]
     return ", ".join([f"{first[0]} is the {best} {kind} in {first[1]} of {every}", *counts])
