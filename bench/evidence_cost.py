@@ -39,18 +39,18 @@ def seconds(folder: Path, size: int, library: str) -> float:
     options = ("-msglen", lengths, "-iter", f"{iterations}", "-iter_policy", "off", "-time", "60", "PingPong")
     command = ["mpirun", "-n", "2", "bash", "-c", RANK, "rank", folder, library, "IMB-MPI1", *options]
     done = subprocess.run(command, env=wheel_mpi(), capture_output=True, text=True, check=True)
-    found = re.findall(rf"^ +{size} +{iterations} +\S+ +(\S+)", done.stdout, re.MULTILINE)
-    if len(found) != rows or len(list(folder.iterdir())) != (2 if library else 0):
-        sys.exit(f"IMB-MPI1 printed {len(found)} rows of {size} B, not {rows}, or left no evidence")
-    return size / max(map(float, found))
+    printed = re.findall(rf"^ +{size} +{iterations} +\S+ +(\S+)", done.stdout, re.MULTILINE)
+    if len(printed) != rows or len(list(folder.iterdir())) != (2 if library else 0):
+        sys.exit(f"IMB-MPI1 printed {len(printed)} rows of {size} B, not {rows}, or left no evidence")
+    return size / max(map(float, printed))
 
 
 def pair(folder: Path, size: int, library: str, first: int) -> tuple[float, float]:
     """With the library, and without it; ``first``: which of them is launched first."""
-    found = {}
+    took = {}
     for used in (library, "")[:: -1 if first else 1]:
-        found[used] = seconds(folder.with_name(f"{folder.name}-{'with' if used else 'without'}"), size, used)
-    return found[library], found[""]
+        took[used] = seconds(folder.with_name(f"{folder.name}-{'with' if used else 'without'}"), size, used)
+    return took[library], took[""]
 
 
 def print_probes(folder: Path) -> None:

@@ -48,14 +48,16 @@ def main(campaigns: int = usually(400, smallest=3)) -> None:
             print(line(difference, limit, campaigns, generator))
     print(f"history of {EARLIER} ticks, then {LATER}: found within a state, and without regard to it")
     for slower in (1.0, 1.3):
-        found = [found_in_history(slower, generator) for _ in range(campaigns)]
-        within, ignoring = (mean(map(float, column)) for column in zip(*found, strict=True))
+        shown = [found_in_history(slower, generator) for _ in range(campaigns)]
+        within, ignoring = (mean(map(float, column)) for column in zip(*shown, strict=True))
         print(f"{slower - 1:>10.0%}  {within:.3f}  {ignoring:.3f}")
 
 
 def line(difference: float, limit: int, campaigns: int, generator: random.Random) -> str:
-    found = [simulated(difference, limit, generator) for _ in range(campaigns)]
-    complete, repeats, shown, ignoring = (mean(map(float, column)) for column in zip(*found, strict=True))
+    simulations = [simulated(difference, limit, generator) for _ in range(campaigns)]
+    complete, repeats, shown, ignoring = (
+        mean(map(float, column)) for column in zip(*simulations, strict=True)
+    )
     text = (
         f"{difference:>10.0%}  {limit:>7}  {complete:>8.2f}  {repeats:>11.1f}  {shown:>5.3f}  {ignoring:.3f}"
     )
@@ -169,8 +171,8 @@ def shows_change(lines: Sequence[dict[str, object]]) -> bool:
     table = arrow.Table.from_pylist([{name: line.get(name) for name in COLUMNS} for line in lines], schema())
     curves, last = curves_of(table), {line["tick"] for line in lines[EARLIER:]}
     with tempfile.TemporaryDirectory() as folder:
-        found = analyse_curves(curves, Path(folder) / "changes.jsonl", write=False)
-    reported = (curve.points[change.reported].tick for curve in found.curves for change in curve.changes)
+        analysis = analyse_curves(curves, Path(folder) / "changes.jsonl", write=False)
+    reported = (curve.points[change.reported].tick for curve in analysis.curves for change in curve.changes)
     return any(name in last for name in reported)
 
 

@@ -65,17 +65,17 @@ def groups_of(
 def rates(draw: _Draw, cases: int) -> list[float]:
     """Of all cases: the first group called different from the last by the test of the pair; any called
     different from the last; the first one, and any, not among those that may be the best."""
-    found = np.zeros(4)
+    counts = np.zeros(4)
     for _ in range(cases):
         groups = draw()
         best = may_be_best(groups, lower_is_better=False)
-        found += (
+        counts += (
             (alone(groups[0], groups[-1]) or 0) <= LEVEL,
             any(differ_from(groups[-1], groups[:-1])),
             0 not in best,
             len(best) < len(groups),
         )
-    return list(map(float, found / cases))
+    return list(map(float, counts / cases))
 
 
 def one_and_others(cases: int, source: np.random.Generator) -> None:
@@ -84,8 +84,8 @@ def one_and_others(cases: int, source: np.random.Generator) -> None:
     sizes = [*product((2, 3, 4), (5, 6, 10)), (13, 5), (13, 6)]
     for (k, n), (name, noise) in product(sizes, kinds.items()):
         for step in (1.0, 1.1) if name == "normal" else (1.0,):
-            found = rates(groups_of(source, noise, k, n, step, 0.05), cases)
-            print(f"  {k:2} {n:2} {name:12} {step - 1:4.0%}  " + "  ".join(f"{one:.3f}" for one in found))
+            shares = rates(groups_of(source, noise, k, n, step, 0.05), cases)
+            print(f"  {k:2} {n:2} {name:12} {step - 1:4.0%}  " + "  ".join(f"{one:.3f}" for one in shares))
 
 
 # Groups measured one after the other
@@ -105,15 +105,15 @@ def drift(_source: np.random.Generator, runs: int) -> Array:
 def one_after_the_other(cases: int, source: np.random.Generator) -> None:
     print("Like groups of 6, noise 2 %, in turn and in alternation: any called different; best out")
     for (name, course), k in product({"stays": stays, "drift": drift}.items(), (2, 4)):
-        found = np.zeros(4)
+        counts = np.zeros(4)
         for _ in range(cases):
             values = np.exp(course(source, 6 * k) + normal(source, 6 * k, 0.02))
             for place, groups in enumerate((values.reshape(k, 6), values.reshape(6, k).T)):
                 lists = [list(map(float, group)) for group in groups]
                 pairs = compare_pairs(lists).differences.values()
-                found[place] += any(pair.significant for pair in pairs)
-                found[2 + place] += 0 not in may_be_best(lists, lower_is_better=False)
-        print(f"  {name} {k:2}  " + "  ".join(f"{one:.3f}" for one in found / cases))
+                counts[place] += any(pair.significant for pair in pairs)
+                counts[2 + place] += 0 not in may_be_best(lists, lower_is_better=False)
+        print(f"  {name} {k:2}  " + "  ".join(f"{one:.3f}" for one in counts / cases))
 
 
 # Whole runs

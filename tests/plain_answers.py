@@ -1,4 +1,4 @@
-"""Sentences of the first screen held against the repeats: recomputed by numpy alone, sentence by sentence.
+"""Sentences of the first screen checked against the repeats: recomputed by numpy alone, sentence by sentence.
 
 The product corrects its tests for all pairs of a family, so that whatever it calls clear is also clear here,
 where two groups are compared by all permutations of their ranks; not the reverse.
@@ -57,13 +57,13 @@ def chance(a: Values, b: Values) -> float:
     """How often the ranks of a random half are as far from the middle as those of a."""
     both = np.concatenate([a, b])
     ranks = np.array([(both < value).sum() + (both == value).sum() / 2 for value in both])
-    found = abs(ranks[: len(a)].sum() - ranks.mean() * len(a))
+    distance = abs(ranks[: len(a)].sum() - ranks.mean() * len(a))
     if len(both) > 14:
         draw = np.random.default_rng(1)
         sums = np.array([draw.permutation(ranks)[: len(a)].sum() for _ in range(2000)])
     else:
         sums = np.array([ranks[list(chosen)].sum() for chosen in combinations(range(len(both)), len(a))])
-    return float((abs(sums - ranks.mean() * len(a)) >= found - 1e-9).mean())
+    return float((abs(sums - ranks.mean() * len(a)) >= distance - 1e-9).mean())
 
 
 class Case(NamedTuple):
@@ -81,8 +81,8 @@ class Plain:
         self.values: dict[Case, Values] = {}
         for row in answer.table.rows:
             if row.ranked and row.ranks == ranks:
-                found = [_value(series.columns, metric.column, metric.size) for _, series in row.curves]
-                known = np.array([value for value in found if value is not None])
+                read = [_value(series.columns, metric.column, metric.size) for _, series in row.curves]
+                known = np.array([value for value in read if value is not None])
                 if len(known):
                     self.values[Case(comparison.place(row), in_one_word(row.case.placement))] = known
                 if state := STATE.search(row.case.placement):
@@ -91,7 +91,7 @@ class Plain:
                     ]
                     assert (abs(np.log(np.array(probed) * 1e9 / float(state[1]))) < np.log(1.5)).all()
         self.last: list[tuple[str, str]] = []  # two that the last sentence compared
-        self.judged = {case: found for case, found in self.values.items() if len(found) >= FEW}
+        self.judged = {case: read for case, read in self.values.items() if len(read) >= FEW}
 
     def better(self, a: Values, b: Values) -> bool:
         return bool(np.median(a) < np.median(b)) if self.lower else bool(np.median(a) > np.median(b))
@@ -111,7 +111,7 @@ class Plain:
     # Kinds of sentences: each asserts what it can
 
     def hold(self) -> dict[str, int]:
-        """How many sentences of each kind there were; each is held against the repeats."""
+        """How many sentences of each kind there were; each is checked against the repeats."""
         kinds: dict[str, int] = defaultdict(int)
         for text in self.answer.said:
             kinds[self._hold(in_one_word(text))] += 1
@@ -204,18 +204,18 @@ class Plain:
     def _amounts(self, text: str, own: dict[str, Values], must: bool = True) -> int:
         """Per cent and factors of ``A reaches 6.5 times as much as B``, ``B takes 9 % longer than A``."""
         amount = r"([\d.]+) (%|times)(?: (?:more|longer|much|long|as much|as long))*"
-        found = [
+        amounts = [
             (a, b, n, of)
             for a, n, of, b in re.findall(
                 rf"({NAME}) (?:reaches|takes|has) {amount} (?:than|as) ({NAME})", text
             )
         ]
-        self.last = [(a, b) for a, b, _, _ in found]
-        for a, b, number, of in found:
+        self.last = [(a, b) for a, b, _, _ in amounts]
+        for a, b, number, of in amounts:
             if must or (a in own and b in own):
                 shown = 1 + float(number) / 100 if of == "%" else float(number)
                 assert abs(factor(own[a], own[b]) / shown - 1) < (0.006 if of == "%" else 0.03), (text, a, b)
-        return len(found)
+        return len(amounts)
 
     def few(self, text: str) -> None:
         few = {case for case, found in self.values.items() if len(found) < FEW}
@@ -236,12 +236,16 @@ class Plain:
         ), text
 
     def modes(self, text: str) -> None:
-        column, found = self.answer.rankings[0].metric.column, self.answer.candidates
-        apart = [one for one in found if two_bands([series.columns for _, series in one.row.curves], column)]
+        column, candidates = self.answer.rankings[0].metric.column, self.answer.candidates
+        apart = [
+            one for one in candidates if two_bands([series.columns for _, series in one.row.curves], column)
+        ]
         many = re.match(r"(\d+) of (\d+) candidates", text)
         names = re.split(", | and ", text)
         named = [
-            one for one in found if {in_one_word(one.name), in_one_word(one.row.case.placement)} & set(names)
+            one
+            for one in candidates
+            if {in_one_word(one.name), in_one_word(one.row.case.placement)} & set(names)
         ]
         assert int(many[1]) <= len(apart) if many else set(map(id, named)) <= set(map(id, apart)), text
 
@@ -302,17 +306,17 @@ def two_bands(runs: list[dict[str, list[float | None]]], column: str) -> bool:
 
 
 def _value(columns: dict[str, list[float | None]], column: str, size: int | None) -> float | None:
-    found = columns.get(column, [])
+    column_values = columns.get(column, [])
     if size is not None:
-        return found[columns["size"].index(size)] if size in columns["size"] else None
-    known = [value for value in found if value is not None]
+        return column_values[columns["size"].index(size)] if size in columns["size"] else None
+    known = [value for value in column_values if value is not None]
     return max(known) if known else None
 
 
 def parts_of_lead(text: str) -> list[tuple[int, int]]:
     """Of each count in the first sentence: its sum, and of how many."""
-    found = []
+    parts = []
     for part in re.split(r"\. ", text):
         if of := re.search(r" of (\d+) comparisons", part):
-            found.append((sum(map(int, re.findall(r" in (\d+)", part))), int(of[1])))
-    return found
+            parts.append((sum(map(int, re.findall(r" in (\d+)", part))), int(of[1])))
+    return parts

@@ -1,4 +1,4 @@
-"""Sentences on pairs of few repeats, held against the series: recomputed by numpy alone."""
+"""Sentences on pairs of few repeats, checked against the series: recomputed by numpy alone."""
 
 from __future__ import annotations
 
@@ -57,27 +57,27 @@ def ratios(records: Sequence[Record], better: str, worse: str) -> dict[tuple[obj
                 own = (name, place, record.suite, record.case.benchmark, series.benchmark, series.ranks)
                 values[own].append(curve_of(series.benchmark, series.columns))
     medians = {
-        key: {size: float(np.median([one[size] for one in found])) for size in found[0]}
-        for key, found in values.items()
+        key: {size: float(np.median([one[size] for one in by_curve])) for size in by_curve[0]}
+        for key, by_curve in values.items()
     }
-    found = {}
+    by_curve = {}
     for (name, *where), own in medians.items():
         other = medians.get((worse, *where))
         if name == better and other is not None:
             sizes = [size for size in own if size in other and own[size] > 0 and other[size] > 0]
-            found[tuple(where)] = {size: own[size] / other[size] for size in sorted(sizes)}
+            by_curve[tuple(where)] = {size: own[size] / other[size] for size in sorted(sizes)}
     most: dict[object, int] = defaultdict(int)
-    for place, suite, *_, ranks in found:
+    for place, suite, *_, ranks in by_curve:
         most[place, suite] = max(most[place, suite], int(ranks or 0))  # type: ignore[call-overload]
-    return {key: one for key, one in found.items() if key[-1] in (None, most[key[0], key[1]])}
+    return {key: one for key, one in by_curve.items() if key[-1] in (None, most[key[0], key[1]])}
 
 
 def curve_of(name: str, columns: dict[str, list[float | None]]) -> dict[int, float]:
     """Larger is better: bandwidth, or how often a second a message of the size is sent."""
     rate = "bandwidth" in columns and name != "PingPong"
     read = columns["bandwidth" if rate else "time"]
-    found = {int(size or 0): value for size, value in zip(columns["size"], read, strict=True) if value}
-    return found if rate else {size: 1 / value for size, value in found.items()}
+    sizes_ = {int(size or 0): value for size, value in zip(columns["size"], read, strict=True) if value}
+    return sizes_ if rate else {size: 1 / value for size, value in sizes_.items()}
 
 
 def opposite(curve: dict[int, float]) -> Iterator[float]:

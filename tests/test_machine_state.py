@@ -56,16 +56,16 @@ def test_neighbours_measure_their_distance_and_leave_nothing(folder: Path) -> No
             )
     assert "start.round_trip_ns" not in evidence.ranks[9]
     pair = ended(folder, [start(folder, rank, 2) for rank in range(2)])
-    found = {
+    measured = {
         kind: [value for values in places.values() for value in values]
         for kind, places in probes(pair).items()
     }
-    assert all(10e-9 < value < 5e-6 for value in found.get(ROUND_TRIP, [])), "not through the kernel"
-    assert all(0.3e9 < rate < 8e9 for rate in found[CLOCK_RATE])
+    assert all(10e-9 < value < 5e-6 for value in measured.get(ROUND_TRIP, [])), "not through the kernel"
+    assert all(0.3e9 < rate < 8e9 for rate in measured[CLOCK_RATE])
     assert (
         sum(f"{moment}.copy_gbs" in seen for seen in pair.ranks.values() for moment in ("start", "end")) == 2
     )
-    assert all(0.5e9 < rate < 1e12 for rate in found[COPY])
+    assert all(0.5e9 < rate < 1e12 for rate in measured[COPY])
     assert left_behind() == []
 
 
@@ -126,7 +126,7 @@ def test_one_socket_as_far_as_two_is_contradicted(
     records += [probed("B", "n1, same socket", ns) for ns in others]
     records += [probed("C", "n1, other socket", ns) for ns in beyond]
     records += [probed("D", "n2, same socket", 300)] * 3  # another node's distances say nothing here
-    found = [record for record in mark_distances(records) if record.verdict == CONTRADICTED]
-    assert [record.case.placement for record in found] == ["B"] * contradicted
+    judged = [record for record in mark_distances(records) if record.verdict == CONTRADICTED]
+    assert [record.case.placement for record in judged] == ["B"] * contradicted
     assert bool(undivided(records)) == (beyond[0] < 70)
-    assert all("as between sockets (138 ns)" in record.verdict_reasons[0] for record in found)
+    assert all("as between sockets (138 ns)" in record.verdict_reasons[0] for record in judged)

@@ -1,4 +1,4 @@
-"""Every sentence of the first screen, held against the repeats by a plain recomputation."""
+"""Every sentence of the first screen, checked against the repeats by a plain recomputation."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ DEFAULT = ROOT / "results" / "this-machine" / "records.jsonl"
 def held(records: list[Record]) -> Counter[str]:
     """How many sentences of each kind hold."""
     comparison = compare(records)
-    found = summary(comparison)
+    screen = summary(comparison)
     kinds: Counter[str] = Counter()
-    for answer in found.answers:
+    for answer in screen.answers:
         if answer.rankings and not any("busy machine" in text for text in answer.said):
             kinds.update(Plain(comparison, answer).hold())
-    for counted, of in parts_of_lead(found.lead):
-        assert counted == of, found.lead
+    for counted, of in parts_of_lead(screen.lead):
+        assert counted == of, screen.lead
         kinds["lead"] += 1
     return kinds
 

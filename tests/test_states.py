@@ -84,11 +84,11 @@ def test_what_alternates_with_the_cases_alone_is_their_layout() -> None:
 
 
 def test_values_of_several_states_are_never_together() -> None:
-    found = runs("nfnfnfnnnx-") + runs("fnfnnnnf", "SHM-1")
-    comparison = compare(found)
+    mixed = runs("nfnfnfnnnx-") + runs("fnfnnnnf", "SHM-1")
+    comparison = compare(mixed)
     states = comparison.states
     assert (states.names, states.headline) == (("60 ns apart", "300 ns apart"), "60 ns apart")
-    assert [states.name_of(run) for run in found[9:12]] == [UNKNOWN, NOT_PROBED, "300 ns apart"]
+    assert [states.name_of(run) for run in mixed[9:12]] == [UNKNOWN, NOT_PROBED, "300 ns apart"]
     [table] = comparison.tables
     rows = {row.case.placement: row for row in table.rows}
     assert {name: row.counted for name, row in rows.items()} == {
@@ -111,8 +111,8 @@ def test_values_of_several_states_are_never_together() -> None:
 
 
 def test_one_state_is_never_said() -> None:
-    found = runs("nnnnnn") + runs("------", "TCP")
-    comparison = compare(found)
+    near = runs("nnnnnn") + runs("------", "TCP")
+    comparison = compare(near)
     assert {row.case.placement for table in comparison.tables for row in table.rows} == {"SHM", "TCP"}
     assert not any("state" in text or "cache line" in text for text in notices(comparison))
 
@@ -240,8 +240,8 @@ def history(states: str) -> list[Curve]:
 
 
 def test_states_that_alternate_have_curves_of_their_own() -> None:
-    found = {curve.key.placement: len(curve.points) for curve in history("nfnffnnx-f")}
-    assert found == {
+    points = {curve.key.placement: len(curve.points) for curve in history("nfnffnnx-f")}
+    assert points == {
         "SHM (60 ns apart)": 4,
         "SHM (300 ns apart)": 4,
         "SHM (distance changed)": 1,
@@ -263,7 +263,7 @@ def test_hosts_of_two_sites_with_one_name_are_two() -> None:
 def test_the_same_distance_has_one_name_everywhere() -> None:
     elsewhere = [replace(one, metadata={MERGED_FROM: "there"}) for one in runs("fnfnfn")]
     siblings = [replace(one, probes={ROUND_TRIP: {PLACE: [28e-9]}}) for one in runs("nnn", "SHM-1")]
-    found = [*runs("nfnfnf"), *siblings, *runs("fff", "SHM-1"), *elsewhere]
-    states = find_states(found)
+    everywhere = [*runs("nfnfnf"), *siblings, *runs("fff", "SHM-1"), *elsewhere]
+    states = find_states(everywhere)
     assert states.names == ("30 ns apart", "60 ns apart", "300 ns apart")
     assert [states.name_of(run) for run in elsewhere[:2]] == ["300 ns apart", "60 ns apart"]

@@ -33,8 +33,8 @@ def test_runs_in_line_are_not_named() -> None:
 def test_runs_that_are_off_are_found(bad: dict[int, float]) -> None:
     source = random.Random(2)
     rows = sweeps(source, [bad.get(run, 1) * source.lognormvariate(0, 0.01) for run in range(8)])
-    found = runs_off(rows)
-    assert (found.positions, found.judged) == (tuple(bad), True)
+    whole = runs_off(rows)
+    assert (whole.positions, whole.judged) == (tuple(bad), True)
 
 
 def test_a_small_difference_is_not_named_however_sure() -> None:
@@ -44,12 +44,12 @@ def test_a_small_difference_is_not_named_however_sure() -> None:
 def test_far_runs_among_much_scatter_are_not_judged() -> None:
     """The effects of the 30 runs in the STFC Cloud's shared memory: those of 11:25 and 13:05 are far off."""
     others = np.linspace(-0.2, 0.2, 28)
-    found = off(np.array([*others[:9], 0.47, *others[9:14], 0.61, *others[14:]]))
-    assert (found.positions, found.judged) == ((9, 15), False)
-    assert found.scatter == pytest.approx(0.13, abs=0.01)
+    whole = off(np.array([*others[:9], 0.47, *others[9:14], 0.61, *others[14:]]))
+    assert (whole.positions, whole.judged) == ((9, 15), False)
+    assert whole.scatter == pytest.approx(0.13, abs=0.01)
 
 
 def test_effects_are_what_the_sizes_have_in_common() -> None:
     values = np.add.outer(np.log([3.0, 10.0, 40.0]), np.array([0.0, 0.0, 0.0, math.log(2)]))
-    values[1, 1] += 5  # one value that is off is no effect of its run
+    values[1, 1] += 5  # one value that is off does not make its run off
     assert effects(values) == pytest.approx([0, 0, 0, math.log(2)])

@@ -92,17 +92,17 @@ def balance_table(tables: Iterable[Table]) -> Table | None:
     """A row for each place with HPL and anything to divide by its rate; None if there is none."""
     rows = [row for table in tables for row in table.rows if row.counted]
     sources = {column: _by_place(_with(column, rows)) for column in (_HPL, _RING, _COPY)}
-    found = [
+    balanced = [
         _row(hpl, {column: sources[column].get(place, []) for column in (_RING, _COPY)})
         for place, hpl in sources[_HPL].items()
         if place in sources[_RING] or place in sources[_COPY]
     ]
-    if not found:
+    if not balanced:
         return None
-    found, metrics = _between_nodes(found)
-    rankings = (*rank_placements(found, METRICS), *rank_host_groups(found, METRICS))
+    balanced, metrics = _between_nodes(balanced)
+    rankings = (*rank_placements(balanced, METRICS), *rank_host_groups(balanced, METRICS))
     suite = next(suite.name for suite in SUITES.values() if NAME in suite.published)
-    return Table(NAME, NAME, suite, metrics, tuple(found), rankings)
+    return Table(NAME, NAME, suite, metrics, tuple(balanced), rankings)
 
 
 def _between_nodes(rows: Sequence[Row]) -> tuple[list[Row], tuple[Metric, ...]]:
@@ -110,11 +110,11 @@ def _between_nodes(rows: Sequence[Row]) -> tuple[list[Row], tuple[Metric, ...]]:
     spreads = [_spread(row) for row in rows]
     more: tuple[Metric, ...] = (_WITHIN, _BETWEEN, _OF_PROCESS, _OF_NODE) if any(spreads) else ()
     more += (_OF_ADAPTER,) if any(spread and spread.adapters for spread in spreads) else ()
-    found = [
+    extended = [
         replace(row, cells=(*row.cells, *(_crossing(metric, row, spread) for metric in more)))
         for row, spread in zip(rows, spreads, strict=True)
     ]
-    return found, (*METRICS, *more)
+    return extended, (*METRICS, *more)
 
 
 def _spread(row: Row) -> _Spread | None:

@@ -123,8 +123,8 @@ def _of_metric(metric: Metric, rankings: Sequence[Ranking]) -> list[StatedRankin
     every = dict.fromkeys(name for ranking in rankings for name in _judged(ranking))
     forms = _forms(rankings)
     rare = tuple(name for name in every if name not in forms[0]) if forms else ()
-    found = [_stated(metric, names, rankings) for names in forms]
-    return [replace(one, rare=() if place else rare) for place, one in enumerate(found)]
+    statements = [_stated(metric, names, rankings) for names in forms]
+    return [replace(one, rare=() if place else rare) for place, one in enumerate(statements)]
 
 
 def _stated(metric: Metric, names: frozenset[str], rankings: Sequence[Ranking]) -> StatedRanking:

@@ -177,21 +177,21 @@ def _pairs(
     for better, worse in combinations((level.name for level in levels), 2):
         sides = of[better], of[worse]
         strata = _strata(attribute, *sides)
-        found = exchange(strata) if strata else None
-        matched = found is not None and found.least * tests <= LEVEL
-        if found is None or not matched:
-            found = _of_all(*sides)
+        test = exchange(strata) if strata else None
+        matched = test is not None and test.least * tests <= LEVEL
+        if test is None or not matched:
+            test = _of_all(*sides)
         also = () if matched else _also(attribute, *sides)
-        gain = math.exp(-found.mean if metric.lower_is_better else found.mean)
-        yield LevelPair(better, worse, gain, matched, also, _corrected(found, tests))
+        gain = math.exp(-test.mean if metric.lower_is_better else test.mean)
+        yield LevelPair(better, worse, gain, matched, also, _corrected(test, tests))
 
 
 def _of_all(a: Sequence[_Value], b: Sequence[_Value]) -> Exchange:
     """With Welch's test, too: levels of unequal spreads are not exchangeable."""
-    found = exchange([_logarithms(a, b)])
+    test = exchange([_logarithms(a, b)])
     if min(len(a), len(b)) < 2:
-        return found
-    return found._replace(p=max(found.p, welch([one.value for one in a], [one.value for one in b])))
+        return test
+    return test._replace(p=max(test.p, welch([one.value for one in a], [one.value for one in b])))
 
 
 def _strata(attribute: str, a: Sequence[_Value], b: Sequence[_Value]) -> list[Stratum]:
@@ -214,9 +214,9 @@ def _also(attribute: str, a: Sequence[_Value], b: Sequence[_Value]) -> tuple[str
     def of(side: Sequence[_Value], name: str) -> set[str]:
         return {one.attributes[name] for one in side if name in one.attributes}
 
-    found = [name for name in names if of(a, name).isdisjoint(of(b, name))]
+    names_apart = [name for name in names if of(a, name).isdisjoint(of(b, name))]
     apart = {one.system for one in a}.isdisjoint(one.system for one in b)
-    return (*found, *(["system"] if apart else []))
+    return (*names_apart, *(["system"] if apart else []))
 
 
 # Values

@@ -113,12 +113,12 @@ def _pairs(
         if len(settings) < FEWEST_SETTINGS:
             continue
         limit, sign = _best_limit(settings)
-        found, against = (_agreeing(settings, side, limit) for side in (sign, -sign))
-        p = None if limit is None else _exchanged(settings, len(found))
+        agreeing, against = (_agreeing(settings, side, limit) for side in (sign, -sign))
+        p = None if limit is None else _exchanged(settings, len(agreeing))
         better, worse = (a, b) if sign > 0 else (b, a)
         counts = len(against), len(settings), repeats, p
-        opposites = _opposites(curves, [sign] if found else [sign, -sign])
-        yield Paired(kind, better, worse, limit, found, *counts, opposites, len(curves))
+        opposites = _opposites(curves, [sign] if agreeing else [sign, -sign])
+        yield Paired(kind, better, worse, limit, agreeing, *counts, opposites, len(curves))
 
 
 def _curves(
@@ -128,8 +128,8 @@ def _curves(
     place: Callable[[Row], str],
 ) -> Iterator[_Curve]:
     """By setting, benchmark and ranks: the logarithm of how many times better the first one is, by size."""
-    found = grouped(rows, lambda one: (place(one[1]), one[0].title, one[1].ranks))
-    for (where, _, ranks), same in found.items():
+    by_curve = grouped(rows, lambda one: (place(one[1]), one[0].title, one[1].ranks))
+    for (where, _, ranks), same in by_curve.items():
         table, of = same[0][0], {name(row): row for _, row in same}
         if of.keys() == set(names):
             ratios = dict(sorted(_of_table(table, of[names[0]], of[names[1]])))
@@ -138,34 +138,34 @@ def _curves(
 
 def _of_most_ranks(curves: Iterable[_Curve]) -> list[_Curve]:
     """Those of each setting with the most ranks; where these are not known, all."""
-    found = []
+    most_ranks = []
     for own in grouped(curves, lambda curve: curve.setting).values():
         most = max(curve.ranks or 0 for curve in own)
-        found += [curve for curve in own if curve.ranks in (None, most)]
-    return found
+        most_ranks += [curve for curve in own if curve.ranks in (None, most)]
+    return most_ranks
 
 
 def _settings(curves: Iterable[_Curve]) -> dict[Setting, Ratios]:
     """By setting and size: the median over its benchmarks."""
-    found = {}
+    medians = {}
     for setting, own in grouped(curves, lambda curve: curve.setting).items():
         sizes = sorted({size for curve in own for size in curve.ratios})
         if len(sizes) >= FEWEST_SIZES:
-            found[setting] = {
+            medians[setting] = {
                 size: median([curve.ratios[size] for curve in own if size in curve.ratios]) for size in sizes
             }
-    return found
+    return medians
 
 
 def _opposites(curves: Iterable[_Curve], signs: Sequence[int]) -> tuple[Opposite, ...]:
     """Neighbouring sizes at which the other (of either sign) is better by more than a tie, in any curve."""
-    found = []
+    opposites = []
     for one, sign in product(curves, signs):
         behind = {size: -sign * ratio for size, ratio in one.ratios.items()}
         for run in _runs(behind):
             factor = math.exp(max(behind[size] for size in run))
-            found.append(Opposite(one.setting[0], one.benchmark, one.ranks, run, factor))
-    return tuple(sorted(found, key=lambda opposite: -opposite.factor))
+            opposites.append(Opposite(one.setting[0], one.benchmark, one.ranks, run, factor))
+    return tuple(sorted(opposites, key=lambda opposite: -opposite.factor))
 
 
 def _runs(ratios: Ratios) -> list[tuple[int, ...]]:
@@ -197,8 +197,8 @@ def _best_limit(settings: Mapping[Setting, Ratios]) -> tuple[int | None, int]:
     No limit where these are not most settings: then the one that is better in more by the median over sizes.
     """
     limits = _limits(settings)
-    found = [(len(_agreeing(settings, sign, limit)), limit, sign) for sign in (1, -1) for limit in limits]
-    count, limit, sign = max(found, key=lambda one: one[0])
+    counts = [(len(_agreeing(settings, sign, limit)), limit, sign) for sign in (1, -1) for limit in limits]
+    count, limit, sign = max(counts, key=lambda one: one[0])
     if 2 * count > len(settings):
         return limit, sign
     return None, max((1, -1), key=lambda side: len(_agreeing(settings, side, None)))
@@ -210,13 +210,13 @@ def _limits(settings: Mapping[Setting, Ratios]) -> list[int]:
 
 def _agreeing(settings: Mapping[Setting, Ratios], sign: int, limit: int | None) -> tuple[SettingResult, ...]:
     """Those in which one leads above the limit, at every size; without a limit, in the median over sizes."""
-    found = []
+    agreeing = []
     for setting, ratios in settings.items():
         beyond = [sign * ratio for size, ratio in ratios.items() if limit is None or size > limit]
         every = limit is None or min(beyond, default=0) > 0
         if len(beyond) >= FEWEST_SIZES and every and median(beyond) >= math.log1p(TIE):
-            found.append(SettingResult(setting, math.exp(median(beyond))))
-    return tuple(found)
+            agreeing.append(SettingResult(setting, math.exp(median(beyond))))
+    return tuple(agreeing)
 
 
 def _exchanged(settings: Mapping[Setting, Ratios], agreeing: int) -> float:

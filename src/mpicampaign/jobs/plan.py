@@ -205,7 +205,7 @@ def _with_blocks(
             if each.case in first
         ]
     )
-    found, more = [], list[Run]()
+    extended, more = [], list[Run]()
     for each in cases:
         due = each.repeats + blocks.get(each.case, 0)
         declared = _Identities(each.declared)
@@ -222,8 +222,10 @@ def _with_blocks(
             )
             for entry in entries
         ]
-        found.append(replace(each, runs=(*each.runs, *entries), addable=max(each.addable - len(entries), 0)))
-    return found, [*runs, *more], max(blocks.values(), default=0)
+        extended.append(
+            replace(each, runs=(*each.runs, *entries), addable=max(each.addable - len(entries), 0))
+        )
+    return extended, [*runs, *more], max(blocks.values(), default=0)
 
 
 def cases_of(campaign: Campaign, entry: MatrixEntry) -> list[Case]:

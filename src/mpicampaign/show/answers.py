@@ -168,15 +168,19 @@ def _candidates(
     comparison: Comparison, table: Table, rankings: Sequence[Ranking], view: View
 ) -> tuple[Candidate, ...]:
     """All host groups and placements of the metric, best first; those that are not judged behind."""
-    found = [one for ranking in rankings if ranking.kind == PLACEMENTS for one in ranking.contestants]
-    found = sorted(best_first(found), key=lambda one: not one.judged)
-    rows = [one.row for one in found]
+    contestants = [one for ranking in rankings if ranking.kind == PLACEMENTS for one in ranking.contestants]
+    contestants = sorted(best_first(contestants), key=lambda one: not one.judged)
+    rows = [one.row for one in contestants]
     leads = _leaders(rankings)
     return tuple(
         _candidate(
-            one, name_among(comparison, table, one.row, rows), found[0].median, view, id(one.row) in leads
+            one,
+            name_among(comparison, table, one.row, rows),
+            contestants[0].median,
+            view,
+            id(one.row) in leads,
         )
-        for one in found
+        for one in contestants
     )
 
 

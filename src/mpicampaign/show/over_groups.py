@@ -42,8 +42,8 @@ def attribute_lines(table: Table, metric: Metric, ranks: int | None, view: View)
     """Of one metric and number of ranks: the attribute that rows are grouped by, or those with a difference
     that no other attribute explains.
     """
-    found = (one for one in _telling(table, view) if (one.metric, one.ranks) == (metric, ranks))
-    return tuple(_attribute(one, view) for one in found)
+    telling = (one for one in _telling(table, view) if (one.metric, one.ranks) == (metric, ranks))
+    return tuple(_attribute(one, view) for one in telling)
 
 
 def _telling(table: Table, view: View) -> Iterator[ByAttribute]:

@@ -263,8 +263,8 @@ def first_places(rankings: Sequence[Ranking], where: str) -> str:
 
 def best_of(rankings: Iterable[Ranking]) -> str:
     """``fastest``, if all metrics are speeds."""
-    found = {fastest(ranking.metric) for ranking in rankings}
-    return found.pop() if len(found) == 1 else "best"
+    words = {fastest(ranking.metric) for ranking in rankings}
+    return words.pop() if len(words) == 1 else "best"
 
 
 def _first_place(ranking: Ranking) -> tuple[str, ...]:

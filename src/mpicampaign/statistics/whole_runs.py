@@ -57,19 +57,19 @@ def runs_off(rows: Sequence[Sequence[float]]) -> Off:
 def effects(logarithms: Array) -> Array:
     """What each run (column) adds to the values of all sizes (rows), by median polish."""
     rest = logarithms - np.median(logarithms, axis=1, keepdims=True)
-    found = np.zeros(rest.shape[1])
+    sums = np.zeros(rest.shape[1])
     for _ in range(_ROUNDS):
         of_runs = np.median(rest, axis=0)
-        found, rest = found + of_runs, rest - of_runs
+        sums, rest = sums + of_runs, rest - of_runs
         rest = rest - np.median(rest, axis=1, keepdims=True)
-    return found
+    return sums
 
 
 def off(of_runs: Array) -> Off:
     """Of the effects of all runs, those that are off."""
     candidates = (_apart(of_runs, count) for count in range(len(of_runs) // 4, 0, -1))
-    found = [candidate for candidate in candidates if candidate is not None]
-    return next((each for each in found if each.judged), found[0] if found else Off())
+    apart = [candidate for candidate in candidates if candidate is not None]
+    return next((each for each in apart if each.judged), apart[0] if apart else Off())
 
 
 def _apart(of_runs: Array, count: int) -> Off | None:
