@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from typing import NoReturn
 
 import pytest
@@ -30,3 +32,27 @@ def test_work_whose_process_is_killed_is_done_here() -> None:
         return os.getpid()
 
     assert in_background(killed_elsewhere)() == here
+
+
+# The copy is handing its result over when the process that began it ends.
+ENDING = """
+import os, sys, time
+from mpicampaign.background import in_background
+from mpicampaign.interrupts import end_in_order
+
+class Slow:
+    def __reduce__(self):
+        os.write(ready, b"1")
+        time.sleep(60)
+
+end_in_order()
+read, ready = os.pipe()
+result = in_background(Slow)
+os.read(read, 1)
+sys.exit("full disk")
+"""
+
+
+def test_the_copy_ends_with_its_process_without_a_word() -> None:
+    done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, check=False, timeout=30)
+    assert (done.returncode, done.stderr) == (1, "full disk\n")

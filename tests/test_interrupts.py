@@ -115,7 +115,7 @@ def test_a_signal_ends_the_build_of_a_campaign(
 
 TWICE = """
 import os, signal, time
-from mpicampaign.execution.interrupts import end_in_order
+from mpicampaign.interrupts import end_in_order
 end_in_order()
 try:
     os.kill(os.getpid(), signal.SIGTERM)

@@ -23,6 +23,7 @@ FOUNDATION = [
     "host_lists",
     "yaml_lines",
     "commands",
+    "interrupts",
     "background",
     "this_machine",
     "keys",

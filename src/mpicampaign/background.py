@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
+import signal
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from mpicampaign.interrupts import SIGNALS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -23,12 +25,17 @@ def in_background(work: Callable[[], T]) -> Callable[[], T]:
     """Begin the work now; what is returned waits for its result, or raises what the work raised.
 
     A copy of this process does it: no argument is copied by hand, and nothing that the work changes in memory
-    is seen here. If the copy is killed, the work is done here.
+    is seen here. If the copy is killed, the work is done here. A signal that ends this process ends the copy
+    without a word.
     """
     fork = multiprocessing.get_context("fork")
     here, there = fork.Pipe(duplex=False)
     process = fork.Process(target=_work, args=(work, there), daemon=True)
-    process.start()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
     there.close()
 
     def result() -> T:
@@ -57,11 +64,13 @@ def on_two_cores(work: Callable[[Sequence[Item]], T], items: Sequence[Item], man
 
 
 def _work(work: Callable[[], T], there: Connection) -> None:
+    for number in SIGNALS:  # our handlers are for the process that the user called
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
     answer: T | _Failure
     try:
         answer = work()
-    except KeyboardInterrupt:
-        os._exit(130)  # without a traceback: the one who waits was interrupted, too
     except Exception as error:
         answer = _Failure(error)
     there.send(answer)

@@ -9,7 +9,7 @@ from snakemake.settings.enums import Quietness
 
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.execution.conditions import prepare_with_results
-from mpicampaign.execution.interrupts import end_in_order
+from mpicampaign.interrupts import end_in_order
 from mpicampaign.execution.quiet_snakemake import show_problems_only
 from mpicampaign.execution.set_aside import set_aside_faulty
 from mpicampaign.files import keep_others_out, system_error_text

@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.execution.interrupts import SIGNALS
+from mpicampaign.interrupts import SIGNALS
 from mpicampaign.places import shipped, working_folder
 
 if TYPE_CHECKING:
