@@ -34,7 +34,6 @@ enum {
     ROUND_TRIPS = 250, /* in a block */
     LONGEST = 2000,    /* ns; between sockets it is less than half of that */
     TURNS = 2,
-    AHEAD = 2, /* calls between parts, from that which decides to that in which all ranks measure */
     CHAIN = 20000,    /* dependent additions: 5 to 10 microseconds */
     CHAINS = 16,      /* 0.2 ms */
     COPY = 1 << 20,   /* bytes */
@@ -43,7 +42,7 @@ enum {
 };
 
 /* A turn takes up to 0.8 ms; longer only where a rank loses its CPU. */
-static const int64_t TURN_NS = 20000000, WAIT_NS = 50000000, SECOND = 1000000000;
+static const int64_t TURN_NS = 20000000, WAIT_NS = 50000000;
 
 /* How two ranks meet in one turn: the first one waits, the second one begins. */
 enum { WAITING = 1, BEGUN = 2, GONE = 3 };
@@ -61,7 +60,6 @@ struct local_rank {
 
 struct node {
     atomic_int joined;            /* ranks */
-    atomic_long probing;          /* at which call between parts all measure */
     atomic_long copied[MAX_NUMA]; /* the last moment in which a rank of this NUMA domain copied */
     struct local_rank ranks[];
 };
@@ -380,26 +378,11 @@ void add_state(struct lines *lines) {
         unlink(name); /* where some rank has never come */
 }
 
-/* Rank 0 of the node decides, some calls ahead, so that all ranks measure in the same call; after a
- * second, and of a long run after ever longer ones. */
+/* All ranks of the program make the call. */
 void add_state_between_parts(struct lines *lines) {
     static char moment[32];
-    static long calls;
     static int within;
-    static int64_t first, last;
     if (node == NULL)
-        return;
-    calls++;
-    if (own == 0) {
-        int64_t now = now_ns();
-        first = first ? first : now;
-        last = last ? last : now;
-        if (node->probing < calls && now - last > SECOND && now - last > (now - first) / 16) {
-            node->probing = calls + AHEAD;
-            last = now;
-        }
-    }
-    if (node->probing != calls)
         return;
     snprintf(moment, sizeof moment, "within%d", ++within);
     lines->moment = moment;
