@@ -1,16 +1,21 @@
-"""IMB PingPong at 8 B and 2 MB with and without the evidence library, pairs in turn; two bound ranks.
+"""Two bound ranks at 8 B and 2 MB, pairs of launches in turn: what the evidence library does to a benchmark.
 
-A launch counts by the shortest of its rows: launches of one program differ by more than 1 %, the shortest of
-many rows least. Between the launches of some pairs a virtual machine changes its state: those count nowhere.
-Beside it, how long the library probes the machine, and how often a partner came too late.
+IMB PingPong with the library and without it: a launch counts by the shortest of its rows, as launches of one
+program differ by more than 1 %, the shortest of many rows least. tree_gather built with and without the call
+that lets the library probe between its parts, and with its code moved by 32 B: a launch counts by its median.
+Between the launches of some pairs a virtual machine changes its state: those count nowhere. Beside it, how
+long the library probes the machine, and how often a partner came too late.
 """
 
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -18,6 +23,7 @@ from common import PROJECT, paired, title, usually, wheel_mpi
 
 PAIRS = usually(60, smallest=1)
 SIZES = {8: usually((40, 20_000), smallest=(10, 5000)), 2 << 20: usually((40, 100), smallest=(10, 20))}
+BUDGET = usually(1, smallest=0.1)  # s of tree_gather
 LIMIT = 0.01
 SHORT = 100  # us: a rank that does not copy
 OTHER_STATE = 1.4  # times: states are at least 1.5 apart, launches within one never
@@ -28,34 +34,71 @@ export MPICAMPAIGN_LOCAL_RANK=$PMI_RANK MPICAMPAIGN_LOCAL_RANKS=2
 shift 2
 exec numactl --physcpubind="$PMI_RANK" --localalloc -- "$@"
 """
+CALL = "MPI_Pcontrol(BETWEEN_PARTS);"
+MOVED = '__asm__(".text\\n.skip 32, 0x90\\n");'
+Measurement = Callable[[Path], float]
 
 
-def seconds(folder: Path, size: int, library: str) -> float:
-    """us one way, of the shortest row; from its bandwidth, which has more digits than its time."""
+def launch(folder: Path, library: str, *program: object) -> str:
     folder.mkdir()
+    command = ["mpirun", "-n", "2", "bash", "-c", RANK, "rank", folder, library, *map(str, program)]
+    done = subprocess.run(command, env=wheel_mpi(), capture_output=True, text=True, check=True)
+    if len(list(folder.iterdir())) != (2 if library else 0):
+        sys.exit(f"{program[0]} left evidence of {len(list(folder.iterdir()))} ranks")
+    return done.stdout
+
+
+def seconds_of_imb(folder: Path, size: int, library: str) -> float:
+    """us one way, of the shortest row; from its bandwidth, which has more digits than its time."""
     rows, iterations = SIZES[size]
     lengths = folder.parent / f"lengths-{size}"
     lengths.write_text(f"{size}\n" * rows)
-    options = ("-msglen", lengths, "-iter", f"{iterations}", "-iter_policy", "off", "-time", "60", "PingPong")
-    command = ["mpirun", "-n", "2", "bash", "-c", RANK, "rank", folder, library, "IMB-MPI1", *options]
-    done = subprocess.run(command, env=wheel_mpi(), capture_output=True, text=True, check=True)
-    printed = re.findall(rf"^ +{size} +{iterations} +\S+ +(\S+)", done.stdout, re.MULTILINE)
-    if len(printed) != rows or len(list(folder.iterdir())) != (2 if library else 0):
-        sys.exit(f"IMB-MPI1 printed {len(printed)} rows of {size} B, not {rows}, or left no evidence")
+    options = ("-msglen", lengths, "-iter", iterations, "-iter_policy", "off", "-time", 60, "PingPong")
+    output = launch(folder, library, "IMB-MPI1", *options)
+    printed = re.findall(rf"^ +{size} +{iterations} +\S+ +(\S+)", output, re.MULTILINE)
+    if len(printed) != rows:
+        sys.exit(f"IMB-MPI1 printed {len(printed)} rows of {size} B, not {rows}")
     return size / max(map(float, printed))
 
 
-def pair(folder: Path, size: int, library: str, first: int) -> tuple[float, float]:
-    """With the library, and without it; ``first``: which of them is launched first."""
-    took = {}
-    for used in (library, "")[:: -1 if first else 1]:
-        took[used] = seconds(folder.with_name(f"{folder.name}-{'with' if used else 'without'}"), size, used)
-    return took[library], took[""]
+def seconds_of_gather(folder: Path, size: int, library: str, kernel: Path) -> float:
+    """Seconds of a call, the median of all samples."""
+    options = f"--min-size {size} --max-size {size} --tree natural --no-baseline --budget {BUDGET}".split()
+    lines = launch(folder, library, kernel, *options).splitlines()
+    columns = next(line.split("=")[1].split() for line in lines if line.startswith("#@columns.samples="))
+    rows = [line.split()[1:] for line in lines if line.startswith("samples ")]
+    return median(float(row[columns.index("seconds")]) for row in rows)
+
+
+def built(folder: Path, name: str, change: Callable[[str, str], str]) -> Path:
+    """tree_gather of sources that were changed; ``change``: from a file's name and text to its text."""
+    source = shutil.copytree(PROJECT / "kernels", folder / name)
+    for path in (source / "tree_gather.c", source / "common/sync/sync.c"):
+        path.write_text(change(path.name, path.read_text()))
+    kernel = folder / f"{name}-build" / "tree_gather"
+    command = ["make", "-s", "-C", source, f"BUILD={kernel.parent}", kernel]
+    subprocess.run(command, env=wheel_mpi(), check=True)
+    return kernel
+
+
+def compare(what: str, folder: Path, one: Measurement, other: Measurement, limit: float | None) -> None:
+    """The times of one divided by those of the other, launched in turn, now one first, now the other."""
+    folder.mkdir()
+    pairs = []
+    for number in range(PAIRS):
+        both = [(one, folder / f"{number}-one"), (other, folder / f"{number}-other")]
+        took = {run: run(where) for run, where in both[:: -1 if number % 2 else 1]}
+        pairs.append((took[one], took[other]))
+    alike = [pair for pair in pairs if max(pair) < OTHER_STATE * min(pair)]
+    print(f"{len(pairs) - len(alike)} of {len(pairs)} pairs are of two states")
+    if alike:
+        firsts, seconds = zip(*alike, strict=True)
+        paired(what, firsts, seconds, limit)
 
 
 def print_probes(folder: Path) -> None:
     """How long each rank took for the round trips and for the copy, and how often it waited in vain."""
-    text = "".join(path.read_text() for path in folder.glob("*-with/[01]"))
+    text = "".join(path.read_text() for path in folder.glob("imb-*/*-one/[01]"))
     times = [(int(trips), int(copy)) for trips, copy in re.findall(r"probe_us=(\d+) \+ (\d+)", text)]
     trips, copies = (sorted(each) for each in zip(*times, strict=True))
     copies = [time for time in copies if time > SHORT] or [0]
@@ -66,18 +109,33 @@ def print_probes(folder: Path) -> None:
 
 
 def main() -> None:
-    title(f"Evidence library: IMB PingPong with it / without, {PAIRS} pairs of each size, in turn")
+    title(f"Evidence library: {PAIRS} pairs of launches of each kind and size, in turn")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
-        library = folder / "evidence.so"
+        library = str(folder / "evidence.so")
         subprocess.run(["make", "-s", "-C", PROJECT / "kernels", f"BUILD={folder}", library], check=True)
+        as_it_is = built(folder, "as-it-is", lambda _, text: text)
+        silent = built(folder, "silent", lambda _, text: text.replace(CALL, ";"))
+        moved = built(folder, "moved", lambda name, text: MOVED * (name == "tree_gather.c") + text)
         for size in SIZES:
-            both = [pair(folder / f"{size}-{i}", size, str(library), first=i % 2) for i in range(PAIRS)]
-            alike = [pair for pair in both if max(pair) < OTHER_STATE * min(pair)]
-            print(f"{len(both) - len(alike)} of {len(both)} pairs are of two states")
-            if alike:
-                with_it, without = zip(*alike, strict=True)
-                paired(f"{size} B, time of a message", with_it, without, LIMIT)
+            imb = partial(seconds_of_imb, size=size)
+            gather = partial(seconds_of_gather, size=size, library=library)
+            compare(
+                f"IMB PingPong, {size} B, with the library / without",
+                folder / f"imb-{size}",
+                partial(imb, library=library),
+                partial(imb, library=""),
+                LIMIT,
+            )
+            own = partial(gather, kernel=as_it_is)
+            for what, other in (("without the call", silent), ("moved by 32 B", moved)):
+                compare(
+                    f"tree_gather, {size} B, as it is / {what}",
+                    folder / f"{other.parent.name}-{size}",
+                    own,
+                    partial(gather, kernel=other),
+                    LIMIT if other is silent else None,
+                )
         print_probes(folder)
 
 
