@@ -34,7 +34,9 @@ PLACE = "node1, same socket"
 NEAR, FAR = (60e-9, 64e-9), (300e-9, 310e-9)
 
 
-def run(number: int, values: tuple[float, ...], placement: str = "SHM", time: float = 1e-6) -> Record:
+def run(
+    number: int, values: tuple[float, ...], placement: str = "SHM", time: float = 1e-6, seconds: int = 5
+) -> Record:
     case = Case("here", "local", placement, "PingPong")
     series = Series("PingPong", 2, {"size": [0.0], "time": [time], "bandwidth": [None]})
     return Record(
@@ -45,6 +47,7 @@ def run(number: int, values: tuple[float, ...], placement: str = "SHM", time: fl
         verdict=VERIFIED,
         series=(series,),
         started=f"2026-11-25T00:{number:02d}:00Z",
+        ended=f"2026-11-25T00:{number:02d}:{seconds:02d}Z",
         hosts=("node1",),
         probes={ROUND_TRIP: {PLACE: list(values)}} if values else {},
     )
@@ -107,7 +110,11 @@ def test_values_of_several_states_are_never_together() -> None:
     }
     said = " ".join(notices(comparison))
     assert "60 to 64 ns (60 ns apart) and 300 to 310 ns (300 ns apart)" in said
-    assert "CPUs 60 ns apart, 11 of 19" in said
+    assert "CPUs 60 ns apart, 11 of 19" in said and "both ends only" not in said
+    long = [run(30 + number, NEAR, seconds=12) for number in range(2)]
+    assert "2 of them took 10 s or more and were probed at both ends only" in " ".join(
+        notices(compare(mixed + long))
+    )
 
 
 def test_one_state_is_never_said() -> None:
