@@ -317,6 +317,7 @@ def parts_of_lead(text: str) -> list[tuple[int, int]]:
     """Of each count in the first sentence: its sum, and of how many."""
     parts = []
     for part in re.split(r"\. ", text):
-        if of := re.search(r" of (\d+) comparisons", part):
+        of = re.search(r" of (\d+) comparisons", part)
+        if of and " in any of " not in part:
             parts.append((sum(map(int, re.findall(r" in (\d+)", part))), int(of[1])))
     return parts

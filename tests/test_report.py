@@ -137,7 +137,7 @@ def test_the_answer_names_the_next_that_differs_from_the_best() -> None:
     assert apart[0].said[0].endswith(" tie as fastest.")
     assert re.fullmatch("C takes .* times as long as [AB].", apart[0].said[1])
     said = lead(compare(runs["A"]), apart)
-    assert said == "No clear lead of a placement in any of 2 comparisons", "bandwidth: all are alike"
+    assert said == "No placement has a clear lead in any of the 2 comparisons", "bandwidth: all are alike"
 
 
 @pytest.mark.parametrize("groups", ["g", "gh"])

@@ -312,7 +312,7 @@ def _alone(rankings: Sequence[Ranking], best: str, kind: str) -> str:
     alone = Counter(ranking.leaders[0] for ranking in rankings if ranking.alone)
     every = f"{len(rankings)} comparisons"
     if not alone:
-        return f"No clear lead of a {kind} in any of {every}"
+        return f"No {kind} has a clear lead in any of the {every}"
     first, *others = alone.most_common(MANY)
     another = alone.total() - first[1] - sum(count for _, count in others)
     none = len(rankings) - alone.total()
