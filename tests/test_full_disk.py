@@ -70,7 +70,9 @@ def test_each_command_names_the_file_that_it_cannot_write(project: ProjectCopy) 
     assert "None" not in done.stdout and "Traceback" not in done.stdout
 
 
-# The disk fills after the first run, while the call is stopped; room is made when the call waits.
+# The disk fills after the first run, while the second one is held and the call is stopped; room is made when
+# the call waits.
+HOLD = "[ ! -e {mark}.ran ] || until [ -e {mark}.full ]; do sleep 0.05; done; touch {mark}.ran"
 WAIT = """
 mkdir disk && mount -t tmpfs -o size=6m small disk && mkdir disk/results && ln -s disk/results . || exit 77
 log=$PWD/log
@@ -79,6 +81,7 @@ set -m
 until [ -e "$(echo results/trivial/runs/*/*/*/*/result/output.txt | cut -d ' ' -f 1)" ]; do sleep 0.05; done
 kill -STOP -- -$!
 dd if=/dev/zero of=disk/fill bs=1k 2>/dev/null
+touch ../mark.full
 kill -CONT -- -$!
 until grep -q "can't be written" "$log"; do sleep 0.05; kill -0 $! || break; done
 rm disk/fill
@@ -91,7 +94,7 @@ exit $status
 
 @pytest.mark.slow
 def test_runs_on_a_full_disk_wait_and_none_fails(project: ProjectCopy) -> None:
-    write_trivial(project)
+    write_trivial(project, body=HOLD.format(mark=project.folder.parent / "mark"))
     done = on_small_disk(project, WAIT)
     assert done.returncode == 0, done.stdout
     folder = project.folder / "results/trivial"
