@@ -80,8 +80,8 @@ class _Parser(argparse.ArgumentParser):
     """The parser of ``mpicampaign`` itself."""
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        given = list(sys.argv[1:] if args is None else args)
-        first = given[0] if given else ""
+        given = list(sys.argv[1:] if args is None else args) or ["--help"]
+        first = given[0]
         if first and not first.startswith("-") and first not in COMMANDS:
             hint = suggestion(first, COMMANDS) or "mpicampaign --help lists them"
             raise UserError(Problem(f"no subcommand {first!r}", hint=hint))

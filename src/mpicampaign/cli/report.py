@@ -55,10 +55,20 @@ def run(options: argparse.Namespace) -> int:
         return _report_of_import(options)
     prepared = prepare_with_results(options.campaign, options.system)
     selection = selection_of(options)
-    print_lines(
-        report_of(prepared, options.figures, recheck=options.recheck, selection=selection, by=options.by)
-    )
+    said = report_of(prepared, options.figures, recheck=options.recheck, selection=selection, by=options.by)
+    print_lines(*answers_of(prepared.folder, selection), said)
     return DONE
+
+
+def answers_of(folder: Path, selection: RunSelection = ALL_RUNS) -> list[str]:
+    """The answers of a report on one screen; empty where there is none."""
+    from mpicampaign.analyse import report_folder
+
+    tables = report_folder(folder, selection) / "tables"
+    for name in ("summary.txt", "comparison.txt"):
+        if (tables / name).is_file():
+            return [(tables / name).read_text(encoding="utf-8").rstrip(), ""]
+    return []
 
 
 def report_of(
@@ -154,7 +164,8 @@ def _report_of_import(options: argparse.Namespace) -> int:
     figures, recheck, selection = options.figures, options.recheck, selection_of(options)
     presentation = replace(chosen.presentation, by=options.by)
     try:
-        print_lines(_report(folder, presentation, chosen.text, figures, recheck, selection))
+        said = _report(folder, presentation, chosen.text, figures, recheck, selection)
     except OSError as error:
-        print_lines(_existing(folder, selection, error))
+        said = _existing(folder, selection, error)
+    print_lines(*answers_of(folder, selection), said)
     return DONE

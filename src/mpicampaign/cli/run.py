@@ -17,7 +17,7 @@ from mpicampaign.cli.common import (
     selection_lines,
 )
 from mpicampaign.cli.exit_status import DONE
-from mpicampaign.cli.report import report_of
+from mpicampaign.cli.report import answers_of, report_of
 from mpicampaign.errors import Problem, UserError, suggestion
 
 if TYPE_CHECKING:
@@ -76,21 +76,12 @@ def run(options: argparse.Namespace) -> int:
     if pending:
         say(pending_text(plan, len(pending), title, estimate(pending)))
     status = make_runs(prepared, options, further_options)
-    if status not in EXIT_SIGNALLED:
-        print_lines(*closing_screen(prepared.folder))
+    if status not in EXIT_SIGNALLED and (answers := answers_of(prepared.folder)):
+        print_lines(*answers, f"report.html, tables and figures: {prepared.folder}")
     now = prepared_of(options)  # runs that were disturbed meanwhile have further repeats
     if now.pending:
         say(f"not done: {len(now.pending)} of {len(now.selected)} runs; the same command continues")
     return status
-
-
-def closing_screen(folder: Path) -> list[str]:
-    """The answers on one screen, and where the rest is; empty without any result."""
-    for name in ("summary.txt", "comparison.txt"):
-        if (folder / "tables" / name).is_file():
-            text = (folder / "tables" / name).read_text(encoding="utf-8").rstrip()
-            return [text, f"report.html, tables and figures: {folder}"]
-    return []
 
 
 def answer(folder: Path, title: str) -> list[str]:

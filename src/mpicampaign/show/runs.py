@@ -194,20 +194,7 @@ def quiet_text(records: Iterable[Record]) -> str:
 
 def state_texts(comparison: Comparison) -> Iterable[str]:
     """In which states the machine was, by the round trips of a cache line; nothing where it was in one."""
-    for host, within, beyond in undivided(comparison.records):
-        yield (
-            f"On {visible(host)}, CPUs of two sockets are as near as those of one ({beyond * 1e9:.0f} and "
-            f"{within * 1e9:.0f} ns for a cache line and back): only what the machine says tells them apart."
-        )
     states = comparison.states
-    for place in states.places:
-        took = listed(
-            [f"{nanoseconds(band)} ({name})" for band, name in zip(place.bands, place.names, strict=True)]
-        )
-        then = f"it changed last with the run of {place.changed}"
-        if place.alternates:
-            then = "its CPUs move, so labels are proved only as far as it shows its topology"
-        yield f"On {visible(place.name)}, a round trip of a cache line took {took}: {then}."
     if states.names:
         runs = [run for run in comparison.records if run.counts]
         own = [run for run in runs if STATE not in run.metadata]
@@ -218,6 +205,19 @@ def state_texts(comparison: Comparison) -> Iterable[str]:
         if unseen := sum(run.suite != "kernel" and _seconds(run) >= LONG for run in own):
             took = f"took {LONG} s or more and {'was' if unseen == 1 else 'were'} probed at both ends only"
             yield f"{unseen} of them {took}: the CPUs may have moved within."
+    for place in states.places:
+        took = listed(
+            [f"{nanoseconds(band)} ({name})" for band, name in zip(place.bands, place.names, strict=True)]
+        )
+        then = f"it changed last with the run of {place.changed}"
+        if place.alternates:
+            then = "its CPUs move, so labels are proved only as far as it shows its topology"
+        yield f"On {visible(place.name)}, a round trip of a cache line took {took}: {then}."
+    for host, within, beyond in undivided(comparison.records):
+        yield (
+            f"On {visible(host)}, CPUs of two sockets are as near as those of one ({beyond * 1e9:.0f} and "
+            f"{within * 1e9:.0f} ns for a cache line and back): only what the machine says tells them apart."
+        )
 
 
 def _seconds(run: Record) -> float:

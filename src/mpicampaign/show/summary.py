@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mpicampaign.show.view import View
 
 LINES = 22  # of a terminal with 24, where the paths of the files follow
+NOTICES = 7  # lines
 _METRICS = 3  # columns of its table
 _CANDIDATES = 6  # lines of its table
 
@@ -73,12 +74,11 @@ def summary_text(comparison: Comparison, view: View = DEFAULT, title: str = "", 
     """The summary in at most `LINES` lines of ``width`` columns."""
     found = summary(comparison, view)
     head = [*([clip(visible(title), width)] if title else []), *wrap(f"{found.lead}.", width)]
-    below = [line for notice in found.notices for line in wrap(notice, width)[:2]]
-    below = _cut(below, 6, "more in report.html")
+    below = _fitting([wrap(notice, width) for notice in found.notices], NOTICES, "more in report.html")
     table = _table(found.answers, width)
     room = LINES - len(head) - len(below) - len(table) - 3  # empty lines between
-    said = [line for text in _sentences(found) for line in wrap(text, width, "  ")]
-    blocks = (head, _cut(said, room, "all answers in report.html"), table, below)
+    said = [wrap(text, width, "  ") for text in _sentences(found)]
+    blocks = (head, _fitting(said, room, "all answers in report.html"), table, below)
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
@@ -90,8 +90,14 @@ def _sentences(found: KeyResults) -> Iterable[str]:
     yield from found.paired
 
 
-def _cut(lines: list[str], most: int, more: str) -> list[str]:
-    return lines if len(lines) <= most else [*lines[: most - 1], f"  … {more}"]
+def _fitting(texts: Sequence[list[str]], most: int, more: str) -> list[str]:
+    """The lines of the first texts that fit whole, and where the others are."""
+    lines: list[str] = []
+    for number, text in enumerate(texts, 1):
+        if len(lines) + len(text) + (number < len(texts)) > most:
+            return [*lines, f"  … {more}"]
+        lines += text
+    return lines
 
 
 def _table(found: Sequence[Answer], width: int) -> list[str]:
