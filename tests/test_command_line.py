@@ -75,6 +75,7 @@ def test_the_campaign_file_is_an_argument_or_an_option(
         ("paln mine.yaml", "no subcommand 'paln'\n    did you mean 'plan'?"),
         ("xyz", "no subcommand 'xyz'\n    mpicampaign --help"),
         ("plan mine.yml", "mine.yml: no such file\n    did you mean 'mine.yaml'?"),
+        ("plan nosuch.yaml", "nosuch.yaml: no such file\n    there: mine.yaml"),
         ("plan min.yaml", "min.yaml: no such file\n    did you mean 'mine.yaml'?"),
         ("plan .", "this is a folder, not a campaign file\n    there: mine.yaml"),
         ("status results/mine", "results/mine: no such file\n    mpicampaign init writes"),

@@ -45,7 +45,7 @@ def check_shape(document: Document, schema: Schema) -> tuple[list[Problem], list
     problems: list[Problem] = []
     doubts: list[Key] = []
     faulty: list[Key] = []
-    for misfit in list(_Shape(schema.get("$defs", {})).misfits(document.data, schema, ())):
+    for misfit in list(_Shape(schema.get("$defs", {}), schema).misfits(document.data, schema, ())):
         problems.append(document.problem(misfit.key, misfit.message, misfit.value, misfit.hint))
         faulty.append(misfit.key)
         doubts += [misfit.key, *misfit.also]
@@ -56,7 +56,7 @@ def check_shape(document: Document, schema: Schema) -> tuple[list[Problem], list
 
 def fits(value: Any, schema: Schema, definitions: Schema) -> bool:
     """Whether a value has the shape of a schema."""
-    return next(_Shape(definitions).misfits(value, schema, ()), None) is None
+    return next(_Shape(definitions, {}).misfits(value, schema, ()), None) is None
 
 
 class _Misfit(NamedTuple):
@@ -72,8 +72,9 @@ class _Misfit(NamedTuple):
 class _Shape:
     """Walks through a value and a schema; each keyword has a method of its name."""
 
-    def __init__(self, definitions: Schema) -> None:
+    def __init__(self, definitions: Schema, whole: Schema) -> None:
         self._definitions = definitions
+        self._whole = whole
 
     def misfits(self, value: Any, schema: Schema, key: Key) -> Iterator[_Misfit]:
         """What does not fit, keyword by keyword in the order of the schema.
@@ -136,7 +137,7 @@ class _Shape:
             if name in known:
                 continue
             if isinstance(expected, bool):
-                yield _unknown_key(name, value[name], known, key)
+                yield self._unknown_key(name, value[name], known, key)
             elif name in self._keys(expected) and not isinstance(value[name], dict):
                 message = f"{name} is a key inside of an entry here, not the name of one"
                 yield _Misfit((*key, name), message, "", "indent it further, below the name of its entry")
@@ -150,6 +151,24 @@ class _Shape:
             found = self._definitions[schema["$ref"].rsplit("/", 1)[-1]]
         properties: Schema = found.get("properties", {})
         return properties
+
+    def _unknown_key(self, name: str, value: Any, known: Schema, key: Key) -> _Misfit:
+        sections = self._sections_with(name)
+        meant = "" if sections else nearest(name, known)
+        hint = did_you_mean(name, known)
+        if sections:
+            hint = f"it is a key of {either(sections)}"
+        elif value is None and not meant:
+            hint = "a key needs a value; inside { } a text with a comma in it needs quotes"
+        also = ((*key, meant),) if meant else ()
+        return _Misfit((*key, name), f"unknown key {shown(name)}", "", hint, also)
+
+    def _sections_with(self, name: str) -> list[str]:
+        """The sections of the file whose entries have a key of this name; ``the file``: at its top."""
+        tops = self._whole.get("properties", {})
+        entries = ((top, section.get("additionalProperties")) for top, section in tops.items())
+        found = [top for top, entry in entries if isinstance(entry, dict) and name in self._keys(entry)]
+        return [*(["the file, at its top"] if name in tops else []), *found]
 
     def _propertyNames(  # noqa: N802 - a keyword of the standard
         self, value: Any, expected: Schema, schema: Schema, key: Key
@@ -179,14 +198,6 @@ def _limit(keyword: str, value: Any, expected: float, key: Key) -> Iterator[_Mis
         measured = len(value)
     if measured is not None and (measured > expected if keyword == "maximum" else measured < expected):
         yield _Misfit(key, _LIMITS[keyword].format(expected), shown(value))
-
-
-def _unknown_key(name: str, value: Any, known: Schema, key: Key) -> _Misfit:
-    meant = nearest(name, known)
-    hint = did_you_mean(name, known)
-    if value is None and not meant:
-        hint = "a key needs a value; inside { } a text with a comma in it needs quotes"
-    return _Misfit((*key, name), f"unknown key {shown(name)}", "", hint, ((*key, meant),) if meant else ())
 
 
 def _meant(value: Mapping[str, Any], known: Schema) -> set[str]:

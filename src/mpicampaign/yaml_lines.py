@@ -38,6 +38,7 @@ _CONSTANTS = {
 }
 _UNREADABLE = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufffe\uffff]")
 _MERGE = "<<"
+_TYPOGRAPHIC = tuple("\u201c\u201d\u201e\u201f\u2018\u2019\u201a\u201b\xab\xbb")  # quotes
 
 
 class Mark(NamedTuple):
@@ -360,6 +361,7 @@ class _YamlReader:
         text = node.value if isinstance(node, yaml.ScalarNode) else None
         self.document.marks[key] = Mark(self.name, line, text)
         if isinstance(node, yaml.ScalarNode):
+            self._check_quotes(node, key)
             return _scalar(node)
         if isinstance(node, yaml.SequenceNode):
             items = enumerate(node.value)
@@ -413,9 +415,15 @@ class _YamlReader:
 
     def _name(self, node: yaml.Node, key: Key) -> str | None:
         if isinstance(node, yaml.ScalarNode):
+            self._check_quotes(node, key)
             return str(node.value)
         self._problem(node, key, "a key must be a single text")
         return None
+
+    def _check_quotes(self, node: yaml.ScalarNode, key: Key) -> None:
+        if not node.style and str(node.value).startswith(_TYPOGRAPHIC):
+            message = "typographic quotes are part of the text, not quotes"
+            self._problem(node, key, message, shown(node.value), """write "…"; or '“…”' if they are meant""")
 
     def _problem(self, node: yaml.Node, key: Key, message: str, value: str = "", hint: str = "") -> None:
         problem = Problem(message, self.name, _line(node), dotted(key), value, hint)

@@ -72,8 +72,8 @@ def check_there(path: Path, hint: str = "") -> None:
     """
     if path.exists() or not path.parent.is_dir():
         return
-    files = {each.name: each for each in path.parent.iterdir() if each.suffix in _YAML}
-    near = nearest(path.name, files) or nearest(path.with_suffix(".yaml").name, files)
+    files = {each.stem: each for each in path.parent.iterdir() if each.suffix in _YAML}
+    near = nearest(path.stem, files)
     meant = f"did you mean {str(files[near])!r}?" if near else _files_in(path.parent)
     raise UserError(Problem("no such file", _printable(path), hint=hint or meant))
 
