@@ -19,6 +19,7 @@ from mpicampaign.cli import main
 from mpicampaign.cli.exit_status import INTERRUPTED, MEANINGS, TERMINATED
 from mpicampaign.cli.man_page import FILE, man_page
 from mpicampaign.cli.parser import COMMANDS, command_parser, subparsers
+from mpicampaign.execution.queue_status import RunStatus
 from mpicampaign.places import shipped
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -67,6 +68,31 @@ def test_the_campaign_file_is_an_argument_or_an_option(
     assert "two campaign files: mine.yaml and other.yaml" in said
     (folder / "campaign.yaml").write_text(CAMPAIGN)
     assert "campaign.yaml: campaign mine" in called(capsys, "check")[1]
+
+
+def test_a_dry_run_makes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    status, said, _ = called(capsys, "run", "mine.yaml", "--dry-run", "--placement", "TCP-loopback")
+    assert (
+        status == 0
+        and "2 of 2 runs to do" in said
+        and "local TCP-loopback trivial repeats 1-2: not run" in said
+    )
+    assert [path.name for path in folder.iterdir()] == ["mine.yaml"]
+
+
+def test_status_is_watched_until_no_run_is_active(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = iter([["running", "queued"], ["not submitted", "running"], ["not submitted", "finished"]])
+
+    def run_states(_: object) -> tuple[list[RunStatus], list[object]]:
+        return [RunStatus(None, state, "", "") for state in next(looks)], []  # type: ignore[arg-type]
+
+    monkeypatch.setattr("mpicampaign.execution.queue_status.run_states", run_states)
+    monkeypatch.setattr("mpicampaign.execution.queue_status.status_text", lambda found, _: str(len(found)))
+    monkeypatch.setattr("mpicampaign.cli.status.BETWEEN", 0)
+    assert called(capsys, "status", "mine.yaml", "--watch")[0] == 0
+    assert not any(looks), "it looked three times"
 
 
 @pytest.mark.parametrize(

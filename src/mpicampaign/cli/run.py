@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import argparse
     from pathlib import Path
 
+    from mpicampaign.jobs.prepare import Prepared
+
 PROFILES = ("cluster", "profiles/local", "profiles/cron")  # that are shipped
 EXAMPLES = (
     ("mpicampaign run mine.yaml", "makes the runs that have no result, then tables and report"),
@@ -32,7 +34,8 @@ EXAMPLES = (
         "only these runs; the others stay as they are",
     ),
     ("mpicampaign run site.yaml --profile cluster", "submits the runs to the scheduler"),
-    ("mpicampaign run mine.yaml -- -n", "a dry run: options after -- are Snakemake's"),
+    ("mpicampaign run mine.yaml --dry-run", "what it would do; nothing is made"),
+    ("mpicampaign run mine.yaml -- --cores 1", "options after -- are Snakemake's"),
 )
 
 
@@ -43,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile", default="profiles/local", help="Snakemake profile (default: %(default)s)"
     )
+    parser.add_argument("--dry-run", action="store_true", help="say what would be made; make nothing")
     add_verbose(parser, "show what the compiler and Snakemake print, too")
     parser.usage = "mpicampaign run [FILE] [options] [-- SNAKEMAKE_OPTIONS]"
     parser.set_defaults(passed_on=[])
@@ -60,6 +64,9 @@ def run(options: argparse.Namespace) -> int:
     _check_profile(options.profile)
     prepared = prepared_of(options)
     check_runs(prepared)
+    if options.dry_run:
+        print_lines(*selection_lines(prepared), *_dry_run(prepared))
+        return DONE
     say(*doubts(prepared, "repeats", "time_limit"), *warnings_text(prepared.plan))
     say(*set_aside_faulty(prepared.selected), *beside(prepared))
     pending, further_options = prepared.pending, options.passed_on
@@ -82,6 +89,19 @@ def run(options: argparse.Namespace) -> int:
     if now.pending:
         say(f"not done: {len(now.pending)} of {len(now.selected)} runs; the same command continues")
     return status
+
+
+def _dry_run(prepared: Prepared) -> list[str]:
+    """How many runs there are to make, and which."""
+    from mpicampaign.execution.durations import estimate, last_ended
+    from mpicampaign.execution.queue_status import run_states, status_text
+    from mpicampaign.jobs.plan import selected_plan
+    from mpicampaign.jobs.plan_text import pending_text
+
+    plan, pending = selected_plan(prepared.plan, prepared.selection), prepared.pending
+    time = estimate(pending) if pending else last_ended(prepared.selected)
+    states, older = run_states(prepared)
+    return [pending_text(plan, len(pending), prepared.campaign.title, time), status_text(states, older)]
 
 
 def answer(folder: Path, title: str) -> list[str]:

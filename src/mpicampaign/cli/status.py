@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.cli.campaign_argument import add_campaign
@@ -14,12 +16,14 @@ if TYPE_CHECKING:
 
     from mpicampaign.execution.queue_status import RunStatus
 
+BETWEEN = 30  # s between two looks at the queue
 EXAMPLES = (
     (
         "mpicampaign status mine.yaml",
         "queued, running, finished and failed runs; paths and reasons of failures",
     ),
     ("mpicampaign status mine.yaml --host-group scarf15 --benchmark PingPong", "of these runs only"),
+    ("mpicampaign status mine.yaml --watch", "again every 30 s, until no run is queued or running"),
     ("mpicampaign status mine.yaml --json | jq .counts", "for a program: the number of runs in each state"),
 )
 
@@ -28,10 +32,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, which runs of it, and the form of the answer."""
     add_campaign(parser)
     add_selection(parser)
+    parser.add_argument(
+        "--watch", action="store_true", help="print it again until no run is queued or running"
+    )
     add_json(parser)
 
 
 def run(options: argparse.Namespace) -> int:
+    states = _printed(options)
+    while options.watch and any(state.is_active for state in states):
+        time.sleep(BETWEEN)
+        print_lines(f"\n{datetime.now().astimezone():%H:%M:%S}")
+        states = _printed(options)
+    return _status(states)
+
+
+def _printed(options: argparse.Namespace) -> list[RunStatus]:
     from mpicampaign.execution.queue_status import run_states, status_text
     from mpicampaign.jobs.plan_text import further_text
 
@@ -39,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     states, older = run_states(prepared)
     further = [further_text(prepared.plan)] if prepared.plan.disturbed else []
     print_lines(*selection_lines(prepared), status_text(states, older), *further, *beside(prepared))
-    return _status(states)
+    return states
 
 
 def _status(states: Iterable[RunStatus]) -> int:

@@ -44,6 +44,11 @@ class RunStatus(NamedTuple):
         return self.state == FAILED
 
     @property
+    def is_active(self) -> bool:
+        """Whether its job is in the queue or runs."""
+        return self.state in IN_THE_QUEUE
+
+    @property
     def waits(self) -> bool:
         """Whether it was not made yet, and nothing more is known."""
         return self.state in (NOT_SUBMITTED, NOT_RUN) and not self.reason
