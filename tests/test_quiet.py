@@ -14,7 +14,7 @@ from mpicampaign.execution.durations import TimeLeft, estimate
 from mpicampaign.execution.progress import Progress, headline
 from mpicampaign.jobs.prepare import Prepared, prepare
 from mpicampaign.jobs.run import Run
-from mpicampaign.records import NOT_AVAILABLE, Case, Record
+from mpicampaign.records import FAILED, NOT_AVAILABLE, Case, Record
 
 
 @pytest.fixture
@@ -74,18 +74,17 @@ def test_the_line_of_a_run_shows_no_value_as_nothing_and_no_maximum_of_a_run_tha
     assert "maximum" not in line and "sizes above " in line and "were given up" in line
 
 
-def test_what_is_not_available_is_one_line_for_all_runs_of_a_placement(campaign: Prepared) -> None:
+def test_what_is_not_available_is_one_line_for_a_placement_and_is_not_counted(campaign: Prepared) -> None:
     stream = io.StringIO()
     progress = Progress(stream)
     progress.expect(campaign.runs)
-    for run in campaign.runs:
-        case = run.case
-        record = Record(case, "osu", run.repeat, NOT_AVAILABLE, "needs 2 sockets")
-        other = replace(record, case=replace(case, benchmark="another"))
-        progress.finished(run.label, record, 0)
-        progress.finished(run.label, other, 0)
-    lines = stream.getvalue().splitlines()
-    assert sorted(line.partition("] ")[2] for line in lines) == [
-        "one: n/a: needs 2 sockets",
+    absent, made = of(campaign, "two"), of(campaign, "one")
+    progress.finished(made[0].label, Record(made[0].case, "osu", 1, FAILED, "it crashed"), 1)
+    for run in absent:
+        progress.finished(run.label, Record(run.case, "osu", run.repeat, NOT_AVAILABLE, "needs 2 sockets"), 0)
+    progress.finished(made[1].label, Record(made[1].case, "osu", 2, FAILED, "it crashed"), 1)
+    assert stream.getvalue().splitlines() == [
+        "[1/4] one trivial r01: FAILED: it crashed",
         "two: n/a: needs 2 sockets",
+        "[2/2] one trivial r02: FAILED: it crashed",
     ]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Progress:
     """A line for each finished run; on a terminal also one for the present run.
 
-    What is not available for the same reason in all runs of a placement is reported once.
+    What is not available for the same reason in all runs of a placement is reported once, and not counted.
     """
 
     def __init__(self, stream: TextIO | None = None) -> None:
@@ -63,24 +63,28 @@ class Progress:
 
     def finished(self, label: str, record: Record, status: int | None, problem: str = "") -> None:
         """Print the run's verdict and headline metrics from its files, or the ``problem``."""
-        self._done += 1
         self.left.ended(label)
-        name = self._short(label)
         if record.status == NOT_AVAILABLE:
-            name = self._short(f"{record.case.host_group} {record.case.placement}")
-            absent = replace(record.case, benchmark=""), record.reason
-            if absent in self._absent:
-                return
-            self._absent.add(absent)
+            self._not_available(record)
+            return
+        self._done += 1
         text = describe(record, status)
         if problem and record.status != OK:
             text = f"{text} ({problem})" if record.status == FAILED else f"FAILED: {problem}"
-        line = f"[{self._done}/{self._expected}] {name}: {text}"
+        line = f"[{self._done}/{self._expected}] {self._short(label)}: {text}"
         line = self._cut(line) if record.status == OK else line
         if not self._terminal and (left := self.left.text(self.repeats_more)) != self._said_left:
             self._said_left = left
             line = f"{line} ({left})" if left else line
         self._print(line, end="\n")
+
+    def _not_available(self, record: Record) -> None:
+        self._expected -= 1
+        absent = replace(record.case, benchmark=""), record.reason
+        if absent not in self._absent:
+            self._absent.add(absent)
+            name = self._short(f"{record.case.host_group} {record.case.placement}")
+            self._print(f"{name}: {describe(record, None)}", end="\n")
 
     def _short(self, label: str) -> str:
         """A label without the host group, if there is only one."""
