@@ -18,13 +18,14 @@ from trivial_campaign import write_trivial
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.contract import FAILED, FEW, NO_OTHER, NO_VALUE, PASSED, UNDECIDED, Judged, judge
 from mpicampaign.errors import UserError
-from mpicampaign.expectation import Against, Limit
+from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, Against, Limit
 from mpicampaign.records import DISTURBED, QUIET, Case, Record
 from mpicampaign.show.contract import contract_json, contract_junit, contract_lines, judged_text
 from mpicampaign.statistics.ratios import ratio_interval
 
 HERE = Case("here", "blue", "TCP", "PingPong")
 LATENCY = Limit("PingPong", "latency at 0 B")
+LIMITED = {"benchmark": "PingPong", "metric": "latency at 0 B", "at_most": "2 us"}
 TRIVIAL = {"benchmark": "trivial", "metric": "latency at 1 B"}
 
 
@@ -69,6 +70,22 @@ def test_too_few_disturbed_and_missing_runs_are_undecided() -> None:
     assert "no such network" in judged_text(absent)
     other = runs(case=replace(HERE, placement="IBV"))
     assert judged(limit, other).outcome == UNDECIDED, "a case that has no row must not pass"
+
+
+def test_what_would_decide_is_said_and_warned_of_before_anything_runs(tmp_path: Path) -> None:
+    """The numbers of repeats are those from which on there is an interval of 95 %."""
+    of_value, of_ratio = replace(LATENCY, at_most="30 us"), replace(LATENCY, against=Against("before"))
+    for limit, needed, said in (
+        (of_value, FEWEST_OF_VALUE, "has 5, needs 6"),
+        (of_ratio, FEWEST_OF_RATIO, "has 3 against 3, needs 4 against 4"),
+    ):
+        few, enough = (runs(repeats=repeats) for repeats in (needed - 1, needed))
+        assert said in judged_text(judged(limit, few, few))
+        assert judged(limit, enough, enough).outcome == PASSED
+    warned = load(tmp_path, repeats="repeats: 5", expect=f"expect: [{json.dumps(LIMITED)}]").warnings
+    assert [str(one).partition("expect")[2] for one in warned if "decide" in str(one)] == [
+        "[0]: 5 repeats cannot decide this limit\n    it needs 6 repeats; set repeats: 6"
+    ]
 
 
 def test_a_metric_that_no_run_has_is_named_with_the_nearest() -> None:

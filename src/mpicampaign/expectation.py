@@ -11,6 +11,9 @@ from mpicampaign.units import parse_flop_rate, parse_percent, parse_plain, parse
 REPEAT_STAGES = (6, 10, 15, 20)
 UNTIL_KNOWN = 0  # repeats of a case that go on until then
 
+# Repeats from which on there is an interval of 95 %: of a median, and of the ratio of two groups of as many.
+FEWEST_OF_VALUE, FEWEST_OF_RATIO = 6, 4
+
 BEFORE = "before"  # as the other side of a comparison: the last finished series
 
 _NAMES = texts(NAME.schema["pattern"], NAME.schema["x-message"], name="names", minItems=1)

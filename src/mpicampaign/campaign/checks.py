@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup
 from mpicampaign.errors import did_you_mean, suggestion
+from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
 from mpicampaign.keys import Values, rule
 from mpicampaign.mpis import launcher_names, library_launcher
+from mpicampaign.reference import reference_names
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.shape import either
 from mpicampaign.suites import SUITES
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, OwnMetric, Placement, System
     from mpicampaign.errors import Problem
+    from mpicampaign.expectation import Limit
     from mpicampaign.schedulers import Scheduler
     from mpicampaign.yaml_lines import Document, Key
 
@@ -179,6 +182,18 @@ def _check_expect(campaign: Campaign, notes: Notes) -> None:
         for section, known in names.items():
             for item, name in notes.document.items((*key, section)):
                 check_reference(item, section, str(name), known, notes)
+        _warn_of_few(key, limit, campaign, notes)
+
+
+def _warn_of_few(key: Key, limit: Limit, campaign: Campaign, notes: Notes) -> None:
+    """Note a limit that the repeats asked for cannot decide."""
+    blocks = [block for block in campaign.matrix if limit.benchmark in block.benchmarks]
+    asked = [block.repeats if block.repeats is not None else campaign.repeats for block in blocks]
+    ratio = limit.against is not None and limit.against.source not in reference_names()
+    needed = FEWEST_OF_RATIO if ratio else FEWEST_OF_VALUE
+    if few := [repeats for repeats in asked if UNTIL_KNOWN < repeats < needed]:
+        hint = f"it needs {needed} repeats; set repeats: {needed}"
+        notes.warn(key, f"{few[0]} repeats cannot decide this limit", hint=hint)
 
 
 def _check_schedule(campaign: Campaign, notes: Notes) -> None:

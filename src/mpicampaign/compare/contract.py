@@ -48,7 +48,8 @@ class Bound(NamedTuple):
 class Judged:
     """A limit for one row.
 
-    ``interval``: of the median, or of the ratio to what it is compared with; ``n``: repeats. ``metric`` and
+    ``interval``: of the median, or of the ratio to what it is compared with; ``n``: repeats, ``others``: of
+    the other group. ``metric`` and
     ``bound`` are ``None`` if nothing was measured. ``why`` it is undecided, if not by an interval;
     ``absence``: why it has no value.
     """
@@ -62,6 +63,7 @@ class Judged:
     interval: Interval | None = None
     bound: Bound | None = None
     n: int = 0
+    others: int = 0
     why: str = ""
     absence: Absence = ()
 
@@ -154,7 +156,7 @@ def _judge_row(limit: Limit, table: Table, metric: Metric, row: Row, other: _Oth
     bound = _bound(limit, metric, other)
     interval = ratio_interval(other.values, values) if bound.ratio else order_statistic_interval(values)
     if interval is None or interval.coverage < COVERAGE:
-        return replace(named, bound=bound, why=FEW)
+        return replace(named, bound=bound, others=len(other.values), why=FEW)
     return replace(named, bound=bound, interval=interval, outcome=_outcome(interval, bound))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from mpicampaign.compare.contract import FAILED, FEW, NO_OTHER, NO_VALUE, PASSED, UNDECIDED
+from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE
 from mpicampaign.show.document import Grid, Heading, Paragraph
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import DEFAULT
@@ -54,19 +55,27 @@ def limit_text(judged: Judged) -> str:
 def reason_text(judged: Judged) -> str:
     """Why: the interval and the limit, or what is missing."""
     if judged.why:
-        detail = f"{judged.n} repeats" if judged.why == FEW else absence(judged.absence)
+        detail = _few(judged) if judged.why == FEW else absence(judged.absence)
         return _WHY[judged.why] + (f": {detail}" if detail else "")
     interval = judged.interval
     if interval is None:
         return ""
     side = {PASSED: "within", FAILED: "beyond", UNDECIDED: "across"}[judged.outcome]
-    return f"[{_ends(judged, interval)}] is {side} the limit"
+    more = "; more repeats would narrow it" if judged.outcome == UNDECIDED else ""
+    return f"{_ends(judged, interval)} is {side} the limit{more}"
+
+
+def _few(judged: Judged) -> str:
+    """What there is, and what would decide."""
+    if judged.bound and judged.bound.ratio:
+        return f"has {judged.n} against {judged.others}, needs {FEWEST_OF_RATIO} against {FEWEST_OF_RATIO}"
+    return f"has {judged.n}, needs {FEWEST_OF_VALUE}"
 
 
 def _ends(judged: Judged, interval: Interval) -> str:
     if judged.bound and judged.bound.ratio:
-        return f"{interval.low:.3f}, {interval.high:.3f}"
-    return f"{_value(judged, interval.low)}, {_value(judged, interval.high)}"
+        return f"the ratio [{interval.low:.3f} ×, {interval.high:.3f} ×]"
+    return f"[{_value(judged, interval.low)}, {_value(judged, interval.high)}]"
 
 
 def _value(judged: Judged, value: float) -> str:
