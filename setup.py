@@ -9,7 +9,7 @@ from setuptools import setup
 from setuptools.command.build_py import build_py
 
 SHIPPED = ("Snakefile", "campaign.yaml", "workflow", "templates", "kernels", "cluster", "profiles")
-SHIPPED += ("reference", "campaigns")
+SHIPPED += ("reference", "campaigns", "docs")
 
 
 def shipped_files() -> list[str]:

@@ -23,7 +23,7 @@ from mpicampaign import __version__
 from mpicampaign.jobs.prepare import prepare
 from mpicampaign.records import OK, VERIFIED, read_records
 
-SHIPPED = ("Snakefile", "campaign.yaml", "campaigns", "cluster", "kernels", "profiles", "reference")
+SHIPPED = ("Snakefile", "campaign.yaml", "campaigns", "cluster", "docs", "kernels", "profiles", "reference")
 SHIPPED += ("templates", "workflow")
 SOURCES = (*SHIPPED, "src", "man", "pyproject.toml", "setup.py", "README.md", "LICENSE")
 PIP = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check"]

@@ -12,6 +12,7 @@ from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
 from mpicampaign.keys import Values, rule
 from mpicampaign.mpis import launcher_names, library_launcher
+from mpicampaign.places import shipped
 from mpicampaign.reference import reference_names
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.shape import either
@@ -420,7 +421,7 @@ def _check_declared(benchmark: Benchmark, notes: Notes) -> None:
             notes.add((*key, name), f"suite {suite.name} does not take this key: only suite own does")
     for name in suite.needs if suite else ():
         if not getattr(benchmark, name):
-            hint = f"give {name}: see docs/own-programs.md"
+            hint = f"give {name}: see {shipped('docs/own-programs.md')}"
             notes.add((*key, "suite"), f"suite own needs {name}", shown(benchmark.suite), hint)
     for name, metric in benchmark.metrics.items():
         _check_metric((*key, "metrics", name), metric, notes)

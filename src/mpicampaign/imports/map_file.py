@@ -26,6 +26,7 @@ from mpicampaign.keys import (
     sizes,
     table,
 )
+from mpicampaign.places import shipped
 from mpicampaign.presentation import BALANCE_AT, Presentation, ReferenceChoice
 from mpicampaign.reference import reference_names
 from mpicampaign.shape import check_shape
@@ -234,7 +235,9 @@ def load_map(path: Path) -> ImportMap:
         raise UserError(Problem(message, printable(str(path)), 1, value=shown(document.data)))
     if "matrix" in document.data and "rules" not in document.data:
         message = "this is a campaign file, not the map of an import"
-        raise UserError(Problem(message, printable(str(path)), hint="maps are described in docs/import.md"))
+        raise UserError(
+            Problem(message, printable(str(path)), hint=f"maps are described in {shipped('docs/import.md')}")
+        )
     shape, _ = check_shape(document, map_schema())
     values = Values(document)
     made = values.entry(
