@@ -16,7 +16,7 @@ from markupsafe import Markup
 from mpicampaign.compare.changes import changes_since
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison, PublishedRow
-from mpicampaign.records import CONTRADICTED, Case, Record
+from mpicampaign.records import CONTRADICTED, MISSING, Case, Record
 from mpicampaign.show.answers import answers, behind, lead
 from mpicampaign.show.figures.draw import Figure, draw_all
 from mpicampaign.show.rankings import FEW, NOT_SHOWN
@@ -102,7 +102,7 @@ def test_facts_of_all_repeats_stand_once_for_each_case(tmp_path: Path) -> None:
         replace(run, verdict_reasons=(alike, f"ranks: on CPU {run.repeat}"))
         for run in synthetic.case_runs(case, 1e-6, 1e9)
     ]
-    text = written(tmp_path, records)
+    text = written(tmp_path, [*records, Record(case, "imb", 99, MISSING)])
     assert text.count(alike) == 1 < text.count("2 reasons for the verdict") == len(records)
     assert all(text.count(f"ranks: on CPU {run.repeat}") == 1 for run in records)
     assert not re.search("<details[^>]* open", text)
@@ -155,6 +155,16 @@ def test_too_few_repeats_claim_nothing_and_say_what_to_do(groups: str) -> None:
     assert found[0].said[1] == f"Not judged, fewer than 4 repeats: {few}."
     assert "Too few repeats to say which of the placements is best" in lead(compare(runs), found)
     assert not any("fastest" in text for answer in found for text in answer.said)
+
+
+def test_the_only_candidate_with_repeats_enough_is_not_shown_as_best() -> None:
+    runs = [
+        run
+        for name, latency, repeats in (("A", 9e-6, 6), ("B", 1e-6, 3))
+        for run in synthetic.case_runs(Case("s", "g", name, "PingPong"), latency, 1e9, repeats=repeats)
+    ]
+    [latency] = [answer for answer in answers(compare(runs)) if "latency" in answer.title]
+    assert [(one.name, one.leads) for one in latency.candidates] == [("B", False), ("A", False)]
 
 
 def test_without_sizes_there_are_no_curves_nor_their_program(tmp_path: Path) -> None:

@@ -167,11 +167,12 @@ def _title(table: Table, metric: Metric, ranks: int | None) -> str:
 def _candidates(
     comparison: Comparison, table: Table, rankings: Sequence[Ranking], view: View
 ) -> tuple[Candidate, ...]:
-    """All host groups and placements of the metric, best first; those that are not judged behind."""
+    """All host groups and placements of the metric, best first; those not judged are behind others."""
+    tested = any(ranking.tested for ranking in rankings)
     contestants = [one for ranking in rankings if ranking.kind == PLACEMENTS for one in ranking.contestants]
-    contestants = sorted(best_first(contestants), key=lambda one: not one.judged)
+    contestants = sorted(best_first(contestants), key=lambda one: tested and not one.judged)
     rows = [one.row for one in contestants]
-    leads = _leaders(rankings)
+    leads = _leaders(rankings) if tested else set()
     return tuple(
         _candidate(
             one,

@@ -31,7 +31,7 @@ def runs_section(source: Source) -> Section:
 
 def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Table, Row]]) -> Fold:
     found, anchor = _headline_cells(rows), source.anchors[case]
-    facts, *others = map(_facts, records)
+    facts, *others = [known for record in records if (known := _facts(record))] or [[]]
     shared = [fact for fact in facts if others and all(fact in of_run for of_run in others)]
     heads = ((name, " ", source.unit_of(cell.metric)) for name, cell in found)
     grid = Grid(
