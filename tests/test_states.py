@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import builders
 import pytest
@@ -13,6 +14,7 @@ from history_data import FIRST, name_of
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import SLOW_CLOCK, SLOW_MEMORY
 from mpicampaign.compare.states import NOT_PROBED, SWITCH, UNKNOWN, find_states
+from mpicampaign.errors import UserError
 from mpicampaign.execution.conditions import MachineWithResults
 from mpicampaign.history.changes import causes
 from mpicampaign.history.curves import Cause, Curve, curves_of
@@ -23,6 +25,9 @@ from mpicampaign.records import CLOCK_RATE, COPY, MERGED_FROM, OK, ROUND_TRIP, V
 from mpicampaign.show.runs import notices
 from mpicampaign.show.sentences import note_text
 from mpicampaign.verdict.evidence import HEADER
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 @pytest.fixture(autouse=True)
@@ -78,6 +83,16 @@ def test_values_of_three_runs_each_are_states(states: str, names: tuple[str, ...
     assert find_states(runs(states)).names == names
 
 
+def test_one_odd_probe_between_two_states_makes_them_not_one() -> None:
+    near, far, odd = (100e-9, 104e-9), (185e-9, 190e-9), (140e-9, 141e-9)
+    mixed = [run(number, far if number % 4 > 1 else near) for number in range(1, 51)]
+    states = find_states(mixed)
+    assert states.names == ("100 ns apart", "200 ns apart")
+    with_odd = find_states([*mixed, run(51, odd)])
+    assert with_odd.places[0].bands == states.places[0].bands
+    assert with_odd.name_of(run(51, odd)) == UNKNOWN
+
+
 def test_what_alternates_with_the_cases_alone_is_their_layout() -> None:
     mixed = [
         replace(one, case=replace(one.case, placement=f"P{one.probes[ROUND_TRIP][PLACE][0] < 1e-7}"))
@@ -122,6 +137,12 @@ def test_one_state_is_never_said() -> None:
     comparison = compare(near)
     assert {row.case.placement for table in comparison.tables for row in table.rows} == {"SHM", "TCP"}
     assert not any("state" in text or "cache line" in text for text in notices(comparison))
+
+
+def test_a_switch_that_is_neither_on_nor_off_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(SWITCH, "no")
+    with pytest.raises(UserError, match="takes on or off"):
+        find_states(runs("nfnfnf"))
 
 
 def test_a_lasting_change_is_said_with_its_time() -> None:
@@ -223,9 +244,10 @@ def test_a_plan_has_whole_blocks_behind_all_others() -> None:
 # ---- histories
 
 
-def history(states: str) -> list[Curve]:
-    """The curves of one run a day."""
+def history(states: str, probed: Sequence[tuple[float, float]] = ()) -> list[Curve]:
+    """The curves of one run a day; ``probed``: round trips of further days."""
     arrow = pytest.importorskip("pyarrow")
+    days = [*runs(states), *(run(number, ends) for number, ends in enumerate(probed, len(states) + 1))]
     lines = [
         {
             **dict.fromkeys(COLUMNS),
@@ -241,7 +263,7 @@ def history(states: str) -> list[Curve]:
             **{"started": FIRST + timedelta(days=day), "value": run.series[0].columns["time"][0]},
             "round_trips": round_trips_text(run.probes),
         }
-        for day, run in enumerate(runs(states))
+        for day, run in enumerate(days)
     ]
     return curves_of(arrow.Table.from_pylist(lines, schema()))
 
@@ -254,6 +276,16 @@ def test_states_that_alternate_have_curves_of_their_own() -> None:
         "SHM (distance changed)": 1,
         "SHM (not probed)": 1,
     }
+
+
+def test_what_comes_later_changes_no_state_of_a_finished_series() -> None:
+    """A chain of odd probes between the two states, more of them than all runs before."""
+    before = "nfnnffnfnnff"
+    chain = [(ns * 1e-9, ns * 1e-9) for ns in range(70, 300, 10)]
+    points = {curve.key.placement: curve.points for curve in history(before)}
+    later = {curve.key.placement: curve.points for curve in history(before, chain)}
+    assert set(points) == {"SHM (60 ns apart)", "SHM (300 ns apart)"}
+    assert all(later[name][: len(kept)] == kept for name, kept in points.items())
 
 
 def test_a_lasting_change_is_one_curve_with_its_cause() -> None:

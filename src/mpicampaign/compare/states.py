@@ -15,6 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.apart import in_own_row
+from mpicampaign.errors import Problem, UserError
 from mpicampaign.grouping import grouped
 from mpicampaign.records import MISSING, NOT_AVAILABLE, ROUND_TRIP, STATE
 from mpicampaign.verdict.machine_state import FEWEST, GAP, site_of
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record
 
 SWITCH = "MPICAMPAIGN_STATES"  # off: all runs count as of one state
+SERIES = "series of the history"  # which finished series a run is of, where there are several
+ODD = 0.05  # times the runs of each state beside it: so few between two states do not make them one
 RETURNS = 3  # to a state that was left: fewer are a lasting change
 UNKNOWN, NOT_PROBED = "distance changed", "not probed"
 
@@ -33,9 +36,9 @@ UNKNOWN, NOT_PROBED = "distance changed", "not probed"
 class Place:
     """One place of the probes, a host of a site with a distance of its CPUs; its states, fastest first.
 
-    ``bands``: the least and the largest round trip (s) of each state. ``alternates``: whether runs return
-    to states that were left; else the state changed for good. ``changed``: when the first run after the last
-    change began.
+    ``bands``: the least and the largest round trip (s) that showed each state. ``alternates``: whether runs
+    return to states that were left; else the state changed for good. ``changed``: when the first run after
+    the last change began.
     """
 
     site: str
@@ -57,11 +60,19 @@ class Place:
 
     def state_of(self, values: Iterable[float]) -> int | None:
         """The state that holds all values; None where they are of several, or of none."""
-        states = {
-            next((n for n, (low, high) in enumerate(self.bands) if low <= value <= high), None)
-            for value in values
-        }
+        states = {_band_of(value, self.bands) for value in values}
         return states.pop() if len(states) == 1 else None
+
+
+def _band_of(value: float, bands: Sequence[tuple[float, float]]) -> int | None:
+    """The band that holds the value, or the only one that is nearer to it than a gap."""
+    near = []
+    for number, (low, high) in enumerate(bands):
+        if low <= value <= high:
+            return number
+        if low / GAP < value < high * GAP:
+            near.append(number)
+    return near[0] if len(near) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +99,17 @@ NO_STATES = States(())
 
 
 def find_states(records: Sequence[Record]) -> States:
-    """The states of all places that the runs probed; one state where the environment says so."""
-    if os.environ.get(SWITCH) == "off":
+    """The states of all places that the runs probed; one state where the environment says so.
+
+    Raises
+    ------
+    UserError
+        where the environment says anything but ``on`` or ``off``.
+    """
+    if (switch := os.environ.get(SWITCH, "on")) == "off":
         return NO_STATES
+    if switch != "on":
+        raise UserError(Problem("this variable takes on or off", key=SWITCH, value=switch))
     places = [_place(*place, runs) for place, runs in _runs_by_place(records).items()]
     several = tuple(place for place in places if len(place.bands) > 1)
     if not several:
@@ -135,7 +154,8 @@ def _runs_by_place(records: Iterable[Record]) -> dict[tuple[str, str], list[Reco
 
 def _place(site: str, name: str, runs: Sequence[Record]) -> Place:
     values = [run.probes[ROUND_TRIP][name] for run in runs]
-    place = Place(site, name, _bands(values), alternates=False)
+    series = grouped(enumerate(values), lambda one: runs[one[0]].metadata.get(SERIES, ""))
+    place = Place(site, name, _bands(series.values()), alternates=False)
     known = [
         (state, run)
         for state, run in zip(map(place.state_of, values), runs, strict=True)
@@ -153,15 +173,51 @@ def _place(site: str, name: str, runs: Sequence[Record]) -> Place:
     return replace(place, alternates=returns >= RETURNS, changed=changes[-1][1].started)
 
 
-def _bands(values: Sequence[Sequence[float]]) -> tuple[tuple[float, float], ...]:
-    """The ends of the states; ``values``: of each run. What lies between them in fewer runs is in none."""
-    ordered = sorted((value, number) for number, of_run in enumerate(values) for value in of_run)
-    bands: list[list[tuple[float, int]]] = []
-    for value, number in ordered:
-        if not bands or value > GAP * bands[-1][-1][0]:
-            bands.append([])
-        bands[-1].append((value, number))
-    return tuple((band[0][0], band[-1][0]) for band in bands if len({number for _, number in band}) >= FEWEST)
+def _bands(series: Iterable[Sequence[tuple[int, Sequence[float]]]]) -> tuple[tuple[float, float], ...]:
+    """The ends of the states, from one series of runs after the other.
+
+    ``series``: each run's number and values. A state that a series showed stays as it is: what comes later
+    may show further ones, but merges and moves none.
+    """
+    bands: list[tuple[float, float]] = []
+    loose: list[tuple[float, int]] = []
+    for runs in series:
+        loose += [(value, number) for number, values in runs for value in values]
+        loose = [one for one in loose if not any(low / GAP < one[0] < high * GAP for low, high in bands)]
+        bands = sorted([*bands, *_new_bands(sorted(loose))])
+    return tuple(bands)
+
+
+def _new_bands(ordered: Sequence[tuple[float, int]]) -> Iterable[tuple[float, float]]:
+    """The ends of groups of at least three runs with a gap between; ``ordered``: values with their runs.
+
+    A few odd values in a gap (`ODD`) are in none.
+    """
+    start, below, most = 0, 0, ODD * _runs_of(ordered) / 2
+    between: Counter[int] = Counter()  # runs with values that are less than a gap below the present one
+    for after, (value, number) in enumerate(ordered):
+        while ordered[below][0] <= value / GAP:
+            run = ordered[below][1]
+            between[run] -= 1
+            if not between[run]:
+                del between[run]
+            below += 1
+        if below > start and len(between) <= most:
+            left, right = ordered[start:below], ordered[after:]
+            if len(between) <= ODD * min(_runs_of(left), _runs_of(right)):
+                yield from _band(left)
+                start = after
+        between[number] += 1
+    yield from _band(ordered[start:])
+
+
+def _band(values: Sequence[tuple[float, int]]) -> Iterable[tuple[float, float]]:
+    if _runs_of(values) >= FEWEST:
+        yield values[0][0], values[-1][0]
+
+
+def _runs_of(values: Iterable[tuple[float, int]]) -> int:
+    return len({number for _, number in values})
 
 
 def _headline(states: States, records: Iterable[Record]) -> str:

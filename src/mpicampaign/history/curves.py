@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from mpicampaign.compare.states import lasting_text, states_in_time
+from mpicampaign.compare.states import SERIES, lasting_text, states_in_time
 from mpicampaign.history.rows import OBSERVED, round_trips_of
 from mpicampaign.records import OK, Case, Record
 
@@ -158,9 +158,9 @@ def _in_states(table: pyarrow.Table) -> pyarrow.Table:
 
 def _run(facts: Sequence[Any], started: np.datetime64) -> Record:
     """``facts``: the values of `_RUN`."""
-    *case, _, repeat, text = facts
-    began = "" if np.isnat(started) else str(started)
-    return Record(Case(*case), "", repeat, OK, started=began, probes=round_trips_of(text))
+    *case, series, repeat, text = facts
+    began, of = "" if np.isnat(started) else str(started), {SERIES: series}
+    return Record(Case(*case), "", repeat, OK, started=began, metadata=of, probes=round_trips_of(text))
 
 
 class _Column:
