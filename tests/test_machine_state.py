@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 from test_evidence_launch import folder
 
-from mpicampaign.records import CLOCK_RATE, CONTRADICTED, COPY, OK, ROUND_TRIP, VERIFIED, Case, Record
+from mpicampaign.compare.compare import compare
+from mpicampaign.records import CLOCK_RATE, CONTRADICTED, COPY, OK, ROUND_TRIP, VERIFIED, Case, Record, Series
+from mpicampaign.show.runs import notices
 from mpicampaign.verdict.evidence import HEADER, Evidence, read_evidence
 from mpicampaign.verdict.machine_state import mark_distances, probes, undivided
 
@@ -130,3 +132,22 @@ def test_one_socket_as_far_as_two_is_contradicted(
     assert [record.case.placement for record in judged] == ["B"] * contradicted
     assert bool(undivided(records)) == (beyond[0] < 70)
     assert all("as between sockets (138 ns)" in record.verdict_reasons[0] for record in judged)
+
+
+@pytest.mark.parametrize(("beyond", "said"), [(0.5e-6, False), (0.26e-6, True)])
+def test_core_pairs_says_where_declared_sockets_do_not_show(beyond: float, said: bool) -> None:
+    levels = [1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 3.0, None]
+    latencies = [0.25e-6 if level is None or level < 3 else beyond for level in levels]
+    pairs = Series("core_pairs", 4, {"pairs_level": levels, "pairs_latency_seconds": [*latencies]})
+    case = Case("here", "local", "SHM-2", "core_pairs")
+    record = Record(case, "kernel", 1, OK, verdict=VERIFIED, series=(pairs,), hosts=("n1",))
+    assert [one.what for one in undivided([record])] == ["8 B in core_pairs"] * said
+    texts = [text for text in notices(compare([record])) if "as near as" in text]
+    assert (
+        texts
+        == [
+            "On n1, CPUs of two sockets are as near as those of one (260 and 250 ns for 8 B in core_pairs): "
+            "only what the machine says tells them apart."
+        ]
+        * said
+    )

@@ -213,10 +213,11 @@ def state_texts(comparison: Comparison) -> Iterable[str]:
         if place.alternates:
             then = "its CPUs move, so labels are proved only as far as it shows its topology"
         yield f"On {visible(place.name)}, a round trip of a cache line took {took}: {then}."
-    for host, within, beyond in undivided(comparison.records):
+    for one in undivided(comparison.records):
+        ends = f"{one.beyond * 1e9:.0f} and {one.within * 1e9:.0f} ns for {one.what}"
         yield (
-            f"On {visible(host)}, CPUs of two sockets are as near as those of one ({beyond * 1e9:.0f} and "
-            f"{within * 1e9:.0f} ns for a cache line and back): only what the machine says tells them apart."
+            f"On {visible(one.host)}, CPUs of two sockets are as near as those of one ({ends}): only what "
+            "the machine says tells them apart."
         )
 
 

@@ -23,6 +23,8 @@ SAME_CORE, SAME_CACHE, SAME_SOCKET, OTHER_SOCKET = "same core", "same L3 cache",
 UNKNOWN = "unknown distance"
 GAP = 1.5  # times farther, with nothing between: another distance, or another state
 FEWEST = 3  # runs that show one
+PAIR_GAP = 1.25  # times longer: another class of pairs, as in core_pairs
+_OTHER_SOCKET = 3  # as core_pairs numbers what two ranks share
 _ROUND_TRIP = re.compile(r"([0-9]{1,7}\.[0-9]) to rank ([0-9]{1,7})")
 _NUMBER = re.compile(r"[0-9]{1,7}\.[0-9]{1,3}")
 
@@ -173,13 +175,42 @@ def mark_distances(records: Iterable[Record]) -> list[Record]:
     ]
 
 
-def undivided(records: Iterable[Record]) -> list[tuple[str, float, float]]:
-    """Hosts whose declared sockets are no farther apart than their cores, with the median round trips (s)."""
+class Undivided(NamedTuple):
+    """A host whose declared sockets are no farther apart than their cores, by the medians (s) of ``what``."""
+
+    host: str
+    within: float
+    beyond: float
+    what: str
+
+
+def undivided(records: Sequence[Record]) -> list[Undivided]:
+    """By the probes of all runs, and by the messages of core_pairs."""
+    kinds = (
+        (_distances(records), GAP, "a cache line and back"),
+        (_distances_of_pairs(records), PAIR_GAP, "8 B in core_pairs"),
+    )
     return [
-        (host, median(both.within), median(both.beyond))
-        for (_, host), both in _distances(records).items()
-        if median(both.beyond) < GAP * median(both.within)
+        Undivided(host, median(both.within), median(both.beyond), what)
+        for distances, gap, what in kinds
+        for (_, host), both in distances.items()
+        if median(both.beyond) < gap * median(both.within)
     ]
+
+
+def _distances_of_pairs(records: Iterable[Record]) -> dict[tuple[str, str], _Distances]:
+    """The latencies (s) that core_pairs measured between CPUs of one socket, and of two, of each host."""
+    hosts: dict[tuple[str, str], _Distances] = {}
+    for record in records:
+        for series in record.series if len(record.hosts) == 1 and record.counts else ():
+            levels, latencies = (
+                series.columns.get(f"pairs_{name}", []) for name in ("level", "latency_seconds")
+            )
+            both = hosts.setdefault((site_of(record), record.hosts[0]), _Distances([], []))
+            for level, latency in zip(levels, latencies, strict=False):
+                if level is not None and latency is not None:
+                    (both.beyond if level == _OTHER_SOCKET else both.within).append(latency)
+    return {host: both for host, both in hosts.items() if both.are_known}
 
 
 def _too_far(record: Record, farther: Mapping[tuple[str, str], float]) -> str:
