@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,12 +35,19 @@ def held(records: list[Record]) -> Counter[str]:
     comparison = compare(records)
     screen = summary(comparison)
     kinds: Counter[str] = Counter()
+    turns: list[bool] = []
     for answer in screen.answers:
         if answer.rankings and not any("busy machine" in text for text in answer.said):
-            kinds.update(Plain(comparison, answer).hold())
+            plain = Plain(comparison, answer)
+            kinds.update(plain.hold())
+            turns += plain.pairs()
     for counted, of in parts_of_lead(screen.lead):
         assert counted == of, screen.lead
         kinds["lead"] += 1
+    counted_turns = re.search(r"(?:(\d+) of (\d+) pairs|The groups) were measured one after", screen.lead)
+    assert bool(counted_turns) == any(turns), screen.lead
+    if counted_turns and counted_turns[1]:
+        assert (int(counted_turns[1]), int(counted_turns[2])) == (sum(turns), len(turns)), screen.lead
     return kinds
 
 

@@ -94,6 +94,17 @@ class Comparison:
         return tuple((table, ranking) for table in self.tables for ranking in table.rankings)
 
     @property
+    def in_turn(self) -> bool:
+        """Whether any two groups are not tested since they were measured one after the other."""
+        return any(ranking.in_turn for _, ranking in self.rankings)
+
+    @property
+    def tested(self) -> bool:
+        """Whether the tests concern any two groups."""
+        pairs = [pair for _, ranking in self.rankings for pair in ranking.pairs]
+        return not pairs or not all(pair.in_turn for pair in pairs)
+
+    @property
     def stated_rankings(self) -> tuple[tuple[Table, StatedRanking], ...]:
         """The stated rankings of all tables."""
         return tuple((table, stated) for table in self.tables for stated in table.stated_rankings)
