@@ -88,9 +88,8 @@ class Plain:
                 read = [_value(series.columns, metric.column, metric.size) for _, series in row.curves]
                 known = np.array([value for value in read if value is not None])
                 self.starts[id(known)] = [run.started for run, _ in row.curves]
-                self.imported |= (
-                    {id(known)} if any("imported from" in r.metadata for r, _ in row.curves) else set()
-                )
+                if any("imported from" in run.metadata for run, _ in row.curves):
+                    self.imported.add(id(known))
                 if len(known):
                     self.values[Case(comparison.place(row), in_one_word(row.case.placement))] = known
                 if state := STATE.search(row.case.placement):
