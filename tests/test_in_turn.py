@@ -12,9 +12,14 @@ import pytest
 import synthetic
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import IMPORTED_FROM, Case, Record
+from mpicampaign.compare.contract import UNDECIDED, judge
+from mpicampaign.compare.in_turn import IN_TURN as NOT_TESTED
+from mpicampaign.compare.own import own_against_others
+from mpicampaign.expectation import Against, Limit
+from mpicampaign.records import IMPORTED_FROM, MERGED_FROM, Case, Record
+from mpicampaign.show.contract import judged_text
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
-from mpicampaign.show.pairs import certainty_of_best, pair_sentence
+from mpicampaign.show.pairs import certainty_of_best, own_legend, own_lines, pair_sentence
 from mpicampaign.show.report.write import write_report
 from mpicampaign.show.summary import summary, summary_text
 from mpicampaign.show.view import DEFAULT
@@ -86,6 +91,23 @@ def test_a_drift_is_called_significant_nowhere(tmp_path: Path, groups: int, repe
     for where, text in texts.items():
         assert not re.search(TESTED, text), where
         assert where == "csv" or "not tested" in text, where
+
+
+@pytest.mark.parametrize(("hour", "untested"), [(11, True), (3, False)])
+def test_other_systems_and_limits_are_compared_by_the_same_rule(hour: int, untested: bool) -> None:
+    there = [
+        replace(run, case=replace(run.case, system="t"), metadata={**run.metadata, MERGED_FROM: "t"})
+        for run in runs_of("A", 2e-6, hour, True)
+    ]
+    here = runs_of("A", 1e-6, 1, True)
+    comparison = compare([*here, *there])
+    [other] = [one for _, own in own_against_others(comparison) for one in own.others if own.metric.size == 0]
+    assert (other.in_turn, other.differs) == (untested, None if untested else True)
+    assert ("not tested against" in own_lines(comparison, DEFAULT)[0]) == untested
+    assert ("5 %" in own_legend(comparison)) != untested
+    limit = Limit("PingPong", "latency at 0 B", against=Against("t", "g"), tolerance=0.1)
+    [judged] = judge([limit], comparison, [here[0].case], None, "c.yaml")
+    assert (judged.outcome == UNDECIDED) == untested == (NOT_TESTED in judged_text(judged))
 
 
 def test_pairs_left_out_are_not_counted_among_those_tested() -> None:

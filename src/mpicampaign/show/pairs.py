@@ -214,7 +214,7 @@ def own_lines(comparison: Comparison, view: View) -> list[str]:
 def own_legend(comparison: Comparison) -> str:
     """Which error the sentences have, and what cannot be tested."""
     others = [other for _, own in own_against_others(comparison) for other in own.others]
-    tested = _OWN_ERROR if any(not other.published for other in others) else ""
+    tested = _OWN_ERROR if any(not (other.published or other.in_turn) for other in others) else ""
     published = _PUBLISHED if any(other.published for other in others) else ""
     return " ".join(filter(None, (tested, published)))
 
@@ -257,7 +257,10 @@ def _better_and_worse(own: OwnRow, others: Sequence[Other]) -> str:
     lower, higher = (sum(sign * other.ratio < sign for other in shown) for sign in (1, -1))
     better, worse = (lower, higher) if own.metric.lower_is_better else (higher, lower)
     parts = [f"{how} than {count}" for how, count in (("better", better), ("worse", worse)) if count]
-    return f"{' and '.join(parts)} of" if parts else "not clearly different from any of"
+    if parts:
+        return f"{' and '.join(parts)} of"
+    untested = all(other.in_turn for other in others)
+    return f"not tested against ({IN_TURN})" if untested else "not clearly different from any of"
 
 
 def _result(other: Other) -> str:
