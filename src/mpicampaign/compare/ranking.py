@@ -154,8 +154,8 @@ class Ranking:
 
     @property
     def in_turn(self) -> bool:
-        """Whether any pair is not tested since it was measured one after the other."""
-        return any(pair.in_turn for pair in self.pairs)
+        """Whether any pair with repeats enough is not tested since it was measured one after the other."""
+        return any(pair.judged and pair.in_turn for pair in self.pairs)
 
     @property
     def best(self) -> Contestant:

@@ -96,11 +96,11 @@ class Comparison:
     @property
     def in_turn(self) -> bool:
         """Whether any two groups are not tested since they were measured one after the other."""
-        return any(ranking.in_turn for _, ranking in self.rankings)
+        return any(pair.in_turn for _, ranking in self.rankings for pair in ranking.pairs)
 
     @property
     def tested(self) -> bool:
-        """Whether the tests concern any two groups."""
+        """Whether tests are of any use here: not if all pairs were measured so."""
         pairs = [pair for _, ranking in self.rankings for pair in ranking.pairs]
         return not pairs or not all(pair.in_turn for pair in pairs)
 

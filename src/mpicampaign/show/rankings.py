@@ -90,10 +90,10 @@ _BEST = "The true best of the host groups judged is among those named with 95 % 
 def errors_text(rankings: Iterable[Ranking]) -> str:
     """What can be wrong in the rankings: a sentence for each kind of answer."""
     several = [ranking for ranking in rankings if len(ranking.contestants) > 1]
-    whole = (ranking for ranking in several if not ranking.in_turn)
-    best = [_BEST] if any(ranking.kind == HOST_GROUPS for ranking in whole) else []
+    tested = [ranking for ranking in several if not all(pair.in_turn for pair in ranking.pairs)]
+    best = [_BEST] if any(one.kind == HOST_GROUPS and not one.in_turn for one in tested) else []
     best += [LEADS_BY_RANGES] if any(ranking.in_turn for ranking in several) else []
-    most = dict.fromkeys(one.error for one in several if not all(pair.in_turn for pair in one.pairs))
+    most = dict.fromkeys(ranking.error for ranking in tested)
     pairs = [f"In each ranking {_ERRORS[error]}." for error in most]
     if len(pairs) > 1:
         pairs = [f"{_WHERE[error]} {_ERRORS[error]}." for error in most]

@@ -250,23 +250,29 @@ def figures_section(source: Source, figures: Sequence[Figure], room: int) -> Sec
 # All else
 
 
+_TWO_TESTS = (
+    "Each pair must differ by two tests, Mann and Whitney's and Welch's of logarithms; p is corrected for "
+    "all pairs of the same metric and place."
+)
+_FACTOR = (
+    "Factor: larger median by smaller. Effect: Cliff's delta, 1 where all repeats of one are better than all "
+    "of the other."
+)
+_IN_TURN = f"In brackets: the smallest and largest factor of single repeats, of pairs {IN_TURN} (in turn)."
+
+
 def rankings_section(source: Source) -> Section:
     """All comparisons."""
     comparison = source.comparison
-    tests = (
-        "Each pair must differ by two tests, Mann and Whitney's and Welch's of logarithms; p is corrected "
-        "for all pairs of the same metric and place. "
-    )
     legend = (
-        f"{tests if comparison.tested else ''}{errors_text(ranking for _, ranking in comparison.rankings)} "
-        "Factor: larger median by smaller. Effect: Cliff's delta, 1 where all repeats of one are better than "
-        "all of the other."
+        _TWO_TESTS if comparison.tested else "",
+        errors_text(ranking for _, ranking in comparison.rankings),
+        _FACTOR,
+        _IN_TURN if comparison.in_turn else "",
     )
-    if comparison.in_turn:
-        legend += f" In turn: {IN_TURN}, not tested; the factors in brackets are those of single repeats."
     nodes = [node for table in comparison.tables for node in ranking_nodes(source, table)]
     return Section(
-        (Heading("All comparisons"), Paragraph(legend, "legend"), *nodes),
+        (Heading("All comparisons"), Paragraph(" ".join(filter(None, legend)), "legend"), *nodes),
         "rankings",
         "",
         "All comparisons",
