@@ -153,6 +153,11 @@ class Ranking:
         return not self.pairs or any(pair.judged for pair in self.pairs)
 
     @property
+    def tested(self) -> bool:
+        """Whether any pair is."""
+        return any(pair.difference.p is not None for pair in self.pairs)
+
+    @property
     def in_turn(self) -> bool:
         """Whether any pair with repeats enough is not tested since it was measured one after the other."""
         return any(pair.judged and pair.in_turn for pair in self.pairs)

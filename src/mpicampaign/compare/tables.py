@@ -100,9 +100,8 @@ class Comparison:
 
     @property
     def tested(self) -> bool:
-        """Whether tests are of any use here: not if all pairs were measured so."""
-        pairs = [pair for _, ranking in self.rankings for pair in ranking.pairs]
-        return not pairs or not all(pair.in_turn for pair in pairs)
+        """Whether tests are of any use here: not where none is made, and more repeats would not help."""
+        return not self.in_turn or any(ranking.tested for _, ranking in self.rankings)
 
     @property
     def stated_rankings(self) -> tuple[tuple[Table, StatedRanking], ...]:

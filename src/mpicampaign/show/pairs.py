@@ -126,8 +126,8 @@ def factor_text(pair: Pair) -> str:
     """``1.62``; of two that are not tested with the range over their repeats: ``1.62 (1.55 to 1.70)``."""
     if pair.factor is None:
         return "none"
-    ends = pair.factors if pair.in_turn else None
-    return RATIO.number(pair.factor) + (f" ({' to '.join(map(RATIO.number, ends))})" if ends else "")
+    ends = dict.fromkeys(map(RATIO.number, (pair.in_turn and pair.factors) or ()))
+    return RATIO.number(pair.factor) + (f" ({' to '.join(ends)})" if len(ends) > 1 else "")
 
 
 def _counts(pair: Pair) -> str:

@@ -90,7 +90,8 @@ _BEST = "The true best of the host groups judged is among those named with 95 % 
 def errors_text(rankings: Iterable[Ranking]) -> str:
     """What can be wrong in the rankings: a sentence for each kind of answer."""
     several = [ranking for ranking in rankings if len(ranking.contestants) > 1]
-    tested = [ranking for ranking in several if not all(pair.in_turn for pair in ranking.pairs)]
+    in_turn = any(pair.in_turn for ranking in several for pair in ranking.pairs)
+    tested = [ranking for ranking in several if ranking.tested or not in_turn]
     best = [_BEST] if any(one.kind == HOST_GROUPS and not one.in_turn for one in tested) else []
     best += [LEADS_BY_RANGES] if any(ranking.in_turn for ranking in several) else []
     most = dict.fromkeys(ranking.error for ranking in tested)
