@@ -16,10 +16,12 @@ import synthetic
 from plain_answers import Plain, parts_of_lead
 
 from mpicampaign.collect.imports import collect_imports
+from mpicampaign.compare import ranking
 from mpicampaign.compare.compare import compare
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.records import Case, Record, read_records
+from mpicampaign.show import rankings
 from mpicampaign.show.pairs import paired_lines
 from mpicampaign.show.summary import summary
 
@@ -106,6 +108,23 @@ def test_the_sentences_of_all_stfc_outputs_hold(tmp_path: Path, all_groups: bool
     kinds = held(imported(folders, STFC[1], tmp_path))
     assert set(kinds) >= {"exceptions", "orders", "counts", "leads", "host groups", "lead"}
     assert not all_groups or "few" in kinds
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("fault", ["tested", "overlapping", "unsaid"])
+def test_faults_in_what_is_said_of_groups_in_turn_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    """They are tested, lead although their repeats overlap, or are not said to be untested."""
+    records = imported([STFC[0] / "scarf-imb", STFC[0] / "scarf-imb-cpus"], STFC[1], tmp_path)
+    if fault == "tested":
+        monkeypatch.setattr(ranking, "in_turn", lambda one, other: False)
+    elif fault == "overlapping":
+        monkeypatch.setattr(ranking.Pair, "apart", True)
+    else:
+        monkeypatch.setattr(rankings, "BY_RANGES", "supported")
+    with pytest.raises(AssertionError):
+        held(records)
 
 
 def test_the_sentences_of_alaska_hold(tmp_path: Path) -> None:
