@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.show.answers import Answer
 
@@ -79,10 +81,15 @@ class Plain:
         metric, ranks = answer.rankings[0].metric, answer.rankings[0].ranks
         self.lower = metric.lower_is_better
         self.values: dict[Case, Values] = {}
+        self.starts: dict[int, list[str]] = {}  # of the runs, by their values
+        self.imported: set[int] = set()
         for row in answer.table.rows:
             if row.ranked and row.ranks == ranks:
                 read = [_value(series.columns, metric.column, metric.size) for _, series in row.curves]
                 known = np.array([value for value in read if value is not None])
+                self.starts[id(known)] = [run.started for run, _ in row.curves]
+                if any("imported from" in run.metadata for run, _ in row.curves):
+                    self.imported.add(id(known))
                 if len(known):
                     self.values[Case(comparison.place(row), in_one_word(row.case.placement))] = known
                 if state := STATE.search(row.case.placement):
@@ -96,8 +103,23 @@ class Plain:
     def better(self, a: Values, b: Values) -> bool:
         return bool(np.median(a) < np.median(b)) if self.lower else bool(np.median(a) > np.median(b))
 
+    def in_turn(self, a: Values, b: Values) -> bool:
+        """Whether all of one began before all of the other, as far as that is known."""
+        first, second = sorted((self.starts[id(a)], self.starts[id(b)]))
+        imported = {id(a), id(b)} & self.imported
+        return bool(imported) and all([*first, *second]) and max(first) < min(second)
+
     def clear(self, a: Values, b: Values) -> bool:
+        if self.in_turn(a, b):
+            apart = np.max(a) < np.min(b) or np.max(b) < np.min(a)
+            return self.better(a, b) and bool(apart) and factor(a, b) >= TIE
         return self.better(a, b) and not tied(a, b) and chance(a, b) <= 0.05
+
+    def pairs(self) -> Iterator[bool]:
+        """Of each pair within a host group or placement that is judged, whether it was in turn."""
+        for (one, a), (other, b) in combinations(self.judged.items(), 2):
+            if one.group == other.group or one.placement == other.placement:
+                yield self.in_turn(a, b)
 
     def by(self, group: str = "", placement: str = "") -> dict[str, Values]:
         """Those judged of a host group by placement, or of a placement by host group."""
@@ -147,6 +169,7 @@ class Plain:
                     assert self.clear(own[first], own[second]), (text, group)
 
     def orders(self, text: str) -> None:
+        in_turn = []
         for order, count, of in re.findall(r"((?:\S+ [<>=] )+\S+) in (\d+) of (\d+) host group", text):
             names, signs = order.split(" ")[::2], order.split(" ")[1::2]
             assert all(sign == "=" or (sign == "<") == self.lower for sign in signs)
@@ -156,7 +179,16 @@ class Plain:
             assert int(count) <= sum(holds), (text, holds)
             for (a, b), sign in zip(pairwise(names), signs, strict=True):
                 pairs = [(own[a], own[b]) for own in whole]
-                assert sign != "=" or all(tied(*pair) or chance(*pair) > 0.002 for pair in pairs)
+                assert sign != "=" or not any(map(self._is_shown, pairs)), text
+            every = (pair for own in whole for pair in combinations([own[name] for name in names], 2))
+            in_turn.append(any(self.in_turn(*pair) for pair in every))
+        assert any(in_turn) == ("not tested" in text), text
+
+    def _is_shown(self, pair: tuple[Values, Values]) -> bool:
+        """Whether even the product's corrected test must see it; those not tested by their ranges alone."""
+        if self.in_turn(*pair):
+            return self.clear(*pair) or self.clear(*pair[::-1])
+        return not tied(*pair) and chance(*pair) <= 0.002
 
     def _holds(self, own: dict[str, Values], names: list[str], signs: list[str]) -> bool:
         """Whether of each two that are not equal the first leads clearly."""
@@ -252,6 +284,8 @@ class Plain:
     def host_groups(self, text: str) -> None:
         placement, _, said = text.partition(": ")
         own = self.by(placement=placement)
+        if any(self.in_turn(a, b) for a, b in combinations(own.values(), 2)):
+            assert "p = " not in text and "significant" not in text, text
         if said.startswith("too few"):
             assert len(own) < 2
             return
@@ -268,8 +302,12 @@ class Plain:
             assert len(own) < 2
         elif text.startswith("All "):
             for a, b in self.last:
+                assert not self.in_turn(own[a], own[b]), text
                 assert np.max(own[a]) < np.min(own[b]) or np.max(own[b]) < np.min(own[a]), text
+        elif text.startswith("Not tested"):
+            assert any(self.in_turn(own[a], own[b]) for a, b in self.last), text
         elif text.startswith("The difference"):
+            assert not any(self.in_turn(own[a], own[b]) for a, b in self.last), text
             assert all(self.clear(own[a], own[b]) or self.clear(own[b], own[a]) for a, b in self.last)
         elif not self._amounts(text, own):
             self._best(text, own)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import re
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,10 +16,12 @@ import synthetic
 from plain_answers import Plain, parts_of_lead
 
 from mpicampaign.collect.imports import collect_imports
+from mpicampaign.compare import ranking
 from mpicampaign.compare.compare import compare
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.records import Case, Record, read_records
+from mpicampaign.show import rankings
 from mpicampaign.show.pairs import paired_lines
 from mpicampaign.show.summary import summary
 
@@ -34,12 +37,19 @@ def held(records: list[Record]) -> Counter[str]:
     comparison = compare(records)
     screen = summary(comparison)
     kinds: Counter[str] = Counter()
+    turns: list[bool] = []
     for answer in screen.answers:
         if answer.rankings and not any("busy machine" in text for text in answer.said):
-            kinds.update(Plain(comparison, answer).hold())
+            plain = Plain(comparison, answer)
+            kinds.update(plain.hold())
+            turns += plain.pairs()
     for counted, of in parts_of_lead(screen.lead):
         assert counted == of, screen.lead
         kinds["lead"] += 1
+    counted_turns = re.search(r"(?:(\d+) of (\d+) pairs|The groups) were measured one after", screen.lead)
+    assert bool(counted_turns) == any(turns), screen.lead
+    if counted_turns and counted_turns[1]:
+        assert (int(counted_turns[1]), int(counted_turns[2])) == (sum(turns), len(turns)), screen.lead
     return kinds
 
 
@@ -98,6 +108,23 @@ def test_the_sentences_of_all_stfc_outputs_hold(tmp_path: Path, all_groups: bool
     kinds = held(imported(folders, STFC[1], tmp_path))
     assert set(kinds) >= {"exceptions", "orders", "counts", "leads", "host groups", "lead"}
     assert not all_groups or "few" in kinds
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("fault", ["tested", "overlapping", "unsaid"])
+def test_faults_in_what_is_said_of_groups_in_turn_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fault: str
+) -> None:
+    """They are tested, lead although their repeats overlap, or are not said to be untested."""
+    records = imported([STFC[0] / "scarf-imb", STFC[0] / "scarf-imb-cpus"], STFC[1], tmp_path)
+    if fault == "tested":
+        monkeypatch.setattr(ranking, "in_turn", lambda one, other: False)
+    elif fault == "overlapping":
+        monkeypatch.setattr(ranking.Pair, "apart", True)
+    else:
+        monkeypatch.setattr(rankings, "BY_RANGES", "supported")
+    with pytest.raises(AssertionError):
+        held(records)
 
 
 def test_the_sentences_of_alaska_hold(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ class StatedRanking:
     least by their medians. ``scopes``: those with every placement of the order. ``whole``: those of them that
     support it. ``rare``: placements in no statement, because too few scopes have them; ``lacking``: how many
     scopes have some placements of the order, but not all. ``mixed``: placements left out because their
-    repeats have several modes in most host groups.
+    repeats have several modes in most host groups. ``in_turn``: whether any lead is not tested.
     """
 
     metric: Metric
@@ -77,6 +77,7 @@ class StatedRanking:
     rare: tuple[str, ...]
     lacking: int
     mixed: tuple[Mixed, ...] = ()
+    in_turn: bool = False
 
     @property
     def tells(self) -> bool:
@@ -110,10 +111,10 @@ def _mixed(rows: Sequence[Row]) -> dict[str, Mixed]:
 
 
 def state(rankings: Iterable[Ranking]) -> tuple[StatedRanking, ...]:
-    """The statements for each metric and number of ranks of those rankings of placements that are tested."""
+    """The statements for each metric and number of ranks of those rankings of placements that are judged."""
     groups: dict[tuple[Metric, int | None], list[Ranking]] = {}
     for ranking in rankings:
-        if ranking.kind == PLACEMENTS and ranking.tested:
+        if ranking.kind == PLACEMENTS and ranking.judged:
             groups.setdefault((ranking.metric, ranking.ranks), []).append(ranking)
     return tuple(stated for (metric, _), members in groups.items() for stated in _of_metric(metric, members))
 
@@ -137,7 +138,9 @@ def _stated(metric: Metric, names: frozenset[str], rankings: Sequence[Ranking]) 
     unequal = [step for step in (*steps, *apart) if not step.equal]
     whole = tuple(scope for scope in pairs if unequal and all(scope in step.supported for step in unequal))
     lacking = sum(1 < len(names.intersection(_judged(ranking))) < len(names) for ranking in rankings)
-    return StatedRanking(metric, rankings[0].ranks, order, steps, against, tuple(pairs), whole, (), lacking)
+    in_turn = any(pair.in_turn for of in pairs.values() for both, pair in of.items() if both <= names)
+    counts = tuple(pairs), whole, (), lacking
+    return StatedRanking(metric, rankings[0].ranks, order, steps, against, *counts, in_turn=in_turn)
 
 
 def _forms(rankings: Sequence[Ranking]) -> list[frozenset[str]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.compare.in_turn import IN_TURN, in_turn
 from mpicampaign.compare.published import published_for
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.expectation import BEFORE, limit_value
@@ -73,6 +74,7 @@ class _Other(NamedTuple):
 
     values: tuple[float, ...] = ()
     published: float | None = None
+    in_turn: bool = False
 
 
 def judge(
@@ -153,6 +155,8 @@ def _judge_row(limit: Limit, table: Table, metric: Metric, row: Row, other: _Oth
         return replace(named, why=NO_VALUE, absence=row.unranked or row.absence)
     if limit.against and not other.values and other.published is None:
         return replace(named, why=NO_OTHER)
+    if other.in_turn:
+        return replace(named, why=IN_TURN)
     bound = _bound(limit, metric, other)
     interval = ratio_interval(other.values, values) if bound.ratio else order_statistic_interval(values)
     if interval is None or interval.coverage < COVERAGE:
@@ -191,7 +195,8 @@ def _other(
     placement = against.placement or row.case.placement
     if against.source == BEFORE:
         tables = before.tables if before else ()
-        return _of_rows(tables, table, metric, row, (row.case.system, group, placement))
+        earlier = _of_rows(tables, table, metric, row, (row.case.system, group, placement))
+        return earlier._replace(in_turn=False)  # what changed meanwhile is the question
     if against.source in reference_names():
         choice = ReferenceChoice(against.source, (group,), (placement,))
         found = [each.values[metric] for each in published_for(table, [choice]) if metric in each.values]
@@ -207,5 +212,5 @@ def _of_rows(
         cells = [cell for cell in other.cells if cell.metric.name == metric.name]
         named = (other.case.system, other.case.host_group, other.case.placement)
         if named == place and other.ranks == row.ranks and other.ranked and cells:
-            return _Other(cells[0].values)
+            return _Other(cells[0].values, in_turn=bool(in_turn(row, other)))
     return _Other()

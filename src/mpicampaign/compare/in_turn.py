@@ -1,7 +1,8 @@
-"""Whether imported repeats of two rows were measured one group after the other.
+"""Whether imported repeats of two rows were measured one group after the other: these are not tested.
 
-The tests assume that nothing but the two distinguishes their repeats. Own campaigns alternate between cases.
-Imported groups that do not overlap in time also differ by all that changed meanwhile.
+A test assumes that nothing but the two distinguishes their repeats. Own campaigns alternate between cases.
+Imported groups that do not overlap in time also differ by all that changed meanwhile. They have no p; one
+leads if all its repeats lie on one side of all of the other's, by 1 % or more.
 """
 
 from __future__ import annotations
@@ -11,15 +12,29 @@ from typing import TYPE_CHECKING
 from mpicampaign.records import IMPORTED_FROM
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from mpicampaign.compare.rows import Row
+
+IN_TURN = "measured one after the other"
 
 
 def in_turn(one: Row, other: Row) -> bool | None:
-    """Whether all imported runs of one began before all of the other; ``None`` if it is unknown when."""
+    """Whether all runs of one began before all of the other; ``None`` if it is unknown when.
+
+    Never of own runs alone: those alternate.
+    """
     runs = [[run for run, _ in row.curves] for row in (one, other)]
-    if not all(group and all(IMPORTED_FROM in run.metadata for run in group) for group in runs):
+    imported = any(IMPORTED_FROM in run.metadata for group in runs for run in group)
+    if not (imported and all(runs)):
         return False
     times = [[run.started for run in group] for group in runs]
     if not all(map(all, times)):
         return None
     return max(times[0]) < min(times[1]) or max(times[1]) < min(times[0])
+
+
+def any_in_turn(pairs: Iterable[tuple[Row, Row]]) -> bool | None:
+    """Whether any two were, so that no test over all of them is valid; ``None``: unknown of some."""
+    found = {in_turn(*pair) for pair in pairs}
+    return None if None in found and True not in found else True in found

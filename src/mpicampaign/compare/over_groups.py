@@ -8,9 +8,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.compare.in_turn import any_in_turn
 from mpicampaign.grouping import grouped
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.exchange import Exchange, Stratum, exchange
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
 
 FEWEST_GROUPS = 3  # of two, either may be the exception
@@ -35,7 +37,11 @@ class _Value(NamedTuple):
     placement: str
     ranks: int | None
     value: float
-    attributes: Mapping[str, str]
+    row: Row | None = None
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        return self.row.attributes if self.row else {}
 
     @property
     def group(self) -> tuple[str, str]:
@@ -47,7 +53,7 @@ class Average:
     """A placement against the ``baseline`` in the host groups that have both.
 
     ``ratios``: of the values, by host group. ``p``: corrected for all pairs of placements; ``None`` where too
-    few host groups have both.
+    few host groups have both, or any were measured one after the other (``in_turn``).
     """
 
     metric: Metric
@@ -57,6 +63,7 @@ class Average:
     source: str
     ratios: tuple[tuple[str, float], ...]
     p: float | None
+    in_turn: bool | None
 
     @property
     def mean(self) -> float:
@@ -75,17 +82,19 @@ def averages(table: Table) -> Iterator[Average]:
 def _of_placements(
     metric: Metric, source: str, ranks: int | None, values: Sequence[_Value]
 ) -> Iterator[Average]:
-    of: dict[str, dict[tuple[str, str], float]] = {}
+    of: dict[str, dict[tuple[str, str], _Value]] = {}
     for one in values:
-        of.setdefault(one.placement, {})[one.group] = one.value
+        of.setdefault(one.placement, {})[one.group] = one
     baseline = _baseline(metric, values)
     for name, own in of.items():
         both = [group for group in own if group in of[baseline]]
         if name == baseline or len(both) < FEWEST_GROUPS:
             continue
-        ratios = tuple((group[1], own[group] / of[baseline][group]) for group in both)
-        p = _corrected(exchange([([math.log(ratio)], [0.0]) for _, ratio in ratios]), math.comb(len(of), 2))
-        yield Average(metric, name, baseline, ranks, source, ratios, p)
+        ratios = tuple((group[1], own[group].value / of[baseline][group].value) for group in both)
+        found = exchange([([math.log(ratio)], [0.0]) for _, ratio in ratios])
+        in_turn = _in_turn((own[group], of[baseline][group]) for group in both)
+        p = None if in_turn else _corrected(found, math.comb(len(of), 2))
+        yield Average(metric, name, baseline, ranks, source, ratios, p, in_turn)
 
 
 def _baseline(metric: Metric, values: Sequence[_Value]) -> str:
@@ -99,6 +108,10 @@ def _baseline(metric: Metric, values: Sequence[_Value]) -> str:
 def _corrected(found: Exchange, tests: int) -> float | None:
     """Bonferroni; ``None`` where no p could be significant."""
     return min(1.0, found.p * tests) if found.least * tests <= LEVEL else None
+
+
+def _in_turn(pairs: Iterable[tuple[_Value, _Value]]) -> bool | None:
+    return any_in_turn((a.row, b.row) for a, b in pairs if a.row and b.row)
 
 
 # Attributes
@@ -124,7 +137,7 @@ class LevelPair:
 
     ``factor``: how many times better; ``matched``: on average over host groups alike in all other
     attributes. ``also``: attributes in which no host group of one level is like one of the other, so that
-    they may be the cause. ``p``: as in `Average`, for all pairs of levels.
+    they may be the cause. ``p``, ``in_turn``: as in `Average`, for all pairs of levels.
     """
 
     better: str
@@ -133,6 +146,7 @@ class LevelPair:
     matched: bool
     also: tuple[str, ...]
     p: float | None
+    in_turn: bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +197,9 @@ def _pairs(
             test = _of_all(*sides)
         also = () if matched else _also(attribute, *sides)
         gain = math.exp(-test.mean if metric.lower_is_better else test.mean)
-        yield LevelPair(better, worse, gain, matched, also, _corrected(test, tests))
+        in_turn = _in_turn(product(*sides))
+        p = None if in_turn else _corrected(test, tests)
+        yield LevelPair(better, worse, gain, matched, also, p, in_turn)
 
 
 def _of_all(a: Sequence[_Value], b: Sequence[_Value]) -> Exchange:
@@ -232,7 +248,7 @@ def _measured(table: Table, metric: Metric) -> Iterator[_Value]:
         summary = row.cell(metric).summary
         if row.ranked and summary and summary.median > 0 and not row.has_modes_in(metric):
             place = row.case.system, row.case.host_group, row.case.placement, row.ranks
-            yield _Value("", *place, summary.median, row.attributes)
+            yield _Value("", *place, summary.median, row)
 
 
 def _published(table: Table, metric: Metric) -> Iterator[_Value]:
@@ -240,4 +256,4 @@ def _published(table: Table, metric: Metric) -> Iterator[_Value]:
         value = row.values.get(metric, 0.0)
         if value > 0:
             place = row.system, row.host_group, row.placement, row.ranks
-            yield _Value(row.reference, *place, value, {})
+            yield _Value(row.reference, *place, value)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.in_turn import in_turn
 from mpicampaign.compare.ranking import TIE
 from mpicampaign.records import MERGED_FROM
 from mpicampaign.statistics.one_and_others import differ_from
@@ -30,7 +31,8 @@ class Other:
 
     ``ratio``: own / theirs, of medians; of a published mean that of means. ``interval``: that of the own
     median divided by the published value. ``differs``: whether the repeats show it; ``None`` where they
-    cannot, as for every published value. ``published``: name of the publication; empty for measured ones.
+    cannot, as for every published value. ``in_turn``: not tested since one was measured after the other.
+    ``published``: name of the publication; empty for measured ones.
     """
 
     system: str
@@ -39,6 +41,7 @@ class Other:
     interval: Interval | None
     differs: bool | None
     published: str
+    in_turn: bool = False
 
     @property
     def shown(self) -> bool:
@@ -92,12 +95,14 @@ def _alike(row: Row, other: Row) -> bool:
 
 def _measured(row: Row, others: Sequence[Row], metric: Metric) -> Iterator[Other]:
     own = row.cell(metric)
-    judged = differ_from(own.values, [other.cell(metric).values for other in others])
-    for other, differs in zip(others, judged, strict=True):
-        theirs = other.cell(metric).summary
+    after = [bool(in_turn(row, other)) for other in others]
+    tested = [other for other, untested in zip(others, after, strict=True) if not untested]
+    judged = iter(differ_from(own.values, [other.cell(metric).values for other in tested]))
+    for other, untested in zip(others, after, strict=True):
+        theirs, differs = other.cell(metric).summary, None if untested else next(judged)
         if own.summary and theirs and theirs.median:
             names = visible(other.case.system), visible(other.case.host_group)
-            yield Other(*names, own.summary.median / theirs.median, None, differs, "")
+            yield Other(*names, own.summary.median / theirs.median, None, differs, "", untested)
 
 
 def _published(row: Row, published: Sequence[PublishedRow], metric: Metric) -> Iterator[Other]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from itertools import combinations, groupby, product
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.compare.in_turn import any_in_turn
 from mpicampaign.compare.metrics import curve
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, TIE
 from mpicampaign.grouping import grouped
@@ -59,7 +60,7 @@ class Paired:
 
     ``kind``: that of their rankings. ``above``: -1 where it is better at every size. ``None`` where neither
     is better at every size above any limit in most settings: those ``found`` are then by the median over all
-    sizes, and there is no ``p``.
+    sizes, and there is no ``p``; nor is there one where any two were measured ``in_turn``.
     ``against``: settings in which the other one is better likewise. ``settings``: how many have both. ``p``:
     the chance that as many agree on either one. ``opposites``: where the other is better at any size, the
     largest first; where neither leads in any setting, those of both. ``curves``: how many benchmarks there
@@ -77,6 +78,7 @@ class Paired:
     p: float | None
     opposites: tuple[Opposite, ...]
     curves: int
+    in_turn: bool | None
 
 
 class _Curve(NamedTuple):
@@ -86,6 +88,7 @@ class _Curve(NamedTuple):
     benchmark: str
     ranks: int | None
     ratios: Ratios
+    rows: tuple[Row, Row]
 
 
 def paired(comparison: Comparison) -> list[Paired]:
@@ -114,11 +117,12 @@ def _pairs(
             continue
         limit, sign = _best_limit(settings)
         agreeing, against = (_agreeing(settings, side, limit) for side in (sign, -sign))
-        p = None if limit is None else _exchanged(settings, len(agreeing))
+        in_turn = any_in_turn(curve.rows for curve in curves)
+        p = None if limit is None or in_turn else _exchanged(settings, len(agreeing))
         better, worse = (a, b) if sign > 0 else (b, a)
         counts = len(against), len(settings), repeats, p
         opposites = _opposites(curves, [sign] if agreeing else [sign, -sign])
-        yield Paired(kind, better, worse, limit, agreeing, *counts, opposites, len(curves))
+        yield Paired(kind, better, worse, limit, agreeing, *counts, opposites, len(curves), in_turn)
 
 
 def _curves(
@@ -132,8 +136,9 @@ def _curves(
     for (where, _, ranks), same in by_curve.items():
         table, of = same[0][0], {name(row): row for _, row in same}
         if of.keys() == set(names):
-            ratios = dict(sorted(_of_table(table, of[names[0]], of[names[1]])))
-            yield _Curve((where, table.suite), visible(table.benchmark), ranks, ratios)
+            both = of[names[0]], of[names[1]]
+            ratios = dict(sorted(_of_table(table, *both)))
+            yield _Curve((where, table.suite), visible(table.benchmark), ranks, ratios, both)
 
 
 def _of_most_ranks(curves: Iterable[_Curve]) -> list[_Curve]:

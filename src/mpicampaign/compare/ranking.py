@@ -1,16 +1,18 @@
 """Which is best, by how much, and whether the repeats show it: pairwise comparison.
 
-A lead is clear if it is significant and no tie. Those of fewer repeats than a test needs are not judged: they
-are never among the leaders.
+A lead is clear if it is significant and no tie. Two that were measured one after the other are not tested:
+there it is clear if all repeats of one lie on one side of all of the other's. Those of fewer repeats than a
+test needs are not judged: they are never among the leaders.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.in_turn import in_turn
+from mpicampaign.compare.in_turn import IN_TURN, in_turn
 from mpicampaign.statistics.comparisons import FEWEST, compare_pairs
 from mpicampaign.statistics.one_and_others import may_be_best
 from mpicampaign.text import visible
@@ -69,9 +71,29 @@ class Pair:
         return medians[1] / medians[0] if medians[0] else None
 
     @property
+    def factors(self) -> tuple[float, float] | None:
+        """The smallest and the largest of single repeats; ``None`` where a value is not positive."""
+        better, worse = self.better.cell.values, self.worse.cell.values
+        if min(*better, *worse) <= 0:
+            return None
+        if self.better.cell.metric.lower_is_better:
+            better, worse = worse, better
+        return min(better) / max(worse), max(better) / min(worse)
+
+    @property
     def in_turn(self) -> bool | None:
         """Whether one was measured after the other, so that no test is valid; ``None``: unknown."""
         return in_turn(self.better.row, self.worse.row)
+
+    @property
+    def judged(self) -> bool:
+        """Whether both have repeats enough."""
+        return self.better.judged and self.worse.judged
+
+    @property
+    def apart(self) -> bool:
+        """Whether all repeats of one lie on one side of all of the other's."""
+        return abs(self.difference.effect) == 1
 
     @property
     def small(self) -> bool:
@@ -86,7 +108,8 @@ class Pair:
     @property
     def clear(self) -> bool:
         """Whether the repeats show a lead that is worth the name."""
-        return bool(self.difference.significant) and not self.tied
+        shown = self.judged and self.apart if self.in_turn else bool(self.difference.significant)
+        return shown and not self.tied
 
 
 def _within(one: Contestant, other: Contestant) -> bool:
@@ -108,7 +131,8 @@ class Ranking:
     """One metric, contestants that differ in one thing only, best median first.
 
     ``scope``: what they have in common, such as the host group. ``kind``: what differs. ``pairs``: all of
-    them, one family in which ``error`` is controlled (`mpicampaign.statistics.comparisons`). ``leaders``:
+    them; those tested are one family in which ``error`` is controlled (`mpicampaign.statistics.comparisons`).
+    ``leaders``:
     those judged that may be the best, or are within 1 % of it. ``absent``: those without a value, with the
     reason. ``ranks``: of the runs.
     """
@@ -124,9 +148,19 @@ class Ranking:
     ranks: int | None = None
 
     @property
+    def judged(self) -> bool:
+        """Whether any pair has repeats enough, or there is nothing to compare."""
+        return not self.pairs or any(pair.judged for pair in self.pairs)
+
+    @property
     def tested(self) -> bool:
-        """Whether any pair has repeats enough for a test, or there is nothing to compare."""
-        return not self.pairs or any(pair.difference.p is not None for pair in self.pairs)
+        """Whether any pair is."""
+        return any(pair.difference.p is not None for pair in self.pairs)
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether any pair with repeats enough is not tested since it was measured one after the other."""
+        return any(pair.judged and pair.in_turn for pair in self.pairs)
 
     @property
     def best(self) -> Contestant:
@@ -223,18 +257,23 @@ def _ranking(
 ) -> Ranking:
     metric = contestants[0].cell.metric
     values = [contestant.cell.values for contestant in contestants]
-    family = compare_pairs(values)
+    rows = list(enumerate(contestant.row for contestant in contestants))
+    untested = {(a, b): IN_TURN for (a, one), (b, other) in combinations(rows, 2) if in_turn(one, other)}
+    family = compare_pairs(values, left_out=untested)
     pairs = tuple(Pair(contestants[a], contestants[b], found) for (a, b), found in family.differences.items())
     made = Ranking(kind, scope, metric, contestants, pairs, family.error, (), absent, ranks)
     return replace(made, leaders=_leaders(made))
 
 
 def _leaders(ranking: Ranking) -> tuple[str, ...]:
-    """Placements that the best does not clearly lead; host groups that may be the best, or are within 1 %."""
+    """Placements that the best does not clearly lead; host groups that may be the best, or are within 1 %.
+
+    Host groups of which some are not tested are treated as placements.
+    """
     judged = [one for one in ranking.contestants if one.judged]
     if not judged:
         return ()
-    if ranking.kind == PLACEMENTS:
+    if ranking.kind == PLACEMENTS or ranking.in_turn:
         behind = {pair.worse.name for pair in ranking.pairs_of_best if pair.clear}
     else:
         kept = may_be_best([one.cell.values for one in judged], ranking.metric.lower_is_better)

@@ -94,6 +94,16 @@ class Comparison:
         return tuple((table, ranking) for table in self.tables for ranking in table.rankings)
 
     @property
+    def in_turn(self) -> bool:
+        """Whether any two groups are not tested since they were measured one after the other."""
+        return any(pair.in_turn for _, ranking in self.rankings for pair in ranking.pairs)
+
+    @property
+    def tested(self) -> bool:
+        """Whether tests are of any use here: not where none is made, and more repeats would not help."""
+        return not self.in_turn or any(ranking.tested for _, ranking in self.rankings)
+
+    @property
     def stated_rankings(self) -> tuple[tuple[Table, StatedRanking], ...]:
         """The stated rankings of all tables."""
         return tuple((table, stated) for table in self.tables for stated in table.stated_rankings)

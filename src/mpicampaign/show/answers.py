@@ -15,6 +15,7 @@ from mpicampaign.show.cells import MetricCell, name_among
 from mpicampaign.show.over_groups import attribute_lines
 from mpicampaign.show.pairs import baseline_lines, pair_sentence
 from mpicampaign.show.rankings import (
+    APART,
     BUSY,
     MANY,
     ON,
@@ -110,12 +111,12 @@ def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
     tables = [table for table in comparison.tables if not table.is_baseline]
     found = []
     for table in sorted(tables, key=lambda table: first[table.benchmark] is not table):
-        rankings = [ranking for ranking in table.rankings if ranking.tested or not only_tested]
+        rankings = [ranking for ranking in table.rankings if ranking.judged or not only_tested]
         alike = grouped(rankings, lambda ranking: (ranking.metric, ranking.ranks))
         keys = dict.fromkeys((*alike, *disturbed_metrics(table)))
         found += [_answer(comparison, table, key, alike.get(key, []), view) for key in keys]
     compared = [answer for answer in found if answer.real != ALONE]
-    return sorted(compared or found, key=lambda answer: answer.real != SHOWN)
+    return sorted(compared or found, key=lambda answer: answer.real not in (SHOWN, APART))
 
 
 def _answer(
@@ -297,9 +298,9 @@ def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
     """Of rankings of one kind: what holds for all of them, or who is best in how many."""
     kind, leaders = rankings[0].kind, {tuple(sorted(ranking.leaders)) for ranking in rankings}
     best, one = best_of(rankings), kind.removesuffix("s")
-    if not any(ranking.tested for ranking in rankings):
+    if not any(ranking.judged for ranking in rankings):
         return f"Too few repeats to say which of the {kind} is best"
-    if all(ranking.tested and ranking.gap is None for ranking in rankings):
+    if all(ranking.judged and ranking.gap is None for ranking in rankings):
         return f"No clear difference between the {kind}"
     if len(leaders) == 1 and all(ranking.gap for ranking in rankings) and len(names := leaders.pop()) <= MANY:
         places = {comparison.place(one.row) for ranking in rankings for one in ranking.contestants}

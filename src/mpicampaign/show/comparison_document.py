@@ -15,8 +15,15 @@ from mpicampaign.show.cells import published_sources, row_name
 from mpicampaign.show.charts.hpcc import interpolated_text
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
-from mpicampaign.show.over_groups import HEADING, LEGEND, over_group_lines, telling_lines
-from mpicampaign.show.rankings import BUSY, disturbed_lines, errors_text, ranking_text, stated_lines
+from mpicampaign.show.over_groups import HEADING, legend, over_group_lines, telling_lines
+from mpicampaign.show.rankings import (
+    BUSY,
+    OF_OWN_REPEATS,
+    disturbed_lines,
+    errors_text,
+    ranking_text,
+    stated_lines,
+)
 from mpicampaign.show.runs import condition_text, explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.tables import brief_grid, full_grid, median_text, published_grid, range_text
@@ -117,7 +124,7 @@ def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
     """Which host group, own against others, then which placement; each ranking once."""
     only_tested = any(found.kind == PLACEMENTS for found in paired(comparison))
     found = [(table, ranking) for table, ranking in comparison.rankings if not table.is_baseline]
-    found = [(table, ranking) for table, ranking in found if ranking.tested or not only_tested]
+    found = [(table, ranking) for table, ranking in found if ranking.judged or not only_tested]
     of_kind = {
         kind: [_ranking(table, ranking, view) for table, ranking in found if ranking.kind == kind]
         for kind in (HOST_GROUPS, PLACEMENTS)
@@ -152,13 +159,14 @@ def _own(comparison: Comparison, view: View) -> list[Node]:
 
 def _over_groups(tables: Sequence[Table], view: View) -> list[Node]:
     lines = [f"{table.title}, {line}" for table in tables for line in telling_lines(table, view)]
-    return [Heading(HEADING), *_items(lines), Paragraph(LEGEND)] if lines else []
+    return [Heading(HEADING), *_items(lines), Paragraph(legend(tables))] if lines else []
 
 
 def _paired(comparison: Comparison) -> list[Node]:
     """Placements of few repeats."""
     lines = pairs.paired_lines(comparison)
-    return [Heading(pairs.PAIRED), *_items(lines), Paragraph(pairs.PAIRED_LEGEND)] if lines else []
+    meaning = Paragraph(pairs.paired_legend(comparison))
+    return [Heading(pairs.PAIRED), *_items(lines), meaning] if lines else []
 
 
 def _ranking(table: Table, ranking: Ranking, view: View) -> Statement:
@@ -193,4 +201,5 @@ def long_legend(comparison: Comparison, view: View) -> str:
     text += "[interval]: order-statistic interval "
     text += f"of the median; coverage {coverages}. " if coverages else "of the median. "
     text += f"{view.unit} = {scale} B/s. Contradicted and failed runs are left out. "
+    text += f"{OF_OWN_REPEATS} " if comparison.in_turn else ""
     return (text + condition_text(comparison.records)).rstrip()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from mpicampaign.compare.contract import FAILED, FEW, NO_OTHER, NO_VALUE, PASSED, UNDECIDED
+from mpicampaign.compare.in_turn import IN_TURN
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE
 from mpicampaign.show.document import Grid, Heading, Paragraph
 from mpicampaign.show.sentences import absence
@@ -28,6 +29,7 @@ _WHY = {
     NO_VALUE: "no value of a run that counts",
     FEW: "too few repeats for an interval of 95 %",
     NO_OTHER: "there is nothing to compare with",
+    IN_TURN: f"{IN_TURN}: not tested",
 }
 
 

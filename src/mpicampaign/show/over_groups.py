@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.in_turn import IN_TURN
 from mpicampaign.compare.over_groups import averages, by_attributes
 from mpicampaign.dimension import RATIO
 from mpicampaign.show.pairs import superlative
@@ -20,17 +21,27 @@ if TYPE_CHECKING:
     from mpicampaign.show.view import View
 
 HEADING = "On average over host groups"
-LEGEND = (
-    "Each host group counts once, with the median of its repeats. p: exact test that exchanges placements "
+_LEGEND = "Each host group counts once, with the median of its repeats."
+_P = (
+    "p: exact test that exchanges placements "
     "within host groups, and attributes between host groups that are alike in all others, or, without these, "
     "between all; corrected for all pairs. Not judged: with so few host groups no difference could be shown."
 )
+_FEW, _IN_TURN = "not judged: too few host groups", f"not tested: {IN_TURN}"
 _LARGE = 1.0  # relative difference from which the range of factors says more
 
 
 def over_group_lines(table: Table, view: View) -> list[str]:
     """``HPL rate: TCP is 4.1 % below SHM on average over 13 host groups …``, then the attributes."""
     return [*map(_average, averages(table)), *(_attribute(one, view) for one in by_attributes(table))]
+
+
+def legend(tables: Sequence[Table]) -> str:
+    """What counts; what p is, unless no pair is tested."""
+    pairs = (pair for table in tables for one in by_attributes(table) for pair in one.pairs)
+    untested = [bool(one.in_turn) for table in tables for one in averages(table)]
+    untested += [bool(pair.in_turn) for pair in pairs]
+    return _LEGEND if all(untested) else f"{_LEGEND} {_P}"
 
 
 def telling_lines(table: Table, view: View) -> list[str]:
@@ -62,7 +73,7 @@ def _average(found: Average) -> str:
     else:
         said = f"is {RATIO.number(found.mean + 1)} times {visible(found.baseline)} on average over {count}"
         ends = f"{RATIO.number(ratios[0])} to {RATIO.number(ratios[-1])} times"
-    return f"{_of(found.metric, found.ranks)}: {visible(found.placement)} {said} ({ends}; {_judged(found.p)})"
+    return f"{_of(found.metric, found.ranks)}: {visible(found.placement)} {said} ({ends}; {_judged(found)})"
 
 
 def _percent(fraction: float, sign: str = "") -> str:
@@ -75,10 +86,10 @@ def _of(metric: Metric, ranks: int | None) -> str:
     return f"{metric.name}, {ranks} ranks" if ranks else metric.name
 
 
-def _judged(p: float | None) -> str:
-    if p is None:
-        return "not judged: too few host groups"
-    return probability(p) if p <= LEVEL else f"not significant, {probability(p)}"
+def _judged(found: Average | LevelPair) -> str:
+    if found.p is None:
+        return _IN_TURN if found.in_turn else _FEW
+    return probability(found.p) if found.p <= LEVEL else f"not significant, {probability(found.p)}"
 
 
 def _attribute(found: ByAttribute, view: View) -> str:
@@ -97,14 +108,13 @@ def _level(level: Level, metric: Metric, view: View) -> str:
 
 
 def _pairs(found: ByAttribute) -> Iterator[str]:
-    """The judged pairs; one sentence on all others."""
+    """The judged pairs; why others are not."""
     judged = [pair for pair in found.pairs if pair.p is not None]
     for pair in judged:
         yield f"{visible(pair.better)} against {visible(pair.worse)}: {_pair(pair)}"
-    if not judged:
-        yield "Not judged: too few host groups"
-    elif len(judged) < len(found.pairs):
-        yield "other pairs not judged: too few host groups"
+    why = "; ".join(dict.fromkeys(_judged(pair) for pair in found.pairs if pair.p is None))
+    if why:
+        yield f"other pairs {why}" if judged else f"{why[0].upper()}{why[1:]}"
     if also := _also(found.pairs):
         yield f"{listed(also)} may be the cause as well"
 
@@ -120,4 +130,4 @@ def _also(pairs: Sequence[LevelPair]) -> list[str]:
 
 def _pair(pair: LevelPair) -> str:
     alike = " among host groups alike in all else" if pair.matched else ""
-    return f"{RATIO.number(max(pair.factor, 1 / pair.factor))} times{alike} ({_judged(pair.p)})"
+    return f"{RATIO.number(max(pair.factor, 1 / pair.factor))} times{alike} ({_judged(pair)})"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.in_turn import IN_TURN
 from mpicampaign.compare.own import own_against_others
 from mpicampaign.compare.paired import paired
 from mpicampaign.dimension import RATIO, TIME
@@ -33,11 +34,13 @@ _PUBLISHED = (
 )
 PAIRED = "Too few repeats to test single metrics: compared over all message sizes"
 _NAMED = 3  # exceptions in a sentence
-PAIRED_LEGEND = (
+_SETTINGS = (
     "A setting is a host group and suite with both placements, or a placement and suite with both host "
-    "groups, with the most ranks of each. p: the chance that as many settings agree if the two are exchanged "
-    "at random in each. It does not cover other days or nodes. Leads and exceptions are at least 1 %. "
-    f"Single metrics are tested from {FEWEST} repeats on."
+    "groups, with the most ranks of each. Leads and exceptions are at least 1 %."
+)
+_P_OF_SETTINGS = (
+    "p: the chance that as many settings agree if the two are exchanged at random in each. It does not cover "
+    f"other days or nodes. Single metrics are tested from {FEWEST} repeats on."
 )
 
 
@@ -51,13 +54,13 @@ def pair_sentence(pair: Pair, view: View) -> str:
     """
     better, worse = (valued(one, view) for one in (pair.better, pair.worse))
     found = pair.difference
-    if found.significant is None:
-        text = f"{better} and {worse}: too few repeats to compare them ({found.reason})"
-    elif pair.in_turn:
+    if pair.judged and pair.in_turn:
         text = f"{better} and {worse}: {_untested(pair, view)}"
+    elif found.significant is None:
+        text = f"{better} and {worse}: too few repeats to compare them ({found.reason})"
     elif found.significant:
         text = f"{contrast(pair, better, worse)}; {_certainty(pair)}{'; a tie' if pair.tied else ''}"
-    elif abs(found.effect) == 1:
+    elif pair.apart:
         chance = f"may be chance among {found.comparisons} pairs ({_p(pair)})"
         text = f"{contrast(pair, better, worse)}; {_certainty(pair)}, but this {chance}"
     else:
@@ -115,8 +118,16 @@ def _untested(pair: Pair, view: View) -> str:
         " to ".join(view.number(end(one.cell.values), dimension) for end in (min, max))
         for one in (pair.better, pair.worse)
     ]
-    factor = f"a factor of {RATIO.number(pair.factor)}, " if pair.factor else ""
-    return f"{factor}repeats {listed(ranges)}; measured one after the other: not tested"
+    factor = f"a factor of {factor_text(pair)}, " if pair.factor else ""
+    return f"{factor}repeats {listed(ranges)}; {IN_TURN}: not tested"
+
+
+def factor_text(pair: Pair) -> str:
+    """``1.62``; of two that are not tested with the range over their repeats: ``1.62 (1.55 to 1.70)``."""
+    if pair.factor is None:
+        return "none"
+    ends = dict.fromkeys(map(RATIO.number, (pair.in_turn and pair.factors) or ()))
+    return RATIO.number(pair.factor) + (f" ({' to '.join(ends)})" if len(ends) > 1 else "")
 
 
 def _counts(pair: Pair) -> str:
@@ -148,8 +159,8 @@ def pair_sentences(ranking: Ranking, view: View) -> tuple[str, ...]:
 def certainty_of_best(pairs: Sequence[Pair]) -> str:
     """How sure it is that the best is better than these."""
     if any(pair.in_turn for pair in pairs):
-        return "Not tested: what changed between their measurements may be the reason."
-    if all(abs(pair.difference.effect) == 1 for pair in pairs):
+        return f"Not tested, since {IN_TURN}: what changed meanwhile may be the reason."
+    if all(pair.apart for pair in pairs):
         counts = {one.cell.n for pair in pairs for one in (pair.better, pair.worse)}
         every = f"All {counts.pop()} repeats" if len(counts) == 1 else "All repeats"
         return f"{every} agree."
@@ -203,7 +214,7 @@ def own_lines(comparison: Comparison, view: View) -> list[str]:
 def own_legend(comparison: Comparison) -> str:
     """Which error the sentences have, and what cannot be tested."""
     others = [other for _, own in own_against_others(comparison) for other in own.others]
-    tested = _OWN_ERROR if any(not other.published for other in others) else ""
+    tested = _OWN_ERROR if any(not (other.published or other.in_turn) for other in others) else ""
     published = _PUBLISHED if any(other.published for other in others) else ""
     return " ".join(filter(None, (tested, published)))
 
@@ -246,12 +257,17 @@ def _better_and_worse(own: OwnRow, others: Sequence[Other]) -> str:
     lower, higher = (sum(sign * other.ratio < sign for other in shown) for sign in (1, -1))
     better, worse = (lower, higher) if own.metric.lower_is_better else (higher, lower)
     parts = [f"{how} than {count}" for how, count in (("better", better), ("worse", worse)) if count]
-    return f"{' and '.join(parts)} of" if parts else "not clearly different from any of"
+    if parts:
+        return f"{' and '.join(parts)} of"
+    untested = all(other.in_turn for other in others)
+    return f"not tested against ({IN_TURN})" if untested else "not clearly different from any of"
 
 
 def _result(other: Other) -> str:
     if other.published:
         return f"published, {other.published}: no test"
+    if other.in_turn:
+        return f"{IN_TURN}: not tested"
     if other.differs is None:
         return "too few repeats, or possibly chance among so many pairs"
     return "different" if other.differs else "no significant difference"
@@ -263,6 +279,12 @@ def _result(other: Other) -> str:
 def paired_lines(comparison: Comparison) -> list[str]:
     """``IB was better than ROCE in 4 of 4 settings at every size above 64 KiB: by a factor of 1.1 …``."""
     return [_better(found) if found.found else _equal(found) for found in paired(comparison)]
+
+
+def paired_legend(comparison: Comparison) -> str:
+    """What a setting is; what p is, unless no pair is tested."""
+    untested = all(found.in_turn for found in paired(comparison))
+    return _SETTINGS if untested else f"{_SETTINGS} {_P_OF_SETTINGS}"
 
 
 def _equal(found: Paired) -> str:
@@ -302,7 +324,7 @@ def _better(found: Paired) -> str:
     medians = f" in the median over {listed(over)}" if over else ""
     against = f" and worse in {found.against}" if found.against else ""
     where = f"in {len(found.found)} of {found.settings} settings{against}{_above(found.above)}"
-    how = f"{_factors(found)} ({_repeats(found)} each; {_chance(found.p)})"
+    how = f"{_factors(found)} ({_repeats(found)} each; {_chance(found.p, found.in_turn)})"
     return f"{_exceptions(found)}{found.better} was better than {found.worse}{medians} {where}{how}"
 
 
@@ -318,9 +340,9 @@ def _factors(found: Paired) -> str:
     return f": by a factor of {' to '.join(ends)} in the median over sizes" if ends else ""
 
 
-def _chance(p: float | None) -> str:
+def _chance(p: float | None, in_turn: bool | None) -> str:
     if p is None:
-        return "not tested, since the order changes with the size"
+        return f"not tested, since {IN_TURN if in_turn else 'the order changes with the size'}"
     return f"{'not significant, ' if p > LEVEL else ''}{probability(p)}"
 
 

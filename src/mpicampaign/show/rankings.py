@@ -6,6 +6,7 @@ from collections import Counter
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.in_turn import IN_TURN
 from mpicampaign.compare.ranking import HOST_GROUPS, Contestant, best_first
 from mpicampaign.records import DISTURBED
 from mpicampaign.show.cells import name_among
@@ -30,9 +31,11 @@ MANY = 3  # names in a sentence; of more the count and the range
 _NAMED = 4  # medians in a sentence; of more the ends
 # Whether a difference is real.
 SHOWN = "difference shown"
+APART = "ranges apart, not tested"
 NOT_SHOWN = "no clear difference"
 TIE = "a tie"
 FEW = "too few repeats"
+BY_RANGES = f"not tested where {IN_TURN}: there all repeats of one lie on one side of the other's"
 _MIXED = "its repeats fall into several modes at some sizes"
 _FEWER = "fewer pairs are compared here than where it is ranked, so p is smaller for the same pair"
 
@@ -49,7 +52,7 @@ def verdict(ranking: Ranking) -> str:
     """Which is best: one, several of which each may be, or the only one; and who is not judged."""
     if len(ranking.contestants) == 1:
         return f"only {ranking.contestants[0].name} has {_lacking(ranking)}: nothing to compare"
-    if not ranking.tested:
+    if not ranking.judged:
         return "too few repeats to say which is best"
     many = ranking.gap is None and len(ranking.leaders) > MANY
     best = f"any of {len(ranking.leaders)}" if many else listed(ranking.leaders, "or")
@@ -74,14 +77,24 @@ _WHERE = {
     FAMILY_WISE: "In a ranking of few groups",
     FALSE_SHARE: "In a ranking of many groups or of 4 repeats",
 }
+LEADS_BY_RANGES = (
+    f"Groups {IN_TURN} are not tested: one leads if all its repeats lie on one side of all of the "
+    "other's, by 1 % or more."
+)
+OF_OWN_REPEATS = (
+    f"Intervals of groups {IN_TURN} cover the scatter within each group, not what changed between them."
+)
 _BEST = "The true best of the host groups judged is among those named with 95 % confidence."
 
 
 def errors_text(rankings: Iterable[Ranking]) -> str:
     """What can be wrong in the rankings: a sentence for each kind of answer."""
     several = [ranking for ranking in rankings if len(ranking.contestants) > 1]
-    best = [_BEST] if any(ranking.kind == HOST_GROUPS for ranking in several) else []
-    most = dict.fromkeys(ranking.error for ranking in several)
+    in_turn = any(pair.in_turn for ranking in several for pair in ranking.pairs)
+    tested = [ranking for ranking in several if ranking.tested or not in_turn]
+    best = [_BEST] if any(one.kind == HOST_GROUPS and not one.in_turn for one in tested) else []
+    best += [LEADS_BY_RANGES] if any(ranking.in_turn for ranking in several) else []
+    most = dict.fromkeys(ranking.error for ranking in tested)
     pairs = [f"In each ranking {_ERRORS[error]}." for error in most]
     if len(pairs) > 1:
         pairs = [f"{_WHERE[error]} {_ERRORS[error]}." for error in most]
@@ -115,12 +128,14 @@ def order_text(stated: StatedRanking) -> str:
 def statement(stated: StatedRanking) -> str:
     """``latency at 0 B: SHM-1 < SHM-2 < IBV < TCP: supported in 7 of 7 host groups``."""
     order = order_text(stated)
+    in_turn = f" ({BY_RANGES})" if stated.in_turn else ""
     if len(stated.scopes) == 1:
         sure = "supported" if stated.whole else "the repeats do not support every step"
+        sure += f", {BY_RANGES}" if stated.in_turn else ""
         return f"{stated.metric.name}: {order} ({stated.scopes[0]}; {sure})"
     counted = _host_groups(len(stated.scopes))
     counted += f" that have all of them ({stated.lacking} more have some)" if stated.lacking else ""
-    return f"{stated.metric.name}: {order}: supported in {len(stated.whole)} of {counted}"
+    return f"{stated.metric.name}: {order}: supported in {len(stated.whole)} of {counted}{in_turn}"
 
 
 def stated_lines(stated: StatedRanking) -> tuple[str, ...]:
@@ -166,9 +181,9 @@ def _host_groups(count: int) -> str:
 
 def outcome(rankings: Sequence[Ranking]) -> str:
     """Whether any ranking shows a difference, or why none does."""
-    if any(ranking.gap for ranking in rankings):
-        return SHOWN
-    return NOT_SHOWN if any(ranking.pairs and ranking.tested for ranking in rankings) else FEW
+    if gaps := [ranking.gap for ranking in rankings if ranking.gap]:
+        return APART if all(pair.in_turn for pair in gaps) else SHOWN
+    return NOT_SHOWN if any(ranking.pairs and ranking.judged for ranking in rankings) else FEW
 
 
 def best_placement(
@@ -178,7 +193,7 @@ def best_placement(
     compared = [ranking for ranking in rankings if ranking.pairs]
     if not compared:
         return ()
-    if not any(ranking.tested for ranking in compared):
+    if not any(ranking.judged for ranking in compared):
         return ("Too few repeats to say which is best. Ask for more repeats.",)
     if len(rankings) == 1:
         return tuple(_of_one_host_group(compared[0], view))
@@ -236,7 +251,8 @@ def consensus(stated: Sequence[StatedRanking]) -> tuple[str, ...]:
     ]
     left_out = [f" ({one.placement} left out: several modes)" for one in most[0].mixed]
     exceptions = (f"Exceptions: {', '.join(reversed_)}.",) if reversed_ else ()
-    return (*exceptions, f"{', '.join(held)}{''.join(left_out)}.")
+    in_turn = f"; {BY_RANGES}" if any(one.in_turn for one in most) else ""
+    return (*exceptions, f"{', '.join(held)}{''.join(left_out)}{in_turn}.")
 
 
 def _some(scopes: Sequence[str]) -> str:
@@ -254,8 +270,8 @@ def first_places(rankings: Sequence[Ranking], where: str) -> str:
     rest = sum(count for names, count in counted.items() if len(names) > 1 and names not in named)
     parts.append(("one of several", rest))
     parts += [(TIE, sum(_ties(one) for one in rankings))]
-    open_ = sum(one.tested and one.gap is None and not _ties(one) for one in rankings)
-    parts += [(NOT_SHOWN, open_), (FEW, sum(not one.tested for one in rankings))]
+    open_ = sum(one.judged and one.gap is None and not _ties(one) for one in rankings)
+    parts += [(NOT_SHOWN, open_), (FEW, sum(not one.judged for one in rankings))]
     first, *others = [f"{who} in {count}" for who, count in parts if count]
     kind = rankings[0].kind.removesuffix("s")
     return f"{best_of(rankings).capitalize()} {kind}: {', '.join([f'{first} of {where}', *others])}"
@@ -273,7 +289,7 @@ def _first_place(ranking: Ranking) -> tuple[str, ...]:
 
 
 def _ties(ranking: Ranking) -> bool:
-    return ranking.tested and ranking.gap is None and ranking.tied
+    return ranking.judged and ranking.gap is None and ranking.tied
 
 
 def _leads(rankings: Sequence[Ranking]) -> tuple[str, ...]:
@@ -291,10 +307,11 @@ def _leads(rankings: Sequence[Ranking]) -> tuple[str, ...]:
 
 def best_host_group(ranking: Ranking, view: View) -> str:
     """In one placement: which may be the best, its gain over the nearest that is not, and over the last."""
-    if not ranking.tested:
+    if not ranking.judged:
         return f"{ranking.scope}: too few repeats to say which host group is best"
     near, last = ranking.gap, ranking.pairs_of_best[-1]
-    gain = f"; {contrasts(near, last)}" if near else ""
+    untested = ", not tested" if near and (near.in_turn or last.in_turn) else ""
+    gain = f"; {contrasts(near, last)}{untested}" if near else ""
     return f"{ranking.scope}: {leaders_text(ranking, view)}{gain}"
 
 

@@ -9,6 +9,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.in_turn import IN_TURN
+from mpicampaign.compare.paired import paired
 from mpicampaign.records import IMPORTED_FROM
 from mpicampaign.show.answers import answers, lead
 from mpicampaign.show.document import Grid
@@ -21,6 +23,8 @@ from mpicampaign.text import clip, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from mpicampaign.compare.paired import Paired
+    from mpicampaign.compare.ranking import Pair
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.show.answers import Answer, Candidate
     from mpicampaign.show.view import View
@@ -44,25 +48,27 @@ class KeyResults:
 def summary(comparison: Comparison, view: View = DEFAULT) -> KeyResults:
     """The answers in the order of their importance, and what is said of the runs."""
     found = tuple(answers(comparison, view))
-    paired = tuple(paired_lines(comparison))
-    return KeyResults(_lead(comparison, found, paired), found, paired, tuple(notices(comparison)))
+    of_few = tuple(paired_lines(comparison))
+    return KeyResults(_lead(comparison, found), found, of_few, tuple(notices(comparison)))
 
 
-def _lead(comparison: Comparison, found: Sequence[Answer], paired: Sequence[str]) -> str:
+def _lead(comparison: Comparison, found: Sequence[Answer]) -> str:
     if found:
-        return ". ".join([*_assumed(comparison), lead(comparison, found)])
-    return PAIRED if paired else "No run gave a value that counts"
+        pairs = (pair for _, ranking in comparison.rankings for pair in ranking.pairs if pair.judged)
+        return ". ".join([*_assumed(comparison, pairs), lead(comparison, found)])
+    if of_few := paired(comparison):
+        return ". ".join([*_assumed(comparison, of_few), PAIRED])
+    return "No run gave a value that counts"
 
 
-def _assumed(comparison: Comparison) -> Iterable[str]:
-    """What tests assume of imported groups: that they alternated, which is false or unknown."""
+def _assumed(comparison: Comparison, pairs: Iterable[Pair | Paired]) -> Iterable[str]:
+    """Which imported groups are not tested, and what the tests of others assume."""
     if not any(IMPORTED_FROM in record.metadata for record in comparison.records):
         return
-    pairs = (pair for _, ranking in comparison.rankings for pair in ranking.pairs)
-    known = Counter(pair.in_turn for pair in pairs if pair.difference.p is not None)
+    known = Counter(pair.in_turn for pair in pairs)
     if known[True]:
         which = f"{known[True]} of {known.total()} pairs" if known.total() > known[True] else "The groups"
-        yield f"{which} were measured one after the other: what changed meanwhile may be their difference"
+        yield f"{which} were {IN_TURN} and are not tested: what changed meanwhile may be their difference"
     if known[None]:
         yield "When imported repeats were measured is not known: tests assume that their groups alternated"
 

@@ -9,8 +9,8 @@ from markupsafe import Markup
 
 from mpicampaign.show.answers import behind
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Section, Span
-from mpicampaign.show.pairs import OWN, PAIRED_LEGEND, own_legend, own_lines, own_table
-from mpicampaign.show.rankings import SHOWN
+from mpicampaign.show.pairs import OWN, own_legend, own_lines, own_table, paired_legend
+from mpicampaign.show.rankings import LEADS_BY_RANGES, OF_OWN_REPEATS, SHOWN
 from mpicampaign.show.runs import explained
 from mpicampaign.show.summary import summary
 from mpicampaign.show.writers.html import element
@@ -28,10 +28,12 @@ _TICKS = (1, 2, 5)  # times powers of 10
 _ROOM = 4  # per cent of the width left free at either end
 LEGEND = (
     "Beside each answer its candidates, best first: the median and its interval as a ratio to the best "
-    "median, on a logarithmic scale; further right is worse. Filled: may be the best. A placement's lead is "
-    "clear if it is significant, at least 1 %, and larger than the intervals: neither holds the other's "
-    "median. Any smaller lead is a tie. Which host groups may be the best is judged over all of them; those "
-    "tie that are within 1 %."
+    "median, on a logarithmic scale; further right is worse. Filled: may be the best."
+)
+TESTED = (
+    "A placement's lead is clear if it is significant, at least 1 %, and larger than the intervals: neither "
+    "holds the other's median. Any smaller lead is a tie. Which host groups may be the best is judged over "
+    "all of them; those tie that are within 1 %."
 )
 
 
@@ -44,7 +46,7 @@ def first_screen(source: Source) -> Section:
         [Fold(f"{len(every) - _SHOWN} more metrics", tuple(every[_SHOWN:]))] if every[len(shown) :] else []
     )
     nodes: list[PageNode] = [Heading(found.lead), *_list(found.notices, "notices"), *_list(found.paired)]
-    nodes += [Paragraph(PAIRED_LEGEND, "legend")] if found.paired else []
+    nodes += [Paragraph(paired_legend(source.comparison), "legend")] if found.paired else []
     nodes += [*shown, *folded]
     nodes += _explained(source, found.answers) if found.answers else []
     doubts = Span("Left out and in doubt", link="#doubts")
@@ -61,7 +63,10 @@ def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:
     fold = [Fold("What these answers rest on: each pair, and the runs behind it", tuple(nodes))]
     rows = (one.row for answer in found for one in answer.candidates)
     marks = [Paragraph(f"{mark} {meaning}.", "legend") for mark, meaning in explained(rows)]
-    return [Paragraph(LEGEND, "legend"), *marks, *(fold if nodes else [])]
+    comparison = source.comparison
+    legend = [LEGEND, *([TESTED] if comparison.tested else [])]
+    legend += [LEADS_BY_RANGES, OF_OWN_REPEATS] if comparison.in_turn else []
+    return [Paragraph(" ".join(legend), "legend"), *marks, *(fold if nodes else [])]
 
 
 def _list(lines: Sequence[str], role: str = "") -> list[PageNode]:

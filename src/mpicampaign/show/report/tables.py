@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 from mpicampaign.compare.findings import MODES, OF_ONE_SERIES
-from mpicampaign.dimension import RATIO
 from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.cells import NO_VALUE, STATISTICS, metric_cell, published_mark, published_sources
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Span
 from mpicampaign.show.over_groups import over_group_lines
-from mpicampaign.show.pairs import change_ratio, change_verdict
+from mpicampaign.show.pairs import change_ratio, change_verdict, factor_text
 from mpicampaign.show.rankings import absent_text, disturbed_lines, verdict
 from mpicampaign.show.runs import explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, kind_name, reason
@@ -228,7 +227,7 @@ def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
 
 
 def _tested(source: Source, table: Table) -> list[PageNode]:
-    """The verdicts, and each pair folded."""
+    """The verdicts, and each pair folded; without p where no pair is tested."""
     lines = tuple(
         (
             *map(Box, (ranking.metric.name, ranking.scope, ranking.kind)),
@@ -240,14 +239,16 @@ def _tested(source: Source, table: Table) -> list[PageNode]:
     header = ("metric", "of", "compared", "verdict", "not compared")
     label = f"Verdicts of {table.title}"
     verdicts = Grid(f"{table.title}: verdicts", 5, header, lines, role="sortable", label=label)
-    pairs = tuple(_pair_line(source, ranking, pair) for ranking in table.rankings for pair in ranking.pairs)
+    pairs = [(ranking, pair) for ranking in table.rankings for pair in ranking.pairs]
     if not pairs:
         return [verdicts]
+    columns = ("metric", "of", "better", "worse", "factor", "effect", "p")
+    shown = len(columns) - all(pair.in_turn for _, pair in pairs)
     grid = Grid(
         f"{table.title}: pairs",
         4,
-        ("metric", "of", "better", "worse", "factor", "effect", "p"),
-        pairs,
+        columns[:shown],
+        tuple(_pair_line(source, *each)[:shown] for each in pairs),
         role="sortable",
         label=f"Pairs of {table.title}",
         largest_first=frozenset({4, 5}),
@@ -263,10 +264,14 @@ def _pair_line(source: Source, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:
     p, effect = pair.difference.corrected, abs(pair.difference.effect)
     return (
         *map(Box, (ranking.metric.name, ranking.scope, pair.better.name, pair.worse.name)),
-        Box("none" if pair.factor is None else RATIO.number(pair.factor), value=pair.factor),
+        Box(factor_text(pair), value=pair.factor),
         Box(f"{effect:.2f}", value=effect),
-        Box("too few" if p is None else probability(p).removeprefix("p = ").removeprefix("p "), value=p),
+        Box(_no_p(pair) if p is None else probability(p).removeprefix("p = ").removeprefix("p "), value=p),
     )
+
+
+def _no_p(pair: Pair) -> str:
+    return "in turn" if pair.judged and pair.in_turn else "too few"
 
 
 def doubts_grid(source: Source) -> Grid:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from mpicampaign.compare.in_turn import IN_TURN
 from mpicampaign.files import write_whole
 from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show import runs
@@ -30,7 +31,7 @@ from mpicampaign.show.document import (
 )
 from mpicampaign.show.frame import framed, program
 from mpicampaign.show.gathers import gather_nodes
-from mpicampaign.show.rankings import errors_text
+from mpicampaign.show.rankings import OF_OWN_REPEATS, errors_text
 from mpicampaign.show.report.cases import runs_section
 from mpicampaign.show.report.curves import curve_chart, places
 from mpicampaign.show.report.first_screen import first_screen
@@ -146,6 +147,7 @@ def tables_section(source: Source) -> Section:
     busy = "" if any(run.ranks_busy for run in source.records) else ", disturbed ones where a row has others"
     legend += f"Contradicted and failed runs are shown, but left out of all numbers{busy}. "
     legend += "Each median leads to its runs."
+    legend += f" {OF_OWN_REPEATS}" if comparison.in_turn else ""
     published = ((table, row) for table in comparison.tables for row in table.published)
     lacking = any(set(table.metrics) - row.values.keys() for table, row in published)
     legend += " –: not published." if lacking else ""
@@ -248,18 +250,29 @@ def figures_section(source: Source, figures: Sequence[Figure], room: int) -> Sec
 # All else
 
 
+_TWO_TESTS = (
+    "Each pair must differ by two tests, Mann and Whitney's and Welch's of logarithms; p is corrected for "
+    "all pairs of the same metric and place."
+)
+_FACTOR = (
+    "Factor: larger median by smaller. Effect: Cliff's delta, 1 where all repeats of one are better than all "
+    "of the other."
+)
+_IN_TURN = f"In brackets: the smallest and largest factor of single repeats, of pairs {IN_TURN} (in turn)."
+
+
 def rankings_section(source: Source) -> Section:
     """All comparisons."""
+    comparison = source.comparison
     legend = (
-        "Each pair must differ by two tests, Mann and Whitney's and Welch's of logarithms; p is corrected "
-        "for all pairs of the same metric and place. "
-        f"{errors_text(ranking for _, ranking in source.comparison.rankings)} "
-        "Factor: larger median by smaller. Effect: Cliff's delta, 1 where all repeats of one are better than "
-        "all of the other."
+        _TWO_TESTS if comparison.tested else "",
+        errors_text(ranking for _, ranking in comparison.rankings),
+        _FACTOR,
+        _IN_TURN if comparison.in_turn else "",
     )
-    nodes = [node for table in source.comparison.tables for node in ranking_nodes(source, table)]
+    nodes = [node for table in comparison.tables for node in ranking_nodes(source, table)]
     return Section(
-        (Heading("All comparisons"), Paragraph(legend, "legend"), *nodes),
+        (Heading("All comparisons"), Paragraph(" ".join(filter(None, legend)), "legend"), *nodes),
         "rankings",
         "",
         "All comparisons",
