@@ -73,6 +73,9 @@ def seconds_of_gather(folder: Path, size: int, library: str, kernel: Path) -> fl
 def built(folder: Path, name: str, change: Callable[[str, str], str]) -> Path:
     """tree_gather of sources that were changed; ``change``: from a file's name and text to its text."""
     source = shutil.copytree(PROJECT / "kernels", folder / name)
+    first = folder / "as-it-is-build"
+    if first.is_dir():  # what was not changed is not compiled again
+        shutil.copytree(first, folder / f"{name}-build")
     for path in (source / "tree_gather.c", source / "common/sync/sync.c"):
         path.write_text(change(path.name, path.read_text()))
     kernel = folder / f"{name}-build" / "tree_gather"

@@ -21,7 +21,8 @@ sys.path.insert(0, str(PROJECT / "tests"))
 from minicluster import BLUE, MiniCluster, missing_parts
 
 LAUNCHES = usually(10, smallest=1)
-ARGUMENTS = ("--tree", "max-inter,natural", "--min-size", "1MiB", "--max-size", "16MiB", "--budget", "5")
+BUDGET = usually("5", smallest="0.5")
+ARGUMENTS = ("--tree", "max-inter,natural", "--min-size", "1MiB", "--max-size", "16MiB", "--budget", BUDGET)
 TCP = {"I_MPI_FABRICS": "shm:ofi", "FI_PROVIDER": "tcp", "FI_TCP_IFACE": "eth0"}
 
 

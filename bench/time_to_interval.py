@@ -18,10 +18,11 @@ from mpicampaign.suites import parse
 
 LAUNCHES = usually(10, smallest=1)
 LIMIT = 0.2
-BUDGET = usually("600", smallest="2")  # s
+BUDGET = usually("600", smallest="0.5")  # s
 SIZES = 23  # 1 B to 4 MiB
 OURS = ("--pairs", "1", "--messages", "1", "--min-size", "1", "--max-size", "4MiB", "--budget", BUDGET)
-IMB = ("-iter", "1000", "-iter_policy", "off", "-time", "600", "-msglog", "0:22", "PingPong")
+ITERATIONS = usually("1000", smallest="10")
+IMB = ("-iter", ITERATIONS, "-iter_policy", "off", "-time", "600", "-msglog", "0:22", "PingPong")
 
 
 def main() -> None:
