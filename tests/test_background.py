@@ -54,5 +54,7 @@ sys.exit("full disk")
 
 
 def test_the_copy_ends_with_its_process_without_a_word() -> None:
-    done = subprocess.run([sys.executable, "-c", ENDING], capture_output=True, text=True, check=False, timeout=30)
+    done = subprocess.run(
+        [sys.executable, "-c", ENDING], capture_output=True, text=True, check=False, timeout=30
+    )
     assert (done.returncode, done.stderr) == (1, "full disk\n")

@@ -13,8 +13,8 @@ from mpicampaign.cli.common import discard_output, print_lines, say
 from mpicampaign.cli.exit_status import INTERRUPTED, UNREAD, USER_ERROR
 from mpicampaign.cli.parser import COMMANDS, command_parser
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.interrupts import end_in_order
 from mpicampaign.files import keep_others_out, system_error_text
+from mpicampaign.interrupts import end_in_order
 
 if TYPE_CHECKING:
     import argparse

@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.durations import estimate, last_ended
     from mpicampaign.execution.execute import wait_for_measurement
-    from mpicampaign.interrupts import EXIT_SIGNALLED
     from mpicampaign.execution.set_aside import set_aside_faulty
+    from mpicampaign.interrupts import EXIT_SIGNALLED
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import pending_text, warnings_text
     from mpicampaign.jobs.prepare import check_runs
