@@ -114,7 +114,7 @@ def test_the_controller_is_down_twice(site: Site, runs: int) -> None:
     finished(site, runs)
 
 
-@pytest.mark.parametrize("runs", few_and_many(10, 30))
+@pytest.mark.parametrize("runs", few_and_many(6, 30))
 @pytest.mark.parametrize(
     ("requeue", "words"),
     [
