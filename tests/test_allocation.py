@@ -50,7 +50,11 @@ def write(folder: Path, library: str) -> None:
 @pytest.mark.usefixtures("imb")
 @pytest.mark.parametrize(
     ("library", "outer"),
-    [("intelmpi", ["slurm"]), ("openmpi", ["slurm", "lsf", "pbs"]), ("mpich", ["slurm"])],
+    [
+        ("intelmpi", ["slurm"]),
+        ("openmpi", ["slurm", "lsf", "pbs"]),
+        pytest.param("mpich", ["slurm"], marks=pytest.mark.full),
+    ],
 )
 def test_a_launcher_does_not_see_the_allocation_around_it(
     library: str, outer: list[str], project: ProjectCopy

@@ -147,6 +147,7 @@ def test_random_kills_submit_nothing_twice(site: Site, runs: int, more: str, kil
     assert [record.status for record in site.records()] == [OK] * runs
 
 
+@pytest.mark.full
 def test_a_kill_leaves_the_jobs_and_the_next_call_takes_them_up(site: Site) -> None:
     site.write(body='while [ ! -e "$0.go" ]; do sleep 0.1; done', repeats=5)
     for word, number in (("submitted", signal.SIGKILL), ("adopted", signal.SIGINT)):

@@ -252,6 +252,7 @@ def test_a_site_that_refuses_the_probe_is_quoted(desk: Desk) -> None:
     desk.demand_campaign()
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_a_probe_that_ends_without_output_is_not_waited_for(desk: Desk) -> None:
     desk.slurm(state="FAILED|NonZeroExitCode")

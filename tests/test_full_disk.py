@@ -51,6 +51,7 @@ def on_small_disk(project: ProjectCopy, script: str) -> subprocess.CompletedProc
     return done
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_each_command_names_the_file_that_it_cannot_write(project: ProjectCopy) -> None:
     write_trivial(project)

@@ -146,6 +146,7 @@ def test_every_run_is_submitted_once_with_few_queries(site: Site) -> None:
     assert "12 finished" in site.campaign("status").stdout
 
 
+@pytest.mark.full
 def test_a_version_that_knows_no_reasons_is_asked_without(site: Site) -> None:
     site.lsf.configure(volclava=True)
     site.write(body="sleep 1", repeats=2)

@@ -142,6 +142,7 @@ def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
     assert len(messages(tmp_path, whole=None, metrics=metric(pattern="^rate", better="up"))) == 3
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.slow
 def test_the_worked_example_from_source_to_tables(project: ProjectCopy) -> None:

@@ -76,6 +76,7 @@ def site(project: ProjectCopy) -> Site:
     return found
 
 
+@pytest.mark.full
 def test_from_check_to_table(site: Site) -> None:
     checked = site.campaign("check")
     assert succeeded(checked) and "this machine: site" in checked.stdout
