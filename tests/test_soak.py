@@ -1,4 +1,4 @@
-"""Long counts: thousands of launches and jobs, with kills. docs/sites.md has their outcome."""
+"""Long counts: thousands of launches and jobs, with kills. docs/tested.md has their outcome."""
 
 from __future__ import annotations
 
