@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,9 @@ def test_it_fits_the_screen(records: list[Record]) -> None:
     text = summary_text(compare(records), title="A campaign\x1b of " + "long " * 40)
     lines = text.splitlines()
     assert len(lines) <= 22, "two more are the paths of the files"
+    found = summary(compare(records))
+    first = " ".join([f"{found.answers[0].title}:", *found.answers[0].said]) if found.answers else found.lead
+    assert first in re.sub(r"\s+", " ", text), "whole, whatever else is left out"
     assert max(map(display_width, lines)) <= 100
     assert "\x1b" not in text and "\u202e" not in text
 

@@ -81,9 +81,11 @@ def summary_text(comparison: Comparison, view: View = DEFAULT, title: str = "", 
     found = summary(comparison, view)
     head = [*([clip(visible(title), width)] if title else []), *wrap(f"{found.lead}.", width)]
     below = _fitting([wrap(notice, width) for notice in found.notices], NOTICES, "more in report.html")
-    table = _table(found.answers, width)
-    room = LINES - len(head) - len(below) - len(table) - 3  # empty lines between
     said = [wrap(text, width, "  ") for text in _sentences(found)]
+    room = LINES - len(head) - len(below) - 3  # empty lines between
+    least = len(said[0]) + 1 if said else 0
+    table = _table(found.answers, width, room - least)
+    room -= len(table)
     blocks = (head, _fitting(said, room, "all answers in report.html"), table, below)
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
@@ -106,8 +108,8 @@ def _fitting(texts: Sequence[list[str]], most: int, more: str) -> list[str]:
     return lines
 
 
-def _table(found: Sequence[Answer], width: int) -> list[str]:
-    """The candidates of the first answers, best first, with medians and intervals."""
+def _table(found: Sequence[Answer], width: int, room: int) -> list[str]:
+    """The candidates of the first answers, best first, with medians and intervals, in ``room`` lines."""
     first = next((answer for answer in found if answer.candidates), None)
     if first is None:
         return []
@@ -118,7 +120,9 @@ def _table(found: Sequence[Answer], width: int) -> list[str]:
         if answer.table is first.table
         and set(texts := {one.name: _value(one) for one in answer.candidates}) == set(names)
     ][:_METRICS]
-    lines = [(name, *(texts[name] for _, texts in values)) for name in names[:_CANDIDATES]]
+    lines = [
+        (name, *(texts[name] for _, texts in values)) for name in names[: min(_CANDIDATES, max(room - 2, 1))]
+    ]
     header = (first.table.title, *(metric for metric, _ in values))
     more = len(names) - len(lines)
     text = terminal_text([Grid("", 1, header, tuple(lines))], width).splitlines()
