@@ -169,11 +169,11 @@ def _candidates(
     comparison: Comparison, table: Table, rankings: Sequence[Ranking], view: View
 ) -> tuple[Candidate, ...]:
     """All host groups and placements of the metric, best first; those not judged are behind others."""
-    tested = any(ranking.tested for ranking in rankings)
+    judged = any(ranking.judged for ranking in rankings)
     contestants = [one for ranking in rankings if ranking.kind == PLACEMENTS for one in ranking.contestants]
-    contestants = sorted(best_first(contestants), key=lambda one: tested and not one.judged)
+    contestants = sorted(best_first(contestants), key=lambda one: judged and not one.judged)
     rows = [one.row for one in contestants]
-    leads = _leaders(rankings) if tested else set()
+    leads = _leaders(rankings) if judged else set()
     return tuple(
         _candidate(
             one,
