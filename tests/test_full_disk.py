@@ -109,8 +109,8 @@ mpi="{python} -m mpicampaign.cli"
 $mpi run --campaign trivial.yaml >/dev/null 2>&1 || exit 1
 touch -d 2026-01-02T03:04 results/trivial/report.html
 mount --bind results results && mount -o remount,bind,ro results || exit 77
-$mpi report --campaign trivial.yaml; echo $?
-$mpi report --recheck --campaign trivial.yaml; echo $?
+$mpi report --campaign trivial.yaml | tail -n 1; echo ${PIPESTATUS[0]}
+$mpi report --recheck --campaign trivial.yaml | tail -n 1; echo ${PIPESTATUS[0]}
 $mpi report --placement one --campaign trivial.yaml; echo $?
 """
 
