@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     place = _results(options)
     path = _in_folder(place)
     check_target(options.output, path.parent, options.format)
-    header, records = _records(place)
+    header, records = records_in(place)
     records = _of_repeats(records, spans(options.repeat))
     view = replace(view, table_sizes=tuple(_sizes(options.sizes, header)))
     if options.sizes is not None:
@@ -94,7 +94,7 @@ def run(options: argparse.Namespace) -> int:
         return DONE
     shown = select(comparison, view.only, lambda: compare(_all_taken(records), view.table_sizes, view.by))
     changes = _changes(options.since, path, header, records, view)
-    _write(tables(shown, options.format, view, header.campaign, changes), options.output, options.format)
+    write_table(tables(shown, options.format, view, header.campaign, changes), options.output, options.format)
     return DONE
 
 
@@ -189,7 +189,7 @@ def _results(options: argparse.Namespace) -> Path:
     return results_folder() / load_campaign(options.campaign).name
 
 
-def _records(place: Path) -> tuple[Header, list[Record]]:
+def records_in(place: Path) -> tuple[Header, list[Record]]:
     """From the last report, or from the results themselves if bundles were merged since."""
     from mpicampaign.collect.campaign import collect_all, plan_of
     from mpicampaign.collect.merged import merged_folders
@@ -258,7 +258,7 @@ def _changes(
     return changes_since(compare(earlier, view.table_sizes))
 
 
-def _write(content: bytes, output: Path | None, form: str) -> None:
+def write_table(content: bytes, output: Path | None, form: str) -> None:
     if output is not None:
         write_output(output, content)
     elif form == "parquet" and sys.stdout.isatty():

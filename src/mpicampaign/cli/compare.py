@@ -1,0 +1,155 @@
+"""mpicampaign compare."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.cli.campaign_argument import CAMPAIGN, check_there
+from mpicampaign.cli.exit_status import DONE
+from mpicampaign.cli.tables import check_target, write_table
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.presentation import TABLE_SIZES
+from mpicampaign.show.writer import TextWriter, names_of, writer
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Sequence
+
+    from mpicampaign.compare.two_sides import Both, Side, TwoSides
+    from mpicampaign.history.curves import Curve
+    from mpicampaign.history.store import Store
+
+EXAMPLES = (
+    (
+        "mpicampaign compare 2026-11-01 2026-11-20",
+        "before and after, by two dates of campaign.yaml's history",
+    ),
+    ("mpicampaign compare results/mine site-b.tar.gz", "own results and the bundle of another site"),
+    ("mpicampaign compare results/old results/new --format csv -o changes.csv", "two folders, as data"),
+)
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+
+
+class _Found(NamedTuple):
+    """A side, and the series of the campaign's history that it is, if it is one."""
+
+    side: Side
+    sizes: Sequence[int]
+    series: str = ""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The two sides, and the form of the answer."""
+    what = (
+        "a folder results/CAMPAIGN, a bundle, a packed series, or a date or series of the campaign's history"
+    )
+    parser.add_argument("before", metavar="A", help=what)
+    parser.add_argument("after", metavar="B", help="the same; ratios are B / A")
+    parser.add_argument(
+        "--campaign", type=Path, default=CAMPAIGN, metavar="FILE", help="whose history (default: %(default)s)"
+    )
+    parser.add_argument("--format", choices=names_of(TextWriter), default="terminal")
+    parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
+
+
+def run(options: argparse.Namespace) -> int:
+    from mpicampaign.compare.two_sides import two_sides
+    from mpicampaign.history.changes import NAMES
+    from mpicampaign.history.rows import OBSERVED
+    from mpicampaign.show.two_sides import two_sides_document
+
+    before, after = (_found(text, options) for text in (options.before, options.after))
+    check_target(options.output, Path(), options.format)
+    found = two_sides(before.side, after.side, after.sizes, OBSERVED, NAMES)
+    known = dict(_of_history(found, before.series, after.series, options))
+    chosen = writer(options.format)
+    if isinstance(chosen, TextWriter):
+        text = chosen.write(two_sides_document(found, known))
+        write_table(text.encode(), options.output, options.format)
+    return DONE
+
+
+def _found(text: str, options: argparse.Namespace) -> _Found:
+    from mpicampaign.bundle.records import records_of
+    from mpicampaign.cli.tables import records_in
+    from mpicampaign.compare.two_sides import Side
+
+    path = Path(text)
+    if path.is_dir():
+        header, records = records_in(path)
+        return _Found(Side(text, records), header.table_sizes or TABLE_SIZES)
+    if path.is_file():
+        return _Found(Side(path.name, records_of(path)), TABLE_SIZES)
+    return _in_history(text, options)
+
+
+def _in_history(text: str, options: argparse.Namespace) -> _Found:
+    """The series of a name, or the last one that had begun by the end of a day (UTC)."""
+    from mpicampaign.cli.tables import records_in
+    from mpicampaign.compare.two_sides import Side
+    from mpicampaign.history.series import is_name, read_series
+
+    if not (_DATE.fullmatch(text) or is_name(text)):
+        hint = "give a folder, a bundle, a date such as 2026-11-20, or the name of a series"
+        raise UserError(Problem("no such file, and no date or series", text, hint=hint))
+    folder, store = _store(options)
+    now = read_series(folder).name
+    names = [*store.names(), *([now] if is_name(now) else [])]
+    chosen = text if text in names else _last_by(text, names)
+    if not chosen:
+        hint = f"known: {names[0]} to {names[-1]}" if names else "mpicampaign tick makes series"
+        raise UserError(Problem(f"no series {text}, or none had begun by then", str(folder), hint=hint))
+    if chosen == now and chosen not in store.names():
+        header, records = records_in(folder)
+        return _Found(Side(text, records), header.table_sizes or TABLE_SIZES, chosen)
+    return _Found(Side(text, store.records(chosen)), TABLE_SIZES, chosen)
+
+
+def _last_by(date: str, names: Sequence[str]) -> str:
+    """The last series that began on this day or before; empty where there is none, or for no date."""
+    if not _DATE.fullmatch(date):
+        return ""
+    return max((name for name in names if name[:8] <= date.replace("-", "")), default="")
+
+
+def _store(options: argparse.Namespace) -> tuple[Path, Store]:
+    from mpicampaign.campaign.file import load_campaign
+    from mpicampaign.history.store import FOLDER, Store
+    from mpicampaign.places import results_folder
+
+    check_there(options.campaign)
+    folder = results_folder() / load_campaign(options.campaign).name
+    return folder, Store(folder / FOLDER)
+
+
+def _of_history(
+    found: TwoSides, before: str, after: str, options: argparse.Namespace
+) -> Iterator[tuple[int, str]]:
+    """Which values the history knows to have changed between the two series, and since when."""
+    if not (before and after):
+        return
+    from mpicampaign.history.overview import overview
+    from mpicampaign.show.history import day, with_text
+
+    folder, _ = _store(options)
+    curves = {_key(curve): curve for curve in overview(folder).curves}
+    for number, one in enumerate(found.both):
+        if curve := curves.get(_key_of(one)):
+            for change in curve.changes:
+                point = curve.points[change.index]
+                if before < point.tick.partition("/")[0] <= after:
+                    yield number, f"real: changed on {day(point.time)}, {with_text(change.causes)}"
+
+
+def _key(curve: Curve) -> tuple[object, ...]:
+    key = curve.key
+    place = key.system, key.host_group, key.placement, key.benchmark
+    return (*place, key.label, key.ranks, key.metric, key.size)
+
+
+def _key_of(one: Both) -> tuple[object, ...]:
+    case = one.row.case
+    place = case.system, case.host_group, case.placement, case.benchmark
+    return (*place, one.row.label, one.row.ranks, one.metric.name, one.metric.size)
