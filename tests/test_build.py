@@ -92,7 +92,10 @@ def spaced(project: ProjectCopy) -> Systems:
     return Systems(ProjectCopy(project.folder.rename(project.folder.with_name("a folder"))))
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGTERM, *(pytest.param(n, marks=pytest.mark.full) for n in (signal.SIGINT, signal.SIGKILL))],
+)
 def test_a_killed_build_leaves_nothing(spaced: Systems, tmp_path: Path, number: signal.Signals) -> None:
     """Nothing in the folder for temporary files; beside the kernels nothing that the next build keeps."""
     spaced.wrapper("Open MPI", "mpi/bin").write_text(WAITING.format(mpi="Open MPI", folder=spaced.folder))

@@ -64,6 +64,7 @@ def made(project: ProjectCopy) -> dict[str, int]:
     return {name: names.count(name) for name in ("quick", "long")}
 
 
+@pytest.mark.full
 @pytest.mark.slow
 def test_plain_snakemake_leaves_out_the_same(project: ProjectCopy) -> None:
     write(project)

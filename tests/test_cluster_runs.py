@@ -284,6 +284,7 @@ def test_jobs_of_a_file_that_was_corrected_meanwhile_are_shown_and_cancelled(sit
     wait_until(lambda: site.states()[number] == "CANCELLED")
 
 
+@pytest.mark.full
 def test_threads_memory_and_requeue_as_slurm_shows_the_job(site: Site) -> None:
     """Its srun gets them as well; nothing of the submitting environment is exported."""
     site.environment = {"FROM_THE_LOGIN_NODE": "yes"}

@@ -39,6 +39,7 @@ def campaign(orders: list[int]) -> dict[str, object]:
     }
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.skipif(bool(MISSING), reason=f"not on this machine: {', '.join(MISSING)}")
 def test_runs_of_unlike_linear_systems_are_cases_of_their_own(project: ProjectCopy) -> None:

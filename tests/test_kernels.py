@@ -146,6 +146,7 @@ def make(folder: Path, *arguments: str) -> Build:
 # --- building
 
 
+@pytest.mark.full
 def test_the_same_source_gives_the_same_bytes(build: Build, tmp_path: Path) -> None:
     programs = ("tree_gather", "tree_merge", "evidence.so")
     folder = tmp_path / "again"

@@ -116,6 +116,7 @@ def test_exactly_the_runs_concerned_are_repeated(project: ProjectCopy) -> None:
     assert "placement.ranks_per_node: 2 → 3" in (project.folder / "results/trivial/report.html").read_text()
 
 
+@pytest.mark.full
 def test_a_program_that_reads_differently_now_is_measured_again(project: ProjectCopy) -> None:
     program = project.folder.parent / "true"
     program.write_text("#!/bin/sh\n")
