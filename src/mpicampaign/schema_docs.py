@@ -59,7 +59,7 @@ _INTRODUCTION = """\
 {example}```
 
     mpicampaign check campaigns/{name}                      # all errors at once, with line numbers
-    mpicampaign plan campaigns/{name} --system openmpi      # the matrix and the maximum node-hours
+    mpicampaign plan campaigns/{name} --system openmpi      # the matrix; on the login node without --system
 
 How a file is read:
 
