@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+import re
+from textwrap import wrap
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -13,8 +15,12 @@ from mpicampaign.imports.map_file import map_schema
 from mpicampaign.places import shipped
 from mpicampaign.shape import TYPES
 
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
 SCHEMA = shipped("workflow/schemas/campaign.schema.json")
 MAP_SCHEMA = SCHEMA.with_name("import.schema.json")
+EXAMPLE = shipped("campaigns/slurm-two-libraries.yaml")
 DOCUMENT = shipped("docs/campaign.md")  # of a clone; a wheel has no docs
 MAP_DOCUMENT = DOCUMENT.with_name("import-map.md")
 MAP_SECTIONS = {
@@ -33,7 +39,13 @@ SECTIONS = (
     "mpi",
     "settings",
     "reference",
+    "schedule",
+    "limit",
+    "against",
 )
+WIDTH = 138
+_OSU = "osu_"  # programs of OSU
+DOCUMENT_NAME = re.compile(r"docs/([\w-]+\.md)")  # in descriptions; beside these documents
 
 _INTRODUCTION = """\
 <!-- Made from the campaign's model by python -m mpicampaign.schema_docs; do not edit. -->
@@ -41,27 +53,34 @@ _INTRODUCTION = """\
 # The campaign file
 
 {description}
-It is YAML; `mpicampaign check FILE` finds every error in it before anything is run.
-Worked examples are in `campaigns/`.
+`campaigns/{name}`, an example (others are beside it):
+
+```yaml
+{example}```
+
+    mpicampaign check campaigns/{name}                      # all errors at once, with line numbers
+    mpicampaign plan campaigns/{name} --system openmpi      # the matrix; on the login node without --system
 
 How a file is read:
 
-- Texts are literal: `off`, `no` and `0:45` are texts as in YAML 1.2; only `true` and `false` are truth
-  values.
+- A key takes a text unless its type is given. Texts are literal, as in YAML 1.2: `off`, `no` and `0:45` are
+  texts, only `true` and `false` are truth values.
 - An unknown key is an error, and so is a key given twice. Tags (`!name`) are not used.
 - Where a list is expected, a single value is a list of one.
-- Command-line tokens (arguments, launcher options) are a list, or one text that is split into tokens as a
-  shell does. Nothing in them is expanded: `$HOME` and `$(date)` reach the program as they are.
+- Tokens (arguments, options) are a list, or one text that is split as a shell does. Nothing in them is
+  expanded: `$HOME` and `$(date)` reach the program as they are.
 - Shared keys are written once: `first: &shared {{…}}`, then `second: {{<<: *shared, …}}`.
-- With `include:` the file extends other campaign files, and every file extends the built-in definitions:
-  mappings are merged key by key, lists and single values are replaced.
+- Files of `include:` and the built-in definitions are extended: mappings are merged key by key, lists and
+  single values are replaced.
 - Durations: `90 s`, `10 min`, `2 h`; `0:45` is 45 min (H:MM). Sizes: `64KiB`, `64kB`, `64` (bytes).
   Rates: `1 Gbit/s`, `100 MB/s`.
+
+Examples below are of keys that the file above does not have.
 """
 
 _WHERE = f"""\
-Placements are in `src/mpicampaign/campaign/{BUILTIN.name}`, in the same format. Benchmarks, in a form like
-it, are in the file of their suite in `src/mpicampaign/suites`, MPI libraries in `src/mpicampaign/mpis`."""
+Their definitions are in `src/mpicampaign`: placements in `campaign/{BUILTIN.name}`, benchmarks in `suites`,
+MPI libraries in `mpis`."""
 
 _MAP_INTRODUCTION = """\
 <!-- Made from the keys of a map by python -m mpicampaign.schema_docs; do not edit. -->
@@ -69,22 +88,24 @@ _MAP_INTRODUCTION = """\
 # Keys of an import's map
 
 {description}
-It is YAML; texts, keys and anchors are read as in a [campaign file](campaign.md), but there is no `include`.
-What rules and facts are: [import.md](import.md).
+It is read as a [campaign file](campaign.md), without `include`; [import.md](import.md) explains rules and
+facts.
 """
 
 
 def document_text() -> str:
     """The documentation of the campaign file as Markdown."""
     schema = campaign_schema()
+    example = EXAMPLE.read_text(encoding="utf-8")
+    shown = re.findall(r"\w+(?=:)", example)
     parts = [
-        _INTRODUCTION.format(description=schema["description"]),
+        _INTRODUCTION.format(description=schema["description"], name=EXAMPLE.name, example=example),
         "## Keys of the file\n",
-        _keys(schema, schema),
+        _keys(schema, schema, yaml.safe_load(example)),
     ]
     for name in SECTIONS:
         entry = schema["$defs"][name]
-        parts += [f"## {entry['title']}\n", entry["description"] + "\n", _keys(entry, schema)]
+        parts += [f"## {entry['title']}\n", entry["description"] + "\n", _keys(entry, schema, shown)]
     return "\n".join([*parts, "## Built in\n", _builtin_text()])
 
 
@@ -111,15 +132,21 @@ def main() -> None:
     MAP_DOCUMENT.write_text(map_document_text(), encoding="utf-8")
 
 
-def _keys(entry: dict[str, Any], schema: dict[str, Any]) -> str:
-    """The keys of an entry as a list; their definitions are in the schema."""
+def _keys(entry: dict[str, Any], schema: dict[str, Any], shown: Collection[str] = ()) -> str:
+    """The keys of an entry as a list; their definitions are in the schema. ``shown``: need no example."""
     lines = []
     for key, value in entry["properties"].items():
         resolved = _resolved(value, schema)
         required = ["required"] if key in entry.get("required", ()) else []
-        facts = "; ".join([*required, _type(resolved), *_default(resolved)])
-        lines.append(f"- `{key}` ({facts}): {_meaning(resolved)}.{_examples(resolved)}")
+        facts = "; ".join(filter(None, [*required, _type(resolved), *_default(resolved)]))
+        texts = [_meaning(key, resolved), "" if key in shown else _examples(resolved)]
+        item = f"- `{key}`" + (f" ({facts})" if facts else "") + ": " + " ".join(filter(None, texts))
+        lines += _wrapped(item, "  ")
     return "\n".join(lines) + "\n"
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return wrap(text, WIDTH, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def _resolved(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
@@ -130,9 +157,14 @@ def _resolved(value: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
     return {key: each for key, each in target.items() if key not in texts} | value
 
 
-def _meaning(value: dict[str, Any]) -> str:
-    meaning = ". ".join(each.rstrip(".") for each in (value["title"], value.get("description")) if each)
-    return meaning.replace("<", "&lt;")
+def _meaning(key: str, value: dict[str, Any]) -> str:
+    """The title, unless it only repeats the key, and the description."""
+    texts = [
+        "" if value["title"].lower() == key.replace("_", " ") else value["title"],
+        value.get("description"),
+    ]
+    meaning = " ".join(f"{each.rstrip('.')}." for each in texts if each)
+    return DOCUMENT_NAME.sub(r"[\1](\1)", meaning.replace("<", "&lt;"))
 
 
 def _type(value: dict[str, Any]) -> str:
@@ -141,6 +173,10 @@ def _type(value: dict[str, Any]) -> str:
     if "enum" in value:
         return ", ".join(f"`{choice}`" for choice in value["enum"])
     types = value["type"] if isinstance(value["type"], list) else [value["type"]]
+    if "array" in types:  # a single value is a list of one
+        return "list"
+    if types == ["string"]:
+        return ""
     text = " or ".join(TYPES[each].removeprefix("a ") for each in types)
     return text + (f", at least {value['minimum']}" if "minimum" in value else "")
 
@@ -151,7 +187,7 @@ def _default(value: dict[str, Any]) -> list[str]:
 
 def _examples(value: dict[str, Any]) -> str:
     examples = ", ".join(f"`{_written(example)}`" for example in value.get("examples", ()))
-    return f" Example: {examples}" if examples else ""
+    return f"Example: {examples}" if examples else ""
 
 
 def _written(value: Any) -> str:
@@ -166,11 +202,19 @@ def _builtin_text() -> str:
     builtin = built_in().data
     rows = ["| placement | meaning |", "|---|---|"]
     rows += [f"| `{name}` | {each['description']} |" for name, each in builtin["placements"].items()]
+    benchmarks = [name for name in builtin["benchmarks"] if not name.startswith(_OSU)]
+    osu = len(builtin["benchmarks"]) - len(benchmarks)
     lists = [
-        f"{title}: " + ", ".join(f"`{name}`" for name in builtin[section]) + "."
-        for section, title in (("benchmarks", "Benchmarks"), ("mpis", "MPI libraries"))
+        f"Benchmarks: {_names(benchmarks)}, and {osu} of OSU by their own names, such as `osu_latency`.",
+        f"MPI libraries: {_names(builtin['mpis'])}.",
+        _WHERE,
     ]
-    return "\n".join([*rows, "", *lists, _WHERE]) + "\n"
+    wrapped = [line for each in lists for line in ("", *_wrapped(each))]
+    return "\n".join([*rows, *wrapped]) + "\n"
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 if __name__ == "__main__":

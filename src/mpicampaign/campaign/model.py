@@ -45,13 +45,11 @@ _LAUNCHERS = [library.launcher.name for library in MPIS.built_in()]
 _OF_SCHEDULERS = [each.launcher for each in SCHEDULERS.built_in() if each.launcher]
 _PROVIDERS = ("wheel", "bundled", "path", "source", "module", "conda", "spack")
 _PROVIDERS_TEXT = (
-    "wheel: the Python environment. bundled: a kernel of this project, built for the system. path: a file, "
-    "a folder or the PATH. source: a folder of source, built for each system by the command `build`. "
-    "module: the PATH on the node, after modules are loaded. conda: an environment. spack: an installed "
-    "package."
+    "wheel: the Python environment. bundled: a kernel of this project. path: a file, a folder or the PATH. "
+    "source: a folder of source, built for each system by `build`. module: the PATH after modules are "
+    "loaded. conda: an environment. spack: an installed package."
 )
 _OF_FABRIC = "{interface} and {device} are replaced by those of the fabric."
-_SPLIT = "A text is split into tokens as a shell does."
 _DIRECTIVES_TEXT = "One option per line, as after #SBATCH or #BSUB."
 
 
@@ -154,16 +152,16 @@ class System:
     scheduler: str = key(
         kinds.registered(each.name for each in SCHEDULERS.built_in()),
         "Scheduler",
-        "One of these, or one from another package. none: scripts run where they are "
-        "started, on one machine or over a list of hosts.",
+        "One of these, or of another package. none: scripts run where they are started, on one machine or "
+        "over a list of hosts.",
         "slurm",
         required=True,
     )
     mpi: Mpi = key(
         NAME,
         "MPI library",
-        "One of the built-in libraries or of `mpis`, or `wheel`: the one in the Python environment of this "
-        "program (Intel MPI on x86_64, MPICH elsewhere), with its prefix.",
+        "A built-in library, one of `mpis`, or `wheel`: that of the Python environment (Intel MPI on x86_64, "
+        "MPICH elsewhere).",
         "openmpi5",
         required=True,
     )
@@ -176,27 +174,27 @@ class System:
     prefix: str = key(
         kinds.PREFIX,
         "Folder of the MPI library",
-        "It holds bin and lib. `wheel`: the library's wheel, in the Python environment of this program or in "
-        "one made by `make mpis`. Default: the library is on the PATH, or modules provide it.",
+        "It holds bin and lib. `wheel`: the library's wheel, in the Python environment or made by "
+        "`make mpis`. Default: modules or the PATH provide it.",
         "/opt/openmpi-5",
     )
     programs: dict[str, str] = key(
         mapping(None, kinds.PROGRAM_PATH),
         "Programs on this system",
-        "Full paths by program name. They take precedence over a benchmark's provider.",
+        "Full paths by program name, before any provider.",
         {"IMB-MPI1": "/apps/imb/2021/IMB-MPI1"},
     )
     login_hosts: tuple[str, ...] = key(
         kinds.HOST_PATTERNS,
-        "Host name patterns of the machines from which the system is used",
-        "They identify the machines of this system. Needed where a campaign has several systems.",
+        "Host name patterns of the login nodes",
+        "They tell which system a machine belongs to, where a campaign has several.",
         "login*.cluster.example",
         default=[],
     )
     source: tuple[str, ...] = key(
         kinds.FILES,
         "Files to source",
-        "Sourced by the job script before modules are loaded.",
+        "Before modules are loaded.",
         "/etc/profile.d/modules.sh",
         default=[],
     )
@@ -206,8 +204,7 @@ class System:
     environment: dict[str, str] = key(
         kinds.ENVIRONMENT,
         "Environment variables",
-        "Set in each job, after those of the MPI library. Values are passed on as they are: nothing in them "
-        "is expanded.",
+        "Set in each job, after those of the MPI library; nothing is expanded.",
         {"OMP_NUM_THREADS": 1},
         default={},
     )
@@ -215,7 +212,7 @@ class System:
         kinds.DIRECTIVES, "Extra scheduler directives", _DIRECTIVES_TEXT, "--mail-type=NONE", default=[]
     )
     launcher_options: tuple[str, ...] = key(
-        kinds.TOKENS, "Extra launcher options", _SPLIT, "--mca pml ob1", default=[]
+        kinds.TOKENS, "Extra launcher options", "", "--mca pml ob1", default=[]
     )
     max_queued: int | None = key(
         count(1, 1000000),
@@ -226,22 +223,22 @@ class System:
     pack: int = key(
         count(1, 1000),
         "Runs in one job",
-        "So many runs of different cases that request the same share an allocation, one after the other, in "
-        "the plan's order. Repeats of a case never share one: they stay independent. For short runs.",
+        "For short runs: so many runs of different cases share an allocation, one after the other. Repeats "
+        "of a case never do.",
         8,
         default=1,
     )
     hosts_from: str = key(
         choice(("scheduler", "list")),
         "Where the launcher gets the hosts from",
-        "list: its command line names them. This is the default without a scheduler.",
+        "list: its command line names them, the default without a scheduler.",
         "list",
         default="scheduler",
     )
     evidence: bool = key(
         kinds.ON_OFF,
         "Evidence of the ranks",
-        "off: no library is preloaded into the benchmark. Such runs are unverified.",
+        "off: nothing is preloaded into the benchmark, and all runs are unverified.",
         "off",
         default="on",
     )
@@ -257,8 +254,8 @@ SYSTEM = entry(
     System,
     "system",
     "System",
-    "A cluster, cloud or machine under test. A campaign may name several; each is run from a machine that "
-    "belongs to it.",
+    "A cluster, cloud or machine under test, with one MPI library. A campaign may name several; each is run "
+    "from a machine that belongs to it.",
 )
 
 
@@ -274,8 +271,8 @@ class HostGroup:
     hosts: tuple[str, ...] = key(
         kinds.HOSTS,
         "Hosts",
-        "Slurm: the node list. LSF: hosts or host groups, as for bsub -m. No scheduler: the hosts in order "
-        "of use; none means this machine.",
+        "Slurm: the node list. LSF: as for bsub -m. No scheduler: the hosts in order of use; none means this "
+        "machine.",
         ["node01", "node02"],
         "node[01-16]",
         default=[],
@@ -283,44 +280,41 @@ class HostGroup:
     members: tuple[str, ...] = key(
         kinds.HOST_PATTERNS,
         "Host name patterns of the group",
-        "The hosts that a run reports must match one of them. Default: the hosts, if there is no "
-        "scheduler and they are names; otherwise no claim is made.",
+        "A run on any other host is contradicted. Default: no claim; without a scheduler the hosts, if they "
+        "are names.",
         "node0*",
         default=[],
     )
     partition: str = key(kinds.WORD, "Partition", "Slurm only.", "compute")
     constraint: str = key(
-        kinds.CONSTRAINT, "Constraint", "Slurm only; the operators & | * ( ) [ ] may be used.", "skylake&ib"
+        kinds.CONSTRAINT, "Constraint", "Slurm only, with the operators & | * ( ) [ ].", "skylake&ib"
     )
     queue: str = key(kinds.WORD, "Queue", "LSF only.", "normal")
     reservation: str = key(kinds.RESERVATION, "Reservation", "Slurm and LSF.", "bench", "user1#0")
     account: str = key(kinds.WORD, "Account or project", "Slurm and LSF.", "proj42")
     qos: str = key(kinds.WORD, "Quality of service", "Slurm only.", "high")
-    licenses: str = key(
-        kinds.WORD, "Licences", "Slurm only: names with counts, as for sbatch --licenses.", "fabric:1"
-    )
+    licenses: str = key(kinds.WORD, "Licences", "Slurm only, as for sbatch --licenses.", "fabric:1")
     exclusive: bool = key(flag(), "Whole nodes for each job", "Slurm and LSF.", True, default=False)
     hint: str = key(
         choice(("compute_bound", "memory_bound", "multithread", "nomultithread")),
         "Hint",
-        "Slurm only: how tasks use cores and threads, as for sbatch --hint.",
+        "Slurm only, as for sbatch --hint.",
         "nomultithread",
     )
     threads_per_core: int | None = key(
         count(1, 16),
         "Threads per core",
-        "Slurm only: only nodes whose cores offer that many, as for sbatch --threads-per-core.",
+        "Slurm only, as for sbatch --threads-per-core.",
         1,
     )
     memory: str = key(
-        kinds.MEMORY, "Memory of a node", "Slurm only, as for sbatch --mem; 0 asks for all of it.", "64G"
+        kinds.MEMORY, "Memory of a node", "Slurm only, as for sbatch --mem; 0 is all of it.", "64G"
     )
     gres: str = key(kinds.WORD, "Generic resources", "Slurm only, as for sbatch --gres.", "gpu:1")
     switches: str = key(
         kinds.SWITCHES,
         "Switches",
-        "Slurm only: the largest number of leaf switches, and how long to wait for them, as for sbatch "
-        "--switches.",
+        "Slurm only, as for sbatch --switches.",
         "1@10:00",
     )
     requeue: bool | None = key(
@@ -332,20 +326,19 @@ class HostGroup:
     cores: int | None = key(
         count(1, 100000),
         "Physical cores of a node",
-        "Needed on clusters for placements with one rank per core. On this machine they are counted.",
+        "Needed on clusters for one rank per core; counted on this machine.",
         32,
     )
     node_memory: int | None = key(
         kinds.SIZE,
         "Memory that a node has for the ranks",
-        "Input sizes are made from it and checked against it. On this machine it is known.",
+        "Input sizes are made from it and checked against it; known on this machine.",
         "256 GiB",
     )
     core_peak: float | None = key(
         FLOP_RATE,
         "Peak rate of a core",
-        "In double precision, as its maker or its clock and vector units give it. Tables then show HPL as a "
-        "fraction of it, marked as an estimate.",
+        "In double precision. Tables show HPL as a fraction of it, marked as an estimate.",
         "41.6 Gflop/s",
     )
     directives: tuple[str, ...] = key(
@@ -355,7 +348,7 @@ class HostGroup:
     fabrics: dict[str, Fabric] = key(
         table(FABRIC, NAME),
         "Fabrics",
-        "The networks between these hosts, by name. Placements that use tcp or ibv between nodes need one.",
+        "Networks between these hosts, by name. tcp and ibv between nodes need one.",
         {"eth": {"transport": "tcp", "interface": "eth0"}},
         default={},
     )
@@ -399,8 +392,8 @@ class Placement:
     binding: str = key(
         choice(("core", "none", "library")),
         "What binds ranks to cores",
-        "core: this program binds each rank to one physical core. none: ranks are not bound. library: the "
-        "MPI library or the program prefix binds them, by `launcher_options` or `program_prefix`.",
+        "core: mpicampaign binds each rank to one physical core. none: nothing does. library: "
+        "`launcher_options` or `program_prefix` do.",
         "none",
         default="core",
     )
@@ -409,7 +402,7 @@ class Placement:
         NAME, "Fabric", "Needed where a host group has several fabrics of the transport.", "roce"
     )
     launcher_options: tuple[str, ...] = key(
-        kinds.TOKENS, "Extra launcher options", _SPLIT, "-cpu_bind=MAP_CPU:0,15", default=[]
+        kinds.TOKENS, "Extra launcher options", "", "-cpu_bind=MAP_CPU:0,15", default=[]
     )
     program_prefix: tuple[str, ...] = key(
         kinds.TOKENS, "Command before the program", "", "numactl --cpunodebind=0 --", default=[]
@@ -421,8 +414,8 @@ PLACEMENT = entry(
     Placement,
     "placement",
     "Placement",
-    "How ranks are mapped to nodes, sockets and cores, and which transport they use. A placement is a "
-    "claim: each run records evidence for or against it.",
+    "How ranks are mapped to nodes, sockets and cores, with a transport. It is a claim: each run records "
+    "evidence for or against it.",
 )
 
 
@@ -444,8 +437,8 @@ class Provider:
     build: str = key(
         LINE,
         "Command that builds the program",
-        "Provider source only. bash calls it in a copy of the folder. MPICC, MPICXX, MPIFC, CC, CXX and FC "
-        "are the compiler wrappers of the system's MPI library.",
+        "Provider source only: called by bash in a copy of the folder, with the wrappers of the MPI library "
+        "as MPICC, MPICXX, MPIFC, CC, CXX and FC.",
         "make IMB-MPI1",
     )
 
@@ -454,8 +447,7 @@ PROVIDER = entry(
     Provider,
     "provider",
     "Provider",
-    f"Where a program comes from. {_PROVIDERS_TEXT} A single name is enough for a provider that needs no "
-    "other key.",
+    "Where a program comes from. The kind alone may be given as a text.",
     instead=Provider(""),
     **{"x-type": "text or mapping", "if": {"type": "string"}, "then": {"enum": list(_PROVIDERS)}},
 )
@@ -502,7 +494,7 @@ class Benchmark:
     suite: str = key(
         kinds.registered(each.name for each in SUITES.built_in()),
         "Suite",
-        "It determines how the output is read: one of these, or one from another package.",
+        "How the output is read: one of these, or of another package.",
         "imb",
         required=True,
     )
@@ -510,7 +502,7 @@ class Benchmark:
     provider: Provider = key(
         PROVIDER,
         "Provider",
-        "Where the program comes from: a name, or a mapping with kind, location and modules.",
+        "Where the program comes from.",
         "wheel",
         {"kind": "path", "location": "/apps/imb/IMB-MPI1"},
         required=True,
@@ -518,7 +510,7 @@ class Benchmark:
     arguments: tuple[str, ...] = key(
         kinds.TOKENS,
         "Arguments",
-        "A text is split into tokens as a shell does; nothing in it is expanded.",
+        "",
         "-iter 1000 PingPong",
         ["-iter", 1000, "PingPong"],
         default=[],
@@ -533,27 +525,27 @@ class Benchmark:
     inputs: tuple[str, ...] = key(
         kinds.FILES,
         "Input files",
-        "Copied into the folder that the program starts in. Relative to the file that names them.",
+        "Copied into the folder that the program starts in; relative to the file that names them.",
         "data/mesh.bin",
         default=[],
     )
     metrics: dict[str, OwnMetric] = key(
         table(OWN_METRIC, kinds.METRIC_NAME),
         "Metrics",
-        "Suite own only: what its outputs hold, by name; see docs/own-programs.md.",
+        "Suite own only: what outputs hold, by name; see docs/own-programs.md.",
         {"rate": {"pattern": "^rate ([0-9.]+)$", "unit": "cells/s", "better": "higher"}},
     )
     whole: tuple[str, ...] = key(
         kinds.PATTERNS,
         "Lines of a whole output",
-        "Suite own only: patterns as for grep -E; a run without a line for each has failed.",
+        "Suite own only: patterns as for grep -E. A run without a line for each has failed.",
         "^done$",
         default=[],
     )
     refused: str = key(
         LINE,
         "Line by which the program reports a failure",
-        "Suite own only: a pattern as for grep -E, for programs whose exit status is 0 all the same.",
+        "Suite own only: a pattern as for grep -E, for programs that exit with 0 all the same.",
         "^ERROR",
     )
     ranks_minimum: int = key(count(1, 1000000), "Smallest number of ranks", "", 2, default=1)
@@ -595,7 +587,7 @@ class Schedule:
         choice((REPEATS, NEW_SERIES)),
         "What a tick makes",
         "repeats: one repeat of each case, until the campaign is complete. new: a new series; the finished "
-        "one goes to history/.",
+        "one is kept in history/.",
         NEW_SERIES,
         required=True,
     )
@@ -609,8 +601,7 @@ class Schedule:
     notify: tuple[str, ...] = key(
         kinds.TOKENS,
         "Command to call when a tick has found something",
-        "It gets the name of a file with the text as its last argument. Secrets belong in that command, not "
-        "in this file.",
+        "Its last argument is a file with the text. Secrets belong in that command, not in this file.",
         "~/bin/mail-to-me",
         default=[],
     )
@@ -638,8 +629,7 @@ class Campaign:
     include: tuple[str, ...] = key(
         kinds.FILES,
         "Campaign files that this one extends",
-        "Relative to this file. Mappings are merged key by key: later files and this one take precedence. "
-        "Lists and single values are replaced.",
+        "Relative to this file. Later files and this one take precedence.",
         "site.yaml",
         default=[],
     )
@@ -653,8 +643,8 @@ class Campaign:
     repeats: int = key(
         kinds.RUNS,
         "Repeats of each case",
-        "A repeat is one independent execution: one job. until known: 6 to 20, until the interval of each "
-        "ranked metric reaches 5 % to either side of its median, or node_hours_cap is used up.",
+        "A repeat is one launch in one job. until known: 6 to 20, until each ranked metric's interval "
+        "reaches at most 5 % to either side of its median, or node_hours_cap is used up.",
         10,
         "until known",
         default=6,
@@ -662,33 +652,31 @@ class Campaign:
     further_repeats: int | None = key(
         count(0, 10000),
         "Largest number of further repeats of a case",
-        "A run that other processes disturbed is repeated with the next number (repeats + 1 and so on), "
-        "while node_hours_cap allows it. Where the machine moves between states, all cases are repeated "
-        "together until each has its repeats in one. Default: as many as repeats; for states twice as many.",
+        "Disturbed runs are repeated while node_hours_cap allows it. Where the machine moves between states, "
+        "all cases are, until each has its repeats in one. Default: as many as repeats; for states twice as "
+        "many.",
         3,
     )
     busy_machine: str = key(
         choice((UNRANKED, RANKED)),
         "What becomes of disturbed runs",
-        "unranked: they are repeated; their values are shown, but not averaged or ranked with others. rank: "
-        "they are averaged and ranked like quiet runs, and every table says so; for machines that are never "
-        "quiet, such as shared clouds.",
+        "unranked: repeated; shown, but not averaged or ranked with others. rank: averaged and ranked like "
+        "quiet runs, and every table says so; for machines that are never quiet, such as shared clouds.",
         RANKED,
         default=UNRANKED,
     )
     time_when_busy: int = key(
         kinds.DURATION,
         "Time that a call takes on a busy machine",
-        "Without a scheduler only. Where eight of the first ten runs of a call were disturbed, it makes no "
-        "repeats beyond the third, and leaves out runs that do not fit into this time, the long ones first; "
-        "another call makes them when the machine is quieter. Further repeats of disturbed runs, and for "
-        "states of the machine, end with this time. Default: no limit.",
+        "Without a scheduler only. If eight of its first ten runs were disturbed, a call leaves out what "
+        "does not fit, long runs first; the next call makes it. Further repeats end with this time. Default: "
+        "no limit.",
         "5 min",
     )
     time_limit: int = key(
         kinds.DURATION,
         "Time limit of one run",
-        "With a unit: s, min or h. 0:45 and 0:45:00 are 45 min (H:MM, H:MM:SS).",
+        "Also H:MM or H:MM:SS.",
         "45 min",
         "90 s",
         default="10 min",
@@ -696,7 +684,7 @@ class Campaign:
     node_hours_cap: float | None = key(
         kinds.NUMBER,
         "Largest number of node-hours that the plan may take",
-        "A plan that exceeds it is refused; every run counts with its time limit. Default: no cap.",
+        "A plan that exceeds it at full time limits is refused. Default: no cap.",
         100,
     )
     table_sizes: tuple[int, ...] = key(
@@ -707,7 +695,7 @@ class Campaign:
         default=[format_size(size).replace(" ", "") for size in TABLE_SIZES],
     )
     schedule: Schedule | None = key(
-        SCHEDULE, "Schedule of repeated runs", "", {"every": "1 day", "series": "new"}
+        SCHEDULE, "Schedule of repeated runs", "See docs/schedule.md.", {"every": "1 day", "series": "new"}
     )
     systems: dict[str, System] = key(
         table(SYSTEM, NAME, minProperties=1),
@@ -726,19 +714,19 @@ class Campaign:
     placements: dict[str, Placement] = key(
         table(PLACEMENT, NAME),
         "Placements",
-        "Overrides of the built-in placements and additions to them, by name.",
+        "Changes of the built-in ones, and additions, by name.",
         {"SHM-4": {"nodes": 1, "ranks_per_node": 4, "sockets": 2, "transport": "shm"}},
     )
     mpis: dict[str, Mpi] = key(
         table(MPI, NAME),
         "MPI libraries",
-        "Overrides of the built-in libraries and additions to them, by name.",
+        "Changes of the built-in ones, and additions, by name.",
         {"openmpi5": {"environment": {"OMPI_MCA_pml": "ob1"}}},
     )
     benchmarks: dict[str, Benchmark] = key(
         table(BENCHMARK, NAME),
         "Benchmarks",
-        "Overrides of the built-in benchmarks and additions to them, by name.",
+        "Changes of the built-in ones, and additions, by name.",
         {"PingPong": {"arguments": "-iter 1000 PingPong"}},
     )
     matrix: tuple[MatrixEntry, ...] = key(
@@ -759,8 +747,8 @@ class Campaign:
             },
         ),
         "Published values to show beside the campaign's own",
-        "Names of publications in reference/, or mappings with a name and a choice of host groups and "
-        "placements (below). Only values of equal meaning are shown, marked as published.",
+        "Publications in reference/, by name or with a choice of rows (below). Only values of equal meaning "
+        "are shown, marked as published.",
         ["hpcc-2005"],
         [{"name": "stfc-2017", "host_groups": ["scarf15"]}],
     )
