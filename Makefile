@@ -42,7 +42,7 @@ run: setup-run ## run the default campaign on this machine: results/this-machine
 run-full: setup-run ## the longer campaign on this machine
 	@mpicampaign run campaigns/this-machine-full.yaml
 
-test: lint pytest-default ## linters and tests (under 5 minutes)
+test: lint pytest-default ## linters and tests (about 4 minutes)
 
 test-quick: lint pytest-quick ## linters and the quick tests (under 3 minutes)
 

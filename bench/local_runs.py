@@ -11,8 +11,8 @@ from common import QUIET, Cost, ProjectCopy, line, project_copy, ratio, title, u
 from stock import ONE_RULE, write_snakefile
 from workloads import write_trivial
 
-RUNS, ROUNDS = usually((1000, 2), smallest=(2, 1))
-RUNS_BESIDE, ROUNDS_BESIDE = usually((200, 3), smallest=(2, 1))
+RUNS, ROUNDS = usually((1000, 2), smallest=(10, 1))
+RUNS_BESIDE, ROUNDS_BESIDE = usually((200, 3), smallest=(10, 1))
 LIMIT = 10.0  # ms
 LIMIT_AGAIN = 1.5  # s
 LOOP = 'for script in $(cat scripts.txt); do bash "$script" >/dev/null; done'

