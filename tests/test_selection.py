@@ -59,7 +59,9 @@ def test_a_selection_of_which_no_run_can_be_made_is_refused(project: ProjectCopy
 def test_status_and_report_of_a_selection(project: ProjectCopy) -> None:
     """A failed run has its path and reason, and the exit status says that there is one."""
     file = write_trivial(project).name
-    assert succeeded(project.call("run", file, "--placement", "one"))
+    done = project.call("run", file, "--placement", "one")
+    assert succeeded(done) and done.stdout.count("report.html, tables and figures") == 1
+    assert done.stdout.count("trivial\nNothing to compare") == 1, "the closing screen, once"
     failed = project.call(
         "run", file, "--placement", "two", "--repeat", "1", variables={"TRIVIAL_FAILS": "1"}
     )

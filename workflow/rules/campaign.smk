@@ -74,4 +74,4 @@ onstart:
 
 # A failed run must not hide the others: tables and report show the results so far.
 onerror:
-    shell("{mpicampaign} report {options}")
+    shell("{mpicampaign} report --quiet {options}")

@@ -17,4 +17,4 @@ rule report:
         ),
     localrule: True
     shell:
-        "exec {mpicampaign} report {options}"
+        "exec {mpicampaign} report --quiet {options}"

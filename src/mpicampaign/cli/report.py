@@ -42,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--map", type=Path, help="instead of a campaign file: the map of an import")
     recheck = "read all raw files again, even if none has changed since the last report"
     parser.add_argument("--recheck", action="store_true", help=recheck)
+    quiet = "print only how the runs ended, and where the report is"
+    parser.add_argument("--quiet", action="store_true", help=quiet)
     figures = "png or pdf: write figures in this format, too; all: also draw figures that repeat a table. "
     figures += "May be given several times (default: one SVG per table)"
     parser.add_argument("--figures", action="append", choices=("png", "pdf", ALL), default=[], help=figures)
@@ -56,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
     prepared = prepare_with_results(options.campaign, options.system)
     selection = selection_of(options)
     said = report_of(prepared, options.figures, recheck=options.recheck, selection=selection, by=options.by)
-    print_lines(*answers_of(prepared.folder, selection), said)
+    print_lines(*([] if options.quiet else answers_of(prepared.folder, selection)), said)
     return DONE
 
 
@@ -167,5 +169,5 @@ def _report_of_import(options: argparse.Namespace) -> int:
         said = _report(folder, presentation, chosen.text, figures, recheck, selection)
     except OSError as error:
         said = _existing(folder, selection, error)
-    print_lines(*answers_of(folder, selection), said)
+    print_lines(*([] if options.quiet else answers_of(folder, selection)), said)
     return DONE
