@@ -21,7 +21,18 @@ from mpicampaign.history.curves import Cause, Curve, curves_of
 from mpicampaign.history.rows import COLUMNS, round_trips_text, schema
 from mpicampaign.jobs.further import Repeated
 from mpicampaign.jobs.plan_text import further_text
-from mpicampaign.records import CLOCK_RATE, COPY, MERGED_FROM, OK, ROUND_TRIP, VERIFIED, Case, Record, Series
+from mpicampaign.records import (
+    CLOCK_RATE,
+    COPY,
+    DISTURBED,
+    MERGED_FROM,
+    OK,
+    ROUND_TRIP,
+    VERIFIED,
+    Case,
+    Record,
+    Series,
+)
 from mpicampaign.show.runs import notices
 from mpicampaign.show.sentences import note_text
 from mpicampaign.verdict.evidence import HEADER
@@ -126,6 +137,8 @@ def test_values_of_several_states_are_never_together() -> None:
     said = " ".join(notices(comparison))
     assert "60 to 64 ns (60 ns apart) and 300 to 310 ns (300 ns apart)" in said
     assert "CPUs 60 ns apart, 11 of 19" in said and "both ends only" not in said
+    busy = [replace(one, condition=DISTURBED) for one in mixed]
+    assert "CPUs 60 ns apart, 11 of 19" in " ".join(notices(compare(busy)))
     long = [run(30 + number, NEAR, seconds=12) for number in range(2)]
     assert "2 of them took 10 s or more and were probed at both ends only" in " ".join(
         notices(compare(mixed + long))

@@ -196,7 +196,8 @@ def state_texts(comparison: Comparison) -> Iterable[str]:
     """In which states the machine was, by the round trips of a cache line; nothing where it was in one."""
     states = comparison.states
     if states.names:
-        runs = [run for run in comparison.records if run.counts]
+        sound = [run for run in comparison.records if run.sound]
+        runs = [run for run in sound if run.counts] or sound  # on a busy machine disturbed ones are shown
         own = [run for run in runs if STATE not in run.metadata]
         yield (
             f"The answers are of runs with CPUs {states.headline}, {len(own)} of {len(runs)}; the "
