@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import synthetic
 from history_data import FIRST, name_of, store_of
+from test_command_line import CAMPAIGN
 
 from mpicampaign.cli import main
 from mpicampaign.compare.two_sides import Side, two_sides
@@ -82,7 +83,7 @@ def test_two_folders_and_two_dates(
     assert re.search(r"s/g SHM PingPong *\n +latency at 0 B \(µs\) +0\.999 .* 1\.30 +apart\n", said)
     store_of(tmp_path / "results/c", 2)
     pack = tmp_path / "results/c/history/series" / f"{name_of(0)}.tar.gz"
-    (tmp_path / "campaign.yaml").write_text(CAMPAIGN)
+    (tmp_path / "campaign.yaml").write_text(CAMPAIGN.replace("mine", "c"))
     for first in (f"{FIRST:%Y-%m-%d}", name_of(0), str(pack)):
         assert main(["compare", first, "2026-02-28"]) == 0
         said = capsys.readouterr().out
@@ -91,14 +92,3 @@ def test_two_folders_and_two_dates(
     assert f"known: {name_of(0)} to {name_of(1)}" in capsys.readouterr().err
     assert main(["compare", "nosuch", "2026-02-28"]) == 2
     assert "no such file, and no date or series" in capsys.readouterr().err
-
-
-CAMPAIGN = """\
-campaign: c
-repeats: 2
-time_limit: 1 min
-systems: {here: {scheduler: none, mpi: intelmpi}}
-host_groups: {blue: {system: here}}
-benchmarks: {latency: {suite: osu, program: 'true', provider: {kind: path, location: /bin/true}}}
-matrix: [{host_groups: blue, placements: [TCP-loopback], benchmarks: latency}]
-"""

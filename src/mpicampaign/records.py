@@ -177,6 +177,12 @@ class Record:
         return self.sound and not self.disturbed
 
 
+def observed(record: Record, key: str) -> set[str]:
+    """The values of a key of the metadata; with a colon in front of it, those of all hosts."""
+    of_hosts = key.startswith(":")
+    return {v for k, v in record.metadata.items() if (k.endswith(key) if of_hosts else k == key)}
+
+
 def contradicted(record: Record, reason: str) -> Record:
     """The record, contradicted by one thing more."""
     reasons = record.verdict_reasons if record.verdict == CONTRADICTED else ()

@@ -167,8 +167,8 @@ class _Shape:
         """The sections of the file whose entries have a key of this name; ``the file``: at its top."""
         tops = self._whole.get("properties", {})
         entries = ((top, section.get("additionalProperties")) for top, section in tops.items())
-        found = [top for top, entry in entries if isinstance(entry, dict) and name in self._keys(entry)]
-        return [*(["the file, at its top"] if name in tops else []), *found]
+        sections = [top for top, entry in entries if isinstance(entry, dict) and name in self._keys(entry)]
+        return [*(["the file, at its top"] if name in tops else []), *sections]
 
     def _propertyNames(  # noqa: N802 - a keyword of the standard
         self, value: Any, expected: Schema, schema: Schema, key: Key

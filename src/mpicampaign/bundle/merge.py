@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.bundle.archive import MANIFEST, BundleError, Manifest, Member, manifest_text
-from mpicampaign.bundle.read import read_bundle, verify
+from mpicampaign.bundle.archive import MANIFEST, BundleError, Manifest, manifest_text
+from mpicampaign.bundle.read import unpack, verify
 from mpicampaign.bundle.write import system_facts
 from mpicampaign.collect.campaign import collect_all, collect_own, holds_results, plan_of
 from mpicampaign.collect.merged import MERGED, NOTE, read_note
 from mpicampaign.collect.undescribed import NO_CASE, undescribed
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import locked, naming, system_error_text, write_whole
+from mpicampaign.files import locked, system_error_text, write_whole
 from mpicampaign.plan_file import FILE
 from mpicampaign.records import FAILED, OK
 from mpicampaign.yaml_lines import printable
@@ -233,13 +233,5 @@ def _check_space(manifest: Manifest, folder: Path) -> None:
 
 def _unpack(path: Path, manifest: Manifest, part: Path) -> None:
     part.mkdir()
-
-    def write(member: Member, chunks: Iterator[bytes]) -> None:
-        file = part / member.path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with naming(file), file.open("xb") as out:
-            for chunk in chunks:
-                out.write(chunk)
-
-    if read_bundle(path, write) != manifest:
+    if unpack(path, part) != manifest:
         raise BundleError("it changed while it was read")

@@ -23,6 +23,7 @@ from mpicampaign.bundle.archive import (
     check_path,
     read_manifest,
 )
+from mpicampaign.files import naming
 from mpicampaign.plan_file import FILE, plan_from
 from mpicampaign.records import plain_fields
 
@@ -89,6 +90,18 @@ def read_bundle(path: Path, take: Callable[[Member, Iterator[bytes]], None]) -> 
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BundleError(f"damaged or cut off: {error}") from error
     return manifest
+
+
+def unpack(path: Path, folder: Path) -> Manifest:
+    """Write the files of a bundle into an empty folder, as `read_bundle` passes them."""
+
+    def write(member: Member, chunks: Iterator[bytes]) -> None:
+        file = folder / member.path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with naming(file), file.open("xb") as out:
+            out.writelines(chunks)
+
+    return read_bundle(path, write)
 
 
 def _first(file: _File) -> Manifest:

@@ -32,7 +32,7 @@ EXAMPLES = (
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 
 
-class _Found(NamedTuple):
+class _Named(NamedTuple):
     """A side, and the series of the campaign's history that it is, if it is one."""
 
     side: Side
@@ -60,18 +60,18 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.history.rows import OBSERVED
     from mpicampaign.show.two_sides import two_sides_document
 
-    before, after = (_found(text, options) for text in (options.before, options.after))
+    before, after = (_side(text, options) for text in (options.before, options.after))
     check_target(options.output, Path(), options.format)
-    found = two_sides(before.side, after.side, after.sizes, OBSERVED, NAMES)
-    known = dict(_of_history(found, before.series, after.series, options))
+    sides = two_sides(before.side, after.side, after.sizes, OBSERVED, NAMES)
+    known = dict(_of_history(sides, before.series, after.series, options))
     chosen = writer(options.format)
     if isinstance(chosen, TextWriter):
-        text = chosen.write(two_sides_document(found, known))
+        text = chosen.write(two_sides_document(sides, known))
         write_table(text.encode(), options.output, options.format)
     return DONE
 
 
-def _found(text: str, options: argparse.Namespace) -> _Found:
+def _side(text: str, options: argparse.Namespace) -> _Named:
     from mpicampaign.bundle.records import records_of
     from mpicampaign.cli.tables import records_in
     from mpicampaign.compare.two_sides import Side
@@ -79,13 +79,13 @@ def _found(text: str, options: argparse.Namespace) -> _Found:
     path = Path(text)
     if path.is_dir():
         header, records = records_in(path)
-        return _Found(Side(text, records), header.table_sizes or TABLE_SIZES)
+        return _Named(Side(text, records), header.table_sizes or TABLE_SIZES)
     if path.is_file():
-        return _Found(Side(path.name, records_of(path)), TABLE_SIZES)
+        return _Named(Side(path.name, records_of(path)), TABLE_SIZES)
     return _in_history(text, options)
 
 
-def _in_history(text: str, options: argparse.Namespace) -> _Found:
+def _in_history(text: str, options: argparse.Namespace) -> _Named:
     """The series of a name, or the last one that had begun by the end of a day (UTC)."""
     from mpicampaign.cli.tables import records_in
     from mpicampaign.compare.two_sides import Side
@@ -103,8 +103,8 @@ def _in_history(text: str, options: argparse.Namespace) -> _Found:
         raise UserError(Problem(f"no series {text}, or none had begun by then", str(folder), hint=hint))
     if chosen == now and chosen not in store.names():
         header, records = records_in(folder)
-        return _Found(Side(text, records), header.table_sizes or TABLE_SIZES, chosen)
-    return _Found(Side(text, store.records(chosen)), TABLE_SIZES, chosen)
+        return _Named(Side(text, records), header.table_sizes or TABLE_SIZES, chosen)
+    return _Named(Side(text, store.records(chosen)), TABLE_SIZES, chosen)
 
 
 def _last_by(date: str, names: Sequence[str]) -> str:
@@ -125,7 +125,7 @@ def _store(options: argparse.Namespace) -> tuple[Path, Store]:
 
 
 def _of_history(
-    found: TwoSides, before: str, after: str, options: argparse.Namespace
+    sides: TwoSides, before: str, after: str, options: argparse.Namespace
 ) -> Iterator[tuple[int, str]]:
     """Which values the history knows to have changed between the two series, and since when."""
     if not (before and after):
@@ -135,7 +135,7 @@ def _of_history(
 
     folder, _ = _store(options)
     curves = {_key(curve): curve for curve in overview(folder).curves}
-    for number, one in enumerate(found.both):
+    for number, one in enumerate(sides.both):
         if curve := curves.get(_key_of(one)):
             for change in curve.changes:
                 point = curve.points[change.index]

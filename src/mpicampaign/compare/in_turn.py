@@ -36,5 +36,5 @@ def in_turn(one: Row, other: Row) -> bool | None:
 
 def any_in_turn(pairs: Iterable[tuple[Row, Row]]) -> bool | None:
     """Whether any two were, so that no test over all of them is valid; ``None``: unknown of some."""
-    found = {in_turn(*pair) for pair in pairs}
-    return None if None in found and True not in found else True in found
+    answers = {in_turn(*pair) for pair in pairs}
+    return None if None in answers and True not in answers else True in answers

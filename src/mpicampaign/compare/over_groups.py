@@ -91,9 +91,9 @@ def _of_placements(
         if name == baseline or len(both) < FEWEST_GROUPS:
             continue
         ratios = tuple((group[1], own[group].value / of[baseline][group].value) for group in both)
-        found = exchange([([math.log(ratio)], [0.0]) for _, ratio in ratios])
+        test = exchange([([math.log(ratio)], [0.0]) for _, ratio in ratios])
         in_turn = _in_turn((own[group], of[baseline][group]) for group in both)
-        p = None if in_turn else _corrected(found, math.comb(len(of), 2))
+        p = None if in_turn else _corrected(test, math.comb(len(of), 2))
         yield Average(metric, name, baseline, ranks, source, ratios, p, in_turn)
 
 

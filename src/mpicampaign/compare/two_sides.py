@@ -8,13 +8,12 @@ Holm's steps over all of them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.ranking import TIE
-from mpicampaign.records import OK
-from mpicampaign.statistics.comparisons import FEWEST, LEVEL
+from mpicampaign.records import OK, observed
+from mpicampaign.statistics.comparisons import FEWEST, LEVEL, holm
 from mpicampaign.statistics.medians import difference
 
 if TYPE_CHECKING:
@@ -80,24 +79,28 @@ class TwoSides:
 
 
 def two_sides(
-    before: Side, after: Side, sizes: Sequence[int], observed: Mapping[str, str], names: Mapping[str, str]
+    before: Side, after: Side, sizes: Sequence[int], columns: Mapping[str, str], names: Mapping[str, str]
 ) -> TwoSides:
     """Compare each metric of each case that both have.
 
     Parameters
     ----------
     sizes : message sizes (B) at which bandwidth or time is compared
-    observed, names : what runs observe, by column: its key in a record's metadata, and what people call it
+    columns, names : what runs observe, by column: its key in a record's metadata, and what people call it
     """
     sides = before, after
     one_each = all(len({record.case.system for record in side.records}) == 1 for side in sides)
     cells = [_cells(side, sizes, named=not one_each) for side in sides]
     in_turn = _one_after_the_other(before.records, after.records)
     pairs = [(cells[0][key], cells[1][key]) for key in cells[0] if key in cells[1]]
-    ps = _holm([None if in_turn else _p(one[1], other[1]) for one, other in pairs])
-    both = (Both(row, cell.metric, one[1], cell, p) for (one, (row, cell)), p in zip(pairs, ps, strict=True))
+    alone = {} if in_turn else {n: _p(one[1], other[1]) for n, (one, other) in enumerate(pairs)}
+    ps = holm({number: p for number, p in alone.items() if p is not None})
+    both = (
+        Both(row, cell.metric, earlier, cell, ps.get(number))
+        for number, ((_, earlier), (row, cell)) in enumerate(pairs)
+    )
     only = _lacking(cells[0], cells[1]), _lacking(cells[1], cells[0])
-    recorded = tuple(_recorded(before.records, after.records, observed, names))
+    recorded = tuple(_recorded(before.records, after.records, columns, names))
     return TwoSides(before, after, tuple(both), only, recorded, in_turn)
 
 
@@ -134,34 +137,16 @@ def _p(before: Cell, after: Cell) -> float | None:
     return difference(before.values, after.values).p
 
 
-def _holm(ps: Sequence[float | None]) -> list[float | None]:
-    """The probabilities, corrected by Holm's steps over all of them."""
-    order = sorted((p, number) for number, p in enumerate(ps) if p is not None)
-    steps = accumulate((min(1.0, p * (len(order) - place)) for place, (p, _) in enumerate(order)), max)
-    corrected = {number: p for (_, number), p in zip(order, steps, strict=True)}
-    return [corrected.get(number) for number in range(len(ps))]
-
-
 def _recorded(
-    before: Sequence[Record], after: Sequence[Record], observed: Mapping[str, str], names: Mapping[str, str]
+    before: Sequence[Record], after: Sequence[Record], columns: Mapping[str, str], names: Mapping[str, str]
 ) -> Iterable[tuple[str, str, str]]:
     """What the runs of the two recorded otherwise."""
     sides = [[record for record in side if record.status == OK] for side in (before, after)]
     hosts = [", ".join(sorted({host for record in side for host in record.hosts})) for side in sides]
     if hosts[0] != hosts[1]:
         yield names["host"], hosts[0], hosts[1]
-    for column, key in observed.items():
-        one, other = (", ".join(sorted(_values(side, key))) or "not recorded" for side in sides)
+    for column, key in columns.items():
+        seen = (set().union(*(observed(record, key) for record in side)) for side in sides)
+        one, other = (", ".join(sorted(values)) or "not recorded" for values in seen)
         if one != other:
             yield names[column], one, other
-
-
-def _values(records: Sequence[Record], key: str) -> set[str]:
-    """``key``: with a colon in front, one for each host."""
-    of_hosts = key.startswith(":")
-    return {
-        value
-        for record in records
-        for name, value in record.metadata.items()
-        if (name.endswith(key) if of_hosts else name == key)
-    }

@@ -14,7 +14,7 @@ from mpicampaign.collect.observed import LIBRARY, PROGRAM
 from mpicampaign.compare.metrics import choose_metrics, read
 from mpicampaign.grouping import grouped
 from mpicampaign.identity import identity
-from mpicampaign.records import BLAS, CLAIMED_TRANSPORT, OK, ROUND_TRIP
+from mpicampaign.records import BLAS, CLAIMED_TRANSPORT, OK, ROUND_TRIP, observed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -120,7 +120,7 @@ def _of_run(record: Record, declared: dict[Case, str]) -> dict[str, Any]:
         "started": _time(record.started),
         "host": " ".join(record.hosts),
         "round_trips": round_trips_text(record.probes),
-        **{column: _observed(record, key) for column, key in OBSERVED.items()},
+        **{column: ", ".join(sorted(observed(record, key))) for column, key in OBSERVED.items()},
     }
 
 
@@ -140,11 +140,6 @@ def _time(text: str) -> datetime | None:
         return datetime.fromisoformat(text)
     except ValueError:
         return None
-
-
-def _observed(record: Record, key: str) -> str:
-    values = (v for k, v in record.metadata.items() if (k.endswith(key) if key.startswith(":") else k == key))
-    return ", ".join(sorted(set(values)))
 
 
 def _values(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[tuple[Record, dict[str, Any]]]:

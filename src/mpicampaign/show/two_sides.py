@@ -26,27 +26,27 @@ _UNTESTED = (
 )
 
 
-def two_sides_document(found: TwoSides, known: Mapping[int, str], view: View = DEFAULT) -> list[Node]:
+def two_sides_document(sides: TwoSides, known: Mapping[int, str], view: View = DEFAULT) -> list[Node]:
     """What differs, then each metric of each case, then what the runs recorded and what one side lacks.
 
-    ``known``: what the history says of a metric, by its number in ``found.both``.
+    ``known``: what the history says of a metric, by its number in ``sides.both``.
     """
-    names = visible(found.before.name), visible(found.after.name)
-    nodes: list[Node] = [Heading(f"{names[1]} against {names[0]}", 1), Paragraph(lead(found, known))]
-    if found.both:
-        nodes += [_grid(found, known, names, view), Paragraph(_legend(found), "legend")]
-    if found.recorded:
-        recorded = tuple((name, visible(before), visible(after)) for name, before, after in found.recorded)
+    names = visible(sides.before.name), visible(sides.after.name)
+    nodes: list[Node] = [Heading(f"{names[1]} against {names[0]}", 1), Paragraph(lead(sides, known))]
+    if sides.both:
+        nodes += [_grid(sides, known, names, view), Paragraph(_legend(sides), "legend")]
+    if sides.recorded:
+        recorded = tuple((name, visible(before), visible(after)) for name, before, after in sides.recorded)
         nodes += [Heading("Recorded as different"), Grid("", 1, ("", *names), recorded, remarks=2)]
-    for name, cases in zip(names, found.only, strict=True):
+    for name, cases in zip(names, sides.only, strict=True):
         if cases:
             nodes += [Heading(f"Only in {name}"), Items(tuple(map(visible, cases)))]
     return nodes
 
 
-def _grid(found: TwoSides, known: Mapping[int, str], names: tuple[str, str], view: View) -> Grid:
+def _grid(sides: TwoSides, known: Mapping[int, str], names: tuple[str, str], view: View) -> Grid:
     """A line for each case, and below it one for each metric."""
-    numbered = [(one, known.get(number, "")) for number, one in enumerate(found.both)]
+    numbered = [(one, known.get(number, "")) for number, one in enumerate(sides.both)]
     of_cases = grouped(numbered, lambda pair: _name(pair[0])).items()
     lines = (
         line for case, of in of_cases for line in ((case,), *(_line(one, said, view) for one, said in of))
@@ -54,21 +54,21 @@ def _grid(found: TwoSides, known: Mapping[int, str], names: tuple[str, str], vie
     return Grid("", 1, ("case, metric", *names, "ratio", "judged"), tuple(lines), remarks=1)
 
 
-def _legend(found: TwoSides) -> str:
-    untested = any(one.p is None for one in found.both)
+def _legend(sides: TwoSides) -> str:
+    untested = any(one.p is None for one in sides.both)
     return "In brackets: the range of all repeats." + f" {_UNTESTED}" * untested
 
 
-def lead(found: TwoSides, known: Mapping[int, str]) -> str:
+def lead(sides: TwoSides, known: Mapping[int, str]) -> str:
     """``3 of 40 values differ``, and what that rests on."""
-    every = len(found.both)
+    every = len(sides.both)
     if not every:
         return "No case has values on both sides."
-    if not found.one_after_the_other:
-        real = sum(one.real for one in found.both)
-        tested = sum(one.p is not None for one in found.both)
+    if not sides.one_after_the_other:
+        real = sum(one.real for one in sides.both)
+        tested = sum(one.p is not None for one in sides.both)
         return f"{real} of {tested} tested values differ by 1 % or more; {every - tested} were not tested."
-    said = f"{sum(one.apart for one in found.both)} of {every} values differ by more than their ranges"
+    said = f"{sum(one.apart for one in sides.both)} of {every} values differ by more than their ranges"
     if known:
         said += f"; the history shows a change between the two in {len(known)}"
     return f"{said}. The two were {IN_TURN}: what else changed meanwhile may be the reason."

@@ -206,9 +206,13 @@ def _steps_reach(pairs: Iterable[Pair], sizes: Sequence[int], level: float) -> b
 
 def _by_holm(ranks: Mapping[Pair, float], means: Mapping[Pair, float]) -> dict[Pair, float]:
     """The larger probability of both tests of each pair, by the steps of Holm."""
-    larger = {pair: max(ranks[pair], means[pair]) for pair in ranks}
-    in_order = sorted(larger, key=larger.__getitem__)
-    steps = (min(1.0, larger[pair] * (len(larger) - place)) for place, pair in enumerate(in_order))
+    return holm({pair: max(ranks[pair], means[pair]) for pair in ranks})
+
+
+def holm(probabilities: Mapping[Key, float]) -> dict[Key, float]:
+    """The probabilities, corrected by Holm's steps over all of them."""
+    in_order = sorted(probabilities, key=probabilities.__getitem__)
+    steps = (min(1.0, probabilities[key] * (len(in_order) - place)) for place, key in enumerate(in_order))
     return dict(zip(in_order, accumulate(steps, max), strict=True))
 
 
