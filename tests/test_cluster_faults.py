@@ -124,7 +124,8 @@ def test_the_controller_is_down_twice(site: Site, runs: int) -> None:
 )
 def test_a_node_dies_in_every_fifth_job(site: Site, runs: int, requeue: str, words: str) -> None:
     """The node of the script itself; all of its processes, like at a power cut."""
-    count = 'echo >>"$0.jobs"; [ "$(($(wc -l <"$0.jobs") % 5))" -ne 0 ]'
+    # Two jobs that begin at once would both count both: the lock gives each its own number.
+    count = '( flock 9; echo >&9; [ "$(($(wc -l <"$0.jobs") % 5))" -ne 0 ] ) 9>>"$0.jobs"'
     die = 'die="$0.die.$SLURM_JOB_ID"; hostname >"$die.part"; mv "$die.part" "$die"'
     site.write(
         body=f'[ -e "$0.peace" ] || {{ {count}; }} || {{ {die}; sleep 60; }}',
