@@ -40,7 +40,9 @@ class CaseEntry:
 
     ``not_available``: why it cannot be run; ``line_rate``: the bound of its network (B/s, one direction);
     ``core_peak``: of a core (flop/s); ``attributes``: of the host group.
-    ``oversubscribed``: how many ranks share how many cores of a node, by the campaign file.
+    ``oversubscribed``: how many ranks share how many cores of a node, by the campaign file. ``kept_as``: the
+    names in its declaration and its folder, where they differ: without the values of lists, or of the file
+    from which it was folded.
     """
 
     case: Case
@@ -52,6 +54,12 @@ class CaseEntry:
     runs: tuple[RunEntry, ...]
     oversubscribed: str = ""
     attributes: Mapping[str, str] = field(default_factory=dict)
+    kept_as: Case | None = None
+
+    @property
+    def kept(self) -> Case:
+        """The names under which its runs are kept."""
+        return self.kept_as or self.case
 
     @property
     def repeats(self) -> int:
@@ -89,6 +97,8 @@ def _case_data(entry: CaseEntry) -> dict[str, Any]:
     case, runs = plain_fields(facts.pop("case")), [_fields(run, RunEntry) for run in facts.pop("runs")]
     if not facts["attributes"]:
         del facts["attributes"]
+    if kept := facts.pop("kept_as"):
+        facts["kept_as"] = plain_fields(kept)
     return {**case, **facts, "runs": runs}
 
 
@@ -146,7 +156,8 @@ def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
         data["declared"],
     )
     shared, attributes = str(data.get("oversubscribed", "")), dict(data.get("attributes", {}))
-    return CaseEntry(case_of(data), *facts, runs, shared, attributes)
+    kept_as = case_of(data["kept_as"]) if "kept_as" in data else None
+    return CaseEntry(case_of(data), *facts, runs, shared, attributes, kept_as)
 
 
 def case_of(data: Mapping[str, Any]) -> Case:

@@ -39,6 +39,10 @@ QUIET = "quiet"
 DISTURBED = "disturbed"
 NOT_JUDGED = "not judged"
 
+# In the names of a system and of its host groups, in front of one of several MPI libraries: ``milan with
+# openmpi5``. Names in a campaign file have no spaces.
+WITH = " with "
+
 # What becomes of disturbed runs: a value of the campaign's key busy_machine
 UNRANKED = "unranked"
 RANKED = "rank"
@@ -124,6 +128,16 @@ class Case:
 
     def __str__(self) -> str:
         return f"{self.system}/{self.host_group} {self.placement} {self.benchmark}"
+
+    @property
+    def library(self) -> str:
+        """The MPI library, where its system has several; empty where it has one."""
+        return self.host_group.partition(WITH)[2]
+
+    @property
+    def machine(self) -> tuple[str, str]:
+        """The system and the host group, with whichever MPI library."""
+        return self.system.partition(WITH)[0], self.host_group.partition(WITH)[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup
+from mpicampaign.campaign.variants import MAPPINGS, NUMBERS, defined_name
 from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
 from mpicampaign.keys import Values, rule
@@ -22,7 +23,7 @@ from mpicampaign.units import format_duration, parse_duration
 from mpicampaign.yaml_lines import lookup, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, OwnMetric, Placement, System
     from mpicampaign.errors import Problem
@@ -82,13 +83,14 @@ class Notes:
 
     def add(self, key: Key, message: str, value: str = "", hint: str = "", reads: Sequence[Key] = ()) -> None:
         """Note an error at ``key``, unless its value or one of the values in ``reads`` is in doubt."""
+        key, *reads = map(_defined, (key, *reads))
         if self._in_doubt(key) or any(self._in_doubt(each) or each in self._inside_doubt for each in reads):
             return
         self._problems[self.document.problem(key, message, value, hint)] = None
 
     def warn(self, key: Key, message: str, value: str = "", hint: str = "") -> None:
         """Note what may be right all the same."""
-        self._warnings[self.document.problem(key, message, value, hint)] = None
+        self._warnings[self.document.problem(_defined(key), message, value, hint)] = None
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
@@ -104,10 +106,19 @@ class Notes:
         return any(key[:length] in self._doubts for length in range(1, len(key) + 1))
 
 
+def _defined(key: Key) -> Key:
+    """The key path of what a variant was made from."""
+    if len(key) > 1 and key[0] in _KINDS and isinstance(key[1], str):
+        return (key[0], defined_name(key[1]), *key[2:])
+    return key
+
+
 def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) -> None:
     """Note the errors within each system, host group, placement and benchmark."""
     for section in _KINDS:
         _check_names(section, notes)
+    _check_lists(notes)
+    _check_libraries(campaign, notes)
     _check_environments(notes)
     for mpi in mpis.values():
         _check_launcher_name(("mpis", mpi.name, "launcher"), notes)
@@ -131,8 +142,8 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
 
 
 def check_reference(key: Key, section: str, name: str, known: dict[str, Any], notes: Notes) -> bool:
-    """Whether a name is defined in a section; if not, note it."""
-    if name in known:
+    """Whether a name, or a variant of it, is defined in a section; if not, note it."""
+    if name in known or name in map(defined_name, known):
         return True
     message = f"no {_KINDS[section]} {shown(name)} is defined"
     notes.add(key, message, "", did_you_mean(name, known), reads=[(section, name)])
@@ -146,6 +157,44 @@ def _check_names(section: str, notes: Notes) -> None:
         if first != name:
             hint = "results are kept in folders of these names, and some file systems ignore case"
             notes.add((section, name), f"differs from {shown(first)} only in upper and lower case", "", hint)
+
+
+def _check_lists(notes: Notes) -> None:
+    """Note values that a list has twice: they would be one case."""
+    for section in ("placements", "benchmarks"):
+        for name, entry in (notes.document.data.get(section) or {}).items():
+            for key in _listed((section, name), entry) if isinstance(entry, dict) else ():
+                seen: list[Any] = []
+                for item, value in notes.document.items(key):
+                    if value in seen:
+                        notes.add(item, "this value is in the list twice", shown(value))
+                    seen.append(value)
+
+
+def _listed(place: Key, entry: dict[str, Any]) -> Iterator[Key]:
+    """The key paths of an entry's lists of values."""
+    for name in NUMBERS:
+        if isinstance(entry.get(name), list):
+            yield (*place, name)
+    for name in MAPPINGS:
+        inner = entry.get(name)
+        for key, value in inner.items() if isinstance(inner, dict) else ():
+            if isinstance(value, list):
+                yield (*place, name, key)
+
+
+def _check_libraries(campaign: Campaign, notes: Notes) -> None:
+    """Note MPI libraries of a system that have one name or are one in all that is declared."""
+    for name, entry in (notes.document.data.get("systems") or {}).items():
+        key: Key = ("systems", name, "mpi")
+        items = notes.document.items(key) if isinstance(entry.get("mpi"), list) else []
+        seen: list[str] = []
+        for item, data in items:
+            label = data if isinstance(data, str) else data.get("name") or data.get("mpi")
+            if label in seen:
+                hint = "give each a name: and what differs, such as its modules"
+                notes.add(item, "two MPI libraries of one name", shown(label), hint)
+            seen.append(label)
 
 
 def _check_environments(notes: Notes) -> None:
@@ -207,7 +256,7 @@ def _check_schedule(campaign: Campaign, notes: Notes) -> None:
 
 
 def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
-    key: Key = ("systems", system.name)
+    key: Key = ("systems", defined_name(system.name))
     _check_scheduler(system, notes)
     if check_reference((*key, "mpi"), "mpis", system.mpi.name, {**mpis, "wheel": None}, notes):
         _check_launcher(system, notes)
@@ -235,7 +284,7 @@ def _check_scheduler(system: System, notes: Notes) -> None:
 
 
 def _check_launcher(system: System, notes: Notes) -> None:
-    key: Key = ("systems", system.name, "launcher")
+    key: Key = ("systems", defined_name(system.name), "launcher")
     mpi, launcher = system.mpi, system.launcher
     if lookup(notes.document.data, key) == "":
         notes.add(key, "must name a launcher", "''")
@@ -286,8 +335,8 @@ def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
 
 
 def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes) -> None:
-    key: Key = ("host_groups", group.name)
-    _check_hosts_twice(group, notes)
+    key: Key = ("host_groups", defined_name(group.name))
+    _check_hosts_twice(key, notes)
     if not check_reference((*key, "system"), "systems", group.system, systems, notes):
         return
     system = systems[group.system]
@@ -314,16 +363,16 @@ def _check_selectors(group: HostGroup, system: System, scheduler: Scheduler, not
             notes.add((*key, second), message, str(given[second]), "", [(*key, first)])
 
 
-def _check_hosts_twice(group: HostGroup, notes: Notes) -> None:
+def _check_hosts_twice(group: Key, notes: Notes) -> None:
     seen: set[str] = set()
-    for item, host in notes.document.items(("host_groups", group.name, "hosts")):
+    for item, host in notes.document.items((*group, "hosts")):
         if host in seen:
             notes.add(item, "this host is named twice", shown(host))
         seen.add(host)
 
 
 def _check_hosts(group: HostGroup, system: System, notes: Notes) -> None:
-    for item, host in notes.document.items(("host_groups", group.name, "hosts")):
+    for item, host in notes.document.items(("host_groups", defined_name(group.name), "hosts")):
         if system.hosts_from == "list" and re.search(r"[\[\],+@]", host):
             message = "a host list for the launcher takes single hosts, not ranges"
             notes.add(item, message, shown(host), reads=[("systems", system.name)])
@@ -379,7 +428,7 @@ def check_sockets(placement: Placement, ranks: int, notes: Notes) -> None:
 
 
 def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
-    key: Key = ("benchmarks", benchmark.name, "suite")
+    key: Key = ("benchmarks", defined_name(benchmark.name), "suite")
     name = lookup(notes.document.data, key)
     if name is not None and name not in SUITES:
         _note_unknown(key, name, list(SUITES), notes)
@@ -388,7 +437,7 @@ def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
 def _check_command_line(benchmark: Benchmark, notes: Notes) -> None:
     """Note what the suite says of the program's name and of its arguments."""
     suite = SUITES.get(benchmark.suite)
-    place: Key = ("benchmarks", benchmark.name)
+    place: Key = ("benchmarks", defined_name(benchmark.name))
     for doubt in suite.arguments(benchmark.program, benchmark.arguments) if suite else ():
         key = (*place, "program") if doubt.program else _argument(place, doubt.value, notes)
         note = notes.warn if doubt.doubtful else notes.add
@@ -408,7 +457,7 @@ def _check_parameters(benchmark: Benchmark, notes: Notes) -> None:
     for name in benchmark.parameters:
         if suite and name not in known:
             message = f"suite {suite.name} has no parameter {shown(name)}"
-            hint = did_you_mean(name, known)
+            hint = did_you_mean(name, known) or f"in the arguments {{{name}}} would stand for its value"
             notes.add(("benchmarks", benchmark.name, "parameters", name), message, "", hint)
 
 
@@ -439,7 +488,7 @@ def _check_metric(key: Key, metric: OwnMetric, notes: Notes) -> None:
 def _check_inputs(benchmark: Benchmark, notes: Notes) -> None:
     """Note files that are not there, or that would overwrite each other in the folder of a run."""
     seen: set[str] = set()
-    items = notes.document.items(("benchmarks", benchmark.name, "inputs"))
+    items = notes.document.items(("benchmarks", defined_name(benchmark.name), "inputs"))
     for file, (key, _) in zip(benchmark.inputs, items, strict=False):
         name = Path(file).name
         if not Path(file).is_file():

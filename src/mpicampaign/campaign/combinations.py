@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mpicampaign import this_machine
 from mpicampaign.campaign.checks import check_reference, check_sockets
 from mpicampaign.campaign.model import CORES
+from mpicampaign.campaign.variants import defined_name, for_ranks, library_of, named
 from mpicampaign.errors import did_you_mean
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
@@ -78,6 +79,7 @@ def check_matrix(campaign: Campaign, notes: Notes) -> None:
         if entry is None:
             continue
         names = {section: _names(campaign, index, section, notes) for section in _SECTIONS}
+        names["host_groups"] = _with_libraries(campaign, index, names["host_groups"], notes)
         if _too_many(index, names, notes):
             continue
         for group in names["host_groups"]:
@@ -88,6 +90,23 @@ def check_matrix(campaign: Campaign, notes: Notes) -> None:
         _check_twice(cases, index, names, notes)
     for pair in pairs.values():
         _check_pair(pair)
+
+
+def _with_libraries(
+    campaign: Campaign, index: int, groups: dict[str, Key], notes: Notes
+) -> dict[str, Key]:
+    """The host groups with the MPI libraries that the entry names; a library that none has is noted."""
+    items = notes.document.items(("matrix", index, "mpis"))
+    if not items:
+        return groups
+    of_groups = {group: library_of(campaign, group) for group in groups}
+    wanted = [str(name) for _, name in items]
+    for key, name in items:
+        if name not in of_groups.values() and groups:
+            known = sorted(set(of_groups.values()))
+            message = f"no system of these host groups has this MPI library (they have: {', '.join(known)})"
+            notes.add(key, message, shown(name), did_you_mean(str(name), known))
+    return {group: key for group, key in groups.items() if of_groups[group] in wanted}
 
 
 def _too_many(index: int, names: dict[str, dict[str, Key]], notes: Notes) -> bool:
@@ -103,10 +122,10 @@ def _names(campaign: Campaign, index: int, section: str, notes: Notes) -> dict[s
     known: dict[str, Any] = getattr(campaign, section)
     first: dict[str, Key] = {}
     for item, name in notes.document.items(key):
-        if name in first:
+        if name in map(defined_name, first):
             notes.add(item, "named twice", shown(name))
         elif check_reference(item, section, name, known, notes):
-            first[name] = item
+            first |= dict.fromkeys(named(known, name), item)
     return first
 
 
@@ -264,6 +283,7 @@ def request_of(
 ) -> Request:
     """A benchmark in a placement on a host group; ``time_limit`` in s."""
     here = system is not None and system.local and not group.hosts
+    benchmark = for_ranks(benchmark, placement, ranks_per_node)
     return Request(
         benchmark.program,
         benchmark.arguments,

@@ -10,11 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.checks import Notes, check_definitions
 from mpicampaign.campaign.combinations import check_matrix
-from mpicampaign.campaign.model import Benchmark, Campaign, MatrixEntry, Mpi, System, campaign_schema
+from mpicampaign.campaign.model import (
+    Benchmark,
+    Campaign,
+    HostGroup,
+    MatrixEntry,
+    Mpi,
+    System,
+    SystemMpi,
+    campaign_schema,
+)
+from mpicampaign.campaign.variants import by_name, defined_name, filled, groups_of, named
 from mpicampaign.errors import Problem, UserError, nearest
+from mpicampaign.grouping import grouped
 from mpicampaign.keys import Values
 from mpicampaign.mpis import MPIS, definitions, wheel_library
 from mpicampaign.places import wheel_folder
+from mpicampaign.records import WITH
 from mpicampaign.schedulers import is_local
 from mpicampaign.shape import check_shape
 from mpicampaign.suites import benchmarks
@@ -91,7 +103,7 @@ def built_in(libraries: Iterable[str] = (), chosen: Iterable[str] = ()) -> Docum
 
 def _libraries(own: Document) -> set[str]:
     """The MPI libraries that a campaign file chooses or describes."""
-    chosen = {mark.text for key, mark in own.marks.items() if (key[:1], key[2:]) == (("systems",), ("mpi",))}
+    chosen = {mark.text for key, mark in own.marks.items() if (key[:1], key[2:3]) == (("systems",), ("mpi",))}
     described = {str(key[1]) for key in own.marks if key[:1] == ("mpis",) and len(key) > 1}
     return {name for name in chosen if name and name != WHEEL} | described
 
@@ -210,11 +222,18 @@ WHEEL = "wheel"  # as MPI library: that of the Python environment; as prefix: th
 def build_campaign(values: Values, file: str) -> Campaign:
     """The campaign, as complete as its data."""
     mpis = {name: _mpi(values, name) for name in values.get(("mpis",)) or {}}
-    systems = {name: _system(values, name, mpis) for name in values.get(("systems",)) or {}}
+    listed = [each for name in values.get(("systems",)) or {} for each in _systems(values, name, mpis)]
+    systems = {system.name: system for system, _ in listed}
     made = values.entry(Campaign, (), mpis=mpis, systems=systems, file=file, document=values.document)
-    matrix = tuple(_completed(entry, made) for entry in made.matrix)
-    with_inputs = {name: _with_inputs(values, each) for name, each in made.benchmarks.items()}
-    return replace(made, title=made.title or made.name, matrix=matrix, benchmarks=with_inputs)
+    with_inputs = [_with_inputs(values, each) for each in made.benchmarks.values()]
+    complete = replace(
+        made,
+        title=made.title or made.name,
+        host_groups=_with_libraries(made.host_groups.values(), listed),
+        placements=by_name(made.placements.values()),
+        benchmarks={name: filled(each) for name, each in by_name(with_inputs).items()},
+    )
+    return replace(complete, matrix=tuple(_completed(entry, complete) for entry in made.matrix))
 
 
 def _with_inputs(values: Values, benchmark: Benchmark) -> Benchmark:
@@ -232,12 +251,59 @@ def _mpi(values: Values, name: str) -> Mpi:
     return values.entry(Mpi, key, own=own)
 
 
-def _system(values: Values, name: str, mpis: dict[str, Mpi]) -> System:
+def _systems(values: Values, name: str, mpis: dict[str, Mpi]) -> list[tuple[System, SystemMpi]]:
+    """A system with each of its MPI libraries."""
     key: Key = ("systems", name)
-    named = values.text((*key, "mpi"))
+    if not isinstance(values.get((*key, "mpi")), list):
+        named = values.text((*key, "mpi"))
+        return [(_system(values, key, named, mpis), SystemMpi(named))]
+    items = values.entries(SystemMpi, (*key, "mpi"))
+    return [(_with_library(_system(values, key, each.mpi, mpis, each), each), each) for each in items]
+
+
+def _with_library(system: System, item: SystemMpi) -> System:
+    """The system under its name with the library, and what the library adds to it."""
+    return replace(
+        system,
+        name=f"{system.name}{WITH}{item.name or system.mpi.name}",
+        kept_as=item.system or system.name,
+        programs=system.programs | item.programs,
+        environment=system.environment | item.environment,
+        **{each: (*getattr(system, each), *getattr(item, each)) for each in _JOINED},
+    )
+
+
+_JOINED = ("source", "modules", "directives", "launcher_options")
+
+
+def _with_libraries(
+    groups: Iterable[HostGroup], systems: Iterable[tuple[System, SystemMpi]]
+) -> dict[str, HostGroup]:
+    """The host groups, with each MPI library of their systems."""
+    of_system = grouped(systems, lambda listed: defined_name(listed[0].name))
+    found: dict[str, HostGroup] = {}
+    for group in groups:
+        for system, item in of_system.get(group.system, ()):
+            if WITH in system.name:
+                name = group.name + system.name[len(group.system) :]
+                kept_as = item.host_groups.get(group.name, group.name)
+                found[name] = replace(group, name=name, system=system.name, kept_as=kept_as)
+            else:
+                found[group.name] = group
+        if group.system not in of_system:
+            found[group.name] = group
+    return found
+
+
+def _system(
+    values: Values, key: Key, named: str, mpis: dict[str, Mpi], item: SystemMpi | None = None
+) -> System:
+    """A system with the MPI library of a name; ``item``: what this one has in place of the system's."""
     mpi_name = wheel_library(os.uname().machine) if named == WHEEL else named
     mpi = mpis.get(mpi_name) or Mpi(mpi_name, "", {})
     made = values.entry(System, key, mpi=mpi)
+    if item:
+        made = replace(made, launcher=item.launcher or made.launcher, prefix=item.prefix or made.prefix)
     default = not values.get((*key, "hosts_from"))
     prefix_name = made.prefix or (WHEEL if named == WHEEL else "")
     return replace(
@@ -258,6 +324,13 @@ def _wheel_prefix(mpi: str) -> str:
 
 
 def _completed(entry: MatrixEntry, campaign: Campaign) -> MatrixEntry:
-    """With the campaign's repeats and time limit where it gives none."""
+    """With all variants of what it names, and the campaign's repeats and time limit where it gives none."""
     repeats = entry.repeats if entry.repeats is not None else campaign.repeats
-    return replace(entry, repeats=repeats, time_limit=entry.time_limit or campaign.time_limit)
+    return replace(
+        entry,
+        host_groups=tuple(each for name in entry.host_groups for each in groups_of(campaign, name, entry.mpis)),
+        placements=tuple(each for name in entry.placements for each in named(campaign.placements, name)),
+        benchmarks=tuple(each for name in entry.benchmarks for each in named(campaign.benchmarks, name)),
+        repeats=repeats,
+        time_limit=entry.time_limit or campaign.time_limit,
+    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.expectation import UNTIL_KNOWN
-from mpicampaign.keys import NAME, Kind, Values, mapping, rule, sizes, text, texts
+from mpicampaign.keys import NAME, Kind, Values, count, mapping, rule, sizes, text, texts
 from mpicampaign.units import parse_rate, parse_size, parse_time_of_day
 
 if TYPE_CHECKING:
@@ -94,15 +94,16 @@ TOKENS = Kind(
     absent=(),
     name="tokens",
 )
+_VARIABLE = Kind(
+    {
+        "pattern": r"^[A-Za-z_][A-Za-z0-9_]*$",
+        "x-message": "not the name of an environment variable: it takes letters, digits and _, and does "
+        "not begin with a digit",
+    },
+    Values.text,
+)
 ENVIRONMENT = mapping(
-    Kind(
-        {
-            "pattern": r"^[A-Za-z_][A-Za-z0-9_]*$",
-            "x-message": "not the name of an environment variable: it takes letters, digits and _, and does "
-            "not begin with a digit",
-        },
-        Values.text,
-    ),
+    _VARIABLE,
     text(_NO_CONTROL, _NO_CONTROL_MESSAGE, name="text", type=_SCALAR),
     kind_name="environment",
 )
@@ -126,7 +127,6 @@ SIZE = Kind(
     lambda values, key: values.parsed(key, parse_size),
     absent=None,
 )
-PARAMETERS = mapping(NAME, text(_NO_CONTROL, _NO_CONTROL_MESSAGE, type=_SCALAR))
 _UNTIL_KNOWN = "until known"
 
 
@@ -171,7 +171,85 @@ def _ranks(values: Values, key: Key) -> int | str:
     return number if isinstance(number, str) else int(number)
 
 
-RANKS_PER_NODE = _count_or(CORES, 100_000, _ranks)
+
+
+# ---- lists: each value makes a variant of the placement or benchmark (mpicampaign.campaign.variants)
+
+
+def or_list(kind: Kind, what: str) -> Kind:
+    """A value, or several as a list, which is read as a tuple."""
+    each = dict(kind.schema)
+    types = each.pop("type")
+    schema = {
+        **each,
+        "type": [*([types] if isinstance(types, str) else types), "array"],
+        "minItems": 1,
+        "items": kind.schema,
+        "x-type": f"{what}, or a list of them",
+    }
+
+    def read(values: Values, key: Key) -> Any:
+        if isinstance(values.get(key), list):
+            return tuple(kind.read(values, item) for item, _ in values.document.items(key))
+        return kind.read(values, key)
+
+    return Kind(schema, read, absent=kind.absent, instead=kind.instead)
+
+
+_VALUE = {
+    "type": _SCALAR,
+    "pattern": r"^[^\u0000-\u001f\u007f\u0085\u2028\u2029]{0,64}$",
+    "x-message": "as one of several it must be a text of one line with at most 64 characters",
+}
+_VALUES = {
+    "type": [*_SCALAR, "array"],
+    "pattern": _NO_CONTROL,
+    "x-message": _NO_CONTROL_MESSAGE,
+    "minItems": 1,
+    "items": _VALUE,
+}
+
+
+def _by_name(values: Values, key: Key) -> dict[str, Any]:
+    """A text or a tuple of texts by name."""
+
+    def read(name: str, value: object) -> Any:
+        each = (*key, name)
+        return values.texts(each) if isinstance(value, list) else values.text(each)
+
+    return {name: read(name, value) for name, value in (values.get(key) or {}).items()}
+
+
+def _lists(names: Kind, kind_name: str) -> Kind:
+    schema = {"type": "object", "propertyNames": names, "additionalProperties": _VALUES}
+    return Kind(schema, _by_name, absent={}, name=kind_name)
+
+
+def _alternatives(values: Values, key: Key) -> Any:
+    """Tokens, or by name."""
+    found = values.get(key)
+    if isinstance(found, dict):
+        return {name: values.tokens((*key, name)) for name in found}
+    return values.tokens(key)
+
+
+OPTIONS = Kind(
+    {
+        **TOKENS.schema,
+        "type": [*_SCALAR, "array", "object"],
+        "minProperties": 1,
+        "propertyNames": NAME,
+        "additionalProperties": TOKENS,
+        "x-type": "text, or list of tokens; several by name",
+    },
+    _alternatives,
+    absent=(),
+)
+NODES = or_list(count(1, 100_000), "whole number")
+THREADS = or_list(count(1, 1024), "whole number")
+RANKS_PER_NODE = or_list(_count_or(CORES, 100_000, _ranks), f"whole number or `{CORES}`")
+ENVIRONMENTS = _lists(_VARIABLE, "environments")
+PARAMETERS = _lists(NAME, "parameters")
 
 
 def registered(names: Iterable[str]) -> Kind:

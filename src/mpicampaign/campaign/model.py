@@ -13,6 +13,7 @@ from typing import Any
 
 from mpicampaign.campaign import kinds
 from mpicampaign.campaign.kinds import CORES as CORES
+from mpicampaign.campaign.variants import defined_name
 from mpicampaign.errors import Problem
 from mpicampaign.expectation import LIMIT, Limit
 from mpicampaign.keys import (
@@ -21,6 +22,8 @@ from mpicampaign.keys import (
     FLOP_RATE,
     LINE,
     NAME,
+    Kind,
+    Values,
     choice,
     chosen,
     count,
@@ -140,12 +143,62 @@ class Mpi:
 MPI = entry(Mpi, "mpi", "MPI library")
 
 
+_PROGRAMS = mapping(None, kinds.PROGRAM_PATH)
+_ADDED = "Added to that of the system."
+_INSTEAD = "In place of that of the system."
+
+
+@dataclass(frozen=True, slots=True)
+class SystemMpi:
+    """One of several MPI libraries of a system: its name alone, or with what it needs there."""
+
+    mpi: str = key(NAME, "MPI library", "As for a system with one.", "openmpi5", required=True)
+    name: str = key(NAME, "Its name here", "Default: that of the library.", "openmpi-4.1")
+    launcher: str = key(kinds.registered([*_LAUNCHERS, *_OF_SCHEDULERS]), "Launcher", _INSTEAD, "srun")
+    prefix: str = key(kinds.PREFIX, "Folder of the MPI library", _INSTEAD, "wheel")
+    programs: dict[str, str] = key(
+        _PROGRAMS, "Programs of this library", _ADDED, {"IMB-MPI1": "/apps/imb-impi/IMB-MPI1"}
+    )
+    source: tuple[str, ...] = key(kinds.FILES, "Files to source", _ADDED, "/opt/intel/setvars.sh")
+    modules: tuple[str, ...] = key(kinds.MODULES, "Modules to load", _ADDED, "openmpi/5.0")
+    environment: dict[str, str] = key(
+        kinds.ENVIRONMENT, "Environment variables", _ADDED, {"OMPI_MCA_pml": "ucx"}
+    )
+    directives: tuple[str, ...] = key(
+        kinds.DIRECTIVES, "Extra scheduler directives", _ADDED, "--comment=impi"
+    )
+    launcher_options: tuple[str, ...] = key(
+        kinds.TOKENS, "Extra launcher options", _ADDED, "--mca pml ob1"
+    )
+    system: str = key(
+        NAME,
+        "System of an earlier file that it stands for",
+        "Its finished runs stay finished.",
+        "cluster-openmpi",
+    )
+    host_groups: dict[str, str] = key(
+        mapping(NAME, NAME),
+        "Host groups of that file",
+        "By their names here, where they differ.",
+        {"milan": "milan-openmpi"},
+    )
+
+
+SYSTEM_MPI = entry(
+    SystemMpi,
+    "system_mpi",
+    "MPI library of a system (`mpi: [{…}]`)",
+    **{"pattern": NAME.schema["pattern"], "x-message": NAME.schema["x-message"]},
+)
+
+
 @dataclass(frozen=True, slots=True)
 class System:
     """A cluster, cloud or machine under test.
 
     ``prefix``: the folder of the MPI library, with bin and lib; empty: modules or the PATH provide it.
-    ``prefix_name``: the prefix as the campaign file gives it, a path or wheel.
+    ``prefix_name``: the prefix as the campaign file gives it, a path or wheel. ``kept_as``: the name in
+    declarations, where it differs.
     """
 
     name: str
@@ -158,11 +211,22 @@ class System:
         required=True,
     )
     mpi: Mpi = key(
-        NAME,
-        "MPI library",
+        Kind(
+            {
+                "type": ["string", "array"],
+                "pattern": NAME.schema["pattern"],
+                "x-message": NAME.schema["x-message"],
+                "items": SYSTEM_MPI,
+                "minItems": 1,
+                "x-type": "name, or list of names and mappings",
+            },
+            Values.get,
+        ),
+        "MPI library, or several",
         "A built-in library, one of `mpis`, or `wheel`: that of the Python environment (Intel MPI on x86_64, "
-        "MPICH elsewhere).",
+        "MPICH elsewhere). Several are compared like placements; see below.",
         "openmpi5",
+        ["intelmpi", {"mpi": "openmpi5", "modules": "openmpi/5.0"}],
         required=True,
     )
     launcher: str = key(
@@ -179,7 +243,7 @@ class System:
         "/opt/openmpi-5",
     )
     programs: dict[str, str] = key(
-        mapping(None, kinds.PROGRAM_PATH),
+        _PROGRAMS,
         "Programs on this system",
         "Full paths by program name, before any provider.",
         {"IMB-MPI1": "/apps/imb/2021/IMB-MPI1"},
@@ -243,6 +307,7 @@ class System:
         default="on",
     )
     prefix_name: str = ""
+    kept_as: str = ""
 
     @property
     def local(self) -> bool:
@@ -254,8 +319,8 @@ SYSTEM = entry(
     System,
     "system",
     "System",
-    "A cluster, cloud or machine under test, with one MPI library. A campaign may name several; each is run "
-    "from a machine that belongs to it.",
+    "A cluster, cloud or machine under test, with one or several MPI libraries. A campaign may name several "
+    "systems; each is run from a machine that belongs to it.",
 )
 
 
@@ -263,7 +328,8 @@ SYSTEM = entry(
 class HostGroup:
     """Like hosts of a system, and how to request them from the scheduler.
 
-    ``requeue``: ``None`` leaves the choice to the scheduler.
+    ``requeue``: ``None`` leaves the choice to the scheduler. ``kept_as``: the name in declarations and
+    folders, where it differs.
     """
 
     name: str
@@ -352,11 +418,12 @@ class HostGroup:
         {"eth": {"transport": "tcp", "interface": "eth0"}},
         default={},
     )
+    kept_as: str = ""
 
     @property
     def keys(self) -> dict[str, Any]:
         """The keys of the campaign file with their values, for the scheduler."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
+        return {each.name: getattr(self, each.name) for each in fields(self) if each.name != "kept_as"}
 
 
 HOST_GROUP = entry(HostGroup, "host_group", "Host group")
@@ -364,16 +431,20 @@ HOST_GROUP = entry(HostGroup, "host_group", "Host group")
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """A mapping of ranks to nodes, sockets and cores, with the transport that the label claims."""
+    """A mapping of ranks to nodes, sockets and cores, with the transport that the label claims.
+
+    ``kept_as``: the name in declarations and folders, where it differs.
+    """
 
     name: str
-    nodes: int = key(count(1, 100000), "Nodes", "", 2, required=True)
+    nodes: int = key(kinds.NODES, "Nodes", "", 2, [2, 4, 8], required=True)
     ranks_per_node: int | str = key(
         kinds.RANKS_PER_NODE,
         "Ranks on each node",
         f"`{CORES}`: one rank on each physical core.",
         2,
         CORES,
+        [1, CORES],
         required=True,
     )
     transport: str = key(
@@ -401,13 +472,26 @@ class Placement:
     fabric: str = key(
         NAME, "Fabric", "Needed where a host group has several fabrics of the transport.", "roce"
     )
+    environment: dict[str, str] = key(
+        kinds.ENVIRONMENTS,
+        "Environment variables",
+        "Set in each job, after those of the system.",
+        {"UCX_TLS": ["rc", "ud"], "UCX_RNDV_THRESH": "8k"},
+        default={},
+    )
     launcher_options: tuple[str, ...] = key(
-        kinds.TOKENS, "Extra launcher options", "", "-cpu_bind=MAP_CPU:0,15", default=[]
+        kinds.OPTIONS,
+        "Extra launcher options",
+        "",
+        "-cpu_bind=MAP_CPU:0,15",
+        {"ob1": "--mca pml ob1", "ucx": "--mca pml ucx"},
+        default=[],
     )
     program_prefix: tuple[str, ...] = key(
         kinds.TOKENS, "Command before the program", "", "numactl --cpunodebind=0 --", default=[]
     )
     description: str = key(LINE, "Description", "", "two cores of one socket")
+    kept_as: str = ""
 
 
 PLACEMENT = entry(
@@ -415,7 +499,7 @@ PLACEMENT = entry(
     "placement",
     "Placement",
     "How ranks are mapped to nodes, sockets and cores, with a transport. It is a claim: each run records "
-    "evidence for or against it.",
+    "evidence for or against it. Each value of a list is a placement of its own: see Lists.",
 )
 
 
@@ -488,7 +572,10 @@ OWN_METRIC = entry(OwnMetric, "own_metric", "Metric of a program of one's own")
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A program with its parameters."""
+    """A program with its parameters.
+
+    ``kept_as``: the name in declarations and folders, where it differs.
+    """
 
     name: str
     suite: str = key(
@@ -518,8 +605,9 @@ class Benchmark:
     parameters: dict[str, str] = key(
         kinds.PARAMETERS,
         "Parameters",
-        "What the suite puts into the program's input file; see docs/applications.md.",
-        {"N": 44640, "NB": 180, "P": 2, "Q": 2},
+        "What the suite puts into the program's input file (docs/applications.md), and what replaces "
+        "{NAME} in the arguments. Each value of a list is a benchmark of its own: see Lists.",
+        {"N": [22320, 44640], "NB": 180, "P": 2, "Q": 2},
         default={},
     )
     inputs: tuple[str, ...] = key(
@@ -549,6 +637,7 @@ class Benchmark:
         "^ERROR",
     )
     ranks_minimum: int = key(count(1, 1000000), "Smallest number of ranks", "", 2, default=1)
+    kept_as: str = ""
 
 
 BENCHMARK = entry(Benchmark, "benchmark", "Benchmark")
@@ -557,6 +646,8 @@ BENCHMARK = entry(Benchmark, "benchmark", "Benchmark")
 @dataclass(frozen=True, slots=True)
 class MatrixEntry:
     """One block of the campaign: every host group × placement × benchmark named here is a case.
+
+    Variants of what is named here count, too: MPI libraries of a host group, values of lists.
 
     ``time_limit``: of one run, in seconds.
     """
@@ -567,6 +658,9 @@ class MatrixEntry:
     repeats: int = key(kinds.RUNS, "Repeats of each case", "Default: repeats of the campaign.", 10)
     time_limit: int = key(
         kinds.DURATION, "Time limit of one run", "Default: time_limit of the campaign.", "45 min"
+    )
+    mpis: tuple[str, ...] = key(
+        kinds.NAMES, "MPI libraries", "Default: all of each host group's system.", ["openmpi5"]
     )
 
 
@@ -765,6 +859,7 @@ class Campaign:
 
     def where(self, benchmark: str) -> Key:
         """The key path of a benchmark's definition; of its first name in the matrix if it is built in."""
+        benchmark = defined_name(benchmark)
         own = ("benchmarks", benchmark)
         if self.document.is_own(own):
             return own

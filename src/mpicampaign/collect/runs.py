@@ -96,7 +96,7 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
             continue
         declared = {OVERSUBSCRIBED: entry.oversubscribed} if entry.oversubscribed else {}
         for run in entry.runs:
-            path = campaign_folder / run_path(case, run.repeat, run.identity)
+            path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
             record = read_run(case, suite, RunFolder(path, run.repeat, run.order), rate)
             record = with_peak(record, entry.core_peak)
             busy, attributes = plan.busy_machine == RANKED, dict(entry.attributes)

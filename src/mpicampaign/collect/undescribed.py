@@ -6,12 +6,13 @@ import json
 from typing import TYPE_CHECKING
 
 from mpicampaign.collect.runs import evidence_in
+from mpicampaign.grouping import grouped
 from mpicampaign.identity import differences, run_path
 from mpicampaign.plan_file import case_of
 from mpicampaign.text import repeats_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from mpicampaign.plan_file import CaseEntry, PlanFile
@@ -32,9 +33,9 @@ def undescribed_lines(plan: PlanFile, folder: Path) -> list[str]:
 
 def undescribed(plan: PlanFile, folder: Path) -> dict[str, dict[str, list[int]]]:
     """The repeats of the results that are not in the plan, by what differs and by their case."""
-    cases = {entry.case: entry for entry in plan.cases}
+    cases = grouped(plan.cases, lambda entry: entry.kept)
     described = {
-        run_path(case, run.repeat, run.identity) for case, entry in cases.items() for run in entry.runs
+        run_path(entry.kept, run.repeat, run.identity) for entry in plan.cases for run in entry.runs
     }
     reasons: dict[str, dict[str, list[int]]] = {}
     for path in sorted(folder.glob("runs/*/*/*/r*-*/result/output.txt")):
@@ -46,7 +47,8 @@ def undescribed(plan: PlanFile, folder: Path) -> dict[str, dict[str, list[int]]]
     return reasons
 
 
-def _reason(claim: Mapping[str, str], cases: Mapping[Case, CaseEntry]) -> str:
+def _reason(claim: Mapping[str, str], cases: Mapping[Case, Sequence[CaseEntry]]) -> str:
+    """What differs from the case of its names; where lists make several of them, from the most alike."""
     try:
         declared = json.loads(claim["declared"])
         case = case_of(declared)
@@ -55,8 +57,11 @@ def _reason(claim: Mapping[str, str], cases: Mapping[Case, CaseEntry]) -> str:
     if case not in cases:
         return NO_CASE
     repeat = declared.pop("repeat", 0)
-    changed = differences(declared, cases[case].declared)
-    return "; ".join(changed) or f"repeat {repeat}: the campaign has {len(cases[case].runs)} repeats"
+    changed, repeats = min(
+        ((differences(declared, entry.declared), len(entry.runs)) for entry in cases[case]),
+        key=lambda found: len(found[0]),
+    )
+    return "; ".join(changed) or f"repeat {repeat}: the campaign has {repeats} repeats"
 
 
 def _named(of_cases: Mapping[str, list[int]]) -> str:

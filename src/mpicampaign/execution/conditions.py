@@ -42,13 +42,13 @@ class MachineWithResults(ThisMachine):
     """This machine, with what the results in the campaign's folder say."""
 
     @cached_property
-    def _results(self) -> dict[tuple[Case, int], _Result | None]:
+    def _results(self) -> dict[tuple[Case, int, str], _Result | None]:
         """Those that were asked for; None where there is none."""
         return {}
 
     def _result(self, case: Case, repeat: int, identity: str) -> _Result | None:
         """Each planning asks this of all results, so that evidence without any wait is not parsed."""
-        key = case, repeat
+        key = case, repeat, identity
         if key not in self._results:
             self._results[key] = _read_result(self.run_folder(case, repeat, identity))
         return self._results[key]
@@ -89,7 +89,7 @@ class MachineWithResults(ThisMachine):
     def _of(self, each: Repeated, made: int) -> list[_Result | None]:
         """The results of the planned repeats and of so many blocks."""
         numbers = range(1, each.planned + min(made, each.limit) + 1)
-        return [self._result(each.case, number, each.identity_of(number)) for number in numbers]
+        return [self._result(each.kept, number, each.identity_of(number)) for number in numbers]
 
     def _mixes(self, each: Repeated) -> bool:
         """Whether the least or the largest round trips of its runs are as far apart as two states are."""
@@ -101,7 +101,7 @@ class MachineWithResults(ThisMachine):
 
         def is_begun(number: int) -> bool:
             repeats = ((each, each.planned + number) for each in cases if number <= each.limit)
-            return any(self.begun(each.case, repeat, each.identity_of(repeat)) for each, repeat in repeats)
+            return any(self.begun(each.kept, repeat, each.identity_of(repeat)) for each, repeat in repeats)
 
         return next(number for number in count() if not is_begun(number + 1))
 
@@ -111,7 +111,7 @@ class MachineWithResults(ThisMachine):
             if result is None:
                 continue
             evidence = read_evidence(
-                evidence_text(self.run_folder(each.case, number, each.identity_of(number)))
+                evidence_text(self.run_folder(each.kept, number, each.identity_of(number)))
             )
             yield Record(
                 each.case,

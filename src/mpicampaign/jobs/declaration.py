@@ -36,7 +36,7 @@ _NO_PLACEMENT = Placement("", 0, 0, "")
 
 
 def declare(case: Case, job: Job, benchmark: Benchmark, inputs: Iterable[Input] = ()) -> dict[str, Any]:
-    """What the campaign declares of a case; keys at their defaults are left out."""
+    """What the campaign declares of a case, under the names that it is kept as; defaults are left out."""
     system, group, placement = job.system, job.group, job.placement
     fabric = None if placement.loopback else job.fabric
     declared = {
@@ -51,6 +51,7 @@ def declare(case: Case, job: Job, benchmark: Benchmark, inputs: Iterable[Input] 
         **_given(group, _NO_GROUP, _OF_GROUP, "host_group."),
         "host_group.cores": group.cores if placement.ranks_per_node == CORES else "",
         **_given(placement, _NO_PLACEMENT, _OF_PLACEMENT, "placement."),
+        "placement.environment": placement.environment or "",
         "fabric": fabric.name if fabric else "",
         "fabric.interface": fabric.interface if fabric else "",
         "fabric.device": fabric.device if fabric else "",

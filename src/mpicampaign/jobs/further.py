@@ -32,9 +32,14 @@ class Repeats(NamedTuple):
 
 
 class Repeated(NamedTuple):
-    """A case as the blocks for states see it; ``limit``: of its further repeats; ``identity_of`` a repeat."""
+    """A case as the blocks for states see it.
+
+    ``kept``: the names under which its runs are kept; ``limit``: of its further repeats; ``identity_of`` a
+    repeat.
+    """
 
     case: Case
+    kept: Case
     planned: int
     limit: int
     identity_of: Callable[[int], str]

@@ -118,8 +118,8 @@ def transport_settings(job: Job) -> dict[str, str]:
 
 
 def environment(job: Job) -> dict[str, str]:
-    """The variables that the job script exports, the system's own last."""
-    return transport_settings(job) | job.system.environment
+    """The variables that the job script exports: the system's own override, and then the placement's."""
+    return transport_settings(job) | job.system.environment | job.placement.environment
 
 
 def _launch(job: Job) -> Launch:

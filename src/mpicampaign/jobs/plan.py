@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mpicampaign import plan_file
 from mpicampaign.campaign.combinations import request_of
 from mpicampaign.campaign.model import CORES
+from mpicampaign.campaign.variants import defined_name, for_ranks
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.expectation import REPEAT_STAGES, UNTIL_KNOWN
 from mpicampaign.grouping import grouped
@@ -140,11 +141,12 @@ def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str 
         when ``wanted`` is not a system of the campaign.
     """
     if wanted:
-        if wanted not in campaign.systems:
-            known = ", ".join(campaign.systems)
-            raise UserError(Problem(f"no system {wanted!r}; known: {known}", campaign.file, key="systems"))
-        return (wanted,)
-    alone = len(campaign.systems) == 1
+        known = list(dict.fromkeys(map(defined_name, campaign.systems)))
+        if wanted not in known and wanted not in campaign.systems:
+            message = f"no system {wanted!r}; known: {', '.join(known)}"
+            raise UserError(Problem(message, campaign.file, key="systems"))
+        return tuple(name for name in campaign.systems if wanted in (name, defined_name(name)))
+    alone = len(set(map(defined_name, campaign.systems))) == 1
     return tuple(
         name
         for name, system in campaign.systems.items()
@@ -171,7 +173,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
             runs += of_case
     cases, runs, blocks = _with_blocks(campaign, cases, runs, machine)
     further = (run for run in runs if run.further)
-    begun = {run.case: run.repeat for run in further if machine.begun(run.case, run.repeat, run.identity)}
+    begun = {run.case: run.repeat for run in further if machine.begun(run.kept, run.repeat, run.identity)}
     ordered = _within_cap(_shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
     repeats = grouped(ordered, lambda run: run.case)
     until_known = any(entry.repeats == UNTIL_KNOWN for entry in campaign.matrix)
@@ -197,6 +199,7 @@ def _with_blocks(
         [
             Repeated(
                 each.case,
+                each.kept,
                 each.repeats,
                 limit_in_states(campaign, each.repeats),
                 _Identities(each.declared).__getitem__,
@@ -228,6 +231,17 @@ def _with_blocks(
     return extended, [*runs, *more], max(blocks.values(), default=0)
 
 
+def kept_names(campaign: Campaign, case: Case) -> Case:
+    """The names under which the runs of a case are kept."""
+    kept = (
+        campaign.systems[case.system],
+        campaign.host_groups[case.host_group],
+        campaign.placements[case.placement],
+        campaign.benchmarks[case.benchmark],
+    )
+    return Case(*(each.kept_as or each.name for each in kept))
+
+
 def cases_of(campaign: Campaign, entry: MatrixEntry) -> list[Case]:
     """The cases of a block of the matrix."""
     return [
@@ -242,10 +256,12 @@ def _plan_case(
     campaign: Campaign, entry: MatrixEntry, case: Case, systems: Collection[str], machine: Machine
 ) -> tuple[PlannedCase, list[Run]]:
     """A case, and its runs if this machine can make them."""
-    benchmark, job = campaign.benchmarks[case.benchmark], _job(campaign, case, machine)
+    job = _job(campaign, case, machine)
+    benchmark = for_ranks(campaign.benchmarks[case.benchmark], job.placement, job.ranks_per_node)
     request = _request(benchmark, job, entry.time_limit)
     inputs = inputs_of(benchmark, request)
-    declared = declare(case, job, benchmark, inputs)
+    kept = kept_names(campaign, case)
+    declared = declare(kept, job, benchmark, inputs)
     identities = _Identities(declared)
     suite = SUITES[benchmark.suite]
     here = case.system in systems
@@ -254,7 +270,7 @@ def _plan_case(
     not_available = (suite.lacks(request) or mpi.not_available or program.not_available) if here else ""
     made_only = campaign.busy_machine == RANKED or bool(not_available)
     first = entry.repeats or REPEAT_STAGES[0]
-    count = _repeats(campaign, entry, case, identities, machine, made_only)
+    count = _repeats(campaign, entry, kept, benchmark.suite, identities, machine, made_only)
     planned = PlannedCase(
         case,
         benchmark.suite,
@@ -265,6 +281,7 @@ def _plan_case(
         tuple(RunEntry(each, identities[each], further=each > first) for each in range(1, count.all + 1)),
         _oversubscribed(job),
         job.group.attributes,
+        kept_as=kept if kept != case else None,
         absent=program.not_available,
         disturbed=count.disturbed,
         warnings=tuple(suite.warns(request)),
@@ -281,6 +298,7 @@ def _plan_case(
             further=run.further,
             campaign=campaign.name,
             case=case,
+            kept=kept,
             job=job,
             benchmark=benchmark,
             time_limit=entry.time_limit,
@@ -312,7 +330,8 @@ def _request(benchmark: Benchmark, job: Job, time_limit: int) -> Request:
 def _repeats(
     campaign: Campaign,
     entry: MatrixEntry,
-    case: Case,
+    kept: Case,
+    suite: str,
     identities: _Identities,
     machine: Machine,
     made_only: bool,
@@ -320,7 +339,7 @@ def _repeats(
     """How many repeats of a case are due, by the results so far."""
 
     def condition_of(number: int) -> str:
-        return machine.condition_of(case, number, identities[number])
+        return machine.condition_of(kept, number, identities[number])
 
     def repeats_for(planned: int) -> Repeats:
         return repeats_of(planned, limit_of(campaign, planned), condition_of, made_only)
@@ -328,8 +347,7 @@ def _repeats(
     def is_known(repeats: Repeats) -> bool | None:
         numbers = range(1, repeats.all + 1)
         named = [identities[number] for number in numbers]
-        suite = campaign.benchmarks[case.benchmark].suite
-        return machine.is_known(case, suite, named) if all(map(condition_of, numbers)) else None
+        return machine.is_known(kept, suite, named) if all(map(condition_of, numbers)) else None
 
     if entry.repeats == UNTIL_KNOWN:
         return until_known(repeats_for, is_known)

@@ -322,7 +322,7 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
     ``scripts``: the checksums of all scripts rendered for the run so far; jobs in the queue may have an
     earlier one.
     """
-    job, placement, case = run.job, run.job.placement, run.case
+    job, placement, case = run.job, run.job.placement, run.kept
     claims = {
         "campaign": run.campaign,
         "system": case.system,

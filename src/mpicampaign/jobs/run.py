@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 class Run(plan_file.RunEntry):
     """One repeat of a case: one job script, one job, one raw output. ``order`` is its place in the plan.
 
-    ``identity`` is made from ``declared``. ``program_sha256`` and ``libraries`` (build-ids) are those that
+    ``kept``: the names in its folder and its claim. ``identity`` is made from ``declared``. ``program_sha256`` and ``libraries`` (build-ids) are those that
     this machine sees now, or empty. ``campaign_folder``: below it are the files of all runs. ``token``: of
     that folder, in the name of the job.
     """
@@ -28,6 +28,7 @@ class Run(plan_file.RunEntry):
     order: int = 0
     campaign: str
     case: Case
+    kept: Case
     job: Job
     benchmark: Benchmark
     time_limit: int
@@ -54,11 +55,11 @@ class Run(plan_file.RunEntry):
     @property
     def job_name(self) -> str:
         """The unique name of its job in the queue."""
-        return job_name(self.case.benchmark, self.identity, self.token)
+        return job_name(self.kept.benchmark, self.identity, self.token)
 
     @property
     def folder(self) -> Path:
-        return self.campaign_folder / run_path(self.case, self.repeat, self.identity)
+        return self.campaign_folder / run_path(self.kept, self.repeat, self.identity)
 
     @property
     def path(self) -> Path:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.campaign.variants import defined_name
 from mpicampaign.jobs.elf import build_id
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine, wrong_mpi
 from mpicampaign.places import shipped, working_folder
@@ -158,7 +159,7 @@ def first_build_folder(system: System) -> Path:
     """The build folder as known without calling the compiler wrapper."""
     wrapper = compiler_wrapper(system)
     key = _build_key(system.mpi.name, system.prefix, system.modules, system.source, wrapper)
-    return working_folder() / "build" / system.name / key
+    return working_folder() / "build" / defined_name(system.name) / key
 
 
 def compiler_mark(first: Path) -> Path:
@@ -208,7 +209,7 @@ def source_build_folder(system: System, benchmark: Benchmark) -> Path:
         hashlib.sha256(wrapper).hexdigest(),
         sorted(system.environment.items()),
     )
-    return working_folder() / "build" / system.name / f"source-{_key(source)}-{_key(others)}"
+    return working_folder() / "build" / defined_name(system.name) / f"source-{_key(source)}-{_key(others)}"
 
 
 def _key(inputs: object) -> str:

@@ -1,0 +1,136 @@
+"""Variants: what a list in a definition makes of it, one for each of its values.
+
+A placement with ``nodes: [2, 4]`` is two: the first value keeps the name, the others state theirs (``IBV`` and
+``IBV nodes=4``). Declarations and folders have the name alone beside the value itself, so that no run depends
+on what else the list has, or on its order. A system with several MPI libraries is one for each of them
+(``cluster with openmpi5``), and so are its host groups.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from mpicampaign.records import WITH
+from mpicampaign.suites import SUITES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from mpicampaign.campaign.model import Benchmark, Campaign, Placement
+
+    Item = TypeVar("Item", Benchmark, Placement)
+
+# Keys that take a list: of numbers, and mappings of texts.
+NUMBERS = ("nodes", "ranks_per_node", "threads")
+MAPPINGS = ("environment", "parameters")
+_OPTIONS = "launcher_options"  # by name
+
+
+class Axis(NamedTuple):
+    """A key with a list: its name, and the values with their texts. ``inner``: the key of a mapping."""
+
+    field: str
+    inner: str
+    values: tuple[tuple[str, Any], ...]
+
+    @property
+    def name(self) -> str:
+        return self.inner or self.field
+
+    def changed(self, item: Any, value: Any) -> Any:
+        """The item with one value in place of the list."""
+        if self.inner:
+            value = getattr(item, self.field) | {self.inner: value}
+        return replace(item, **{self.field: value})
+
+
+def defined_name(name: str) -> str:
+    """The name in the campaign file of a variant's definition; names there have no spaces."""
+    return name.partition(" ")[0]
+
+
+def named(known: Iterable[str], name: str) -> list[str]:
+    """The variants of a name, or the name itself."""
+    return [each for each in known if defined_name(each) == name]
+
+
+def variants(item: Item) -> list[Item]:
+    """The variants of a placement or benchmark; itself, where it has no list."""
+    found = axes(item)
+    return [_variant(item, found, places) for places in product(*(range(len(axis.values)) for axis in found))]
+
+
+def axes(item: Any) -> list[Axis]:
+    """The lists of a placement or benchmark, in the order of its keys."""
+    found = []
+    for name in item.__dataclass_fields__:
+        value = getattr(item, name)
+        if name in NUMBERS and isinstance(value, tuple):
+            found.append(Axis(name, "", tuple((f"{name}={each}", each) for each in value)))
+        elif name in MAPPINGS:
+            found += _inner(name, value)
+        elif name == _OPTIONS and isinstance(value, dict):
+            found.append(Axis(name, "", tuple(value.items())))
+    return found
+
+
+def _inner(field: str, mapping: Mapping[str, Any]) -> list[Axis]:
+    lists = ((key, value) for key, value in mapping.items() if isinstance(value, tuple))
+    return [Axis(field, key, tuple((f"{key}={each}", each) for each in value)) for key, value in lists]
+
+
+def _variant(item: Item, found: list[Axis], places: tuple[int, ...]) -> Item:
+    made, texts = item, [item.name]
+    for axis, place in zip(found, places, strict=True):
+        text, value = axis.values[place]
+        made = axis.changed(made, value)
+        texts += [text] if place else []
+    name = " ".join(texts)
+    return replace(made, name=name, kept_as=item.name if name != item.name else "")
+
+
+def by_name(items: Iterable[Item]) -> dict[str, Item]:
+    """All variants of placements or benchmarks by their names."""
+    return {each.name: each for item in items for each in variants(item)}
+
+
+def groups_of(campaign: Campaign, name: str, libraries: Iterable[str] = ()) -> list[str]:
+    """The variants of a host group with some MPI libraries; with all, where none are named."""
+    found = named(campaign.host_groups, name)
+    wanted = set(libraries)
+    return [each for each in found if not wanted or library_of(campaign, each) in wanted]
+
+
+def library_of(campaign: Campaign, group: str) -> str:
+    """The name of a host group's MPI library in the campaign file."""
+    system = campaign.systems.get(campaign.host_groups[group].system)
+    return group.partition(WITH)[2] or (system.mpi.name if system else "")
+
+
+def filled(benchmark: Benchmark) -> Benchmark:
+    """With parameters in its arguments that the suite does not put into an input file."""
+    suite = SUITES.get(benchmark.suite)
+    own = {name: value for name, value in benchmark.parameters.items() if suite and name not in suite.parameters}
+    used = {name for name in own if any(f"{{{name}}}" in each for each in benchmark.arguments)}
+    if not used:
+        return benchmark
+    rest = {name: value for name, value in benchmark.parameters.items() if name not in used}
+    arguments = tuple(_filled(each, own) for each in benchmark.arguments)
+    return replace(benchmark, arguments=arguments, parameters=rest)
+
+
+def _filled(text: str, values: Mapping[str, str]) -> str:
+    """The text with {NAME} replaced, each once: what is put in is not read again."""
+    return re.sub(r"\{([^{}]*)\}", lambda found: values.get(found[1], found[0]), text)
+
+
+def for_ranks(benchmark: Benchmark, placement: Placement, ranks_per_node: int) -> Benchmark:
+    """With the numbers of nodes and ranks of a placement in its arguments."""
+    numbers = {"nodes": placement.nodes, "ranks_per_node": ranks_per_node}
+    numbers |= {"ranks": placement.nodes * ranks_per_node}
+    texts = {name: str(number) for name, number in numbers.items()}
+    arguments = tuple(_filled(each, texts) for each in benchmark.arguments)
+    return benchmark if arguments == benchmark.arguments else replace(benchmark, arguments=arguments)
