@@ -20,7 +20,8 @@ _SPAN = re.compile(r"([0-9]{1,6})(?:-([0-9]{1,6}))?", re.ASCII)
 class RunSelection:
     """Names of runs, in any letter case; where a field is empty, all are selected.
 
-    A host group is named alone or as SYSTEM/HOST_GROUP. ``repeats``: spans, both ends included.
+    A host group is named alone or as SYSTEM/HOST_GROUP, with or without one of several MPI libraries; a
+    placement or benchmark with a list as a whole or with a value. ``repeats``: spans, both ends included.
     """
 
     placements: tuple[str, ...] = ()
@@ -101,10 +102,23 @@ class RunSelection:
 
 ALL_RUNS = RunSelection()
 _OPTIONS: Mapping[str, tuple[str, Callable[[Case], tuple[str, ...]]]] = {
-    "--placement": ("placements", lambda case: (case.placement,)),
-    "--benchmark": ("benchmarks", lambda case: (case.benchmark,)),
-    "--host-group": ("host_groups", lambda case: (case.host_group, f"{case.system}/{case.host_group}")),
+    "--placement": ("placements", lambda case: _with_definition(case.placement)),
+    "--benchmark": ("benchmarks", lambda case: _with_definition(case.benchmark)),
+    "--host-group": ("host_groups", lambda case: _host_groups(case)),
 }
+
+
+def _with_definition(name: str) -> tuple[str, ...]:
+    """The name, and that of the definition whose variant it is: ``IBV`` has ``IBV nodes=4``."""
+    return name, name.partition(" ")[0]
+
+
+def _host_groups(case: Case) -> tuple[str, ...]:
+    """With whichever MPI library, too; alone and as SYSTEM/HOST_GROUP."""
+    machine, group = case.machine
+    return case.host_group, group, f"{machine}/{group}", f"{machine}/{case.host_group}"
+
+
 # Keys of Snakemake's configuration.
 KEYS = ("placement", "benchmark", "host_group", "repeat")
 

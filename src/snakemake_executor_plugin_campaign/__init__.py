@@ -154,7 +154,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
         """
         disturbed = False
         try:
-            record = read_run(run.case, run.benchmark.suite, RunFolder(run.folder, run.repeat))
+            record = read_run(run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat))
             if record.status == FAILED and run.output.exists():
                 set_aside(run)  # its exit status was 0, but its output says nothing
             self._progress.finished(run.label, record, status, problem)

@@ -92,9 +92,7 @@ def check_matrix(campaign: Campaign, notes: Notes) -> None:
         _check_pair(pair)
 
 
-def _with_libraries(
-    campaign: Campaign, index: int, groups: dict[str, Key], notes: Notes
-) -> dict[str, Key]:
+def _with_libraries(campaign: Campaign, index: int, groups: dict[str, Key], notes: Notes) -> dict[str, Key]:
     """The host groups with the MPI libraries that the entry names; a library that none has is noted."""
     items = notes.document.items(("matrix", index, "mpis"))
     if not items:

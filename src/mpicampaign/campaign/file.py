@@ -269,11 +269,11 @@ def _with_library(system: System, item: SystemMpi) -> System:
         kept_as=item.system or system.name,
         programs=system.programs | item.programs,
         environment=system.environment | item.environment,
-        **{each: (*getattr(system, each), *getattr(item, each)) for each in _JOINED},
+        source=(*system.source, *item.source),
+        modules=(*system.modules, *item.modules),
+        directives=(*system.directives, *item.directives),
+        launcher_options=(*system.launcher_options, *item.launcher_options),
     )
-
-
-_JOINED = ("source", "modules", "directives", "launcher_options")
 
 
 def _with_libraries(
@@ -326,9 +326,10 @@ def _wheel_prefix(mpi: str) -> str:
 def _completed(entry: MatrixEntry, campaign: Campaign) -> MatrixEntry:
     """With all variants of what it names, and the campaign's repeats and time limit where it gives none."""
     repeats = entry.repeats if entry.repeats is not None else campaign.repeats
+    groups = (each for name in entry.host_groups for each in groups_of(campaign, name, entry.mpis))
     return replace(
         entry,
-        host_groups=tuple(each for name in entry.host_groups for each in groups_of(campaign, name, entry.mpis)),
+        host_groups=tuple(groups),
         placements=tuple(each for name in entry.placements for each in named(campaign.placements, name)),
         benchmarks=tuple(each for name in entry.benchmarks for each in named(campaign.benchmarks, name)),
         repeats=repeats,

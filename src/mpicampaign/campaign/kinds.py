@@ -171,8 +171,6 @@ def _ranks(values: Values, key: Key) -> int | str:
     return number if isinstance(number, str) else int(number)
 
 
-
-
 # ---- lists: each value makes a variant of the placement or benchmark (mpicampaign.campaign.variants)
 
 

@@ -167,9 +167,7 @@ class SystemMpi:
     directives: tuple[str, ...] = key(
         kinds.DIRECTIVES, "Extra scheduler directives", _ADDED, "--comment=impi"
     )
-    launcher_options: tuple[str, ...] = key(
-        kinds.TOKENS, "Extra launcher options", _ADDED, "--mca pml ob1"
-    )
+    launcher_options: tuple[str, ...] = key(kinds.TOKENS, "Extra launcher options", _ADDED, "--mca pml ob1")
     system: str = key(
         NAME,
         "System of an earlier file that it stands for",

@@ -1,9 +1,9 @@
 """Variants: what a list in a definition makes of it, one for each of its values.
 
-A placement with ``nodes: [2, 4]`` is two: the first value keeps the name, the others state theirs (``IBV`` and
-``IBV nodes=4``). Declarations and folders have the name alone beside the value itself, so that no run depends
-on what else the list has, or on its order. A system with several MPI libraries is one for each of them
-(``cluster with openmpi5``), and so are its host groups.
+A placement with ``nodes: [2, 4]`` is two: the first value keeps the name, the others state theirs (``IBV``
+and ``IBV nodes=4``). Declarations and folders have the name alone beside the value itself, so that no run
+depends on what else the list has, or on its order. A system with several MPI libraries is one for each of
+them (``cluster with openmpi5``), and so are its host groups.
 """
 
 from __future__ import annotations
@@ -113,7 +113,9 @@ def library_of(campaign: Campaign, group: str) -> str:
 def filled(benchmark: Benchmark) -> Benchmark:
     """With parameters in its arguments that the suite does not put into an input file."""
     suite = SUITES.get(benchmark.suite)
-    own = {name: value for name, value in benchmark.parameters.items() if suite and name not in suite.parameters}
+    own = {
+        name: value for name, value in benchmark.parameters.items() if suite and name not in suite.parameters
+    }
     used = {name for name in own if any(f"{{{name}}}" in each for each in benchmark.arguments)}
     if not used:
         return benchmark

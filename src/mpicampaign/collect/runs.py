@@ -97,7 +97,8 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
         declared = {OVERSUBSCRIBED: entry.oversubscribed} if entry.oversubscribed else {}
         for run in entry.runs:
             path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
-            record = read_run(case, suite, RunFolder(path, run.repeat, run.order), rate)
+            record = read_run(entry.kept, suite, RunFolder(path, run.repeat, run.order), rate)
+            record = replace(record, case=case)
             record = with_peak(record, entry.core_peak)
             busy, attributes = plan.busy_machine == RANKED, dict(entry.attributes)
             record = replace(record, ranks_busy=busy, further=run.further, attributes=attributes)

@@ -34,9 +34,7 @@ def undescribed_lines(plan: PlanFile, folder: Path) -> list[str]:
 def undescribed(plan: PlanFile, folder: Path) -> dict[str, dict[str, list[int]]]:
     """The repeats of the results that are not in the plan, by what differs and by their case."""
     cases = grouped(plan.cases, lambda entry: entry.kept)
-    described = {
-        run_path(entry.kept, run.repeat, run.identity) for entry in plan.cases for run in entry.runs
-    }
+    described = {run_path(entry.kept, run.repeat, run.identity) for entry in plan.cases for run in entry.runs}
     reasons: dict[str, dict[str, list[int]]] = {}
     for path in sorted(folder.glob("runs/*/*/*/r*-*/result/output.txt")):
         run = path.parents[1].relative_to(folder)

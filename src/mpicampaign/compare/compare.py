@@ -25,7 +25,7 @@ from mpicampaign.compare.metrics import (
     read_fraction,
 )
 from mpicampaign.compare.monotony import with_monotony
-from mpicampaign.compare.ranking import rank_host_groups, rank_placements
+from mpicampaign.compare.ranking import rank_host_groups, rank_libraries, rank_placements
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.run_notes import run_notes, value_notes
 from mpicampaign.compare.states import find_states, states_apart
@@ -90,8 +90,11 @@ def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[i
         of_case = sorted(of_case, key=lambda record: record.repeat)
         rows += [_row(case, label, ranks, of_case, metrics) for ranks in _ranks(label, of_case)]
     rows = with_monotony(rows, suite)
-    rankings = (*rank_placements(rows, metrics), *rank_host_groups(rows, metrics))
-    return Table(benchmark, label, suite, metrics, tuple(rows), rankings)
+    rankings = [each for rank in _RANKINGS for each in rank(rows, metrics)]
+    return Table(benchmark, label, suite, metrics, tuple(rows), tuple(rankings))
+
+
+_RANKINGS = (rank_placements, rank_host_groups, rank_libraries)
 
 
 def _is_bounded(label: str, runs: Iterable[Record]) -> bool:

@@ -15,6 +15,7 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.ranking import PLACEMENTS, rank_placements
+from mpicampaign.grouping import grouped
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -64,7 +65,8 @@ class StatedRanking:
     least by their medians. ``scopes``: those with every placement of the order. ``whole``: those of them that
     support it. ``rare``: placements in no statement, because too few scopes have them; ``lacking``: how many
     scopes have some placements of the order, but not all. ``mixed``: placements left out because their
-    repeats have several modes in most host groups. ``in_turn``: whether any lead is not tested.
+    repeats have several modes in most host groups. ``in_turn``: whether any lead is not tested. ``library``:
+    the MPI library of all scopes, where their systems have several.
     """
 
     metric: Metric
@@ -78,6 +80,7 @@ class StatedRanking:
     lacking: int
     mixed: tuple[Mixed, ...] = ()
     in_turn: bool = False
+    library: str = ""
 
     @property
     def tells(self) -> bool:
@@ -111,12 +114,10 @@ def _mixed(rows: Sequence[Row]) -> dict[str, Mixed]:
 
 
 def state(rankings: Iterable[Ranking]) -> tuple[StatedRanking, ...]:
-    """The statements for each metric and number of ranks of those rankings of placements that are judged."""
-    groups: dict[tuple[Metric, int | None], list[Ranking]] = {}
-    for ranking in rankings:
-        if ranking.kind == PLACEMENTS and ranking.judged:
-            groups.setdefault((ranking.metric, ranking.ranks), []).append(ranking)
-    return tuple(stated for (metric, _), members in groups.items() for stated in _of_metric(metric, members))
+    """The statements on each metric, number of ranks and MPI library, of judged rankings of placements."""
+    judged = (ranking for ranking in rankings if ranking.kind == PLACEMENTS and ranking.judged)
+    groups = grouped(judged, lambda ranking: (ranking.metric, ranking.ranks, ranking.library))
+    return tuple(stated for key, members in groups.items() for stated in _of_metric(key[0], members))
 
 
 def _of_metric(metric: Metric, rankings: Sequence[Ranking]) -> list[StatedRanking]:
@@ -140,7 +141,8 @@ def _stated(metric: Metric, names: frozenset[str], rankings: Sequence[Ranking]) 
     lacking = sum(1 < len(names.intersection(_judged(ranking))) < len(names) for ranking in rankings)
     in_turn = any(pair.in_turn for of in pairs.values() for both, pair in of.items() if both <= names)
     counts = tuple(pairs), whole, (), lacking
-    return StatedRanking(metric, rankings[0].ranks, order, steps, against, *counts, in_turn=in_turn)
+    library, ranks = rankings[0].library, rankings[0].ranks
+    return StatedRanking(metric, ranks, order, steps, against, *counts, in_turn=in_turn, library=library)
 
 
 def _forms(rankings: Sequence[Ranking]) -> list[frozenset[str]]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.in_turn import any_in_turn
 from mpicampaign.grouping import grouped
+from mpicampaign.records import WITH
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.exchange import Exchange, Stratum, exchange
 from mpicampaign.statistics.medians import median
@@ -247,7 +248,8 @@ def _measured(table: Table, metric: Metric) -> Iterator[_Value]:
     for row in table.rows:
         summary = row.cell(metric).summary
         if row.ranked and summary and summary.median > 0 and not row.has_modes_in(metric):
-            place = row.case.system, row.case.host_group, row.case.placement, row.ranks
+            placement = WITH.join(filter(None, (row.case.placement, row.case.library)))
+            place = *row.case.machine, placement, row.ranks
             yield _Value("", *place, summary.median, row)
 
 

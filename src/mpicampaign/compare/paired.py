@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.in_turn import any_in_turn
 from mpicampaign.compare.metrics import curve
-from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, TIE
+from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, PLACEMENTS, TIE
 from mpicampaign.grouping import grouped
 from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.statistics.medians import median
@@ -92,17 +92,28 @@ class _Curve(NamedTuple):
 
 
 def paired(comparison: Comparison) -> list[Paired]:
-    """All pairs of few repeats with three settings or more: of placements, then of host groups."""
+    """All pairs of few repeats with three settings or more: of placements, host groups, MPI libraries."""
     rows = [(table, row) for table in comparison.tables if not table.is_baseline for row in table.rows]
     few = [(table, row) for table, row in rows if row.ranked and row.counted < FEWEST]
+    of_libraries = [(table, row) for table, row in few if row.case.library]
     return [
         *_pairs(PLACEMENTS, few, name=_placement, place=comparison.place),
-        *_pairs(HOST_GROUPS, few, name=comparison.place, place=_placement),
+        *_pairs(HOST_GROUPS, few, name=comparison.machine, place=_placement_and_library),
+        *_pairs(
+            LIBRARIES,
+            of_libraries,
+            name=lambda row: visible(row.case.library),
+            place=lambda row: f"{comparison.machine(row)} {_placement(row)}",
+        ),
     ]
 
 
 def _placement(row: Row) -> str:
     return visible(row.case.placement)
+
+
+def _placement_and_library(row: Row) -> str:
+    return visible(", ".join(filter(None, (row.case.placement, row.case.library))))
 
 
 def _pairs(

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 PLACEMENTS = "placements"
 HOST_GROUPS = "host groups"
+LIBRARIES = "MPI libraries"
+ONE = {PLACEMENTS: "placement", HOST_GROUPS: "host group", LIBRARIES: "MPI library"}
 TIE = 0.01  # a smaller lead is none
 
 
@@ -148,6 +150,11 @@ class Ranking:
     ranks: int | None = None
 
     @property
+    def library(self) -> str:
+        """The MPI library of all, where their systems have several."""
+        return self.contestants[0].row.case.library if self.kind != LIBRARIES else ""
+
+    @property
     def judged(self) -> bool:
         """Whether any pair has repeats enough, or there is nothing to compare."""
         return not self.pairs or any(pair.judged for pair in self.pairs)
@@ -199,18 +206,42 @@ def rank_placements(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Ran
 
 
 def rank_host_groups(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Ranking, ...]:
-    """The host groups compared in each placement; empty if there is only one host group."""
-    place = _place(rows)
-    if len({place(row) for row in rows}) < 2:
+    """The host groups compared in each placement, and with each MPI library where their systems have several.
+
+    Empty if there is only one host group.
+    """
+    if len({row.case.machine for row in rows}) < 2:
         return ()
-    return _rank(HOST_GROUPS, rows, metrics, scope=lambda row: row.case.placement, name=place)
+
+    def scope(row: Row) -> str:
+        return ", ".join(filter(None, (row.case.placement, row.case.library)))
+
+    return _rank(HOST_GROUPS, rows, metrics, scope=scope, name=_machine(rows))
+
+
+def rank_libraries(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Ranking, ...]:
+    """The MPI libraries of each system compared in each placement; empty if none has several."""
+    machine = _machine(rows)
+    several = [row for row in rows if row.case.library]
+
+    def scope(row: Row) -> str:
+        return f"{machine(row)} {row.case.placement}"
+
+    return _rank(LIBRARIES, several, metrics, scope=scope, name=lambda row: row.case.library)
 
 
 def _place(rows: Sequence[Row]) -> Callable[[Row], str]:
-    """How host groups are named: with their system where there are several."""
-    if len({row.case.system for row in rows}) > 1:
-        return lambda row: f"{row.case.system}/{row.case.host_group}"
+    """How host groups are named: with their system where there are several, and with their MPI library."""
+    if len({row.case.machine[0] for row in rows}) > 1:
+        return lambda row: f"{row.case.machine[0]}/{row.case.host_group}"
     return lambda row: row.case.host_group
+
+
+def _machine(rows: Sequence[Row]) -> Callable[[Row], str]:
+    """How they are named without the library."""
+    if len({row.case.machine[0] for row in rows}) > 1:
+        return lambda row: "/".join(row.case.machine)
+    return lambda row: row.case.machine[1]
 
 
 def _rank(
@@ -266,14 +297,14 @@ def _ranking(
 
 
 def _leaders(ranking: Ranking) -> tuple[str, ...]:
-    """Placements that the best does not clearly lead; host groups that may be the best, or are within 1 %.
+    """Those that the best does not clearly lead; host groups that may be the best, or are within 1 %.
 
     Host groups of which some are not tested are treated as placements.
     """
     judged = [one for one in ranking.contestants if one.judged]
     if not judged:
         return ()
-    if ranking.kind == PLACEMENTS or ranking.in_turn:
+    if ranking.kind != HOST_GROUPS or ranking.in_turn:
         behind = {pair.worse.name for pair in ranking.pairs_of_best if pair.clear}
     else:
         kept = may_be_best([one.cell.values for one in judged], ranking.metric.lower_is_better)

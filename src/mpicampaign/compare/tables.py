@@ -11,6 +11,7 @@ from mpicampaign.compare.metrics import Metric, useful_bandwidth
 from mpicampaign.compare.ranking import Ranking
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.states import NO_STATES, States
+from mpicampaign.records import WITH
 from mpicampaign.suites import is_baseline
 from mpicampaign.text import visible
 
@@ -89,6 +90,11 @@ class Comparison:
     by: str = ""  # the attribute of host groups by which rows are grouped
 
     @property
+    def several(self) -> bool:
+        """Whether there is more than one system, with whichever MPI libraries."""
+        return len({name.partition(WITH)[0] for name in self.systems}) > 1
+
+    @property
     def rankings(self) -> tuple[tuple[Table, Ranking], ...]:
         """The rankings of all tables."""
         return tuple((table, ranking) for table in self.tables for ranking in table.rankings)
@@ -109,9 +115,16 @@ class Comparison:
         return tuple((table, stated) for table in self.tables for stated in table.stated_rankings)
 
     def place(self, row: Row) -> str:
-        """The row's host group; with its system where there are several, and the value it is grouped by."""
-        case, level = row.case, row.attributes.get(self.by)
-        name = f"{case.system}/{case.host_group}" if len(self.systems) > 1 else case.host_group
+        """The row's host group and MPI library: with its system and the value it is grouped by, as needed."""
+        return self._named(row, row.case.host_group)
+
+    def machine(self, row: Row) -> str:
+        """The same without the library."""
+        return self._named(row, row.case.machine[1])
+
+    def _named(self, row: Row, name: str) -> str:
+        level = row.attributes.get(self.by)
+        name = f"{row.case.machine[0]}/{name}" if self.several else name
         return visible(f"{name} ({level})" if level else name)
 
     @property

@@ -198,7 +198,7 @@ def _state_of_result(run: Run, before: OutputsRead) -> RunStatus:
 
 
 def _state_as_read(run: Run, queued: QueuedJob | None) -> RunStatus:
-    record = read_run(run.case, run.benchmark.suite, RunFolder(run.folder, run.repeat))
+    record = read_run(run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat))
     if record.status == OK:
         return RunStatus(run, FINISHED, record.job_id, "")
     if record.status == MISSING:

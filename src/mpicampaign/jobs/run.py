@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 class Run(plan_file.RunEntry):
     """One repeat of a case: one job script, one job, one raw output. ``order`` is its place in the plan.
 
-    ``kept``: the names in its folder and its claim. ``identity`` is made from ``declared``. ``program_sha256`` and ``libraries`` (build-ids) are those that
-    this machine sees now, or empty. ``campaign_folder``: below it are the files of all runs. ``token``: of
-    that folder, in the name of the job.
+    ``kept``: the names in its folder and its claim. ``identity`` is made from ``declared``.
+    ``program_sha256`` and ``libraries`` (build-ids) are those that this machine sees now, or empty.
+    ``campaign_folder``: below it are the files of all runs. ``token``: of that folder, in the name of the
+    job.
     """
 
     order: int = 0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.paired import paired
-from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS, best_first
+from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, ONE, PLACEMENTS, best_first
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
 from mpicampaign.show.cells import MetricCell, name_among
@@ -20,7 +20,7 @@ from mpicampaign.show.rankings import (
     MANY,
     ON,
     SHOWN,
-    best_host_group,
+    best_in_placement,
     best_of,
     best_placement,
     disturbed_contestants,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from mpicampaign.show.view import View
 
 ALONE = "nothing to compare"
+_OTHERS = (HOST_GROUPS, LIBRARIES)  # compared in each placement
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,9 +129,8 @@ def _answer(
 ) -> Answer:
     """``key``: the metric, and the number of ranks. Without rankings, all runs were disturbed."""
     metric, ranks = key
-    placements, host_groups = (
-        [ranking for ranking in rankings if ranking.kind == kind] for kind in (PLACEMENTS, HOST_GROUPS)
-    )
+    placements = [ranking for ranking in rankings if ranking.kind == PLACEMENTS]
+    others = [ranking for kind in _OTHERS for ranking in rankings if ranking.kind == kind]
     quiet = _candidates(comparison, table, rankings, view) if rankings else ()
     disturbed = disturbed_contestants(comparison, table, metric, ranks)
     stated = [one for one in table.stated_rankings if (one.metric, one.ranks) == key]
@@ -147,7 +147,7 @@ def _answer(
         outcome(rankings) if len(quiet) > 1 else BUSY if disturbed else ALONE,
         (*said, *disturbed_sentences(disturbed, view)),
         (
-            *(best_host_group(ranking, view) for ranking in host_groups if ranking.pairs),
+            *(best_in_placement(ranking, view) for ranking in others if ranking.pairs),
             *attribute_lines(table, metric, ranks, view),
         ),
         (*quiet, *(_candidate(one, one.name, best, view) for one in disturbed)),
@@ -274,9 +274,9 @@ def behind(answer: Answer, view: View = DEFAULT) -> Iterable[str]:
 
 
 def lead(comparison: Comparison, found: Sequence[Answer]) -> str:
-    """Which host groups and placements are best over all metrics."""
+    """Which host groups, MPI libraries and placements are best over all metrics."""
     rankings = [ranking for answer in found for ranking in answer.rankings if ranking.pairs]
-    kinds = [[one for one in rankings if one.kind == kind] for kind in (HOST_GROUPS, PLACEMENTS)]
+    kinds = [[one for one in rankings if one.kind == kind] for kind in (*_OTHERS, PLACEMENTS)]
     said = [_leading(comparison, same) for same in kinds if same]
     if not said:
         return _busy_lead([answer for answer in found if answer.real == BUSY])
@@ -297,13 +297,14 @@ def _busy_lead(found: Sequence[Answer]) -> str:
 def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
     """Of rankings of one kind: what holds for all of them, or who is best in how many."""
     kind, leaders = rankings[0].kind, {tuple(sorted(ranking.leaders)) for ranking in rankings}
-    best, one = best_of(rankings), kind.removesuffix("s")
+    best, one = best_of(rankings), ONE[kind]
     if not any(ranking.judged for ranking in rankings):
         return f"Too few repeats to say which of the {kind} is best"
     if all(ranking.judged and ranking.gap is None for ranking in rankings):
         return f"No clear difference between the {kind}"
     if len(leaders) == 1 and all(ranking.gap for ranking in rankings) and len(names := leaders.pop()) <= MANY:
-        places = {comparison.place(one.row) for ranking in rankings for one in ranking.contestants}
+        place = comparison.machine if kind == LIBRARIES else comparison.place
+        places = {place(one.row) for ranking in rankings for one in ranking.contestants}
         where = f" on {places.pop()}" if len(places) == 1 else ""
         return f"{listed(names, 'or')} is the {best} {one}{where}"
     return _alone(rankings, best, one)

@@ -9,7 +9,7 @@ from mpicampaign.compare.balance import NAME
 from mpicampaign.compare.findings import OF_ONE_SERIES
 from mpicampaign.compare.hpcc import RANDOM_RING, hpcc_results
 from mpicampaign.compare.paired import paired
-from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
+from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, PLACEMENTS
 from mpicampaign.show import pairs
 from mpicampaign.show.cells import published_sources, row_name
 from mpicampaign.show.charts.hpcc import interpolated_text
@@ -127,7 +127,7 @@ def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
     found = [(table, ranking) for table, ranking in found if ranking.judged or not only_tested]
     of_kind = {
         kind: [_ranking(table, ranking, view) for table, ranking in found if ranking.kind == kind]
-        for kind in (HOST_GROUPS, PLACEMENTS)
+        for kind in (HOST_GROUPS, LIBRARIES, PLACEMENTS)
     }
     tables = [table for table in comparison.tables if not table.is_baseline]
     stated = (
@@ -141,6 +141,7 @@ def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
         if (lines := disturbed_lines(comparison, table, view))
     )
     yield from _answered("Which host group is best, by how much", of_kind[HOST_GROUPS])
+    yield from _answered("Which MPI library is best, by how much", of_kind[LIBRARIES])
     yield from _own(comparison, view)
     yield from _paired(comparison)
     yield from _over_groups(tables, view)

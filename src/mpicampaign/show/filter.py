@@ -166,9 +166,16 @@ def _table_names(table: Table) -> tuple[str, ...]:
 
 
 def _host_group_names(comparison: Comparison, row: Row) -> tuple[str, ...]:
-    """The name alone, as tables show it, and as SYSTEM/HOST_GROUP."""
-    case = row.case
-    return (visible(case.host_group), comparison.place(row), visible(f"{case.system}/{case.host_group}"))
+    """The name alone, as tables show it, and as SYSTEM/HOST_GROUP; the same without the MPI library."""
+    machine, group = row.case.machine
+    names = (row.case.host_group, group)
+    whole = (comparison.place(row), comparison.machine(row))
+    return (*map(visible, names), *whole, *(visible(f"{machine}/{name}") for name in names))
+
+
+def _placement_names(row: Row) -> tuple[str, ...]:
+    """The name, and that of the definition whose variant it is."""
+    return visible(row.case.placement), visible(row.case.placement.partition(" ")[0])
 
 
 def _part(comparison: Comparison, table: Table, wanted: Filter) -> Table:
@@ -179,7 +186,7 @@ def _part(comparison: Comparison, table: Table, wanted: Filter) -> Table:
         row
         for row in table.rows
         if _chosen(_host_group_names(comparison, row), wanted.host_groups)
-        and _chosen((visible(row.case.placement),), wanted.placements)
+        and _chosen(_placement_names(row), wanted.placements)
     ]
     metrics = [metric for metric in table.metrics if _chosen((metric.name,), wanted.metrics)]
     shown = tuple(replace(row, cells=tuple(c for c in row.cells if c.metric in metrics)) for row in rows)

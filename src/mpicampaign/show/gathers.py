@@ -40,7 +40,7 @@ def gather_nodes(comparison: Comparison, view: View, level: int = 2) -> list[Hea
 
 def place_of(comparison: Comparison, found: Gathers) -> str:
     """``local, 1 node``."""
-    several = len(comparison.systems) > 1
+    several = comparison.several
     where = f"{found.system}/{found.host_group}" if several else found.host_group
     nodes = f"{found.nodes} node{'s' * (found.nodes > 1)}" if found.nodes else "unknown nodes"
     return f"{visible(where)}, {nodes}"

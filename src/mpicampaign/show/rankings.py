@@ -7,13 +7,13 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.in_turn import IN_TURN
-from mpicampaign.compare.ranking import HOST_GROUPS, Contestant, best_first
+from mpicampaign.compare.ranking import HOST_GROUPS, ONE, Contestant, best_first
 from mpicampaign.records import DISTURBED
 from mpicampaign.show.cells import name_among
 from mpicampaign.show.pairs import certainty_of_best, contrast, contrasts, fastest, superlative, valued
 from mpicampaign.show.sentences import absence
 from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE
-from mpicampaign.text import listed
+from mpicampaign.text import listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -133,7 +133,7 @@ def statement(stated: StatedRanking) -> str:
         sure = "supported" if stated.whole else "the repeats do not support every step"
         sure += f", {BY_RANGES}" if stated.in_turn else ""
         return f"{stated.metric.name}: {order} ({stated.scopes[0]}; {sure})"
-    counted = _host_groups(len(stated.scopes))
+    counted = _scopes(stated)
     counted += f" that have all of them ({stated.lacking} more have some)" if stated.lacking else ""
     return f"{stated.metric.name}: {order}: supported in {len(stated.whole)} of {counted}{in_turn}"
 
@@ -172,6 +172,11 @@ def _sign(metric: Metric) -> str:
     return "<" if metric.lower_is_better else ">"
 
 
+def _scopes(stated: StatedRanking) -> str:
+    """``7 host groups``, ``1 host group with openmpi5``."""
+    return _host_groups(len(stated.scopes)) + (f" with {visible(stated.library)}" if stated.library else "")
+
+
 def _host_groups(count: int) -> str:
     return f"{count} host group" if count == 1 else f"{count} host groups"
 
@@ -201,7 +206,9 @@ def best_placement(
     names = {one.name for ranking in compared for one in ranking.contestants}
     if any(len(one.whole) == len(compared) and set(one.order) == names for one in stated):
         return (*orders, *_leads(compared))  # which says who is best everywhere
-    return (*orders, f"{first_places(compared, _host_groups(len(compared)))}.", *_leads(compared))
+    several = any(ranking.library for ranking in compared)
+    where = f"{len(compared)} combinations" if several else _host_groups(len(compared))
+    return (*orders, f"{first_places(compared, where)}.", *_leads(compared))
 
 
 def _of_one_host_group(ranking: Ranking, view: View) -> Iterable[str]:
@@ -245,7 +252,7 @@ def consensus(stated: Sequence[StatedRanking]) -> tuple[str, ...]:
         if step.reversed
     ]
     held = [
-        f"{order_text(one)} in {len(one.whole)} of {_host_groups(len(one.scopes))}"
+        f"{order_text(one)} in {len(one.whole)} of {_scopes(one)}"
         + (" that have all of them" if one.lacking else "")
         for one in most
     ]
@@ -273,7 +280,7 @@ def first_places(rankings: Sequence[Ranking], where: str) -> str:
     open_ = sum(one.judged and one.gap is None and not _ties(one) for one in rankings)
     parts += [(NOT_SHOWN, open_), (FEW, sum(not one.judged for one in rankings))]
     first, *others = [f"{who} in {count}" for who, count in parts if count]
-    kind = rankings[0].kind.removesuffix("s")
+    kind = ONE[rankings[0].kind]
     return f"{best_of(rankings).capitalize()} {kind}: {', '.join([f'{first} of {where}', *others])}"
 
 
@@ -305,10 +312,10 @@ def _leads(rankings: Sequence[Ranking]) -> tuple[str, ...]:
     return (f"Smallest clear lead: {contrast(low[1])} ({low[2]}); largest: {contrast(high[1])} ({high[2]}).",)
 
 
-def best_host_group(ranking: Ranking, view: View) -> str:
-    """In one placement: which may be the best, its gain over the nearest that is not, and over the last."""
+def best_in_placement(ranking: Ranking, view: View) -> str:
+    """Which host group or MPI library may be best, its gain over the nearest that is not, and the last."""
     if not ranking.judged:
-        return f"{ranking.scope}: too few repeats to say which host group is best"
+        return f"{ranking.scope}: too few repeats to say which {ONE[ranking.kind]} is best"
     near, last = ranking.gap, ranking.pairs_of_best[-1]
     untested = ", not tested" if near and (near.in_turn or last.in_turn) else ""
     gain = f"; {contrasts(near, last)}{untested}" if near else ""

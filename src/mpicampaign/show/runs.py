@@ -23,6 +23,7 @@ from mpicampaign.records import (
     RANKED,
     STATE,
     UNVERIFIED,
+    WITH,
 )
 from mpicampaign.text import listed, visible
 from mpicampaign.verdict.machine_state import undivided
@@ -304,7 +305,7 @@ def not_available(comparison: Comparison) -> list[NotAvailable]:
     for (system, group, placement, reason), runs in grouped(absent, _place_and_reason).items():
         some = (system, group, placement) in offered
         benchmarks = tuple(dict.fromkeys(visible(run.case.benchmark) for run in runs)) if some else ()
-        place = visible(f"{system}/{group}" if len(comparison.systems) > 1 else group)
+        place = visible(f"{system.partition(WITH)[0]}/{group}" if comparison.several else group)
         key = (visible(placement), benchmarks, visible(reason))
         found.setdefault(key, []).append((place, len(runs)))
     return [

@@ -109,8 +109,8 @@ def _panels(scene: Scene, table: Table, rows: Iterable[Row]) -> Iterator[tuple[s
         if len(members) <= most:
             yield label, members
             continue
-        for system, of_system in grouped(members, lambda row: visible(row.case.system)).items():
-            title = f"{label}, {system}" if len(scene.comparison.systems) > 1 else label
+        for system, of_system in grouped(members, lambda row: visible(row.case.machine[0])).items():
+            title = f"{label}, {system}" if scene.comparison.several else label
             parts = [of_system[start : start + most] for start in range(0, len(of_system), most)]
             for number, part in enumerate(parts, 1):
                 yield title + (f", {number} of {len(parts)}" if len(parts) > 1 else ""), part
@@ -118,7 +118,7 @@ def _panels(scene: Scene, table: Table, rows: Iterable[Row]) -> Iterator[tuple[s
 
 def _of_host_groups(scene: Scene, table: Table, rows: Sequence[Row]) -> list[ChartCurve]:
     """Curves named by host group; with the system where those of several lie in one panel."""
-    several = len({row.case.system for row in rows}) > 1
+    several = len({row.case.machine[0] for row in rows}) > 1
     curves = []
     for row in rows:
         place = scene.place(row)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.metrics import printed_sizes
 from mpicampaign.dimension import TIME
-from mpicampaign.records import VERIFIED
+from mpicampaign.records import VERIFIED, WITH
 from mpicampaign.show.cells import published_mark, statistic_of
 from mpicampaign.show.charts.curves import column_of
 from mpicampaign.show.charts.looks import COLOURS
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import PublishedRow, Table
+    from mpicampaign.records import Case
     from mpicampaign.show.charts.model import Axis
     from mpicampaign.show.charts.scene import Scene
 
@@ -189,7 +190,7 @@ def _rows_of(scene: Scene, table: Table, metrics: Sequence[Metric]) -> list[DotR
     pairs: list[tuple[Row | None, list[PublishedRow]]] = [(row, []) for row in rows]
     by_place = {_place_of_row(row): beside for row, (_, beside) in zip(rows, pairs, strict=True)}
     for found in (row for row in table.published if not row.values.keys().isdisjoint(metrics)):
-        place = (found.system.casefold(), found.host_group, found.placement, found.ranks)
+        place = (_system(found), found.host_group, found.placement, found.ranks)
         if place not in by_place:
             pairs.append((None, []))
             by_place[place] = pairs[-1][1]
@@ -200,14 +201,19 @@ def _rows_of(scene: Scene, table: Table, metrics: Sequence[Metric]) -> list[DotR
 
 def _place_of_row(row: Row) -> tuple[str, str, str, int | None]:
     case = row.case
-    return case.system.casefold(), case.host_group, case.placement, row.ranks
+    return _system(case), case.host_group, case.placement, row.ranks
+
+
+def _system(where: Case | PublishedRow) -> str:
+    """In small letters, without its MPI library."""
+    return where.system.partition(WITH)[0].casefold()
 
 
 def _systems(pairs: Iterable[tuple[Row | None, list[PublishedRow]]]) -> dict[str, str]:
     """How each system is written first, by its name in small letters."""
     found: dict[str, str] = {}
     for row, published in pairs:
-        name = row.case.system if row else published[0].system
+        name = row.case.machine[0] if row else published[0].system
         found.setdefault(name.casefold(), name)
     return found
 
@@ -220,7 +226,7 @@ def _dot_row(
     published: tuple[PublishedRow, ...],
 ) -> DotRow:
     where = row.case if row else published[0]
-    system = visible(systems[where.system.casefold()]) if len(systems) > 1 else ""
+    system = visible(systems[_system(where)]) if len(systems) > 1 else ""
     look = scene.looks[PLACEMENT][visible(where.placement)] if published else None
     if row is not None and row.counted:
         look = scene.look(table, row)
