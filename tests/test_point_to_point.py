@@ -149,7 +149,7 @@ def test_damaged_data_fail_the_run_on_all_ranks(build: Build, damage: str) -> No
 def test_damage_in_timed_calls_leaves_no_value(build: Build) -> None:
     """Timed calls are checked: the rows of pairs, printed before the last check, are missing, too."""
     shim = {"preload": "damage.so", "DAMAGE": "byte", "DAMAGE_RANK": "1"}
-    shim |= {"DAMAGE_AFTER": "50"}
+    shim |= {"DAMAGE_AFTER": "20"}
     launch = build.launch(2, "point_to_point", "--messages", "1", *small(64, 64), **shim)
     assert launch.statuses == [1, 1]
     assert launch.rows("samples") == []

@@ -114,7 +114,7 @@ def test_the_example_compares_three_libraries(project: ProjectCopy, test_mpi: Ca
     assert done.returncode == 0, done.stderr
     _, records = read_records(project.folder / "results/three-mpis/records.jsonl")
     assert len(records) == 24
-    titles = {"intel": "(Intel MPI 20", "openmpi": "(Open MPI 5", "mpich": "(MPICH 5"}
+    titles = {"intelmpi": "(Intel MPI 20", "openmpi5": "(Open MPI 5", "mpich-ofi": "(MPICH 5"}
     for record in records:
         assert (record.status, record.verdict) == (OK, VERIFIED), record
-        assert titles[record.case.system] in " ".join(record.verdict_reasons)
+        assert titles[record.case.library] in " ".join(record.verdict_reasons)

@@ -30,6 +30,7 @@ MAP_SECTIONS = {
 }
 SECTIONS = (
     "system",
+    "system_mpi",
     "host_group",
     "fabric",
     "placement",
@@ -58,8 +59,8 @@ _INTRODUCTION = """\
 ```yaml
 {example}```
 
-    mpicampaign check campaigns/{name}                      # all errors at once, with line numbers
-    mpicampaign plan campaigns/{name} --system openmpi      # the matrix; on the login node without --system
+    mpicampaign check campaigns/{name}      # all errors at once, with line numbers
+    mpicampaign plan campaigns/{name}       # the matrix, and the maximum node-hours
 
 How a file is read:
 
@@ -75,7 +76,51 @@ How a file is read:
 - Durations: `90 s`, `10 min`, `2 h`; `0:45` is 45 min (H:MM). Sizes: `64KiB`, `64kB`, `64` (bytes).
   Rates: `1 Gbit/s`, `100 MB/s`.
 
-Examples below are of keys that the file above does not have.
+## Lists
+
+`nodes`, `ranks_per_node`, the variables in `environment` and the `parameters` of a benchmark take a list;
+`launcher_options` takes several by name. Each combination is a placement or benchmark of its own:
+
+```yaml
+placements:
+  IBV: {{nodes: [2, 4, 8], environment: {{UCX_TLS: [rc, ud]}}}}
+benchmarks:
+  HPL: {{parameters: {{N: [20000, 40000], NB: [128, 192]}}}}
+```
+
+The first values keep the name, the others are added to it: `IBV`, `IBV nodes=4`, `IBV nodes=4 UCX_TLS=ud`. A
+run is known by its own values: a list that grows, shrinks or changes its order makes no finished run due.
+`--placement IBV` selects all of them. `plan` says how many cases there are.
+
+In the arguments of a benchmark `{{NAME}}` stands for a parameter that its suite does not know, and
+`{{nodes}}`, `{{ranks_per_node}}` and `{{ranks}}` for those of the placement. Where a benchmark of computing
+ran with several numbers of ranks, the report has a table and a figure of its scaling: strong where all ran
+the same problem, else weak.
+
+`mpi` of a system takes a list, too. Each library is compared in each placement, and its runs are named
+`milan with impi`:
+
+```yaml
+systems:
+  cluster:
+    scheduler: slurm
+    login_hosts: login*.cluster.example # only where a campaign has several systems
+    mpi:
+      - openmpi5
+      - {{mpi: intelmpi, name: impi, modules: impi/2021.13, launcher: srun, environment: {{I_MPI_DEBUG: 5}}}}
+      - mpi: openmpi5
+        name: own-build
+        prefix: /opt/openmpi-5
+        programs: {{IMB-MPI1: /opt/imb/IMB-MPI1}}
+        launcher_options: --mca pml ob1
+matrix:
+  - {{host_groups: milan, placements: IBV, benchmarks: PingPong, mpis: [openmpi5, own-build]}}
+```
+
+An item with `system` and `host_groups` stands for those of an earlier file that had a system for each library:
+what was finished there stays finished (`campaigns/three-mpis.yaml`).
+
+Below, examples are of keys that the file above does not have.
 """
 
 _WHERE = f"""\

@@ -82,3 +82,8 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     """``A, B and C``."""
     *first, end = names
     return f"{', '.join(first)} {last} {end}" if first else end
+
+
+def in_ranks(count: int | None) -> str:
+    """``1 rank``, ``2 ranks``."""
+    return "unknown ranks" if count is None else f"{count} rank{'s' * (count != 1)}"

@@ -7,8 +7,8 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.campaign.model import CORES, HostGroup
-from mpicampaign.campaign.variants import MAPPINGS, NUMBERS, defined_name
+from mpicampaign.campaign.model import CORES, HostGroup, Placement
+from mpicampaign.campaign.variants import MAPPINGS, NUMBERS, defined_name, for_ranks
 from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
 from mpicampaign.keys import Values, rule
@@ -25,7 +25,7 @@ from mpicampaign.yaml_lines import lookup, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, OwnMetric, Placement, System
+    from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, OwnMetric, System
     from mpicampaign.errors import Problem
     from mpicampaign.expectation import Limit
     from mpicampaign.schedulers import Scheduler
@@ -118,6 +118,7 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     for section in _KINDS:
         _check_names(section, notes)
     _check_lists(notes)
+    _warn_of_login_hosts(campaign, notes)
     _check_libraries(campaign, notes)
     _check_environments(notes)
     for mpi in mpis.values():
@@ -134,7 +135,8 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     check_time_limits(campaign, notes)
     for benchmark in campaign.benchmarks.values():
         _check_suite(benchmark, notes)
-        _check_command_line(benchmark, notes)
+        if for_ranks(benchmark, Placement("", 1, 1, ""), 1) is benchmark:  # else in each placement
+            check_command_line(benchmark, notes)
         _check_parameters(benchmark, notes)
         _check_declared(benchmark, notes)
         _check_inputs(benchmark, notes)
@@ -159,16 +161,29 @@ def _check_names(section: str, notes: Notes) -> None:
             notes.add((section, name), f"differs from {shown(first)} only in upper and lower case", "", hint)
 
 
+def _warn_of_login_hosts(campaign: Campaign, notes: Notes) -> None:
+    """Warn where nothing says from which machine the jobs of one of several systems are submitted."""
+    systems = {defined_name(system.name): system for system in campaign.systems.values()}
+    for name, system in systems.items() if len(systems) > 1 else ():
+        if not system.local and not system.login_hosts:
+            hint = (
+                "give login_hosts, or call with --system; MPI libraries of one cluster are a list under mpi"
+            )
+            notes.warn(
+                ("systems", name), "no machine is known to belong to this one of several systems", "", hint
+            )
+
+
 def _check_lists(notes: Notes) -> None:
     """Note values that a list has twice: they would be one case."""
     for section in ("placements", "benchmarks"):
         for name, entry in (notes.document.data.get(section) or {}).items():
             for key in _listed((section, name), entry) if isinstance(entry, dict) else ():
-                seen: list[Any] = []
+                seen: list[str] = []
                 for item, value in notes.document.items(key):
-                    if value in seen:
+                    if str(value) in seen:
                         notes.add(item, "this value is in the list twice", shown(value))
-                    seen.append(value)
+                    seen.append(str(value))
 
 
 def _listed(place: Key, entry: dict[str, Any]) -> Iterator[Key]:
@@ -434,7 +449,7 @@ def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
         _note_unknown(key, name, list(SUITES), notes)
 
 
-def _check_command_line(benchmark: Benchmark, notes: Notes) -> None:
+def check_command_line(benchmark: Benchmark, notes: Notes) -> None:
     """Note what the suite says of the program's name and of its arguments."""
     suite = SUITES.get(benchmark.suite)
     place: Key = ("benchmarks", defined_name(benchmark.name))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign import this_machine
-from mpicampaign.campaign.checks import check_reference, check_sockets
+from mpicampaign.campaign.checks import check_command_line, check_reference, check_sockets
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.variants import defined_name, for_ranks, library_of, named
 from mpicampaign.errors import did_you_mean
@@ -167,6 +167,9 @@ def _check_request(benchmark: Benchmark, pair: _Pair, per_node: int) -> None:
     suite = SUITES.get(benchmark.suite)
     if suite is None:
         return  # noted with the benchmark
+    of_ranks = for_ranks(benchmark, pair.placement, per_node)
+    if of_ranks is not benchmark:
+        check_command_line(of_ranks, pair.notes)
     request = request_of(benchmark, pair.placement, pair.group, pair.system, per_node)
     place: Key = ("benchmarks", benchmark.name)
     reads: list[Key] = [place, ("placements", pair.placement.name), ("host_groups", pair.group.name)]

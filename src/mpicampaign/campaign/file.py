@@ -269,9 +269,7 @@ def _with_library(system: System, item: SystemMpi) -> System:
         kept_as=item.system or system.name,
         programs=system.programs | item.programs,
         environment=system.environment | item.environment,
-        source=(*system.source, *item.source),
         modules=(*system.modules, *item.modules),
-        directives=(*system.directives, *item.directives),
         launcher_options=(*system.launcher_options, *item.launcher_options),
     )
 

@@ -159,13 +159,9 @@ class SystemMpi:
     programs: dict[str, str] = key(
         _PROGRAMS, "Programs of this library", _ADDED, {"IMB-MPI1": "/apps/imb-impi/IMB-MPI1"}
     )
-    source: tuple[str, ...] = key(kinds.FILES, "Files to source", _ADDED, "/opt/intel/setvars.sh")
     modules: tuple[str, ...] = key(kinds.MODULES, "Modules to load", _ADDED, "openmpi/5.0")
     environment: dict[str, str] = key(
         kinds.ENVIRONMENT, "Environment variables", _ADDED, {"OMPI_MCA_pml": "ucx"}
-    )
-    directives: tuple[str, ...] = key(
-        kinds.DIRECTIVES, "Extra scheduler directives", _ADDED, "--comment=impi"
     )
     launcher_options: tuple[str, ...] = key(kinds.TOKENS, "Extra launcher options", _ADDED, "--mca pml ob1")
     system: str = key(

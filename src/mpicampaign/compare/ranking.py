@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.in_turn import IN_TURN, in_turn
 from mpicampaign.statistics.comparisons import FEWEST, compare_pairs
 from mpicampaign.statistics.one_and_others import may_be_best
-from mpicampaign.text import visible
+from mpicampaign.text import in_ranks, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -274,7 +274,7 @@ def _rankings_of(
     for ranks in counts:
         members = [row for row in ranked if row.ranks == ranks]
         contestants = best_first([Contestant(visible(name(row)), row, row.cell(metric)) for row in members])
-        named = visible(scope) if len(counts) == 1 else f"{visible(scope)}, {ranks} ranks"
+        named = visible(scope) if len(counts) == 1 else f"{visible(scope)}, {in_ranks(ranks)}"
         rankings.append(_ranking(kind, named, contestants, absent, ranks))
     return rankings
 

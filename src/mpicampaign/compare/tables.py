@@ -53,8 +53,11 @@ class Table:
     @property
     def title(self) -> str:
         """The label, with the benchmark in which it was measured where its name differs."""
-        own = self.label.startswith(self.benchmark)
-        return visible(self.label if own else f"{self.benchmark}: {self.label}")
+        if self.label.startswith(self.benchmark):
+            return visible(self.label)
+        defined = self.benchmark.partition(" ")[0]  # of a variant: its series have the name of the definition
+        rest = self.label.removeprefix(defined)
+        return visible(self.benchmark + (rest if rest != self.label else f": {self.label}"))
 
     @property
     def series(self) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from mpicampaign.campaign.variants import defined_name
+from mpicampaign.grouping import grouped
 from mpicampaign.records import RANKED
 from mpicampaign.suites import SUITES
 from mpicampaign.this_machine import allocation
@@ -21,6 +23,7 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
     """The matrix (host groups × placements for each benchmark), and its upper bound in node-hours."""
     here = ", ".join(plan.systems) or "(none here)"
     lines = [f"campaign {plan.campaign}, seed {plan.seed}, system{'s'[: len(plan.systems) > 1]} {here}"]
+    lines += lists_text(plan)
     for benchmark in dict.fromkeys(planned.case.benchmark for planned in plan.cases):
         cases = [planned for planned in plan.cases if planned.case.benchmark == benchmark]
         lines += ["", *_matrix(benchmark, cases, plan.systems)]
@@ -36,6 +39,8 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
     lines += ["", f"{len(plan.runs)} runs here, {pending} still to be done{most}"]
     hours = f"at most {plan.node_seconds / 3600:.2f}{then} node-hours"
     lines += [f"{hours} if every run takes its whole time limit{limit}"]
+    nowhere = "no run is made here: this machine belongs to no system; see login_hosts, or give --system NAME"
+    lines += [] if plan.systems else [nowhere]
     return "\n".join(lines)
 
 
@@ -44,6 +49,22 @@ def _when_more(plan: Plan) -> str:
         return "until all cases are known"
     machine = "this machine is" if all(run.job.system.local for run in plan.runs) else "the nodes are"
     return f"if {machine} busy or moving between states"
+
+
+def lists_text(plan: Plan) -> list[str]:
+    """What lists make of placements, benchmarks and host groups, and how many cases that is; in one line."""
+    kinds = {
+        "placements": [each.case.placement for each in plan.cases],
+        "benchmarks": [each.case.benchmark for each in plan.cases],
+        "host groups with an MPI library each": [each.case.host_group for each in plan.cases],
+    }
+    parts = [
+        f"{name} is {len(variants)} {kind}"
+        for kind, names in kinds.items()
+        for name, variants in grouped(dict.fromkeys(names), defined_name).items()
+        if len(variants) > 1
+    ]
+    return [f"lists: {', '.join(parts)}; {len(plan.cases)} cases in all"] if parts else []
 
 
 def warnings_text(plan: Plan) -> list[str]:

@@ -34,7 +34,7 @@ from mpicampaign.show.runs import mark_of
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.statistics.comparisons import FEWEST
-from mpicampaign.text import listed, visible
+from mpicampaign.text import in_ranks, listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -159,7 +159,7 @@ def _answer(
 def _title(table: Table, metric: Metric, ranks: int | None) -> str:
     """The table and the metric; with the number of ranks where there are several."""
     counts = {ranking.ranks for ranking in table.rankings} | {n for _, n in disturbed_metrics(table)}
-    return f"{table.title}: {metric.name}" + (f", {ranks} ranks" if len(counts) > 1 else "")
+    return f"{table.title}: {metric.name}" + (f", {in_ranks(ranks)}" if len(counts) > 1 else "")
 
 
 # The candidates

@@ -15,7 +15,7 @@ from mpicampaign.show.pairs import change_ratio
 from mpicampaign.show.runs import marks_of
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import size_range
-from mpicampaign.text import visible
+from mpicampaign.text import in_ranks, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ NO_EARLIER = "no earlier value"
 def placement_name(table: Table, row: Row) -> str:
     """The placement; with the ranks where the table has several numbers, and the BLAS library."""
     several = len({other.ranks for other in table.rows if other.ranks is not None}) > 1
-    ranks = f", {row.ranks} ranks" if several and row.ranks is not None else ""
+    ranks = f", {in_ranks(row.ranks)}" if several and row.ranks is not None else ""
     blas = f", {visible(row.blas)}" if row.blas else ""
     detail = f", {visible(row.detail)}" if row.detail else ""
     at_most = ", at most" if row.at_most else ""

@@ -25,6 +25,7 @@ from mpicampaign.show.rankings import (
     stated_lines,
 )
 from mpicampaign.show.runs import condition_text, explained, is_offered, not_available, offered, runs_are
+from mpicampaign.show.scaling import scaling_nodes
 from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.tables import brief_grid, full_grid, median_text, published_grid, range_text
 from mpicampaign.show.view import percent
@@ -64,7 +65,8 @@ def comparison_document(comparison: Comparison, view: View, *, brief: bool) -> l
     left_out = [Heading("Left out and in doubt"), *notes] if notes else []
     if brief:
         return [*nodes, meaning, *left_out, *_statements(comparison, view)]
-    return [*nodes, *gather_nodes(comparison, view), *left_out, meaning]
+    beside = [*gather_nodes(comparison, view), *scaling_nodes(comparison, view)]
+    return [*nodes, *beside, *left_out, meaning]
 
 
 def _items(found: Sequence[str]) -> list[Node]:

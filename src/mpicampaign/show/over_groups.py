@@ -10,7 +10,7 @@ from mpicampaign.dimension import RATIO
 from mpicampaign.show.pairs import superlative
 from mpicampaign.show.view import probability
 from mpicampaign.statistics.comparisons import LEVEL
-from mpicampaign.text import listed, visible
+from mpicampaign.text import in_ranks, listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,7 +83,7 @@ def _percent(fraction: float, sign: str = "") -> str:
 
 
 def _of(metric: Metric, ranks: int | None) -> str:
-    return f"{metric.name}, {ranks} ranks" if ranks else metric.name
+    return f"{metric.name}, {in_ranks(ranks)}" if ranks else metric.name
 
 
 def _judged(found: Average | LevelPair) -> str:

@@ -12,6 +12,7 @@ from mpicampaign.show.charts.dots import at_sizes, latency, single_metrics
 from mpicampaign.show.charts.gathers import gather_charts
 from mpicampaign.show.charts.hpcc import balance
 from mpicampaign.show.charts.levels import level_charts
+from mpicampaign.show.charts.scaling import scaling_chart
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -37,6 +38,7 @@ def every_chart(scene: Scene, few: bool = False) -> Iterator[Chart]:
     yield from kernels(scene)
     yield from level_charts(scene)
     yield from gather_charts(scene)
+    yield from scaling_chart(scene)
     yield from core_maps(scene)
 
 

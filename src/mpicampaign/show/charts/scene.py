@@ -15,7 +15,7 @@ from mpicampaign.show.charts.scales import scale_for
 from mpicampaign.show.runs import explained, is_offered, mark_of, run_counts
 from mpicampaign.show.sentences import KIND_NAMES, absence
 from mpicampaign.show.view import DEFAULT
-from mpicampaign.text import clip, visible
+from mpicampaign.text import clip, in_ranks, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -65,7 +65,7 @@ class Scene:
 
     def facets(self, table: Table, row: Row) -> dict[str, str]:
         """The row's value of each facet."""
-        ranks = "unknown" if row.ranks is None else f"{row.ranks} ranks"
+        ranks = "unknown" if row.ranks is None else in_ranks(row.ranks)
         values = (visible(row.case.placement), self.place(row), ranks, visible(table.label))
         return dict(zip(FACETS, values, strict=True))
 
@@ -79,7 +79,7 @@ class Scene:
     def label(self, table: Table, row: Row) -> str:
         """The placement; with its number of ranks where the table has several for it; a mark if disturbed."""
         several = row.ranks is not None and len(self._ranks_of(table, row)) > 1
-        ranks = f", {row.ranks} ranks" if several else ""
+        ranks = f", {in_ranks(row.ranks)}" if several else ""
         return visible(row.case.placement) + ranks + mark_of(row)
 
     def look(self, table: Table, row: Row) -> Look:

