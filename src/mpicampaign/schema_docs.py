@@ -117,8 +117,8 @@ matrix:
   - {{host_groups: milan, placements: IBV, benchmarks: PingPong, mpis: [openmpi5, own-build]}}
 ```
 
-An item with `system` and `host_groups` stands for those of an earlier file that had a system for each library:
-what was finished there stays finished (`campaigns/three-mpis.yaml`).
+An item with `system` and `host_groups` stands for those of an earlier file that had a system for each of
+them: what was finished there stays finished (`campaigns/three-mpis.yaml`).
 
 Below, examples are of keys that the file above does not have.
 """
