@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.errors import UserError
+from mpicampaign.identity import identity, of_run, reading_in
 from mpicampaign.records import UNRANKED, Case, plain_fields
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ class CaseEntry:
     ``not_available``: why it cannot be run; ``line_rate``: the bound of its network (B/s, one direction);
     ``core_peak``: of a core (flop/s); ``attributes``: of the host group.
     ``oversubscribed``: how many ranks share how many cores of a node, by the campaign file.
+    ``reading``: how outputs are read; empty where the suite knows.
     """
 
     case: Case
@@ -52,6 +54,11 @@ class CaseEntry:
     runs: tuple[RunEntry, ...]
     oversubscribed: str = ""
     attributes: Mapping[str, str] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
+
+    def identity(self, repeat: int) -> str:
+        """The identity that a repeat gets now; before 0.2 it may have been begun with another."""
+        return identity({**self.declared, "repeat": repeat})
 
     @property
     def repeats(self) -> int:
@@ -87,8 +94,7 @@ def plan_json(plan: PlanFile) -> str:
 def _case_data(entry: CaseEntry) -> dict[str, Any]:
     facts = _fields(entry, CaseEntry)
     case, runs = plain_fields(facts.pop("case")), [_fields(run, RunEntry) for run in facts.pop("runs")]
-    if not facts["attributes"]:
-        del facts["attributes"]
+    facts = {key: value for key, value in facts.items() if value or key not in ("attributes", "reading")}
     return {**case, **facts, "runs": runs}
 
 
@@ -143,10 +149,11 @@ def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
         data["not_available"],
         data.get("line_rate"),
         data.get("core_peak"),
-        data["declared"],
+        of_run(data["declared"]),
     )
     shared, attributes = str(data.get("oversubscribed", "")), dict(data.get("attributes", {}))
-    return CaseEntry(case_of(data), *facts, runs, shared, attributes)
+    reading = dict(data.get("reading", {})) or reading_in(data["declared"])
+    return CaseEntry(case_of(data), *facts, runs, shared, attributes, reading)
 
 
 def case_of(data: Mapping[str, Any]) -> Case:

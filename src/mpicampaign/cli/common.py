@@ -12,17 +12,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.exit_status import DONE
+from mpicampaign.grouping import grouped
 from mpicampaign.selection import ALL_RUNS, RunSelection, spans, split_names
 from mpicampaign.text import visible_lines
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.records import Record
 
 LIST = "NAME,..."  # metavar of options that take several names
+UNREAD_LINES = 3  # different patterns
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -148,6 +150,19 @@ def beside(prepared: Prepared) -> list[str]:
     return undescribed_lines(prepared.plan, prepared.folder)
 
 
+def unread_lines(records: Iterable[Record]) -> list[str]:
+    """Why outputs have no values though their programs ended well, a line for each reason, and what to do."""
+    lines = []
+    unread = grouped((record for record in records if record.unread), lambda record: record.reason)
+    for reason, runs in unread.items():
+        count = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
+        lines.append(f"  {reason} ({count}, such as {runs[0].files['output']})")
+    hint = (
+        "  correct the campaign file, and call report again: no run is repeated; try shows what patterns find"
+    )
+    return [*lines[:UNREAD_LINES], hint] if lines else []
+
+
 def counts(records: list[Record]) -> str:
     """How the runs ended. Contradicted and disturbed ones are complete, but left out of all numbers."""
     from mpicampaign.records import CONTRADICTED, DISTURBED, OK
@@ -155,6 +170,8 @@ def counts(records: list[Record]) -> str:
     def end(record: Record) -> str:
         if record.status == OK and record.verdict == CONTRADICTED:
             return CONTRADICTED
+        if record.unread:
+            return "not read"
         return DISTURBED if record.status == OK and record.disturbed else record.status
 
     counts = Counter(map(end, records))

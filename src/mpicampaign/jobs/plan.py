@@ -14,7 +14,7 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.expectation import REPEAT_STAGES, UNTIL_KNOWN
 from mpicampaign.grouping import grouped
 from mpicampaign.identity import identity
-from mpicampaign.jobs.declaration import declare
+from mpicampaign.jobs.declaration import declare, reading_of
 from mpicampaign.jobs.further import Repeated, Repeats, limit_in_states, limit_of, repeats_of, until_known
 from mpicampaign.jobs.inputs import inputs_of
 from mpicampaign.jobs.launchers import Job
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry, System
+    from mpicampaign.identity import Declaration
     from mpicampaign.selection import RunSelection
     from mpicampaign.suites.suite import Request
 
@@ -122,7 +123,10 @@ class Machine(Protocol):
     def begun(self, case: Case, repeat: int, identity: str, /) -> bool:
         """Whether a repeat has been submitted or started."""
 
-    def is_known(self, case: Case, suite: str, identities: Sequence[str], /) -> bool:
+    def begun_as(self, case: Case, /) -> Mapping[str, Declaration]:
+        """What the runs of a case were begun with before 0.2, by their identity now."""
+
+    def is_known(self, case: Case, benchmark: Benchmark, identities: Sequence[str], /) -> bool:
         """Whether these repeats know their case well enough."""
 
     def blocks(self, cases: Sequence[Repeated], /) -> Mapping[Case, int]:
@@ -199,7 +203,7 @@ def _with_blocks(
                 each.case,
                 each.repeats,
                 limit_in_states(campaign, each.repeats),
-                _Identities(each.declared).__getitem__,
+                _identities(each.case, each.declared, each.reading, machine).__getitem__,
             )
             for each in cases
             if each.case in first
@@ -208,7 +212,7 @@ def _with_blocks(
     extended, more = [], list[Run]()
     for each in cases:
         due = each.repeats + blocks.get(each.case, 0)
-        declared = _Identities(each.declared)
+        declared = _identities(each.case, each.declared, each.reading, machine)
         entries = [
             RunEntry(number, declared[number], further=True) for number in range(len(each.runs) + 1, due + 1)
         ]
@@ -245,8 +249,8 @@ def _plan_case(
     benchmark, job = campaign.benchmarks[case.benchmark], _job(campaign, case, machine)
     request = _request(benchmark, job, entry.time_limit)
     inputs = inputs_of(benchmark, request)
-    declared = declare(case, job, benchmark, inputs)
-    identities = _Identities(declared)
+    declared, reading = declare(case, job, benchmark, inputs), reading_of(benchmark)
+    identities = _identities(case, declared, reading, machine)
     suite = SUITES[benchmark.suite]
     here = case.system in systems
     mpi = machine.find_mpi(job.system) if here else LocalMpi(job.system.mpi.command)
@@ -265,6 +269,7 @@ def _plan_case(
         tuple(RunEntry(each, identities[each], further=each > first) for each in range(1, count.all + 1)),
         _oversubscribed(job),
         job.group.attributes,
+        reading,
         absent=program.not_available,
         disturbed=count.disturbed,
         warnings=tuple(suite.warns(request)),
@@ -328,8 +333,8 @@ def _repeats(
     def is_known(repeats: Repeats) -> bool | None:
         numbers = range(1, repeats.all + 1)
         named = [identities[number] for number in numbers]
-        suite = campaign.benchmarks[case.benchmark].suite
-        return machine.is_known(case, suite, named) if all(map(condition_of, numbers)) else None
+        benchmark = campaign.benchmarks[case.benchmark]
+        return machine.is_known(case, benchmark, named) if all(map(condition_of, numbers)) else None
 
     if entry.repeats == UNTIL_KNOWN:
         return until_known(repeats_for, is_known)
@@ -337,18 +342,25 @@ def _repeats(
 
 
 class _Identities(dict[int, str]):
-    """The identities of a case's repeats by their numbers."""
+    """The identities of a case's repeats by their numbers; a run keeps the one that it was begun with."""
 
-    def __init__(self, declared: Mapping[str, Any]) -> None:
+    def __init__(self, declared: Declaration, begun: Mapping[str, Declaration]) -> None:
         super().__init__()
-        self._declared = declared
+        self._declared, self._begun = declared, begun
 
     def declared(self, repeat: int) -> dict[str, Any]:
-        return {**self._declared, "repeat": repeat}
+        now = {**self._declared, "repeat": repeat}
+        return dict(self._begun.get(identity(now), now)) if self._begun else now
 
     def __missing__(self, repeat: int) -> str:
         self[repeat] = identity(self.declared(repeat))
         return self[repeat]
+
+
+def _identities(
+    case: Case, declared: Declaration, reading: Mapping[str, Any], machine: Machine
+) -> _Identities:
+    return _Identities(declared, machine.begun_as(case) if reading else {})
 
 
 def _job(campaign: Campaign, case: Case, machine: Machine) -> Job:
