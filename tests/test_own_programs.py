@@ -46,6 +46,10 @@ def test_of_several_lines_the_chosen_one_counts(take: str, value: float) -> None
     assert series.columns["x"] == [value]
 
 
+def test_a_faulty_pattern_of_a_plan_from_elsewhere_finds_nothing() -> None:
+    assert "x: not a regular expression" in refused("rate 1\n", x=RATE | {"pattern": "^rate ("})
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -11,6 +11,7 @@ import pytest
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_all
 from mpicampaign.collect.undescribed import OLDER, undescribed
+from mpicampaign.compare.compare import compare
 from mpicampaign.execution.conditions import prepare_with_results
 from mpicampaign.execution.queue_status import FINISHED, run_states
 from mpicampaign.execution.set_aside import set_aside_faulty
@@ -21,6 +22,7 @@ from mpicampaign.identity import identity, of_run
 from mpicampaign.jobs.prepare import Prepared, host_names, write_plan, write_scripts
 from mpicampaign.plan_file import read_plan
 from mpicampaign.records import FAILED, OK, Header, Record
+from mpicampaign.show.runs import notices
 
 BEFORE = Path(__file__).parent / "fixtures/own_before_0_2"  # written by the release before 0.2
 OUTPUT = "exchange of 8 B: 0.5 us\nexchange of 16 B: 0.6 us\n5112.4 steps per second\nWARNING: hot\ndone\n"
@@ -153,7 +155,7 @@ def test_a_folder_whose_name_is_not_made_from_its_claim_is_no_run(site: Site) ->
     ],
 )
 def test_a_finished_run_says_which_pattern_does_not_fit_and_is_read_again(
-    site: Site, capsys: pytest.CaptureFixture[str], what: str, reason: str
+    site: Site, what: str, reason: str
 ) -> None:
     for name in FIRST:
         site.add(name, "2026-11-01T00:00:00Z")
@@ -163,6 +165,7 @@ def test_a_finished_run_says_which_pattern_does_not_fit_and_is_read_again(
     assert str(site.of_case) in status.reason
     records = site.records()
     assert {(record.status, record.unread) for record in records} == {(FAILED, True)}
+    assert f"2 runs not read: output.txt: {reason}." in notices(compare(records))
     site.change(CHANGES[what][::-1])  # type: ignore[arg-type]
     assert [record.status for record in site.records()] == [OK, OK]
     assert site.records()[0].series[0].columns == {"steps": [5112.4]}

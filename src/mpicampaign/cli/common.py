@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.exit_status import DONE
-from mpicampaign.grouping import grouped
 from mpicampaign.selection import ALL_RUNS, RunSelection, spans, split_names
 from mpicampaign.text import visible_lines
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record
 
 LIST = "NAME,..."  # metavar of options that take several names
-UNREAD_LINES = 3  # different patterns
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
@@ -151,16 +149,10 @@ def beside(prepared: Prepared) -> list[str]:
 
 
 def unread_lines(records: Iterable[Record]) -> list[str]:
-    """Why outputs have no values though their programs ended well, a line for each reason, and what to do."""
-    lines = []
-    unread = grouped((record for record in records if record.unread), lambda record: record.reason)
-    for reason, runs in unread.items():
-        count = f"{len(runs)} run{'' if len(runs) == 1 else 's'}"
-        lines.append(f"  {reason} ({count}, such as {runs[0].files['output']})")
-    hint = (
-        "  correct the campaign file, and call report again: no run is repeated; try shows what patterns find"
-    )
-    return [*lines[:UNREAD_LINES], hint] if lines else []
+    """What to do where the patterns do not fit the outputs of finished runs; empty where they fit."""
+    files = (record.files["output"] for record in records if record.unread)
+    hint = "correct the campaign file, and call report again: no run is repeated"
+    return [f"not read, such as {file}: {hint}" for file in files][:1]
 
 
 def counts(records: list[Record]) -> str:

@@ -111,6 +111,8 @@ def matches_of(title: str, about: Mapping[str, str], lines: Sequence[tuple[int, 
     UnreadError
         when no line matches, several do, or a match is not a value.
     """
+    if fault := check_pattern(about["pattern"]):  # in a plan of somebody else's
+        raise UnreadError(f"{title}: {fault}")
     matches = [found for number, line in lines if (found := match_in(title, about, number, line))]
     if not matches:
         raise UnreadError(f"{title}: no line matches {shown(about['pattern'])}")
