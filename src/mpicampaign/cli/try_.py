@@ -12,7 +12,7 @@ from mpicampaign.errors import Problem, UserError, did_you_mean
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from mpicampaign.campaign.model import Benchmark, Campaign
 
@@ -45,10 +45,9 @@ def run(options: argparse.Namespace) -> int:
         text = options.output.read_text(encoding="utf-8", errors="replace")
     except OSError as error:
         raise UserError(Problem(f"cannot be read: {error.strerror}", str(options.output))) from None
-    problems = [*_refused_lines(text), *_faults(text, reading)]
-    found, whole = list(_found(text, reading)), list(_whole(options.output, reading))
-    print_lines(*found, *problems, *(line for line, _ in whole))
-    return FAILED if problems or not all(good for _, good in whole) else DONE
+    faults, whole = list(_faults(text, reading)), list(_whole(options.output, reading))
+    print_lines(*_found(text, reading), *faults, *(line for line, _ in whole))
+    return FAILED if faults or not all(good for _, good in whole) else DONE
 
 
 def _benchmark(campaign: Campaign, wanted: str) -> Benchmark:
@@ -92,18 +91,14 @@ def _value(title: str, about: Mapping[str, str], number: int, line: str) -> str:
     return f"{size}: {quantity(match.value, own_dimension(about['unit'], about['better']))}"
 
 
-def _refused_lines(text: str) -> list[str]:
-    from mpicampaign.suites.reading import abort_in
-
-    return [reason] if (reason := abort_in(text)) else []
-
-
 def _faults(text: str, reading: Mapping[str, Any]) -> Iterator[str]:
-    """Why a metric has no value."""
+    """Why a run with this output would have no value, or a metric has none."""
     from mpicampaign.suites import UnreadError
     from mpicampaign.suites.own import lines_of, matches_of, metrics_in
+    from mpicampaign.suites.reading import abort_in
 
-    lines: Sequence[tuple[int, str]] = lines_of(text)
+    lines = lines_of(text)
+    yield from filter(None, [abort_in(text)])
     for title, about in metrics_in(reading).items():
         try:
             matches_of(title, about, lines)

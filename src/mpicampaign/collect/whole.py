@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.commands import call
-from mpicampaign.suites.reading import shown
+from mpicampaign.suites.reading import UnreadError, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,8 +20,16 @@ class Line(NamedTuple):
 
 
 def first_line(pattern: str, output: Path) -> Line | None:
-    """The first line of a file that a pattern matches."""
+    """The first line of a file that a pattern matches.
+
+    Raises
+    ------
+    UnreadError
+        when it cannot be searched, as with the faulty pattern of a plan from elsewhere.
+    """
     found = call(["env", "LC_ALL=C", "grep", "-aEnm1", "-e", pattern], script=output)
+    if found.status not in (0, 1):
+        raise UnreadError(f"grep -E {shown(pattern)}: {found.last_line}")
     number, _, text = found.out.rstrip("\n").partition(":")
     return Line(int(number), text) if found.status == 0 else None
 

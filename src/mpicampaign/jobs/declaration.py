@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mpicampaign.records import Case
 
 # The keys of each definition that affect a measurement.
-_OF_SYSTEM = ("scheduler", "launcher", "modules", "directives", "launcher_options", "hosts_from")
+_OF_SYSTEM = ("scheduler", "launcher", "modules", "source", "directives", "launcher_options", "hosts_from")
 _OF_GROUP = (
     *("hosts", "members", "partition", "constraint", "queue", "exclusive", "hint", "threads_per_core"),
     *("memory", "gres", "switches", "directives"),
