@@ -121,7 +121,7 @@ def read_plan(path: Path) -> PlanFile:
         raise UserError(f"{path} is not a plan of version {VERSION} of this program")
     try:
         return plan_from(data)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path} is damaged: {type(error).__name__} {error}") from error
 
 
@@ -130,7 +130,7 @@ def plan_from(data: Mapping[str, Any]) -> PlanFile:
 
     Raises
     ------
-    KeyError, TypeError, AttributeError
+    KeyError, TypeError, ValueError, AttributeError
         when it has another shape.
     """
     cases = tuple(_case_entry(each) for each in data["cases"])
