@@ -20,9 +20,11 @@ from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import OpenSeries
 from mpicampaign.identity import identity, of_run
 from mpicampaign.jobs.prepare import Prepared, host_names, write_plan, write_scripts
+from mpicampaign.places import shipped
 from mpicampaign.plan_file import read_plan
 from mpicampaign.records import FAILED, OK, Header, Record
 from mpicampaign.show.runs import notices
+from mpicampaign.verdict.evidence import ENDED_WELL, REFUSED
 
 BEFORE = Path(__file__).parent / "fixtures/own_before_0_2"  # written by the release before 0.2
 OUTPUT = "exchange of 8 B: 0.5 us\nexchange of 16 B: 0.6 us\n5112.4 steps per second\nWARNING: hot\ndone\n"
@@ -191,6 +193,12 @@ def test_an_attempt_that_only_a_wrong_pattern_refused_is_taken(site: Site, statu
     assert "r01: the campaign file fits its last output now: no new run" in line
     assert [run.repeat for run in site.prepared().pending] == [2]
     assert site.records()[0].status == OK
+
+
+def test_job_scripts_say_in_these_words_that_a_pattern_refused_an_output() -> None:
+    script = shipped("templates/job/library/run.sh").read_text()
+    assert all(words in script for words in ENDED_WELL)
+    assert script.count(f"fail {REFUSED} ") == len(ENDED_WELL)
 
 
 @pytest.mark.parametrize(
