@@ -53,7 +53,8 @@ class AnyMachine:
     physical_cores: Callable[[], int] = lambda: 8
     condition_of: Callable[..., str] = lambda case, repeat, identity: ""
     begun: Callable[..., bool] = lambda case, repeat, identity: False
-    is_known: Callable[..., bool] = lambda case, suite, identities: False
+    begun_as: Callable[..., dict[str, Any]] = lambda case: {}
+    is_known: Callable[..., bool] = lambda case, benchmark, identities: False
     blocks: Callable[..., dict[Any, int]] = lambda cases: {}
 
 

@@ -11,10 +11,12 @@ from typing import Any
 
 import pytest
 import yaml
+from builders import MACHINE
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Campaign, MatrixEntry, campaign_schema
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.jobs.plan import make_plan
 
 ROOT = Path(__file__).parents[1]
 SECTIONS = {
@@ -269,3 +271,65 @@ def test_a_block_has_its_own_repeats_and_time_limit(tmp_path: Path) -> None:
         """
     (entry,) = load(tmp_path, matrix=matrix).matrix
     assert entry == MatrixEntry(("blue",), ("SHM",), ("PingPong",), 3, 90)
+
+
+WITH_PATHS = """\
+campaign: c
+include: site/more.yaml
+schedule: {every: 1 day, series: new, notify: ./tell me}
+systems: {here: {scheduler: none, mpi: wheel, source: [set-up.sh, /etc/profile]}}
+host_groups: {local: {system: here}}
+benchmarks:
+  path: {suite: imb, program: p, provider: {kind: path, location: bin/p}, inputs: mesh.bin}
+  conda: {suite: imb, program: p, provider: {kind: conda, location: env}}
+  spack: {suite: imb, program: p, provider: {kind: spack, location: imb}}
+  earlier: {suite: imb, program: p, provider: {kind: path, location: only-here/p}}
+matrix: [{host_groups: local, placements: SHM, benchmarks: [path, conda, spack, earlier, source]}]
+"""
+MORE = "benchmarks: {source: {suite: imb, program: p, provider: {kind: source, location: s, build: make}}}\n"
+
+
+def test_all_paths_are_relative_to_the_file_that_names_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "mine"
+    (folder / "site").mkdir(parents=True)
+    (tmp_path / "only-here").mkdir()
+    (tmp_path / "only-here/p").touch()  # programs before 0.2 were relative to the working folder
+    (folder / "mesh.bin").touch()
+    write(folder, WITH_PATHS)
+    write(folder, MORE, "site/more.yaml")
+    monkeypatch.chdir(tmp_path)
+    made = load_campaign(Path("mine/campaign.yaml"))
+    providers = {name: each.provider for name, each in made.benchmarks.items() if name in WITH_PATHS + MORE}
+    assert {name: each.location for name, each in providers.items()} == {
+        "path": str(folder / "bin/p"),
+        "conda": str(folder / "env"),
+        "source": str(folder / "site/s"),
+        "spack": "imb",
+        "earlier": str(tmp_path / "only-here/p"),
+    }
+    assert made.systems["here"].source == (str(folder / "set-up.sh"), "/etc/profile")
+    assert Path(made.benchmarks["path"].inputs[0]).absolute() == folder / "mesh.bin"
+    assert made.schedule and made.schedule.notify == (str(folder / "tell"), "me")
+    plan = make_plan(made, ["here"], MACHINE)
+    declared = {each.case.benchmark: each.declared for each in plan.cases}
+    assert declared["path"]["provider.location"] == "bin/p"  # identities hold no folder of a machine
+    assert declared["path"]["source"] == ["set-up.sh", "/etc/profile"]
+
+
+@pytest.mark.parametrize(
+    ("systems", "mpis"),
+    [
+        ("{scheduler: none, mpi: mine, prefix: opt/mpi}", ""),
+        ("{scheduler: none, mpi: mine, programs: {IMB-MPI1: bin/IMB-MPI1}}", ""),
+        ("{scheduler: none, mpi: mine}", "command: bin/mpirun, "),
+    ],
+)
+def test_a_path_on_the_nodes_is_absolute(tmp_path: Path, systems: str, mpis: str) -> None:
+    text = WITH_PATHS.replace("include: site/more.yaml\n", "").replace(", source]", "]")
+    text = text.replace("{scheduler: none, mpi: wheel, source: [set-up.sh, /etc/profile]}", systems)
+    text += f"mpis: {{mine: {{launcher: hydra, {mpis}transports: {{shm: {{}}}}}}}}\n"
+    (tmp_path / "mesh.bin").touch()
+    [problem] = problems(write(tmp_path, text))
+    assert "absolute path" in problem.message

@@ -78,7 +78,7 @@ def until_known(known_at: int, made: int, cap: float | None = 100) -> Plan:
     machine = replace(
         MACHINE,
         condition_of=lambda case, repeat, identity: QUIET if repeat <= made else "",
-        is_known=lambda case, suite, identities: len(identities) >= known_at,
+        is_known=lambda case, benchmark, identities: len(identities) >= known_at,
     )
     return plan(replace(campaign(repeats=UNTIL_KNOWN), node_hours_cap=cap), machine)
 

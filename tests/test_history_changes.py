@@ -133,3 +133,13 @@ def test_a_time_that_is_unknown_is_not_shown_as_one() -> None:
     other = replace(changed(10, "b"), points=one.points)
     assert event_text(events([unknown])[0]).startswith("since an unknown date, ")
     assert event_text(events([unknown, other])[0], "2026").startswith("since 11 January, ")
+
+
+def test_a_change_stays_where_its_curve_gets_another_key(log: Path) -> None:
+    """As where the direction of a metric is corrected, or its pattern has left the identity."""
+    before, now = curve(VALUES), curve(VALUES, metric="joined")
+    found = changes([before], log)
+    assert found and changes([now], log) == found
+    text = log.read_bytes()
+    assert changes([now], log) == found
+    assert log.read_bytes() == text

@@ -113,7 +113,7 @@ OTHER_METRICS: dict[str, Callable[[Any], Any]] = {
     "holds lists": lambda table: with_metadata(table, holds=b"[[1]]"),
     "holds a path": lambda table: with_metadata(table, holds=b'["../x"]'),
     "holds much": lambda table: with_metadata(table, holds=b"[" * 100_000),
-    "newer": lambda table: with_metadata(table, version=b"3"),
+    "newer": lambda table: with_metadata(table, version=b"4"),
 }
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import shutil
 import subprocess
 import sys
@@ -20,6 +19,7 @@ from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, OwnMetric, Provider
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.errors import UserError
+from mpicampaign.jobs.run import Run
 from mpicampaign.records import read_records
 from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
 from mpicampaign.suites.reading import ParsedOutput
@@ -31,7 +31,7 @@ TIME = {"pattern": "^(?P<size>[0-9]+) (?P<value>[0-9.e-]+)", "unit": "us", "bett
 
 def read(text: str, **metrics: dict[str, str]) -> ParsedOutput:
     declared = {"benchmark": "ours", **{f"metrics.{name}": about for name, about in metrics.items()}}
-    return parse("own", text, declared=json.dumps(declared))
+    return parse("own", text, reading=declared)
 
 
 def refused(text: str, **metrics: dict[str, str]) -> str:
@@ -44,6 +44,10 @@ def refused(text: str, **metrics: dict[str, str]) -> str:
 def test_of_several_lines_the_chosen_one_counts(take: str, value: float) -> None:
     (series,) = read("rate 3\nrate 1\nrate 2\n", x=RATE | {"take": take}).series
     assert series.columns["x"] == [value]
+
+
+def test_a_faulty_pattern_of_a_plan_from_elsewhere_finds_nothing() -> None:
+    assert "x: not a regular expression" in refused("rate 1\n", x=RATE | {"pattern": "^rate ("})
 
 
 @pytest.mark.parametrize(
@@ -65,15 +69,16 @@ def test_a_value_below_0_is_refused() -> None:
     assert "line 1: x is '-1.5': a value is finite and not negative" in refused("rate -1.5\n", x=signed)
 
 
-def test_how_an_output_is_read_is_part_of_the_identity() -> None:
-    def declared(pattern: str) -> dict[str, Any]:
+def test_how_an_output_is_read_is_no_part_of_the_identity() -> None:
+    def run(pattern: str) -> Run:
         metrics = {"rate": OwnMetric("rate", pattern, "1/s", "higher")}
         made = Benchmark("ours", "own", "p", Provider("path", "/p"), metrics=metrics, whole=("^done$",))
-        return plan(campaign(benchmark=made)).runs[0].declared
+        return plan(campaign(benchmark=made)).runs[0]
 
-    first, second = declared("^rate (.*)$"), declared("^speed (.*)$")
-    assert {key for key in first if first[key] != second[key]} == {"metrics.rate"}
-    assert (first["metrics.rate"]["unit"], first["whole"]) == ("1/s", ["^done$"])
+    first, second = run("^rate (.*)$"), run("^speed (.*)$")
+    assert (first.declared, first.identity) == (second.declared, second.identity)
+    assert first.reading["metrics.rate"]["pattern"] == "^rate (.*)$"
+    assert first.reading["whole"] == ["^done$"]
 
 
 def test_one_size_twice_is_refused() -> None:
@@ -122,7 +127,9 @@ def metric(**changes: str) -> dict[str, dict[str, str]]:
     ("keys", "message"),
     [
         ({}, ""),
-        ({"whole": None}, "suite: own | suite own needs whole"),
+        ({"whole": None}, ""),
+        ({"whole": "^done("}, "whole: ^done( | not a pattern of grep -E: grep: Unmatched ("),
+        ({"refused": "[a"}, "refused: '[a' | not a pattern of grep -E: grep: "),
         ({"metrics": None}, "suite: own | suite own needs metrics"),
         ({"metrics": metric(pattern="^rate (")}, "pattern: ^rate ( | not a regular expression"),
         ({"metrics": metric(pattern="^rate")}, "pattern: ^rate | the number must be its only group"),
@@ -139,7 +146,7 @@ def test_the_keys_are_checked_with_their_lines(tmp_path: Path, keys: dict[str, A
 
 
 def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
-    assert len(messages(tmp_path, whole=None, metrics=metric(pattern="^rate", better="up"))) == 3
+    assert len(messages(tmp_path, metrics=metric(pattern="^rate", better="up"))) == 2
 
 
 @pytest.mark.full

@@ -85,7 +85,7 @@ def keep(
 
 def _check_not_emptied(folder: Path, records: list[Record]) -> None:
     before = folder / RECORDS
-    if any(record.status == OK for record in records) or not before.is_file():
+    if any(record.status == OK or record.unread for record in records) or not before.is_file():
         return
     try:
         kept = sum(record.status == OK for record in read_records(before)[1])

@@ -1,7 +1,8 @@
 """The identity of a run: made only from what its campaign declares. Pure.
 
 A declaration is a flat mapping of plain JSON values, without keys at their defaults. The execution half
-makes it (`mpicampaign.jobs.declaration`); both halves compare it.
+makes it (`mpicampaign.jobs.declaration`); both halves compare it. How outputs are read is no part of it, but
+was one before 0.2: `of_run` leaves it out of stored declarations.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 Declaration = Mapping[str, Any]
 
 LENGTH = 12
+METRIC = "metrics."  # before its name
+_READING = ("whole", "refused")
 
 
 def canonical(declared: Declaration) -> str:
@@ -28,6 +31,21 @@ def canonical(declared: Declaration) -> str:
 def identity(declared: Declaration) -> str:
     """The first digits of the SHA-256 of a declaration."""
     return hashlib.sha256(canonical(declared).encode()).hexdigest()[:LENGTH]
+
+
+def of_run(declared: Declaration) -> dict[str, Any]:
+    """A declaration without how the output is read."""
+    return {key: value for key, value in declared.items() if not _is_reading(key)}
+
+
+def reading_in(declared: Declaration) -> dict[str, Any]:
+    """How a run's output is read, by a declaration from before 0.2; empty where its suite knows."""
+    found = {key: value for key, value in declared.items() if _is_reading(key)}
+    return found and {"benchmark": declared["benchmark"], **found}
+
+
+def _is_reading(key: str) -> bool:
+    return key in _READING or key.startswith(METRIC)
 
 
 def run_path(case: Case, repeat: int, found: str) -> str:

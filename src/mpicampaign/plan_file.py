@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.errors import UserError
+from mpicampaign.identity import identity, of_run, reading_in
 from mpicampaign.records import UNRANKED, Case, plain_fields
 
 if TYPE_CHECKING:
@@ -40,9 +41,9 @@ class CaseEntry:
 
     ``not_available``: why it cannot be run; ``line_rate``: the bound of its network (B/s, one direction);
     ``core_peak``: of a core (flop/s); ``attributes``: of the host group.
-    ``oversubscribed``: how many ranks share how many cores of a node, by the campaign file. ``kept_as``: the
-    names in its declaration and its folder, where they differ: without the values of lists, or of the file
-    from which it was folded.
+    ``oversubscribed``: how many ranks share how many cores of a node, by the campaign file.
+    ``reading``: how outputs are read; empty where the suite knows. ``kept_as``: the names in its declaration
+    and its folder, where they differ: without the values of lists, or of the file from which it was folded.
     """
 
     case: Case
@@ -54,12 +55,17 @@ class CaseEntry:
     runs: tuple[RunEntry, ...]
     oversubscribed: str = ""
     attributes: Mapping[str, str] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
     kept_as: Case | None = None
 
     @property
     def kept(self) -> Case:
         """The names under which its runs are kept."""
         return self.kept_as or self.case
+
+    def identity(self, repeat: int) -> str:
+        """The identity that a repeat gets now; before 0.2 it may have been begun with another."""
+        return identity({**self.declared, "repeat": repeat})
 
     @property
     def repeats(self) -> int:
@@ -95,10 +101,9 @@ def plan_json(plan: PlanFile) -> str:
 def _case_data(entry: CaseEntry) -> dict[str, Any]:
     facts = _fields(entry, CaseEntry)
     case, runs = plain_fields(facts.pop("case")), [_fields(run, RunEntry) for run in facts.pop("runs")]
-    if not facts["attributes"]:
-        del facts["attributes"]
     if kept := facts.pop("kept_as"):
         facts["kept_as"] = plain_fields(kept)
+    facts = {key: value for key, value in facts.items() if value or key not in ("attributes", "reading")}
     return {**case, **facts, "runs": runs}
 
 
@@ -125,7 +130,7 @@ def read_plan(path: Path) -> PlanFile:
         raise UserError(f"{path} is not a plan of version {VERSION} of this program")
     try:
         return plan_from(data)
-    except (KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise UserError(f"{path} is damaged: {type(error).__name__} {error}") from error
 
 
@@ -134,7 +139,7 @@ def plan_from(data: Mapping[str, Any]) -> PlanFile:
 
     Raises
     ------
-    KeyError, TypeError, AttributeError
+    KeyError, TypeError, ValueError, AttributeError
         when it has another shape.
     """
     cases = tuple(_case_entry(each) for each in data["cases"])
@@ -153,11 +158,12 @@ def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
         data["not_available"],
         data.get("line_rate"),
         data.get("core_peak"),
-        data["declared"],
+        of_run(data["declared"]),
     )
     shared, attributes = str(data.get("oversubscribed", "")), dict(data.get("attributes", {}))
+    reading = dict(data.get("reading", {})) or reading_in(data["declared"])
     kept_as = case_of(data["kept_as"]) if "kept_as" in data else None
-    return CaseEntry(case_of(data), *facts, runs, shared, attributes, kept_as)
+    return CaseEntry(case_of(data), *facts, runs, shared, attributes, reading, kept_as)
 
 
 def case_of(data: Mapping[str, Any]) -> Case:

@@ -28,6 +28,8 @@ FAILED = "failed"
 NOT_AVAILABLE = "not_available"
 MISSING = "missing"
 
+UNREAD = "not read: "  # begins the reason of a run that ended well, but whose output has no values
+
 # verdict
 VERIFIED = "verified"
 DECLARED = "verified against the declared topology"  # a folder replaced the node's /sys
@@ -184,6 +186,11 @@ class Record:
     def stopped(self) -> bool:
         """Whether it met its time limit while others used the CPUs: no failure of the benchmark."""
         return self.status == FAILED and self.condition == DISTURBED
+
+    @property
+    def unread(self) -> bool:
+        """Whether it ended well, and the campaign's patterns do not fit its output: it is not repeated."""
+        return self.status == FAILED and self.reason.startswith(UNREAD)
 
     @property
     def counts(self) -> bool:

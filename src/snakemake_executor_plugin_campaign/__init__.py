@@ -154,11 +154,12 @@ class Executor(RealExecutor):  # type: ignore[misc]
         """
         disturbed = False
         try:
-            record = read_run(run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat))
-            if record.status == FAILED and run.output.exists():
+            folder = RunFolder(run.folder, run.repeat)
+            record = read_run(run.kept, run.benchmark.suite, folder, reading=run.reading)
+            if record.status == FAILED and run.output.exists() and not record.unread:
                 set_aside(run)  # its exit status was 0, but its output says nothing
             self._progress.finished(run.label, record, status, problem)
-            ended_well = run.output.exists() and record.status not in (FAILED, MISSING)
+            ended_well = run.output.exists() and (record.unread or record.status not in (FAILED, MISSING))
             disturbed = ended_well and record.condition == DISTURBED
             if record.status == FAILED and record.condition == DISTURBED:
                 self._leave(run)  # others left it too little time

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup, Placement
 from mpicampaign.campaign.variants import MAPPINGS, NUMBERS, defined_name, for_ranks
+from mpicampaign.commands import call
 from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
 from mpicampaign.keys import Values, rule
@@ -487,6 +488,11 @@ def _check_declared(benchmark: Benchmark, notes: Notes) -> None:
         if not getattr(benchmark, name):
             hint = f"give {name}: see {shipped('docs/own-programs.md')}"
             notes.add((*key, "suite"), f"suite own needs {name}", shown(benchmark.suite), hint)
+    for name in ("whole", "refused") if suite else ():
+        for where, pattern in notes.document.items((*key, name)):
+            tried = call(["env", "LC_ALL=C", "grep", "-E", "-e", str(pattern)])
+            if tried.status == 2:
+                notes.add(where, f"not a pattern of grep -E: {tried.last_line}", shown(pattern))
     for name, metric in benchmark.metrics.items():
         _check_metric((*key, "metrics", name), metric, notes)
 

@@ -165,7 +165,7 @@ class _Includes:
         merged = Document({}, {(): own.marks[()]})
         for key, name in _included_names(own):
             try:
-                merged.merge(self._included(path.parent / name, (*above, path.resolve())))
+                merged.merge(self._included(path.parent / _expanded(name), (*above, path.resolve())))
             except UserError as error:
                 where = own.mark(key)
                 own.problems += [_with_place(problem, where) for problem in error.problems]
@@ -216,6 +216,7 @@ def _in_order(problems: list[Problem]) -> list[Problem]:
 
 # ---- from plain data to the typed campaign: what follows from several keys
 
+_WITH_PATHS = ("path", "source", "conda")  # providers whose location is a path
 WHEEL = "wheel"  # as MPI library: that of the Python environment; as prefix: the wheel of the MPI library
 
 
@@ -225,23 +226,55 @@ def build_campaign(values: Values, file: str) -> Campaign:
     listed = [each for name in values.get(("systems",)) or {} for each in _systems(values, name, mpis)]
     systems = {system.name: system for system, _ in listed}
     made = values.entry(Campaign, (), mpis=mpis, systems=systems, file=file, document=values.document)
-    with_inputs = [_with_inputs(values, each) for each in made.benchmarks.values()]
+    schedule = made.schedule and replace(made.schedule, notify=_command(values, made.schedule.notify))
+    with_paths = [_with_paths(values, each) for each in made.benchmarks.values()]
     complete = replace(
         made,
         title=made.title or made.name,
+        schedule=schedule,
         host_groups=_with_libraries(made.host_groups.values(), listed),
         placements=by_name(made.placements.values()),
-        benchmarks={name: filled(each) for name, each in by_name(with_inputs).items()},
+        benchmarks={name: filled(each) for name, each in by_name(with_paths).items()},
     )
     return replace(complete, matrix=tuple(_completed(entry, complete) for entry in made.matrix))
 
 
-def _with_inputs(values: Values, benchmark: Benchmark) -> Benchmark:
-    """With input files relative to the file that names them."""
-    key: Key = ("benchmarks", benchmark.name, "inputs")
-    folders = [Path(values.document.mark(item).file).parent for item, _ in values.document.items(key)]
-    named = zip(folders, benchmark.inputs, strict=False)
-    return replace(benchmark, inputs=tuple(str(folder / Path(name).expanduser()) for folder, name in named))
+# ---- paths are relative to the file that names them
+
+
+def _beside(values: Values, key: Key, name: str) -> Path:
+    return Path(values.document.mark(key).file).parent / _expanded(name)
+
+
+def _expanded(name: str) -> Path:
+    return Path(os.path.expanduser(name))  # noqa: PTH111 - Path.expanduser raises where there is no such user
+
+
+def _found(values: Values, key: Key, name: str) -> str:
+    """A path; before 0.2 it was relative to the working folder, where it stays if it is only there."""
+    path, before = _beside(values, key, name), _expanded(name)
+    if before.is_absolute():
+        return name
+    return str((before if before.exists() and not path.exists() else path).absolute())
+
+
+def _with_paths(values: Values, benchmark: Benchmark) -> Benchmark:
+    """With the paths of its input files and of its program."""
+    key: Key = ("benchmarks", benchmark.name)
+    named = zip(values.document.items((*key, "inputs")), benchmark.inputs, strict=False)
+    inputs = tuple(str(_beside(values, item, name)) for (item, _), name in named)
+    provider = benchmark.provider
+    if provider.kind in _WITH_PATHS and provider.location:
+        path = _found(values, (*key, "provider", "location"), provider.location)
+        provider = replace(provider, location=path, location_name=provider.location)
+    return replace(benchmark, inputs=inputs, provider=provider)
+
+
+def _command(values: Values, tokens: tuple[str, ...]) -> tuple[str, ...]:
+    """A command; its program is a path if it has a slash."""
+    if not tokens or "/" not in tokens[0]:
+        return tokens
+    return (str(_beside(values, ("schedule", "notify"), tokens[0]).absolute()), *tokens[1:])
 
 
 def _mpi(values: Values, name: str) -> Mpi:
@@ -302,6 +335,7 @@ def _system(
     made = values.entry(System, key, mpi=mpi)
     if item:
         made = replace(made, launcher=item.launcher or made.launcher, prefix=item.prefix or made.prefix)
+    named_files = zip(values.document.items((*key, "source")), made.source, strict=False)
     default = not values.get((*key, "hosts_from"))
     prefix_name = made.prefix or (WHEEL if named == WHEEL else "")
     return replace(
@@ -309,6 +343,8 @@ def _system(
         launcher=made.launcher or mpi.launcher,
         prefix=_wheel_prefix(mpi_name) if prefix_name == WHEEL else prefix_name,
         prefix_name=prefix_name,
+        source=tuple(_found(values, item, name) for (item, _), name in named_files),
+        source_names=made.source,
         hosts_from="list" if default and is_local(made.scheduler) else made.hosts_from,
     )
 

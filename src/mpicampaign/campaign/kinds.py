@@ -53,8 +53,8 @@ PROGRAM = text(
     *rule("not the file name of a program (its folder is the provider's location)", "_.+-", ".+-", 128)
 )
 COMMAND = text(
-    r"^[^\u0000-\u001f\u007f-][^\u0000-\u001f\u007f]*$",
-    "must be the name or path of a command in one line, not beginning with -",
+    r"^([^/\u0000-\u001f\u007f-][^/\u0000-\u001f\u007f]*|/[^\u0000-\u001f\u007f]*)$",
+    "must be the name of a command or its absolute path in one line, not beginning with -",
 )
 LOCATION = text(
     r"^[^\u0000-\u001f\u007f-][^\u0000-\u001f\u007f]*$",

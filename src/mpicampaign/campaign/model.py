@@ -191,8 +191,8 @@ class System:
     """A cluster, cloud or machine under test.
 
     ``prefix``: the folder of the MPI library, with bin and lib; empty: modules or the PATH provide it.
-    ``prefix_name``: the prefix as the campaign file gives it, a path or wheel. ``kept_as``: the name in
-    declarations, where it differs.
+    ``prefix_name``: the prefix as the campaign file gives it, a path or wheel. ``source_names``: likewise.
+    ``kept_as``: the name in declarations, where it differs.
     """
 
     name: str
@@ -252,7 +252,7 @@ class System:
     source: tuple[str, ...] = key(
         kinds.FILES,
         "Files to source",
-        "Before modules are loaded.",
+        "Before modules are loaded; relative to the file that names them.",
         "/etc/profile.d/modules.sh",
         default=[],
     )
@@ -301,6 +301,7 @@ class System:
         default="on",
     )
     prefix_name: str = ""
+    source_names: tuple[str, ...] = ()
     kept_as: str = ""
 
     @property
@@ -499,13 +500,16 @@ PLACEMENT = entry(
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """Where a benchmark's program comes from."""
+    """Where a benchmark's program comes from.
+
+    ``location_name``: the location as the campaign file gives it.
+    """
 
     kind: str = key(choice(_PROVIDERS), "Kind", _PROVIDERS_TEXT, "module", required=True)
     location: str = key(
         kinds.LOCATION,
         "Path, folder of the source or the conda environment, or Spack spec",
-        "",
+        "Paths are relative to the file that names them.",
         "/apps/imb/IMB-MPI1",
         "osu-micro-benchmarks",
     )
@@ -519,6 +523,7 @@ class Provider:
         "as MPICC, MPICXX, MPIFC, CC, CXX and FC.",
         "make IMB-MPI1",
     )
+    location_name: str = ""
 
 
 PROVIDER = entry(
@@ -620,7 +625,8 @@ class Benchmark:
     whole: tuple[str, ...] = key(
         kinds.PATTERNS,
         "Lines of a whole output",
-        "Suite own only: patterns as for grep -E. A run without a line for each has failed.",
+        "Suite own only: patterns as for grep -E. A run without a line for each has failed. Default: exit "
+        "status 0 is enough.",
         "^done$",
         default=[],
     )
@@ -689,7 +695,8 @@ class Schedule:
     notify: tuple[str, ...] = key(
         kinds.TOKENS,
         "Command to call when a tick has found something",
-        "Its last argument is a file with the text. Secrets belong in that command, not in this file.",
+        "Its last argument is a file with the text; a path is relative to this file. Secrets belong in that "
+        "command, not in this file.",
         "~/bin/mail-to-me",
         default=[],
     )

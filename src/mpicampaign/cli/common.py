@@ -17,7 +17,7 @@ from mpicampaign.text import visible_lines
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.records import Record
@@ -148,6 +148,13 @@ def beside(prepared: Prepared) -> list[str]:
     return undescribed_lines(prepared.plan, prepared.folder)
 
 
+def unread_lines(records: Iterable[Record]) -> list[str]:
+    """What to do where the patterns do not fit the outputs of finished runs; empty where they fit."""
+    files = (record.files["output"] for record in records if record.unread)
+    hint = "correct the campaign file, and call report again: no run is repeated"
+    return [f"not read, such as {file}: {hint}" for file in files][:1]
+
+
 def counts(records: list[Record]) -> str:
     """How the runs ended. Contradicted and disturbed ones are complete, but left out of all numbers."""
     from mpicampaign.records import CONTRADICTED, DISTURBED, OK
@@ -155,6 +162,8 @@ def counts(records: list[Record]) -> str:
     def end(record: Record) -> str:
         if record.status == OK and record.verdict == CONTRADICTED:
             return CONTRADICTED
+        if record.unread:
+            return "not read"
         return DISTURBED if record.status == OK and record.disturbed else record.status
 
     counts = Counter(map(end, records))

@@ -6,6 +6,7 @@ import argparse
 import shlex
 import sys
 from importlib import import_module
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mpicampaign import __version__
@@ -26,6 +27,7 @@ GROUPS = {
         "init": "prepare this folder: campaign.yaml, and files for Snakemake",
         "doctor": "examine a cluster: scheduler, nodes, networks, MPI; write site.yaml",
         "check": "report all errors in a campaign file at once",
+        "try": "show what the patterns of a program of your own find in an output",
         "plan": "show the matrix of cases, and the node-hours they may take",
     },
     "run": {
@@ -112,7 +114,7 @@ class _Subcommand(argparse.ArgumentParser):
         if self._module is None:
             name = self.get_default("command")
             package = __name__.rpartition(".")[0]
-            self._module = module = import_module(f"{package}.{'import_' if name == 'import' else name}")
+            self._module = module = import_module(f"{package}.{name}{'_' * iskeyword(name)}")
             self.formatter_class = argparse.RawDescriptionHelpFormatter
             self.description = f"{COMMANDS[name][0].upper()}{COMMANDS[name][1:]}."
             self.epilog = "examples:\n" + "\n".join(_example_lines(module.EXAMPLES))

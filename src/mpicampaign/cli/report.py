@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign, check_there
-from mpicampaign.cli.common import add_by, add_selection, counts, print_lines, selection_of
+from mpicampaign.cli.common import (
+    add_by,
+    add_selection,
+    counts,
+    print_lines,
+    selection_of,
+    unread_lines,
+)
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import system_error_text
@@ -137,7 +144,7 @@ def _report(
             made.touch()  # for make and Snakemake: they are up to date
         return said
     records = analyse(folder, presentation, text, formats, ALL in figures, selection)
-    said = f"{counts(records)}; {target / 'report.html'}"
+    said = "\n".join([f"{counts(records)}; {target / 'report.html'}", *unread_lines(records)])
     if selection:
         said = f"only {selection}; the report of all runs is not changed\n{said}"
     keep(target, state, said)

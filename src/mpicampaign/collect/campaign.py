@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.collect.common_settings import PROCESS
@@ -24,10 +25,20 @@ if TYPE_CHECKING:
 def collect_all(campaign_folder: Path) -> list[Record]:
     """The records of everything in a campaign's folder, merged bundles included."""
     plan = plan_of(campaign_folder)
-    merged = {folder: collect_own(plan_of(folder), folder) for folder in merged_folders(campaign_folder)}
+    merged = {
+        folder: collect_own(_read_as_here(plan_of(folder), plan), folder)
+        for folder in merged_folders(campaign_folder)
+    }
     return mark_earlier(
         mark_distances(mark_copies(with_merged(collect_own(plan, campaign_folder), plan, merged)))
     )
+
+
+def _read_as_here(theirs: PlanFile, plan: PlanFile) -> PlanFile:
+    """The plan of a merged bundle, whose outputs are read by the patterns of the campaign file here."""
+    reading = {entry.case.benchmark: entry.reading for entry in plan.cases}
+    cases = (replace(each, reading=reading.get(each.case.benchmark, each.reading)) for each in theirs.cases)
+    return replace(theirs, cases=tuple(cases))
 
 
 def collect_own(plan: PlanFile, campaign_folder: Path) -> list[Record]:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.collect.runs import evidence_in, identity_now
 from mpicampaign.errors import UserError
 from mpicampaign.records import FAILED, MERGED_FROM, MISSING, OK, Case, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from mpicampaign.plan_file import PlanFile
 
@@ -35,7 +36,7 @@ def with_merged(
     taken = _Taken()
     for record in records:
         taken.add(record)
-    planned = {entry.case: {run.identity for run in entry.runs} for entry in plan.cases}
+    planned = {entry.case: {entry.identity(run.repeat) for run in entry.runs} for entry in plan.cases}
     for folder, of_bundle in merged.items():
         renamed = read_note(folder)["renamed"]
         for record in of_bundle:
@@ -69,11 +70,19 @@ def _as_planned(record: Record, planned: dict[Case, set[str]], renamed: dict[str
     """The record; a missing one where the plan describes its case differently."""
     system = renamed.get(record.case.system, record.case.system)
     wanted = planned.get(replace(record.case, system=system))
-    if wanted is None or record.identity in wanted or record.status not in _RESULTS or not record.identity:
+    if wanted is None or record.status not in _RESULTS or not record.identity:
+        return record
+    if record.identity in wanted or _identity_now(record) in wanted:
         return record
     reason = "only results of another campaign file were merged"
     missing = Record(record.case, record.suite, record.repeat, MISSING, reason, line_rate=record.line_rate)
     return replace(missing, attributes=record.attributes)
+
+
+def _identity_now(record: Record) -> str:
+    """Its identity, which its folder lacks if it was begun before 0.2."""
+    claim = record.files.get("claim")
+    return identity_now(evidence_in(Path(claim).parent / "result").claim) if claim else ""
 
 
 def _named(record: Record, folder: Path, renamed: dict[str, str]) -> Record:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import os
 from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.background import on_two_cores
 from mpicampaign.collect.cause import cause_of
 from mpicampaign.collect.common_settings import of_own_run
 from mpicampaign.collect.observed import observed
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
-from mpicampaign.identity import run_path
+from mpicampaign.collect.whole import not_whole
+from mpicampaign.identity import canonical, identity, of_run, run_path
 from mpicampaign.records import (
     CLAIMED_TRANSPORT,
     DISTURBED,
@@ -25,11 +28,12 @@ from mpicampaign.records import (
     OK,
     OVERSUBSCRIBED,
     RANKED,
+    UNREAD,
     Case,
     Record,
     plain_fields,
 )
-from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse
+from mpicampaign.suites import SUITES, OutputError, ParsedOutput, UnreadError, parse
 from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
 from mpicampaign.verdict.evidence import Evidence, read_evidence
 
@@ -50,6 +54,7 @@ _MANY = 200  # runs: to read them takes longer than to start a process
 
 
 # An attempt that ended well is renamed to the result by its script.
+_FITS_NOW = "the campaign file fits its output now: the next call of run takes it as the result"
 _NOT_MOVED = "complete, but its script could not rename it to result: was the file system read-only or full?"
 
 
@@ -97,8 +102,8 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
         declared = {OVERSUBSCRIBED: entry.oversubscribed} if entry.oversubscribed else {}
         for run in entry.runs:
             path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
-            record = read_run(entry.kept, suite, RunFolder(path, run.repeat, run.order), rate)
-            record = replace(record, case=case)
+            folder = RunFolder(path, run.repeat, run.order)
+            record = replace(read_run(entry.kept, suite, folder, rate, entry.reading), case=case)
             record = with_peak(record, entry.core_peak)
             busy, attributes = plan.busy_machine == RANKED, dict(entry.attributes)
             record = replace(record, ranks_busy=busy, further=run.further, attributes=attributes)
@@ -108,8 +113,14 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
     return records
 
 
-def read_run(case: Case, suite: str, folder: RunFolder, line_rate: float | None = None) -> Record:
-    """The record of one run, whatever state its folder is in."""
+def read_run(
+    case: Case,
+    suite: str,
+    folder: RunFolder,
+    line_rate: float | None = None,
+    reading: Mapping[str, Any] | None = None,
+) -> Record:
+    """The record of one run, whatever state its folder is in; ``reading``: how its output is read."""
     record = Record(
         case,
         suite,
@@ -122,9 +133,11 @@ def read_run(case: Case, suite: str, folder: RunFolder, line_rate: float | None 
     )
     left = _left(folder.path / "result", folder.path)
     if "output" in left.contents:
-        return _read_result(record, left)
+        return _read_result(record, left, reading)
     attempts = attempts_of(folder.path)
-    return _read_attempt(record, _left(attempts[-1], folder.path), len(attempts)) if attempts else record
+    if not attempts:
+        return record
+    return _read_attempt(record, _left(attempts[-1], folder.path), len(attempts), reading)
 
 
 def attempts_of(folder: Path) -> list[Path]:
@@ -147,28 +160,34 @@ def _left(folder: Path, run: Path) -> _Left:
 
 
 def unusable(
-    suite: str, result: Path, evidence: Evidence | None = None, before: OutputsRead | None = None
+    suite: str,
+    result: Path,
+    evidence: Evidence | None = None,
+    before: OutputsRead | None = None,
+    reading: Mapping[str, Any] | None = None,
 ) -> str:
     """Why the run of a result must be repeated; empty where the result is valid.
 
     ``evidence``: that of the result, if it was read; ``before``: the cache of outputs.
 
-    An unreadable output is not a result, whatever its exit status. A missing program or network may be
-    available by now; sockets, cores and memory do not change.
+    An unreadable output is not a result, whatever its exit status; but a reason that begins with `UNREAD`
+    asks for other patterns, not for another run. A missing program or network may be available by now;
+    sockets, cores and memory do not change.
     """
     evidence = evidence or evidence_in(result)
     if "not_available" in evidence.job:
         changes = evidence.job.get("not_available_kind") not in ("cores", "memory")
         return f"was not available: {evidence.job['not_available']}" if changes else ""
-    content = _content(str(result / "output.txt")) or b""
+    output = result / "output.txt"
+    content = _content(str(output)) or b""
 
     def read() -> str:
-        parsed = _parsed(suite, evidence, _decoded(content))
+        parsed = _parsed(suite, evidence, _decoded(content), output, reading)
         return parsed if isinstance(parsed, str) else ""
 
     if before is None:
         return read()
-    asked = f"{suite} {evidence.claim.get('largest_size', '')} {_declared(suite, evidence)}"
+    asked = f"{suite} {evidence.claim.get('largest_size', '')} {canonical(reading or {})}"
     return before.reason(asked, content, read, lambda: _is_of_this_program(suite))
 
 
@@ -178,22 +197,21 @@ def _is_of_this_program(suite: str) -> bool:
     return known is not None and known.parse.__module__.partition(".")[0] == "mpicampaign"
 
 
-def _parsed(suite: str, evidence: Evidence, output: str) -> ParsedOutput | str:
-    """The parsed output, or why it cannot be used."""
+def _parsed(
+    suite: str, evidence: Evidence, text: str, output: Path, reading: Mapping[str, Any] | None
+) -> ParsedOutput | str:
+    """The parsed text of an output, or why it cannot be used."""
     largest = evidence.claim.get("largest_size", "")
     try:
         expected = int(largest) if largest.isdecimal() else None
-        declared = _declared(suite, evidence)
-        parsed = parse(suite, output, expected, declared)
-        return _with_ranks(parsed, evidence) if declared else parsed
+        parsed = parse(suite, text, expected, reading)
+        if reading and (reason := not_whole(reading, output)):
+            raise UnreadError(reason)
+        return _with_ranks(parsed, evidence) if reading else parsed
+    except UnreadError as error:
+        return f"{UNREAD}output.txt: {error}"
     except OutputError as error:
         return f"output.txt: {error}"
-
-
-def _declared(suite: str, evidence: Evidence) -> str:
-    """What the reading of an output depends on beside its text."""
-    known = SUITES.get(suite)
-    return evidence.claim.get("declared", "{}") if known and known.declares else ""
 
 
 def _with_ranks(parsed: ParsedOutput, evidence: Evidence) -> ParsedOutput:
@@ -203,12 +221,12 @@ def _with_ranks(parsed: ParsedOutput, evidence: Evidence) -> ParsedOutput:
     return replace(parsed, series=tuple(replace(series, ranks=launched) for series in parsed.series))
 
 
-def _read_result(record: Record, left: _Left) -> Record:
+def _read_result(record: Record, left: _Left, reading: Mapping[str, Any] | None) -> Record:
     evidence, output = left.evidence, left.text("output")
     record = _with_evidence(record, evidence, left)
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
-    parsed = _parsed(record.suite, evidence, output)
+    parsed = _parsed(record.suite, evidence, output, Path(left.paths["output"]), reading)
     from mpicampaign.verdict.condition import condition
     from mpicampaign.verdict.judge import judge
     from mpicampaign.verdict.machine_state import probes
@@ -254,7 +272,7 @@ def _expected_claims(record: Record) -> dict[str, str]:
     return {**plain_fields(record.case), "repeat": str(record.repeat), "identity": record.identity}
 
 
-def _read_attempt(record: Record, left: _Left, count: int) -> Record:
+def _read_attempt(record: Record, left: _Left, count: int, reading: Mapping[str, Any] | None) -> Record:
     evidence = left.evidence
     record = _with_evidence(record, evidence, left)
     if not evidence.complete:
@@ -262,9 +280,11 @@ def _read_attempt(record: Record, left: _Left, count: int) -> Record:
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     reason = evidence.job.get("reason", f"exit status {evidence.job.get('exit_status', 'unknown')}")
-    if record.exit_status == 0:
-        parsed = _parsed(record.suite, evidence, left.text("output"))
-        reason = parsed if isinstance(parsed, str) else _NOT_MOVED
+    if record.exit_status == 0 or (reading and evidence.ended_well):
+        file = Path(left.paths.get("output", os.devnull))
+        parsed = _parsed(record.suite, evidence, left.text("output"), file, reading)
+        fits = _FITS_NOW if reading else _NOT_MOVED
+        reason = parsed.removeprefix(UNREAD) if isinstance(parsed, str) else fits
     from mpicampaign.verdict.condition import stopped_by_others
 
     if others := stopped_by_others(evidence):
@@ -305,6 +325,14 @@ def evidence_in(folder: Path) -> Evidence:
     """The evidence in the folder of a result or attempt, with the claim of its run."""
     run = folder.parent if folder.name == "result" else folder.parent.parent
     return read_evidence(_text(folder / "evidence.txt"), _text(run / "claim"))
+
+
+def identity_now(claim: Mapping[str, str]) -> str:
+    """The identity that a run with this claim gets now; empty where it declares nothing."""
+    try:
+        return identity(of_run(json.loads(claim["declared"])))
+    except (KeyError, ValueError, AttributeError):
+        return ""
 
 
 def exit_status(folder: Path, job_id: str = "") -> int | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.collect.runs import evidence_in
 from mpicampaign.grouping import grouped
-from mpicampaign.identity import differences, run_path
+from mpicampaign.identity import differences, of_run, run_path
 from mpicampaign.plan_file import case_of
 from mpicampaign.text import repeats_text
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from mpicampaign.records import Case
 
 NO_CASE = "the campaign has no such case"
+OLDER = "a newer run takes its place: before 0.2 each way of reading an output was a run of its own"
 
 
 def undescribed_lines(plan: PlanFile, folder: Path) -> list[str]:
@@ -38,28 +39,34 @@ def undescribed(plan: PlanFile, folder: Path) -> dict[str, dict[str, list[int]]]
     reasons: dict[str, dict[str, list[int]]] = {}
     for path in sorted(folder.glob("runs/*/*/*/r*-*/result/output.txt")):
         run = path.parents[1].relative_to(folder)
-        if run.as_posix() not in described:
-            reason = _reason(evidence_in(path.parent).claim, cases)
+        if run.as_posix() in described:
+            continue
+        if reason := _reason(evidence_in(path.parent).claim, cases, folder):
             repeats = reasons.setdefault(reason, {}).setdefault(" ".join(run.parts[1:4]), [])
             repeats.append(int(run.name[1:].partition("-")[0]))
     return reasons
 
 
-def _reason(claim: Mapping[str, str], cases: Mapping[Case, Sequence[CaseEntry]]) -> str:
-    """What differs from the case of its names; where lists make several of them, from the most alike."""
+def _reason(claim: Mapping[str, str], cases: Mapping[Case, Sequence[CaseEntry]], folder: Path) -> str:
+    """What differs from the case of its names; where lists make several of them, from the most alike.
+
+    Empty where it is a run of the plan under an earlier name, such as that of a merged bundle.
+    """
     try:
-        declared = json.loads(claim["declared"])
+        declared = of_run(json.loads(claim["declared"]))
         case = case_of(declared)
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, AttributeError):
         return "made by an earlier version of this program, which identified a run by the text of its script"
     if case not in cases:
         return NO_CASE
     repeat = declared.pop("repeat", 0)
-    changed, repeats = min(
-        ((differences(declared, entry.declared), len(entry.runs)) for entry in cases[case]),
-        key=lambda found: len(found[0]),
-    )
-    return "; ".join(changed) or f"repeat {repeat}: the campaign has {repeats} repeats"
+    entry = min(cases[case], key=lambda each: len(differences(declared, each.declared)))
+    if changed := differences(declared, entry.declared):
+        return "; ".join(changed)
+    planned = {run.repeat: run.identity for run in entry.runs}
+    if repeat not in planned:
+        return f"repeat {repeat}: the campaign has {len(planned)} repeats"
+    return OLDER if (folder / run_path(case, repeat, planned[repeat])).is_dir() else ""
 
 
 def _named(of_cases: Mapping[str, list[int]]) -> str:
@@ -67,9 +74,9 @@ def _named(of_cases: Mapping[str, list[int]]) -> str:
 
 
 def _earlier(folder: Path) -> list[str]:
-    """Text on the results that were set aside: of another machine, program or MPI library."""
+    """Text on the results that were set aside."""
     count = sum(1 for _ in folder.glob("runs/*/*/*/earlier/*/result/output.txt"))
-    where = "of another machine, or of an earlier program or MPI library, in runs/*/*/*/earlier/"
+    where = "of another machine, of an earlier program or MPI library, or replaced, in runs/*/*/*/earlier/"
     return [f"{_results(count)} {where}"] if count else []
 
 

@@ -20,6 +20,7 @@ from mpicampaign.records import (
 
 if TYPE_CHECKING:
     from mpicampaign.dimension import Dimension
+    from mpicampaign.records import Record
     from mpicampaign.statistics.modes import Band, Membership
 
 # Kinds of findings beside the statuses and verdicts of records.
@@ -38,6 +39,7 @@ SLOW_MEMORY = "slow_memory"  # others may have used it
 ELSEWHERE = "elsewhere"  # imported runs that asked for another host group than they ran on
 NOT_MONOTONIC = "not_monotonic"  # fewer ranks have a larger effective bandwidth
 STOPPED = "stopped"  # by its time limit, on a busy machine
+NOT_READ = "not_read"  # the patterns of the campaign file do not fit the output
 EARLIER = "earlier"  # made with an earlier program or MPI library: not averaged with the present one
 NOT_COMPARABLE = "not_comparable"  # the parts of a balance
 AT_MOST = "at_most"  # a balance whose HPL is too small
@@ -51,7 +53,7 @@ GIVEN_UP = "given_up"  # the program went there, but printed no value
 
 # In the order in which they are reported.
 KINDS: tuple[str, ...] = (
-    *(NOT_AVAILABLE, FAILED, STOPPED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED),
+    *(NOT_AVAILABLE, FAILED, STOPPED, NOT_READ, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED),
     *(UNVERIFIED, DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, SHARING, OTHER_STATE),
     *(SLOW_CLOCK, SLOW_MEMORY, ELSEWHERE, MODES, OFF, OUTLIER, NOT_MONOTONIC, ABOVE, NOT_COMPARABLE, AT_MOST),
 )
@@ -67,7 +69,12 @@ OF_ONE_SERIES = (
     NOT_COMPARABLE,
     AT_MOST,
 )
-WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, STOPPED, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)
+WITHOUT_VALUE = (NOT_AVAILABLE, FAILED, STOPPED, NOT_READ, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED)
+
+
+def end_of(run: Record) -> str:
+    """How a run without values ended: its status, or more."""
+    return STOPPED if run.stopped else NOT_READ if run.unread else run.status
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

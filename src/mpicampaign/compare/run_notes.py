@@ -16,7 +16,6 @@ from mpicampaign.compare.findings import (
     SHORTENED,
     SLOW_CLOCK,
     SLOW_MEMORY,
-    STOPPED,
     AboveBound,
     Elsewhere,
     NoSeries,
@@ -24,6 +23,7 @@ from mpicampaign.compare.findings import (
     Recorded,
     Tail,
     Unsettled,
+    end_of,
 )
 from mpicampaign.compare.inconsistent_repeats import inconsistency_notes
 from mpicampaign.grouping import grouped
@@ -35,6 +35,7 @@ from mpicampaign.records import (
     OVERSUBSCRIBED,
     REQUESTED_GROUP,
     STATE,
+    UNREAD,
     UNVERIFIED,
     VERIFIED,
 )
@@ -84,7 +85,7 @@ def value_notes(
 def _doubts(run: Record, has_values: bool) -> list[Note]:
     """Why a run is left out, or not verified."""
     if run.status != OK:
-        return [Recorded(kind=STOPPED if run.stopped else run.status, reason=run.reason)]
+        return [Recorded(kind=end_of(run), reason=run.reason.removeprefix(UNREAD))]
     reasons = "; ".join(run.verdict_reasons)
     if run.verdict == CONTRADICTED:
         return [Recorded(kind=CONTRADICTED, reason=reasons)]

@@ -9,7 +9,8 @@ from itertools import count
 from os.path import exists
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.identity import identity
+from mpicampaign.identity import identity, of_run
+from mpicampaign.jobs.declaration import reading_of
 from mpicampaign.jobs.prepare import ThisMachine, prepare
 from mpicampaign.records import DISTURBED, OK, Record
 from mpicampaign.selection import ALL_RUNS
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
     from pathlib import Path
 
+    from mpicampaign.campaign.model import Benchmark
     from mpicampaign.jobs.further import Repeated
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
@@ -57,13 +59,16 @@ class MachineWithResults(ThisMachine):
         result = self._result(case, repeat, identity)
         return result.condition if result else ""
 
-    def is_known(self, case: Case, suite: str, identities: Sequence[str]) -> bool:
+    def is_known(self, case: Case, benchmark: Benchmark, identities: Sequence[str]) -> bool:
+        """An output that its patterns do not fit asks for other patterns, not for more repeats."""
         from mpicampaign.collect.runs import RunFolder, read_run
         from mpicampaign.compare.stopping import is_known
 
         repeats = enumerate(identities, start=1)
         folders = (RunFolder(self.run_folder(case, number, named), number) for number, named in repeats)
-        return is_known([read_run(case, suite, folder) for folder in folders])
+        reading = reading_of(benchmark)
+        records = [read_run(case, benchmark.suite, folder, reading=reading) for folder in folders]
+        return any(record.unread for record in records) or is_known(records)
 
     def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:
         """Whole blocks: when the last one is made, the next one follows while a case lacks repeats there.
@@ -170,4 +175,4 @@ def further_of(cases: Collection[str], pending: Iterable[Run]) -> list[Run]:
 
 def case_of(run: Run) -> str:
     """The same for all repeats of what is declared of a run."""
-    return identity({**run.declared, "repeat": 0})
+    return identity({**of_run(run.declared), "repeat": 0})

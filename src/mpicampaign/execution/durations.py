@@ -48,9 +48,9 @@ class Durations:
         return self._of_case[folder]
 
     def _benchmark(self, run: Run) -> list[float]:
-        key = run.campaign_folder, run.case.benchmark
+        key = run.campaign_folder, run.kept.benchmark
         if key not in self._of_benchmark:
-            cases = (run.campaign_folder / "runs").glob(f"*/*/{run.case.benchmark}")
+            cases = (run.campaign_folder / "runs").glob(f"*/*/{run.kept.benchmark}")
             measured = [each for case in cases for each in _measured(case)]
             self._of_benchmark[key] = [each.seconds for each in measured if each.available]
         return self._of_benchmark[key]

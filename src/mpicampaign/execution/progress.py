@@ -129,6 +129,8 @@ def describe(record: Record, status: int | None) -> str:
         reasons += [] if record.condition == QUIET else [record.condition_reason]
         why = f" ({'; '.join(reasons)})" if reasons else ""
         return f"{record.verdict}, {record.condition}: {headline(record)}{why}"
+    if record.unread:
+        return record.reason
     if record.condition == DISTURBED:  # others left it too little time
         return f"not done: {record.reason}"
     state = {"not_available": "n/a", "failed": "FAILED"}.get(record.status, f"FAILED (exit {status})")

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.outputs_read import OutputsRead
-from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
+from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, unusable
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.execution.set_aside import fault_of
 from mpicampaign.grouping import grouped
@@ -28,6 +28,7 @@ NOT_SUBMITTED = "not submitted"
 NOT_RUN = "not run"  # where there is no scheduler to submit it to
 FINISHED = "finished"
 NOT_AVAILABLE = "not available"
+CORRECT = "correct the campaign file, and report reads it again:"
 
 
 class RunStatus(NamedTuple):
@@ -47,6 +48,11 @@ class RunStatus(NamedTuple):
     def is_active(self) -> bool:
         """Whether its job is in the queue or runs."""
         return self.state in IN_THE_QUEUE
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it is finished, and nothing is to be said of it."""
+        return self.state == FINISHED and not self.reason
 
     @property
     def waits(self) -> bool:
@@ -83,12 +89,12 @@ def _older(prepared: Prepared, jobs: list[QueuedJob]) -> list[QueuedJob]:
 def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
     """A line of counts, one for each run that has not finished, and for each job of a former run.
 
-    Failed runs come first, with their folders. Runs that only wait to be made are a line for each case; those
-    that cannot be made are one for each placement and reason.
+    Failed runs come first, with their folders; of finished ones only those without a value. Runs that only
+    wait to be made are a line for each case; those that cannot be made are one for each placement and reason.
     """
     in_all = ", ".join(f"{count} {state}" for state, count in counts(states).items())
     lines = [in_all or "no runs on this system"]
-    others = [each for each in states if each.state not in (FINISHED, NOT_AVAILABLE) and not each.waits]
+    others = [each for each in states if each.state != NOT_AVAILABLE and not each.waits and not each.is_done]
     for status in sorted(others, key=lambda status: not status.has_failed):
         number = f" job {status.job_id}" if status.job_id and not status.run.job.system.local else ""
         reason = f": {status.reason}" if status.reason else ""
@@ -192,13 +198,16 @@ def _state_of_result(run: Run, before: OutputsRead) -> RunStatus:
     evidence = evidence_in(run.output.parent)
     if fault := fault_of(run, evidence, before):
         return RunStatus(run, "to be run again", "", fault.reason)
-    reason = evidence.job.get("not_available")
-    state = FINISHED if reason is None else NOT_AVAILABLE
-    return RunStatus(run, state, evidence.job.get("id", ""), reason or "")
+    number, absent = evidence.job.get("id", ""), evidence.job.get("not_available")
+    if absent is not None:
+        return RunStatus(run, NOT_AVAILABLE, number, absent)
+    unread = unusable(run.benchmark.suite, run.output.parent, evidence, before, run.reading)
+    reason = f"{unread}; {CORRECT} {run.output}" if unread else ""
+    return RunStatus(run, FINISHED, number, reason)
 
 
 def _state_as_read(run: Run, queued: QueuedJob | None) -> RunStatus:
-    record = read_run(run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat))
+    record = read_run(run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat), reading=run.reading)
     if record.status == OK:
         return RunStatus(run, FINISHED, record.job_id, "")
     if record.status == MISSING:

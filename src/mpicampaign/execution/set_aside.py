@@ -1,7 +1,7 @@
 """Moves invalid results away, whole, so that their runs are due again; nothing is lost.
 
 An unusable result goes to the attempts of its run. A result of another machine, or of an earlier program or
-MPI library, goes to earlier/ beside the run.
+MPI library, goes to earlier/ beside the run, as do those that a newer result replaces.
 """
 
 from __future__ import annotations
@@ -10,10 +10,14 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.outputs_read import OutputsRead
-from mpicampaign.collect.runs import evidence_in, unusable
+from mpicampaign.collect.runs import attempts_of, evidence_in, unusable
+from mpicampaign.grouping import grouped
 from mpicampaign.host_lists import is_member
+from mpicampaign.identity import identity, of_run
+from mpicampaign.jobs.begun import begun_runs
 from mpicampaign.jobs.prepare import host_names
 from mpicampaign.jobs.software import present_library, source_key
+from mpicampaign.records import UNREAD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +40,8 @@ def fault_of(run: Run, evidence: Evidence | None = None, before: OutputsRead | N
     """Why the existing result of a run does not count now; see `unusable`."""
     result = run.output.parent
     evidence = evidence or evidence_in(result)
-    if reason := unusable(run.benchmark.suite, result, evidence, before):
+    reason = unusable(run.benchmark.suite, result, evidence, before, run.reading)
+    if reason and not reason.startswith(UNREAD):
         return Fault(reason)
     reason = _made_elsewhere(run, evidence) or _program_changed(run, evidence)
     reason = reason or _source_changed(run, evidence) or _library_changed(run, evidence)
@@ -92,11 +97,11 @@ def set_aside(run: Run) -> None:
     run.output.parent.rename(attempts / f"{stamp}-z-set-aside-{os.urandom(4).hex()}")
 
 
-def set_aside_whole(run: Run) -> None:
+def set_aside_whole(folder: Path) -> None:
     """Move the folder of a run, with claim and script, to earlier/ beside it."""
-    earlier = run.folder.parent / EARLIER
+    earlier = folder.parent / EARLIER
     earlier.mkdir(exist_ok=True)
-    run.folder.rename(_free(earlier, run.folder.name))
+    folder.rename(_free(earlier, folder.name))
 
 
 def _free(folder: Path, name: str) -> Path:
@@ -109,14 +114,49 @@ def set_aside_faulty(runs: Iterable[Run]) -> list[str]:
 
     Results appear by one rename, so that a job that ends meanwhile is not disturbed.
     """
-    lines, before = [], None
+    runs, before = list(runs), None
+    lines = _settle_own([run for run in runs if run.reading])
     for run in runs:
         before = before or OutputsRead(run.campaign_folder)
         fault = fault_of(run, None, before) if run.output.exists() else None
         if fault:
-            (set_aside_whole if fault.earlier else set_aside)(run)
+            set_aside_whole(run.folder) if fault.earlier else set_aside(run)
             where = f"; the result is kept in {EARLIER}/" if fault.earlier else ""
             lines.append(f"to be run again: {run.label}: {fault.reason}{where}")
     if before:
         before.keep()
     return lines
+
+
+# ---- programs of one's own: their outputs may be read in another way than when the runs were made
+
+
+def _settle_own(runs: Iterable[Run]) -> list[str]:
+    """Take attempts that former patterns refused, and set aside what newer runs replace; lines on both."""
+    lines = []
+    for of_case in grouped(runs, lambda run: run.folder.parent).values():
+        begun = begun_runs(of_case[0].folder.parent)
+        for run in of_case:
+            older = [
+                each.folder
+                for each in begun.get(identity(of_run(run.declared)), ())
+                if each.has_result and each.folder != run.folder
+            ]
+            if run.output.exists():
+                for folder in older:
+                    set_aside_whole(folder)
+                    newer = f"{run.folder.name} is newer"
+                    lines.append(f"{run.label}: {folder.name} is kept in {EARLIER}/: {newer}")
+            elif _take(run):
+                lines.append(f"{run.label}: the campaign file fits its last output now: no new run")
+    return lines
+
+
+def _take(run: Run) -> bool:
+    """Make the last attempt the result if its program ended well, and only former patterns refused it."""
+    for attempt in attempts_of(run.folder)[-1:]:
+        evidence = evidence_in(attempt)
+        if evidence.ended_well and not unusable(run.benchmark.suite, attempt, evidence, reading=run.reading):
+            attempt.rename(run.output.parent)
+            return True
+    return False

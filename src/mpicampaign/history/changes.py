@@ -66,6 +66,9 @@ class _Line(NamedTuple):
 def analyse_curves(curves: Sequence[Curve], log: Path, *, write: bool = True) -> Analysis:
     """The curves with the changes of the log, and those that ticks which are not in it yet show.
 
+    A tick at which a curve changed that is known no more is analysed again: the curve has another key since
+    it was joined with others, or since other values of its metric are the better ones.
+
     Parameters
     ----------
     curves : without changes, their points in the order of ticks
@@ -78,15 +81,16 @@ def analyse_curves(curves: Sequence[Curve], log: Path, *, write: bool = True) ->
         for key, each in line.changes:
             if key in states:
                 states[key].reported.append(each)
-    done = {line.tick for line in lines}
-    tested = lines[-1].tested if lines else 0
+    last = {line.tick: line for line in lines}
+    done = {tick for tick, line in last.items() if all(key in states for key, _ in line.changes)}
+    tested = {tick: line.tested for tick, line in last.items()}
     new: list[tuple[str, str]] = []
     written: list[dict[str, Any]] = []
     ticks = {point.tick for curve in curves for point in curve.points}
     for tick in sorted(ticks - done, key=tick_order):
-        reported, tested = _analyse_tick(states.values(), tick)
+        reported, tested[tick] = _analyse_tick(states.values(), tick)
         data = [{"curve": key, **each._asdict()} for key, each in reported.items()]
-        written.append({"tick": tick, "tested": tested, "changes": data})
+        written.append({"tick": tick, "tested": tested[tick], "changes": data})
         new += [(key, tick) for key in reported]
     if write and written:
         append_lines(log, map(json.dumps, written))
@@ -98,7 +102,8 @@ def analyse_curves(curves: Sequence[Curve], log: Path, *, write: bool = True) ->
         for change in judged[places[key]].changes
         if judged[places[key]].points[change.reported].tick == tick
     ]
-    return Analysis(judged, tuple(fresh), tested, tuple(problems))
+    at_last = tested[max(tested, key=tick_order)] if tested else 0
+    return Analysis(judged, tuple(fresh), at_last, tuple(problems))
 
 
 class _State:

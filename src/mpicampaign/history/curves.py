@@ -100,7 +100,8 @@ class Curve:
 
 # ---- from the rows of a history
 
-# The columns that say which curve a row belongs to, in the order of `CurveKey`
+# The columns that say which curve a row belongs to, in the order of `CurveKey`; but the last row says
+# whether lower is better.
 _KEY = (
     *("declared", "system", "host_group", "placement", "transport", "benchmark", "label", "ranks", "metric"),
     *("size", "dimension", "unit", "lower_is_better"),
@@ -119,14 +120,14 @@ def curves_of(table: pyarrow.Table) -> list[Curve]:
         return []
     table = _in_states(table)
     columns = {name: _Column(table[name]) for name in (*_KEY, *_OBSERVED, _ROUND_TRIP, "series", "tick")}
-    key = _combined([columns[name].codes for name in _KEY])
+    key = _combined([columns[name].codes for name in _KEY if name != "lower_is_better"])
     tick = columns["tick"].codes
     repeat = table["repeat"].to_numpy()
     # Later series have later names; within a series that grows, later ticks have higher repeats.
     order = np.lexsort((repeat, columns["series"].ranks, key))
     bounds = _bounds(key[order])
     rows = _Rows(columns, table["value"].to_numpy(), table["started"].to_numpy(), tick)
-    return [Curve(rows.key(order[a]), tuple(rows.points(order[a:b]))) for a, b in bounds]
+    return [Curve(rows.key(order[b - 1]), tuple(rows.points(order[a:b]))) for a, b in bounds]
 
 
 _RUN = ("system", "host_group", "placement", "benchmark", "series", "repeat", "round_trips")

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mpicampaign.records import Case, Header, Probes, Record, Series
 
 FORMAT = "mpicampaign-history"
-VERSION = 2
+VERSION = 3
 
 # What runs observe, by column: the key of a record's metadata; with a colon in front, one for each host.
 OBSERVED = {

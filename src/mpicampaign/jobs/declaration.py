@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, HostGroup, Placement, System
+from mpicampaign.identity import METRIC
 from mpicampaign.mpis import measurement
 from mpicampaign.suites import SUITES
 
@@ -45,6 +46,7 @@ def declare(case: Case, job: Job, benchmark: Benchmark, inputs: Iterable[Input] 
         "placement": case.placement,
         "benchmark": case.benchmark,
         **_given(system, _NO_SYSTEM, _OF_SYSTEM, ""),
+        "source": list(system.source_names or system.source),
         "prefix": system.prefix_name,
         "evidence": "" if system.evidence else "off",
         **_of_mpi(system.mpi),
@@ -58,7 +60,6 @@ def declare(case: Case, job: Job, benchmark: Benchmark, inputs: Iterable[Input] 
         **_of_benchmark(benchmark),
         **{f"parameters.{name}": value for name, value in benchmark.parameters.items()},
         **{f"input.{each.name}": each.sha256 for each in inputs},
-        **_of_own(benchmark),
     }
     given = {key: value for key, value in declared.items() if value not in ("", None, [])}
     return given | {f"environment.{name}": value for name, value in system.environment.items()}
@@ -105,7 +106,7 @@ def _of_benchmark(benchmark: Benchmark) -> dict[str, Any]:
         "program": benchmark.program,
         "arguments": list(benchmark.arguments),
         "provider": provider.kind,
-        "provider.location": provider.location,
+        "provider.location": provider.location_name or provider.location,
         "provider.modules": list(provider.modules),
         "provider.build": provider.build,
         "measurement.suite": _raised(suite.measurement),
@@ -113,14 +114,21 @@ def _of_benchmark(benchmark: Benchmark) -> dict[str, Any]:
     }
 
 
-def _of_own(benchmark: Benchmark) -> dict[str, Any]:
-    """How the outputs of a program of one's own are read."""
+def reading_of(benchmark: Benchmark) -> dict[str, Any]:
+    """How the outputs of a program of one's own are read: no part of a run. Empty for other suites."""
+    if not benchmark.metrics:
+        return {}
     parts = ("pattern", "unit", "better", "take")
     metrics = {
-        f"metrics.{name}": {part: getattr(each, part) for part in parts}
+        METRIC + name: {part: getattr(each, part) for part in parts}
         for name, each in benchmark.metrics.items()
     }
-    return {**metrics, "whole": list(benchmark.whole), "refused": benchmark.refused}
+    return {
+        "benchmark": benchmark.name,
+        **metrics,
+        "whole": list(benchmark.whole),
+        "refused": benchmark.refused,
+    }
 
 
 def _raised(number: int) -> int | str:

@@ -15,7 +15,7 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.expectation import REPEAT_STAGES, UNTIL_KNOWN
 from mpicampaign.grouping import grouped
 from mpicampaign.identity import identity
-from mpicampaign.jobs.declaration import declare
+from mpicampaign.jobs.declaration import declare, reading_of
 from mpicampaign.jobs.further import Repeated, Repeats, limit_in_states, limit_of, repeats_of, until_known
 from mpicampaign.jobs.inputs import inputs_of
 from mpicampaign.jobs.launchers import Job
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry, System
+    from mpicampaign.identity import Declaration
     from mpicampaign.selection import RunSelection
     from mpicampaign.suites.suite import Request
 
@@ -123,7 +124,10 @@ class Machine(Protocol):
     def begun(self, case: Case, repeat: int, identity: str, /) -> bool:
         """Whether a repeat has been submitted or started."""
 
-    def is_known(self, case: Case, suite: str, identities: Sequence[str], /) -> bool:
+    def begun_as(self, case: Case, /) -> Mapping[str, Declaration]:
+        """What the runs of a case were begun with before 0.2, by their identity now."""
+
+    def is_known(self, case: Case, benchmark: Benchmark, identities: Sequence[str], /) -> bool:
         """Whether these repeats know their case well enough."""
 
     def blocks(self, cases: Sequence[Repeated], /) -> Mapping[Case, int]:
@@ -202,7 +206,7 @@ def _with_blocks(
                 each.kept,
                 each.repeats,
                 limit_in_states(campaign, each.repeats),
-                _Identities(each.declared).__getitem__,
+                _identities(each.kept, each.declared, each.reading, machine).__getitem__,
             )
             for each in cases
             if each.case in first
@@ -211,7 +215,7 @@ def _with_blocks(
     extended, more = [], list[Run]()
     for each in cases:
         due = each.repeats + blocks.get(each.case, 0)
-        declared = _Identities(each.declared)
+        declared = _identities(each.kept, each.declared, each.reading, machine)
         entries = [
             RunEntry(number, declared[number], further=True) for number in range(len(each.runs) + 1, due + 1)
         ]
@@ -261,8 +265,8 @@ def _plan_case(
     request = _request(benchmark, job, entry.time_limit)
     inputs = inputs_of(benchmark, request)
     kept = kept_names(campaign, case)
-    declared = declare(kept, job, benchmark, inputs)
-    identities = _Identities(declared)
+    declared, reading = declare(kept, job, benchmark, inputs), reading_of(benchmark)
+    identities = _identities(kept, declared, reading, machine)
     suite = SUITES[benchmark.suite]
     here = case.system in systems
     mpi = machine.find_mpi(job.system) if here else LocalMpi(job.system.mpi.command)
@@ -270,7 +274,7 @@ def _plan_case(
     not_available = (suite.lacks(request) or mpi.not_available or program.not_available) if here else ""
     made_only = campaign.busy_machine == RANKED or bool(not_available)
     first = entry.repeats or REPEAT_STAGES[0]
-    count = _repeats(campaign, entry, kept, benchmark.suite, identities, machine, made_only)
+    count = _repeats(campaign, entry, kept, benchmark, identities, machine, made_only)
     planned = PlannedCase(
         case,
         benchmark.suite,
@@ -281,7 +285,8 @@ def _plan_case(
         tuple(RunEntry(each, identities[each], further=each > first) for each in range(1, count.all + 1)),
         _oversubscribed(job),
         job.group.attributes,
-        kept_as=kept if kept != case else None,
+        reading,
+        kept if kept != case else None,
         absent=program.not_available,
         disturbed=count.disturbed,
         warnings=tuple(suite.warns(request)),
@@ -331,7 +336,7 @@ def _repeats(
     campaign: Campaign,
     entry: MatrixEntry,
     kept: Case,
-    suite: str,
+    benchmark: Benchmark,
     identities: _Identities,
     machine: Machine,
     made_only: bool,
@@ -347,7 +352,7 @@ def _repeats(
     def is_known(repeats: Repeats) -> bool | None:
         numbers = range(1, repeats.all + 1)
         named = [identities[number] for number in numbers]
-        return machine.is_known(kept, suite, named) if all(map(condition_of, numbers)) else None
+        return machine.is_known(kept, benchmark, named) if all(map(condition_of, numbers)) else None
 
     if entry.repeats == UNTIL_KNOWN:
         return until_known(repeats_for, is_known)
@@ -355,18 +360,25 @@ def _repeats(
 
 
 class _Identities(dict[int, str]):
-    """The identities of a case's repeats by their numbers."""
+    """The identities of a case's repeats by their numbers; a run keeps the one that it was begun with."""
 
-    def __init__(self, declared: Mapping[str, Any]) -> None:
+    def __init__(self, declared: Declaration, begun: Mapping[str, Declaration]) -> None:
         super().__init__()
-        self._declared = declared
+        self._declared, self._begun = declared, begun
 
     def declared(self, repeat: int) -> dict[str, Any]:
-        return {**self._declared, "repeat": repeat}
+        now = {**self._declared, "repeat": repeat}
+        return dict(self._begun.get(identity(now), now)) if self._begun else now
 
     def __missing__(self, repeat: int) -> str:
         self[repeat] = identity(self.declared(repeat))
         return self[repeat]
+
+
+def _identities(
+    case: Case, declared: Declaration, reading: Mapping[str, Any], machine: Machine
+) -> _Identities:
+    return _Identities(declared, machine.begun_as(case) if reading else {})
 
 
 def _job(campaign: Campaign, case: Case, machine: Machine) -> Job:

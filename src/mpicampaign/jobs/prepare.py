@@ -17,6 +17,7 @@ from mpicampaign.errors import BusyError, Problem, UserError
 from mpicampaign.files import OTHERS_WRITE, naming, same_text, write_whole
 from mpicampaign.identity import run_path
 from mpicampaign.jobs import software
+from mpicampaign.jobs.begun import begun_runs
 from mpicampaign.jobs.inputs import keep
 from mpicampaign.jobs.local_mpi import find_mpi
 from mpicampaign.jobs.plan import cases_of, check_cap, choose_systems, make_plan, selected_plan
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mpicampaign.campaign.model import Benchmark, Campaign, System
+    from mpicampaign.identity import Declaration
     from mpicampaign.jobs.further import Repeated
     from mpicampaign.jobs.local_mpi import LocalMpi
     from mpicampaign.jobs.plan import Machine, Plan
@@ -73,7 +75,12 @@ class ThisMachine:
     def begun(self, case: Case, repeat: int, identity: str) -> bool:
         return self.run_folder(case, repeat, identity).exists()
 
-    def is_known(self, case: Case, suite: str, identities: Sequence[str]) -> bool:
+    def begun_as(self, case: Case) -> dict[str, Declaration]:
+        return {
+            name: runs[0].declared for name, runs in begun_runs(self.run_folder(case, 0, "").parent).items()
+        }
+
+    def is_known(self, case: Case, benchmark: Benchmark, identities: Sequence[str]) -> bool:
         return False
 
     def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:

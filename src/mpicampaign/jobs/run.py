@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign import plan_file
 from mpicampaign.identity import run_path
+from mpicampaign.jobs.declaration import reading_of
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark
@@ -41,6 +42,11 @@ class Run(plan_file.RunEntry):
     inputs: tuple[Input, ...] = ()
     campaign_folder: Path = Path()
     token: str = ""
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How its output is read; empty where the suite knows."""
+        return reading_of(self.benchmark)
 
     @property
     def node_seconds(self) -> float:

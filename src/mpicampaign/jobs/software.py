@@ -195,8 +195,8 @@ _OF_OTHER_LANGUAGES = {"mpicxx": ("mpicxx", "mpic++"), "mpifort": ("mpifort", "m
 
 
 def source_folder(benchmark: Benchmark) -> Path:
-    """The folder that holds the source; relative ones are in the current folder, as for provider path."""
-    return Path(benchmark.provider.location).expanduser().absolute()
+    """The folder that holds the source."""
+    return Path(benchmark.provider.location).expanduser()
 
 
 def source_build_folder(system: System, benchmark: Benchmark) -> Path:

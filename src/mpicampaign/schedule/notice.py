@@ -58,7 +58,6 @@ def notify(folder: Path, text: str, command: Sequence[str]) -> list[str]:
     write_whole(path, text)
     lines = [f"notice: {path}"]
     if command:
-        name = str(Path(command[0]).expanduser()) if command[0].startswith("~") else command[0]
-        done = call([name, *command[1:], str(path)])
+        done = call([*command, str(path)])
         lines += [f"the notify command failed: {done.failure}"] if done.failure else []
     return lines

@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.compare.findings import STOPPED
+from mpicampaign.compare.findings import STOPPED, end_of
 from mpicampaign.compare.states import nanoseconds
 from mpicampaign.grouping import grouped
 from mpicampaign.records import (
@@ -29,7 +29,7 @@ from mpicampaign.text import listed, visible
 from mpicampaign.verdict.machine_state import undivided
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
@@ -50,10 +50,10 @@ def run_counts(records: Iterable[Record]) -> dict[str, int]:
 
 
 def state_of(record: Record) -> str:
-    """The verdict of a complete run, the status of any other; whether it was stopped on a busy machine."""
+    """The verdict of a complete run; how any other ended."""
     if record.status == OK:
         return record.verdict or UNVERIFIED
-    return STOPPED if record.stopped else record.status
+    return end_of(record)
 
 
 def disturbed_counts(records: Iterable[Record]) -> dict[str, int]:
@@ -160,6 +160,7 @@ def notices(comparison: Comparison) -> Iterable[str]:
         yield f"Runs left out: {listed(lost)}."
     if counts.get(STOPPED):
         yield f"Stopped by the time limit while others used the CPUs: {counts[STOPPED]}."
+    yield from _not_read(runs)
     yield from _not_made(runs)
     if counts.get(UNVERIFIED):
         of = sum(run.status == OK for run in runs)
@@ -168,6 +169,14 @@ def notices(comparison: Comparison) -> Iterable[str]:
     yield from (f"{one}." for one in absent[:_ABSENT])
     if len(absent) > _ABSENT:
         yield f"{len(absent) - _ABSENT} more placements are not available: see Left out and in doubt."
+
+
+def _not_read(runs: Iterable[Record]) -> Iterator[str]:
+    """``2 runs not read: output.txt: rate: no line matches …``, for the commonest reasons."""
+    unread = grouped((run for run in runs if run.unread), lambda run: run.reason)
+    for reason, of_reason in list(unread.items())[:_ABSENT]:
+        count = f"{len(of_reason)} run{'' if len(of_reason) == 1 else 's'}"
+        yield f"{count} {visible(reason)}."
 
 
 def quiet_text(records: Iterable[Record]) -> str:

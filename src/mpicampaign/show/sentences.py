@@ -21,6 +21,7 @@ KIND_NAMES = {
     NOT_AVAILABLE: "n/a",
     FAILED: "failed",
     findings.STOPPED: "stopped while busy",
+    findings.NOT_READ: "not read",
     CONTRADICTED: "contradicted",
     findings.EARLIER: "earlier program or library",
     MISSING: "missing",

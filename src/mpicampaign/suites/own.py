@@ -9,34 +9,45 @@ from __future__ import annotations
 
 import math
 import re
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.dimension import own_dimension
+from mpicampaign.identity import METRIC
 from mpicampaign.records import OwnMetric, Series
-from mpicampaign.suites.reading import OutputError, ParsedOutput, check_no_abort, numbered_lines, shown
+from mpicampaign.suites.reading import (
+    OutputError,
+    ParsedOutput,
+    UnreadError,
+    check_no_abort,
+    numbered_lines,
+    shown,
+)
 from mpicampaign.suites.suite import Banner, Suite
 from mpicampaign.units import parse_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 VALUE, SIZE = "value", "size"
-TAKE: Mapping[str, Callable[[Sequence[float]], float]] = {
-    "first": lambda values: values[0],
-    "last": lambda values: values[-1],
-    "smallest": min,
-    "largest": max,
-}
 LONGEST_LINE = 1000  # characters that a pattern is searched in: some patterns take very long on longer ones
 OVER_SIZES = {"over": "message size"}  # the qualifier beside metrics without sizes
 
 
 class Match(NamedTuple):
-    """A value, with the size in its line (B), and the number of the line."""
+    """A value (SI), with the size in its line (B), and the number of the line."""
 
     line: int
     value: float
     size: int | None
+
+
+TAKE: Mapping[str, Callable[[Sequence[Match]], Match]] = {
+    "first": lambda matches: matches[0],
+    "last": lambda matches: matches[-1],
+    "smallest": lambda matches: min(matches, key=attrgetter("value")),
+    "largest": lambda matches: max(matches, key=attrgetter("value")),
+}
 
 
 def check_pattern(text: str) -> str:
@@ -53,24 +64,24 @@ def check_pattern(text: str) -> str:
     return ""
 
 
-def parse(text: str, declared: Mapping[str, Any]) -> ParsedOutput:
-    """Read an output by what its run declared.
+def parse(text: str, reading: Mapping[str, Any]) -> ParsedOutput:
+    """Read an output as the campaign file says.
 
     Raises
     ------
     OutputError
+        when the program was aborted.
+    UnreadError
         when a metric is missing, appears too often, or is not a number; with the line.
     """
-    lines = [(number, line[:LONGEST_LINE]) for number, line in numbered_lines(text)]
+    lines = lines_of(text)
     for number, line in lines:
         check_no_abort(line, number)
-    wanted = {key.removeprefix("metrics."): declared[key] for key in declared if key.startswith("metrics.")}
-    matches = {title: _matches(title, about, lines) for title, about in wanted.items()}
+    wanted = metrics_in(reading)
+    matches = {title: matches_of(title, about, lines) for title, about in wanted.items()}
     over = {title: each for title, each in matches.items() if each[0].size is not None}
-    single = {
-        title: _single(title, wanted[title], each) for title, each in matches.items() if title not in over
-    }
-    name = str(declared["benchmark"])
+    single = {title: each[0].value for title, each in matches.items() if title not in over}
+    name = str(reading["benchmark"])
     series = []
     if single:
         columns: dict[str, list[float | None]] = {title: [value] for title, value in single.items()}
@@ -80,6 +91,39 @@ def parse(text: str, declared: Mapping[str, Any]) -> ParsedOutput:
     if over:
         series.append(_series_over_sizes(name, over, wanted, OVER_SIZES if single else {}))
     return ParsedOutput("", {}, tuple(series))
+
+
+def lines_of(text: str) -> list[tuple[int, str]]:
+    """The lines of an output with their numbers, as far as patterns are searched in them."""
+    return [(number, line[:LONGEST_LINE]) for number, line in numbered_lines(text)]
+
+
+def metrics_in(reading: Mapping[str, Any]) -> dict[str, Mapping[str, str]]:
+    """The metrics by name."""
+    return {key.removeprefix(METRIC): reading[key] for key in reading if key.startswith(METRIC)}
+
+
+def matches_of(title: str, about: Mapping[str, str], lines: Sequence[tuple[int, str]]) -> list[Match]:
+    """The match that counts, or one for each size.
+
+    Raises
+    ------
+    UnreadError
+        when no line matches, several do, or a match is not a value.
+    """
+    if fault := check_pattern(about["pattern"]):  # in a plan of somebody else's
+        raise UnreadError(f"{title}: {fault}")
+    matches = [found for number, line in lines if (found := match_in(title, about, number, line))]
+    if not matches:
+        raise UnreadError(f"{title}: no line matches {shown(about['pattern'])}")
+    if matches[0].size is None:
+        return [_taken(title, about, matches)]
+    seen: set[int | None] = set()
+    for match in matches:
+        if match.size in seen:
+            raise UnreadError(f"line {match.line}: {title} at {match.size} B a second time")
+        seen.add(match.size)
+    return matches
 
 
 def _series_over_sizes(
@@ -98,26 +142,26 @@ def _series_over_sizes(
     return Series(name, None, named, dict(qualifiers), own)
 
 
-def _matches(title: str, about: Mapping[str, str], lines: Iterable[tuple[int, str]]) -> list[Match]:
-    pattern = re.compile(about["pattern"])
-    matches = [
-        _match(title, about, number, match) for number, line in lines if (match := pattern.search(line))
-    ]
-    if not matches:
-        raise OutputError(f"{title}: no line matches {shown(about['pattern'])}")
-    return matches
+def match_in(title: str, about: Mapping[str, str], number: int, line: str) -> Match | None:
+    """The value in a line, if the pattern matches it.
 
-
-def _match(title: str, about: Mapping[str, str], number: int, match: re.Match[str]) -> Match:
+    Raises
+    ------
+    UnreadError
+        when it is not a value.
+    """
+    match = re.search(about["pattern"], line)
+    if not match:
+        return None
     groups = match.groupdict()
     text = groups[VALUE] if VALUE in groups else next(_unnamed(match))
     size = _size(title, number, groups[SIZE]) if SIZE in groups else None
     try:
         value = float(text or "")
     except ValueError:
-        raise OutputError(f"line {number}: {title} is {shown(text or '')}, not a number") from None
+        raise UnreadError(f"line {number}: {title} is {shown(text or '')}, not a number") from None
     if not (math.isfinite(value) and value >= 0):
-        raise OutputError(
+        raise UnreadError(
             f"line {number}: {title} is {shown(text or '')}: a value is finite and not negative"
         )
     return Match(number, value * own_dimension(about["unit"], about["better"]).factor, size)
@@ -133,27 +177,20 @@ def _size(title: str, number: int, text: str | None) -> int:
     try:
         return parse_size(text or "")
     except ValueError as error:
-        raise OutputError(f"line {number}: the size of {title}: {error}") from None
+        raise UnreadError(f"line {number}: the size of {title}: {error}") from None
 
 
-def _single(title: str, about: Mapping[str, str], matches: Sequence[Match]) -> float:
+def _taken(title: str, about: Mapping[str, str], matches: Sequence[Match]) -> Match:
     if len(matches) > 1 and not about.get("take"):
         lines = ", ".join(str(match.line) for match in matches[:5])
         hint = f"give take: {', '.join(TAKE)}"
-        raise OutputError(f"{title}: {len(matches)} lines match (lines {lines}...); {hint}")
-    return TAKE[about.get("take") or "first"]([match.value for match in matches])
+        raise UnreadError(f"{title}: {len(matches)} lines match (lines {lines}...); {hint}")
+    return TAKE[about.get("take") or "first"](matches)
 
 
 def _over_sizes(matches_of: Mapping[str, Sequence[Match]]) -> dict[str, list[float | None]]:
     """The columns over all sizes of any of them; what has no value at a size is missing there."""
-    values: dict[str, dict[int, float]] = {}
-    for title, matches in matches_of.items():
-        values[title] = {}
-        for match in matches:
-            assert match.size is not None
-            if match.size in values[title]:
-                raise OutputError(f"line {match.line}: {title} at {match.size} B a second time")
-            values[title][match.size] = match.value
+    values = {title: {match.size or 0: match.value for match in found} for title, found in matches_of.items()}
     sizes = sorted(set().union(*values.values()))
     columns: dict[str, list[float | None]] = {SIZE: [float(size) for size in sizes]}
     return columns | {title: [of_title.get(size) for size in sizes] for title, of_title in values.items()}
@@ -169,11 +206,11 @@ def _undeclared(text: str) -> ParsedOutput:
 
 class _Own(Suite):
     declares = ("metrics", "whole", "refused")
-    needs = ("metrics", "whole")
+    needs = ("metrics",)
     private_folder = True
 
-    def parse_declared(self, text: str, declared: Mapping[str, Any]) -> ParsedOutput:
-        return parse(text, declared)
+    def parse_by(self, text: str, reading: Mapping[str, Any]) -> ParsedOutput:
+        return parse(text, reading)
 
 
 SUITE = _Own(

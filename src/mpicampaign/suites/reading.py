@@ -55,6 +55,10 @@ class OutputError(Exception):
     """An output cannot be used; the message gives the reason, with the line number where there is one."""
 
 
+class UnreadError(OutputError):
+    """The patterns of the campaign file do not fit an output: other patterns may."""
+
+
 @dataclass(frozen=True, slots=True)
 class ParsedOutput:
     """What one output holds, in bytes, seconds and bytes per second.

@@ -211,8 +211,8 @@ class Suite:
     given_up: ClassVar[tuple[str, ...]] = ()
     """What the metadata has under ``not_measured`` where time or memory did not allow a size."""
 
-    def parse_declared(self, text: str, declared: Mapping[str, Any]) -> ParsedOutput:
-        """Read an output by what its run declares."""
+    def parse_by(self, text: str, reading: Mapping[str, Any]) -> ParsedOutput:
+        """Read an output by the keys `declares` of the campaign file."""
         return self.parse(text)
 
     def least_time(self, tables: Iterable[Series]) -> float:

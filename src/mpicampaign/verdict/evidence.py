@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 HEADER = "#mpicampaign-evidence 2"
 CLAIM_HEADER = "#mpicampaign-claim 1"
 END = "end of evidence"
+# How a script ends where a pattern of the campaign file refuses the output of a program that ended well.
+REFUSED = "65"
+ENDED_WELL = ("the benchmark ended with exit status 0, ", "the benchmark rejected its arguments: ")
 Rank = dict[str, str]  # what a rank recorded, by key
 MOST_CPUS = 1 << 20  # of a host; a damaged list must not fill the memory
 
@@ -24,6 +27,12 @@ class Evidence:
     ranks: dict[int, Rank] = field(default_factory=dict)
     repeated: list[str] = field(default_factory=list)
     complete: bool = False
+
+    @property
+    def ended_well(self) -> bool:
+        """Whether the program ended with status 0, even if a pattern refused its output then."""
+        status, reason = self.job.get("exit_status"), self.job.get("reason", "")
+        return self.complete and (status == "0" or (status == REFUSED and reason.startswith(ENDED_WELL)))
 
     def host_of(self, rank: int) -> str:
         """The host that the rank recorded when its program started."""

@@ -125,7 +125,7 @@ def _end(evidence: Evidence) -> list[Finding]:
     if not evidence.complete:
         return [Finding("evidence", LACKS, "the evidence file has no end line")]
     status = evidence.job.get("exit_status", "missing")
-    return [finding("exit status", status == "0", "0", f"{status}, but only 0 is success")]
+    return [finding("exit status", evidence.ended_well, "0", f"{status}, but only 0 is success")]
 
 
 def _script(evidence: Evidence) -> list[Finding]:

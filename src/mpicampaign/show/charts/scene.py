@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED, STOPPED
+from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED, NOT_READ, STOPPED
 from mpicampaign.dimension import COUNT, Unit
 from mpicampaign.grouping import grouped
 from mpicampaign.records import CONTRADICTED, FAILED
@@ -129,8 +129,8 @@ def left_out(scene: Scene, rows: Sequence[Row]) -> str:
         reasons.append(f"{places} {placement} ({reason})" if several else f"{placement} ({reason})")
     partly = [row for row in cases.values() if row.counted]
     counts = run_counts(record for row in partly for record in row.records)
-    found = [(counts.get(kind, 0), kind) for kind in (CONTRADICTED, FAILED, STOPPED)]
-    reasons += [f"{count} {kind} run{'s' * (count > 1)}" for count, kind in found if count]
+    found = [(counts.get(kind, 0), kind) for kind in (CONTRADICTED, FAILED, STOPPED, NOT_READ)]
+    reasons += [f"{count} {kind.replace('_', ' ')} run{'s' * (count > 1)}" for count, kind in found if count]
     marks = "".join(f" {mark}: {meaning}." for mark, meaning in explained(rows))
     return (f" Left out: {', '.join(reasons)}." if reasons else "") + marks
 

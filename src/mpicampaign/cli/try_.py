@@ -1,0 +1,118 @@
+"""mpicampaign try."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.cli.campaign_argument import check_there
+from mpicampaign.cli.common import print_lines
+from mpicampaign.cli.exit_status import DONE, FAILED
+from mpicampaign.errors import Problem, UserError, did_you_mean
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping
+
+    from mpicampaign.campaign.model import Benchmark, Campaign
+
+OWN = "own"
+WIDTH = 60  # columns of a line of the output
+EXAMPLES = (
+    (
+        "mpicampaign try mine.yaml --benchmark solver sample.out",
+        "the lines that each pattern finds, their values, and what finds nothing",
+    ),
+)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The campaign, its benchmark, and an output of its program."""
+    parser.add_argument("campaign", type=Path, metavar="CAMPAIGN", help="campaign file")
+    parser.add_argument("output", type=Path, metavar="FILE", help="an output of the program")
+    parser.add_argument(
+        "--benchmark", default="", metavar="NAME", help="whose patterns to try (default: the only one)"
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    from mpicampaign.campaign.file import load_campaign
+    from mpicampaign.jobs.declaration import reading_of
+
+    check_there(options.campaign)
+    reading = reading_of(_benchmark(load_campaign(options.campaign), options.benchmark))
+    try:
+        text = options.output.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        raise UserError(Problem(f"cannot be read: {error.strerror}", str(options.output))) from None
+    faults, whole = list(_faults(text, reading)), list(_whole(options.output, reading))
+    print_lines(*_found(text, reading), *faults, *(line for line, _ in whole))
+    return FAILED if faults or not all(good for _, good in whole) else DONE
+
+
+def _benchmark(campaign: Campaign, wanted: str) -> Benchmark:
+    own = {name: each for name, each in campaign.benchmarks.items() if each.suite == OWN}
+    if wanted in own or (len(own) == 1 and not wanted):
+        return own[wanted or next(iter(own))]
+    if not own:
+        raise UserError(Problem("no benchmark of this campaign is of suite own", campaign.file))
+    message = f"no benchmark of suite own is called {wanted!r}" if wanted else "it has several of suite own"
+    hint = did_you_mean(wanted, list(own)) if wanted else f"--benchmark {' or '.join(own)}"
+    raise UserError(Problem(message, campaign.file, key="--benchmark", hint=hint))
+
+
+def _found(text: str, reading: Mapping[str, Any]) -> Iterator[str]:
+    """Each line that a pattern matches, with its number, the metric and the value as tables show it."""
+    from mpicampaign.suites.own import lines_of, metrics_in
+    from mpicampaign.text import pad
+    from mpicampaign.yaml_lines import printable
+
+    for number, line in lines_of(text):
+        for title, about in metrics_in(reading).items():
+            if value := _value(title, about, number, line):
+                yield f"{number:>6}  {pad(printable(line.strip()), WIDTH)}  {title}{value}"
+
+
+def _value(title: str, about: Mapping[str, str], number: int, line: str) -> str:
+    """`` at 8 B: 0.44 µs``; empty where the pattern does not match."""
+    from mpicampaign.dimension import own_dimension
+    from mpicampaign.show.view import quantity
+    from mpicampaign.suites import UnreadError
+    from mpicampaign.suites.own import match_in
+    from mpicampaign.units import format_size
+
+    try:
+        match = match_in(title, about, number, line)
+    except UnreadError:
+        return ": not a value"
+    if not match:
+        return ""
+    size = "" if match.size is None else f" at {format_size(match.size)}"
+    return f"{size}: {quantity(match.value, own_dimension(about['unit'], about['better']))}"
+
+
+def _faults(text: str, reading: Mapping[str, Any]) -> Iterator[str]:
+    """Why a run with this output would have no value, or a metric has none."""
+    from mpicampaign.suites import UnreadError
+    from mpicampaign.suites.own import lines_of, matches_of, metrics_in
+    from mpicampaign.suites.reading import abort_in
+
+    lines = lines_of(text)
+    yield from filter(None, [abort_in(text)])
+    for title, about in metrics_in(reading).items():
+        try:
+            matches_of(title, about, lines)
+        except UnreadError as error:
+            yield str(error)
+
+
+def _whole(output: Path, reading: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+    """What ``whole`` and ``refused`` find, and whether that is as it should be."""
+    from mpicampaign.collect.whole import first_line
+
+    wanted = [("whole", pattern) for pattern in reading["whole"]]
+    wanted += [("refused", reading["refused"])] if reading["refused"] else []
+    for key, pattern in wanted:
+        line = first_line(pattern, output)
+        where = f"line {line.number} matches" if line else "no line matches"
+        yield f"{key}: {where} {pattern!r}", bool(line) == (key == "whole")

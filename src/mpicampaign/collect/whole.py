@@ -1,0 +1,43 @@
+"""Whether an output is whole by the campaign file: the patterns are those of grep -E, as in job scripts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from mpicampaign.commands import call
+from mpicampaign.suites.reading import UnreadError, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+class Line(NamedTuple):
+    """A line of an output with its number."""
+
+    number: int
+    text: str
+
+
+def first_line(pattern: str, output: Path) -> Line | None:
+    """The first line of a file that a pattern matches.
+
+    Raises
+    ------
+    UnreadError
+        when it cannot be searched, as with the faulty pattern of a plan from elsewhere.
+    """
+    found = call(["env", "LC_ALL=C", "grep", "-aEnm1", "-e", pattern], script=output)
+    if found.status not in (0, 1):
+        raise UnreadError(f"grep -E {shown(pattern)}: {found.last_line}")
+    number, _, text = found.out.rstrip("\n").partition(":")
+    return Line(int(number), text) if found.status == 0 else None
+
+
+def not_whole(reading: Mapping[str, Any], output: Path) -> str:
+    """Why an output is not whole; empty where it is."""
+    for pattern in reading.get("whole", ()):
+        if not first_line(pattern, output):
+            return f"no line matches whole: {shown(pattern)}"
+    refused = reading.get("refused") and first_line(reading["refused"], output)
+    return f"line {refused.number} matches refused: {shown(refused.text)}" if refused else ""

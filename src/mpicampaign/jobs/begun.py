@@ -1,0 +1,69 @@
+"""Runs by the identity that they have now, from the folders of a case.
+
+Before 0.2 the patterns for outputs were part of an identity, and so of a folder's name: each way of reading
+made a run of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.identity import identity, of_run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mpicampaign.identity import Declaration
+
+_DECLARED = re.compile(r"^claim declared=(.*)$", re.MULTILINE)
+_STARTED = re.compile(r"^job started=(.*)$", re.MULTILINE)
+
+
+class Begun(NamedTuple):
+    """The folder of a run, and what the run was declared as when it was begun."""
+
+    folder: Path
+    declared: Declaration
+
+    @property
+    def has_result(self) -> bool:
+        """Whether it ended well."""
+        return (self.folder / "result/output.txt").exists()
+
+
+def begun_runs(of_case: Path) -> dict[str, list[Begun]]:
+    """The runs below the folder of a case. Of several with one identity the newest result is first."""
+    found: dict[str, list[Begun]] = {}
+    for folder in of_case.glob("r*-*"):
+        if declared := _declared(folder):
+            found.setdefault(identity(of_run(declared)), []).append(Begun(folder, declared))
+    return {
+        name: sorted(runs, key=_age, reverse=True) if len(runs) > 1 else runs for name, runs in found.items()
+    }
+
+
+def _declared(folder: Path) -> Declaration:
+    """The declaration in a run's claim; empty where the name of the folder is not made from it."""
+    found = _DECLARED.search(_text(folder / "claim"))
+    try:
+        declared = json.loads(found[1]) if found else {}
+    except ValueError:
+        return {}
+    named = isinstance(declared, dict) and identity(declared) == folder.name.partition("-")[2]
+    return declared if named else {}
+
+
+def _age(run: Begun) -> tuple[bool, str, int, str]:
+    """Results by their start, before runs without one by their claim."""
+    started = _STARTED.search(_text(run.folder / "result/evidence.txt"))
+    claimed = (run.folder / "claim").stat().st_mtime_ns
+    return run.has_result, started[1] if started else "", claimed, run.folder.name
+
+
+def _text(file: Path) -> str:
+    try:
+        return file.read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
