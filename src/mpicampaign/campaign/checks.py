@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.campaign.model import CORES, HostGroup
+from mpicampaign.campaign.model import CORES, SHM, HostGroup
 from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
 from mpicampaign.keys import Values, rule
@@ -348,6 +348,9 @@ def _check_transport(placement: Placement, notes: Notes) -> None:
     if transport == "tcp" and nodes == 1 and not placement.loopback:
         hint = "write loopback: true"
         notes.add((*key, "nodes"), "tcp inside one node goes over the loopback interface", "1", hint, reads)
+    if placement.within_node == SHM and (transport not in ("tcp", "ibv") or nodes == 1):
+        message = "only a placement that uses tcp or ibv between nodes has another transport within a node"
+        notes.add((*key, "within_node"), message, f"{transport} on {nodes} nodes", "", reads)
     if placement.fabric and (transport not in ("tcp", "ibv") or placement.loopback):
         message = "only a placement that uses tcp or ibv between nodes has a fabric"
         notes.add((*key, "fabric"), message, shown(placement.fabric), "", reads)

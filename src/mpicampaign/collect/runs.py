@@ -16,6 +16,7 @@ from mpicampaign.collect.observed import observed
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
 from mpicampaign.identity import run_path
 from mpicampaign.records import (
+    CHOSEN_TRANSPORT,
     CLAIMED_TRANSPORT,
     DISTURBED,
     FAILED,
@@ -208,6 +209,7 @@ def _read_result(record: Record, left: _Left) -> Record:
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     parsed = _parsed(record.suite, evidence, output)
+    from mpicampaign.verdict.chosen import chosen_transport
     from mpicampaign.verdict.condition import condition
     from mpicampaign.verdict.judge import judge
     from mpicampaign.verdict.machine_state import probes
@@ -221,6 +223,7 @@ def _read_result(record: Record, left: _Left) -> Record:
     printed = output + left.text("stderr")
     state, why = condition(evidence)
     shared = oversubscription(evidence, parsed.metadata)
+    chosen = chosen_transport(evidence, printed, parsed.series)
     verdict, reasons = judge(evidence, printed, parsed.series, _expected_claims(record), _checksums(left))
     return replace(
         record,
@@ -237,6 +240,7 @@ def _read_result(record: Record, left: _Left) -> Record:
             **observed(evidence),
             **of_own_run(evidence, printed),
             **({OVERSUBSCRIBED: shared} if shared else {}),
+            **({CHOSEN_TRANSPORT: chosen} if chosen else {}),
             **parsed.metadata,
             "version": parsed.version,
         },
@@ -326,6 +330,7 @@ def could_not_write(folder: Path, job_id: str, status: int | None) -> bool:
 def _metadata(evidence: Evidence) -> dict[str, str]:
     claim = evidence.claim
     network = [claim.get(key, "") for key in ("transport", "interface", "device")]
+    network += ["and shm within a node"] if claim.get("within_node") == "shm" else []
     facts = {CLAIMED_TRANSPORT: " ".join(filter(None, network))} if network[0] not in ("", "any") else {}
     for host, node in evidence.nodes.items():
         for key in (
