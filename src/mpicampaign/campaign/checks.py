@@ -435,6 +435,9 @@ def _check_metric(key: Key, metric: OwnMetric, notes: Notes) -> None:
         notes.add((*key, "pattern"), fault, shown(metric.pattern))
     if metric.name == SIZE:
         notes.add(key, f"a metric cannot be called {SIZE}: that is the group of message sizes", "")
+    if not metric.pattern and (metric.unit, metric.better) != ("s", "lower"):
+        message = "without a pattern the metric is the time to solution, in s, lower is better"
+        notes.add(key, message, "", "give the pattern of its lines, or unit: s, better: lower")
     if metric.take and f"(?P<{SIZE}>" in metric.pattern:
         notes.add((*key, "take"), "a metric over sizes has one value at each size", shown(metric.take))
 

@@ -477,14 +477,6 @@ class OwnMetric:
     """A number in the outputs of a program of one's own."""
 
     name: str
-    pattern: str = key(
-        LINE,
-        "Regular expression",
-        "Python's, searched in each line. Its group `value`, or its only group, is the number; with a group "
-        "`size` the metric is one over message sizes.",
-        "^rate ([0-9.]+)$",
-        required=True,
-    )
     unit: str = key(
         LINE,
         "Unit of the printed number",
@@ -494,6 +486,14 @@ class OwnMetric:
         required=True,
     )
     better: str = key(choice(("higher", "lower")), "Which values are better", "", "lower", required=True)
+    pattern: str = key(
+        LINE,
+        "Regular expression",
+        "Python's, searched in each line. Its group `value`, or its only group, is the number; with a group "
+        "`size` the metric is one over message sizes. Default: the metric is the time to solution, in s, of "
+        "the whole launch.",
+        "^rate ([0-9.]+)$",
+    )
     take: str = key(
         choice(TAKE),
         "Which value counts if several lines match",

@@ -31,6 +31,7 @@ from mpicampaign.records import (
     plain_fields,
 )
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse
+from mpicampaign.suites.own import TIME_TO_SOLUTION
 from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
 from mpicampaign.verdict.evidence import Evidence, read_evidence
 
@@ -184,7 +185,7 @@ def _parsed(suite: str, evidence: Evidence, output: str) -> ParsedOutput | str:
     try:
         expected = int(largest) if largest.isdecimal() else None
         declared = _declared(suite, evidence)
-        parsed = parse(suite, output, expected, declared)
+        parsed = parse(suite, output, expected, declared, _measured(evidence))
         return _with_ranks(parsed, evidence) if declared else parsed
     except OutputError as error:
         return f"output.txt: {error}"
@@ -194,6 +195,12 @@ def _declared(suite: str, evidence: Evidence) -> str:
     """What the reading of an output depends on beside its text."""
     known = SUITES.get(suite)
     return evidence.claim.get("declared", "{}") if known and known.declares else ""
+
+
+def _measured(evidence: Evidence) -> dict[str, float]:
+    """What the job script measured: the time to solution."""
+    milliseconds = evidence.job.get("launch_ms", "")
+    return {TIME_TO_SOLUTION: int(milliseconds) / 1000} if milliseconds.isdecimal() else {}
 
 
 def _with_ranks(parsed: ParsedOutput, evidence: Evidence) -> ParsedOutput:

@@ -100,7 +100,7 @@ def campaign_text(site: Site) -> str:
 
     Unknown values are left out, with a comment on how to fill them in.
     """
-    parts = [_heading(site), _system(site), _host_groups(site), _placements(site)]
+    parts = [_heading(site), system_text(site), host_groups_text(site), _placements(site)]
     parts += [_benchmarks(site), _matrix(site)]
     return "\n".join(part for part in parts if part)
 
@@ -117,7 +117,8 @@ def _heading(site: Site) -> str:
     return text + dumped(title)
 
 
-def _system(site: Site) -> str:
+def system_text(site: Site) -> str:
+    """The system, with other MPI libraries as comments."""
     chosen = site.libraries[0] if site.libraries else Library(WHEEL)
     name = _system_name(site)
     entry: dict[str, Any] = {"scheduler": site.scheduler.name, **_library_keys(site, chosen)}
@@ -160,7 +161,8 @@ def _other_library(site: Site, library: Library) -> str:
     return comment(f"{flow}{about}", 4)
 
 
-def _host_groups(site: Site) -> str:
+def host_groups_text(site: Site) -> str:
+    """The host groups, with what is known of their nodes as comments."""
     text = "host_groups:\n"
     for group in site.groups:
         for note in _group_notes(site, group):

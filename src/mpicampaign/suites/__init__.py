@@ -7,6 +7,7 @@ functions of text. A truncated, empty or garbled output raises `OutputError`, ne
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 from mpicampaign.errors import did_you_mean
 from mpicampaign.suites.detection import (
@@ -20,6 +21,9 @@ from mpicampaign.suites.detection import (
 from mpicampaign.suites.parts import Part, parts
 from mpicampaign.suites.reading import OutputError, ParsedOutput
 from mpicampaign.suites.room import SUITES, benchmarks, is_baseline, printed_resolution, sends
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "SUITES",
@@ -41,10 +45,17 @@ __all__ = [
 ]
 
 
-def parse(suite: str, text: str, expected_max: int | None = None, declared: str = "") -> ParsedOutput:
+def parse(
+    suite: str,
+    text: str,
+    expected_max: int | None = None,
+    declared: str = "",
+    measured: Mapping[str, Any] | None = None,
+) -> ParsedOutput:
     """Read the output of one program of a suite.
 
-    ``declared``: what the run declares, as JSON; users' own programs are read by it.
+    ``declared``: what the run declares, as JSON; users' own programs are read by it, and by what their job
+    scripts ``measured``.
 
     ``expected_max`` is the largest message size (B) that was asked for. Where a suite prints no closing
     line, only this shows a cut between two lines; for others it is one more check.
@@ -57,7 +68,8 @@ def parse(suite: str, text: str, expected_max: int | None = None, declared: str 
     known = SUITES.get(suite)
     if known is None:
         raise OutputError(f"no parser for suite {suite!r}; {did_you_mean(suite, list(SUITES))}")
-    parsed = known.parse_declared(text, json.loads(declared)) if declared else known.parse(text)
+    by = {**json.loads(declared), **(measured or {})} if declared else {}
+    parsed = known.parse_declared(text, by) if declared else known.parse(text)
     if expected_max is not None:
         _check_largest_size(parsed, expected_max)
     return parsed

@@ -2,7 +2,8 @@
 
 Each metric has a regular expression that is searched in every line; its group ``value``, or its only group,
 is the number. With a group ``size`` the metric is one over message sizes: the first time and the first
-bandwidth among them are those of any suite, with latency, maximum and curves.
+bandwidth among them are those of any suite, with latency, maximum and curves. Without an expression it is the
+time to solution, which the job script measures.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ TAKE: Mapping[str, Callable[[Sequence[float]], float]] = {
     "largest": max,
 }
 LONGEST_LINE = 1000  # characters that a pattern is searched in: some patterns take very long on longer ones
+TIME_TO_SOLUTION = "time to solution"  # in what a run declares, added from its evidence (s)
 OVER_SIZES = {"over": "message size"}  # the qualifier beside metrics without sizes
 
 
@@ -65,11 +67,12 @@ def parse(text: str, declared: Mapping[str, Any]) -> ParsedOutput:
     for number, line in lines:
         check_no_abort(line, number)
     wanted = {key.removeprefix("metrics."): declared[key] for key in declared if key.startswith("metrics.")}
-    matches = {title: _matches(title, about, lines) for title, about in wanted.items()}
+    matches = {title: _matches(title, about, lines) for title, about in wanted.items() if about["pattern"]}
     over = {title: each for title, each in matches.items() if each[0].size is not None}
     single = {
         title: _single(title, wanted[title], each) for title, each in matches.items() if title not in over
     }
+    single |= {title: _time(title, declared) for title, about in wanted.items() if not about["pattern"]}
     name = str(declared["benchmark"])
     series = []
     if single:
@@ -144,6 +147,13 @@ def _single(title: str, about: Mapping[str, str], matches: Sequence[Match]) -> f
     return TAKE[about.get("take") or "first"]([match.value for match in matches])
 
 
+def _time(title: str, declared: Mapping[str, Any]) -> float:
+    """The time to solution."""
+    if TIME_TO_SOLUTION not in declared:
+        raise OutputError(f"{title}: its job script recorded no time of the launch")
+    return float(declared[TIME_TO_SOLUTION])
+
+
 def _over_sizes(matches_of: Mapping[str, Sequence[Match]]) -> dict[str, list[float | None]]:
     """The columns over all sizes of any of them; what has no value at a size is missing there."""
     values: dict[str, dict[int, float]] = {}
@@ -169,7 +179,7 @@ def _undeclared(text: str) -> ParsedOutput:
 
 class _Own(Suite):
     declares = ("metrics", "whole", "refused")
-    needs = ("metrics", "whole")
+    needs = ("metrics",)
     private_folder = True
 
     def parse_declared(self, text: str, declared: Mapping[str, Any]) -> ParsedOutput:
