@@ -112,7 +112,7 @@ def _provider(found: Named) -> str | dict[str, str]:
 
 def _of_program(command: str, *arguments: str) -> tuple[str, str, dict[str, Any]]:
     """Name, suite and keys of a program with its arguments; a suite's program is read as such."""
-    from mpicampaign.site.bench_file import OWN, TIME
+    from mpicampaign.site.bench_file import OWN, TIME, plain_name
     from mpicampaign.suites import SUITES, suite_of
 
     path = _executable(command)
@@ -120,17 +120,17 @@ def _of_program(command: str, *arguments: str) -> tuple[str, str, dict[str, Any]
     provider = {"kind": "path", "location": str(path)}
     entry: dict[str, Any] = {"suite": suite, "program": path.name, "provider": provider}
     if suite != OWN:
-        return path.name, suite, _with_arguments(entry, arguments) | _problem_size(SUITES[suite])
+        return plain_name(path.name), suite, _with_arguments(entry, arguments) | _problem_size(SUITES[suite])
     # It starts in a folder of its own, to which the files among its arguments are copied.
     files = [each for each in arguments if not Path(each).is_absolute() and Path(each).is_file()]
     entry |= {"inputs": files} if files else {}
     entry = _with_arguments(entry, [Path(each).name if each in files else each for each in arguments])
-    return path.name, OWN, entry | {"metrics": TIME}
+    return plain_name(path.name), OWN, entry | {"metrics": TIME}
 
 
 def _executable(command: str) -> Path:
     """The path of a program that is given by name or path."""
-    found = shutil.which(Path(command).expanduser())
+    found = shutil.which(os.path.expanduser(command))  # noqa: PTH111 - a Path would lose the ./
     if found:
         return Path(found).absolute()
     if Path(command).is_file():
@@ -202,7 +202,7 @@ def _site_for(bench: Bench) -> Site:
 
 
 def _libraries(site: Site) -> list[Library]:
-    """Those that the doctor finds, then those of `make mpis` and any other on the PATH."""
+    """Those that the doctor finds, then any other on the PATH, then those of `make mpis`."""
     from mpicampaign.mpis import MPIS
     from mpicampaign.places import wheel_folder
     from mpicampaign.site.facts import Library
@@ -210,7 +210,7 @@ def _libraries(site: Site) -> list[Library]:
     wheels = [each for each in MPIS.built_in() if each.wheel and wheel_folder(each.wheel).is_dir()]
     beside = [Library(each.name, prefix="wheel") for each in wheels]
     known = [each for each in site.libraries if each.mpi]
-    return [*known, *beside, *(Library(each.name) for each in MPIS.built_in())]
+    return [*known, *(Library(each.name) for each in MPIS.built_in()), *beside]
 
 
 def _planned(bench: Bench, site: Site) -> Plan:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.site.campaign_file import (
+    FlowMapping,
     comment,
     dumped,
     host_groups_text,
@@ -41,7 +42,12 @@ class Bench:
     @property
     def stem(self) -> str:
         """The name of the campaign and of its file."""
-        return "bench-" + re.sub(r"[^A-Za-z0-9._+-]+", "-", self.name)[:_LONGEST]
+        return f"bench-{self.name}"
+
+
+def plain_name(text: str) -> str:
+    """A benchmark's name that a campaign file takes, after that of a program."""
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", text).lstrip("._+-")[:_LONGEST] or "program"
 
 
 def bench_text(bench: Bench, site: Site, name: str) -> str:
@@ -54,10 +60,16 @@ def bench_text(bench: Bench, site: Site, name: str) -> str:
     title = {"campaign": name, "title": f"{bench.name} on {site.host}", "repeats": bench.repeats}
     text += dumped(title | {"time_limit": "10 min" if own or bench.suite in _OF_WHOLE_NODES else "2 min"})
     text += comment("busy_machine: rank    # counts runs that other programs disturbed, too")
-    benchmark = dumped({"benchmarks": {bench.name: bench.entry}})
+    entry = {
+        key: FlowMapping(value) if isinstance(value, dict) else value for key, value in bench.entry.items()
+    }
+    benchmark = dumped({"benchmarks": {bench.name: entry}})
     if own:
-        benchmark += comment("Its output may hold metrics, too: see docs/own-programs.md.", 4)
-    chosen = [*bench.placements] or default
-    matrix = {"host_groups": "local", "placements": chosen, "benchmarks": bench.name}
-    parts = [text, system_text(site), host_groups_text(replace(site, groups=(group,))), benchmark]
-    return "\n".join([*parts, dumped({"matrix": [matrix]})])
+        benchmark += comment("Its output may hold metrics, too: docs/own-programs.md.", 4)
+    case = {"host_groups": "local", "placements": [*bench.placements] or default, "benchmarks": bench.name}
+    matrix = dumped({"matrix": [FlowMapping(case)]})
+    matrix += comment(
+        "Others: SHM-1, SHM-2, SHM, SHM-full, TCP-loopback, default-node. Lists: benchmarks: [A, B]"
+    )
+    groups = host_groups_text(replace(site, groups=(group,)))
+    return "\n".join([text, system_text(site), groups, benchmark, matrix])
