@@ -52,6 +52,11 @@ def benchmark_named(name: str) -> Named:
     return found[0]
 
 
+def names() -> list[str]:
+    """The names of all benchmarks, and of programs that hold several."""
+    return list(dict.fromkeys(each.name for each in _every()))
+
+
 def _every() -> Iterator[Named]:
     for suite in SUITES.values():
         for name, entry in suite.offers():
