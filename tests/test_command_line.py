@@ -267,6 +267,8 @@ LINES = {
     "mpicampaign plan mine.yaml --placement SH": "SHM-1 SHM",
     "mpicampaign run mine.yaml --placement SHM,TW": "SHM,TWO",
     "mpicampaign status mine.yaml --benchmark tri": "trivial",
+    "mpicampaign bench osu_multi": "osu_multi_lat",
+    "mpicampaign bench PingPong --placement SHM-1,TCP-l": "SHM-1,TCP-loopback",
     "mpicampaign tables --format jso": "json",
     "mpicampaign completion f": "fish",
 }

@@ -30,6 +30,7 @@ FOUND = replace(
 )
 KEPT = (
     *("slurm-intelmpi.SHM-1.sh", "slurm-openmpi.IBV.sh", "slurm-srun.TCP-full.sh", "slurm-mpich.TCP.sh"),
+    *("slurm-openmpi.IBV-full.sh", "lsf-openmpi.default-full.sh"),
     *("lsf-openmpi.SHM-2.sh", "lsf-mpich.SHM.sh", "lsf-mvapich.TCP.sh", "scarf.TCP.sh"),
     *("lotus.TCP.sh", "shell-intelmpi.TCP.sh", "cloud.TCP.sh"),
     *("scarf.SHM-4.sh", "scarf.IBV-2+2.sh", "lotus.TCP-2+2.sh", "cloud-mapped.TCP-2+2.sh"),  # HPL
@@ -188,6 +189,48 @@ def test_loopback_is_named_to_the_library(system: str, setting: str) -> None:
     text = SCRIPTS[f"{system}.TCP-loopback.sh"]
     assert re.search(rf"^export .*\b{setting}\b", text, re.MULTILINE), setting
     assert "eth0" not in text
+
+
+@pytest.mark.parametrize(
+    ("system", "tcp", "ibv"),
+    [
+        (
+            "slurm-intelmpi",
+            "=shm:ofi FI_PROVIDER=tcp",
+            "=shm:ofi FI_PROVIDER=verbs",
+        ),
+        ("slurm-openmpi", "OMPI_MCA_btl=self,sm,tcp", "UCX_TLS=rc,sm,self"),
+        ("lsf-openmpi", "OMPI_MCA_btl=self,vader,tcp", "UCX_TLS=rc,sm,self"),
+        ("slurm-mpich", "MPIR_CVAR_NOLOCAL=0", "MPIR_CVAR_NOLOCAL=0"),
+        ("lsf-mpich", "UCX_TLS=tcp,sm,self", "UCX_TLS=rc,sm,self"),
+        (
+            "slurm-mvapich",
+            "MV2_USE_SHARED_MEM=1 MPICH_NEMESIS",
+            "MV2_USE_SHARED_MEM=1 MV2_IBA_HCA",
+        ),
+        ("scarf", "-TCP -intra=shm", "-IBV -intra=shm"),
+    ],
+)
+def test_full_nodes_use_shared_memory_within_each(system: str, tcp: str, ibv: str) -> None:
+    for placement, setting in (("TCP-full", tcp), ("IBV-full", ibv)):
+        text = SCRIPTS[f"{system}.{placement}.sh"]
+        assert setting in text
+        assert f"; shm within a node, {placement[:3].lower()}" in text
+
+
+@pytest.mark.parametrize("placement", ["default", "default-node", "default-full"])
+def test_the_library_chooses_where_the_placement_says_so(placement: str) -> None:
+    """Nothing is set but what makes it report, and what leaves the binding to the job script."""
+    text = SCRIPTS[f"slurm-intelmpi.{placement}.sh"]
+    assert re.findall(r"^export .*$", text, re.MULTILINE) == [
+        "export SLURM_EXPORT_ENV=ALL I_MPI_DEBUG=5 I_MPI_PIN=off"
+    ]
+    text = SCRIPTS[f"lsf-openmpi.{placement}.sh"]
+    [exported] = re.findall(r"^export (.*)$", text, re.MULTILINE)
+    assert {each.partition("=")[0] for each in exported.split()} == {
+        "OMPI_MCA_btl_base_verbose",
+        "OMPI_MCA_bml_base_verbose",
+    }
 
 
 @pytest.mark.parametrize("system", ["slurm-mvapich", "lsf-mvapich"])

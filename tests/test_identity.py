@@ -113,6 +113,7 @@ OTHER: dict[str, Change] = {
     "switches": of_group(switches="1"),
     "generic resources": of_group(gres="gpu:1"),
     "sockets": of_placement(sockets=2),
+    "shared memory within nodes": of_placement(within_node="shm"),
     "binding": of_placement(binding="library"),
     "prefix of the program": of_placement(program_prefix=("numactl", "-i", "all")),
     "interface": of_group(fabrics={"ethernet": replace(ETHERNET, interface="eth1")}),
@@ -195,6 +196,40 @@ def test_a_new_field_at_its_default_changes_no_identity() -> None:
     [run] = [r for r in plan(campaign()).runs if r.case.placement == "SHM" and r.repeat == 1]
     assert run.declared == declared
     assert run.identity == identity(declared) == identity(json.loads(canonical(declared)))
+
+
+FULL = """\
+campaign: full
+systems: {{here: {{scheduler: slurm, mpi: {mpi}}}}}
+mpis: {{openmpi5: {{command: mpiexec}}}}
+host_groups: {{blue: {{system: here, cores: 4, fabrics: {{eth: {{transport: tcp, interface: eth0}}}}}}}}
+placements: {placements}
+benchmarks: {{PingPong: {{provider: {{kind: path, location: /bin/true}}}}}}
+matrix: [{{host_groups: blue, placements: TCP-full, benchmarks: PingPong, repeats: 1}}]
+"""
+
+
+@pytest.mark.parametrize(("mpi", "strict"), [("intelmpi", "0b48b452e137"), ("openmpi5", "410d0a887bb5")])
+def test_a_full_placement_in_a_campaign_file_keeps_the_runs_of_releases_before_within_node(
+    tmp_path: Path, mpi: str, strict: str
+) -> None:
+    """The built-in one has shared memory within nodes; an entry of the file has what the file says."""
+    entries = (
+        "{}",
+        "{TCP-full: {within_node: shm}}",
+        "{TCP-full: {within_node: network}}",
+        "{TCP-full: {description: as ever}}",
+        "{TCP-full: {nodes: 2, ranks_per_node: cores, transport: tcp}}",
+    )
+    found = []
+    for entry in entries:
+        path = tmp_path / "campaign.yaml"
+        path.write_text(FULL.format(mpi=mpi, placements=entry))
+        [case] = make_plan(load_campaign(path), ["here"], MACHINE).cases
+        found += named(case)
+    built_in, shared, *others = found
+    assert built_in == shared != strict
+    assert set(others) == {strict}
 
 
 def test_a_library_that_the_campaign_describes_is_part_of_the_identity(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import io
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def test_a_value_below_0_is_refused() -> None:
 
 def test_how_an_output_is_read_is_no_part_of_the_identity() -> None:
     def run(pattern: str) -> Run:
-        metrics = {"rate": OwnMetric("rate", pattern, "1/s", "higher")}
+        metrics = {"rate": OwnMetric("rate", "1/s", "higher", pattern)}
         made = Benchmark("ours", "own", "p", Provider("path", "/p"), metrics=metrics, whole=("^done$",))
         return plan(campaign(benchmark=made)).runs[0]
 
@@ -136,6 +137,8 @@ def metric(**changes: str) -> dict[str, dict[str, str]]:
         ({"metrics": metric(pattern="(?P<n>1)")}, "its groups are named value and size, not n"),
         ({"metrics": metric(pattern="(?P<size>1) (2)", take="last")}, "a metric over sizes has one value at"),
         ({"metrics": metric(better="faster")}, "better: faster | must be"),
+        ({"metrics": metric(pattern="", unit="s", better="lower")}, ""),
+        ({"metrics": metric(pattern="", unit="s")}, "without a pattern the metric is the time to solution"),
         ({"metrics": {"size": metric()["rate"]}}, "a metric cannot be called size"),
         ({"suite": "imb"}, "suite imb does not take this key: only suite own does"),
     ],
@@ -179,6 +182,17 @@ def test_the_worked_example_from_source_to_tables(project: ProjectCopy) -> None:
         "TCP-loopback": "steps/s",
     }
     assert list((project.folder / "results/own-program/figures").glob("halo*time*.svg"))
+
+
+def test_a_metric_without_a_pattern_is_the_time_to_solution() -> None:
+    """It stands beside metrics of the output; without a time of the launch there is no value."""
+    timed = {"pattern": "", "unit": "s", "better": "lower", "take": ""}
+    reading = {"benchmark": "ours", "metrics.x": RATE, "metrics.t": timed, "time to solution": 1.25}
+    (series,) = parse("own", "rate 5\n", reading=reading).series
+    assert series.columns == {"x": [5.0], "t": [1.25]}
+    (metric,) = choose_metrics("own", [replace(series, columns={"t": [1.25]})], ())
+    assert (metric.headline, metric.lower_is_better) == (True, True)
+    assert "recorded no time of the launch" in refused("rate 5\n", t=timed)
 
 
 def test_a_value_alone_in_its_own_unit() -> None:

@@ -14,7 +14,16 @@ import pytest
 from conftest import ProjectCopy, copy_project, succeeded
 from minicluster import MiniCluster, NodeGroup
 
-from mpicampaign.records import DECLARED, FAILED, NOT_AVAILABLE, OK, VERIFIED, Record, read_records
+from mpicampaign.records import (
+    CHOSEN_TRANSPORT,
+    DECLARED,
+    FAILED,
+    NOT_AVAILABLE,
+    OK,
+    VERIFIED,
+    Record,
+    read_records,
+)
 from mpicampaign.verdict.evidence import Evidence, read_evidence
 
 pytestmark = [pytest.mark.slow, pytest.mark.mpi]
@@ -153,6 +162,23 @@ def test_two_hosts_are_measured_and_verified(
     assert "MB over interface eth0" in words
     nodes = hosts.evidence().nodes
     assert {name: node["sockets"] for name, node in nodes.items()} == {"n1": "1", "n2": "2"}
+
+
+@pytest.mark.full
+@pytest.mark.usefixtures("imb")
+def test_full_nodes_use_shared_memory_within_and_tcp_between(hosts: Hosts) -> None:
+    """Four ranks on two CPUs: few, short messages. Beside it what the library chooses by itself."""
+    hosts.write(placements="TCP-full, default-full")
+    campaign = hosts.folder / "ssh.yaml"
+    text = campaign.read_text().replace("system: vms\n", "system: vms\n    cores: 2\n")
+    short = "-iter 50 -time 1 -msglog 9:10 -npmin 4 Sendrecv"
+    campaign.write_text(text.replace("-iter 300 -time 2 -msglog 0:20 PingPong", short))
+    assert succeeded(hosts.run())
+    full, chosen = sorted(hosts.records(), key=lambda record: record.case.placement)
+    for record in (full, chosen):
+        assert (record.status, record.verdict) == (OK, DECLARED), (record.reason, record.verdict_reasons)
+    assert "over interface eth0" in "; ".join(full.verdict_reasons)
+    assert "tcp over eth0 (by the ranks' sockets)" in chosen.metadata[CHOSEN_TRANSPORT]
 
 
 @pytest.mark.full

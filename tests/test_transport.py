@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import pytest
 from evidence_texts import CLAIM, INTEL_SHM, INTEL_TCP, RUN, TCP_CLAIM, evidence_text, rank_lines, read
 
 from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
+from mpicampaign.verdict.chosen import UNKNOWN, chosen_transport
 from mpicampaign.verdict.findings import LACKS
 from mpicampaign.verdict.judge import judge
 from mpicampaign.verdict.traffic import transport_findings
@@ -226,6 +230,89 @@ def test_shared_memory_on_a_node_with_infiniband() -> None:
     assert judged(shm(SILENT_RANKS, ports(mlx5_0=(0, 0))), "", SMALL)[0] == UNVERIFIED
     lost = ports(mlx5_0=(0, 0)).replace("node blue1 after.ib.mlx5_0.port_rcv_data=0\n", "")
     assert judged(shm(SILENT_RANKS, lost), "", LARGE)[0] == UNVERIFIED
+
+
+FOUR = {0: "blue1", 1: "blue1", 2: "blue2", 3: "blue2"}
+FULL_CLAIM = TCP_CLAIM.replace("ranks=2", "ranks=4").replace("ranks_per_node=1", "ranks_per_node=2")
+SHARED_CLAIM = FULL_CLAIM + "claim within_node=shm\n"
+RING = (replace(SMALL[0], benchmark="Sendrecv", ranks=4),)
+INTEL_ALL = INTEL_SHM + "[0] MPI startup(): libfabric provider: verbs\n" + INTEL_TCP
+
+
+def four(*pairs: tuple[int, int], claim: str = SHARED_CLAIM, sent: int = SENT[1024]) -> str:
+    """Four ranks on two hosts, and the accounts of connections over eth0 between these ranks."""
+    ends: dict[int, list[str]] = {rank: [] for rank in FOUR}
+    for one, other in pairs:
+        address, peer = (f"10.0.0.{rank // 2 + 1} 40{one}{other}{rank}" for rank in (one, other))
+        ends[one].append(f"eth0 {address} {peer} {sent} {sent}")
+        ends[other].append(f"eth0 {peer} {address} {sent} {sent}")
+    ranks = "".join(rank_lines(rank, host, rank % 2) for rank, host in FOUR.items())
+    return evidence_text(claim, TCP_RUN, ranks, *(sockets(rank, *each) for rank, each in ends.items()))
+
+
+BETWEEN, WITHIN = ((1, 2), (0, 3)), ((0, 1), (2, 3))
+WITHIN_NODES = [
+    # claim, connections, report, series, verdict, text in its reasons
+    (SHARED_CLAIM, BETWEEN, INTEL_TCP, RING, VERIFIED, ""),
+    (SHARED_CLAIM, BETWEEN, "", RING, VERIFIED, ""),  # shared memory within nodes is no contradiction
+    (FULL_CLAIM, BETWEEN + WITHIN, "", RING, VERIFIED, ""),
+    (SHARED_CLAIM, BETWEEN + WITHIN, "", RING, CONTRADICTED, "18.0 MB over TCP, claimed: shm within a node"),
+    (SHARED_CLAIM, (), INTEL_TCP, RING, CONTRADICTED, "the ranks moved 0 B over TCP of at least 2.1 MB"),
+    (SHARED_CLAIM, BETWEEN, INTEL_ALL, RING, CONTRADICTED, "it used ibv, tcp, claimed: tcp, and shm within"),
+    # ranks 0 and 1 are on one node: nothing shows what its messages would use between nodes
+    (SHARED_CLAIM, (), INTEL_TCP, SMALL, UNVERIFIED, "interface eth0: no evidence"),
+    (FULL_CLAIM, (), INTEL_TCP, SMALL, CONTRADICTED, "the ranks moved 0 B over TCP of at least"),
+]
+
+
+@pytest.mark.parametrize(("claim", "pairs", "output", "series", "expected", "text"), WITHIN_NODES)
+def test_shared_memory_within_nodes_is_judged_apart_from_the_network(
+    claim: str,
+    pairs: tuple[tuple[int, int], ...],
+    output: str,
+    series: tuple[Series, ...],
+    expected: str,
+    text: str,
+) -> None:
+    verdict, reasons = judged(four(*pairs, claim=claim), output, series)
+    assert verdict == expected, reasons
+    assert text in reasons
+
+
+def test_infiniband_with_shared_memory_within_nodes() -> None:
+    """Reports of Open MPI 4 and UCX name both."""
+    both = "mca: bml: Using vader btl for send to n1\nmca: bml: Using openib btl for send to n2\n"
+    claim = SHARED_CLAIM.replace("transport=tcp", "transport=ibv").replace("mpi=intelmpi", "mpi=openmpi4")
+    assert judged(four(claim=claim), both, RING)[0] == VERIFIED
+    assert judged(four(*BETWEEN, claim=claim), both, RING)[0] == CONTRADICTED
+    only_shared = both.partition("\n")[0]
+    verdict, reasons = judged(four(claim=claim), only_shared, RING)
+    assert verdict == CONTRADICTED
+    assert "it used shm, claimed: ibv" in reasons
+
+
+CHOICES = [
+    # evidence, report, what the library chose
+    (shm(SILENT_RANKS), INTEL_SHM, "shm (by its report and the ranks' silent sockets)"),
+    (shm(SILENT_RANKS), "", "shm (by the ranks' silent sockets)"),
+    (shm(connected("lo", SENT[1024])), INTEL_SHM, "shm (by its report), tcp over lo (by the ranks' sockets)"),
+    (between_nodes(connected("eth0", SENT[1024])), "", "tcp over eth0 (by the ranks' sockets)"),
+    (between_nodes(SILENT_RANKS, ports(mlx5_0=ENOUGH)), "", "ibv over mlx5_0 (by the counters of its ports)"),
+    (shm(SILENT_RANKS, ports(mlx5_0=(0, 0))), INTEL_SHM, "shm (by its report)"),
+    (
+        between_nodes(SILENT_RANKS),
+        "",
+        UNKNOWN,
+    ),
+]
+
+
+@pytest.mark.parametrize(("evidence", "output", "chosen"), CHOICES)
+def test_what_the_library_chose_is_named_with_what_shows_it(evidence: str, output: str, chosen: str) -> None:
+    assert chosen_transport(read(evidence), output, SMALL) == ""
+    free = re.sub("claim transport=[a-z]+", "claim transport=any", evidence)
+    assert chosen_transport(read(free), output, SMALL) == chosen
+    assert transport_findings(read(free), output, SMALL) == []
 
 
 def test_nothing_is_reported_about_a_run_without_a_claimed_transport() -> None:

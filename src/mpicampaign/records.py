@@ -73,6 +73,7 @@ _KINDS_OF_SERIES: dict[str, _Kind] = {
 
 # Keys of the metadata: the transport that the label claims, with its interface or device
 CLAIMED_TRANSPORT = "claimed transport"
+CHOSEN_TRANSPORT = "the library chose"  # where the label claims none, with what shows it
 # more ranks on a host than cores or CPUs for them: how many of each
 OVERSUBSCRIBED = "oversubscribed ranks"
 STATE = "state of the machine"  # where it is another one than that of the answers

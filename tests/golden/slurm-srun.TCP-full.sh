@@ -1,5 +1,5 @@
 #!/bin/bash
-#SBATCH --job-name=PingPong-8c23b8b92750-70ce17
+#SBATCH --job-name=PingPong-328bb4473df2-70ce17
 #SBATCH --nodes=2 --ntasks=32 --ntasks-per-node=16
 #SBATCH --partition=compute
 #SBATCH --constraint="haswell&ib"
@@ -13,7 +13,7 @@
 # PingPong as TCP-full on slurm-srun (32 ranks on 2 nodes), repeat 1 of campaign golden.
 # Submit with: sbatch job.sh. The library has what all runs share (attempt, evidence, exit status).
 
-run=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-full/PingPong/r01-8c23b8b92750
+run=/home/user/mpicampaign/results/golden/runs/slurm-srun/TCP-full/PingPong/r01-328bb4473df2
 job=${SLURM_ARRAY_JOB_ID:-${SLURM_JOB_ID:-$$}}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID} script=$0 lock=''
 library=/home/user/mpicampaign/results/golden/lib/run-0000000000000000.sh
 [ "$(sha256sum <"$library")" = '0000000000000000000000000000000000000000000000000000000000000000  -' ] ||
@@ -23,10 +23,10 @@ library=/home/user/mpicampaign/results/golden/lib/run-0000000000000000.sh
 
 # Software
 need module load intel-mpi/2021
-export SLURM_EXPORT_ENV=ALL I_MPI_DEBUG=5 I_MPI_PIN=off I_MPI_FABRICS=ofi FI_PROVIDER=tcp FI_TCP_IFACE=eth0
+export SLURM_EXPORT_ENV=ALL I_MPI_DEBUG=5 I_MPI_PIN=off I_MPI_FABRICS=shm:ofi FI_PROVIDER=tcp FI_TCP_IFACE=eth0
 program=/apps/imb/IMB-MPI1
 
-# Placement: each rank bound to one core by the node's own topology; tcp over eth0
+# Placement: each rank bound to one core by the node's own topology; shm within a node, tcp over eth0
 ranks_per_node=16 sockets=0 binding=core interface=eth0 device=''
 rank_variable=SLURM_PROCID local_rank_variable=SLURM_LOCALID
 evidence_library=/home/user/mpicampaign/build/slurm-srun/0123456789ab/evidence.so

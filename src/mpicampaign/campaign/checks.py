@@ -7,7 +7,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.campaign.model import CORES, HostGroup, Placement
+from mpicampaign.campaign.model import CORES, SHM, HostGroup, Placement
 from mpicampaign.campaign.variants import MAPPINGS, NUMBERS, defined_name, for_ranks
 from mpicampaign.commands import call
 from mpicampaign.errors import did_you_mean, suggestion
@@ -413,6 +413,9 @@ def _check_transport(placement: Placement, notes: Notes) -> None:
     if transport == "tcp" and nodes == 1 and not placement.loopback:
         hint = "write loopback: true"
         notes.add((*key, "nodes"), "tcp inside one node goes over the loopback interface", "1", hint, reads)
+    if placement.within_node == SHM and (transport not in ("tcp", "ibv") or nodes == 1):
+        message = "only a placement that uses tcp or ibv between nodes has another transport within a node"
+        notes.add((*key, "within_node"), message, f"{transport} on {nodes} nodes", "", reads)
     if placement.fabric and (transport not in ("tcp", "ibv") or placement.loopback):
         message = "only a placement that uses tcp or ibv between nodes has a fabric"
         notes.add((*key, "fabric"), message, shown(placement.fabric), "", reads)
@@ -502,6 +505,9 @@ def _check_metric(key: Key, metric: OwnMetric, notes: Notes) -> None:
         notes.add((*key, "pattern"), fault, shown(metric.pattern))
     if metric.name == SIZE:
         notes.add(key, f"a metric cannot be called {SIZE}: that is the group of message sizes", "")
+    if not metric.pattern and (metric.unit, metric.better) != ("s", "lower"):
+        message = "without a pattern the metric is the time to solution, in s, lower is better"
+        notes.add(key, message, "", "give the pattern of its lines, or unit: s, better: lower")
     if metric.take and f"(?P<{SIZE}>" in metric.pattern:
         notes.add((*key, "take"), "a metric over sizes has one value at each size", shown(metric.take))
 

@@ -190,11 +190,12 @@ def _check_pair(pair: _Pair) -> None:
 
 
 def _check_mpi(pair: _Pair, mpi: Mpi) -> None:
-    transport = pair.placement.transport
+    transport = pair.placement.settings
     if transport != "any" and mpi.launcher and transport not in mpi.transports:
         known = ", ".join(mpi.transports) or "none"
         message = f"MPI library {shown(mpi.name)} has no settings for transport {transport} (has: {known})"
-        pair.note(message, "", ["transport"], pair.mpi_reads)
+        hint = f"give mpis.{mpi.name}.transports.{transport}, or write within_node: network"
+        pair.note(message, hint if "+" in transport else "", ["transport", "within_node"], pair.mpi_reads)
 
 
 def _check_nodes(pair: _Pair, system: System) -> None:
@@ -247,7 +248,7 @@ def _check_fabric(pair: _Pair) -> None:
         pair.note(message, f"choose one with placements.{pair.placement.name}.fabric", reads)
     elif fitting:
         _check_fabric_values(pair, fitting[0])
-    elif transport == "ibv" or _mentions(pair, transport, "{interface}"):
+    elif transport == "ibv" or _mentions(pair, "{interface}"):
         hint = f"describe it under host_groups.{pair.group.name}.fabrics, if there is one"
         mpi_reads = [] if transport == "ibv" else pair.mpi_reads
         pair.note(f"{pair.where} has no fabric for transport {transport}", hint, reads, mpi_reads)
@@ -255,7 +256,7 @@ def _check_fabric(pair: _Pair) -> None:
 
 def _check_fabric_values(pair: _Pair, fabric: Fabric) -> None:
     for attribute in ("interface", "device"):
-        if _mentions(pair, fabric.transport, "{" + attribute + "}") and not getattr(fabric, attribute):
+        if _mentions(pair, "{" + attribute + "}") and not getattr(fabric, attribute):
             key: Key = ("host_groups", pair.group.name, "fabrics", fabric.name)
             name = pair.system.mpi.name if pair.system else ""
             message = f"MPI library {shown(name)} needs the {attribute} of this fabric"
@@ -263,9 +264,9 @@ def _check_fabric_values(pair: _Pair, fabric: Fabric) -> None:
             pair.notes.add(key, message, "", f"give {attribute}: …", reads)
 
 
-def _mentions(pair: _Pair, transport: str, mark: str) -> bool:
-    """Whether the MPI library's settings for a transport use this value of the fabric."""
-    settings = pair.system.mpi.transports.get(transport) if pair.system else None
+def _mentions(pair: _Pair, mark: str) -> bool:
+    """Whether the MPI library's settings for the placement use this value of the fabric."""
+    settings = pair.system.mpi.transports.get(pair.placement.settings) if pair.system else None
     return settings is not None and any(
         mark in text for text in (*settings.options, *settings.environment.values())
     )

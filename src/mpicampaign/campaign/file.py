@@ -64,6 +64,7 @@ def load_campaign(path: Path) -> Campaign:
         hint = "report takes it as --map FILE; tables and bundle take --results results/CAMPAIGN"
         raise UserError(Problem(message, printable(str(path)), hint=hint))
     misspelt = _misspelt(own, document)
+    _leave_to_own(own, document)
     document.merge(own)
     shape, doubts = check_shape(document, campaign_schema())
     values = Values(document)
@@ -137,6 +138,13 @@ def _misspelt(own: Document, built_in: Document) -> list[Key]:
     for key in unused:
         own.remove(key)
     return unused
+
+
+def _leave_to_own(own: Document, built_in: Document) -> None:
+    """A placement of the user's file has `within_node` only from there: older files keep their runs."""
+    for name in lookup(own.data, ("placements",)) or ():
+        if (key := ("placements", name, "within_node")) in built_in.marks:
+            built_in.remove(key)
 
 
 def _is_import_map(data: Any) -> bool:

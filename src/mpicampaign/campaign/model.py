@@ -85,6 +85,11 @@ class Fabric:
 FABRIC = entry(Fabric, "fabric", "Fabric")
 
 
+# +shm: between nodes, with shared memory within each.
+SHM, BOTH = "shm", "+shm"
+TRANSPORTS = (SHM, "tcp", "ibv", f"tcp{BOTH}", f"ibv{BOTH}")
+
+
 @dataclass(frozen=True, slots=True)
 class TransportSettings:
     """Options of an MPI library's launcher, and environment variables.
@@ -107,15 +112,17 @@ SETTINGS = entry(TransportSettings, "settings", "Settings")
 class Mpi:
     """An MPI library: how it is launched, and what makes it use and report a transport.
 
-    ``transports``: the settings that force shm, tcp or ibv. ``own``: the campaign file defines or changes it.
+    ``transports``: the settings that force each of `TRANSPORTS`. ``own``: the campaign file defines or
+    changes it.
     """
 
     name: str
     launcher: str = key(kinds.registered(_LAUNCHERS), "Launcher", "", "openmpi", required=True)
     transports: dict[str, TransportSettings] = key(
-        chosen(SETTINGS, ("shm", "tcp", "ibv")),
+        chosen(SETTINGS, TRANSPORTS),
         "What forces each transport",
-        "The library does not have a transport that is missing here.",
+        "The library does not have a transport that is missing here. tcp+shm, ibv+shm: for placements with "
+        "`within_node: shm`.",
         {"shm": {"environment": {"I_MPI_FABRICS": "shm"}}},
         required=True,
     )
@@ -445,9 +452,16 @@ class Placement:
     transport: str = key(
         choice(("shm", "tcp", "ibv", "any")),
         "Transport",
-        "any: no claim is made.",
+        "any: the library chooses. No claim is made; tables say what it chose.",
         "shm",
         required=True,
+    )
+    within_node: str = key(
+        choice(("network", SHM)),
+        "What carries messages within a node",
+        "For tcp and ibv between nodes. network: the transport itself. shm: shared memory, as in production.",
+        "shm",
+        default="network",
     )
     sockets: int | None = key(
         count(1, 64),
@@ -487,6 +501,11 @@ class Placement:
     )
     description: str = key(LINE, "Description", "", "two cores of one socket")
     kept_as: str = ""
+
+    @property
+    def settings(self) -> str:
+        """The name of its settings among an MPI library's `TRANSPORTS`."""
+        return self.transport + (BOTH if self.within_node == SHM else "")
 
 
 PLACEMENT = entry(
@@ -541,14 +560,6 @@ class OwnMetric:
     """A number in the outputs of a program of one's own."""
 
     name: str
-    pattern: str = key(
-        LINE,
-        "Regular expression",
-        "Python's, searched in each line. Its group `value`, or its only group, is the number; with a group "
-        "`size` the metric is one over message sizes.",
-        "^rate ([0-9.]+)$",
-        required=True,
-    )
     unit: str = key(
         LINE,
         "Unit of the printed number",
@@ -558,6 +569,14 @@ class OwnMetric:
         required=True,
     )
     better: str = key(choice(("higher", "lower")), "Which values are better", "", "lower", required=True)
+    pattern: str = key(
+        LINE,
+        "Regular expression",
+        "Python's, searched in each line. Its group `value`, or its only group, is the number; with a group "
+        "`size` the metric is one over message sizes. Default: the metric is the time to solution, in s, of "
+        "the whole launch.",
+        "^rate ([0-9.]+)$",
+    )
     take: str = key(
         choice(TAKE),
         "Which value counts if several lines match",

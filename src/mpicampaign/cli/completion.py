@@ -51,23 +51,37 @@ def complete() -> None:
         command.load_arguments()
         for action in command._actions:
             for option in (*action.option_strings, action.dest):
-                if option in _SECTIONS:
-                    action.completer = _Names(_SECTIONS[option], words)  # type: ignore[attr-defined]
+                if option in _SECTIONS or (option, words[1]) == ("name", "bench"):
+                    action.completer = _Names(option, words)  # type: ignore[attr-defined]
                 elif option == "campaign":
                     action.completer = FilesCompleter((".yaml", ".yml"))  # type: ignore[attr-defined]
     autocomplete(parser, always_complete_options=False)
 
 
 class _Names:
-    """Completes names that the campaign file of the line defines, the last one of several after a comma."""
+    """Completes names, the last one of several after a comma."""
 
-    def __init__(self, section: str, words: Sequence[str]) -> None:
-        files = [Path(word) for word in words if word.endswith((".yaml", ".yml"))]
-        self.section, self.file = section, files[0] if files else CAMPAIGN
+    def __init__(self, option: str, words: Sequence[str]) -> None:
+        self.option, self.words = option, words
 
     def __call__(self, prefix: str, **_: Any) -> list[str]:
-        from mpicampaign.campaign.file import read_with_includes
-
         before, comma, _last = prefix.rpartition(",")
-        entries = read_with_includes(self.file).data.get(self.section)
-        return [f"{before}{comma}{name}" for name in entries] if isinstance(entries, dict) else []
+        names = _of_bench(self.option) if self.words[1] == "bench" else _of_file(self.option, self.words)
+        return [f"{before}{comma}{name}" for name in names]
+
+
+def _of_bench(option: str) -> list[str]:
+    """What is built in: bench reads no campaign file."""
+    from mpicampaign.campaign.file import built_in
+    from mpicampaign.suites.named import names
+
+    return names() if option == "name" else list(built_in().data[_SECTIONS[option]])
+
+
+def _of_file(option: str, words: Sequence[str]) -> list[str]:
+    """What the campaign file of the line defines."""
+    from mpicampaign.campaign.file import read_with_includes
+
+    files = [Path(word) for word in words if word.endswith((".yaml", ".yml"))]
+    entries = read_with_includes(files[0] if files else CAMPAIGN).data.get(_SECTIONS[option])
+    return list(entries) if isinstance(entries, dict) else []

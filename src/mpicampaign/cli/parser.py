@@ -31,6 +31,7 @@ GROUPS = {
         "plan": "show the matrix of cases, and the node-hours they may take",
     },
     "run": {
+        "bench": "run one benchmark or program on this machine, without a campaign file",
         "run": "make the runs that have no result, then tables and report",
         "render": "write the job scripts; submit nothing",
         "build": "build the bundled kernels",
@@ -147,7 +148,8 @@ class _Subcommand(argparse.ArgumentParser):
         known = [text for action in self._actions for text in action.option_strings if text != "--campaign"]
         wrong = [text.partition("=")[0] for text in unknown if text.startswith("-")]
         if wrong and self.get_default("passed_on") is not None:
-            rest = "Snakemake's options follow --: mpicampaign run FILE -- " + shlex.join(wrong)
+            whose, call = ("its arguments", "NAME") if name == "bench" else ("Snakemake's options", "FILE")
+            rest = f"{whose} follow --: mpicampaign {name} {call} -- {shlex.join(wrong)}"
         else:
             rest = f"mpicampaign {name} --help"
         raise UserError(

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mpicampaign.execution.queue_status import RunStatus
+    from mpicampaign.jobs.prepare import Prepared
 
 BETWEEN = 30  # s between two looks at the queue
 EXAMPLES = (
@@ -54,8 +55,26 @@ def _printed(options: argparse.Namespace) -> list[RunStatus]:
     prepared = prepared_of(options)
     states, older = run_states(prepared)
     further = [further_text(prepared.plan)] if prepared.plan.disturbed else []
-    print_lines(*selection_lines(prepared), status_text(states, older), *further, *beside(prepared))
+    lines = [status_text(states, older), *further, *_choices(prepared), *beside(prepared)]
+    print_lines(*selection_lines(prepared), *lines)
     return states
+
+
+def _choices(prepared: Prepared) -> list[str]:
+    """What the MPI libraries chose where a placement leaves the transport to them."""
+    from mpicampaign.collect.runs import RunFolder, read_run
+    from mpicampaign.grouping import grouped
+    from mpicampaign.records import CHOSEN_TRANSPORT, OK
+
+    free = [run for run in prepared.selected if run.job.placement.transport == "any" and run.output.exists()]
+    read = (read_run(run.case, run.benchmark.suite, RunFolder(run.folder, run.repeat)) for run in free)
+    said = [
+        f"{each.case}: {CHOSEN_TRANSPORT} {each.metadata[CHOSEN_TRANSPORT]}"
+        for each in read
+        if each.status == OK
+    ]
+    counted = {text: len(same) for text, same in grouped(said, str).items()}
+    return [f"{text} ({count} run{'s' * (count > 1)})" for text, count in counted.items()]
 
 
 def _status(states: Iterable[RunStatus]) -> int:

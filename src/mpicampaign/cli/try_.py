@@ -63,12 +63,12 @@ def _benchmark(campaign: Campaign, wanted: str) -> Benchmark:
 
 def _found(text: str, reading: Mapping[str, Any]) -> Iterator[str]:
     """Each line that a pattern matches, with its number, the metric and the value as tables show it."""
-    from mpicampaign.suites.own import lines_of, metrics_in
+    from mpicampaign.suites.own import lines_of, searched_in
     from mpicampaign.text import pad
     from mpicampaign.yaml_lines import printable
 
     for number, line in lines_of(text):
-        for title, about in metrics_in(reading).items():
+        for title, about in searched_in(reading).items():
             if value := _value(title, about, number, line):
                 yield f"{number:>6}  {pad(printable(line.strip()), WIDTH)}  {title}{value}"
 
@@ -94,12 +94,12 @@ def _value(title: str, about: Mapping[str, str], number: int, line: str) -> str:
 def _faults(text: str, reading: Mapping[str, Any]) -> Iterator[str]:
     """Why a run with this output would have no value, or a metric has none."""
     from mpicampaign.suites import UnreadError
-    from mpicampaign.suites.own import lines_of, matches_of, metrics_in
+    from mpicampaign.suites.own import lines_of, matches_of, searched_in
     from mpicampaign.suites.reading import abort_in
 
     lines = lines_of(text)
     yield from filter(None, [abort_in(text)])
-    for title, about in metrics_in(reading).items():
+    for title, about in searched_in(reading).items():
         try:
             matches_of(title, about, lines)
         except UnreadError as error:

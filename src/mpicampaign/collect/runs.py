@@ -19,6 +19,7 @@ from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submi
 from mpicampaign.collect.whole import not_whole
 from mpicampaign.identity import canonical, identity, of_run, run_path
 from mpicampaign.records import (
+    CHOSEN_TRANSPORT,
     CLAIMED_TRANSPORT,
     DISTURBED,
     FAILED,
@@ -34,6 +35,7 @@ from mpicampaign.records import (
     plain_fields,
 )
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, UnreadError, parse
+from mpicampaign.suites.own import TIME_TO_SOLUTION
 from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
 from mpicampaign.verdict.evidence import Evidence, read_evidence
 
@@ -204,7 +206,8 @@ def _parsed(
     largest = evidence.claim.get("largest_size", "")
     try:
         expected = int(largest) if largest.isdecimal() else None
-        parsed = parse(suite, text, expected, reading)
+        by = {**reading, **_measured(evidence)} if reading else None
+        parsed = parse(suite, text, expected, by)
         if reading and (reason := not_whole(reading, output)):
             raise UnreadError(reason)
         return _with_ranks(parsed, evidence) if reading else parsed
@@ -212,6 +215,12 @@ def _parsed(
         return f"{UNREAD}output.txt: {error}"
     except OutputError as error:
         return f"output.txt: {error}"
+
+
+def _measured(evidence: Evidence) -> dict[str, float]:
+    """What the job script measured: the time to solution."""
+    milliseconds = evidence.job.get("launch_ms", "")
+    return {TIME_TO_SOLUTION: int(milliseconds) / 1000} if milliseconds.isdecimal() else {}
 
 
 def _with_ranks(parsed: ParsedOutput, evidence: Evidence) -> ParsedOutput:
@@ -227,6 +236,7 @@ def _read_result(record: Record, left: _Left, reading: Mapping[str, Any] | None)
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     parsed = _parsed(record.suite, evidence, output, Path(left.paths["output"]), reading)
+    from mpicampaign.verdict.chosen import chosen_transport
     from mpicampaign.verdict.condition import condition
     from mpicampaign.verdict.judge import judge
     from mpicampaign.verdict.machine_state import probes
@@ -240,6 +250,7 @@ def _read_result(record: Record, left: _Left, reading: Mapping[str, Any] | None)
     printed = output + left.text("stderr")
     state, why = condition(evidence)
     shared = oversubscription(evidence, parsed.metadata)
+    chosen = chosen_transport(evidence, printed, parsed.series)
     verdict, reasons = judge(evidence, printed, parsed.series, _expected_claims(record), _checksums(left))
     return replace(
         record,
@@ -256,6 +267,7 @@ def _read_result(record: Record, left: _Left, reading: Mapping[str, Any] | None)
             **observed(evidence),
             **of_own_run(evidence, printed),
             **({OVERSUBSCRIBED: shared} if shared else {}),
+            **({CHOSEN_TRANSPORT: chosen} if chosen else {}),
             **parsed.metadata,
             "version": parsed.version,
         },
@@ -355,6 +367,7 @@ def could_not_write(folder: Path, job_id: str, status: int | None) -> bool:
 def _metadata(evidence: Evidence) -> dict[str, str]:
     claim = evidence.claim
     network = [claim.get(key, "") for key in ("transport", "interface", "device")]
+    network += ["and shm within a node"] if claim.get("within_node") == "shm" else []
     facts = {CLAIMED_TRANSPORT: " ".join(filter(None, network))} if network[0] not in ("", "any") else {}
     for host, node in evidence.nodes.items():
         for key in (

@@ -29,6 +29,7 @@ NOT_CONVERGED = "not_converged"
 UNLIKE = "unlike"  # repeats that were run otherwise than others
 SHORTENED = "shortened"  # a budget did not allow all that the benchmark's definition asks for
 SPREAD = "spread"  # samples within a run
+CHOSEN = "chosen"  # what transport the library chose by itself
 SHARING = "sharing"  # ranks shared cores
 OTHER_STATE = "other_state"  # of the machine than that of the answers
 MODES = "modes"  # the repeats fall into bands
@@ -54,7 +55,7 @@ GIVEN_UP = "given_up"  # the program went there, but printed no value
 # In the order in which they are reported.
 KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, STOPPED, NOT_READ, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED),
-    *(UNVERIFIED, DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, SHARING, OTHER_STATE),
+    *(UNVERIFIED, DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, CHOSEN, SHARING, OTHER_STATE),
     *(SLOW_CLOCK, SLOW_MEMORY, ELSEWHERE, MODES, OFF, OUTLIER, NOT_MONOTONIC, ABOVE, NOT_COMPARABLE, AT_MOST),
 )
 OF_ONE_SERIES = (

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare import machine_causes
 from mpicampaign.compare.cut_repeats import cut_notes
 from mpicampaign.compare.findings import (
+    CHOSEN,
     EARLIER,
     KINDS,
     NOT_CONVERGED,
@@ -28,6 +29,7 @@ from mpicampaign.compare.findings import (
 from mpicampaign.compare.inconsistent_repeats import inconsistency_notes
 from mpicampaign.grouping import grouped
 from mpicampaign.records import (
+    CHOSEN_TRANSPORT,
     CONTRADICTED,
     DECLARED,
     DISTURBED,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
 _REPORTED = (
     (SHORTENED, SHORTENED),
+    (CHOSEN, CHOSEN_TRANSPORT),
     (SHARING, OVERSUBSCRIBED),
     (OTHER_STATE, STATE),
     (SLOW_CLOCK, machine_causes.SLOW_CLOCK),

@@ -68,6 +68,11 @@ def examine(options: DoctorOptions, say: Callable[[str], None]) -> Site:
     return site
 
 
+def examine_here() -> Site:
+    """What there is for jobs on this machine itself, whatever schedulers it has."""
+    return _site(DoctorOptions(Path(), scheduler="none"), say=lambda line: None)
+
+
 def _check_output(options: DoctorOptions) -> None:
     if options.output.exists() and not options.overwrite:
         hint = "choose another file with --output, or give --overwrite"

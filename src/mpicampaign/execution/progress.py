@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from mpicampaign.compare.metrics import choose_metrics, read, stopped_at
 from mpicampaign.execution.durations import TimeLeft
-from mpicampaign.records import DISTURBED, FAILED, NOT_AVAILABLE, OK, QUIET, VERIFIED
+from mpicampaign.records import CHOSEN_TRANSPORT, DISTURBED, FAILED, NOT_AVAILABLE, OK, QUIET, VERIFIED
 from mpicampaign.show.view import quantity
 from mpicampaign.text import visible_lines
 from mpicampaign.units import format_size
@@ -127,6 +127,8 @@ def describe(record: Record, status: int | None) -> str:
     if record.status == OK:
         reasons = [*record.verdict_reasons[:1]] if record.verdict != VERIFIED else []
         reasons += [] if record.condition == QUIET else [record.condition_reason]
+        if chosen := record.metadata.get(CHOSEN_TRANSPORT):
+            reasons.append(f"{CHOSEN_TRANSPORT} {chosen}")
         why = f" ({'; '.join(reasons)})" if reasons else ""
         return f"{record.verdict}, {record.condition}: {headline(record)}{why}"
     if record.unread:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.campaign.model import CORES, HostGroup, Placement, System
+from mpicampaign.campaign.model import BOTH, CORES, HostGroup, Placement, System
 from mpicampaign.identity import METRIC
 from mpicampaign.mpis import measurement
 from mpicampaign.suites import SUITES
@@ -29,7 +29,7 @@ _OF_GROUP = (
 )
 _OF_PLACEMENT = (
     *("nodes", "ranks_per_node", "transport", "sockets", "binding", "loopback"),
-    *("launcher_options", "program_prefix"),
+    *("within_node", "launcher_options", "program_prefix"),
 )
 _NO_SYSTEM = System("", "", None, "")  # type: ignore[arg-type]  # for its defaults
 _NO_GROUP = HostGroup("", "")
@@ -49,7 +49,7 @@ def declare(case: Case, job: Job, benchmark: Benchmark, inputs: Iterable[Input] 
         "source": list(system.source_names or system.source),
         "prefix": system.prefix_name,
         "evidence": "" if system.evidence else "off",
-        **_of_mpi(system.mpi),
+        **_of_mpi(system.mpi, placement),
         **_given(group, _NO_GROUP, _OF_GROUP, "host_group."),
         "host_group.cores": group.cores if placement.ranks_per_node == CORES else "",
         **_given(placement, _NO_PLACEMENT, _OF_PLACEMENT, "placement."),
@@ -75,12 +75,19 @@ def _given(item: object, default: object, names: tuple[str, ...], prefix: str) -
     }
 
 
-def _of_mpi(mpi: Mpi) -> dict[str, Any]:
-    """The library's name, and its description where the campaign file has one."""
+def _of_mpi(mpi: Mpi, placement: Placement) -> dict[str, Any]:
+    """The library's name, and its description where the campaign file has one.
+
+    Settings for shared memory within nodes are declared by the placements that use them.
+    """
     declared: dict[str, Any] = {"mpi": mpi.name, "measurement.mpi": _raised(measurement(mpi.name))}
     if not mpi.own:
         return declared
-    settings = {name: _settings(each) for name, each in mpi.transports.items()}
+    settings = {
+        name: _settings(each)
+        for name, each in mpi.transports.items()
+        if not name.endswith(BOTH) or name == placement.settings
+    }
     settings |= {"unbound": _settings(mpi.unbound)} if mpi.unbound else {}
     own = {
         "launcher": mpi.launcher,

@@ -36,8 +36,8 @@ class Job:
         settings = [TransportSettings(mpi.options, mpi.environment)]
         if self.placement.binding != "library" and mpi.unbound:
             settings.append(mpi.unbound)
-        if self.placement.transport in mpi.transports:
-            settings.append(mpi.transports[self.placement.transport])
+        if self.placement.settings in mpi.transports:
+            settings.append(mpi.transports[self.placement.settings])
         return settings
 
     @property

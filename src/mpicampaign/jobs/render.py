@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.campaign.model import SHM
 from mpicampaign.errors import UserError
 from mpicampaign.identity import canonical
 from mpicampaign.jobs.launchers import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment, Template
 
-    from mpicampaign.campaign.model import Benchmark, System
+    from mpicampaign.campaign.model import Benchmark, Placement, System
     from mpicampaign.jobs.inputs import Input
     from mpicampaign.jobs.launchers import Job
     from mpicampaign.jobs.run import Run
@@ -261,7 +262,7 @@ def _placement(run: Run) -> dict[str, Any]:
     network = f" over {job.interface or job.device}" if job.interface or job.device else ""
     binding = bound.get(placement.binding, "the launcher binds the ranks")
     return {
-        "placement_comment": f"{binding}; {placement.transport}{network}",
+        "placement_comment": f"{binding}; {_transport(placement)}{network}",
         "sockets": placement.sockets or 0,
         "binding": placement.binding,
         "device": job.device,
@@ -271,6 +272,11 @@ def _placement(run: Run) -> dict[str, Any]:
         "evidence_library": run.evidence_library,
         "version_option": version_option(mpi.name, job.system.launcher, mpi.command) if evidence else "",
     }
+
+
+def _transport(placement: Placement) -> str:
+    within = "shm within a node, " if placement.within_node == SHM else ""
+    return within + placement.transport
 
 
 def _tokens(values: Iterable[object]) -> ShellText:
@@ -343,6 +349,7 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
         "loopback": "yes" if placement.loopback else "no",
         "interface": job.interface,
         "device": job.device,
+        **({"within_node": placement.within_node} if placement.within_node == SHM else {}),
         "mpi": job.system.mpi.name,
         "members": " ".join(_members(job)),
         "evidence": "on" if job.system.evidence else "off",

@@ -7,6 +7,8 @@ import re
 from mpicampaign.mpis.mpi import MpiLibrary
 from mpicampaign.mpis.mpich import HYDRA
 
+_TCP = {"FI_PROVIDER": "tcp", "FI_TCP_IFACE": "{interface}"}
+_IBV = {"FI_PROVIDER": "verbs", "FI_VERBS_DEVICE_NAME": "{device}"}
 _IBV_PROVIDERS = ("verbs", "mlx", "psm", "opx", "efa")
 # Where the ranks are, how Hydra starts them, and memory policies that it derives from the binding.
 _LAUNCHER_SETS = re.compile(
@@ -40,20 +42,10 @@ MPI = MpiLibrary(
         "unbound": {"environment": {"I_MPI_PIN": "off"}},
         "transports": {
             "shm": {"environment": {"I_MPI_FABRICS": "shm"}},
-            "tcp": {
-                "environment": {
-                    "I_MPI_FABRICS": "ofi",
-                    "FI_PROVIDER": "tcp",
-                    "FI_TCP_IFACE": "{interface}",
-                }
-            },
-            "ibv": {
-                "environment": {
-                    "I_MPI_FABRICS": "ofi",
-                    "FI_PROVIDER": "verbs",
-                    "FI_VERBS_DEVICE_NAME": "{device}",
-                }
-            },
+            "tcp": {"environment": {"I_MPI_FABRICS": "ofi", **_TCP}},
+            "ibv": {"environment": {"I_MPI_FABRICS": "ofi", **_IBV}},
+            "tcp+shm": {"environment": {"I_MPI_FABRICS": "shm:ofi", **_TCP}},
+            "ibv+shm": {"environment": {"I_MPI_FABRICS": "shm:ofi", **_IBV}},
         },
     },
     # starts with literal text, which is found fast: the whole output is searched

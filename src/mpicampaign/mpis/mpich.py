@@ -24,6 +24,9 @@ _FILES: dict[str, Any] = {
 }
 _VARIABLES = ("MPIR_", "MPICH_")
 _LAUNCHER_SETS = re.compile(r"MPIR_CVAR_CH3_INTERFACE_HOSTNAME|MPICH_INTERFACE_HOSTNAME.*")
+_OFI_TCP = {"FI_PROVIDER": "tcp", "FI_TCP_IFACE": "{interface}"}
+_OFI_IBV = {"FI_PROVIDER": "verbs", "FI_VERBS_DEVICE_NAME": "{device}"}
+_UCX_TCP, _UCX_IBV = {"UCX_NET_DEVICES": "{interface}"}, {"UCX_NET_DEVICES": "{device}:1"}
 _UNBOUND = {"options": ["-bind-to", "none"]}
 
 
@@ -68,14 +71,10 @@ _OFI = MpiLibrary(
         "unbound": _UNBOUND,
         "transports": {
             "shm": {},
-            "tcp": {
-                "environment": {
-                    "FI_PROVIDER": "tcp",
-                    "FI_TCP_IFACE": "{interface}",
-                    "MPIR_CVAR_NOLOCAL": "1",
-                }
-            },
-            "ibv": {"environment": {"FI_PROVIDER": "verbs", "FI_VERBS_DEVICE_NAME": "{device}"}},
+            "tcp": {"environment": {**_OFI_TCP, "MPIR_CVAR_NOLOCAL": "1"}},
+            "ibv": {"environment": _OFI_IBV},
+            "tcp+shm": {"environment": {**_OFI_TCP, "MPIR_CVAR_NOLOCAL": "0"}},
+            "ibv+shm": {"environment": {**_OFI_IBV, "MPIR_CVAR_NOLOCAL": "0"}},
         },
     },
     version=_VERSION,
@@ -100,8 +99,10 @@ _UCX = MpiLibrary(
         "unbound": _UNBOUND,
         "transports": {
             "shm": {},
-            "tcp": {"environment": {"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "{interface}"}},
-            "ibv": {"environment": {"UCX_TLS": "rc,self", "UCX_NET_DEVICES": "{device}:1"}},
+            "tcp": {"environment": {"UCX_TLS": "tcp,self", **_UCX_TCP}},
+            "ibv": {"environment": {"UCX_TLS": "rc,self", **_UCX_IBV}},
+            "tcp+shm": {"environment": {"UCX_TLS": "tcp,sm,self", **_UCX_TCP}},
+            "ibv+shm": {"environment": {"UCX_TLS": "rc,sm,self", **_UCX_IBV}},
         },
     },
     version=_VERSION,

@@ -11,6 +11,9 @@ from mpicampaign.mpis.mpi import MpiLibrary
 from mpicampaign.mpis.mpich import HYDRA
 
 _MODULE = re.compile(r"(?:^|/)mvapich[0-9]*(?:[/-]|$)", re.IGNORECASE)
+_SHM, _TCP = {"MV2_USE_SHARED_MEM": "1"}, {"MPICH_NEMESIS_NETMOD": "tcp"}
+_IBV = {"MV2_IBA_HCA": "{device}", "MV2_NUM_HCAS": "1"}
+_INTERFACE = ["-iface", "{interface}"]
 
 MPI = MpiLibrary(
     name="mvapich2",
@@ -21,12 +24,11 @@ MPI = MpiLibrary(
         "pmi": "pmi2",
         "unbound": {"environment": {"MV2_ENABLE_AFFINITY": "0"}},
         "transports": {
-            "shm": {"environment": {"MV2_USE_SHARED_MEM": "1"}},
-            "tcp": {
-                "options": ["-iface", "{interface}"],
-                "environment": {"MPICH_NEMESIS_NETMOD": "tcp"},
-            },
-            "ibv": {"environment": {"MV2_IBA_HCA": "{device}", "MV2_NUM_HCAS": "1"}},
+            "shm": {"environment": _SHM},
+            "tcp": {"options": _INTERFACE, "environment": _TCP},
+            "ibv": {"environment": _IBV},
+            "tcp+shm": {"options": _INTERFACE, "environment": {**_SHM, **_TCP}},
+            "ibv+shm": {"environment": {**_SHM, **_IBV}},
         },
     },
     version=re.compile(r"MVAPICH2(?:-| Version\s*:\s*)(\d[\w.]*)"),

@@ -51,16 +51,24 @@ _MPIRUN = Launcher(
 
 
 def _settings(reporting: dict[str, str], shared_memory: str) -> dict[str, Any]:
-    tcp = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_btl_tcp_if_include": "{interface}"}
-    ibv = {"OMPI_MCA_pml": "ucx", "UCX_TLS": "rc,self", "UCX_NET_DEVICES": "{device}:1"}
+    interface, device = {"OMPI_MCA_btl_tcp_if_include": "{interface}"}, {"UCX_NET_DEVICES": "{device}:1"}
+
+    def of_ob1(components: str) -> dict[str, str]:
+        return {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": f"self,{components}"}
+
+    def of_ucx(transports: str) -> dict[str, str]:
+        return {"OMPI_MCA_pml": "ucx", "UCX_TLS": transports, **device}
+
     return {
         "pmi": "pmix",
         "environment": reporting,
         "unbound": {"options": ["--bind-to", "none"]},
         "transports": {
-            "shm": {"environment": {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": f"self,{shared_memory}"}},
-            "tcp": {"environment": tcp},
-            "ibv": {"environment": ibv},
+            "shm": {"environment": of_ob1(shared_memory)},
+            "tcp": {"environment": of_ob1("tcp") | interface},
+            "ibv": {"environment": of_ucx("rc,self")},
+            "tcp+shm": {"environment": of_ob1(f"{shared_memory},tcp") | interface},
+            "ibv+shm": {"environment": of_ucx("rc,sm,self")},
         },
     }
 

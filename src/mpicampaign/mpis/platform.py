@@ -42,7 +42,13 @@ MPI = MpiLibrary(
     launcher=Launcher("platform", "MPI_RANKID", "MPI_LOCALRANKID", _tokens, ("mpirun",)),
     settings={
         "options": ["-lsf", "-prot"],
-        "transports": {"shm": {}, "tcp": {"options": ["-TCP"]}, "ibv": {"options": ["-IBV"]}},
+        "transports": {
+            "shm": {},
+            "tcp": {"options": ["-TCP"]},
+            "ibv": {"options": ["-IBV"]},
+            "tcp+shm": {"options": ["-TCP", "-intra=shm"]},
+            "ibv+shm": {"options": ["-IBV", "-intra=shm"]},
+        },
     },
     report=_report,
     variables=("MPI_", "MPIRUN_"),

@@ -32,6 +32,7 @@ KIND_NAMES = {
     findings.NOT_CONVERGED: "not converged",
     findings.UNLIKE: "different setups",
     findings.SHORTENED: "shortened by its budget",
+    findings.CHOSEN: "the library chose",
     findings.SHARING: "oversubscribed",
     findings.OTHER_STATE: "other state of the machine",
     findings.SLOW_CLOCK: "slow clock",

@@ -37,7 +37,7 @@ _KERNELS = {
 _PING_PONG = "-iter 5000,250 -time 1 -msglog 0:22 PingPong"
 
 
-class _FlowMapping(dict[str, Any]):
+class FlowMapping(dict[str, Any]):
     """A mapping that is written in one line."""
 
 
@@ -50,7 +50,7 @@ def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
 
-def _line(dumper: _Dumper, line: _FlowMapping) -> yaml.MappingNode:
+def _line(dumper: _Dumper, line: FlowMapping) -> yaml.MappingNode:
     return dumper.represent_mapping("tag:yaml.org,2002:map", line, flow_style=True)
 
 
@@ -60,7 +60,7 @@ def _list(dumper: _Dumper, items: list[Any]) -> yaml.SequenceNode:
 
 
 _Dumper.add_representer(str, _text)
-_Dumper.add_representer(_FlowMapping, _line)
+_Dumper.add_representer(FlowMapping, _line)
 _Dumper.add_representer(list, _list)
 
 
@@ -100,7 +100,7 @@ def campaign_text(site: Site) -> str:
 
     Unknown values are left out, with a comment on how to fill them in.
     """
-    parts = [_heading(site), _system(site), _host_groups(site), _placements(site)]
+    parts = [_heading(site), system_text(site), host_groups_text(site), _placements(site)]
     parts += [_benchmarks(site), _matrix(site)]
     return "\n".join(part for part in parts if part)
 
@@ -117,7 +117,8 @@ def _heading(site: Site) -> str:
     return text + dumped(title)
 
 
-def _system(site: Site) -> str:
+def system_text(site: Site) -> str:
+    """The system, with other MPI libraries as comments."""
     chosen = site.libraries[0] if site.libraries else Library(WHEEL)
     name = _system_name(site)
     entry: dict[str, Any] = {"scheduler": site.scheduler.name, **_library_keys(site, chosen)}
@@ -146,7 +147,7 @@ def _library_keys(site: Site, library: Library) -> dict[str, Any]:
         "mpi": library.mpi,
         "modules": library.module,
         "prefix": library.prefix,
-        "environment": _FlowMapping(as_root) if as_root else None,
+        "environment": FlowMapping(as_root) if as_root else None,
     }
     return {key: value for key, value in keys.items() if value}
 
@@ -156,11 +157,12 @@ def _other_library(site: Site, library: Library) -> str:
         name = library.module or library.about
         return comment(f"{name}: not one of the built-in libraries; describe it under mpis:", 4)
     about = f"  ({library.about})" if library.about else ""
-    flow = dumped(_FlowMapping(_library_keys(site, library))).strip().removeprefix("{").removesuffix("}")
+    flow = dumped(FlowMapping(_library_keys(site, library))).strip().removeprefix("{").removesuffix("}")
     return comment(f"{flow}{about}", 4)
 
 
-def _host_groups(site: Site) -> str:
+def host_groups_text(site: Site) -> str:
+    """The host groups, with what is known of their nodes as comments."""
     text = "host_groups:\n"
     for group in site.groups:
         for note in _group_notes(site, group):
@@ -210,12 +212,12 @@ def _fabrics(site: Site, group: NodeGroup) -> dict[str, Any]:
             and len(interface.name) <= 40
             and interface.name.lower() not in known
         ):
-            fabrics[interface.name] = _FlowMapping(transport="tcp", interface=interface.name)
+            fabrics[interface.name] = FlowMapping(transport="tcp", interface=interface.name)
             if interface.hardware and interface.megabits:
                 fabrics[interface.name]["rate"] = _rate(interface.megabits / 1000)
     for port in group.probe.active_ports[:1]:
         if usable("device", port.device):
-            fabrics["ib"] = _FlowMapping(transport="ibv", device=port.device)
+            fabrics["ib"] = FlowMapping(transport="ibv", device=port.device)
             if port.gigabits:
                 fabrics["ib"]["rate"] = _rate(port.gigabits)
     return {"fabrics": fabrics} if fabrics else {}

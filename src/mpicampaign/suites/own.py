@@ -2,7 +2,8 @@
 
 Each metric has a regular expression that is searched in every line; its group ``value``, or its only group,
 is the number. With a group ``size`` the metric is one over message sizes: the first time and the first
-bandwidth among them are those of any suite, with latency, maximum and curves.
+bandwidth among them are those of any suite, with latency, maximum and curves. Without an expression it is the
+time to solution, which the job script measures.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 VALUE, SIZE = "value", "size"
 LONGEST_LINE = 1000  # characters that a pattern is searched in: some patterns take very long on longer ones
+TIME_TO_SOLUTION = "time to solution"  # in what a run declares, added from its evidence (s)
 OVER_SIZES = {"over": "message size"}  # the qualifier beside metrics without sizes
 
 
@@ -78,9 +80,10 @@ def parse(text: str, reading: Mapping[str, Any]) -> ParsedOutput:
     for number, line in lines:
         check_no_abort(line, number)
     wanted = metrics_in(reading)
-    matches = {title: matches_of(title, about, lines) for title, about in wanted.items()}
+    matches = {title: matches_of(title, about, lines) for title, about in searched_in(reading).items()}
     over = {title: each for title, each in matches.items() if each[0].size is not None}
     single = {title: each[0].value for title, each in matches.items() if title not in over}
+    single |= {title: _time(title, reading) for title, about in wanted.items() if not about["pattern"]}
     name = str(reading["benchmark"])
     series = []
     if single:
@@ -186,6 +189,18 @@ def _taken(title: str, about: Mapping[str, str], matches: Sequence[Match]) -> Ma
         hint = f"give take: {', '.join(TAKE)}"
         raise UnreadError(f"{title}: {len(matches)} lines match (lines {lines}...); {hint}")
     return TAKE[about.get("take") or "first"](matches)
+
+
+def searched_in(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """The metrics with a pattern; another is the time to solution."""
+    return {title: about for title, about in metrics_in(reading).items() if about["pattern"]}
+
+
+def _time(title: str, reading: Mapping[str, Any]) -> float:
+    """The time to solution."""
+    if TIME_TO_SOLUTION not in reading:
+        raise UnreadError(f"{title}: its job script recorded no time of the launch")
+    return float(reading[TIME_TO_SOLUTION])
 
 
 def _over_sizes(matches_of: Mapping[str, Sequence[Match]]) -> dict[str, list[float | None]]:

@@ -194,6 +194,17 @@ class Suite:
         """The last size (B) that a program prints with its arguments and ranks; None if unknown."""
         return None
 
+    def offers(self) -> Iterable[tuple[str, Mapping[str, Any]]]:
+        """All its benchmarks that people may name, each as in a campaign file, the built-in ones first.
+
+        A name may come several times, with several programs.
+        """
+        return self.benchmarks.items()
+
+    def quick(self, program: str) -> str:
+        """Arguments by which a benchmark takes some seconds, for a first look at a machine."""
+        return ""
+
     # ---- a run and its output
 
     private_folder: ClassVar[bool] = False

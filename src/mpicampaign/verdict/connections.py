@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.verdict.findings import number
@@ -29,12 +29,16 @@ class Connection(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """Bytes that a rank sent to other ranks over one interface, and received from them."""
+    """Bytes that a rank sent to other ranks over one interface, and received from them.
+
+    ``within``: these are ranks of its own host, as far as is known.
+    """
 
     rank: int
     interface: str
     sent: int
     received: int
+    within: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +56,16 @@ class Exchanged:
     def total(self) -> int:
         """Bytes that all ranks sent; one way, where an end was not seen."""
         return max(sum(each.sent for each in self.moved), sum(each.received for each in self.moved))
+
+    @property
+    def within_hosts(self) -> Exchanged:
+        """What ranks of one host sent each other."""
+        return replace(self, moved=tuple(each for each in self.moved if each.within))
+
+    @property
+    def between_hosts(self) -> Exchanged:
+        """What ranks of different hosts sent each other."""
+        return replace(self, moved=tuple(each for each in self.moved if not each.within))
 
     @property
     def interfaces(self) -> Counter[str]:
@@ -79,7 +93,11 @@ def exchanged_over_tcp(evidence: Evidence) -> Exchanged | None:
         return None
     known = [(rank, each) for rank, account in accounts.items() for each in account or ()]
     ends = {(_where(evidence, rank, each), each.ends): (rank, each) for rank, each in known}
-    sums = [Moved(rank, *each) for rank, seen in evidence.ranks.items() for each in _sums(seen)]
+    sums = [
+        Moved(rank, *each, each[0] == LOOPBACK)
+        for rank, seen in evidence.ranks.items()
+        for each in _sums(seen)
+    ]
     moved, unpaired = list(sums), Counter[int]()
     for rank, each in known:
         if max(each.sent, each.received) <= LOST_RACE_BYTES:
@@ -88,9 +106,11 @@ def exchanged_over_tcp(evidence: Evidence) -> Exchanged | None:
         if peer != rank:
             # Old kernels count acknowledged bytes, which lag behind those that the other end has.
             sent, received = max(each.sent, other.received), max(each.received, other.sent)
-            moved.append(Moved(rank, each.interface, sent, received))
+            within = evidence.host_of(rank) == evidence.host_of(peer)
+            moved.append(Moved(rank, each.interface, sent, received, within))
         elif sums:
-            moved.append(Moved(rank, each.interface, each.sent, each.received))
+            within = each.interface == LOOPBACK
+            moved.append(Moved(rank, each.interface, each.sent, each.received, within))
         else:
             unpaired[rank] += max(each.sent, each.received)
     return Exchanged(tuple(moved), max(unpaired.values(), default=0))

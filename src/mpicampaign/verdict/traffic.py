@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from mpicampaign.verdict.counters import Payload, Traffic
     from mpicampaign.verdict.evidence import Evidence
 
+SHM, ANY = "shm", "any"
 SOCKETS = "ranks' sockets"
 # Nearly all or nearly none of the payload. Measured over TCP: the ranks' sockets carry the payload and 13 to
 # 24 B per message, of which IMB sends twice what it prints; in shared memory they carry nothing.
@@ -39,7 +40,7 @@ LAUNCHER_BYTES = 10_000
 
 def transport_findings(evidence: Evidence, output: str, series: Iterable[Series]) -> list[Finding]:
     """Each part of the claim needs evidence that supports it, and none may contradict it."""
-    if evidence.claim.get("transport") in (None, "", "any"):
+    if evidence.claim.get("transport") in (None, "", ANY):
         return []
     tables = tuple(series)
     report = _report(evidence, output)
@@ -50,7 +51,12 @@ def transport_findings(evidence: Evidence, output: str, series: Iterable[Series]
         return _without_accounts(evidence, report, counters) + missing_counters(seen)
     due = payload(evidence, tables, HEADER_BYTES)
     if evidence.claim["transport"] == "tcp":
-        return _parts(evidence, [report, _tcp(evidence, exchanged, due)], [_interface(evidence, exchanged)])
+        kind = [report]
+        if evidence.claim.get("within_node") == SHM:
+            kind += _tcp_within(exchanged, due)
+            exchanged, due = exchanged.between_hosts, due.between_hosts
+        kind.append(_tcp(evidence, exchanged, due))
+        return _parts(evidence, kind, [_interface(evidence, exchanged)])
     kind = [report, _not_tcp(evidence, exchanged, due, seen)]
     if evidence.claim["transport"] == "shm":
         return _parts(evidence, kind, [])
@@ -91,8 +97,18 @@ def _report(evidence: Evidence, output: str) -> Finding:
     if reported is None:
         return Finding("MPI library's report", LACKS, f"{mpi} reported no transport")
     names = ", ".join(sorted(reported))
-    bad = f"it used {names}, claimed: {claimed}"
-    return finding("MPI library's report", reported == {claimed}, names, bad)
+    within = {SHM} if evidence.claim.get("within_node") == SHM else set()
+    bad = f"it used {names}, claimed: {claimed}" + (f", and {SHM} within a node" if within else "")
+    return finding("MPI library's report", reported - within == {claimed}, names, bad)
+
+
+def _tcp_within(exchanged: Exchanged, due: Payload) -> list[Finding]:
+    """TCP must not have carried the messages of ranks of one host, for which shared memory is claimed."""
+    inside = exchanged.within_hosts.total
+    if inside <= max(LAUNCHER_BYTES, NEARLY_NONE * max(exchanged.total, due.moved)):
+        return []
+    bad = f"ranks of one node sent each other {volume(inside)} over TCP, claimed: {SHM} within a node"
+    return [Finding(SOCKETS, CONTRADICTS, bad)]
 
 
 def _tcp(evidence: Evidence, exchanged: Exchanged, due: Payload) -> Finding:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from calendar import timegm
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from mpicampaign.suites.imb.arguments import faults
+from mpicampaign.suites.imb.arguments import BENCHMARKS, OPTIONS, faults
 from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
@@ -56,6 +56,19 @@ class _Imb(Suite):
 
     def arguments(self, program: str, arguments: Sequence[str]) -> Iterable[Refusal]:
         return faults(program, arguments)
+
+    def offers(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
+        """Those of all programs, and the programs themselves; a GPU version is one by its program only."""
+        yield from self.benchmarks.items()
+        for program, names in BENCHMARKS.items():
+            entry = {"program": program, "provider": "wheel", "ranks_minimum": 2}
+            for name in names if not program.endswith("-GPU") else ():
+                yield name, {**entry, "arguments": name}
+            yield program, entry
+
+    def quick(self, program: str) -> str:
+        """At least 0.2 s, for shorter runs are not judged; IMB-P2P and IMB-MT have other options."""
+        return "-iter 5000,250 -time 1 -msglog 0:22" if "-time" in OPTIONS.get(program, ()) else ""
 
     def names(self, text: str, program: str) -> tuple[str, str]:
         """All benchmarks that were measured (the program where their names are too long), and the program."""

@@ -34,6 +34,9 @@ class _Kernels(Suite):
     def arguments(self, program: str, arguments: Sequence[str]) -> Iterable[Refusal]:
         return faults(KERNELS, program, arguments)
 
+    def quick(self, program: str) -> str:
+        return "--budget 5"
+
     def least_time(self, tables: Iterable[Series]) -> float:
         """At least half of the samples took no less than the median, which is the time of a table."""
         from mpicampaign.suites.reading import measured_time

@@ -1,0 +1,75 @@
+"""The campaign file of a benchmark that is named on the command line, for one machine. No I/O."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.site.campaign_file import (
+    FlowMapping,
+    comment,
+    dumped,
+    host_groups_text,
+    placements_of,
+    system_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mpicampaign.site.facts import Site
+
+_LONGEST = 40  # characters of a name
+OWN = "own"
+TIME = {"time to solution": {"unit": "s", "better": "lower"}}
+# Placements of a whole node, for programs that are not about messages between two ranks.
+_WHOLE_NODE, _OF_WHOLE_NODES = "SHM-full", (OWN, "hpl", "hpcc")
+
+
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """What is asked for: ``call``, the command line; ``entry``, the benchmark's keys in a campaign file."""
+
+    name: str
+    suite: str
+    entry: dict[str, Any]
+    call: Sequence[str]
+    repeats: int = 6
+    placements: Sequence[str] = ()
+
+    @property
+    def stem(self) -> str:
+        """The name of the campaign and of its file."""
+        return f"bench-{self.name}"
+
+
+def plain_name(text: str) -> str:
+    """A benchmark's name that a campaign file takes, after that of a program."""
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", text).lstrip("._+-")[:_LONGEST] or "program"
+
+
+def bench_text(bench: Bench, site: Site, name: str) -> str:
+    """The campaign file ``NAME.yaml``, with comments on what to change next."""
+    own, [group] = bench.suite == OWN, site.groups
+    group = replace(group, name="local")
+    default = [_WHOLE_NODE] if bench.suite in _OF_WHOLE_NODES else placements_of(site, group)
+    text = comment(f"Written by: {shlex.join(bench.call)}")
+    text += comment(f"Edit it, then: mpicampaign run {name}.yaml. docs/campaign.md has all keys.")
+    title = {"campaign": name, "title": f"{bench.name} on {site.host}", "repeats": bench.repeats}
+    text += dumped(title | {"time_limit": "10 min" if own or bench.suite in _OF_WHOLE_NODES else "2 min"})
+    text += comment("busy_machine: rank    # counts runs that other programs disturbed, too")
+    entry = {
+        key: FlowMapping(value) if isinstance(value, dict) else value for key, value in bench.entry.items()
+    }
+    benchmark = dumped({"benchmarks": {bench.name: entry}})
+    if own:
+        benchmark += comment("Its output may hold metrics, too: docs/own-programs.md.", 4)
+    case = {"host_groups": "local", "placements": [*bench.placements] or default, "benchmarks": bench.name}
+    matrix = dumped({"matrix": [FlowMapping(case)]})
+    matrix += comment(
+        "Others: SHM-1, SHM-2, SHM, SHM-full, TCP-loopback, default-node. Lists: benchmarks: [A, B]"
+    )
+    groups = host_groups_text(replace(site, groups=(group,)))
+    return "\n".join([text, system_text(site), groups, benchmark, matrix])

@@ -1,0 +1,34 @@
+#!/bin/bash
+#BSUB -J PingPong-3e2f3a881c44-70ce17
+#BSUB -x
+#BSUB -m haswell
+#BSUB -n 32 -R "span[ptile=16]"
+#BSUB -W 0:45
+#BSUB -o /home/user/mpicampaign/results/golden/logs/PingPong-3e2f3a881c44-70ce17-%J.log
+#
+# PingPong as default-full on lsf-openmpi (32 ranks on 2 nodes), repeat 1 of campaign golden.
+# Submit with: bsub < job.sh. The library has what all runs share (attempt, evidence, exit status).
+
+run=/home/user/mpicampaign/results/golden/runs/lsf-openmpi/default-full/PingPong/r01-3e2f3a881c44
+job=${LSB_JOBID:-$$}_${LSB_JOBINDEX:-0} job=${job%_0} script=$run/job.sh lock=''
+library=/home/user/mpicampaign/results/golden/lib/run-0000000000000000.sh
+[ "$(sha256sum <"$library")" = '0000000000000000000000000000000000000000000000000000000000000000  -' ] ||
+    { echo "$library is not the library that this script was made with" >&2 && exit 72; }
+# shellcheck source=/dev/null
+. "$library"
+
+# Software
+need module load openmpi/4.1
+export OMPI_MCA_btl_base_verbose=100 OMPI_MCA_bml_base_verbose=100
+program=/apps/imb/IMB-MPI1
+
+# Placement: each rank bound to one core by the node's own topology; any
+ranks_per_node=16 sockets=0 binding=core interface='' device=''
+rank_variable=OMPI_COMM_WORLD_RANK local_rank_variable=OMPI_COMM_WORLD_LOCAL_RANK version_option=--version
+evidence_library=/home/user/mpicampaign/build/lsf-openmpi/0123456789ab/evidence.so
+
+# The run: at most 2400 s; a complete output has a line for each of these patterns
+time_limit=2400
+whole=('^ +[0-9]+ ' '^# All processes entering MPI_Finalize|, MT part')
+refused='^Invalid benchmark name'
+measure mpirun -np 32 --map-by ppr:16:node --bind-to none "$rank" "$program" -iter 1000 -time 200 -msglog 0:24 -iter_policy off PingPong
