@@ -83,7 +83,7 @@ How a file is read:
 
 ```yaml
 placements:
-  IBV: {{nodes: [2, 4, 8], environment: {{UCX_TLS: [rc, ud]}}}}
+  IBV: {{nodes: [2, 4, 8], ranks_per_node: 4, within_node: shm, environment: {{UCX_TLS: [rc, ud]}}}}
 benchmarks:
   HPL: {{parameters: {{N: [20000, 40000], NB: [128, 192]}}}}
 ```
