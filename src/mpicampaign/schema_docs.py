@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SCHEMA = shipped("workflow/schemas/campaign.schema.json")
 MAP_SCHEMA = SCHEMA.with_name("import.schema.json")
 EXAMPLE = shipped("campaigns/slurm-two-libraries.yaml")
-DOCUMENT = shipped("docs/campaign.md")  # of a clone; a wheel has no docs
+DOCUMENT = shipped("docs/campaign.md")
 MAP_DOCUMENT = DOCUMENT.with_name("import-map.md")
 MAP_SECTIONS = {
     "host_group": "A host group",
