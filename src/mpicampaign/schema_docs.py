@@ -105,7 +105,8 @@ def document_text() -> str:
     ]
     for name in SECTIONS:
         entry = schema["$defs"][name]
-        parts += [f"## {entry['title']}\n", entry["description"] + "\n", _keys(entry, schema, shown)]
+        about = "\n".join(_wrapped(entry["description"]))
+        parts += [f"## {entry['title']}\n", about + "\n", _keys(entry, schema, shown)]
     return "\n".join([*parts, "## Built in\n", _builtin_text()])
 
 
