@@ -1,12 +1,14 @@
-"""The wheel: its contents, and users of one read-only installation."""
+"""The wheel and the source archive: their contents, and users of one read-only installation."""
 
 from __future__ import annotations
 
+import email
 import os
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -25,7 +27,8 @@ from mpicampaign.records import OK, VERIFIED, read_records
 
 SHIPPED = ("Snakefile", "campaign.yaml", "campaigns", "cluster", "docs", "kernels", "profiles", "reference")
 SHIPPED += ("templates", "workflow")
-SOURCES = (*SHIPPED, "src", "man", "pyproject.toml", "setup.py", "README.md", "LICENSE")
+BESIDE = ("README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md")  # in the source archive
+SOURCES = (*SHIPPED, *BESIDE, "src", "man", "tests", "pyproject.toml", "setup.py", "MANIFEST.in")
 PIP = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check"]
 OFFLINE = ["--quiet", "--no-index", "--no-deps"]
 CAMPAIGN = f"""\
@@ -97,14 +100,50 @@ def test_a_build_leaves_nothing_but_the_wheel(sources: Path, wheel: Path) -> Non
     assert not (sources / "src/mpicampaign/data").exists()
 
 
-@pytest.mark.full
-def test_the_source_archive_makes_the_same_wheel(sources: Path, wheel: Path, tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def source_archive(sources: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("source-archive")
     call = "import setuptools.build_meta as s, sys; s.build_sdist(sys.argv[1])"
-    made([sys.executable, "-c", call, str(tmp_path)], sources)
-    (archive,) = tmp_path.glob("*.tar.gz")
-    made([*PIP, "wheel", *OFFLINE, "--no-build-isolation", str(archive)], tmp_path)
+    made([sys.executable, "-c", call, str(folder)], sources)
+    (path,) = folder.glob("*.tar.gz")
+    return path
+
+
+@pytest.mark.full
+def test_the_source_archive_makes_the_same_wheel(source_archive: Path, wheel: Path, tmp_path: Path) -> None:
+    made([*PIP, "wheel", *OFFLINE, "--no-build-isolation", str(source_archive)], tmp_path)
     (again,) = tmp_path.glob("*.whl")
     assert names(again) == names(wheel)
+
+
+@pytest.mark.full
+def test_both_archives_can_be_published(source_archive: Path, wheel: Path) -> None:
+    """What a package index checks and shows, without asking one."""
+    top = f"mpicampaign-{__version__}"
+    with tarfile.open(source_archive) as archive:
+        members = archive.getmembers()
+        shown = archive.extractfile(f"{top}/PKG-INFO")
+        assert shown is not None
+        described = [email.message_from_bytes(shown.read())]
+    assert all(member.isfile() or member.isdir() for member in members)
+    paths = {member.name.removeprefix(f"{top}/") for member in members if member.isfile()}
+    assert {*BESIDE, "docs/method.md", "man/mpicampaign.1", "setup.py"} <= paths
+    assert not [path for path in paths if path.startswith(("tests/", "build/", "results/", "."))]
+    with zipfile.ZipFile(wheel) as archive:
+        described.append(email.message_from_bytes(archive.read(f"{top}.dist-info/METADATA")))
+        assert b"mpicampaign = mpicampaign.cli:main" in archive.read(f"{top}.dist-info/entry_points.txt")
+        assert {name.split("/")[0] for name in names(wheel)} == {
+            "mpicampaign",
+            "snakemake_executor_plugin_campaign",
+            f"{top}.data",
+        }
+    for each in described:
+        assert (each["Name"], each["Version"]) == ("mpicampaign", __version__)
+        assert each["License-Expression"] == "BSD-3-Clause" and each["License-File"] == "LICENSE"
+        assert each["Description-Content-Type"] == "text/markdown"
+        text = each.get_payload(decode=True)
+        assert isinstance(text, bytes)
+        assert text.decode().strip() == (PROJECT / "README.md").read_text(encoding="utf-8").strip()
 
 
 @dataclass(frozen=True)

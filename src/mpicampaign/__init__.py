@@ -1,3 +1,3 @@
 """Job campaigns that compare MPI placements, fabrics and clusters, with evidence."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SCHEMA = shipped("workflow/schemas/campaign.schema.json")
 MAP_SCHEMA = SCHEMA.with_name("import.schema.json")
 EXAMPLE = shipped("campaigns/slurm-two-libraries.yaml")
-DOCUMENT = shipped("docs/campaign.md")  # of a clone; a wheel has no docs
+DOCUMENT = shipped("docs/campaign.md")
 MAP_DOCUMENT = DOCUMENT.with_name("import-map.md")
 MAP_SECTIONS = {
     "host_group": "A host group",
@@ -150,7 +150,8 @@ def document_text() -> str:
     ]
     for name in SECTIONS:
         entry = schema["$defs"][name]
-        parts += [f"## {entry['title']}\n", entry["description"] + "\n", _keys(entry, schema, shown)]
+        about = "\n".join(_wrapped(entry["description"]))
+        parts += [f"## {entry['title']}\n", about + "\n", _keys(entry, schema, shown)]
     return "\n".join([*parts, "## Built in\n", _builtin_text()])
 
 
