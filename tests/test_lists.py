@@ -96,6 +96,25 @@ def test_each_value_reaches_the_script(tmp_path: Path) -> None:
     assert undescribed(again, tmp_path) == {}
 
 
+@pytest.mark.parametrize(
+    ("scheduler", "directive"),
+    [("slurm", "--ntasks-per-node=2 --cpus-per-task=4\n"), ("lsf", '#BSUB -n 16 -R "span[ptile=8]"\n')],
+)
+def test_each_thread_of_a_rank_has_a_core(tmp_path: Path, scheduler: str, directive: str) -> None:
+    """Evidence and verdict: see test_verdict.py; the cores that are chosen: test_rank_binding.py."""
+    file = tmp_path / "c.yaml"
+    text = ONE.format(**DEFAULTS | {"placement": ", threads: [1, 4]"}).replace("slurm", scheduler)
+    file.write_text(text.replace("mpi: openmpi5", "mpi: openmpi5, launcher: openmpi"))
+    campaign = load_campaign(file)
+    runs = make_plan(campaign, list(campaign.systems), MACHINE).runs
+    one, four = (next(run for run in runs if run.case.placement == name) for name in ("X", "X threads=4"))
+    assert directive in script_text(script_of(four))
+    assert "ranks_per_node=2 threads=4 sockets=0" in script_text(script_of(four))
+    assert "OMP_NUM_THREADS=1" in script_text(script_of(one))
+    assert "claim threads=4\n" in claim_text(script_of(four), [])
+    assert "setting.OMP_NUM_THREADS=4" in claim_text(script_of(four), [])
+
+
 LIBRARIES_OF_ONE = "[openmpi5, {mpi: intelmpi, name: impi, modules: impi/2021}]"
 
 

@@ -86,6 +86,14 @@ def test_cpus_of_ranks(
     assert bool(shown.splitlines()[1:]) == (not cpus)
 
 
+@pytest.mark.parametrize(("sockets", "cpus"), [(1, "0,1 2,3"), (2, "0,1 4,5"), (0, "0,1 2,3")])
+def test_a_rank_of_two_threads_has_two_cores(tmp_path: Path, sockets: int, cpus: str) -> None:
+    sysfs = record_topology(tmp_path / "sys", 2, 4)
+    command = 'echo "${cpus[*]}"; threads=5; choose_cpus; echo "${cpus[*]}"; lacks'
+    shown = on_node(sysfs, "0-7", command, threads=2, ranks_per_node=2, sockets=sockets).splitlines()
+    assert shown[:2] == [cpus, ""] and shown[2].startswith("cores: needs 10 cores")
+
+
 def test_reason_names_what_is_wanted_and_what_is_there(tmp_path: Path) -> None:
     sysfs = record_topology(tmp_path / "sys", 1, 2)
     complaint = on_node(sysfs, "0-1", "lacks", sockets=2)

@@ -43,6 +43,7 @@ PAIR = (rank_lines(0, "blue1", 0), rank_lines(1, "blue2", 0))  # one rank on eac
 TWO_EACH = [rank_lines(n, f"blue{1 + n // 2}", n % 2) for n in range(4)]
 FREE = [rank_lines(rank, "blue1", rank, allowed="0-7") for rank in (0, 1)]
 UNBOUND = CLAIM.replace("binding=core", "binding=none").replace("sockets=1", "sockets=")
+THREADS = CLAIM + "claim threads=4\n"
 TCP_RUN = RUN.replace("FABRICS=shm", "FABRICS=ofi").replace(
     "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=220000000"
 )
@@ -123,6 +124,18 @@ WHOLE_RUNS = {
         evidence_text(CLAIM, RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 4))
         + "rank 0 start.core=0\nrank 1 start.core=0\n",
         *(INTEL_SHM, CONTRADICTED, "share core 0 of socket 0"),
+    ),
+    "four threads on cores of their own": (
+        evidence_text(THREADS, RUN, rank_lines(0, "blue1", 2, "0-3"), rank_lines(1, "blue1", 4, "4-7")),
+        *(INTEL_SHM, VERIFIED, ""),
+    ),
+    "four threads on one core": (
+        evidence_text(THREADS, RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 1)),
+        *(INTEL_SHM, CONTRADICTED, "may use 1 CPUs at start, not 4, one for each thread"),
+    ),
+    "threads of two ranks on one core": (
+        evidence_text(THREADS, RUN, rank_lines(0, "blue1", 2, "0-3"), rank_lines(1, "blue1", 4, "3-6")),
+        *(INTEL_SHM, CONTRADICTED, "ranks 0 and 1 share CPU 3 of blue1"),
     ),
     "a bound rank ended on another CPU": (
         altered(MOVED, "rank 1 end.allowed=1", "rank 1 end.allowed=0"),

@@ -64,7 +64,9 @@ class _Pair(NamedTuple):
     def ranks_per_node(self) -> int | None:
         """``None`` where it depends on the machine."""
         per_node = self.placement.ranks_per_node
-        return self.group.cores if per_node == CORES else int(per_node)
+        if per_node != CORES:
+            return int(per_node)
+        return self.group.cores and max(self.group.cores // (self.placement.threads or 1), 1)
 
     @property
     def where(self) -> str:
@@ -147,7 +149,7 @@ def _pair(campaign: Campaign, group_name: str, placement: str, key: Key, notes: 
 def _check_benchmarks(campaign: Campaign, pair: _Pair, names: dict[str, Key], notes: Notes) -> None:
     per_node = pair.ranks_per_node
     if per_node is None and pair.system and pair.system.local and not pair.group.hosts:
-        per_node = physical_cores()
+        per_node = max(physical_cores() // (pair.placement.threads or 1), 1)
     if per_node is None:
         return
     ranks = per_node * pair.placement.nodes
@@ -218,13 +220,14 @@ def _check_cores_known(pair: _Pair, system: System) -> None:
 
 
 def _check_cores(pair: _Pair) -> None:
-    ranks, cores = pair.ranks_per_node, pair.group.cores
+    ranks, cores, threads = pair.ranks_per_node, pair.group.cores, pair.placement.threads or 1
     if ranks is None:
         return
     if pair.placement.ranks_per_node == CORES:
         check_sockets(pair.placement, ranks, pair.notes)
-    elif cores is not None and pair.placement.binding == "core" and ranks > cores:
-        message = f"binds {ranks} ranks per node to separate cores; {pair.where} has {cores} cores"
+    elif cores is not None and pair.placement.binding == "core" and ranks * threads > cores:
+        of_each = f" of {threads} threads" if threads > 1 else ""
+        message = f"binds {ranks} ranks{of_each} per node to separate cores; {pair.where} has {cores} cores"
         pair.note(message, "", ["cores", "ranks_per_node", "binding"])
 
 

@@ -499,6 +499,13 @@ class Placement:
     program_prefix: tuple[str, ...] = key(
         kinds.TOKENS, "Command before the program", "", "numactl --cpunodebind=0 --", default=[]
     )
+    threads: int | None = key(
+        kinds.THREADS,
+        "Threads of each rank",
+        "OMP_NUM_THREADS; with binding core each rank has as many cores. Default: one core, and no variable.",
+        4,
+        [1, 2, 4],
+    )
     description: str = key(LINE, "Description", "", "two cores of one socket")
     kept_as: str = ""
 

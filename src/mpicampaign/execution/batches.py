@@ -106,8 +106,8 @@ def _fitting(packs: Iterable[list[Run]], run: Run) -> list[Run] | None:
 def _request(run: Run) -> tuple[object, ...]:
     """What the run's job asks for; a system and a host group have the same directives for all runs."""
     job = run.job
-    limit = minutes(run.time_limit)
-    return job.system.name, job.group.name, job.placement.nodes, job.ranks, job.ranks_per_node, limit
+    limit, threads = minutes(run.time_limit), job.placement.threads
+    return job.system.name, job.group.name, job.placement.nodes, job.ranks, job.ranks_per_node, threads, limit
 
 
 def _path(run: Run) -> str:

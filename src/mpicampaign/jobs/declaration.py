@@ -28,7 +28,7 @@ _OF_GROUP = (
     *("memory", "gres", "switches", "directives"),
 )
 _OF_PLACEMENT = (
-    *("nodes", "ranks_per_node", "transport", "sockets", "binding", "loopback"),
+    *("nodes", "ranks_per_node", "transport", "sockets", "binding", "loopback", "threads"),
     *("within_node", "launcher_options", "program_prefix"),
 )
 _NO_SYSTEM = System("", "", None, "")  # type: ignore[arg-type]  # for its defaults

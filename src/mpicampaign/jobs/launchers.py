@@ -106,7 +106,8 @@ def _of_library(system: System) -> Launcher:
 
 def _by_scheduler(scheduler: Scheduler, job: Job) -> list[str]:
     placement, bind = job.placement, job.placement.binding == "library"
-    return scheduler.launch(placement.nodes, job.ranks_per_node, pmi=job.system.mpi.pmi, bind=bind)
+    more = {"threads": placement.threads} if placement.threads else {}  # other packages' may not know them
+    return scheduler.launch(placement.nodes, job.ranks_per_node, pmi=job.system.mpi.pmi, bind=bind, **more)
 
 
 def transport_settings(job: Job) -> dict[str, str]:
@@ -119,7 +120,13 @@ def transport_settings(job: Job) -> dict[str, str]:
 
 def environment(job: Job) -> dict[str, str]:
     """The variables that the job script exports: the system's own override, and then the placement's."""
-    return transport_settings(job) | job.system.environment | job.placement.environment
+    return transport_settings(job) | job.system.environment | placement_variables(job.placement)
+
+
+def placement_variables(placement: Placement) -> dict[str, str]:
+    """The variables of a placement's own."""
+    threads = {"OMP_NUM_THREADS": str(placement.threads)} if placement.threads else {}
+    return threads | placement.environment
 
 
 def _launch(job: Job) -> Launch:

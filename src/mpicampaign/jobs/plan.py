@@ -384,7 +384,8 @@ def _identities(
 def _job(campaign: Campaign, case: Case, machine: Machine) -> Job:
     group, placement = campaign.host_groups[case.host_group], campaign.placements[case.placement]
     per_node = placement.ranks_per_node
-    count = _cores(group, machine) if per_node == CORES else int(per_node)
+    cores = _cores(group, machine) // (placement.threads or 1)
+    count = max(cores, 1) if per_node == CORES else int(per_node)
     return Job(campaign.systems[case.system], group, placement, count)
 
 
@@ -395,7 +396,10 @@ def _cores(group: HostGroup, machine: Machine) -> int:
 def _oversubscribed(job: Job) -> str:
     """How many ranks of a node share how many cores; empty where they need not, or the cores are unknown."""
     ranks, cores = job.ranks_per_node, job.group.cores
-    return f"{ranks} ranks on {cores} cores of a node" if cores is not None and ranks > cores else ""
+    threads = job.placement.threads or 1
+    of_each = f" of {threads} threads" if threads > 1 else ""
+    shared = cores is not None and ranks * threads > cores
+    return f"{ranks} ranks{of_each} on {cores} cores of a node" if shared else ""
 
 
 def _shuffled(runs: list[Run], seed: int) -> tuple[Run, ...]:

@@ -21,6 +21,7 @@ from mpicampaign.jobs.launchers import (
     command_tokens,
     environment,
     named_hosts,
+    placement_variables,
     rank_variables,
     transport_settings,
 )
@@ -192,6 +193,7 @@ def _request(run: Run, job_name: str, limit: int, array: int = 0) -> dict[str, A
         "nodes": job.placement.nodes,
         "ranks": job.ranks,
         "ranks_per_node": job.ranks_per_node,
+        "threads": job.placement.threads or 1,
         "time": ShellText(scheduler.time(limit)),
         "options": scheduler.options(group.keys),
         "directives": [*system.directives, *group.directives],
@@ -256,7 +258,7 @@ def _placement(run: Run) -> dict[str, Any]:
     evidence = job.system.evidence
     rank_variable, local_rank_variable = rank_variables(job.system)
     bound = {
-        "core": "each rank bound to one core by the node's own topology",
+        "core": f"each rank bound to {_cores(placement)} by the node's own topology",
         "none": "the ranks are not bound",
     }
     network = f" over {job.interface or job.device}" if job.interface or job.device else ""
@@ -272,6 +274,10 @@ def _placement(run: Run) -> dict[str, Any]:
         "evidence_library": run.evidence_library,
         "version_option": version_option(mpi.name, job.system.launcher, mpi.command) if evidence else "",
     }
+
+
+def _cores(placement: Placement) -> str:
+    return f"{placement.threads} cores" if (placement.threads or 1) > 1 else "one core"
 
 
 def _transport(placement: Placement) -> str:
@@ -350,6 +356,7 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
         "interface": job.interface,
         "device": job.device,
         **({"within_node": placement.within_node} if placement.within_node == SHM else {}),
+        **({"threads": placement.threads} if placement.threads else {}),
         "mpi": job.system.mpi.name,
         "members": " ".join(_members(job)),
         "evidence": "on" if job.system.evidence else "off",
@@ -388,9 +395,9 @@ def _largest_size(run: Run) -> int | None:
 
 
 def claimed_settings(job: Job) -> dict[str, str]:
-    """The variables that configure the MPI library, with the values that the script exports."""
+    """The variables that configure the MPI library or make the placement, as the script exports them."""
     exported = environment(job)
-    return {name: exported[name] for name in transport_settings(job)}
+    return {name: exported[name] for name in transport_settings(job) | placement_variables(job.placement)}
 
 
 def _wrapper(compiler: str) -> dict[str, Any]:

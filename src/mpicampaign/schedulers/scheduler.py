@@ -153,7 +153,7 @@ class Scheduler(ABC):
         """A time limit in the format of its directives."""
         return str(minutes)
 
-    def launch(self, nodes: int, ranks_per_node: int, *, pmi: str, bind: bool) -> list[str]:
+    def launch(self, nodes: int, ranks_per_node: int, *, pmi: str, bind: bool, threads: int = 1) -> list[str]:
         """Its `launcher` with arguments; ``bind``: whether it may bind ranks to cores."""
         raise NotImplementedError
 

@@ -178,12 +178,13 @@ class Slurm(BatchScheduler):
         option = f"-{short[1]}" if short else ""
         return option if option in _OWN_OPTIONS else ""
 
-    def launch(self, nodes: int, ranks_per_node: int, *, pmi: str, bind: bool) -> list[str]:
+    def launch(self, nodes: int, ranks_per_node: int, *, pmi: str, bind: bool, threads: int = 1) -> list[str]:
         kind = [f"--mpi={pmi}"] if pmi else []
         counts = [f"--nodes={nodes}", f"--ntasks={nodes * ranks_per_node}"]
         binding = [] if bind else ["--cpu-bind=none"]
-        per_node = f"--ntasks-per-node={ranks_per_node}"
-        return ["srun", *kind, *counts, per_node, *binding, "--kill-on-bad-exit=1"]
+        counts += [f"--ntasks-per-node={ranks_per_node}"]
+        counts += [f"--cpus-per-task={threads}"] if threads > 1 else []  # since 22.05 not taken from sbatch
+        return ["srun", *kind, *counts, *binding, "--kill-on-bad-exit=1"]
 
     def query(self, user: str) -> list[str]:
         return ["squeue", "--noheader", "--array", "--states=all", f"--user={user}", "--format=%i|%T|%r|%j"]

@@ -230,8 +230,15 @@ def _binding(evidence: Evidence) -> list[Finding]:
     if binding == "core" and (wrong_place := _moved(evidence) or _shared_core(evidence)):
         return [Finding("binding", CONTRADICTS, wrong_place)]
     tools = f", by {' and '.join(evidence.bound_by)}" if evidence.bound_by else ""
-    right = f"one core per rank{tools}" if binding == "core" else "no rank is bound"
+    threads = _threads(evidence)
+    cores = f"{threads} cores" if threads > 1 else "one core"
+    right = f"{cores} per rank{tools}" if binding == "core" else "no rank is bound"
     return [Finding("binding", SUPPORTS, right)]
+
+
+def _threads(evidence: Evidence) -> int:
+    """The threads of each rank by the claim, at least 1."""
+    return number(evidence.claim.get("threads", "")) or 1
 
 
 def _rank_binding(
@@ -246,8 +253,10 @@ def _rank_binding(
         reason = f"rank {rank} was on CPU {cpu} at {moment}, outside its allowed set"
         return Finding("binding", CONTRADICTS, reason)
     cores = number(evidence.nodes.get(evidence.host_of(rank), {}).get("cores", ""))
-    if binding == "core" and len(allowed) != 1:
-        reason = f"rank {rank} may use {len(allowed)} CPUs at {moment}, not one"
+    threads = _threads(evidence)
+    if binding == "core" and len(allowed) != threads:
+        wanted = f"{threads}, one for each thread" if threads > 1 else "one"
+        reason = f"rank {rank} may use {len(allowed)} CPUs at {moment}, not {wanted}"
         return Finding("binding", CONTRADICTS, reason)
     if binding == "none" and len(allowed) == 1 and cores != 1:
         return Finding("binding", CONTRADICTS, f"rank {rank} is bound to CPU {cpu} at {moment}, not unbound")
@@ -261,12 +270,15 @@ def _moved(evidence: Evidence) -> str:
         if cpu_list(start) != cpu_list(end):
             return f"rank {rank} was moved from CPU {start} to CPU {end}"
         before, after = (number(seen.get(f"{moment}.migrations", "")) for moment in MOMENTS)
-        if before is not None and after is not None and after > before:
+        # threads may change places among the CPUs of their rank
+        if _threads(evidence) == 1 and before is not None and after is not None and after > before:
             return f"rank {rank} changed its CPU {after - before} times between start and end"
     return ""
 
 
 def _shared_core(evidence: Evidence) -> str:
+    if _threads(evidence) > 1:
+        return _shared_cpu(evidence)
     places: dict[tuple[str, str], int] = {}
     for rank, seen in sorted(evidence.ranks.items()):
         core = (
@@ -278,6 +290,17 @@ def _shared_core(evidence: Evidence) -> str:
         if place in places:
             return f"ranks {places[place]} and {rank} share {place[1]} of {place[0]}"
         places[place] = rank
+    return ""
+
+
+def _shared_cpu(evidence: Evidence) -> str:
+    """Of ranks with several CPUs."""
+    owners: dict[tuple[str, int], int] = {}
+    for rank, seen in sorted(evidence.ranks.items()):
+        for cpu in cpu_list(seen["start.allowed"]):
+            owner = owners.setdefault((evidence.host_of(rank), cpu), rank)
+            if owner != rank:
+                return f"ranks {owner} and {rank} share CPU {cpu} of {evidence.host_of(rank)}"
     return ""
 
 

@@ -6,7 +6,7 @@ on_host() { timeout --kill-after=2 10 ssh -o BatchMode=yes -o ConnectTimeout=5 "
 # Examines another host: prints lines of evidence, and "lacks KIND: why".
 look_at() { # HOST before|after
     on_host "$1" <<END
-$(declare -p ranks_per_node sockets binding device interface "${exported[@]}" 2>/dev/null)
+$(declare -p ranks_per_node threads sockets binding device interface "${exported[@]}" 2>/dev/null)
 $(declare -f record_node record_system read_topology choose_cpus binding_tool lacks)
 record() { printf '%s\n' "\$1"; }
 read -r HOSTNAME </proc/sys/kernel/hostname

@@ -1,7 +1,9 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 
-# ---- Ranks on a node. The job script sets ranks_per_node, sockets (0: the placement claims none), binding, device,
-# interface, rank_variable, local_rank_variable and evidence_library (empty: none is preloaded).
+# ---- Ranks on a node. The job script sets ranks_per_node, threads of a rank, sockets (0: the placement claims none),
+# binding, device, interface, rank_variable, local_rank_variable and evidence_library (empty: none is preloaded).
+
+threads=1
 
 # The physical cores that this process may use: found=(0 1), cores_of[0]="0 1 ". Hyper-threads count as one core,
 # with the number of its first CPU; CPUs outside the job's allocation are left out.
@@ -28,23 +30,28 @@ read_topology() {
         done
     done
 }
-# cpus=(...): one CPU for each local rank, in order; empty where the node has too few.
+# cpus=(...): for each local rank, in order, a CPU for each of its threads (2,3); empty where the node has too few.
 choose_cpus() {
-    local each socket list taken=0
+    local all=$((ranks_per_node * threads)) chosen=() each first list own socket taken=0
     cpus=()
     if [ "$sockets" -eq 0 ]; then
-        [ "${#cores[@]}" -ge "$ranks_per_node" ] && cpus=("${cores[@]:0:ranks_per_node}")
-        return
+        [ "${#cores[@]}" -ge "$all" ] && chosen=("${cores[@]:0:all}")
+    else
+        each=$(((ranks_per_node + sockets - 1) / sockets))
+        each=$((each * threads))
+        for socket in "${found[@]}"; do
+            read -ra list <<<"${cores_of[$socket]}"
+            if [ "${#list[@]}" -ge "$each" ] && [ "$taken" -lt "$sockets" ]; then
+                chosen+=("${list[@]:0:each}")
+                taken=$((taken + 1))
+            fi
+        done
+        [ "$taken" -eq "$sockets" ] || chosen=()
     fi
-    each=$(((ranks_per_node + sockets - 1) / sockets))
-    for socket in "${found[@]}"; do
-        read -ra list <<<"${cores_of[$socket]}"
-        if [ "${#list[@]}" -ge "$each" ] && [ "$taken" -lt "$sockets" ]; then
-            cpus+=("${list[@]:0:each}")
-            taken=$((taken + 1))
-        fi
+    for ((first = 0; first < ${#chosen[@]}; first += threads)); do
+        printf -v own '%s,' "${chosen[@]:first:threads}"
+        cpus+=("${own%,}")
     done
-    [ "$taken" -eq "$sockets" ] || cpus=()
 }
 # Prints the tool that binds a rank on this node: numactl, else taskset; nothing where neither works. Containers and
 # kernels without NUMA may refuse numactl's memory policy.
@@ -57,13 +64,13 @@ binding_tool() {
 }
 # Prints what this node lacks for the placement, as "cores: why", "program: why" or "network: why".
 lacks() {
-    local sys=${MPICAMPAIGN_SYSFS:-/sys} one=([1]='') offers port state=
+    local sys=${MPICAMPAIGN_SYSFS:-/sys} one=([1]='') needs=$((ranks_per_node * threads)) offers port state=
     offers="${#found[@]} socket${one[${#found[@]}]-s} and ${#cores[@]} core${one[${#cores[@]}]-s}"
     if [ "$binding" = core ] && [ "${#cpus[@]}" -eq 0 ]; then
         if [ "$sockets" -eq 0 ]; then
-            echo "cores: needs $ranks_per_node cores; $HOSTNAME offers $offers"
+            echo "cores: needs $needs cores; $HOSTNAME offers $offers"
         else
-            echo "cores: needs $ranks_per_node cores on $sockets socket${one[sockets]-s}; $HOSTNAME offers $offers"
+            echo "cores: needs $needs cores on $sockets socket${one[sockets]-s}; $HOSTNAME offers $offers"
         fi
     elif [ "$binding" = core ] && [ -z "$(binding_tool)" ]; then
         echo "program: no working numactl or taskset on $HOSTNAME to bind the ranks; install numactl, or util-linux"
@@ -80,7 +87,7 @@ lacks() {
 write_rank() {
     {
         echo '#!/bin/bash'
-        declare -p ranks_per_node sockets binding device interface rank_variable local_rank_variable evidence_library
+        declare -p ranks_per_node threads sockets binding device interface rank_variable local_rank_variable evidence_library
         declare -f read_topology choose_cpus binding_tool lacks become
         echo 'become "$@"'
     } >"$rank"
