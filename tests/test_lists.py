@@ -13,9 +13,11 @@ from synthetic import case_runs, run
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.collect.undescribed import undescribed
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.contract import PASSED, judge
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, PLACEMENTS
 from mpicampaign.compare.scaling import STRONG, WEAK, scalings
 from mpicampaign.errors import UserError
+from mpicampaign.expectation import Against, Limit
 from mpicampaign.identity import run_path
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.plan_text import lists_text
@@ -218,6 +220,23 @@ def test_libraries_are_ranked_in_each_placement_and_never_as_host_groups() -> No
         "milan with openmpi5",
         "milan with impi",
     }
+
+
+def test_a_limit_is_for_all_variants_of_its_names() -> None:
+    """Against another placement: with the same library."""
+    places = [("milan with impi", "SHM-1"), ("milan with impi", "SHM"), ("milan with own", "SHM-1 A=b")]
+    cases = [Case(f"c with {group[11:]}", group, name, "PingPong") for group, name in places]
+    comparison = compare([each for case in cases for each in case_runs(case, 1e-6, 1e9)])
+    chosen = {"host_groups": ("milan",), "placements": ("SHM-1",)}
+    limit = Limit("PingPong", "latency at 0 B", at_most="2 us", **chosen)
+    judged = judge([limit], comparison, cases, None, "")
+    assert [(each.case, each.outcome) for each in judged] == [(cases[0], PASSED), (cases[2], PASSED)]
+    against = replace(
+        limit, at_most="", against=Against("c", host_group="milan", placement="SHM"), tolerance=0.1
+    )
+    first, last = judge([against], comparison, cases, None, "")
+    assert (first.case, first.outcome) == (cases[0], PASSED)
+    assert last.outcome != PASSED  # there is no SHM with that library
 
 
 def work(placement: str, ranks: int, time: float, arguments: str = "100") -> list[Record]:

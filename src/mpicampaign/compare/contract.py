@@ -14,6 +14,7 @@ from mpicampaign.compare.published import published_for
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.expectation import BEFORE, limit_value
 from mpicampaign.presentation import ReferenceChoice
+from mpicampaign.records import WITH
 from mpicampaign.reference import reference_names
 from mpicampaign.statistics.medians import median, order_statistic_interval
 from mpicampaign.statistics.ratios import COVERAGE, ratio_interval
@@ -115,12 +116,13 @@ def _judge_limit(
     limit: Limit, comparison: Comparison, cases: Sequence[Case], before: Comparison | None
 ) -> Iterator[Judged]:
     wanted = [case for case in cases if _is_meant(limit, case)]
-    tables = [table for table in comparison.tables if table.benchmark == limit.benchmark]
+    tables = [table for table in comparison.tables if _is_named(table.benchmark, [limit.benchmark])]
     pairs = [(table, metric) for table in tables for metric in table.metrics if metric.name == limit.metric]
     if not pairs and any(table.metrics for table in tables):
         message = f"no run of {limit.benchmark} has the metric {limit.metric!r}"
         raise ValueError(message, limit.metric, _metric_names(limit, comparison))
-    sources = (BEFORE, *reference_names(), *comparison.systems)
+    systems = dict.fromkeys(each for name in comparison.systems for each in (name, name.partition(WITH)[0]))
+    sources = (BEFORE, *reference_names(), *systems)
     if limit.against and limit.against.source not in sources:
         message = f"{limit.against.source!r} is neither a publication nor a system of the results"
         raise ValueError(message, limit.against.source, sources)
@@ -135,14 +137,19 @@ def _judge_limit(
 
 def _is_meant(limit: Limit, case: Case) -> bool:
     return (
-        case.benchmark == limit.benchmark
-        and case.host_group in (limit.host_groups or [case.host_group])
-        and case.placement in (limit.placements or [case.placement])
+        _is_named(case.benchmark, [limit.benchmark])
+        and _is_named(case.host_group, limit.host_groups or [case.host_group])
+        and _is_named(case.placement, limit.placements or [case.placement])
     )
 
 
+def _is_named(name: str, wanted: Sequence[str]) -> bool:
+    """Whether it is among the names, or a variant of one: by the values of lists, or an MPI library."""
+    return name in wanted or name.partition(" ")[0] in wanted
+
+
 def _metric_names(limit: Limit, comparison: Comparison) -> list[str]:
-    tables = (table for table in comparison.tables if table.benchmark == limit.benchmark)
+    tables = (table for table in comparison.tables if _is_named(table.benchmark, [limit.benchmark]))
     return sorted({metric.name for table in tables for metric in table.metrics})
 
 
@@ -195,13 +202,20 @@ def _other(
     placement = against.placement or row.case.placement
     if against.source == BEFORE:
         tables = before.tables if before else ()
-        earlier = _of_rows(tables, table, metric, row, (row.case.system, group, placement))
+        place = (row.case.system, _with(row.case.library, group), placement)
+        earlier = _of_rows(tables, table, metric, row, place)
         return earlier._replace(in_turn=False)  # what changed meanwhile is the question
     if against.source in reference_names():
         choice = ReferenceChoice(against.source, (group,), (placement,))
         found = [each.values[metric] for each in published_for(table, [choice]) if metric in each.values]
         return _Other(published=found[0]) if len(found) == 1 else _Other()
-    return _of_rows(comparison.tables, table, metric, row, (against.source, group, placement))
+    place = (_with(row.case.library, against.source), _with(row.case.library, group), placement)
+    return _of_rows(comparison.tables, table, metric, row, place)
+
+
+def _with(library: str, name: str) -> str:
+    """The name with the row's MPI library, unless it has one."""
+    return f"{name}{WITH}{library}" if library and WITH not in name else name
 
 
 def _of_rows(
