@@ -26,6 +26,7 @@ from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import Case, Record, Series
 from mpicampaign.selection import RunSelection
 from mpicampaign.show.answers import answers, lead
+from mpicampaign.show.data import long_data
 
 ROOT = Path(__file__).resolve().parents[1]
 ONE = """
@@ -216,6 +217,8 @@ def test_libraries_are_ranked_in_each_placement_and_never_as_host_groups() -> No
     said = lead(comparison, answers(comparison))
     assert said.startswith("openmpi5 is the fastest MPI library in 2 of 4 comparisons"), said
     assert "SHM-1 is the fastest placement" in said
+    rows = long_data(comparison)
+    assert rows.header[-1] == "mpi_library" and {line[-1] for line in rows.lines} == {"openmpi5", "impi"}
     assert {comparison.place(row) for table in comparison.tables for row in table.rows} == {
         "milan with openmpi5",
         "milan with impi",

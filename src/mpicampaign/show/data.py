@@ -145,6 +145,10 @@ COLUMNS = (
 )
 
 
+# Where a system has several.
+_LIBRARY = _text("mpi_library", lambda line: line.row.case.library)
+
+
 def _change(name: str, kind: Kind, path: str) -> Column:
     def value(line: MetricCell) -> Value:
         found = _follow(line.change, path)
@@ -174,6 +178,8 @@ def long_data(comparison: Comparison, view: View = DEFAULT, changes: Changes | N
     """
     named = {plain_name(column.name): column for column in (*COLUMNS, *CHANGE_COLUMNS)}
     every = (*COLUMNS, *CHANGE_COLUMNS) if changes is not None else COLUMNS
+    if any(row.case.library for table in comparison.tables for row in table.rows):
+        every = (*every, _LIBRARY)
     if view.by:
         every = (*every, _text(view.by, lambda line: line.row.attributes.get(view.by, "")))
     asked = dict.fromkeys([*_NAMES, *(named[name] for name in view.columns)])
