@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from mpicampaign.compare.contract import PASSED, judge
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, PLACEMENTS
 from mpicampaign.compare.scaling import STRONG, WEAK, scalings
 from mpicampaign.errors import UserError
+from mpicampaign.execution.batches import batches_of
 from mpicampaign.expectation import Against, Limit
 from mpicampaign.identity import run_path
 from mpicampaign.jobs.plan import Plan, make_plan
@@ -24,6 +26,7 @@ from mpicampaign.jobs.plan_text import lists_text
 from mpicampaign.jobs.render import claim_text, script_text
 from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import Case, Record, Series
+from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.selection import RunSelection
 from mpicampaign.show.answers import answers, lead
 from mpicampaign.show.data import long_data
@@ -132,6 +135,13 @@ def test_each_library_of_a_system_is_planned_by_one_call(tmp_path: Path) -> None
     assert set(single) < set(kept(plan))  # that one's runs are those of a system with it alone
     assert kept(plan_of(tmp_path, mpi=LIBRARIES_OF_ONE, matrix=", mpis: openmpi5")) == single
     assert RunSelection(host_groups=("milan",)).takes_case(plan.cases[-1].case)
+
+
+def test_the_libraries_of_a_system_share_its_places_in_the_queue(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, mpi=LIBRARIES_OF_ONE)
+    runs = [script_of(run) for run in plan.runs]
+    found = batches_of(runs, SCHEDULERS["slurm"], Counter({"cluster": 1}))  # type: ignore[arg-type]
+    assert [len(batch.runs) for batch in found] == [1]
 
 
 BEFORE = """

@@ -312,6 +312,11 @@ class System:
     kept_as: str = ""
 
     @property
+    def defined(self) -> str:
+        """Its name in the campaign file, the same with each of its MPI libraries."""
+        return defined_name(self.name)
+
+    @property
     def local(self) -> bool:
         """Whether job scripts run on the machine that starts them, without a scheduler."""
         return is_local(self.scheduler)

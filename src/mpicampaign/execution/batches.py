@@ -87,8 +87,8 @@ def batches_of(
         packs = alike.setdefault(run.job_name if own else _request(run), [])
         if (pack := _fitting(packs, run)) is not None:
             pack.append(run)
-        elif places[system.name] > 0:
-            places[system.name] -= 1
+        elif places[system.defined] > 0:
+            places[system.defined] -= 1
             packs.append([run])
     batches: list[Batch] = []
     for packs in alike.values():

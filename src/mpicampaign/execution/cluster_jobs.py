@@ -446,13 +446,13 @@ class ClusterJobs:
             return []
         due = [job for job in self._jobs.values() if job.due]
         places = self._places(due)
-        return [job for job in due if places[_system(job).name] > 0][:BURST]
+        return [job for job in due if places[_system(job).defined] > 0][:BURST]
 
     def _places(self, jobs: Iterable[ClusterJob]) -> Counter[str]:
-        """How many further jobs the queue takes, by system."""
-        systems = {_system(job).name: _system(job) for job in jobs}
+        """How many further jobs the queue takes, by system, with whichever MPI libraries."""
+        systems = {_system(job).defined: _system(job) for job in jobs}
         queued = Counter(
-            name for name, _ in {(_system(job).name, job.id) for job in self._jobs.values() if job.id}
+            name for name, _ in {(_system(job).defined, job.id) for job in self._jobs.values() if job.id}
         )
         places: Counter[str] = Counter()
         for name, system in systems.items():
