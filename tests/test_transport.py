@@ -12,7 +12,7 @@ import pytest
 from evidence_texts import CLAIM, INTEL_SHM, INTEL_TCP, RUN, TCP_CLAIM, evidence_text, rank_lines, read
 
 from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
-from mpicampaign.verdict.chosen import UNKNOWN, chosen_transport
+from mpicampaign.verdict.chosen import chosen_transport
 from mpicampaign.verdict.findings import LACKS
 from mpicampaign.verdict.judge import judge
 from mpicampaign.verdict.traffic import transport_findings
@@ -299,11 +299,7 @@ CHOICES = [
     (between_nodes(connected("eth0", SENT[1024])), "", "tcp over eth0 (by the ranks' sockets)"),
     (between_nodes(SILENT_RANKS, ports(mlx5_0=ENOUGH)), "", "ibv over mlx5_0 (by the counters of its ports)"),
     (shm(SILENT_RANKS, ports(mlx5_0=(0, 0))), INTEL_SHM, "shm (by its report)"),
-    (
-        between_nodes(SILENT_RANKS),
-        "",
-        UNKNOWN,
-    ),
+    (between_nodes(SILENT_RANKS), "", ""),  # nothing shows it
 ]
 
 

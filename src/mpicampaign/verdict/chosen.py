@@ -15,17 +15,15 @@ if TYPE_CHECKING:
     from mpicampaign.records import Series
     from mpicampaign.verdict.evidence import Evidence
 
-UNKNOWN = "an unknown transport: it reports none, and no socket or port shows one"
-
 
 def chosen_transport(evidence: Evidence, output: str, series: Iterable[Series]) -> str:
-    """``tcp over eth0 (by the ranks' sockets)``; empty where the label claims a transport."""
+    """``tcp over eth0 (by the ranks' sockets)``; empty where the label claims one, or nothing shows it."""
     if evidence.claim.get("transport") != ANY:
         return ""
     sources: dict[str, list[str]] = {}
     for transport, source in _seen(evidence, output, tuple(series)):
         sources.setdefault(transport, []).append(source)
-    return ", ".join(f"{name} (by {' and '.join(by)})" for name, by in sources.items()) or UNKNOWN
+    return ", ".join(f"{name} (by {' and '.join(by)})" for name, by in sources.items())
 
 
 def _seen(evidence: Evidence, output: str, tables: tuple[Series, ...]) -> Iterator[tuple[str, str]]:
