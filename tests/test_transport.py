@@ -300,6 +300,11 @@ CHOICES = [
     (shm(SILENT_RANKS), "", "shm (by the ranks' silent sockets)"),
     (shm(connected("lo", SENT[1024])), INTEL_SHM, "shm (by its report), tcp over lo (by the ranks' sockets)"),
     (between_nodes(connected("eth0", SENT[1024])), "", "tcp over eth0 (by the ranks' sockets)"),
+    (
+        between_nodes(connected("eth0", SENT[1024])),
+        INTEL_TCP,
+        "tcp over eth0 (by its report and the ranks' sockets)",
+    ),
     (between_nodes(SILENT_RANKS, ports(mlx5_0=ENOUGH)), "", "ibv over mlx5_0 (by the counters of its ports)"),
     (shm(SILENT_RANKS, ports(mlx5_0=(0, 0))), INTEL_SHM, "shm (by its report)"),
     (between_nodes(SILENT_RANKS), "", ""),  # nothing shows it
