@@ -99,9 +99,9 @@ def test_a_program_is_measured_by_its_time_to_solution(called: list[argparse.Nam
     script("_my+program")
     Path("data").mkdir()
     Path("data/mesh").write_text("1\n")
-    block, benchmark = made(called, "--", "./_my+program", "data/mesh", "two words", "-n=3")
+    block, benchmark = made(called, "--", "./_my+program", "data/mesh", "two words", "-n=3", "data/mesh")
     assert (benchmark.suite, block.placements) == ("own", ("SHM-full",))
-    assert benchmark.arguments == ("mesh", "two words", "-n=3")
+    assert benchmark.arguments == ("mesh", "two words", "-n=3", "mesh")
     assert [Path(each).name for each in benchmark.inputs] == ["mesh"]
     [metric] = benchmark.metrics.values()
     assert (metric.name, metric.pattern, metric.unit, metric.better) == ("time to solution", "", "s", "lower")

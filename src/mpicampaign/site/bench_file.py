@@ -73,6 +73,7 @@ def _benchmark(bench: Bench) -> str:
     }
     text = dumped({"benchmarks": {bench.name: entry}})
     if bench.suite == OWN:
+        text += comment("It starts in a folder of its own: name the files that it reads under inputs.", 4)
         text += comment("Its output may hold metrics, too: docs/own-programs.md.", 4)
     if "parameters" in entry:
         text += comment("Without N it takes 80 % of the memory, and a long time: docs/applications.md.", 4)
