@@ -12,7 +12,7 @@ import pytest
 from evidence_texts import CLAIM, INTEL_SHM, INTEL_TCP, RUN, TCP_CLAIM, evidence_text, rank_lines, read
 
 from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
-from mpicampaign.verdict.chosen import UNKNOWN, chosen_transport
+from mpicampaign.verdict.chosen import chosen_transport
 from mpicampaign.verdict.findings import LACKS
 from mpicampaign.verdict.judge import judge
 from mpicampaign.verdict.traffic import transport_findings
@@ -236,6 +236,7 @@ FOUR = {0: "blue1", 1: "blue1", 2: "blue2", 3: "blue2"}
 FULL_CLAIM = TCP_CLAIM.replace("ranks=2", "ranks=4").replace("ranks_per_node=1", "ranks_per_node=2")
 SHARED_CLAIM = FULL_CLAIM + "claim within_node=shm\n"
 RING = (replace(SMALL[0], benchmark="Sendrecv", ranks=4),)
+ALL = (replace(RING[0], benchmark="Allreduce"),)
 INTEL_ALL = INTEL_SHM + "[0] MPI startup(): libfabric provider: verbs\n" + INTEL_TCP
 
 
@@ -259,6 +260,8 @@ WITHIN_NODES = [
     (SHARED_CLAIM, BETWEEN + WITHIN, "", RING, CONTRADICTED, "18.0 MB over TCP, claimed: shm within a node"),
     (SHARED_CLAIM, (), INTEL_TCP, RING, CONTRADICTED, "the ranks moved 0 B over TCP of at least 2.1 MB"),
     (SHARED_CLAIM, BETWEEN, INTEL_ALL, RING, CONTRADICTED, "it used ibv, tcp, claimed: tcp, and shm within"),
+    (SHARED_CLAIM, BETWEEN, "", ALL, VERIFIED, ""),  # who sends how much is not known
+    (SHARED_CLAIM, (), INTEL_TCP, ALL, UNVERIFIED, "interface eth0: no evidence"),
     # ranks 0 and 1 are on one node: nothing shows what its messages would use between nodes
     (SHARED_CLAIM, (), INTEL_TCP, SMALL, UNVERIFIED, "interface eth0: no evidence"),
     (FULL_CLAIM, (), INTEL_TCP, SMALL, CONTRADICTED, "the ranks moved 0 B over TCP of at least"),
@@ -285,10 +288,10 @@ def test_infiniband_with_shared_memory_within_nodes() -> None:
     claim = SHARED_CLAIM.replace("transport=tcp", "transport=ibv").replace("mpi=intelmpi", "mpi=openmpi4")
     assert judged(four(claim=claim), both, RING)[0] == VERIFIED
     assert judged(four(*BETWEEN, claim=claim), both, RING)[0] == CONTRADICTED
-    only_shared = both.partition("\n")[0]
+    only_shared = both.partition("\n")[0]  # it reports endpoints that were used
     verdict, reasons = judged(four(claim=claim), only_shared, RING)
-    assert verdict == CONTRADICTED
-    assert "it used shm, claimed: ibv" in reasons
+    assert verdict == UNVERIFIED
+    assert "shm alone, nothing between nodes" in reasons
 
 
 CHOICES = [
@@ -297,13 +300,14 @@ CHOICES = [
     (shm(SILENT_RANKS), "", "shm (by the ranks' silent sockets)"),
     (shm(connected("lo", SENT[1024])), INTEL_SHM, "shm (by its report), tcp over lo (by the ranks' sockets)"),
     (between_nodes(connected("eth0", SENT[1024])), "", "tcp over eth0 (by the ranks' sockets)"),
+    (
+        between_nodes(connected("eth0", SENT[1024])),
+        INTEL_TCP,
+        "tcp over eth0 (by its report and the ranks' sockets)",
+    ),
     (between_nodes(SILENT_RANKS, ports(mlx5_0=ENOUGH)), "", "ibv over mlx5_0 (by the counters of its ports)"),
     (shm(SILENT_RANKS, ports(mlx5_0=(0, 0))), INTEL_SHM, "shm (by its report)"),
-    (
-        between_nodes(SILENT_RANKS),
-        "",
-        UNKNOWN,
-    ),
+    (between_nodes(SILENT_RANKS), "", ""),  # nothing shows it
 ]
 
 

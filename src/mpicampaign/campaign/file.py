@@ -142,9 +142,8 @@ def _misspelt(own: Document, built_in: Document) -> list[Key]:
 
 def _leave_to_own(own: Document, built_in: Document) -> None:
     """A placement of the user's file has `within_node` only from there: older files keep their runs."""
-    for name in lookup(own.data, ("placements",)) or ():
-        if (key := ("placements", name, "within_node")) in built_in.marks:
-            built_in.remove(key)
+    for key in [key for key in built_in.marks if key[2:] == ("within_node",) and key[:2] in own.marks]:
+        built_in.remove(key)
 
 
 def _is_import_map(data: Any) -> bool:

@@ -123,7 +123,7 @@ def _of_program(command: str, *arguments: str) -> tuple[str, str, dict[str, Any]
         return plain_name(path.name), suite, _with_arguments(entry, arguments) | _problem_size(SUITES[suite])
     # It starts in a folder of its own, to which the files among its arguments are copied.
     files = [each for each in arguments if not Path(each).is_absolute() and Path(each).is_file()]
-    entry |= {"inputs": files} if files else {}
+    entry |= {"inputs": list(dict.fromkeys(files))} if files else {}
     entry = _with_arguments(entry, [Path(each).name if each in files else each for each in arguments])
     return plain_name(path.name), OWN, entry | {"metrics": TIME}
 

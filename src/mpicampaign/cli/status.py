@@ -64,15 +64,12 @@ def _choices(prepared: Prepared) -> list[str]:
     """What the MPI libraries chose where a placement leaves the transport to them."""
     from mpicampaign.collect.runs import RunFolder, read_run
     from mpicampaign.grouping import grouped
-    from mpicampaign.records import CHOSEN_TRANSPORT, OK
+    from mpicampaign.records import CHOSEN_TRANSPORT
 
     free = [run for run in prepared.selected if run.job.placement.transport == "any" and run.output.exists()]
     read = (read_run(run.case, run.benchmark.suite, RunFolder(run.folder, run.repeat)) for run in free)
-    said = [
-        f"{each.case}: {CHOSEN_TRANSPORT} {each.metadata[CHOSEN_TRANSPORT]}"
-        for each in read
-        if each.status == OK
-    ]
+    chosen = ((record.case, record.metadata.get(CHOSEN_TRANSPORT)) for record in read)
+    said = [f"{case}: {CHOSEN_TRANSPORT} {what}" for case, what in chosen if what]
     counted = {text: len(same) for text, same in grouped(said, str).items()}
     return [f"{text} ({count} run{'s' * (count > 1)})" for text, count in counted.items()]
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 _LONGEST = 40  # characters of a name
 OWN = "own"
 TIME = {"time to solution": {"unit": "s", "better": "lower"}}
-# Placements of a whole node, for programs that are not about messages between two ranks.
-_WHOLE_NODE, _OF_WHOLE_NODES = "SHM-full", (OWN, "hpl", "hpcc")
+_OF_WHOLE_NODES = (OWN, "hpl", "hpcc")  # suites that are not about messages between two ranks
+_OTHERS = "Others: SHM-1, SHM-2, SHM, SHM-full, TCP-loopback, default-node. Lists: benchmarks: [A, B]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,24 +52,29 @@ def plain_name(text: str) -> str:
 
 def bench_text(bench: Bench, site: Site, name: str) -> str:
     """The campaign file ``NAME.yaml``, with comments on what to change next."""
-    own, [group] = bench.suite == OWN, site.groups
-    group = replace(group, name="local")
-    default = [_WHOLE_NODE] if bench.suite in _OF_WHOLE_NODES else placements_of(site, group)
+    [group] = (replace(each, name="local") for each in site.groups)
+    whole_node = bench.suite in _OF_WHOLE_NODES
     text = comment(f"Written by: {shlex.join(bench.call)}")
     text += comment(f"Edit it, then: mpicampaign run {name}.yaml. docs/campaign.md has all keys.")
     title = {"campaign": name, "title": f"{bench.name} on {site.host}", "repeats": bench.repeats}
-    text += dumped(title | {"time_limit": "10 min" if own or bench.suite in _OF_WHOLE_NODES else "2 min"})
+    text += dumped(title | {"time_limit": "10 min" if whole_node else "2 min"})
     text += comment("busy_machine: rank    # counts runs that other programs disturbed, too")
+    default = ["SHM-full"] if whole_node else placements_of(site, group)
+    case = {"host_groups": group.name, "placements": [*bench.placements] or default, "benchmarks": bench.name}
+    matrix = dumped({"matrix": [FlowMapping(case)]}) + comment(_OTHERS)
+    groups = host_groups_text(replace(site, groups=(group,)))
+    return "\n".join([text, system_text(site), groups, _benchmark(bench), matrix])
+
+
+def _benchmark(bench: Bench) -> str:
+    """Its definition, with a comment on the keys that deserve one."""
     entry = {
         key: FlowMapping(value) if isinstance(value, dict) else value for key, value in bench.entry.items()
     }
-    benchmark = dumped({"benchmarks": {bench.name: entry}})
-    if own:
-        benchmark += comment("Its output may hold metrics, too: docs/own-programs.md.", 4)
-    case = {"host_groups": "local", "placements": [*bench.placements] or default, "benchmarks": bench.name}
-    matrix = dumped({"matrix": [FlowMapping(case)]})
-    matrix += comment(
-        "Others: SHM-1, SHM-2, SHM, SHM-full, TCP-loopback, default-node. Lists: benchmarks: [A, B]"
-    )
-    groups = host_groups_text(replace(site, groups=(group,)))
-    return "\n".join([text, system_text(site), groups, benchmark, matrix])
+    text = dumped({"benchmarks": {bench.name: entry}})
+    if bench.suite == OWN:
+        text += comment("It starts in a folder of its own: name the files that it reads under inputs.", 4)
+        text += comment("Its output may hold metrics, too: docs/own-programs.md.", 4)
+    if "parameters" in entry:
+        text += comment("Without N it takes 80 % of the memory, and a long time: docs/applications.md.", 4)
+    return text

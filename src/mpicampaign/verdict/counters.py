@@ -7,7 +7,7 @@ account, and about evidence without the ranks' own account of their sockets.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.suites import sends
@@ -196,11 +196,6 @@ class Payload:
     close: bool
     most: float
     both: bool
-
-    @property
-    def between_hosts(self) -> Payload:
-        """What surely left a host."""
-        return replace(self, moved=max(self.least.values(), default=0.0))
 
 
 def payload(evidence: Evidence, series: Iterable[Series], header: int = 0) -> Payload:

@@ -51,11 +51,9 @@ def transport_findings(evidence: Evidence, output: str, series: Iterable[Series]
         return _without_accounts(evidence, report, counters) + missing_counters(seen)
     due = payload(evidence, tables, HEADER_BYTES)
     if evidence.claim["transport"] == "tcp":
-        kind = [report]
-        if evidence.claim.get("within_node") == SHM:
-            kind += _tcp_within(exchanged, due)
-            exchanged, due = exchanged.between_hosts, due.between_hosts
-        kind.append(_tcp(evidence, exchanged, due))
+        within = _tcp_within(exchanged, due) if _shm_within(evidence) else []
+        exchanged = exchanged.between_hosts if _shm_within(evidence) else exchanged
+        kind = [report, *within, _tcp(evidence, exchanged, due)]
         return _parts(evidence, kind, [_interface(evidence, exchanged)])
     kind = [report, _not_tcp(evidence, exchanged, due, seen)]
     if evidence.claim["transport"] == "shm":
@@ -97,9 +95,17 @@ def _report(evidence: Evidence, output: str) -> Finding:
     if reported is None:
         return Finding("MPI library's report", LACKS, f"{mpi} reported no transport")
     names = ", ".join(sorted(reported))
-    within = {SHM} if evidence.claim.get("within_node") == SHM else set()
-    bad = f"it used {names}, claimed: {claimed}" + (f", and {SHM} within a node" if within else "")
-    return finding("MPI library's report", reported - within == {claimed}, names, bad)
+    bad = f"it used {names}, claimed: {claimed}"
+    if _shm_within(evidence):
+        if reported == {SHM}:  # which reaches no other node
+            return Finding("MPI library's report", LACKS, f"{SHM} alone, nothing between nodes")
+        reported, bad = reported - {SHM}, f"{bad}, and {SHM} within a node"
+    return finding("MPI library's report", reported == {claimed}, names, bad)
+
+
+def _shm_within(evidence: Evidence) -> bool:
+    """Whether the claim is shared memory within a node, and the transport between nodes."""
+    return evidence.claim.get("within_node") == SHM
 
 
 def _tcp_within(exchanged: Exchanged, due: Payload) -> list[Finding]:
@@ -114,7 +120,8 @@ def _tcp_within(exchanged: Exchanged, due: Payload) -> list[Finding]:
 def _tcp(evidence: Evidence, exchanged: Exchanged, due: Payload) -> Finding:
     """TCP must have carried the messages; between hosts, traffic within a host does not count."""
     total, moved = exchanged.total, due.moved
-    shares = [("the ranks", total, NEARLY_NONE * moved, moved)]
+    surely = max(due.least.values(), default=0.0) if _shm_within(evidence) else moved
+    shares = [("the ranks", total, NEARLY_NONE * surely, surely)]
     within = "" if evidence.claim.get("interface") == LOOPBACK else LOOPBACK
     for host, least in due.least.items():
         ranks = {rank for rank in evidence.ranks if evidence.host_of(rank) == host}
