@@ -24,6 +24,7 @@ from mpicampaign.execution.execute import wait_for_measurement
 from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.render import script_text
 from mpicampaign.jobs.run import Run
+from mpicampaign.this_machine import measuring_lock, who_measures
 from mpicampaign.verdict.evidence import Evidence
 
 END = 'echo "#@end rows=1 status=ok"\n'
@@ -123,8 +124,8 @@ def test_ranks_that_ignore_the_time_limit_are_ended_and_free_the_machine(tmp_pat
     script = found.runs[0]
     assert execute(script) == 124
     assert left_of(script.folder) == []
-    with found.measuring_lock.open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    holder = locked(measuring_lock())
+    os.close(holder)
     seen = evidence(script, "attempts/*")
     assert seen.job["reason"] == "stopped at the time limit of 1 s"
     assert "did not end with its launcher" in seen.job["killed"]
@@ -182,26 +183,39 @@ def test_no_signal_of_a_scheduler_makes_a_result(name: str, tmp_path: Path) -> N
     assert evidence(script, "attempts/*").job["reason"].startswith("interrupted by signal")
 
 
-def test_a_waiting_run_reports_what_it_waits_for(tmp_path: Path) -> None:
+def locked(folder: Path) -> int:
+    """An open folder, locked for this process; an error where another one holds it."""
+    holder = os.open(folder, os.O_RDONLY)
+    fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return holder
+
+
+def test_a_run_waits_for_another_users_in_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock is not below the results. Links of all who took it stay; the newest one counts."""
+    lock = tmp_path / "of this machine"
+    monkeypatch.setenv("MPICAMPAIGN_LOCK", str(lock))
     found = prepared(tmp_path, END)
     script = found.runs[0]
-    holder = found.measuring_lock.open("w")
-    holder.write("process 4711, /somewhere\n")
-    holder.flush()
-    fcntl.flock(holder, fcntl.LOCK_EX)
+    lock.mkdir()
+    (lock / "4").symlink_to("process 4, ended long ago")
+    (lock / "5").symlink_to("process 4711, /somewhere")
+    os.utime(lock / "4", (1, 1), follow_symlinks=False)
+    holder = locked(lock)
     process = subprocess.Popen(["bash", str(script.path)], stdout=subprocess.PIPE, text=True)
     assert process.stdout
     assert "another measurement on this machine to end: process 4711" in process.stdout.readline()
     said: list[str] = []
-    wait_for_measurement(found.measuring_lock, said.append, stop=lambda: bool(said))
+    wait_for_measurement(said.append, stop=lambda: bool(said))
     assert said == ["waiting for another measurement on this machine to end: process 4711, /somewhere"]
     time.sleep(0.3)
     assert not (script.folder / "attempts").exists()
-    holder.close()
+    os.close(holder)
     assert process.wait(240) == 0
-    wait_for_measurement(found.measuring_lock, said.append)
+    wait_for_measurement(said.append)
     assert len(said) == 1
-    assert f"{process.pid}, {script.folder}" in found.measuring_lock.read_text()
+    assert who_measures(lock) == f"process {process.pid}, {script.folder}"
 
 
 def test_script_read_from_standard_input_cannot_check_itself(tmp_path: Path) -> None:

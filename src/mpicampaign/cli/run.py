@@ -72,7 +72,7 @@ def run(options: argparse.Namespace) -> int:
     pending, further_options = prepared.pending, options.passed_on
     if pending and prepared.runs_here and "-n" not in further_options:
         # Starting Snakemake would disturb a run that a killed call left behind, or another campaign's.
-        wait_for_measurement(prepared.measuring_lock, say)
+        wait_for_measurement(say)
     plan, title = selected_plan(prepared.plan, prepared.selection), prepared.campaign.title
     say(*selection_lines(prepared))
     if not pending and not further_options:

@@ -29,6 +29,7 @@ from mpicampaign.mpis import places, prefix_variables, steering, version_option
 from mpicampaign.places import shipped
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.suites import SUITES
+from mpicampaign.this_machine import measuring_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -206,7 +207,7 @@ def _context(run: Run, inline: bool) -> dict[str, Any]:
         "run": run,
         "how_to_run": scheduler.how_to_run,
         "run_folder": run.folder,
-        "lock": run.measuring_lock if scheduler.local else "",
+        "lock": measuring_lock() if scheduler.local else "",
         "inline": inline,
         "library": ShellText(library_text()) if inline else run.campaign_folder / "lib" / library_name(),
         "library_sha256": _sha256(library_text()),

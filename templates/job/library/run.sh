@@ -39,14 +39,18 @@ leave_allocation() { # LAUNCHER
     case ${1##*/} in srun*) ;; *) forget SLURM ;; esac
 }
 
-# Two measurements on one machine would disturb each other: wait for the other one.
+# Two measurements on one machine would disturb each other, whoever makes them: wait for the other one. The lock is a
+# folder, which each user can open; a link in it says who measures, and is never written through.
 if [ -n "$lock" ]; then
-    exec 9>>"$lock" || exit 73
+    mkdir -m 1777 "$lock" 2>/dev/null
+    exec 9<"$lock/." || exit 73
     if ! flock -n 9; then
-        echo "waiting for another measurement on this machine to end: $(cat "$lock")"
+        # shellcheck disable=SC2012 # names are numbers of users
+        holder=$(readlink "$lock/$(ls -t "$lock" | head -n 1)" | tr '[:cntrl:]' ' ')
+        echo "waiting for another measurement on this machine to end: $holder"
         flock 9
     fi
-    printf 'process %s, %s\n' "$$" "$run" >"$lock"
+    ln -sfn "process $$, $run" "$lock/$UID" 2>/dev/null
 fi
 if [ -e "$run/result/output.txt" ]; then
     echo "already done: $run/result"
