@@ -111,6 +111,7 @@ def run_snakemake(profile: str, arguments: list[str], *, verbose: bool = False) 
     ours += ["--verbose"] * verbose + ["--nocolor"] * bool(os.environ.get("NO_COLOR"))
     # -P: the user's files do not hide Python modules
     command = [sys.executable, "-P", "-m", "mpicampaign.execution.quiet_snakemake", *ours, *arguments]
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # also its own, until it can handle them
     process = subprocess.Popen(command, cwd=working_folder())
 
     def pass_on(number: int, _: object) -> None:
@@ -119,6 +120,7 @@ def run_snakemake(profile: str, arguments: list[str], *, verbose: bool = False) 
 
     handled = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, pass_on) for number in handled}
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     status = process.wait()
     for number, handler in before.items():
         signal.signal(number, handler)

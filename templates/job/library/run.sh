@@ -178,20 +178,6 @@ record "job host=$HOSTNAME"
 record "job id=$job"
 record "job run=${run#"${run%/*/*/*/*}"/}"
 
-# A command that sets up software, such as `module load`; the run fails if it fails.
-need() { # COMMAND...
-    [ "$1" != module ] || command -v module >/dev/null || find_module
-    "$@" || fail 69 "$* failed"
-}
-# Without the login environment, `module` must be initialised first.
-find_module() {
-    local file
-    for file in /etc/profile.d/{modules,lmod,z00_lmod}.sh /usr/share/{lmod/lmod,modules,Modules}/init/bash; do
-        # shellcheck source=/dev/null
-        [ -r "$file" ] && . "$file" && command -v module >/dev/null && return
-    done
-}
-
 # An input file: the program starts in the folder that holds its inputs, which no other run sees.
 stage() { # NAME SHA256 [FILE]: without FILE, base64 comes in
     local staged=$attempt/work/$1
