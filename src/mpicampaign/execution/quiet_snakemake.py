@@ -53,6 +53,7 @@ def main(arguments: Sequence[str]) -> int:
     _, profile, *others = arguments
     try:
         parser = get_argument_parser(profiles=[profile])
+        parser.prog, parser.usage = "snakemake", "mpicampaign run FILE [options] [-- SNAKEMAKE_OPTIONS]"
         if not args_to_api(parser.parse_args(others), parser) or THIS_CALL.failed:
             return 1
         return LEFT_OUT if THIS_CALL.left_out else 0
