@@ -46,7 +46,7 @@ if [ -n "$lock" ]; then
     exec 9<"$lock/." || exit 73
     if ! flock -n 9; then
         # shellcheck disable=SC2012 # names are numbers of users
-        holder=$(readlink "$lock/$(ls -t "$lock" | head -n 1)" | tr '[:cntrl:]' ' ')
+        holder=$(readlink "$lock/$(ls -t "$lock" | head -n 1)" | tr -d '[:cntrl:]')
         echo "waiting for another measurement on this machine to end: $holder"
         flock 9
     fi
