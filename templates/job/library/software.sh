@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 
 # A command that sets up software, such as `module load`, in a job or before a build; `fail` STATUS REASON ends either.
 need() { # COMMAND...
