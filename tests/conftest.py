@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import compileall
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -32,6 +34,9 @@ settings.load_profile("default" if os.environ.get("MPICAMPAIGN_NEW_EXAMPLES") el
 
 # Tests of whole campaigns count runs and name rows: they must not depend on where a hypervisor puts the CPUs.
 os.environ["MPICAMPAIGN_STATES"] = "off"
+# Nor must they wait for what is measured on this machine, or hold it up.
+os.environ["MPICAMPAIGN_LOCK"] = tempfile.mkdtemp(prefix="mpicampaign-tests-")
+atexit.register(shutil.rmtree, os.environ["MPICAMPAIGN_LOCK"], ignore_errors=True)
 
 PROJECT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "workflow", "templates", "kernels", "src", "profiles", "cluster", "reference")

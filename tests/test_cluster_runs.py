@@ -227,6 +227,29 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
     assert "1 failed" in site.call("status").stdout
 
 
+# As Lmod: a module that the login node has, and the others lack.
+LMOD = """\
+module() {
+    [ -n "${SLURM_JOB_ID-}" ] || return 0
+    printf 'Lmod has detected the following error: The following module(s) are unknown: "%s"\\n' "$2" >&2
+    return 1
+}
+"""
+
+
+@pytest.mark.full
+def test_a_module_that_nodes_lack_is_one_sentence_in_call_and_status(site: Site) -> None:
+    modules = site.folder / "modules.sh"
+    modules.write_text(LMOD)
+    site.write(system=f", launcher: srun, source: {modules}, modules: [foo/1.2]")
+    done, status = site.run(), site.call("status")
+    said = "not run: module load foo/1.2 failed on n[0-9]: unknown module; "
+    assert (done.returncode, status.returncode) == (1, 1)
+    assert re.search(f"FAILED: {said}", done.stderr)
+    assert re.search(f"failed job [0-9]+: {said}", status.stdout)
+    assert not re.search("Traceback|Exception|Error|backup", done.stdout + done.stderr)
+
+
 @pytest.mark.full
 def test_a_refusal_shows_the_schedulers_message(site: Site) -> None:
     site.write(repeats=2, group=", constraint: nonsense")

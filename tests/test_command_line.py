@@ -130,6 +130,7 @@ def test_status_is_watched_until_no_run_is_active(
         ("report --map mine.yml", "mine.yml: no such file\n    did you mean 'mine.yaml'?"),
         ("status results/former", "not a campaign file\n    its results are of former.yaml: give that file"),
         ("run mine.yaml --profile clustr", "no such profile (found clustr)\n    did you mean 'cluster'?"),
+        ("run mine.yaml --profile mine", "(found mine)\n    shipped: cluster, profiles/local, profiles/cron"),
         ("--versoin", "no option --versoin\n    did you mean '--version'?"),
         ("--placement TCP plan", "no option --placement\n    options follow the subcommand"),
         ("merge", "merge: the following arguments are required: BUNDLE"),

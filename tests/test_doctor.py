@@ -6,6 +6,7 @@ The stand-ins are shell scripts. A real Slurm is in test_doctor_minicluster.py; 
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,7 @@ from default_signals import popen_with_default_signals
 from test_doctor_outputs import BHOSTS, BQUEUES, LSHOSTS, TWO_KINDS
 
 from mpicampaign.commands import call
+from mpicampaign.doctor import examine
 
 TOOLS = ("bash", "sh", "cat", "uname", "timeout", "mv", "rm", "sleep", "env", "touch", "id")
 Done = subprocess.CompletedProcess[str]
@@ -142,6 +144,25 @@ def test_a_module_command_that_fails_is_not_taken_for_one_without_modules(desk: 
     (desk.folder / ".bash_profile").write_text("module() { echo broken >&2; return 1; }\n")
     (line,) = [line for line in desk.call("doctor").stdout.splitlines() if line.startswith("modules")]
     assert line.startswith("modules: not examined: bash failed with exit status 1: ") and "broken" in line
+
+
+@pytest.mark.parametrize(
+    ("load", "note"),
+    [
+        ("echo unknown >&2; return 1", r"module load openmpi/5\.0\.3 failed on \S+: unknown; choose another"),
+        ("CC=none; return 0", r"no C compiler is on \S+, so that no kernel can be built: load the module"),
+        ("CC=bash; return 0", ""),
+    ],
+)
+def test_a_module_that_does_not_load_and_no_compiler_are_noted(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, load: str, note: str
+) -> None:
+    monkeypatch.setattr(examine, "_has_wheel", lambda: False)
+    listed = 'printf "openmpi/5.0.3\\n" >&2'
+    profile = f"module() {{ case $1 in load) {load} ;; *) {listed} ;; esac; }}\n"
+    (desk.folder / ".bash_profile").write_text(profile)
+    said = desk.call("doctor").stdout
+    assert re.search(note, said) and bool(note) == ("no C compiler" in said or "failed on" in said), said
 
 
 # ---- Slurm that does not answer, or answers something else

@@ -18,6 +18,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
 from mpicampaign.imports import importing
 from mpicampaign.imports.account import Account, account_text
+from mpicampaign.imports.draft import draft_map, usable_name
 from mpicampaign.imports.files import MAX_BYTES
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import ImportMap, load_map
@@ -54,6 +55,24 @@ def take(tmp_path: Path, *folders: Path, text: str = MAP) -> Account:
 
 def reasons(account: Account) -> dict[str, str]:
     return {Path(entry.path).name: entry.reason for entry in account.of_role("refused")}
+
+
+def test_a_draft_names_what_may_differ_apart_and_claims_nothing(tmp_path: Path) -> None:
+    """Numbers of jobs, and repeats that count from 1, tell no case from another; other numbers may."""
+    folder = tmp_path / "my raw"
+    names = ("TCP/slurm-123456.out", "TCP/slurm-123457.out", "SHM/a.ppn8.out", "SHM/a.ppn16.out")
+    names += ("SHM/run_1.out", "SHM/run_2.out", "it's {odd}/x.out", "log/all.out")
+    for second, name in enumerate(names):
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(imb(second=second) + imb(second=40 + second) * (name == "log/all.out"))
+    text = draft_map([folder], usable_name(folder.name))
+    account = take(tmp_path, folder, text=text)
+    placements = [entry.label["placement"] for entry in account.of_role("output")]
+    assert placements == ["SHM-a.ppn16", "SHM-a.ppn8", "SHM-run", "SHM-run", "TCP", "TCP", "it-s-odd"]
+    assert chosen(tmp_path, text).placements == {} and "my-raw" in text
+    assert "my raw/log/all.out has several outputs of a benchmark" in text
+    assert len(account.of_role("refused")) == 2
 
 
 def test_the_same_import_again_does_nothing(tmp_path: Path) -> None:

@@ -113,6 +113,32 @@ def test_a_signal_ends_the_build_of_a_campaign(
     assert list(project.folder.glob("build/*/building-*")) == []
 
 
+# Ctrl-C while a module is looked for, as the call itself or in Snakemake's process.
+IMPORTING = """
+import os, signal, sys
+class Interrupted:
+    def find_spec(self, name, *_):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupted())
+{call}
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "call"),
+    [
+        ("mpicampaign.cli.call", "from mpicampaign.cli import main; main()"),
+        ("snakemake.cli", "from mpicampaign.execution.quiet_snakemake import main; main(['', 'x'])"),
+    ],
+)
+def test_an_import_that_is_interrupted_ends_without_a_traceback(module: str, call: str) -> None:
+    command = [sys.executable, "-c", IMPORTING.format(call=call), module]
+    process = popen_with_default_signals(command, stderr=subprocess.PIPE)
+    assert process.communicate(timeout=60)[1] == b""
+    assert process.returncode == -signal.SIGINT
+
+
 TWICE = """
 import os, signal, time
 from mpicampaign.interrupts import end_in_order

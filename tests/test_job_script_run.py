@@ -18,12 +18,14 @@ from builders import BENCHMARK, PLACEMENTS, campaign, plan
 from default_signals import popen_with_default_signals
 
 from mpicampaign import mpis
-from mpicampaign.campaign.model import Placement
+from mpicampaign.campaign.model import Placement, System
 from mpicampaign.collect.runs import could_not_write, evidence_in, exit_status
 from mpicampaign.execution.execute import wait_for_measurement
 from mpicampaign.jobs.prepare import Prepared, write_scripts
-from mpicampaign.jobs.render import script_text
+from mpicampaign.jobs.render import build_script_text, script_text
 from mpicampaign.jobs.run import Run
+from mpicampaign.jobs.software import build_problem
+from mpicampaign.this_machine import measuring_lock, who_measures
 from mpicampaign.verdict.evidence import Evidence
 
 END = 'echo "#@end rows=1 status=ok"\n'
@@ -123,8 +125,8 @@ def test_ranks_that_ignore_the_time_limit_are_ended_and_free_the_machine(tmp_pat
     script = found.runs[0]
     assert execute(script) == 124
     assert left_of(script.folder) == []
-    with found.measuring_lock.open() as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    holder = locked(measuring_lock())
+    os.close(holder)
     seen = evidence(script, "attempts/*")
     assert seen.job["reason"] == "stopped at the time limit of 1 s"
     assert "did not end with its launcher" in seen.job["killed"]
@@ -182,26 +184,39 @@ def test_no_signal_of_a_scheduler_makes_a_result(name: str, tmp_path: Path) -> N
     assert evidence(script, "attempts/*").job["reason"].startswith("interrupted by signal")
 
 
-def test_a_waiting_run_reports_what_it_waits_for(tmp_path: Path) -> None:
+def locked(folder: Path) -> int:
+    """An open folder, locked for this process; an error where another one holds it."""
+    holder = os.open(folder, os.O_RDONLY)
+    fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return holder
+
+
+def test_a_run_waits_for_another_users_in_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lock is not below the results. Links of all who took it stay; the newest one counts."""
+    lock = tmp_path / "of this machine"
+    monkeypatch.setenv("MPICAMPAIGN_LOCK", str(lock))
     found = prepared(tmp_path, END)
     script = found.runs[0]
-    holder = found.measuring_lock.open("w")
-    holder.write("process 4711, /somewhere\n")
-    holder.flush()
-    fcntl.flock(holder, fcntl.LOCK_EX)
+    lock.mkdir()
+    (lock / "4").symlink_to("process 4, ended long ago")
+    (lock / "5").symlink_to("process 4711, /somewhere")
+    os.utime(lock / "4", (1, 1), follow_symlinks=False)
+    holder = locked(lock)
     process = subprocess.Popen(["bash", str(script.path)], stdout=subprocess.PIPE, text=True)
     assert process.stdout
     assert "another measurement on this machine to end: process 4711" in process.stdout.readline()
     said: list[str] = []
-    wait_for_measurement(found.measuring_lock, said.append, stop=lambda: bool(said))
+    wait_for_measurement(said.append, stop=lambda: bool(said))
     assert said == ["waiting for another measurement on this machine to end: process 4711, /somewhere"]
     time.sleep(0.3)
     assert not (script.folder / "attempts").exists()
-    holder.close()
+    os.close(holder)
     assert process.wait(240) == 0
-    wait_for_measurement(found.measuring_lock, said.append)
+    wait_for_measurement(said.append)
     assert len(said) == 1
-    assert f"{process.pid}, {script.folder}" in found.measuring_lock.read_text()
+    assert who_measures(lock) == f"process {process.pid}, {script.folder}"
 
 
 def test_script_read_from_standard_input_cannot_check_itself(tmp_path: Path) -> None:
@@ -372,10 +387,47 @@ def test_a_launcher_that_ignores_the_time_limit_is_killed(tmp_path: Path) -> Non
     assert evidence(script, "attempts/*").job["reason"] == "stopped at the time limit of 1 s"
 
 
-def test_a_module_that_does_not_load_fails_the_run(tmp_path: Path) -> None:
-    script = prepared(tmp_path, END, modules=("no/such",)).runs[0]
+# What a site's file says that defines `module`, and what a person is told.
+MODULES = {
+    "unset -f module; find_module() { return 1; }": "there is no module command; name ",
+    "module() { echo \"ERROR: Unable to locate a modulefile for '$2'\" >&2; return 1; }": "unknown module; ",
+    "module() { echo 'The following module(s) are unknown: \"no/such\"' >&2; return 1; }": "unknown module; ",
+    "module() { printf '%s: conflict\\n\\n' $2 >&2; return 1; }": "no/such: conflict",
+}
+
+
+@pytest.mark.parametrize("defined", MODULES)
+def test_a_module_that_does_not_load_is_one_sentence(defined: str, tmp_path: Path) -> None:
+    """In a job, and before a build, of which status says the same."""
+    (tmp_path / "modules.sh").write_text(f"{defined}\n")
+    found = prepared(tmp_path, END, modules=("no/such",), source=(str(tmp_path / "modules.sh"),))
+    script = found.runs[0]
     assert execute(script) == 69
-    assert evidence(script, "attempts/*").job["reason"] == "module load no/such failed"
+    said = f"not run: module load no/such failed on {os.uname().nodename}: {MODULES[defined]}"
+    assert evidence(script, "attempts/*").job["reason"].startswith(said)
+    assert said in build(found.campaign.systems["here"], tmp_path)
+
+
+def test_a_compiler_that_is_missing_is_one_sentence(tmp_path: Path) -> None:
+    wrapper = tmp_path / "bin/mpicc"
+    system = prepared(tmp_path, END, environment={"MPICC": str(wrapper)}).campaign.systems["here"]
+    host = os.uname().nodename
+    assert f"not built: there is no {wrapper} on {host}; let modules: of system " in build(system, tmp_path)
+    wrapper.write_text("#!/bin/sh\n[ $1 != -show ] || exec echo nocc -I/include\nexit 1\n")
+    wrapper.chmod(0o755)
+    assert f"not built: there is no nocc on {host}; " in build(system, tmp_path)
+
+
+def build(system: System, folder: Path) -> str:
+    """Why the kernels are not built, as it is kept for status."""
+    names, kernels = ["tree_gather"], folder / "kernels"
+    kernels.mkdir(exist_ok=True)
+    text = build_script_text(system, "", folder / "built", folder / "mark", kernels, names)
+    done = subprocess.run(["bash", "-s"], input=text, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    problem = build_problem(folder / "built").read_text()
+    assert done.stderr.endswith(problem)
+    return problem
 
 
 def test_bytes_are_counted_in_both_directions_before_and_after(tmp_path: Path) -> None:

@@ -260,6 +260,22 @@ def libraries(site: Site) -> dict[str, Path]:
     }
 
 
+def test_the_wheel_needs_mpi_wheel_since_its_launcher_finds_no_library_for_others(
+    site: Site, libraries: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own programs have no rpath: each run of `mpi: intelmpi` ended with exit status 127."""
+    program = site.linked("intel/bin/IMB-MPI1", libraries["intel"])
+    assert wrong_mpi(program, mpi="intelmpi") == ""
+    monkeypatch.setattr("sys.prefix", str(site.folder / "intel"))
+    monkeypatch.setattr("mpicampaign.jobs.local_mpi.wheel_library", lambda machine: "intelmpi")
+    assert wrong_mpi(program, mpi="intelmpi").endswith(
+        "only the Python environment has; system here uses intelmpi: write mpi: wheel, which is there"
+    )
+    assert wrong_mpi(program, mpi="intelmpi", prefix=str(site.folder / "intel")) == ""
+    site.path("nothing")
+    assert found("intelmpi").not_available.endswith(", or write mpi: wheel, which is there")
+
+
 def test_a_program_of_the_mpich_abi_runs_with_each_library_that_it_loads(
     site: Site, libraries: dict[str, Path]
 ) -> None:

@@ -173,7 +173,12 @@ class User:
         return subprocess.run(
             [*self._becoming(), *arguments],
             cwd=folder or self.folder,
-            env={"PATH": programs, "HOME": str(self.folder), "USER": f"user{self.number}"},
+            env={
+                "PATH": programs,
+                "HOME": str(self.folder),
+                "USER": f"user{self.number}",
+                "MPICAMPAIGN_LOCK": os.environ["MPICAMPAIGN_LOCK"],
+            },
             capture_output=True,
             text=True,
             timeout=300,
@@ -239,7 +244,9 @@ def test_a_user_of_a_read_only_installation_begins_in_an_empty_folder(
 
     assert "no errors found" in someone.campaign("check")
     assert "2 still to be done" in someone.campaign("plan")
-    rendered = [Path(line) for line in someone.campaign("render").splitlines()]
+    file = str(someone.folder / "campaign.yaml")  # its folder counts, not the current one
+    done = someone.call("mpicampaign", "render", file, folder=Path("/"))
+    rendered = [Path(line) for line in done.stdout.splitlines()]
     assert all(path.is_relative_to(someone.folder / "results/small/runs") for path in rendered)
     planned = prepare(someone.folder / "campaign.yaml", results=someone.folder / "results")
     assert rendered == [script.path for script in planned.runs]  # as in a clone

@@ -16,6 +16,7 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
+from builders import campaign, plan
 from conftest import ProjectCopy, succeeded
 from trivial_campaign import write_trivial
 
@@ -29,7 +30,7 @@ from mpicampaign.schedule import crontab
 from mpicampaign.schedule.notice import notify
 from mpicampaign.schedule.script import MAX_LOG, script_path, script_text
 from mpicampaign.schedule.tick import LOCK, Work, new_name, tick
-from mpicampaign.schedule.timers import scrontab_lines, systemd_units
+from mpicampaign.schedule.timers import limit_of_tick, scrontab_lines, systemd_units
 from mpicampaign.schedule.times import is_due, missed, times_of
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -202,6 +203,18 @@ def test_hostile_paths_are_quoted_for_each_kind() -> None:
 def test_scrontab_lines_ask_for_the_time_of_a_tick() -> None:
     lines = scrontab_lines(schedule(20 * MINUTE, limit=HOUR), "c", SCRIPT).splitlines()
     assert lines[2:] == ["#SCRON --time=65", f"*/20 * * * * /bin/sh {SCRIPT}"]
+
+
+def test_a_tick_of_scrontab_asks_for_its_longest_job_or_the_sum_of_what_runs_here() -> None:
+    """Three repeats of a minute for each case, and 5 min each for a job's set-up and the report."""
+    daily = schedule(24 * HOUR)
+    here, slurm = (plan(campaign(scheduler=scheduler)).runs for scheduler in ("none", "slurm"))
+    cases = len({run.case for run in here})
+    assert limit_of_tick(daily, slurm) == 11 * MINUTE
+    assert limit_of_tick(daily, here) == (3 * cases + 5) * MINUTE
+    assert limit_of_tick(schedule(HOUR, series="repeats"), here) == (cases + 5) * MINUTE
+    assert limit_of_tick(schedule(10 * MINUTE), here) == 10 * MINUTE
+    assert limit_of_tick(schedule(HOUR, limit=3 * MINUTE), slurm) == 3 * MINUTE
 
 
 # ---- the script

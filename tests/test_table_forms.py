@@ -118,6 +118,14 @@ def test_latex_escapes_each_special() -> None:
 # Data
 
 
+@pytest.mark.parametrize("layout", [LONG, MATRIX])
+def test_a_note_stands_once_below_the_tables_of_a_benchmark(comparison: Comparison, layout: str) -> None:
+    """In LaTeX below each, since they float."""
+    shown = {form: tables(comparison, form, View(layout=layout)).decode() for form in ("markdown", "latex")}
+    assert shown["markdown"].count("</sup> n/a: needs 2 sockets") == len(comparison.tables)
+    assert shown["latex"].count(": needs 2 sockets") > len(comparison.tables)
+
+
 def test_parquet_has_types_also_where_all_is_missing() -> None:
     absent = compare(synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device"))
     schema = parquet.read_schema(io.BytesIO(tables(absent, "parquet", campaign="the campaign")))

@@ -7,7 +7,7 @@ import signal
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from mpicampaign.interrupts import SIGNALS
+from mpicampaign.interrupts import SIGNALS, end_at_once
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -64,10 +64,7 @@ def on_two_cores(work: Callable[[Sequence[Item]], T], items: Sequence[Item], man
 
 
 def _work(work: Callable[[], T], there: Connection) -> None:
-    for number in SIGNALS:  # our handlers are for the process that the user called
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+    end_at_once()  # our handlers are for the process that the user called
     answer: T | _Failure
     try:
         answer = work()

@@ -1,16 +1,30 @@
 """Where the shipped files are, and the folder in which a user works.
 
 In a clone both are its top folder, wherever a command is called. A wheel has the shipped files in data/ of
-the package; results/ and build/ are then in the current folder. An installation is never written to.
+the package; results/ and build/ are then beside the campaign file. An installation is never written to.
 """
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent
 _DATA = _PACKAGE / "data"  # made by setup.py, only in a wheel
 _CLONE = None if _DATA.is_dir() else _PACKAGE.parents[1]
+_beside: list[Path] = []  # the folder of this call's campaign file or map, where it can be written
+
+
+def work_beside(file: Path) -> None:
+    """Have results/ and build/ beside this file, wherever a command is called.
+
+    They stay in the current folder for an example of the installation, for a file in a folder that this user
+    cannot write, and for one that a bundle brought into results/.
+    """
+    folder = file.resolve().parent
+    brought = any(each.name == "merged" and each.parents[1].name == "results" for each in folder.parents[:-2])
+    beside = os.access(folder, os.W_OK) and not folder.is_relative_to(_DATA) and not brought
+    _beside[:] = [folder] * beside
 
 
 def shipped(name: str) -> Path:
@@ -20,7 +34,7 @@ def shipped(name: str) -> Path:
 
 def working_folder() -> Path:
     """Where results/ and build/ are."""
-    return _CLONE or Path.cwd()
+    return _CLONE or (_beside[0] if _beside else Path.cwd())
 
 
 def wheel_folder(name: str) -> Path:

@@ -73,7 +73,7 @@ class LocalRuns:
 
     def _execute(self, run: Run) -> int:
         self._progress.started(run.label)
-        wait_for_measurement(run.measuring_lock, self._progress.say, self._stopping.is_set)
+        wait_for_measurement(self._progress.say, self._stopping.is_set)
         status = 0
         for _ in range(TRIES):  # a run that could not write its results has not failed
             self._wait_until_writable(run)

@@ -15,12 +15,14 @@ from mpicampaign.execution.set_aside import set_aside_faulty
 from mpicampaign.files import keep_others_out, system_error_text
 from mpicampaign.jobs.plan_text import pending_text
 from mpicampaign.jobs.prepare import check_runs, lock_campaign, write_scripts
+from mpicampaign.places import work_beside
 from mpicampaign.selection import selection_of
 from mpicampaign.text import visible_lines
 
 end_in_order()
 keep_others_out()
 campaign_file = Path(config.get("campaign", "campaign.yaml"))
+work_beside(campaign_file)
 verbose = workflow.output_settings.verbose
 if not verbose and not workflow.output_settings.dryrun:
     show_problems_only()

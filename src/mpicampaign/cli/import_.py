@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING
 from mpicampaign.cli.campaign_argument import check_there
 from mpicampaign.cli.common import counts, print_lines
 from mpicampaign.cli.exit_status import DONE, USER_ERROR
+from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
     import argparse
 
 EXAMPLES = (
+    ("mpicampaign import outputs/", "drafts a map, outputs-map.yaml, and goes on with it: check its names"),
     ("mpicampaign import outputs/ --map import.yaml", "then: mpicampaign report --map import.yaml"),
     ("mpicampaign import --map import.yaml", "labels the imported runs again, after a change of the map"),
     ("mpicampaign import outputs/ --map import.yaml --verbose", "a line for each file"),
@@ -24,11 +26,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The raw outputs and the map."""
     folders = "folder with raw outputs; without any, the imported runs are labelled again"
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help=folders)
-    parser.add_argument("--map", type=Path, required=True, help="YAML file with the labels of runs")
+    drafted = "YAML file with the labels of runs; without it, a draft is written and used"
+    parser.add_argument("--map", type=Path, metavar="MAP", help=drafted)
     parser.add_argument("--only-copy", action="store_true", help="do not make records and tables")
     recheck = "read all files again, even if none has changed since the last import"
     parser.add_argument("--recheck", action="store_true", help=recheck)
     parser.add_argument("--verbose", action="store_true", help="a line for each file, not for each folder")
+
+
+def _drafted(folders: list[Path]) -> Path:
+    """A new map for the outputs in the folders."""
+    from mpicampaign.files import write_whole
+    from mpicampaign.imports.draft import draft_map, usable_name
+
+    if not folders:
+        raise UserError(Problem("import: neither folder nor map", hint="mpicampaign import FOLDER..."))
+    name = usable_name(folders[0].resolve().name)
+    file = Path(f"{name}-map.yaml")
+    if file.exists():
+        hint = f"--map {file} uses it; remove it for a new draft"
+        raise UserError(Problem("this map is there already", str(file), hint=hint))
+    write_whole(file, draft_map(folders, name))
+    print_lines(f"no --map: {file} is a draft and is used; check its names, then give --map {file}")
+    return file
 
 
 def run(options: argparse.Namespace) -> int:
@@ -38,6 +58,8 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.imports.map_file import load_map
     from mpicampaign.places import results_folder
 
+    if not options.map:
+        options.map = _drafted(options.folders)
     check_there(options.map)
     chosen = load_map(options.map)
     folder, note = results_folder() / chosen.campaign, imported_file(chosen.name)

@@ -14,6 +14,7 @@ from mpicampaign.cli.campaign_argument import name_campaign
 from mpicampaign.cli.common import LIST
 from mpicampaign.cli.exit_status import FAILED, INTERRUPTED, TERMINATED, USER_ERROR
 from mpicampaign.errors import Problem, UserError, suggestion
+from mpicampaign.places import work_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -136,6 +137,8 @@ class _Subcommand(argparse.ArgumentParser):
         if passed_on:
             options.passed_on = passed_on
         name_campaign(options, hint)
+        if file := getattr(options, "map", None) or getattr(options, "campaign", None):
+            work_beside(file)
         return options, []
 
     def error(self, message: str) -> NoReturn:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign
@@ -22,7 +24,6 @@ from mpicampaign.errors import Problem, UserError, suggestion
 
 if TYPE_CHECKING:
     import argparse
-    from pathlib import Path
 
     from mpicampaign.jobs.prepare import Prepared
 
@@ -72,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     pending, further_options = prepared.pending, options.passed_on
     if pending and prepared.runs_here and "-n" not in further_options:
         # Starting Snakemake would disturb a run that a killed call left behind, or another campaign's.
-        wait_for_measurement(prepared.measuring_lock, say)
+        wait_for_measurement(say)
     plan, title = selected_plan(prepared.plan, prepared.selection), prepared.campaign.title
     say(*selection_lines(prepared))
     if not pending and not further_options:
@@ -112,10 +113,12 @@ def answer(folder: Path, title: str) -> list[str]:
 
 
 def _check_profile(name: str) -> None:
-    """Refuse a misspelt profile; Snakemake has further places for those of a user."""
+    """Refuse a profile that is in none of its places; the last ones are Snakemake's."""
     from mpicampaign.places import shipped, working_folder
 
-    if shipped(name).exists() or (working_folder() / name).exists():
-        return
-    if hint := suggestion(name, PROFILES):
+    of_user = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
+    of_site = os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
+    folders = [Path(folder) / "snakemake" / name for folder in (of_user, *of_site.split(":"))]
+    if not any(folder.exists() for folder in (shipped(name), working_folder() / name, *folders)):
+        hint = suggestion(name, PROFILES) or f"shipped: {', '.join(PROFILES)}; or give the folder of yours"
         raise UserError(Problem("no such profile", key="--profile", value=name, hint=hint))

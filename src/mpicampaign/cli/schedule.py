@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from mpicampaign.cli.common import doubts, prepared_of, print_lines, say
 if TYPE_CHECKING:
     import argparse
 
+    from mpicampaign.campaign.model import Schedule
     from mpicampaign.jobs.prepare import Prepared
 
 EXAMPLES = (
@@ -54,21 +56,28 @@ def _write_script(prepared: Prepared, options: argparse.Namespace, script: Path)
     from mpicampaign.files import write_whole
     from mpicampaign.jobs.prepare import check_runs
     from mpicampaign.schedule.script import script_text
-    from mpicampaign.schedule.tick import schedule_of
 
     check_runs(prepared)
-    schedule = schedule_of(prepared)
+    schedule = _schedule(prepared, options)
     script.parent.mkdir(parents=True, exist_ok=True)
     text = script_text(schedule, options.campaign, prepared.folder, options.system, os.environ)
     write_whole(script, text)
 
 
+def _schedule(prepared: Prepared, options: argparse.Namespace) -> Schedule:
+    """The campaign's; with --scrontab always with a limit, since the tick holds a place in the queue."""
+    from mpicampaign.schedule.tick import schedule_of
+    from mpicampaign.schedule.timers import limit_of_tick
+
+    schedule = schedule_of(prepared)
+    return replace(schedule, limit=limit_of_tick(schedule, prepared.runs)) if options.scrontab else schedule
+
+
 def _lines(prepared: Prepared, options: argparse.Namespace, script: Path) -> str:
     """What is to be installed, as text."""
     from mpicampaign.schedule import crontab, timers
-    from mpicampaign.schedule.tick import schedule_of
 
-    schedule, name = schedule_of(prepared), prepared.campaign.name
+    schedule, name = _schedule(prepared, options), prepared.campaign.name
     if options.scrontab:
         return f"# add with: scrontab -e\n{timers.scrontab_lines(schedule, name, script)}"
     if options.systemd:

@@ -20,7 +20,15 @@ from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, batch_schedulers
 from mpicampaign.schedulers.scheduler import Node, NodeClass
 from mpicampaign.site.campaign_file import WHEEL, campaign_text, named, refusal
 from mpicampaign.site.facts import Library, NodeGroup, Site
-from mpicampaign.site.names import AVAILABLE, NO_MODULES, module_names, mpi_modules, program_library
+from mpicampaign.site.names import (
+    AVAILABLE,
+    NO_COMPILER,
+    NO_MODULES,
+    compiler_after,
+    module_names,
+    mpi_modules,
+    program_library,
+)
 from mpicampaign.site.node_types import joined, node_classes, parts
 from mpicampaign.site.probe import ENVIRONMENT
 from mpicampaign.site.text import site_lines
@@ -115,7 +123,7 @@ def _site(options: DoctorOptions, say: Callable[[str], None]) -> Site:
     groups = _probed(options, site, say)
     summary, modules = _modules()
     libraries = _libraries(modules, groups)
-    notes = (*site.notes, *_notes(site.scheduler, groups))
+    notes = (*site.notes, *_notes(site.scheduler, groups), *_lacking(libraries[0]))
     return Site(
         site.scheduler,
         tuple(groups),
@@ -246,6 +254,20 @@ def _libraries(modules: list[Library], groups: Sequence[NodeGroup]) -> tuple[Lib
     with_mpi = own or any(library.mpi for library in libraries)
     known = [] if with_mpi else [Library(WHEEL, about="none: make setup")]
     return (*own, *known, *libraries)
+
+
+def _lacking(proposed: Library) -> list[str]:
+    """What this machine lacks to build the kernels with the proposed library."""
+    host, answer = host_names()[0], call(compiler_after(proposed.module))
+    if answer.status == NO_COMPILER and shutil.which(os.environ.get("CC", "cc")):
+        return []  # on the PATH of this call, which a login shell does not have
+    if answer.status == NO_COMPILER:
+        how = "load the module that has one, or let modules: of the system name it"
+        return [f"no C compiler is on {host}, so that no kernel can be built: {how}"]
+    if answer.failure:
+        how = "choose another library in the campaign file"
+        return [f"module load {proposed.module} failed on {host}: {answer.last_line}; {how}"]
+    return []
 
 
 def _has_wheel() -> bool:

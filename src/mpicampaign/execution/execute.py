@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.interrupts import SIGNALS
 from mpicampaign.places import shipped, working_folder
+from mpicampaign.this_machine import measuring_lock, who_measures
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,27 +61,27 @@ def _wait_or_kill(process: subprocess.Popen[Any]) -> None:
             os.killpg(process.pid, signal.SIGKILL)
 
 
-def wait_for_measurement(
-    lock: Path, say: Callable[[str], None], stop: Callable[[], bool] = lambda: False
-) -> None:
+def wait_for_measurement(say: Callable[[str], None], stop: Callable[[], bool] = lambda: False) -> None:
     """Return when no job script holds the machine; before a wait, ``say`` gets one message."""
-    announced = False
+    lock, announced = measuring_lock(), False
     while _is_held(lock) and not stop():
         if not announced:
-            owner = lock.read_text(encoding="utf-8", errors="replace").strip() or "unknown"
-            say(f"waiting for another measurement on this machine to end: {owner}")
+            say(f"waiting for another measurement on this machine to end: {who_measures(lock)}")
             announced = True
         time.sleep(SECONDS_BETWEEN_LOOKS)
 
 
 def _is_held(lock: Path) -> bool:
     try:
-        with lock.open("rb") as file:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except FileNotFoundError:
-        return False
+        folder = os.open(lock, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return False  # as long as no job script has made it; one that cannot open it says so
+    try:
+        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
+    finally:
+        os.close(folder)
     return False
 
 
@@ -110,6 +111,7 @@ def run_snakemake(profile: str, arguments: list[str], *, verbose: bool = False) 
     ours += ["--verbose"] * verbose + ["--nocolor"] * bool(os.environ.get("NO_COLOR"))
     # -P: the user's files do not hide Python modules
     command = [sys.executable, "-P", "-m", "mpicampaign.execution.quiet_snakemake", *ours, *arguments]
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # also its own, until it can handle them
     process = subprocess.Popen(command, cwd=working_folder())
 
     def pass_on(number: int, _: object) -> None:
@@ -118,6 +120,7 @@ def run_snakemake(profile: str, arguments: list[str], *, verbose: bool = False) 
 
     handled = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, pass_on) for number in handled}
+    signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     status = process.wait()
     for number, handler in before.items():
         signal.signal(number, handler)

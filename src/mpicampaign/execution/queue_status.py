@@ -11,6 +11,7 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.execution.set_aside import fault_of
 from mpicampaign.grouping import grouped
 from mpicampaign.jobs.run import job_name
+from mpicampaign.jobs.software import why_not_built
 from mpicampaign.records import FAILED, MISSING, OK
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE
@@ -56,8 +57,8 @@ class RunStatus(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether it was not made yet, and nothing more is known."""
-        return self.state in (NOT_SUBMITTED, NOT_RUN) and not self.reason
+        """Whether it was not made yet."""
+        return self.state in (NOT_SUBMITTED, NOT_RUN)
 
 
 def counts(states: Iterable[RunStatus]) -> dict[str, int]:
@@ -101,9 +102,9 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
         lines.append(f"  {status.run.label}: {status.state}{number}{reason}")
     lines += _not_available_lines(status for status in states if status.state == NOT_AVAILABLE)
     waiting = (status for status in states if status.waits)
-    for of_case in grouped(waiting, lambda status: status.run.case).values():
-        case, state = of_case[0].run.case, of_case[0].state
+    for (case, reason), of_case in grouped(waiting, lambda each: (each.run.case, each.reason)).items():
         repeats = repeats_text(status.run.repeat for status in of_case)
+        state = ": ".join(filter(None, (of_case[0].state, reason)))
         lines.append(f"  {case.host_group} {case.placement} {case.benchmark} {repeats}: {state}")
     for job in older:
         former = "its run is no longer in the campaign file; 'mpicampaign cancel' cancels it, too"
@@ -206,12 +207,16 @@ def _state_of_result(run: Run, before: OutputsRead) -> RunStatus:
     return RunStatus(run, FINISHED, number, reason)
 
 
+def _why_not_built(run: Run) -> str:
+    return why_not_built(run.job.system, run.benchmark).removeprefix(f"{NOT_RUN}: ")
+
+
 def _state_as_read(run: Run, queued: QueuedJob | None) -> RunStatus:
     record = read_run(run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat), reading=run.reading)
     if record.status == OK:
         return RunStatus(run, FINISHED, record.job_id, "")
     if record.status == MISSING:
-        ended = f"its job {queued.id} has ended: {queued.description}" if queued else ""
+        ended = f"its job {queued.id} has ended: {queued.description}" if queued else _why_not_built(run)
         missing = NOT_RUN if run.job.system.local else NOT_SUBMITTED
         return RunStatus(run, missing, "", ended)
     return RunStatus(run, record.status.replace("_", " "), record.job_id, record.reason)

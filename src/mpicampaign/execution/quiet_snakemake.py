@@ -11,12 +11,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.busy import LEFT_OUT, THIS_CALL
+from mpicampaign.interrupts import end_at_once, end_in_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What Snakemake adds to failures that say why themselves; our commands do, or were interrupted.
-_OUR_COMMAND = re.compile(r"-m mpicampaign\.cli .*returned non-zero exit status (1|2|129|130|143)\.", re.S)
+# What Snakemake adds to failures of our commands, which say why themselves, and to a report not made: the one
+# before stays as it is.
+_OUR_COMMAND = re.compile(r"-m mpicampaign\.cli .*(non-zero exit status|died with)|^Cannot restore ", re.S)
 _SEE_ABOVE = (
     "Exiting because a job execution failed.",
     "WorkflowError:\nAt least one job did not complete successfully.",
@@ -42,12 +44,16 @@ def main(arguments: Sequence[str]) -> int:
 
     `LEFT_OUT` where nothing failed, but runs were left to a later call.
     """
+    end_at_once()  # these imports take a second; our caller has blocked the signals
     from snakemake.cli import args_to_api, get_argument_parser
     from snakemake.exceptions import print_exception
+
+    end_in_order()
 
     _, profile, *others = arguments
     try:
         parser = get_argument_parser(profiles=[profile])
+        parser.prog, parser.usage = "snakemake", "mpicampaign run FILE [options] [-- SNAKEMAKE_OPTIONS]"
         if not args_to_api(parser.parse_args(others), parser) or THIS_CALL.failed:
             return 1
         return LEFT_OUT if THIS_CALL.left_out else 0

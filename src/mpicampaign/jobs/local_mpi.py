@@ -8,13 +8,22 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.commands import call
 from mpicampaign.jobs.mpi_files import is_of, library_in, mapped, mpi_library_of
-from mpicampaign.mpis import MPIS, is_launcher_of, launcher_version, library_of_mpirun, links_as, titles_of
+from mpicampaign.mpis import (
+    MPIS,
+    is_launcher_of,
+    launcher_version,
+    library_of_mpirun,
+    links_as,
+    titles_of,
+    wheel_library,
+)
 from mpicampaign.places import how_to_get_wheel, wheel_folder
 
 if TYPE_CHECKING:
@@ -150,7 +159,8 @@ def _absence(wanted: _Wanted, library: MpiLibrary, others: Sequence[str]) -> str
     """Why there is no launcher of the library, what there is instead, and what to do."""
     where = f"in {wanted.prefix}/bin" if wanted.prefix else "on the PATH"
     instead = ", ".join(f"{path} is {_says(path)}" for path in list(dict.fromkeys(others))[:3])
-    hint = f"install it, or give system {wanted.system} its prefix or modules"
+    ways = (f"install it, or give system {wanted.system} its prefix or modules", _wheel_hint(library.name))
+    hint = ", or ".join(filter(None, ways))
     if library.wheel and wanted.prefix == str(wheel_folder(library.wheel)):
         hint = how_to_get_wheel(library.wheel)
     return f"no launcher of {library.name} is {where}" + (f" ({instead})" if instead else "") + f": {hint}"
@@ -241,11 +251,19 @@ def wrong_mpi(system: System, benchmark: Benchmark, program: Path) -> str:
     if not is_on_this_machine(system) or benchmark.provider.modules:
         return ""
     file = mapped(program, needed, _searched_first(system), _searched_last(system))
+    if file is None and (wheel := _wheel_hint(system.mpi.name)):
+        return f"{linked}, which only the Python environment has; {declared}: {wheel}"
     if file is None:
         return f"{linked}, which is not on this machine; {declared}: {_hint(benchmark)}"
     if _is_other(system, file):
         return f"{linked} and would load {file}; {declared}{_of_prefix(system)}: {_hint(benchmark)}"
     return ""
+
+
+def _wheel_hint(name: str) -> str:
+    """How to use the wheel, where this Python environment has that of the library."""
+    there = name == wheel_library(os.uname().machine) and Path(sys.prefix, "bin/mpirun").is_file()
+    return "write mpi: wheel, which is there" if there else ""
 
 
 def _hint(benchmark: Benchmark) -> str:
@@ -266,9 +284,9 @@ def _searched_first(system: System) -> Iterator[Path]:
 
 
 def _searched_last(system: System) -> Iterator[Path]:
-    """Launchers may add their own library's folder."""
+    """Launchers may add their own library's folder; that of the wheel does not."""
     command = Path(find_mpi(system).command)
-    if command.is_absolute():
+    if command.is_absolute() and command.parent.parent != Path(sys.prefix):
         for folder in ("lib", "lib64"):
             yield command.parent.parent / folder
 

@@ -23,7 +23,6 @@ from mpicampaign.jobs.local_mpi import find_mpi
 from mpicampaign.jobs.plan import cases_of, check_cap, choose_systems, make_plan, selected_plan
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.render import claim_text, library_name, library_text, script_text
-from mpicampaign.jobs.run import measuring_lock
 from mpicampaign.places import results_folder
 from mpicampaign.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
 from mpicampaign.selection import ALL_RUNS, RunSelection
@@ -113,10 +112,6 @@ class Prepared:
         It changes when the folder is moved, as jobs in the queue write to the old place.
         """
         return hashlib.sha256(os.fsencode(self.folder.resolve())).hexdigest()[:TOKEN_LENGTH]
-
-    @property
-    def measuring_lock(self) -> Path:
-        return measuring_lock(self.folder)
 
     @property
     def runs_here(self) -> bool:

@@ -26,11 +26,12 @@ from mpicampaign.jobs.launchers import (
     transport_settings,
 )
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
-from mpicampaign.jobs.software import source_build_folder, source_folder, wrappers
+from mpicampaign.jobs.software import build_problem, source_build_folder, source_folder, wrappers
 from mpicampaign.mpis import places, prefix_variables, steering, version_option
 from mpicampaign.places import shipped
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.suites import SUITES
+from mpicampaign.this_machine import measuring_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.run import Run
 
 TEMPLATES = shipped("templates/job")
-LIBRARY_PARTS = ("run.sh", "rank.sh", "node.sh", "hosts.sh")
+LIBRARY_PARTS = ("run.sh", "software.sh", "rank.sh", "node.sh", "hosts.sh")
 LINE_LENGTH = 110  # of the script's lines of exports
 # Modules and evidence take time beyond the benchmark's own limit, which must end before the scheduler's.
 SECONDS_OF_SETUP = 300
@@ -136,8 +137,11 @@ def _header(path: Path) -> Template:
 def library_text() -> str:
     """The library of all job scripts, as one file; its first line names variables that steer MPI."""
     first = f"steering=({_tokens(steering())}) places=({_tokens(places())})\n"
-    parts = [(TEMPLATES / "library" / name).read_text(encoding="utf-8") for name in LIBRARY_PARTS]
-    return "".join([first, *parts])
+    return "".join([first, *map(_part, LIBRARY_PARTS)])
+
+
+def _part(name: str) -> str:
+    return (TEMPLATES / "library" / name).read_text(encoding="utf-8")
 
 
 @cache
@@ -209,7 +213,7 @@ def _context(run: Run, inline: bool) -> dict[str, Any]:
         "run": run,
         "how_to_run": scheduler.how_to_run,
         "run_folder": run.folder,
-        "lock": run.measuring_lock if scheduler.local else "",
+        "lock": measuring_lock() if scheduler.local else "",
         "inline": inline,
         "library": ShellText(library_text()) if inline else run.campaign_folder / "lib" / library_name(),
         "library_sha256": _sha256(library_text()),
@@ -428,6 +432,8 @@ def build_script_text(
         modules=system.modules,
         environment=prefix_environment(system) | _wrapper(compiler) | system.environment,
         folder=str(folder),
+        problem=str(build_problem(folder)),
+        software=ShellText(_part("software.sh")),
         mark=str(mark),
         kernels=str(kernels),
         names=names,
@@ -442,6 +448,7 @@ def source_script_text(system: System, benchmark: Benchmark, *, verbose: bool = 
     """
     provider = benchmark.provider
     compiler = find_mpi(system).compiler if is_on_this_machine(system) else ""
+    folder = source_build_folder(system, benchmark)
     return (
         _environment()
         .get_template("build_source.sh.j2")
@@ -451,7 +458,9 @@ def source_script_text(system: System, benchmark: Benchmark, *, verbose: bool = 
             modules=[*system.modules, *provider.modules],
             environment=prefix_environment(system) | system.environment,
             wrappers=wrappers(compiler),
-            folder=str(source_build_folder(system, benchmark)),
+            folder=str(folder),
+            problem=str(build_problem(folder)),
+            software=ShellText(_part("software.sh")),
             program=benchmark.program,
             location=source_folder(benchmark),
             command=provider.build,

@@ -89,10 +89,6 @@ class Run(plan_file.RunEntry):
         return self.campaign_folder / "logs" / f"{self.job_name}.log"
 
     @property
-    def measuring_lock(self) -> Path:
-        return measuring_lock(self.campaign_folder)
-
-    @property
     def submitting_lock(self) -> Path:
         """The file that is locked while a job of the campaign is being submitted."""
         return self.campaign_folder / "submitting.lock"
@@ -101,8 +97,3 @@ class Run(plan_file.RunEntry):
 def job_name(benchmark: str, identity: str, token: str) -> str:
     """The name of a run's job: unique, so that the job can be found in the queue."""
     return f"{benchmark}-{identity}-{token}"
-
-
-def measuring_lock(campaign_folder: Path) -> Path:
-    """The lock that a job script holds while it measures on a machine without a scheduler."""
-    return campaign_folder.parent / "measuring.lock"

@@ -17,6 +17,7 @@ from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine, wrong_mpi
 from mpicampaign.places import shipped, working_folder
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES
+from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, System
@@ -160,6 +161,20 @@ def first_build_folder(system: System) -> Path:
     wrapper = compiler_wrapper(system)
     key = _build_key(system.mpi.name, system.prefix, system.modules, system.source, wrapper)
     return working_folder() / "build" / defined_name(system.name) / key
+
+
+def build_problem(folder: Path) -> Path:
+    """The file that says why the last build in a folder failed, as long as it is so."""
+    return folder.with_suffix(".problem")
+
+
+def why_not_built(system: System, benchmark: Benchmark) -> str:
+    """Why the last build failed that runs of a benchmark wait for; empty if it did not."""
+    folders = [first_build_folder(system)]
+    if benchmark.provider.kind == "source":
+        folders.append(source_build_folder(system, benchmark))
+    problems = filter(Path.is_file, map(build_problem, folders))
+    return next((printable(path.read_text(errors="replace").strip()) for path in problems), "")
 
 
 def compiler_mark(first: Path) -> Path:

@@ -38,7 +38,9 @@ def tables(
     if isinstance(chosen, DataWriter):
         return chosen.write(data_grid(comparison, view, changes), campaign)
     legend = [Paragraph(long_legend(comparison, view))] if view.layout == LONG else []
-    return chosen.write([*grids(comparison, view, changes), *legend]).encode("utf-8")
+    # a table of LaTeX floats by itself
+    found = grids(comparison, view, changes, notes_once=form != "latex")
+    return chosen.write([*found, *legend]).encode("utf-8")
 
 
 def to_csv(comparison: Comparison, view: View = DEFAULT) -> str:

@@ -38,21 +38,37 @@ _MOST_LINES = 12  # of published values of a metric in the terminal
 _OPTIONAL = ("at", "bound", "changed")  # shown only where some row has them, unless asked for
 
 
-def grids(comparison: Comparison, view: View, changes: Changes | None = None) -> list[Grid]:
-    """The tables that stand alone, in the layout of the view; the condition of the runs is below each."""
-    return [
-        replace(grid, footnotes=(*grid.footnotes, ("*", note))) if (note := condition_note(table)) else grid
-        for table in comparison.tables
-        for grid in _grids_of(comparison, table, view, changes)
-    ]
+def grids(
+    comparison: Comparison, view: View, changes: Changes | None = None, *, notes_once: bool = True
+) -> list[Grid]:
+    """The tables that stand alone, in the layout of the view, with the condition of the runs as a footnote.
+
+    ``notes_once``: the tables of a benchmark's metrics have their footnotes together, below the last one.
+    """
+    found: list[Grid] = []
+    for table in comparison.tables:
+        notes = [("*", note)] if (note := condition_note(table)) else []
+        of_table = _grids_of(comparison, table, view, changes)
+        of_table = [replace(grid, footnotes=(*grid.footnotes, *notes)) for grid in of_table]
+        found += _below_the_last(of_table) if notes_once else of_table
+    return found
+
+
+def _below_the_last(of_table: Sequence[Grid]) -> list[Grid]:
+    """The grids, with the footnotes of all below the last: signs such as †, letters, then the condition."""
+    lines = dict.fromkeys(line for grid in of_table for line in grid.footnotes)
+    ordered = sorted(lines, key=lambda line: (line[0] == "*", line[0].isalpha(), len(line[0]), line[0]))
+    bare = [replace(grid, footnotes=()) for grid in of_table]
+    return [*bare[:-1], *(replace(grid, footnotes=tuple(ordered)) for grid in bare[-1:])]
 
 
 def _grids_of(comparison: Comparison, table: Table, view: View, changes: Changes | None) -> list[Grid]:
+    marks: dict[str, str] = {}
     if not table.metrics:
         return [absent_grid(comparison, table)]
     if view.layout == MATRIX:
-        return matrix_grids(chosen_matrices(comparison, table, view), view, changes)
-    return [long_grid(comparison, table, metric, view, changes) for metric in table.metrics]
+        return matrix_grids(chosen_matrices(comparison, table, view), view, changes, marks)
+    return [long_grid(comparison, table, metric, view, changes, marks) for metric in table.metrics]
 
 
 # Matrix
@@ -69,16 +85,20 @@ def chosen_matrices(comparison: Comparison, table: Table, view: View) -> tuple[M
     return tuple(matrix(comparison, table, metric, ranks) for metric in metrics for ranks in counts)
 
 
-def matrix_grids(found: Sequence[Matrix], view: View, changes: Changes | None) -> list[Grid]:
+def matrix_grids(
+    found: Sequence[Matrix], view: View, changes: Changes | None, marks: dict[str, str]
+) -> list[Grid]:
     """The grids of several matrices; behind each that of its changes where an earlier series is known."""
     if changes is None:
-        return [matrix_grid(one, view) for one in found]
-    return [grid for one in found for grid in (matrix_grid(one, view), change_grid(one, changes))]
+        return [matrix_grid(one, view, marks) for one in found]
+    return [
+        grid for one in found for grid in (matrix_grid(one, view, marks), change_grid(one, changes, marks))
+    ]
 
 
-def matrix_grid(found: Matrix, view: View) -> Grid:
+def matrix_grid(found: Matrix, view: View, marks: dict[str, str]) -> Grid:
     """Host groups × placements: the chosen statistic of each."""
-    footnotes = Footnotes()
+    footnotes = Footnotes(marks)
     texts = footnote_texts((note for row in found.rows for note in row.notes), view)
 
     def box(host_group: str, placement: str) -> Box:
@@ -87,17 +107,17 @@ def matrix_grid(found: Matrix, view: View) -> Grid:
             return cells.absent_box(reasons, footnotes.mark(absence(reasons)))
         shown = cells.metric_cell(row, found.metric, view)
         said = [f"of {shown.bound}"] if shown.bound else []
-        marks = map(footnotes.mark, (*said, *(texts[note] for note in row.notes)))
-        return shown.box(view.statistic)._replace(marks=tuple(dict.fromkeys((*marks_of(row), *marks))))
+        letters = map(footnotes.mark, (*said, *(texts[note] for note in row.notes)))
+        return shown.box(view.statistic)._replace(marks=tuple(dict.fromkeys((*marks_of(row), *letters))))
 
     title = f"{found.title}: {view.statistic} ({view.unit_of(found.metric.dimension)})"
     grid = _matrix_grid(title, found, box, footnotes)
     return replace(grid, footnotes=(*explained(found.rows), *grid.footnotes))
 
 
-def change_grid(found: Matrix, changes: Changes) -> Grid:
+def change_grid(found: Matrix, changes: Changes, marks: dict[str, str]) -> Grid:
     """Host groups × placements: the ratio of the medians to those of an earlier series."""
-    footnotes = Footnotes()
+    footnotes = Footnotes(marks)
 
     def box(host_group: str, placement: str) -> Box:
         row = found.row(host_group, placement)
@@ -118,10 +138,15 @@ def _matrix_grid(title: str, found: Matrix, box: Callable[[str, str], Box], foot
 
 
 def long_grid(
-    comparison: Comparison, table: Table, metric: Metric, view: View, changes: Changes | None
+    comparison: Comparison,
+    table: Table,
+    metric: Metric,
+    view: View,
+    changes: Changes | None,
+    shared: dict[str, str],
 ) -> Grid:
     """A line for each row that shows the metric; of `LONG_COLUMNS` those asked for, else all in use."""
-    footnotes = Footnotes()
+    footnotes = Footnotes(shared)
     shown = [cells.metric_cell(row, metric, view, changes) for row in table.rows if row.shows(metric)]
     texts = row_texts((one.row.case, text) for one in shown for text in _said(one))
     lines: list[tuple[Line, dict[str, Box]]] = []
@@ -165,7 +190,7 @@ def _cells(shown: cells.MetricCell, changes: Changes | None, footnotes: Footnote
 
 def absent_grid(comparison: Comparison, table: Table) -> Grid:
     """The rows of a table without any value, with the reasons."""
-    footnotes = Footnotes()
+    footnotes = Footnotes({})
     texts = row_texts((row.case, absence(row.absence)) for row in table.rows)
     lines = tuple(
         (
@@ -296,19 +321,20 @@ _OWN = re.compile(r"'[^']*'|\b\S*\d\S*?(?=[;,:.)]*(?:\s|$))")
 
 
 class Footnotes:
-    """Marks a, b, c… of footnotes, one for each text."""
+    """Marks a, b, c… of a table's footnotes, one for each text. ``marks``: all, of tables that share them."""
 
-    def __init__(self) -> None:
-        self._marks: dict[str, str] = {}
+    def __init__(self, marks: dict[str, str]) -> None:
+        self._marks, self._here = marks, set[str]()
 
     def mark(self, text: str) -> str:
         """The mark of this text."""
+        self._here.add(text)
         return self._marks.setdefault(text, _letters(len(self._marks)))
 
     @property
     def lines(self) -> tuple[tuple[str, str], ...]:
-        """Every mark with its text, in order."""
-        return tuple((mark, text) for text, mark in self._marks.items())
+        """The marks of this table with their texts, in order."""
+        return tuple((mark, text) for text, mark in self._marks.items() if text in self._here)
 
 
 def _letters(index: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from typing import TYPE_CHECKING
 
 from mpicampaign.campaign.model import campaign_schema
@@ -36,7 +37,15 @@ def name_from(text: str, taken: Container[str], otherwise: str = "nodes") -> str
 
 # A login shell knows the module command; both kinds of modules print the list to stderr.
 AVAILABLE = ("bash", "-lc", "command -v module >/dev/null || exit 127; module -t avail 2>&1")
-NO_MODULES = 127
+NO_MODULES = NO_COMPILER = 127
+
+
+def compiler_after(module: str) -> tuple[str, ...]:
+    """The command that loads a module, if one is named, and ends with `NO_COMPILER` where there is no cc."""
+    load = f"module load {shlex.quote(module)} || exit 1; " if module else ""
+    return ("bash", "-lc", f'{load}command -v "${{CC:-cc}}" >/dev/null || exit {NO_COMPILER}')
+
+
 _MARK = re.compile(r"\((default|D|L|S|[A-Z],)+.*\)$|<.*>$")
 
 

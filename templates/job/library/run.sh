@@ -39,14 +39,18 @@ leave_allocation() { # LAUNCHER
     case ${1##*/} in srun*) ;; *) forget SLURM ;; esac
 }
 
-# Two measurements on one machine would disturb each other: wait for the other one.
+# Two measurements on one machine would disturb each other, whoever makes them: wait for the other one. The lock is a
+# folder, which each user can open; a link in it says who measures, and is never written through.
 if [ -n "$lock" ]; then
-    exec 9>>"$lock" || exit 73
+    mkdir -m 1777 "$lock" 2>/dev/null
+    exec 9<"$lock/." || exit 73
     if ! flock -n 9; then
-        echo "waiting for another measurement on this machine to end: $(cat "$lock")"
+        # shellcheck disable=SC2012 # names are numbers of users
+        holder=$(readlink "$lock/$(ls -t "$lock" | head -n 1)" | tr -d '[:cntrl:]')
+        echo "waiting for another measurement on this machine to end: $holder"
         flock 9
     fi
-    printf 'process %s, %s\n' "$$" "$run" >"$lock"
+    ln -sfn "process $$, $run" "$lock/$UID" 2>/dev/null
 fi
 if [ -e "$run/result/output.txt" ]; then
     echo "already done: $run/result"
@@ -173,20 +177,6 @@ record_time started
 record "job host=$HOSTNAME"
 record "job id=$job"
 record "job run=${run#"${run%/*/*/*/*}"/}"
-
-# A command that sets up software, such as `module load`; the run fails if it fails.
-need() { # COMMAND...
-    [ "$1" != module ] || command -v module >/dev/null || find_module
-    "$@" || fail 69 "$* failed"
-}
-# Without the login environment, `module` must be initialised first.
-find_module() {
-    local file
-    for file in /etc/profile.d/{modules,lmod,z00_lmod}.sh /usr/share/{lmod/lmod,modules,Modules}/init/bash; do
-        # shellcheck source=/dev/null
-        [ -r "$file" ] && . "$file" && command -v module >/dev/null && return
-    done
-}
 
 # An input file: the program starts in the folder that holds its inputs, which no other run sees.
 stage() { # NAME SHA256 [FILE]: without FILE, base64 comes in

@@ -1,0 +1,155 @@
+"""The draft of a map, from the facts of the outputs: a person checks what belongs together.
+
+A name in it is that of a folder, file, queue or cluster, and no placement claims anything: nothing is proved
+by a draft. What may be another case has a name of its own, since repeats are averaged, and cases are not.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections import Counter
+from os.path import commonpath
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.imports.files import folder_of
+from mpicampaign.imports.importing import import_folders
+from mpicampaign.imports.map_file import ImportMap, Rule
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    Facts = Mapping[str, str]
+
+_DIGITS = re.compile(r"[0-9]+")
+_ANY = "\0"  # in a path: a number that tells no case from another
+_UNUSABLE = re.compile(r"[^A-Za-z0-9._+-]+")
+_SAID = (  # facts that name a system or hosts, the most telling first
+    ("cluster", "system"),
+    ("directive.m", "host_group"),
+    ("directive.constraint", "host_group"),
+    ("queue", "host_group"),
+)
+_TELLING = ("nodes", "transport")  # facts that distinguish placements
+_NOTES = """\
+# A draft. Check it, then import again with --map:
+# - Runs with the same names are averaged: give other ones to what differs.
+# - placement: names of folders and files; host_group and system: what the job asked for, and its cluster.
+# - Nothing is claimed, so that all runs are unverified: placements: says what to compare with the evidence.
+"""
+
+
+def draft_map(folders: Sequence[Path], name: str) -> str:
+    """The text of a map for the outputs in these folders.
+
+    Raises
+    ------
+    UserError
+        when a folder does not exist.
+    """
+    label = {"system": name, "host_group": "all", "placement": "all", "benchmark": "{benchmark}"}
+    with tempfile.TemporaryDirectory() as trial:
+        any_map = ImportMap(name=name, campaign=name, rules=(Rule(label=label),))
+        entries = import_folders(folders, any_map, Path(trial)).entries
+    facts = [entry.facts for entry in entries if entry.facts]
+    return "\n".join([_NOTES + f"import: {name}", f"campaign: {name}", "rules:", *_rules(name, facts), ""])
+
+
+def usable_name(text: str) -> str:
+    """The text as a label."""
+    return _UNUSABLE.sub("-", text).strip("._+-")[:64].rstrip("._+-") or "all"
+
+
+class _Alike(NamedTuple):
+    """Outputs whose paths differ in the number of a job or repeat; ``path`` has `_ANY` in its place."""
+
+    path: str
+    outputs: list[Facts]
+
+    @property
+    def folder(self) -> str:
+        return folder_of(self.path)
+
+    @property
+    def mixed(self) -> bool:
+        """Whether one file has several outputs of a benchmark, which may differ in anything."""
+        return max(Counter((facts["path"], facts.get("benchmark")) for facts in self.outputs).values()) > 1
+
+    @property
+    def kinds(self) -> list[dict[str, str]]:
+        """What tells its outputs apart; one without conditions where nothing does."""
+        told = [tuple((fact, facts[fact]) for fact in _TELLING if fact in facts) for facts in self.outputs]
+        return [*map(dict, dict.fromkeys(told))] if len(set(told)) > 1 else [{}]
+
+    @property
+    def pattern(self) -> str:
+        return "[0-9]+".join(map(re.escape, self.path.split(_ANY)))
+
+
+def _rules(name: str, outputs: Sequence[Facts]) -> Iterator[str]:
+    for fact, label in _SAID:
+        if any(fact in facts for facts in outputs):
+            yield _rule({fact: r"^(?P<name>\w[\w.+-]*)$"}, label, "'{name}'")
+    yield f"  - label: {{system: {name}, host_group: all, benchmark: '{{benchmark}}'}}"
+    found = [alike for alike in _all_alike(outputs) if alike.path.replace(_ANY, "").isprintable()]
+    beside = Counter(alike.folder for alike in found)
+    common = commonpath(beside) if beside else ""
+    taken: set[str] = set()
+    for alike in found:
+        if alike.mixed:
+            yield f"  # {alike.path.replace(_ANY, '…')} has several outputs of a benchmark: tell them apart"
+            yield "  # by command: or above:"
+            continue
+        below = alike.folder.removeprefix(common).strip("/") or alike.folder.rpartition("/")[2]
+        names = (below, _stem(alike.path) if beside[alike.folder] > 1 else "")
+        for kind in alike.kinds:
+            placement = _unlike(usable_name("-".join(filter(None, (*names, *kind.values())))), taken)
+            taken.add(placement)
+            conditions = {fact: f"^{re.escape(value)}$" for fact, value in kind.items()}
+            yield _rule({"path": f"^{alike.pattern}$"} | conditions, "placement", placement)
+
+
+def _rule(when: Mapping[str, str], label: str, name: str) -> str:
+    conditions = ", ".join("{}: '{}'".format(fact, text.replace("'", "''")) for fact, text in when.items())
+    return f"  - {{when: {{{conditions}}}, label: {{{label}: {name}}}}}"
+
+
+def _unlike(name: str, taken: Collection[str]) -> str:
+    names = (name, *(f"{name[:58]}-{number}" for number in range(2, len(taken) + 3)))
+    return next(each for each in names if each not in taken)
+
+
+def _stem(path: str) -> str:
+    """A file's name without ending, nor numbers that tell nothing."""
+    return Path(path.replace(_ANY, "")).stem
+
+
+def _all_alike(outputs: Sequence[Facts]) -> list[_Alike]:
+    """The outputs by their paths without numbers of jobs and repeats, which count from 0 or 1."""
+    paths = {facts["path"]: _without_job(facts) for facts in outputs}
+    numbers: dict[tuple[str, str], set[int]] = {}
+    for path in paths.values():
+        before, number, after = _last_number(path)
+        numbers.setdefault((before, after), set()).add(int(number or 0))
+    found: dict[str, list[Facts]] = {}
+    for facts in outputs:
+        path = paths[facts["path"]]
+        before, number, after = _last_number(path)
+        seen = numbers[before, after]
+        counted = number and len(seen) > 1 and min(seen) <= 1 and max(seen) - min(seen) + 1 == len(seen)
+        found.setdefault(f"{before}{_ANY}{after}" if counted else path, []).append(facts)
+    return [_Alike(path, alike) for path, alike in sorted(found.items())]
+
+
+def _without_job(facts: Facts) -> str:
+    """The path with `_ANY` for the number of the job, and numbers of 5 digits or more, in the file's name."""
+    folder, _, name = facts["path"].rpartition("/")
+    job = facts.get("job", "").partition("_")[0]
+    return f"{folder}/" + _DIGITS.sub(lambda m: _ANY if len(m[0]) > 4 or m[0] == job else m[0], name)
+
+
+def _last_number(path: str) -> tuple[str, str, str]:
+    """The last number in a file's name, with what is before and after it; empty where it has none."""
+    found = re.fullmatch(r"(.*/(?:[^/]*[^0-9/])?)([0-9]+)([^0-9/]*)", path, re.S)
+    return (found[1], found[2], found[3]) if found else (path, "", "")
