@@ -43,10 +43,10 @@ def test_beside_sums_all_connections_count() -> None:
     found = exchanged_over_tcp(evidence_of(tcp="9", **{"tcp_sum.eth0": "7 50 60"}))
     assert found is not None
     assert found.moved == (
-        Moved(0, "eth0", 50, 60),
-        Moved(0, "eth0", 1000, 900),
-        Moved(0, "lo", 4900, 400),
-        Moved(1, "eth1", 900, 1000),
+        Moved(0, "eth0", 50, 60, within=False),
+        Moved(0, "eth0", 1000, 900, within=True),
+        Moved(0, "lo", 4900, 400, within=True),
+        Moved(1, "eth1", 900, 1000, within=True),
     )
     assert found.carried({0}) == 5950
     assert found.carried({0}, without="lo") == 1050

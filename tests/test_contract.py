@@ -83,7 +83,7 @@ def test_what_would_decide_is_said_and_warned_of_before_anything_runs(tmp_path: 
         assert said in judged_text(judged(limit, few, few))
         assert judged(limit, enough, enough).outcome == PASSED
     warned = load(tmp_path, repeats="repeats: 5", expect=f"expect: [{json.dumps(LIMITED)}]").warnings
-    assert [str(one).partition("expect")[2] for one in warned if "decide" in str(one)] == [
+    assert [str(one).partition("expect")[2] for one in warned if "cannot decide" in str(one)] == [
         "[0]: 5 repeats cannot decide this limit\n    it needs 6 repeats; set repeats: 6"
     ]
 

@@ -192,7 +192,8 @@ class Results:
 
     def __init__(self, folder: Path, **states: str) -> None:
         self.machine = MachineWithResults(folder)
-        self.cases = [Repeated(Case("here", "local", name, "PingPong"), 6, 12, str) for name in states]
+        cases = [Case("here", "local", name, "PingPong") for name in states]
+        self.cases = [Repeated(case, case, 6, 12, str) for case in cases]
         for (case, *_), found in zip(self.cases, states.values(), strict=True):
             for repeat, state in enumerate(found, 1):
                 if state != ".":

@@ -19,11 +19,13 @@ def work_beside(file: Path) -> None:
     """Have results/ and build/ beside this file, wherever a command is called.
 
     They stay in the current folder for an example of the installation, for a file in a folder that this user
-    cannot write, and for one that a bundle brought into results/.
+    cannot write, for one that a bundle brought into results/, and where there are results/ and none beside
+    the file: those of a version before 0.2.
     """
-    folder = file.resolve().parent
+    folder, here = file.resolve().parent, Path.cwd()
+    before = (here / "results").is_dir() and not (folder / "results").exists()
     brought = any(each.name == "merged" and each.parents[1].name == "results" for each in folder.parents[:-2])
-    beside = os.access(folder, os.W_OK) and not folder.is_relative_to(_DATA) and not brought
+    beside = not (before or brought or folder.is_relative_to(_DATA)) and os.access(folder, os.W_OK)
     _beside[:] = [folder] * beside
 
 

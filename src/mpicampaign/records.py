@@ -140,7 +140,7 @@ class Case:
     @property
     def machine(self) -> tuple[str, str]:
         """The system and the host group, with whichever MPI library."""
-        return self.system.partition(WITH)[0], self.host_group.partition(WITH)[0]
+        return defined_name(self.system), defined_name(self.host_group)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +197,11 @@ class Record:
     def counts(self) -> bool:
         """Whether the run's metrics may enter averages and rankings: sound and not disturbed."""
         return self.sound and not self.disturbed
+
+
+def defined_name(name: str) -> str:
+    """The name in the campaign file of a variant's definition; names there have no spaces."""
+    return name.partition(" ")[0]
 
 
 def observed(record: Record, key: str) -> set[str]:

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, SHM, HostGroup, Placement
-from mpicampaign.campaign.variants import MAPPINGS, NUMBERS, defined_name, for_ranks
+from mpicampaign.campaign.variants import MAPPINGS, NUMBERS, for_ranks
 from mpicampaign.commands import call
 from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
 from mpicampaign.keys import Values, rule
 from mpicampaign.mpis import launcher_names, library_launcher
 from mpicampaign.places import shipped
+from mpicampaign.records import defined_name
 from mpicampaign.reference import reference_names
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.shape import either

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mpicampaign import this_machine
 from mpicampaign.campaign.checks import check_command_line, check_reference, check_sockets
 from mpicampaign.campaign.model import CORES
-from mpicampaign.campaign.variants import defined_name, for_ranks, library_of, named
+from mpicampaign.campaign.variants import for_ranks, library_of, named
 from mpicampaign.errors import did_you_mean
+from mpicampaign.records import defined_name
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
 from mpicampaign.this_machine import physical_cores

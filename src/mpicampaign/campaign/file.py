@@ -20,13 +20,13 @@ from mpicampaign.campaign.model import (
     SystemMpi,
     campaign_schema,
 )
-from mpicampaign.campaign.variants import by_name, defined_name, filled, groups_of, named
+from mpicampaign.campaign.variants import by_name, filled, groups_of, named
 from mpicampaign.errors import Problem, UserError, nearest
 from mpicampaign.grouping import grouped
 from mpicampaign.keys import Values
 from mpicampaign.mpis import MPIS, definitions, wheel_library
 from mpicampaign.places import wheel_folder
-from mpicampaign.records import WITH
+from mpicampaign.records import WITH, defined_name
 from mpicampaign.schedulers import is_local
 from mpicampaign.shape import check_shape
 from mpicampaign.suites import benchmarks

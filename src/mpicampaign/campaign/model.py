@@ -13,7 +13,6 @@ from typing import Any
 
 from mpicampaign.campaign import kinds
 from mpicampaign.campaign.kinds import CORES as CORES
-from mpicampaign.campaign.variants import defined_name
 from mpicampaign.errors import Problem
 from mpicampaign.expectation import LIMIT, Limit
 from mpicampaign.keys import (
@@ -37,7 +36,7 @@ from mpicampaign.keys import (
 )
 from mpicampaign.mpis import MPIS
 from mpicampaign.presentation import BALANCE_AT, REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
-from mpicampaign.records import NEW_SERIES, RANKED, REPEATS, UNRANKED
+from mpicampaign.records import NEW_SERIES, RANKED, REPEATS, UNRANKED, defined_name
 from mpicampaign.schedulers import SCHEDULERS, is_local
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.own import TAKE

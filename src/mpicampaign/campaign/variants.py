@@ -13,7 +13,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from mpicampaign.records import WITH
+from mpicampaign.records import WITH, defined_name
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -45,11 +45,6 @@ class Axis(NamedTuple):
         if self.inner:
             value = getattr(item, self.field) | {self.inner: value}
         return replace(item, **{self.field: value})
-
-
-def defined_name(name: str) -> str:
-    """The name in the campaign file of a variant's definition; names there have no spaces."""
-    return name.partition(" ")[0]
 
 
 def named(known: Iterable[str], name: str) -> list[str]:

@@ -67,8 +67,9 @@ def _choices(prepared: Prepared) -> list[str]:
     from mpicampaign.records import CHOSEN_TRANSPORT
 
     free = [run for run in prepared.selected if run.job.placement.transport == "any" and run.output.exists()]
-    read = (read_run(run.case, run.benchmark.suite, RunFolder(run.folder, run.repeat)) for run in free)
-    chosen = ((record.case, record.metadata.get(CHOSEN_TRANSPORT)) for record in read)
+    read = (read_run(run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat)) for run in free)
+    pairs = zip(free, read, strict=True)
+    chosen = ((run.case, record.metadata.get(CHOSEN_TRANSPORT)) for run, record in pairs)
     said = [f"{case}: {CHOSEN_TRANSPORT} {what}" for case, what in chosen if what]
     counted = {text: len(same) for text, same in grouped(said, str).items()}
     return [f"{text} ({count} run{'s' * (count > 1)})" for text, count in counted.items()]

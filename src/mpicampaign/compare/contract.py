@@ -14,7 +14,7 @@ from mpicampaign.compare.published import published_for
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.expectation import BEFORE, limit_value
 from mpicampaign.presentation import ReferenceChoice
-from mpicampaign.records import WITH
+from mpicampaign.records import WITH, defined_name
 from mpicampaign.reference import reference_names
 from mpicampaign.statistics.medians import median, order_statistic_interval
 from mpicampaign.statistics.ratios import COVERAGE, ratio_interval
@@ -145,7 +145,7 @@ def _is_meant(limit: Limit, case: Case) -> bool:
 
 def _is_named(name: str, wanted: Sequence[str]) -> bool:
     """Whether it is among the names, or a variant of one: by the values of lists, or an MPI library."""
-    return name in wanted or name.partition(" ")[0] in wanted
+    return name in wanted or defined_name(name) in wanted
 
 
 def _metric_names(limit: Limit, comparison: Comparison) -> list[str]:

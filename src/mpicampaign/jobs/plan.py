@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mpicampaign import plan_file
 from mpicampaign.campaign.combinations import request_of
 from mpicampaign.campaign.model import CORES
-from mpicampaign.campaign.variants import defined_name, for_ranks
+from mpicampaign.campaign.variants import for_ranks
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.expectation import REPEAT_STAGES, UNTIL_KNOWN
 from mpicampaign.grouping import grouped
@@ -23,7 +23,7 @@ from mpicampaign.jobs.local_mpi import LocalMpi
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
 from mpicampaign.plan_file import RunEntry
-from mpicampaign.records import RANKED, Case
+from mpicampaign.records import RANKED, Case, defined_name
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:

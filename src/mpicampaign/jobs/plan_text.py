@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from mpicampaign.campaign.variants import defined_name
 from mpicampaign.grouping import grouped
-from mpicampaign.records import RANKED
+from mpicampaign.records import RANKED, defined_name
 from mpicampaign.suites import SUITES
 from mpicampaign.this_machine import allocation
 
