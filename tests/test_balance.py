@@ -8,7 +8,7 @@ import pytest
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import AT_MOST, NOT_COMPARABLE
-from mpicampaign.compare.hpcc import RANDOM_RING, hpcc_results, interpolated, whole_system
+from mpicampaign.compare.hpcc import BALANCE, hpcc_results, interpolated
 from mpicampaign.compare.published import with_published
 from mpicampaign.compare.rows import Row
 from mpicampaign.presentation import ReferenceChoice
@@ -146,7 +146,7 @@ def test_the_part_of_a_random_ring_within_nodes_is_left_out_of_what_crosses_betw
 
 def test_the_balance_at_a_stated_rate_lies_between_two_results_and_is_marked() -> None:
     comparison = with_published(compare([]), [ReferenceChoice("hpcc-2005")])
-    found = interpolated(hpcc_results(comparison), whole_system(RANDOM_RING, "hpl_flops"), 1e12)
+    found = interpolated(hpcc_results(comparison), BALANCE, 1e12)
     shown = {low.system: (low.placement, high.placement, 1000 * value) for low, high, value in found}
     assert shown.keys() == {"NEC SX-6 IXS", "IBM HPS", "Cray X1"}
     below, above, value = shown["NEC SX-6 IXS"]

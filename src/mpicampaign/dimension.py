@@ -93,8 +93,8 @@ def _ratio(value: float) -> str:
     return f"{value:.0f}" if value >= 99.95 else f"{value:#.3g}"
 
 
-def _seconds(value: float) -> str:
-    """Four significant digits, also of times far below a second: ``0.0003851``."""
+def _wide(value: float) -> str:
+    """Four significant digits, also of what is far below 1: ``0.0003851``."""
     return format_significant(value, digits=4) if value >= 1 or value <= 0 else f"{value:.4g}"
 
 
@@ -103,11 +103,11 @@ _TIMES = (Unit("×", 1),)
 
 TIME = Dimension("time", "s", (Unit("µs", 1e-6),), _printed(3), lower_is_better=True)
 # A time of seconds to hours.
-DURATION = Dimension("duration", "s", (Unit("s", 1),), _seconds, lower_is_better=True)
+DURATION = Dimension("duration", "s", (Unit("s", 1),), _wide, lower_is_better=True)
 BANDWIDTH = Dimension(
     "bandwidth", "B/s", tuple(map(Unit, BANDWIDTH_UNITS, (float(MB), float(MIB)))), _printed(4)
 )
-MESSAGE_RATE = Dimension("message rate", "1/s", (Unit("msg/s", 1),), _fixed(0))
+MESSAGE_RATE = Dimension("message rate", "1/s", (Unit("M msg/s", 1e6),), _wide)
 FRACTION = Dimension("fraction", "1", (Unit("%", 1e-2),), _fixed(1))
 RATIO = Dimension("ratio", "1", _TIMES, _ratio)
 SLOWDOWN = Dimension("slowdown", "1", _TIMES, _ratio, lower_is_better=True)  # a ratio of times

@@ -1,4 +1,4 @@
-"""Results of HPC Challenge side by side, the campaign's own and published ones, for its paper's figures.
+"""Results of HPC Challenge, the campaign's own and published ones, and what lies between two of a platform.
 
 Rabenseifner, Balance of HPC Systems Based on HPCC Benchmark Results (2005). A result is a system in one
 placement with one number of processes.
@@ -29,21 +29,17 @@ if TYPE_CHECKING:
 # No machine has positive values outside this range, and their products may overflow.
 _LEAST, _MOST = 1e-30, 1e30
 # Columns.
-HPL, DGEMM, FFT, PTRANS = "hpl_flops", "dgemm_star_flops", "fft_flops", "ptrans_bandwidth"
-COPY, TRIAD, RANDOM_ACCESS = "stream_copy_star", "stream_triad_star", "random_access_rate"
-RANDOM_RING, NATURAL_RING = "random_ring_bandwidth", "natural_ring_bandwidth"
-RING_LATENCY, LATENCY, PING_PONG = "random_ring_latency", "ping_pong_latency", "ping_pong_bandwidth"
-PER_PROCESS = frozenset({RANDOM_RING, NATURAL_RING, DGEMM, COPY, TRIAD})
+HPL, RANDOM_RING = "hpl_flops", "random_ring_bandwidth"
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
     """A number that follows from the values of one run: the column ``of``, divided by the column ``by``.
 
-    Without ``of`` it is the reciprocal of ``by``. ``accumulated``: times the number of processes.
+    ``accumulated``: times the number of processes.
     """
 
-    of: str = ""
+    of: str
     by: str = ""
     accumulated: bool = False
 
@@ -54,13 +50,10 @@ class Quantity:
 
     def value(self, run: Mapping[str, float], ranks: int) -> float:
         """The number in SI units; all columns must be there and positive."""
-        of, by = (run[column] if column else 1.0 for column in (self.of, self.by))
-        return of * (ranks if self.accumulated else 1) / by
+        return run[self.of] * (ranks if self.accumulated else 1) / (run[self.by] if self.by else 1.0)
 
 
-def whole_system(column: str, by: str = "") -> Quantity:
-    """The column for all processes together, divided by the column ``by``."""
-    return Quantity(column, by, column in PER_PROCESS)
+BALANCE = Quantity(RANDOM_RING, HPL, accumulated=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +75,6 @@ class HpccResult:
     def platform(self) -> tuple[str, ...]:
         """What results for other numbers of processes have in common; publications name these placements."""
         return (self.reference, self.system, self.host_group, "" if self.reference else self.placement)
-
-    def has(self, *columns: str) -> bool:
-        """Whether one of its runs has all these columns."""
-        return any(run.keys() >= set(columns) for run in self.runs)
 
     def summary(self, quantity: Quantity) -> Summary | None:
         """The quantity's median over runs, each divided by its own values; ``None`` without a value."""
@@ -130,23 +119,10 @@ def interpolated(results: Iterable[HpccResult], wanted: Quantity, rate: float) -
             yield Interpolated(low, high, y0 * (y1 / y0) ** share)
 
 
-def hpcc_rows(comparison: Comparison) -> list[Row]:
-    """All of the campaign's rows of HPCC, with values or not."""
-    return [row for table in comparison.tables if table.series == HPCC for row in table.rows]
-
-
-def with_reference_blas(comparison: Comparison) -> list[Row]:
-    """Rows that have no place beside others: reference BLAS says nothing of a system's HPL."""
-    return [row for row in hpcc_rows(comparison) if _is_refused(row)]
-
-
-def _is_refused(row: Row) -> bool:
-    return row.blas.startswith(REFERENCE_BLAS)
-
-
 def _rows(comparison: Comparison) -> Iterator[Row]:
-    rows = (row for row in hpcc_rows(comparison) if row.curves and not _is_refused(row))
-    return (row for row in rows if row.ranks is not None)
+    """Those of HPCC with values; reference BLAS says nothing of a system's HPL."""
+    rows = (row for table in comparison.tables if table.series == HPCC for row in table.rows if row.curves)
+    return (row for row in rows if row.ranks is not None and not row.blas.startswith(REFERENCE_BLAS))
 
 
 def _place(row: Row) -> tuple[object, ...]:

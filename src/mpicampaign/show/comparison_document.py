@@ -5,14 +5,14 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare import hpcc
 from mpicampaign.compare.balance import NAME
 from mpicampaign.compare.findings import OF_ONE_SERIES
-from mpicampaign.compare.hpcc import RANDOM_RING, hpcc_results
 from mpicampaign.compare.paired import paired
 from mpicampaign.compare.ranking import HOST_GROUPS, PLACEMENTS
+from mpicampaign.dimension import BALANCE, FLOPS
 from mpicampaign.show import pairs
 from mpicampaign.show.cells import published_sources, row_name
-from mpicampaign.show.charts.hpcc import interpolated_text
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.over_groups import HEADING, legend, over_group_lines, telling_lines
@@ -40,9 +40,20 @@ if TYPE_CHECKING:
     from mpicampaign.show.view import View
 
 
-def _interpolated(comparison: Comparison, table: Table, view: View) -> list[Node]:
-    text = interpolated_text(hpcc_results(comparison), RANDOM_RING, view) if table.label == NAME else ""
-    return _items([text] if text else [])
+def interpolated_lines(comparison: Comparison, table: Table, view: View) -> list[str]:
+    """``random ring / HPL at 1000 Gflop/s, interpolated, not measured: NEC SX-6 59.6 byte/kflop …``."""
+    if view.balance_at is None or table.label != NAME:
+        return []
+    found = [
+        f"{visible(low.system)} {view.quantity(value, BALANCE)} ({visible(low.placement)} to "
+        f"{visible(high.placement)})"
+        for low, high, value in hpcc.interpolated(
+            hpcc.hpcc_results(comparison), hpcc.BALANCE, view.balance_at
+        )
+    ]
+    rate = view.quantity(view.balance_at, FLOPS)
+    said = "; ".join(found) if found else "no platform has results on both sides"
+    return [f"random ring / HPL at {rate}, interpolated, not measured: {said}."]
 
 
 def comparison_document(comparison: Comparison, view: View, *, brief: bool) -> list[Node]:
@@ -95,7 +106,7 @@ def _full_parts(comparison: Comparison, table: Table, view: View) -> Iterator[No
         yield Caption("published:")
         yield published_grid(table, view)
     yield from _published(table)
-    yield from _interpolated(comparison, table, view)
+    yield from _items(interpolated_lines(comparison, table, view))
     stated = [line for one in _stated(table) for line in stated_lines(one)]
     rankings = map(ranking_text, table.rankings)
     sentences = [sentence for ranking in table.rankings for sentence in pairs.pair_sentences(ranking, view)]
@@ -117,7 +128,7 @@ def _brief_parts(comparison: Comparison, table: Table, view: View) -> Iterator[N
         yield Caption(f"{group or metrics[0].name} ({', '.join(units)})")
         yield brief_grid(comparison, table, metrics, view)
     yield from _published(table)
-    yield from _interpolated(comparison, table, view)
+    yield from _items(interpolated_lines(comparison, table, view))
 
 
 def _statements(comparison: Comparison, view: View) -> Iterator[Node]:

@@ -10,7 +10,6 @@ from mpicampaign.show.charts.core_maps import core_maps
 from mpicampaign.show.charts.curves import by_host_group, by_placement, kernels
 from mpicampaign.show.charts.dots import at_sizes, latency, single_metrics
 from mpicampaign.show.charts.gathers import gather_charts
-from mpicampaign.show.charts.hpcc import balance
 from mpicampaign.show.charts.levels import level_charts
 
 if TYPE_CHECKING:
@@ -24,12 +23,11 @@ _FEW = 2  # host groups that one sees in a table
 
 
 def every_chart(scene: Scene, few: bool = False) -> Iterator[Chart]:
-    """The charts that become figures, one table after the other, then kernels, then systems side by side.
+    """The charts that become figures, one table after the other, then kernels.
 
     ``few``: one of each table over message size, and the pictures that the papers have. The others show what
     the tables say.
     """
-    yield from balance(scene)
     for table in scene.comparison.tables:
         yield from single_metrics(scene, table)
         if not table.useful:

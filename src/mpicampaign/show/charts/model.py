@@ -145,12 +145,12 @@ class DotCell:
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """A row of a table, what was published of the same host group in the same placement, or either alone.
+    """A row of a table, and what was published of the same host group in the same placement.
 
     ``look``: none of a row without any metric. ``system``: empty where there is one.
     """
 
-    row: Row | None
+    row: Row
     published: tuple[PublishedRow, ...]
     host_group: str
     label: str
@@ -236,72 +236,4 @@ class LevelChart(Captioned):
     trees: tuple[tuple[str, tuple[Level, ...]], ...]
 
 
-# Results of several systems beside each other
-
-
-@dataclass(frozen=True, slots=True)
-class Member:
-    """One result. ``name``: in full; ``label``: short. One without a look is published.
-
-    ``platform``: a number that results of one platform for several numbers of processes have in common.
-    """
-
-    name: str
-    label: str
-    look: Look | None
-    platform: int
-
-
-class ScatterPoint(NamedTuple):
-    """Where a member lies: the medians, and their intervals where there are repeats."""
-
-    x: Summary
-    y: Summary
-
-
-@dataclass(frozen=True, slots=True)
-class ScatterPanel:
-    """A point for each member."""
-
-    title: str
-    across: Axis
-    up: Axis
-    points: tuple[ScatterPoint, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ScatterChart(Captioned):
-    """Panels with the same members, two side by side; ``key``: what the marks mean."""
-
-    members: tuple[Member, ...]
-    panels: tuple[ScatterPanel, ...]
-    key: str
-
-
-class BarSeries(NamedTuple):
-    """Bars of one colour in a column: one for each member, ``None`` where it has no value."""
-
-    name: str
-    colour: str
-    bars: tuple[Summary | None, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BarColumn:
-    """Bars along one axis."""
-
-    title: str
-    across: Axis
-    series: tuple[BarSeries, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class BarChart(Captioned):
-    """A line for each member and several columns of bars; ``key``: what the marks mean."""
-
-    members: tuple[Member, ...]
-    columns: tuple[BarColumn, ...]
-    key: str
-
-
-Chart = CurveChart | DotChart | CoreMap | LevelChart | ScatterChart | BarChart
+Chart = CurveChart | DotChart | CoreMap | LevelChart

@@ -1,121 +1,16 @@
-"""Bars drawn: results of systems beside each other, and time per level of a tree."""
+"""Bars drawn: time per level of a tree."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.charts.looks import COLOURS, GREY, INK
+from mpicampaign.show.charts.looks import COLOURS, GREY
 from mpicampaign.show.figures.axes import Legend, Panel
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest, width_of
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mpicampaign.show.charts.model import Axis, BarChart, BarColumn, BarSeries, Level, LevelChart, Member
-    from mpicampaign.show.figures.page import Point
-
-_BAR = 0.06  # inches a bar
-_LINE = 0.15  # a member's line at least
-_FOOT = 0.42 + KEY
-_HEAD = 0.13  # a line of titles and keys
-_BETWEEN = 0.16  # columns
-_NAMES = 2.1  # at most, for the names
-_SIZE = 7.0
-
-
-def draw_bars(chart: BarChart) -> Page:
-    """Members down, columns across, in each column its title and what its colours are."""
-    most = max(len(column.series) for column in chart.columns)
-    pitch = max(_LINE, most * _BAR + 0.04)
-    left = 0.28 + widest([member.label for member in chart.members], _NAMES, _SIZE, bold=True)
-    width = (WIDTH - 0.15 - left - _BETWEEN * (len(chart.columns) - 1)) / len(chart.columns)
-    heads = [_head(column, width) for column in chart.columns]
-    inner = pitch * len(chart.members)
-    page = Page(_FOOT + inner + max(map(len, heads)) * _HEAD + 0.08, chart.title)
-    page.key(chart.key)
-    lines = [_FOOT + inner - (place + 0.5) * pitch for place in range(len(chart.members))]
-    _name_lines(page, chart.members, lines, left)
-    for place, (column, head) in enumerate(zip(chart.columns, heads, strict=True)):
-        panel = _panel(page, Place(left + place * (width + _BETWEEN), _FOOT, width, inner), column, head)
-        _draw_column(panel, column, chart.members, lines)
-    return page
-
-
-def _head(column: BarColumn, width: float) -> list[tuple[str, str]]:
-    """What stands above a column from top to bottom: text and colour."""
-    title = [(line, INK) for line in _wrapped(column.title, width)]
-    return [*title, *((series.name, series.colour) for series in column.series if series.name)]
-
-
-def _wrapped(text: str, width: float) -> list[str]:
-    """The text in lines, broken at blanks."""
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        if lines[-1] and width_of(longer, _SIZE, bold=True) > width:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return lines
-
-
-def _name_lines(page: Page, members: Sequence[Member], lines: Sequence[float], left: float) -> None:
-    """Own results in bold, and a line between platforms."""
-    before = members[0].platform
-    for member, y, above in zip(members, lines, [lines[0], *lines], strict=False):
-        own = member.look is not None
-        ink = INK if own else GREY
-        page.text(left - 0.1, y, member.label, _SIZE, ink, align="right", bold=own, room=_NAMES, tall=_LINE)
-        if member.platform != before:
-            page.grid([[(0.1, (y + above) / 2), (WIDTH - 0.1, (y + above) / 2)]])
-        before = member.platform
-
-
-def _panel(page: Page, place: Place, column: BarColumn, head: Sequence[tuple[str, str]]) -> Panel:
-    panel = Panel(page, place, column.across)
-    panel.value_ticks()
-    panel.frame()
-    for number, (text, colour) in enumerate(reversed(head)):
-        y, is_key = place.top + 0.08 + number * _HEAD, colour != INK
-        if is_key:
-            page.lines([[(place.left, y), (place.left + 0.1, y)]], colour, 5)
-        x = place.left + (0.15 if is_key else 0.0)
-        room = place.right - x + _BETWEEN / 2
-        page.text(x, y, text, _SIZE, bold=not is_key, room=room)
-    panel.name_across(room=place.width)
-    return panel
-
-
-def _draw_column(panel: Panel, column: BarColumn, members: Sequence[Member], lines: Sequence[float]) -> None:
-    count = len(column.series)
-    for number, series in enumerate(column.series):
-        shift = ((count - 1) / 2 - number) * _BAR
-        _draw_series(panel, series, members, [y + shift for y in lines])
-
-
-def _draw_series(panel: Panel, series: BarSeries, members: Sequence[Member], lines: Sequence[float]) -> None:
-    """Own bars filled, with their intervals; published ones hollow."""
-    left, half = panel.place.left, _BAR * 0.4
-    own: list[list[Point]] = []
-    published: list[list[Point]] = []
-    whiskers: list[list[Point]] = []
-    for member, bar, y in zip(members, series.bars, lines, strict=True):
-        if bar is None:
-            continue
-        right = panel.x(bar.median)
-        if member.look is None:
-            published.append([(left, y - half), (right, y - half), (right, y + half), (left, y + half)])
-        else:
-            own.append([(left, y), (right, y)])
-        if bar.interval:
-            whiskers.append([(panel.x(bar.interval.low), y), (panel.x(bar.interval.high), y)])
-    panel.page.lines(own, series.colour, 2 * half * 72, name="bars")
-    panel.page.lines(published, series.colour, 0.7, name="published")
-    panel.page.lines(whiskers, INK, 0.7, name="intervals")
-
-
-# Levels of trees
+    from mpicampaign.show.charts.model import Axis, Level, LevelChart
 
 _PITCH, _LEVEL_BAR = 0.17, 0.12  # inches from bar to bar, and of a bar
 _GAP = 0.14  # between trees

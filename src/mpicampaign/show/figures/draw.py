@@ -15,13 +15,12 @@ from mpicampaign.files import naming, write_whole
 from mpicampaign.show.charts import model
 from mpicampaign.show.charts.every import every_chart
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.figures.bars import draw_bars, draw_levels
+from mpicampaign.show.figures.bars import draw_levels
 from mpicampaign.show.figures.core_map import draw_core_map
 from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
 from mpicampaign.show.figures.page import FORMATS
 from mpicampaign.show.figures.painted import paint_file
-from mpicampaign.show.figures.scatter import draw_scatter
 from mpicampaign.show.figures.svg import drawing, svg, svg_file
 from mpicampaign.show.view import DEFAULT
 
@@ -42,7 +41,10 @@ _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawn figure; ``alt`` describes it, ``picture`` is for the report."""
+    """A drawn figure; ``alt`` describes it, ``picture`` is for the report.
+
+    ``shows_repeats``: it shows the repeats of what tables and curves of the report say.
+    """
 
     name: str
     title: str
@@ -50,6 +52,7 @@ class Figure:
     alt: str
     picture: Markup
     files: tuple[Path, ...]  # in each format; the first one is the SVG
+    shows_repeats: bool = False
 
     @property
     def svg(self) -> Path:
@@ -91,10 +94,6 @@ def page_of(chart: model.Chart) -> Page:
             return draw_core_map(chart)
         case model.LevelChart():
             return draw_levels(chart)
-        case model.ScatterChart():
-            return draw_scatter(chart)
-        case model.BarChart():
-            return draw_bars(chart)
 
 
 def _write(page: Page, path: Path) -> None:
@@ -123,7 +122,8 @@ class _Files:
         for file in files:
             _write(page, file)
         picture = svg(page, drawing(page), role="img", aria_label=_shortened(chart.alt))
-        self.figures.append(Figure(name, chart.title, chart.caption, chart.alt, picture, files))
+        shown = isinstance(chart, model.DotChart) or (isinstance(chart, model.CurveChart) and not chart.ticks)
+        self.figures.append(Figure(name, chart.title, chart.caption, chart.alt, picture, files, shown))
 
     def _made_before(self) -> set[str]:
         """The files of earlier calls; a name that is not one of ours is never believed."""
