@@ -1,7 +1,4 @@
-"""The report of real runs of the default campaign; as a program, its first screen as the picture in README.
-
-PYTHONPATH=tests python -m default_report docs/images/report.png
-"""
+"""The report of real runs of the default campaign; as a program, its first screen: the picture in README."""
 
 from __future__ import annotations
 
@@ -11,6 +8,7 @@ import tempfile
 from pathlib import Path
 
 from browser import browser
+from PIL import Image
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import records_from
@@ -42,8 +40,10 @@ def picture(file: Path) -> None:
     with tempfile.TemporaryDirectory() as folder, browser() as page:
         page.resize(1280, 800)
         page.open(default_report(Path(folder)).as_uri())
-        page.resize(1280, page.value(_ANSWERS_END) + 10)
+        page.resize(1280, page.value(_ANSWERS_END))
         page.picture(file)
+    with Image.open(file) as drawn:
+        drawn.quantize(64).save(file, optimize=True)
 
 
 if __name__ == "__main__":

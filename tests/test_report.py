@@ -167,6 +167,19 @@ def test_the_only_candidate_with_repeats_enough_is_not_shown_as_best() -> None:
     assert [(one.name, one.leads) for one in latency.candidates] == [("B", False), ("A", False)]
 
 
+def test_of_several_host_groups_those_that_no_ranking_beats_may_be_the_best() -> None:
+    medians = {("g", "A"): 1e-6, ("g", "B"): 5e-6, ("h", "A"): 2e-6, ("h", "B"): 9e-6, ("i", "C"): 3e-6}
+    runs = [
+        run
+        for (group, name), latency in medians.items()
+        for run in synthetic.case_runs(Case("s", group, name, "PingPong"), latency, 1e9)
+    ]
+    [latency] = [answer for answer in answers(compare(runs)) if "latency" in answer.title]
+    assert [(one.name, one.leads) for one in latency.candidates] == [
+        *(("g A", True), ("h A", False), ("i C", False), ("g B", False), ("h B", False))
+    ]
+
+
 def test_without_sizes_there_are_no_curves_nor_their_program(tmp_path: Path) -> None:
     text = written(tmp_path, NO_DEVICE)
     assert len(Page(text).scripts) == 1 and 'id="curves"' not in text

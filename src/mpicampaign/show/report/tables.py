@@ -124,8 +124,8 @@ def _cell(source: Source, row: Row, metric: Metric, is_full: bool) -> Box:
     if shown.reasons:
         return Box(kind_name(shown.reasons[0].kind), role="none")
     median, mean, low, high = map(shown.box, STATISTICS)
-    small = [f"mean {mean.text}", f"{low.text} to {high.text}"] if is_full else []
-    small += [f"at {shown.at}"] if is_full and shown.at else []
+    at = f", at {shown.at}" if shown.at else ""
+    small = [f"mean {mean.text}, {low.text} to {high.text}{at}"] if is_full else []
     small += [f"of {shown.bound}"] if shown.bound else []
     below = (
         Span(shown.interval, "interval"),
