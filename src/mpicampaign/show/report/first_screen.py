@@ -26,7 +26,8 @@ _SHOWN = 6  # answers that are not folded
 _CANDIDATES = 8  # of a picture that are not folded
 LEGEND = (
     "Beside each answer its candidates, best first: the median and its interval as a ratio to the best "
-    "median, on a logarithmic scale; further right is worse. Filled: may be the best."
+    "median, on a logarithmic scale; further right is worse. Filled: may be the best; hollow: is not, or "
+    "was not tested."
 )
 TESTED = (
     "A placement's lead is clear if it is significant, at least 1 %, and larger than the intervals: neither "
