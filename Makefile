@@ -18,7 +18,7 @@ C_FILES = find kernels -name '*.[ch]'
 
 .NOTPARALLEL:
 .PHONY: help setup setup-run setup-test mpis run run-full test test-quick test-full pytest-quick pytest-default
-.PHONY: pytest-full soak mutants lint lint-python lint-snakemake lint-shell lint-c format lock bench clean distclean
+.PHONY: pytest-full soak mutants lint lint-python lint-snakemake lint-shell lint-c format lock picture bench clean distclean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' Makefile
@@ -98,6 +98,9 @@ format: setup-test ## format Python, Snakemake and C files
 
 lock: ## remake the lock files from pyproject.toml (UPGRADE=1: with the newest versions)
 	@envs/lock.sh $(if $(UPGRADE),--upgrade)
+
+picture: setup-test ## make the picture in README again, with Chromium: docs/images/report.png
+	@PYTHONPATH=tests python -m default_report docs/images/report.png
 
 bench: setup-test ## benchmarks of this software itself
 	@bench/run_all

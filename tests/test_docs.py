@@ -63,7 +63,13 @@ def broken_links(document: Path, text: str) -> list[str]:
             goal = document.parent / path
             if ADDRESS.match(target):
                 continue
-            there = text if not path else goal.read_text(encoding="utf-8") if goal.is_file() else ""
+            there = (
+                text
+                if not path
+                else goal.read_text(encoding="utf-8", errors="replace")
+                if goal.is_file()
+                else ""
+            )
             if not goal.exists() or (anchor and anchor not in anchors(there)):
                 broken.append(f"{document.name}:{number}: {target}")
     return broken

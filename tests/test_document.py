@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from mpicampaign.show.document import (
     Box,
     Caption,
@@ -9,7 +11,6 @@ from mpicampaign.show.document import (
     Grid,
     Heading,
     Items,
-    LineOnPage,
     Node,
     Paragraph,
     Span,
@@ -116,12 +117,13 @@ def test_hostile_text_is_escaped_wherever_it_stands_in_html() -> None:
         assert "<script" not in text and "\x1b" not in text and "&#34;\\x1b" in text
 
 
-def test_lines_of_one_body_stay_together() -> None:
-    looks = tuple(LineOnPage(body=body) for body in (0, 0, 1))
-    grid = Grid("", 1, ("a",), ((Box("x", rows=2),), (Box("y", role="short"),), (Box("z"),)), on_page=looks)
+def test_a_framed_cell_has_its_head_for_narrow_screens() -> None:
+    grid = Grid(
+        "", 1, ("a", ("latency ", Span("µs", "small"))), (("g", 1.5), ("h", "n/a", "more")), label="t"
+    )
     text = html([grid])
-    assert text.count("<tbody>") == 2 and text.count('rowspan="2"') == 1
-    assert '<td class="short">y</tbody>' in text
+    assert text.count('data-head="latency µs"') == 2 and text.count("data-head") == 2
+    assert "data-head" not in html([replace(grid, label="")])
 
 
 def test_a_page_of_tables_runs_no_script_and_shows_titles_and_footnotes() -> None:

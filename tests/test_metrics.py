@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS, TIME, UPDATE_RATE, Dimension
+from mpicampaign.dimension import (
+    BANDWIDTH,
+    DURATION,
+    FLOPS,
+    MESSAGE_RATE,
+    TIME,
+    UPDATE_RATE,
+    Dimension,
+    own_dimension,
+)
 from mpicampaign.records import Series
 from mpicampaign.show.view import quantity
 
@@ -49,6 +58,14 @@ def test_the_time_of_a_message_is_still_ranked() -> None:
 def test_times_keep_three_digits() -> None:
     shown = [TIME.number(seconds) for seconds in (0.246e-6, 1.234e-6, 12.34e-6, 162.4e-6, 1234.5e-6)]
     assert shown == ["0.246", "1.23", "12.3", "162", "1234"]
+
+
+def test_large_rates_have_a_prefix() -> None:
+    shown = [quantity(rate, MESSAGE_RATE) for rate in (111_234_567.0, 2_345.6, 0.0)]
+    assert shown == ["111.2 M msg/s", "2346 msg/s", "0.000 msg/s"]
+    own = own_dimension("cells/s", "higher")
+    shown = [quantity(rate, own) for rate in (111_234_567.0, 2.5e9, 987_654.0, 1e-7, 0.0)]
+    assert shown == ["111.2 M cells/s", "2.500 G cells/s", "987654 cells/s", "1e-07 cells/s", "0.000 cells/s"]
 
 
 def test_bandwidths_in_either_unit() -> None:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 from mpicampaign.compare.changes import changes_since
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison, PublishedRow
-from mpicampaign.records import CONTRADICTED, MISSING, Case, Record
+from mpicampaign.records import CONTRADICTED, MISSING, STATE, Case, Record
 from mpicampaign.show.answers import answers, behind, lead
 from mpicampaign.show.figures.draw import Figure, draw_all
 from mpicampaign.show.rankings import FEW, NOT_SHOWN
@@ -167,6 +167,19 @@ def test_the_only_candidate_with_repeats_enough_is_not_shown_as_best() -> None:
     assert [(one.name, one.leads) for one in latency.candidates] == [("B", False), ("A", False)]
 
 
+def test_of_several_host_groups_those_that_no_ranking_beats_may_be_the_best() -> None:
+    medians = {("g", "A"): 1e-6, ("g", "B"): 5e-6, ("h", "A"): 2e-6, ("h", "B"): 9e-6, ("i", "C"): 3e-6}
+    runs = [
+        run
+        for (group, name), latency in medians.items()
+        for run in synthetic.case_runs(Case("s", group, name, "PingPong"), latency, 1e9)
+    ]
+    [latency] = [answer for answer in answers(compare(runs)) if "latency" in answer.title]
+    assert [(one.name, one.leads) for one in latency.candidates] == [
+        *(("g A", True), ("h A", False), ("i C", False), ("g B", False), ("h B", False))
+    ]
+
+
 def test_without_sizes_there_are_no_curves_nor_their_program(tmp_path: Path) -> None:
     text = written(tmp_path, NO_DEVICE)
     assert len(Page(text).scripts) == 1 and 'id="curves"' not in text
@@ -201,22 +214,46 @@ def test_changes_stand_in_the_cells_where_there_is_an_earlier_series(tmp_path: P
     assert 'class="change' not in written(tmp_path, records)
 
 
-def test_published_values_are_in_stacked_tables(tmp_path: Path) -> None:
-    case = Case("s", "g", "SHM", "gather")
-    records = [
-        synthetic.run(case, n, synthetic.tree_gather("binary", 1e-6, 1e9), suite="kernel") for n in (1, 2)
+@pytest.mark.parametrize("lower_is_better", [True, False])
+def test_published_systems_are_one_line_and_one_strip_with_own_values_among_them(
+    tmp_path: Path, lower_is_better: bool
+) -> None:
+    comparison = compare(synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9))
+    (table,) = comparison.tables
+    metric = next(one for one in table.metrics if one.headline and one.lower_is_better == lower_is_better)
+    own = table.rows[0].cell(metric).summary
+    assert own
+    values = [own.median * factor for factor in (0.5, 2.0, 3.0)]
+    rows = [
+        PublishedRow("old", f"g<{n}>", "TCP", 2, "mean", 5, "a", "r", {metric: v})
+        for n, v in enumerate(values)
     ]
-    comparison = compare(records)
-    first, *others = comparison.tables
-    metric = first.metrics[0]
-    assert metric.part
-    row = PublishedRow("old", "g<9>", "TCP", 4, "mean", 5, "a report", "a-2017", {metric: 2e9})
-    comparison = replace(comparison, tables=(replace(first, published=(row,)), *others))
-    write_report(tmp_path / "report.html", comparison, records)
-    text = (tmp_path / "report.html").read_text(encoding="utf-8")
-    (line,) = re.findall(r'<tr class="published">.*?</tbody>', text, flags=re.DOTALL)
-    assert "old/g&lt;9&gt;" in line and ">2000\n" in line and "<small>mean</small>" in line
-    Page(text)
+    text = below(tmp_path, replace(comparison, tables=(replace(table, published=tuple(rows)),)))
+    tables = text.partition('id="tables"')[2].partition('id="curves"')[0]
+    (strip,) = re.findall(r'<td class="scale">(.*?)<td', tables, flags=re.DOTALL)
+    dots = re.findall(r'<circle cx="([\d.]+)%" cy="10" r="5" class="(\w+)">', strip)
+    places = {role: [float(x) for x, of in dots if of == role] for role in ("published", "leads")}
+    assert (
+        len(places["published"]) == 3 and len(places["leads"]) == 1 and strip.count('class="interval"') == 1
+    )
+    assert places["published"] == sorted(places["published"]), "best at the left"
+    place = 2 if lower_is_better else 3
+    assert f"{place} of 4 by value" in tables
+    folded = tables.partition("<summary>3 published of r</summary>")[2].partition("</table>")[0]
+    names = re.findall(r'<th scope="row">(.*?)\n', folded)
+    assert len(names) == 4 and "g SHM" in names[place - 1]
+
+
+def test_rows_of_another_state_are_folded(tmp_path: Path) -> None:
+    case = Case("s", "g", "SHM", "PingPong")
+    other = replace(case, placement="SHM (60 ns apart)")
+    runs = synthetic.case_runs(other, 2e-6, 1e9)
+    aside = [replace(run, metadata={**run.metadata, STATE: "60 ns apart"}) for run in runs]
+    text = written(tmp_path, [*synthetic.case_runs(case, 1e-6, 1e9), *aside])
+    tables = text.partition('id="tables"')[2].partition('id="curves"')[0]
+    shown, _, folded = tables.partition("<details>")
+    assert "60 ns" not in shown and "60 ns" in folded
+    assert "1 more row, of another state of the machine" in folded
 
 
 def test_where_no_repeat_tells_anything_no_placement_is_called_best(tmp_path: Path) -> None:

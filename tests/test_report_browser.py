@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import synthetic
 from browser import CHROMIUM, Browser, browser
+from default_report import default_report
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case
@@ -183,16 +184,6 @@ def test_the_keyboard_sorts(page: Browser) -> None:
     assert texts(page, 0)[:2] == ["group1 SHM", "group1 SHM-1"]
 
 
-def test_a_table_of_several_lines_for_a_row_sorts_by_its_largest_value(page: Browser) -> None:
-    stacked = "document.querySelector('table.stacked')"
-    page.click(f"{stacked}.tHead.rows[0].cells[3].querySelector('button')")
-    heads = page.value(
-        f"[...{stacked}.tBodies].map((body) => body.rows[0].cells[0].innerText.split('\\n')[0])"
-    )
-    assert heads[:4] == [f"group{n} SHM-1" for n in range(1, 5)]
-    assert heads[-1] == "group5 TCP-loopback"
-
-
 def test_one_search_hides_rows_of_all_tables_and_says_how_many_are_left(page: Browser) -> None:
     found = "document.getElementById('found').textContent"
     case = "document.querySelectorAll('.case')"
@@ -201,10 +192,11 @@ def test_one_search_hides_rows_of_all_tables_and_says_how_many_are_left(page: Br
     page.type("group3 shm-1")
     page.wait(f"{found}.endsWith(' rows')")
     heads = page.value(
-        "[...document.querySelectorAll('#tables .comparison tbody')].filter((body) => body.checkVisibility())"
-        ".map((body) => body.rows[0].cells[0].textContent)"
+        "[...document.querySelectorAll('#tables .comparison tbody tr')]"
+        ".filter((row) => row.checkVisibility())"
+        ".map((row) => row.cells[0].textContent)"
     )
-    assert len(heads) > 2 and all("group3" in text for text in heads[1:]), "one body of the first table"
+    assert len(heads) > 2 and all("group3" in text for text in heads)
     assert texts(page, 0) == ["group3 SHM-1"]
     assert page.value(f"[...{case}].filter((fold) => fold.checkVisibility()).every((fold) => fold.open)")
     page.call("Emulation.setEmulatedMedia", media="print")
@@ -231,8 +223,8 @@ def test_the_search_finds_what_all_runs_of_a_case_share(page: Browser) -> None:
 def test_the_contents_follow_and_are_a_menu_on_a_phone(page: Browser) -> None:
     current = "document.querySelector('nav [aria-current]').textContent"
     assert page.value(current) == "Answers"
-    page.value("void document.getElementById('figures').scrollIntoView()")
-    page.wait(f"{current} === 'Figures'")
+    page.value("void document.getElementById('curves').scrollIntoView()")
+    page.wait(f"{current} === 'Curves'")
     assert page.value("document.querySelector('nav').getBoundingClientRect().top") == 0
     page.resize(390, 844, True)
     link = "document.querySelector('nav a[href=\"#runs\"]')"
@@ -260,7 +252,7 @@ def test_a_table_is_copied_as_csv_in_full_and_in_si_units(page: Browser) -> None
 
 
 def test_a_wide_table_fades_at_the_side_where_more_of_it_is(page: Browser) -> None:
-    page.resize(390, 844, True)
+    page.resize(700, 844)
     frame = f"{TABLE}.closest('.wide')"
     page.wait(f"{frame}.className === 'wide more-right'")
     assert page.value(f"getComputedStyle({frame}).maskImage").startswith("linear-gradient")
@@ -268,13 +260,6 @@ def test_a_wide_table_fades_at_the_side_where_more_of_it_is(page: Browser) -> No
     page.wait(f"{frame}.classList.length === 3")
     page.value(f"void ({frame}.scrollLeft = 9999)")
     page.wait(f"{frame}.className === 'wide more-left'")
-
-
-def test_mean_and_range_can_be_shown(page: Browser) -> None:
-    small = f"getComputedStyle({TABLE}.querySelector('td:not([class]) small')).display"
-    assert page.value(small) == "none"
-    page.click("document.querySelector('#tables .tools input[type=checkbox]')")
-    assert page.value(small) == "block"
 
 
 def test_a_value_links_to_its_runs(page: Browser) -> None:
@@ -348,6 +333,7 @@ def test_the_keyboard_reaches_everything_and_the_focus_is_seen(
 
 
 def test_what_scrolls_and_what_curves_offer_has_a_role_and_a_name(page: Browser) -> None:
+    page.value("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
     nodes = page.call("Accessibility.getFullAXTree")["nodes"]
     named = {(n["role"]["value"], n.get("name", {}).get("value", "").strip()) for n in nodes if "role" in n}
     assert ("region", "Campaign file") in named
@@ -380,7 +366,7 @@ def test_without_scripts_it_is_all_there(chromium: Browser, report: str) -> None
     try:
         page = opened(chromium, report)
         assert page.value("document.querySelectorAll('#tables tbody tr').length") > 20
-        assert page.value("document.querySelector('#figures svg').checkVisibility()")
+        assert page.value("document.querySelector('#figures summary').checkVisibility()")
         assert page.value("document.querySelector('.medians summary').checkVisibility()")
         assert not page.value("document.querySelector('.controls input').checkVisibility()")
         assert page.complaints == []
@@ -404,9 +390,8 @@ def test_names_of_60_characters_are_whole_and_widen_nothing(chromium: Browser, t
         assert all(name in labels for name in names)
 
 
-def test_a_stacked_table_repeats_its_names_and_formulas_stay_text(page: Browser) -> None:
-    header, *lines = copied(page, "document.querySelector('table.stacked')")
-    assert {len(line) for line in lines} == {len(header)} and all(line[0] and line[2] for line in lines)
+def test_formulas_stay_text(page: Browser) -> None:
+    page.value("void (document.querySelector('#doubts details').open = true)")
     page.value("void (document.querySelector('#doubts td:nth-child(3)').textContent = '=cmd(\"a\", 1)')")
     assert copied(page, "document.querySelector('#doubts table')")[1][2] == '\'=cmd("a", 1)'
 
@@ -478,3 +463,48 @@ def test_hostile_text_stays_text_in_the_browser(chromium: Browser, tmp_path: Pat
     assert page.value("typeof hacked") == "undefined"
     assert page.complaints == []
     assert not any(request.startswith("http") for request in page.requests)
+
+
+@pytest.fixture(scope="module")
+def default_page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Of real runs, with all that they noted."""
+    return default_report(tmp_path_factory.mktemp("default")).as_uri()
+
+
+WHOLE = (
+    "document.head.insertAdjacentHTML('beforeend', '<style>.chart { content-visibility: visible }</style>')"
+)
+
+
+def test_the_default_page_is_ten_screens_with_folded_runs_and_pairs(
+    chromium: Browser, default_page: str
+) -> None:
+    page = opened(chromium, default_page)
+    page.resize(1280, 800)
+    page.value(WHOLE)
+    assert page.value("document.documentElement.scrollHeight") <= 8000
+    assert page.value("document.documentElement.scrollWidth") <= 1280
+    for part in ("#runs table", "#rankings table", "#doubts table", "pre", "figure"):
+        shown = f"[...document.querySelectorAll('{part}')].map((part) => part.checkVisibility())"
+        found = page.value(shown)
+        assert found and not any(found), part
+    assert "2005" not in page.value("document.querySelector('main').textContent")
+    ticks = page.value("[...document.querySelectorAll('.picture text')].map((tick) => tick.textContent)")
+    assert ticks and all(tick == "best" or tick.endswith(" ×") for tick in ticks)
+
+
+def test_on_a_phone_every_table_shows_its_numbers_without_scrolling(
+    chromium: Browser, default_page: str
+) -> None:
+    page = opened(chromium, default_page)
+    page.resize(390, 844, phone=True)
+    page.value("document.querySelectorAll('details').forEach((fold) => (fold.open = true))")
+    parts = "[...document.querySelectorAll('main table, main .wide, main td')]"
+    wide = (
+        f"{parts}.filter((part) => part.checkVisibility() && (part.scrollWidth > part.clientWidth + 1 || "
+        "part.getBoundingClientRect().right > 390)).map((part) => part.textContent.slice(0, 80))"
+    )
+    assert page.value(wide) == []
+    assert page.value("document.documentElement.scrollWidth") <= 390
+    value = page.value(f"{TABLE}.querySelector('td[data-low]').innerText").split()
+    assert len(value) == 3 and value[1].startswith("["), "the median and its interval"

@@ -206,14 +206,14 @@ def in_latex(text: str) -> Shown:
 
 
 def in_page(text: str) -> Shown:
-    """What the page's tables of the comparison show."""
+    """What the page's tables of all metrics show."""
     found: Shown = {}
-    for table in re.findall(r'<table class="comparison.*?</table>', text, re.DOTALL):
+    for table in re.findall(r'<table class="comparison full.*?</table>', text, re.DOTALL):
         benchmark = re.findall(r"<caption>(.*?):", table)[0]
         heads = re.findall(r'<th scope="col" data-kind="number"[^>]*>([^<]+) <small>(.*?)</small>', table)
         for row in table.partition("<tbody>")[2].split("<tr>")[1:]:
             group, placement = re.findall(r">(g\d) <b>(P\d)</b>", row)[0]
-            cells = row.split("<td data-v")[1:]
+            cells = row.split("<td data-head")[1:]
             for (metric, unit), cell in zip(heads, cells, strict=True):
                 text = html.unescape(" ".join(re.findall(r">([^<]+)<", cell)))
                 first, *ends, mean, low, high = re.findall(NUMBER, re.split(" at | of ", text)[0])

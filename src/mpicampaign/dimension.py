@@ -71,7 +71,7 @@ class Dimension:
         if decimals is not None:
             return rounded(scaled, decimals)
         text = self.digits(scaled)
-        return f"{scaled:.3g}" if scaled and not float(text) else text
+        return text if text.strip("-0.") or not scaled else f"{scaled:.3g}"
 
 
 def _printed(digits: int) -> Callable[[float], str]:
@@ -99,6 +99,16 @@ def _seconds(value: float) -> str:
 
 
 _FOUR = partial(format_significant, digits=4)
+
+
+def _prefixed(value: float) -> str:
+    """Four significant digits; of large numbers before a prefix of their unit: ``111.2 M``."""
+    for prefix, size in (("T", 1e12), ("G", 1e9), ("M", 1e6)):
+        if abs(value) >= size:
+            return f"{_FOUR(value / size)} {prefix}"
+    return _FOUR(value)
+
+
 _TIMES = (Unit("×", 1),)
 
 TIME = Dimension("time", "s", (Unit("µs", 1e-6),), _printed(3), lower_is_better=True)
@@ -107,7 +117,7 @@ DURATION = Dimension("duration", "s", (Unit("s", 1),), _seconds, lower_is_better
 BANDWIDTH = Dimension(
     "bandwidth", "B/s", tuple(map(Unit, BANDWIDTH_UNITS, (float(MB), float(MIB)))), _printed(4)
 )
-MESSAGE_RATE = Dimension("message rate", "1/s", (Unit("msg/s", 1),), _fixed(0))
+MESSAGE_RATE = Dimension("message rate", "1/s", (Unit("msg/s", 1),), _prefixed)
 FRACTION = Dimension("fraction", "1", (Unit("%", 1e-2),), _fixed(1))
 RATIO = Dimension("ratio", "1", _TIMES, _ratio)
 SLOWDOWN = Dimension("slowdown", "1", _TIMES, _ratio, lower_is_better=True)  # a ratio of times
@@ -144,7 +154,7 @@ def own_dimension(unit: str, better: str) -> OwnDimension:
     known, factor = _KNOWN.get(unit, (None, 1.0))
     lower = better == "lower"
     if known is None:
-        return OwnDimension(unit, unit, (Unit(unit, 1),), _FOUR, lower)
+        return OwnDimension(unit, unit, (Unit(unit, 1),), _prefixed, lower)
     shown = (Unit(unit, factor),) if known is TIME else known.units
     digits = _FOUR if known is TIME else known.digits
     column = {TIME: "time" if lower else "", BANDWIDTH: "" if lower else "bandwidth"}.get(known, "")

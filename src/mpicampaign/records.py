@@ -140,7 +140,7 @@ class Case:
     @property
     def machine(self) -> tuple[str, str]:
         """The system and the host group, with whichever MPI library."""
-        return defined_name(self.system), defined_name(self.host_group)
+        return self.system.partition(WITH)[0], self.host_group.partition(WITH)[0]
 
 
 @dataclass(frozen=True, slots=True)

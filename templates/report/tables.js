@@ -3,24 +3,12 @@
 
 document.documentElement.classList.remove("no-script");
 
-// What is sorted and filtered together: the rows of a table, or its bodies where it has several.
-function unitsOf(table) {
-  return table.tBodies.length > 1 ? [...table.tBodies] : [...table.tBodies[0].rows];
-}
+const rowsOf = (table) => [...table.tBodies[0].rows];
 
-// The largest value of a unit in a column, or its text; null where there is no value.
-function valueOf(unit, column, isNumber) {
-  const rows = unit.rows ? [...unit.rows] : [unit];
-  if (!isNumber) {
-    return rows[0].cells[column]?.textContent.trim() ?? null;
-  }
-  // A row of a body whose first cells span several rows has fewer cells: count from the end.
-  const width = rows[0].cells.length;
-  const values = rows
-    .map((row) => row.cells[column - (width - row.cells.length)]?.dataset.v)
-    .filter((text) => text !== undefined)
-    .map(Number);
-  return values.length ? Math.max(...values) : null;
+// The value of a row in a column, or its text; null where there is none.
+function valueOf(row, column, isNumber) {
+  const cell = row.cells[column];
+  return isNumber ? (cell?.dataset.v === undefined ? null : Number(cell.dataset.v)) : cell?.textContent.trim() ?? null;
 }
 
 // Negative, zero or positive; what has no value comes last in both directions.
@@ -41,10 +29,9 @@ function sort(table, head) {
   head.setAttribute("aria-sort", direction);
   const sign = direction === "ascending" ? 1 : -1;
   const isNumber = head.dataset.kind === "number";
-  const keyed = unitsOf(table).map((unit) => [valueOf(unit, head.cellIndex, isNumber), unit]);
+  const keyed = rowsOf(table).map((row) => [valueOf(row, head.cellIndex, isNumber), row]);
   keyed.sort(([a], [b]) => compare(a, b, sign));
-  const place = keyed[0][1].parentNode;
-  place.append(...keyed.map(([, unit]) => unit));
+  table.tBodies[0].append(...keyed.map(([, row]) => row));
 }
 
 // A button in each head, so that the keyboard and screen readers can sort.
@@ -56,17 +43,6 @@ function makeSortable(table) {
     head.append(button);
     button.addEventListener("click", () => sort(table, head));
   }
-}
-
-// A long table of comparisons shows medians and intervals; a tick brings mean and range.
-function makeBrief(table) {
-  const label = document.createElement("label");
-  const input = document.createElement("input");
-  input.type = "checkbox";
-  label.append(input, " mean and range");
-  input.addEventListener("change", () => table.classList.toggle("brief", !input.checked));
-  table.classList.add("brief");
-  return label;
 }
 
 // Tables as CSV: numbers in full and in SI units, intervals in columns of their own, all else as it is shown.
@@ -93,16 +69,9 @@ function cellValues(head, cell, hasInterval) {
   return hasInterval ? [first, low ?? "", high ?? ""] : [first];
 }
 
-// The cells of a row under their heads; names that span the rows of their body are repeated.
-function cellsOf(row, width) {
-  const first = row.parentNode.rows[0];
-  const missing = row === first || row.cells[0].colSpan > 1 ? 0 : first.cells.length - row.cells.length;
-  return [...[...first.cells].slice(0, missing), ...row.cells].slice(0, width);
-}
-
 function csvOf(table) {
   const heads = [...table.tHead.rows[0].cells];
-  const rows = [...table.tBodies].flatMap((body) => [...body.rows]).map((row) => cellsOf(row, heads.length));
+  const rows = rowsOf(table).map((row) => [...row.cells]);
   const ended = heads.map((_, column) => rows.some((cells) => cells[column]?.dataset.low !== undefined));
   const lines = rows.map((cells) => heads.flatMap((head, i) => cellValues(head, cells[i], ended[i])));
   const names = heads.flatMap((head, column) => headNames(head, ended[column]));
@@ -136,16 +105,12 @@ function makeCopy(table) {
 
 const tables = [...document.querySelectorAll("main table")];
 for (const table of tables.filter((table) => !table.matches(".ratios"))) {
-  const count = unitsOf(table).length;
-  if (count > 1 && table.matches(".sortable")) {
+  if (rowsOf(table).length > 1 && table.matches(".sortable")) {
     makeSortable(table);
   }
   const tools = document.createElement("p");
   tools.className = "tools";
   tools.append(makeCopy(table));
-  if (count > 8 && table.matches(".comparison")) {
-    tools.append(" ", makeBrief(table));
-  }
   (table.closest(".wide") ?? table).before(tools);
 }
 
@@ -166,12 +131,12 @@ for (const frame of document.querySelectorAll(".wide")) {
 const box = document.getElementById("search");
 const folds = [...document.querySelectorAll("main details")].filter((fold) => fold.querySelector("table"));
 const openBefore = new Map();
-let searched; // units with their texts, made for the first search
+let searched; // rows with their texts, made for the first search
 
-// The texts of a table's units; facts that all runs of a case share stand below its table.
+// The texts of a table's rows; facts that all runs of a case share stand below its table.
 function textsOf(table) {
   const shared = table.closest(".case")?.querySelector(".shared")?.textContent ?? "";
-  return unitsOf(table).map((unit) => [unit, `${unit.textContent} ${shared}`.toLowerCase(), table]);
+  return rowsOf(table).map((row) => [row, `${row.textContent} ${shared}`.toLowerCase(), table]);
 }
 
 function search() {
@@ -179,9 +144,9 @@ function search() {
   const terms = box.value.toLowerCase().split(/\s+/).filter(Boolean);
   const matching = new Set();
   let shown = 0;
-  for (const [unit, text, table] of searched) {
+  for (const [row, text, table] of searched) {
     const isMatch = terms.every((term) => text.includes(term));
-    unit.classList.toggle("unmatched", !isMatch);
+    row.classList.toggle("unmatched", !isMatch);
     if (isMatch) matching.add(table);
     shown += isMatch;
   }
@@ -228,9 +193,11 @@ bar.addEventListener("click", (event) => event.target.closest("a") && openMenu(f
 window.addEventListener("scroll", markSection, { passive: true });
 markSection();
 
-// What is folded opens where a link leads into it, and all of it for the printer.
+// What is folded opens where a link leads to it or into it, and all of it for the printer.
 function openTarget() {
   const target = document.getElementById(location.hash.slice(1));
+  const own = target?.querySelector(":scope > h2 + details");
+  if (own) own.open = true;
   for (let fold = target?.closest("details"); fold; fold = fold.parentElement.closest("details")) {
     fold.open = true;
   }
@@ -240,7 +207,6 @@ function openTarget() {
 window.addEventListener("hashchange", openTarget);
 window.addEventListener("beforeprint", () => {
   document.querySelectorAll("details").forEach((fold) => (fold.open = true));
-  document.querySelectorAll(".brief").forEach((table) => table.classList.remove("brief"));
 });
 if (location.hash) {
   openTarget();

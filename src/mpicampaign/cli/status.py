@@ -67,7 +67,10 @@ def _choices(prepared: Prepared) -> list[str]:
     from mpicampaign.records import CHOSEN_TRANSPORT
 
     free = [run for run in prepared.selected if run.job.placement.transport == "any" and run.output.exists()]
-    read = (read_run(run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat)) for run in free)
+    read = (
+        read_run(run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat), reading=run.reading)
+        for run in free
+    )
     pairs = zip(free, read, strict=True)
     chosen = ((run.case, record.metadata.get(CHOSEN_TRANSPORT)) for run, record in pairs)
     said = [f"{case}: {CHOSEN_TRANSPORT} {what}" for case, what in chosen if what]

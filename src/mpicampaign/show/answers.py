@@ -173,7 +173,7 @@ def _candidates(
     contestants = [one for ranking in rankings if ranking.kind == PLACEMENTS for one in ranking.contestants]
     contestants = sorted(best_first(contestants), key=lambda one: judged and not one.judged)
     rows = [one.row for one in contestants]
-    leads = _leaders(rankings) if judged else set()
+    leads = _leaders(rankings, contestants) if judged else set()
     return tuple(
         _candidate(
             one,
@@ -192,12 +192,29 @@ def _candidate(one: Contestant, name: str, best: float | None, view: View, leads
     return Candidate(name, MetricCell(one.row, one.cell, view), *ratios, leads)
 
 
-def _leaders(rankings: Sequence[Ranking]) -> set[int]:
-    """The rows that may be the best of all; empty where no one ranking compares all."""
-    most = max(rankings, key=lambda ranking: len(ranking.contestants))
-    if len(most.contestants) < sum(len(one.contestants) for one in rankings if one.kind == PLACEMENTS):
-        return set()
-    return {id(one.row) for one in most.contestants if one.name in most.leaders}
+def _leaders(rankings: Sequence[Ranking], contestants: Sequence[Contestant]) -> set[int]:
+    """The rows that may be the best of all: no ranking has a better one.
+
+    Where none compares all, the interval must meet that of the best median, too.
+    """
+    tested = [ranking for ranking in rankings if ranking.pairs and ranking.judged]
+    judged = [(ranking, one) for ranking in tested for one in ranking.contestants]
+    beaten = {id(one.row) for ranking, one in judged if one.name not in ranking.leaders}
+    leads = {id(one.row) for _, one in judged} - beaten
+    if all(len(ranking.contestants) < len(contestants) for ranking in rankings):
+        leads &= {id(one.row) for one in contestants if _meet(one, contestants[0])}
+    return leads
+
+
+def _meet(one: Contestant, other: Contestant) -> bool:
+    """Whether the intervals of the medians have a value in common."""
+    (low, high), (least, most) = map(_ends, (one, other))
+    return low <= most and least <= high
+
+
+def _ends(one: Contestant) -> tuple[float, float]:
+    interval = one.cell.summary.interval if one.cell.summary else None
+    return (interval.low, interval.high) if interval else (one.median, one.median)
 
 
 def _ratios(best: float, one: Contestant) -> tuple[float | None, float | None, float | None]:

@@ -41,9 +41,10 @@ if TYPE_CHECKING:
     from mpicampaign.show.view import View
 
 
-def _interpolated(comparison: Comparison, table: Table, view: View) -> list[Node]:
+def interpolated_lines(comparison: Comparison, table: Table, view: View) -> list[str]:
+    """``random ring / HPL at 1000 Gflop/s, interpolated, not measured: NEC SX-6 59.6 byte/kflop …``."""
     text = interpolated_text(hpcc_results(comparison), RANDOM_RING, view) if table.label == NAME else ""
-    return _items([text] if text else [])
+    return [text] if text else []
 
 
 def comparison_document(comparison: Comparison, view: View, *, brief: bool) -> list[Node]:
@@ -97,7 +98,7 @@ def _full_parts(comparison: Comparison, table: Table, view: View) -> Iterator[No
         yield Caption("published:")
         yield published_grid(table, view)
     yield from _published(table)
-    yield from _interpolated(comparison, table, view)
+    yield from _items(interpolated_lines(comparison, table, view))
     stated = [line for one in _stated(table) for line in stated_lines(one)]
     rankings = map(ranking_text, table.rankings)
     sentences = [sentence for ranking in table.rankings for sentence in pairs.pair_sentences(ranking, view)]
@@ -119,7 +120,7 @@ def _brief_parts(comparison: Comparison, table: Table, view: View) -> Iterator[N
         yield Caption(f"{group or metrics[0].name} ({', '.join(units)})")
         yield brief_grid(comparison, table, metrics, view)
     yield from _published(table)
-    yield from _interpolated(comparison, table, view)
+    yield from _items(interpolated_lines(comparison, table, view))
 
 
 def _statements(comparison: Comparison, view: View) -> Iterator[Node]:

@@ -83,15 +83,14 @@ class Box(NamedTuple):
     """A cell: its text, the marks of its footnotes, and the value that it stands for, in SI units.
 
     The rest is for pages. ``ends``: of its interval. ``role``: by which its look is chosen, that of its
-    column where empty. ``rows``, ``columns``: over which the cell goes. ``below``: further lines. ``fold``:
-    details at its end.
+    column where empty. ``columns``: over which the cell goes. ``below``: further lines. ``fold``: details at
+    its end.
     """
 
     text: Text
     marks: tuple[str, ...] = ()
     value: float | None = None
     role: str = ""
-    rows: int = 1
     columns: int = 1
     below: tuple[Text, ...] = ()
     fold: Fold | None = None
@@ -102,11 +101,10 @@ Line = tuple[Box | Value, ...]
 
 
 class LineOnPage(NamedTuple):
-    """What a page shows of a line; lines of one ``body`` stay together when the page sorts and filters."""
+    """What a page shows of a line."""
 
     role: str = ""
     anchor: str = ""
-    body: int = 0
 
 
 @dataclass(frozen=True, slots=True)

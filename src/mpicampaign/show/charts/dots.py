@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.metrics import printed_sizes
 from mpicampaign.dimension import TIME
+from mpicampaign.grouping import grouped
 from mpicampaign.records import VERIFIED, WITH
 from mpicampaign.show.cells import published_mark, statistic_of
 from mpicampaign.show.charts.curves import column_of
 from mpicampaign.show.charts.looks import COLOURS
 from mpicampaign.show.charts.model import Dot, DotCell, DotChart, DotColumn, DotRow
-from mpicampaign.show.charts.scene import LONGEST, PLACEMENT, kind_of, left_out, repeats_of
+from mpicampaign.show.charts.scene import LONGEST, kind_of, left_out, repeats_of
 from mpicampaign.show.runs import offered
 from mpicampaign.show.sentences import absence
 from mpicampaign.text import clip, visible
@@ -56,7 +57,7 @@ def at_sizes(scene: Scene, table: Table) -> DotChart | None:
     if not _has_sizes(table) or len(metrics) < 2:
         return None
     metrics = [*metrics[: _COLUMNS - 1], metrics[-1]]  # the maximum comes last
-    rows = _rows_of(scene, table, metrics)
+    rows = _rows_of(scene, table)
     axis = _axis(scene, rows, metrics, "", logarithmic=True)
     if axis is None:
         return None
@@ -71,7 +72,7 @@ def at_sizes(scene: Scene, table: Table) -> DotChart | None:
 
 
 def _one(scene: Scene, table: Table, metric: Metric, logarithmic: bool | None) -> DotChart | None:
-    rows = _rows_of(scene, table, [metric])
+    rows = _rows_of(scene, table)
     axis = _axis(scene, rows, [metric], metric.name, logarithmic)
     if axis is None:
         return None
@@ -106,7 +107,7 @@ def _axis(
     scene: Scene, rows: Sequence[DotRow], metrics: Sequence[Metric], name: str, logarithmic: bool | None
 ) -> Axis | None:
     """One axis for all metrics, of one dimension; without a name, its label is the unit."""
-    cells = [row.row.cell(metric) for metric in metrics for row in rows if row.row]
+    cells = [row.row.cell(metric) for metric in metrics for row in rows]
     values = [value for cell in cells for value in cell.values]
     values += [value for metric in metrics for row in rows for value in row.values(metric)]
     # With zeros among the values, median and mean can be smaller than all that a logarithmic axis shows.
@@ -119,17 +120,12 @@ def _column(rows: Sequence[DotRow], metric: Metric, axis: Axis, title: str) -> D
 
 
 def _cell(row: DotRow, metric: Metric, axis: Axis) -> DotCell:
-    published = row.values(metric)
-    if row.row is None:
-        shown = "; ".join(axis.text(value) for value in published)
-        alone = f"{shown}  (published)" if shown else NOT_PRINTED
-        return DotCell((), None, alone if axis.name else "", published)
     cell = row.row.cell(metric)
     plain = {run.repeat for run, _ in row.row.curves if run.verdict == VERIFIED and not run.disturbed}
     pairs = zip(cell.values, cell.repeats, strict=True)
     dots = tuple(Dot(value, repeat not in plain) for value, repeat in pairs)
     beside: Callable[..., str] = _beside if axis.name else _instead
-    return DotCell(dots, cell.summary, beside(row.row, metric, axis), published)
+    return DotCell(dots, cell.summary, beside(row.row, metric, axis), row.values(metric))
 
 
 def _beside(row: Row, metric: Metric, axis: Axis) -> str:
@@ -161,15 +157,15 @@ def _without_place(rows: Sequence[DotRow], columns: Sequence[DotColumn]) -> str:
 
 def _row_text(scene: Scene, row: DotRow, metrics: Sequence[Metric]) -> str:
     """Medians and published values."""
-    summaries = [row.row.cell(metric).summary for metric in metrics] if row.row else []
+    summaries = [row.row.cell(metric).summary for metric in metrics]
     own = [
         scene.view.quantity(summary.median, metric.dimension) if summary else "no value"
-        for summary, metric in zip(summaries, metrics, strict=bool(row.row))
+        for summary, metric in zip(summaries, metrics, strict=True)
     ]
     published = [
         scene.view.quantity(value, metric.dimension) for metric in metrics for value in row.values(metric)
     ]
-    said = [", ".join(own)] if any(summaries) else [] if published else ["has no value"]
+    said = [", ".join(own)] if any(summaries) else ["has no value"]
     return " ".join([_name(row), *said, *([f"(published: {', '.join(published)})"] if published else [])])
 
 
@@ -180,65 +176,35 @@ def _name(row: DotRow) -> str:
 # The rows, and the published values of the same places
 
 
-def _rows_of(scene: Scene, table: Table, metrics: Sequence[Metric]) -> list[DotRow]:
-    """The table's rows but those not available, then published rows without one that have any of the metrics.
+def _rows_of(scene: Scene, table: Table) -> list[DotRow]:
+    """The table's rows but those not available, with what was published of the same.
 
     A published row belongs to a row if system, host group, placement and number of ranks are the same; upper
     and lower case of systems may differ.
     """
+    published = grouped(table.published, _place)
     rows = offered(table)
-    pairs: list[tuple[Row | None, list[PublishedRow]]] = [(row, []) for row in rows]
-    by_place = {_place_of_row(row): beside for row, (_, beside) in zip(rows, pairs, strict=True)}
-    for found in (row for row in table.published if not row.values.keys().isdisjoint(metrics)):
-        place = (_system(found), found.host_group, found.placement, found.ranks)
-        if place not in by_place:
-            pairs.append((None, []))
-            by_place[place] = pairs[-1][1]
-        by_place[place].append(found)
-    systems = _systems(pairs)
-    return [_dot_row(scene, table, systems, row, tuple(published)) for row, published in pairs]
+    several = scene.comparison.several
+    return [
+        DotRow(
+            row,
+            tuple(published.get((*_of_case(row.case), row.ranks), ())),
+            visible(row.case.host_group),
+            scene.label(table, row),
+            scene.look(table, row) if row.counted else None,
+            visible(row.case.machine[0]) if several else "",
+        )
+        for row in rows
+    ]
 
 
-def _place_of_row(row: Row) -> tuple[str, str, str, int | None]:
-    case = row.case
-    return _system(case), case.host_group, case.placement, row.ranks
+def _place(row: PublishedRow) -> tuple[object, ...]:
+    return (*_of_case(row), row.ranks)
 
 
-def _system(where: Case | PublishedRow) -> str:
-    """In small letters, without its MPI library."""
-    return where.system.partition(WITH)[0].casefold()
-
-
-def _systems(pairs: Iterable[tuple[Row | None, list[PublishedRow]]]) -> dict[str, str]:
-    """How each system is written first, by its name in small letters."""
-    found: dict[str, str] = {}
-    for row, published in pairs:
-        name = row.case.machine[0] if row else published[0].system
-        found.setdefault(name.casefold(), name)
-    return found
-
-
-def _dot_row(
-    scene: Scene,
-    table: Table,
-    systems: dict[str, str],
-    row: Row | None,
-    published: tuple[PublishedRow, ...],
-) -> DotRow:
-    where = row.case if row else published[0]
-    system = visible(systems[_system(where)]) if len(systems) > 1 else ""
-    look = scene.looks[PLACEMENT][visible(where.placement)] if published else None
-    if row is not None and row.counted:
-        look = scene.look(table, row)
-    label = scene.label(table, row) if row else _published_label(table, published[0])
-    return DotRow(row, published, visible(where.host_group), label, look, system)
-
-
-def _published_label(table: Table, published: PublishedRow) -> str:
-    """The placement; with its number of ranks where own rows of this placement have others."""
-    own = {row.ranks for row in table.rows if row.case.placement == published.placement}
-    other = published.ranks is not None and own and published.ranks not in own
-    return visible(published.placement) + (f", {published.ranks} ranks" if other else "")
+def _of_case(case: Case | PublishedRow) -> tuple[str, str, str]:
+    """The system in small letters, without its MPI library."""
+    return case.system.partition(WITH)[0].casefold(), case.host_group, case.placement
 
 
 def _published_text(rows: Iterable[DotRow]) -> str:

@@ -25,12 +25,12 @@ _FEW = 2  # host groups that one sees in a table
 
 
 def every_chart(scene: Scene, few: bool = False) -> Iterator[Chart]:
-    """The charts that become figures, one table after the other, then kernels, then systems side by side.
+    """The charts that become figures: those of HPCC's paper, one table after the other, then kernels.
 
     ``few``: one of each table over message size, and the pictures that the papers have. The others show what
     the tables say.
     """
-    yield from balance(scene)
+    yield from balance(scene, few)
     for table in scene.comparison.tables:
         yield from single_metrics(scene, table)
         if not table.useful:

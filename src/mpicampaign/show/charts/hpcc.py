@@ -391,10 +391,10 @@ class _Figure:
         return f"figure{'s' * (' ' in self.number)} {self.number}"
 
 
-def balance(scene: Scene) -> Iterator[model.Chart]:
-    """Those of the paper's figures for which there are enough results."""
+def balance(scene: Scene, few: bool = False) -> Iterator[model.Chart]:
+    """The paper's figures for which there are enough results; ``few``: none for one or two results."""
     found = hpcc_results(scene.comparison)
-    for figure in _FIGURES:
+    for figure in _FIGURES if len(found) >= _LEAST or not few else ():
         drawn = tuple(result for result in found if result.has(*figure.needs))
         if len(drawn) >= figure.least:
             text = omitted(scene, [result for result in found if not result.has(*figure.needs)])

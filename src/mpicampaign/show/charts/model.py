@@ -145,12 +145,12 @@ class DotCell:
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """A row of a table, what was published of the same host group in the same placement, or either alone.
+    """A row of a table, and what was published of the same host group in the same placement.
 
     ``look``: none of a row without any metric. ``system``: empty where there is one.
     """
 
-    row: Row | None
+    row: Row
     published: tuple[PublishedRow, ...]
     host_group: str
     label: str

@@ -51,8 +51,6 @@ class Scene:
         pairs = [(table, row) for table in self.comparison.tables for row in table.rows if row.counted]
         named = [self.facets(table, row) for table, row in pairs]
         self.looks = {facet: looks(values[facet] for values in named) for facet in FACETS}
-        published = (visible(row.placement) for table in self.comparison.tables for row in table.published)
-        self.looks[PLACEMENT] = looks([*self.looks[PLACEMENT], *published])
         kernels = {table.suite for table in self.comparison.tables if table.useful}
         kernels_first = sorted(self.comparison.tables, key=lambda table: table.suite not in kernels)
         labels = [visible(table.label) for table in kernels_first if not table.is_baseline]

@@ -40,9 +40,15 @@ MADE = "made.txt"  # in the folder of figures: the names of the files there that
 _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
 
 
+_FOLDED = (model.DotChart, model.ScatterChart, model.BarChart)
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A drawn figure; ``alt`` describes it, ``picture`` is for the report."""
+    """A drawn figure; ``alt`` describes it, ``picture`` is for the report.
+
+    ``folded``: it shows the repeats of what tables and curves of the report say, or systems side by side.
+    """
 
     name: str
     title: str
@@ -50,6 +56,7 @@ class Figure:
     alt: str
     picture: Markup
     files: tuple[Path, ...]  # in each format; the first one is the SVG
+    folded: bool = False
 
     @property
     def svg(self) -> Path:
@@ -123,7 +130,8 @@ class _Files:
         for file in files:
             _write(page, file)
         picture = svg(page, drawing(page), role="img", aria_label=_shortened(chart.alt))
-        self.figures.append(Figure(name, chart.title, chart.caption, chart.alt, picture, files))
+        folded = isinstance(chart, _FOLDED) or (isinstance(chart, model.CurveChart) and not chart.ticks)
+        self.figures.append(Figure(name, chart.title, chart.caption, chart.alt, picture, files, folded))
 
     def _made_before(self) -> set[str]:
         """The files of earlier calls; a name that is not one of ours is never believed."""

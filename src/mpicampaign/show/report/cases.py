@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.compare.tables import Table
     from mpicampaign.records import Case, Record
-    from mpicampaign.show.report.tables import Source
+    from mpicampaign.show.report.source import Source
 
 
 def runs_section(source: Source) -> Section:
@@ -26,7 +26,8 @@ def runs_section(source: Source) -> Section:
     made = (record for record in source.records if record.status != NOT_AVAILABLE)
     cases = grouped(made, lambda record: record.case)
     folds = [_case(source, case, records, rows.get(case, [])) for case, records in cases.items()]
-    return Section((Heading("Runs"), *folds), "runs", "", "Runs")
+    title = f"{sum(map(len, cases.values()))} runs of {len(folds)} cases, with their files"
+    return Section((Heading("Runs"), Fold(title, tuple(folds))), "runs", "", "Runs")
 
 
 def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Table, Row]]) -> Fold:

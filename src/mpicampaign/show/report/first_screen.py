@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from mpicampaign.show.answers import behind
+from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Section, Span
 from mpicampaign.show.pairs import OWN, own_legend, own_lines, own_table, paired_legend
 from mpicampaign.show.rankings import LEADS_BY_RANGES, OF_OWN_REPEATS, SHOWN
+from mpicampaign.show.report.strip import MOST_TICKS, Dot, Strip
 from mpicampaign.show.runs import explained
 from mpicampaign.show.summary import summary
-from mpicampaign.show.writers.html import element
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mpicampaign.show.answers import Answer, Candidate
     from mpicampaign.show.document import PageNode
-    from mpicampaign.show.report.tables import Source
+    from mpicampaign.show.report.source import Source
 
 _SHOWN = 6  # answers that are not folded
 _CANDIDATES = 8  # of a picture that are not folded
-_TICKS = (1, 2, 5)  # times powers of 10
-_ROOM = 4  # per cent of the width left free at either end
 LEGEND = (
     "Beside each answer its candidates, best first: the median and its interval as a ratio to the best "
-    "median, on a logarithmic scale; further right is worse. Filled: may be the best."
+    "median, on a logarithmic scale; further right is worse. Filled: may be the best; hollow: is not, or "
+    "was not tested."
 )
 TESTED = (
     "A placement's lead is clear if it is significant, at least 1 %, and larger than the intervals: neither "
@@ -92,25 +91,23 @@ def _picture(source: Source, answer: Answer) -> list[PageNode]:
     ratios = [ratio for one in answer.candidates for ratio in (one.ratio, one.low, one.high) if ratio]
     if len(answer.candidates) < 2 or not ratios:
         return []
-    ends = min(ratios), max(*ratios, 1.1 * min(ratios))
+    strip = Strip(Scale(min(ratios), max(*ratios, 1.1 * min(ratios))))
     every = answer.candidates
     first = every if len(every) <= _CANDIDATES + 2 else every[:_CANDIDATES]
-    nodes: list[PageNode] = [_ratios(source, answer, first, ends, answer.title)]
+    nodes: list[PageNode] = [_ratios(source, answer, first, strip, answer.title)]
     if rest := every[len(first) :]:
-        folded = _ratios(source, answer, rest, ends, f"{answer.title}: further candidates")
+        folded = _ratios(source, answer, rest, strip, f"{answer.title}: further candidates")
         nodes.append(Fold(f"{len(rest)} more candidates", (folded,)))
     return [Section(tuple(nodes), role="picture")]
 
 
-def _ratios(
-    source: Source, answer: Answer, chosen: Sequence[Candidate], ends: tuple[float, float], label: str
-) -> Grid:
+def _ratios(source: Source, answer: Answer, chosen: Sequence[Candidate], strip: Strip, label: str) -> Grid:
     """A line for each candidate: its name, its place on the scale, its value."""
-    ticks = _ticks(*ends)
+    axis = strip.axis(map(_tick, strip.scale.ticks(MOST_TICKS)), "times the best median")
     lines = tuple(
         (
             Box(Span(one.name, "strong" if one.leads else "")),
-            Box(_mark(one, ends, ticks), role="scale"),
+            Box(_mark(one, strip), role="scale"),
             one.shown.box("median")._replace(
                 text=Span(one.value, link=source.runs_of(one.row)),
                 value=one.ratio,
@@ -121,50 +118,20 @@ def _ratios(
         )
         for one in chosen
     )
-    return Grid(
-        label, 3, ("candidate", _axis(ends, ticks), f"median [interval], {answer.unit}"), lines, role="ratios"
-    )
+    return Grid(label, 3, ("candidate", axis, f"median [interval], {answer.unit}"), lines, role="ratios")
 
 
-def _ticks(low: float, high: float) -> list[float]:
-    """Round ratios between the ends, four at most."""
-    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-    found = [step * 10.0**power for power in powers for step in _TICKS]
-    found = [tick for tick in found if low * 0.999 <= tick <= high * 1.001]
-    return found[:: max(1, math.ceil(len(found) / 4))] if len(found) > 4 else found
+def _tick(ratio: float) -> str:
+    return "best" if ratio == 1 else f"{ratio:g} ×"
 
 
-def _place(ratio: float, ends: tuple[float, float]) -> str:
-    """Where a ratio is, in per cent of the width."""
-    low, high = map(math.log, ends)
-    share = (math.log(ratio) - low) / (high - low)
-    return f"{_ROOM + (100 - 2 * _ROOM) * share:.1f}%"
-
-
-def _mark(one: Candidate, ends: tuple[float, float], ticks: Sequence[float]) -> Markup:
-    """The interval as a line, the median as a dot."""
+def _mark(one: Candidate, strip: Strip) -> Markup:
+    """The median as a dot with its interval."""
     if one.ratio is None:
         return Markup("")
-    lines = [element("line", x1=_place(tick, ends), x2=_place(tick, ends), y1=0, y2=20) for tick in ticks]
-    if one.low and one.high:
-        low, high = _place(one.low, ends), _place(one.high, ends)
-        lines.append(element("line", x1=low, x2=high, y1=10, y2=10, class_="interval"))
-    lines.append(
-        element("circle", cx=_place(one.ratio, ends), cy=10, r=5, class_="leads" if one.leads else "")
-    )
-    times = f"{one.ratio:.3g} times the best"
-    return element("svg", Markup("").join(lines), role="img", aria_label=times, height=20)
-
-
-def _axis(ends: tuple[float, float], ticks: Sequence[float]) -> Markup:
-    """The ratios at the ticks."""
-    texts = [
-        element(
-            "text", f"{tick:g}" if tick != 1 else "best", x=_place(tick, ends), y=12, text_anchor="middle"
-        )
-        for tick in ticks
-    ]
-    return element("svg", Markup("").join(texts), role="img", aria_label="times the best median", height=15)
+    ends = (one.low, one.high) if one.low and one.high else None
+    label = f"{one.ratio:.3g} times the best"
+    return strip.drawn([Dot(one.ratio, ends, "leads" if one.leads else "", label)], label)
 
 
 # The campaign's own host groups

@@ -2,63 +2,37 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass
-from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
+from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import MODES, OF_ONE_SERIES
+from mpicampaign.compare.findings import MODES, OF_ONE_SERIES, OTHER_STATE
 from mpicampaign.records import NOT_AVAILABLE
-from mpicampaign.show.cells import NO_VALUE, STATISTICS, metric_cell, published_mark, published_sources
-from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPage, Span
+from mpicampaign.show.cells import STATISTICS, metric_cell
+from mpicampaign.show.charts.curves import WIRE
+from mpicampaign.show.comparison_document import interpolated_lines
+from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Span
 from mpicampaign.show.over_groups import over_group_lines
 from mpicampaign.show.pairs import change_ratio, change_verdict, factor_text
 from mpicampaign.show.rankings import absent_text, disturbed_lines, verdict
+from mpicampaign.show.report.published import published_nodes
 from mpicampaign.show.runs import explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, kind_name, reason
 from mpicampaign.show.view import probability
 from mpicampaign.text import in_ranks, repeats_text, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Sequence
 
-    from mpicampaign.compare.changes import Change, Changes
+    from mpicampaign.compare.changes import Change
     from mpicampaign.compare.findings import Note
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.ranking import Absent, Pair, Ranking
     from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, PublishedRow, Table
-    from mpicampaign.records import Case, Record
-    from mpicampaign.show.document import PageNode, Text
-    from mpicampaign.show.view import View
+    from mpicampaign.compare.tables import Table
+    from mpicampaign.show.document import PageNode
+    from mpicampaign.show.report.source import Source
 
-_EMPTY = Box("", role="short")
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What the report is made from; ``anchors``: of the cases, ``folder``: in which the report is."""
-
-    comparison: Comparison
-    records: Sequence[Record]
-    view: View
-    folder: Path
-    anchors: Mapping[Case, str]
-    changes: Changes | None = None
-
-    def unit_of(self, metric: Metric) -> Span:
-        """The metric's unit, as heads show it."""
-        return Span(self.view.unit_of(metric.dimension), "small")
-
-    def runs_of(self, row: Row) -> str:
-        """The link to the row's runs."""
-        return f"#{self.anchors[row.case]}"
-
-    def address(self, target: str) -> str:
-        """The address of a file relative to the report's folder, safe in an attribute."""
-        return quote(os.path.relpath(target, self.folder).replace(os.sep, "/"), errors="replace")
+NO_DOUBTS = "Nothing: every planned run was made, counts and is verified."
+_FEW = 6  # metrics of a table, all of which are shown
 
 
 def state(kind: str) -> Span:
@@ -67,103 +41,91 @@ def state(kind: str) -> Span:
 
 
 def comparison_nodes(source: Source, table: Table, anchor: str) -> list[PageNode]:
-    """The comparison, and what was published."""
+    """The main metrics, published systems beside them, and all else folded."""
+    rows = offered(table)
+    main = [row for row in rows if not _is_aside(row)] or rows
+    lines = interpolated_lines(source.comparison, table, source.view)
     return [
         Heading(table.title, 3, anchor),
-        _comparison_grid(source, table),
-        *([Items(tuple(sources), "below")] if (sources := published_sources(table)) else []),
+        _comparison_grid(source, table, main, main_metrics(table)),
+        *([Items(tuple(lines), "below")] if lines else []),
+        *published_nodes(source, table, main, main_metrics(table)),
+        Fold(_all_else(table, len(rows) - len(main)), (_comparison_grid(source, table, rows),)),
     ]
 
 
-# The comparison: a column for each metric. Metrics with parts, such as useful and wire bandwidth, have a
-# column for each part, and each row has a line for each size.
+def main_metrics(table: Table) -> Sequence[Metric]:
+    """All where they are few; else those that are ranked, at a table size, or fractions of a bound."""
+    found = [metric for metric in table.metrics if metric.column != WIRE]
+    found = sorted(found, key=lambda metric: bool(metric.baseline))
+    chosen = [metric for metric in found if metric.headline or metric.bound or metric.size is not None]
+    return chosen if len(found) > _FEW and chosen else found
 
 
-class _Layout(NamedTuple):
-    """Metrics by the names of their columns, in groups; ``stacked``: a line for each group."""
-
-    stacked: bool
-    groups: tuple[tuple[str, dict[str, Metric]], ...]
-
-    @property
-    def columns(self) -> dict[str, Metric]:
-        return self.groups[0][1]
-
-    def names(self, group: str) -> list[Box]:
-        """What stands between the names of a line and its numbers."""
-        return [Box(group, role="short")] if self.stacked else []
+def _is_aside(row: Row) -> bool:
+    """Whether it is of another state of its machine, and compared with no row."""
+    return any(note.kind == OTHER_STATE for note in row.notes)
 
 
-def _layout(metrics: Sequence[Metric]) -> _Layout:
-    if not any(metric.part for metric in metrics):
-        return _Layout(False, (("", {metric.name: metric for metric in metrics}),))
-    groups = groupby(metrics, lambda metric: metric.group)
-    return _Layout(True, tuple((name, {metric.part: metric for metric in found}) for name, found in groups))
+def _all_else(table: Table, aside: int) -> str:
+    count = len(table.metrics)
+    metrics = f"All {count} metrics" if count > len(main_metrics(table)) else "The same"
+    rows = f"; {aside} more row{'s' * (aside > 1)}, of another state of the machine" if aside else ""
+    return f"{metrics} with mean and range{rows}"
 
 
-def _comparison_grid(source: Source, table: Table) -> Grid:
-    layout = _layout(table.metrics)
-    bodies = [("", _row_lines(source, row, layout)) for row in offered(table)]
-    bodies += [("published", _published_lines(source, row, layout)) for row in table.published]
-    numbered = [(number if layout.stacked else 0, *body) for number, body in enumerate(bodies)]
+def _comparison_grid(
+    source: Source, table: Table, rows: Sequence[Row], metrics: Sequence[Metric] = ()
+) -> Grid:
+    """A line for each row, a column for each metric; of all metrics with mean and range."""
+    shown = metrics or table.metrics
     count = Span("n", hint=f"runs with values / runs {runs_are(source.comparison.records)}")
-    names: list[Text] = ["host group, placement", count, *(["size"] if layout.stacked else [])]
-    caption = "host groups and placements"
-    caption += ", a line for each size; sorted by the largest value of a placement" if layout.stacked else ""
-    columns = list(enumerate(layout.columns.values(), len(names)))
-    heads: list[Text] = [(name, " ", source.unit_of(metric)) for name, metric in layout.columns.items()]
+    columns = list(enumerate(shown, 2))
+    kind = "host groups and placements" if metrics else "all metrics of all host groups and placements"
     return Grid(
-        f"{table.title}: {caption}",
-        len(names),
-        (*names, *heads),
-        tuple(line for _, _, lines in numbered for line in lines),
-        role=f"comparison {'stacked ' if layout.stacked else ''}sortable",
-        label=f"Table of {table.title}",
+        f"{table.title}: {kind}",
+        2,
+        ("host group, placement", count, *((m.name, " ", source.unit_of(m)) for m in shown)),
+        tuple(_row_line(source, row, shown, is_full=not metrics) for row in rows),
+        role="comparison sortable" if metrics else "comparison full",
+        label=f"{'Table' if metrics else 'All metrics'} of {table.title}",
         largest_first=frozenset({1, *(column for column, m in columns if not m.lower_is_better)}),
         si_units={column: metric.dimension.si_unit for column, metric in columns},
-        footnotes=explained(table.rows),
-        on_page=tuple(LineOnPage(role, "", body) for body, role, lines in numbered for _ in lines),
+        footnotes=explained(rows),
     )
 
 
-def _row_lines(source: Source, row: Row, layout: _Layout) -> list[tuple[Box, ...]]:
-    """The lines of a row under common names, or why it has no values."""
+def _row_line(source: Source, row: Row, metrics: Sequence[Metric], is_full: bool) -> tuple[Box, ...]:
+    """The names and values of a row, or why it has none."""
+    head = _row_head(source, row)
     if row.absence:
-        columns = max(1, len(layout.columns) + layout.stacked)
-        return [(*_row_head(source, row, 1), Box(absence(row.absence), role="absent", columns=columns))]
-    lines = []
-    for index, (group, metrics) in enumerate(layout.groups):
-        head = () if index else _row_head(source, row, len(layout.groups))
-        cells = [_cell(source, row, metrics.get(name)) for name in layout.columns]
-        lines.append((*head, *layout.names(group), *cells))
-    return lines
+        return (*head, Box(absence(row.absence), role="absent", columns=max(1, len(metrics))))
+    return (*head, *(_cell(source, row, metric, is_full) for metric in metrics))
 
 
-def _row_head(source: Source, row: Row, lines: int) -> tuple[Box, Box]:
+def _row_head(source: Source, row: Row) -> tuple[Box, Box]:
     name = (f"{source.comparison.place(row)} ", Span(row.case.placement, "strong"))
-    ranks = [Span(in_ranks(row.ranks), "small")] if row.ranks is not None else []
-    ranks += [Span(visible(text), "small") for text in (row.detail, row.blas) if text]
+    ranks = [in_ranks(row.ranks)] if row.ranks is not None else []
+    about = ", ".join([*ranks, *(visible(text) for text in (row.detail, row.blas) if text)])
     runs = [Span(f"{count} {verdict}", "small") for verdict, count in row.verdicts.items()]
     if row.at_most:
         runs.append(Span("at most", "small warn"))
     if any(note.kind == MODES for note in row.notes):
         runs.append(Span("several modes", "small warn"))
     return (
-        Box(Span(name, link=source.runs_of(row)), rows=lines, below=tuple(ranks)),
-        Box(f"{row.counted}/{row.planned}", value=row.counted, role="n", rows=lines, below=tuple(runs)),
+        Box(Span(name, link=source.runs_of(row)), below=(Span(about, "small"),) if about else ()),
+        Box(f"{row.counted}/{row.planned}", value=row.counted, role="n", below=tuple(runs)),
     )
 
 
-def _cell(source: Source, row: Row, metric: Metric | None) -> Box:
-    """The median, which leads to its runs; below, the interval and the change, mean and range."""
-    if metric is None:
-        return _EMPTY
+def _cell(source: Source, row: Row, metric: Metric, is_full: bool) -> Box:
+    """The median, which leads to its runs; below, the interval and the change; in full mean and range."""
     shown = metric_cell(row, metric, source.view, source.changes)
     if shown.reasons:
         return Box(kind_name(shown.reasons[0].kind), role="none")
     median, mean, low, high = map(shown.box, STATISTICS)
-    small = [f"mean {mean.text}", f"{low.text} to {high.text}"]
-    small += [f"at {shown.at}"] if shown.at else []
+    at = f", at {shown.at}" if shown.at else ""
+    small = [f"mean {mean.text}, {low.text} to {high.text}{at}"] if is_full else []
     small += [f"of {shown.bound}"] if shown.bound else []
     below = (
         Span(shown.interval, "interval"),
@@ -183,35 +145,6 @@ def _change(change: Change | None) -> tuple[Span, ...]:
     known = "too few repeats" if found.p is None else known
     role = "change warn" if found.significant else "change"
     return (Span(f"{change_ratio(change)} {known}", role, hint=change_verdict(change)),)
-
-
-def _published_lines(source: Source, row: PublishedRow, layout: _Layout) -> list[tuple[Box, ...]]:
-    """Published values: marked, and without links, since there are no runs. Of sizes, those with a value.
-
-    What they are, such as a mean, stands once in each row.
-    """
-    name = (f"{row.system}/{row.host_group} ", Span(row.placement, "strong"), " ")
-    head = Box((*name, Span(published_mark(row), "small")))
-    count = "" if row.n is None else str(row.n)
-    names = (head, Box(count, value=row.n, role="n", below=(Span(row.statistic, "small"),)))
-    return [
-        (
-            *names,
-            *layout.names(group),
-            *(_published_cell(source, row, metrics.get(name)) for name in layout.columns),
-        )
-        for group, metrics in layout.groups
-        if not layout.stacked or not row.values.keys().isdisjoint(metrics.values())
-    ]
-
-
-def _published_cell(source: Source, row: PublishedRow, metric: Metric | None) -> Box:
-    if metric is None:
-        return _EMPTY
-    if metric not in row.values:
-        return Box(NO_VALUE)
-    value = row.values[metric]
-    return Box(source.view.number(value, metric.dimension), value=value)
 
 
 # Rankings and doubts
@@ -282,12 +215,11 @@ def doubts_grid(source: Source) -> Grid:
     )
     notes = (found for found in source.comparison.notes() if is_offered(found[1]))
     lines = (*absent, *(_doubt_line(source, *found) for found in notes))
-    nothing = (Box("Nothing: every planned run was made, counts and is verified."),)
     return Grid(
         "Runs left out or in doubt, with the reasons",
         4,
         ("case", "what", "why", "repeats"),
-        lines or (nothing,),
+        lines,
         role="sortable",
         label="Left out and in doubt",
     )

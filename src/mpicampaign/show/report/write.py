@@ -35,7 +35,14 @@ from mpicampaign.show.rankings import OF_OWN_REPEATS, errors_text
 from mpicampaign.show.report.cases import runs_section
 from mpicampaign.show.report.curves import curve_chart, places
 from mpicampaign.show.report.first_screen import first_screen
-from mpicampaign.show.report.tables import Source, comparison_nodes, doubts_grid, ranking_nodes, state
+from mpicampaign.show.report.source import Source
+from mpicampaign.show.report.tables import (
+    NO_DOUBTS,
+    comparison_nodes,
+    doubts_grid,
+    ranking_nodes,
+    state,
+)
 from mpicampaign.show.scaling import scaling_nodes
 from mpicampaign.show.view import DEFAULT, percent
 from mpicampaign.show.writers.html import element, html
@@ -142,16 +149,13 @@ def tables_section(source: Source) -> Section:
     """The comparison of each benchmark."""
     comparison, changes = source.comparison, source.changes
     coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
-    legend = "Median over repeats, in brackets its order-statistic interval"
-    legend += f" ({coverages}), " if coverages else ", "
-    legend += f"then mean and range. n: runs with values / runs {runs.runs_are(comparison.records)}. "
+    legend = "Median over repeats, below it its order-statistic interval"
+    legend += f" ({coverages}). " if coverages else ". "
+    legend += f"n: runs with values / runs {runs.runs_are(comparison.records)}. "
     busy = "" if any(run.ranks_busy for run in source.records) else ", disturbed ones where a row has others"
     legend += f"Contradicted and failed runs are shown, but left out of all numbers{busy}. "
     legend += "Each median leads to its runs."
     legend += f" {OF_OWN_REPEATS}" if comparison.in_turn else ""
-    published = ((table, row) for table in comparison.tables for row in table.published)
-    lacking = any(set(table.metrics) - row.values.keys() for table, row in published)
-    legend += " –: not published." if lacking else ""
     if changes:
         since = changes.since or "at an unknown date"
         legend += f" × is the median divided by that of the earlier series, which ended {since}, each metric"
@@ -160,7 +164,10 @@ def tables_section(source: Source) -> Section:
         f"table-{number}": table for number, table in enumerate(filter(runs.offered, comparison.tables), 1)
     }
     titles = {anchor: table.title for anchor, table in numbered.items()}
-    nodes = [node for anchor, table in numbered.items() for node in comparison_nodes(source, table, anchor)]
+    nodes: list[PageNode] = []
+    for anchor, table in numbered.items():
+        found = comparison_nodes(source, table, anchor)
+        nodes += [Fold(f"Baseline: {table.title}", tuple(found))] if table.is_baseline else found
     nodes += [*gather_nodes(comparison, source.view, 3), *scaling_nodes(comparison, source.view, 3)]
     start = (
         Heading("Tables"),
@@ -224,28 +231,35 @@ def _median_line(chart: InteractiveChart, line: InteractiveLine) -> tuple[Box, .
 
 
 def figures_section(source: Source, figures: Sequence[Figure], room: int) -> Section:
-    """All but huge figures that go in so many characters, the small ones first; the others are linked."""
+    """All but huge figures that go in so many characters, the small ones first; the others are linked.
+
+    Those that show what tables and curves say are folded.
+    """
     by_size = sorted((len(figure.picture), figure.name) for figure in figures)
     totals = accumulate(size for size, _ in by_size)
     fitting = [
         size <= _LARGEST_FIGURE and total <= room for (size, _), total in zip(by_size, totals, strict=True)
     ]
-    shown = {name for (_, name), fits in zip(by_size, fitting, strict=True) if fits}
+    names = {name for (_, name), fits in zip(by_size, fitting, strict=True) if fits}
+    shown = [figure for figure in figures if figure.name in names]
     nodes: list[PageNode] = [Heading("Figures")]
-    linked = [figure for figure in figures if figure.name not in shown]
+    linked = [figure for figure in figures if figure.name not in names]
     if linked:
         text = f"{len(shown)} of {len(figures)} figures are shown; the others are files beside this report:"
         links = (Span(figure.title, link=source.address(str(figure.svg))) for figure in linked)
         nodes += [Paragraph(text, "legend"), Items(tuple(links), "list")]
-    nodes += [
-        Drawing(figure.picture, f"figure-{figure.name}", figure.caption)
-        for figure in figures
-        if figure.name in shown
-    ]
-    nodes += [] if shown else [Paragraph("There are no figures.")]
+    nodes += [_drawing(figure) for figure in shown if not figure.folded]
+    folded: list[PageNode] = [_drawing(figure) for figure in shown if figure.folded]
     missing = not_drawn(source.comparison)
-    nodes += [Paragraph(missing, "legend")] if missing else []
+    title = f"{_count(len(folded), 'figure')} more, of single repeats and of HPCC's paper"
+    folded += [Paragraph(missing, "legend")] if missing else []
+    nodes += [Fold(title, tuple(folded))] if folded else []
+    nodes += [] if figures else [Paragraph("There are no figures.")]
     return Section(tuple(nodes), "figures", "", "Figures")
+
+
+def _drawing(figure: Figure) -> Drawing:
+    return Drawing(figure.picture, f"figure-{figure.name}", figure.caption)
 
 
 # All else
@@ -265,15 +279,17 @@ _IN_TURN = f"In brackets: the smallest and largest factor of single repeats, of 
 def rankings_section(source: Source) -> Section:
     """All comparisons."""
     comparison = source.comparison
+    rankings = [ranking for _, ranking in comparison.rankings]
     legend = (
         _TWO_TESTS if comparison.tested else "",
-        errors_text(ranking for _, ranking in comparison.rankings),
+        errors_text(rankings),
         _FACTOR,
         _IN_TURN if comparison.in_turn else "",
     )
-    nodes = [node for table in comparison.tables for node in ranking_nodes(source, table)]
+    nodes: list[PageNode] = [Paragraph(" ".join(filter(None, legend)), "legend")]
+    nodes += [node for table in comparison.tables for node in ranking_nodes(source, table)]
     return Section(
-        (Heading("All comparisons"), Paragraph(" ".join(filter(None, legend)), "legend"), *nodes),
+        (Heading("All comparisons"), Fold(_count(len(rankings), "ranking"), tuple(nodes))),
         "rankings",
         "",
         "All comparisons",
@@ -282,18 +298,24 @@ def rankings_section(source: Source) -> Section:
 
 def doubts_section(source: Source) -> Section:
     """Runs left out or in doubt."""
-    title = "Left out and in doubt"
-    return Section((Heading(title), doubts_grid(source)), "doubts", "", title)
+    title, grid = "Left out and in doubt", doubts_grid(source)
+    found = Fold(_count(len(grid.lines), "reason"), (grid,)) if grid.lines else Paragraph(NO_DOUBTS)
+    return Section((Heading(title), found), "doubts", "", title)
 
 
 def provenance_section(facts: Mapping[str, str], campaign_text: str) -> Section:
     """What the runs and this program recorded, and the campaign file."""
-    nodes: list[PageNode] = [Heading("Provenance")]
+    nodes: list[PageNode] = []
     if facts:
         caption = "Facts that the runs and this program recorded"
         lines = tuple((Box(name), Box(value)) for name, value in facts.items())
         header = ("fact", "as recorded")
-        nodes.append(Grid(caption, 2, header, lines, role="facts", label="Facts recorded"))
+        grid = Grid(caption, 2, header, lines, role="facts", label="Facts recorded")
+        nodes.append(Fold(_count(len(facts), "fact"), (grid,)))
     if campaign_text:
-        nodes += [Heading("Campaign file", 3), Verbatim(campaign_text, "Campaign file")]
-    return Section(tuple(nodes), "provenance", "", "Provenance")
+        nodes.append(Fold("Campaign file", (Verbatim(campaign_text, "Campaign file"),)))
+    return Section((Heading("Provenance"), *nodes), "provenance", "", "Provenance")
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}{'s' * (number != 1)}"

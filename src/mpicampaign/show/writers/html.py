@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
@@ -13,7 +12,7 @@ from mpicampaign.show.writer import TextWriter
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
 # HTML needs no ends of these; a long report has ten thousand
 _WITHOUT_END = ("input", "li", "td", "th", "tr")
@@ -145,7 +144,9 @@ def _table(grid: document.Grid) -> Markup:
     caption = [element("caption", html_text(grid.title))] if grid.title else []
     heads = _lines(_head(grid, column, text) for column, text in enumerate(grid.header))
     head = element("thead", element("tr", heads))
-    return element("table", _lines([*caption, head, *_bodies(grid)]), class_=grid.role)
+    looks = grid.on_page or [document.LineOnPage()] * len(grid.lines)
+    lines = (_line(grid, boxes, look) for boxes, look in zip(grid.boxes, looks, strict=True))
+    return element("table", _lines([*caption, head, element("tbody", _lines(lines))]), class_=grid.role)
 
 
 def _head(grid: document.Grid, column: int, text: document.Text) -> Markup:
@@ -159,14 +160,6 @@ def _is_number(grid: document.Grid, column: int) -> bool:
     return grid.names <= column < len(grid.header) - grid.remarks
 
 
-def _bodies(grid: document.Grid) -> Iterator[Markup]:
-    looks = grid.on_page or [document.LineOnPage()] * len(grid.lines)
-    paired = zip(grid.boxes, looks, strict=True)
-    bodies = [list(lines) for _, lines in groupby(paired, key=lambda pair: pair[1].body)]
-    for lines in bodies or [[]]:
-        yield element("tbody", _lines(_line(grid, boxes, look) for boxes, look in lines))
-
-
 def _line(grid: document.Grid, boxes: Sequence[document.Box], look: document.LineOnPage) -> Markup:
     if not grid.on_page and len(boxes) < len(grid.header):
         boxes = [*boxes[:-1], boxes[-1]._replace(columns=len(grid.header) - len(boxes) + 1)]
@@ -175,20 +168,23 @@ def _line(grid: document.Grid, boxes: Sequence[document.Box], look: document.Lin
 
 
 def _cell(grid: document.Grid, column: int, box: document.Box) -> Markup:
-    """The first cell of a line names it, unless it has a role; in comparisons, others without are numbers."""
+    """The first cell of a line names it, unless it has a role; in comparisons, others without are numbers.
+
+    Others have their head as ``data-head``: on a narrow screen, a line is a list.
+    """
     marks = element("sup", ",".join(box.marks)) if box.marks else ""
     inner = _lines([html_text(box.text) + marks, *map(html_text, box.below)])
     inner = inner + _node(box.fold) if box.fold else inner
-    spans = {
-        "rowspan": box.rows if box.rows > 1 else None,
-        "colspan": box.columns if box.columns > 1 else None,
-    }
+    span = box.columns if box.columns > 1 else None
     if column == 0 and not box.role:
-        return element("th", inner, scope="row", **spans)
+        return element("th", inner, scope="row", colspan=span)
     is_number = _is_number(grid, column) and not grid.role.startswith("comparison")
     role = box.role or ("number" if is_number else "")
     value, low, high = map(_in_full, (box.value, *(box.ends or (None, None))))
-    return element("td", inner, class_=role, data_v=value, data_low=low, data_high=high, **spans)
+    head = document.plain(grid.header[column]) if grid.label and column < len(grid.header) else ""
+    return element(
+        "td", inner, class_=role, data_head=head, data_v=value, data_low=low, data_high=high, colspan=span
+    )
 
 
 def _in_full(value: float | None) -> str:
