@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 from builders import MACHINE, script_of
-from synthetic import case_runs, run
+from synthetic import case_runs, collective, run
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.collect.undescribed import undescribed
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.contract import PASSED, judge
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, PLACEMENTS
-from mpicampaign.compare.scaling import STRONG, WEAK, scalings
+from mpicampaign.compare.scaling import MESSAGES, STRONG, WEAK, scalings
 from mpicampaign.errors import UserError
 from mpicampaign.execution.batches import batches_of
 from mpicampaign.expectation import Against, Limit
@@ -29,7 +29,10 @@ from mpicampaign.records import Case, Record, Series
 from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.selection import RunSelection
 from mpicampaign.show.answers import answers, lead
+from mpicampaign.show.charts.scaling import scaling_chart
+from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.data import long_data
+from mpicampaign.show.view import DEFAULT
 
 ROOT = Path(__file__).resolve().parents[1]
 ONE = """
@@ -268,16 +271,23 @@ def test_efficiency_is_that_of_its_definition() -> None:
     found = {each.metric.name: each for each in scalings(strong)}
     assert {name: each.kind for name, each in found.items()} == {"time": STRONG, "rate": STRONG}
     for each in found.values():
-        assert [(point.ranks, point.efficiency) for point in each.points] == [(2, 1.0), (8, 0.625)]
+        assert [(point.ranks, point.median) for point in each.points] == [(2, 1.0), (8, 0.625)]
     weak = compare([*work("X", 2, 10.0, "2"), *work("X nodes=4", 8, 12.5, "8")])
     [time] = [each for each in scalings(weak) if each.metric.name == "time"]
-    assert (time.kind, time.points[1].efficiency) == (WEAK, 0.8)
+    assert (time.kind, time.points[1].median) == (WEAK, 0.8)
 
 
-def test_messages_have_no_efficiency() -> None:
+def test_messages_stand_over_the_ranks_without_efficiency() -> None:
     records = [
-        each
-        for placement in ("X", "X nodes=4")
-        for each in case_runs(Case("here", "blue", placement, "PingPong"), 1e-6, 1e9)
+        run(Case("here", "blue", placement, "Bcast"), number, collective("Bcast", 1e-6 * ranks, 1e9, ranks))
+        for placement, ranks in (("X", 2), ("X nodes=4", 8), ("Y", 4))
+        for number in range(1, 7)
     ]
-    assert scalings(compare(records)) == []
+    found = scalings(compare(records))
+    assert {each.kind for each in found} == {MESSAGES} and {each.placement for each in found} == {"X"}
+    assert [(point.ranks, point.median) for point in found[0].points] == [
+        (2, pytest.approx(2e-6, rel=1e-3)),
+        (8, pytest.approx(8e-6, rel=1e-3)),
+    ]
+    (chart,) = scaling_chart(Scene(compare(records), DEFAULT))
+    assert chart.ticks == (2, 8) and "Bcast: latency at 0 B" in chart.panels[0].title

@@ -4,7 +4,7 @@ Rows of one host group whose placements are variants of one definition, unlike i
 Efficiency is a rate per rank divided by that with the fewest ranks. Of times to solution it is the time with
 the fewest ranks times their number, divided by that of more ranks (strong scaling, where all ran the same
 problem), or the time with the fewest divided by that of more (weak, where the problem grows with the ranks).
-Latency and bandwidth of messages have no efficiency.
+Latency and bandwidth of messages have no efficiency: their values stand over the ranks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.compare.tables import Comparison, Table
 
-STRONG, WEAK = "strong", "weak"
+STRONG, WEAK, MESSAGES = "strong", "weak", "messages"
 _SIZES = ("nodes=", "ranks_per_node=")  # values in the name of a variant
 _OWN = "own"  # the suite whose times are those to a solution
 
@@ -31,14 +31,14 @@ _OWN = "own"  # the suite whose times are those to a solution
 class Point:
     """One number of ranks.
 
-    ``efficiency``: of the median; ``low``, ``high``: of single repeats against the median with the fewest
-    ranks.
+    ``median``, ``by_repeat``: efficiency, of single repeats against the median with the fewest ranks; of
+    messages the values themselves.
     """
 
     row: Row
     cell: Cell
     ranks: int
-    efficiency: float
+    median: float
     by_repeat: tuple[float, ...]
 
     @property
@@ -51,7 +51,7 @@ class Point:
 class Scaling:
     """One metric of one benchmark and placement in one host group, the fewest ranks first.
 
-    ``kind``: strong or weak.
+    ``kind``: strong, weak, or messages.
     """
 
     table: Table
@@ -67,12 +67,14 @@ def scalings(comparison: Comparison) -> list[Scaling]:
 
 
 def _of_table(table: Table) -> Iterator[Scaling]:
-    for metric in (metric for metric in table.metrics if _is_work(table, metric)):
+    for metric in (metric for metric in table.metrics if metric.headline):
         rows = [row for row in table.rows if row.ranked and row.ranks and _median(row, metric)]
+        work = _is_work(table, metric)
         for (_, placement), alike in grouped(rows, _family).items():
-            if len({row.ranks for row in alike}) > 1:
+            # One run of messages with several numbers of ranks, as IMB makes it, is in the tables.
+            if len({row.ranks if work else row.case.placement for row in alike}) > 1:
                 points = sorted(_by_ranks(alike), key=lambda row: row.ranks or 0)
-                yield _scaling(table, placement, metric, points)
+                yield _scaling(table, placement, metric, points, work)
 
 
 def _is_work(table: Table, metric: Metric) -> bool:
@@ -81,7 +83,7 @@ def _is_work(table: Table, metric: Metric) -> bool:
     of_own = table.suite == _OWN and (
         metric.dimension.name in (TIME.name, DURATION.name) or metric.dimension.si_unit.endswith("/s")
     )
-    return metric.headline and metric.size is None and (metric.dimension.name in kinds or of_own)
+    return metric.size is None and (metric.dimension.name in kinds or of_own)
 
 
 def _median(row: Row, metric: Metric) -> float:
@@ -101,8 +103,9 @@ def _by_ranks(rows: Iterable[Row]) -> Iterable[Row]:
     return {row.ranks: row for row in reversed(list(rows))}.values()
 
 
-def _scaling(table: Table, placement: str, metric: Metric, rows: Sequence[Row]) -> Scaling:
+def _scaling(table: Table, placement: str, metric: Metric, rows: Sequence[Row], work: bool) -> Scaling:
     kind = STRONG if len({_problem(row) for row in rows}) == 1 else WEAK
+    kind = kind if work else MESSAGES
     points = tuple(_point(rows[0], row, metric, kind) for row in rows)
     return Scaling(table, placement, metric, kind, points)
 
@@ -115,12 +118,14 @@ def _problem(row: Row) -> tuple[int, str]:
 def _point(first: Row, row: Row, metric: Metric, kind: str) -> Point:
     base, ranks, fewest = _median(first, metric), row.ranks or 1, first.ranks or 1
 
-    def efficiency(value: float) -> float:
+    def shown(value: float) -> float:
+        if kind == MESSAGES:
+            return value
         if not metric.lower_is_better:
             return (value / ranks) / (base / fewest)
         gain = base / value
         return gain * fewest / ranks if kind == STRONG else gain
 
     cell = row.cell(metric)
-    by_repeat = tuple(efficiency(value) for value in cell.values if value > 0)
-    return Point(row, cell, ranks, efficiency(_median(row, metric)), by_repeat)
+    by_repeat = tuple(shown(value) for value in cell.values if value > 0)
+    return Point(row, cell, ranks, shown(_median(row, metric)), by_repeat)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.scaling import STRONG, Scaling, scalings
+from mpicampaign.compare.scaling import MESSAGES, STRONG, WEAK, Scaling, scalings
 from mpicampaign.dimension import FRACTION
 from mpicampaign.show.document import Grid, Heading, Paragraph
 from mpicampaign.text import visible
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
     from mpicampaign.show.document import Line
     from mpicampaign.show.view import View
 
-SCALING = "Scaling: efficiency against the fewest ranks"
+SCALING = "Scaling over the number of ranks"
 MEANING = {
-    True: "Strong scaling: all ran the same problem. Efficiency: the rate per rank, or for times the time × "
-    "ranks, against that with the fewest ranks.",
-    False: "Weak scaling: the problem differs with the ranks. Efficiency: the rate per rank, or the time, "
+    STRONG: "Strong scaling: all ran the same problem. Efficiency: the rate per rank, or for times the time "
+    "× ranks, against that with the fewest ranks.",
+    WEAK: "Weak scaling: the problem differs with the ranks. Efficiency: the rate per rank, or the time, "
     "against that with the fewest ranks.",
+    MESSAGES: "Messages have no efficiency: their latency and bandwidth are shown.",
 }
 
 
@@ -41,7 +42,7 @@ def scaling_nodes(comparison: Comparison, view: View, level: int = 2) -> list[He
 
 def meaning(found: list[Scaling]) -> str:
     """What the kinds of scaling that occur mean."""
-    kinds = dict.fromkeys(each.kind == STRONG for each in found)
+    kinds = dict.fromkeys(each.kind for each in found)
     return " ".join(MEANING[kind] for kind in kinds)
 
 
@@ -59,11 +60,15 @@ def _line(comparison: Comparison, found: Scaling, point: Point, view: View) -> L
         point.nodes or "unknown",
         point.cell.n,
         view.quantity(point.cell.summary.median, found.metric.dimension) if point.cell.summary else "",
-        view.number(point.efficiency, FRACTION),
-        " to ".join(view.number(end, FRACTION) for end in _ends(point)),
+        *_efficiency(found, point, view),
     )
 
 
-def _ends(point: Point) -> Iterator[float]:
-    yield min(point.by_repeat, default=point.efficiency)
-    yield max(point.by_repeat, default=point.efficiency)
+def _efficiency(found: Scaling, point: Point, view: View) -> Iterator[str]:
+    """The median, and the range of the repeats."""
+    if found.kind == MESSAGES:
+        yield from ("", "")
+        return
+    ends = min(point.by_repeat, default=point.median), max(point.by_repeat, default=point.median)
+    yield view.number(point.median, FRACTION)
+    yield " to ".join(view.number(end, FRACTION) for end in ends)

@@ -1,16 +1,17 @@
-"""Efficiency against the number of ranks: a panel for each benchmark and metric."""
+"""Efficiency, or the values of messages, against the number of ranks: a panel for each metric."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.scaling import Scaling, scalings
+from mpicampaign.compare.scaling import MESSAGES, Scaling, scalings
 from mpicampaign.dimension import COUNT, FRACTION, Unit
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import looks
 from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.scaling import SCALING, meaning, scaling_name
+from mpicampaign.text import in_ranks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -24,31 +25,42 @@ def scaling_chart(scene: Scene) -> Iterator[CurveChart]:
     found = scalings(scene.comparison)
     if not found:
         return
-    values = [
-        value for each in found for point in each.points for value in (point.efficiency, *point.by_repeat)
-    ]
-    up = scene.axis("efficiency", FRACTION, [0.0, 1.0, *values], logarithmic=False)
-    assert up is not None  # the values are positive
     ranks = sorted({point.ranks for each in found for point in each.points})
     across = Axis("ranks", COUNT, Unit("", 1.0), Scale(ranks[0] / 1.2, ranks[-1] * 1.2))
     named = looks(scaling_name(scene.comparison, each) for each in found)
     panels = tuple(
-        CurvePanel(title, up, tuple(_curves(scene, members, named)))
+        CurvePanel(title, _up(scene, members), tuple(_curves(scene, members, named)))
         for title, members in grouped(found, _title).items()
     )
     caption = f"{meaning(found)} Lines: medians; strokes: each repeat."
     alt = f"{SCALING}. {'; '.join(_text(scene, each) for each in found)}"
-    yield CurveChart(SCALING, caption, alt, across, panels, keyed=True, ticks=tuple(ranks))
+    own_scales = len({panel.up.dimension for panel in panels}) > 1
+    yield CurveChart(
+        SCALING, caption, alt, across, panels, own_scales=own_scales, keyed=True, ticks=tuple(ranks)
+    )
+
+
+def _up(scene: Scene, members: Sequence[Scaling]) -> Axis:
+    """Efficiency from 0, or the metric itself."""
+    found = [value for each in members for point in each.points for value in (point.median, *point.by_repeat)]
+    if members[0].kind == MESSAGES:
+        metric = members[0].metric
+        up = scene.axis(metric.name, metric.dimension, found, logarithmic=None)
+    else:
+        up = scene.axis("efficiency", FRACTION, [0.0, 1.0, *found], logarithmic=False)
+    assert up is not None  # the values are positive
+    return up
 
 
 def _title(found: Scaling) -> str:
-    return f"{found.table.title}: {found.metric.name}, {found.kind} scaling"
+    kind = "" if found.kind == MESSAGES else f", {found.kind} scaling"
+    return f"{found.table.title}: {found.metric.name}{kind}"
 
 
 def _curves(scene: Scene, members: Sequence[Scaling], named: dict[str, Look]) -> Iterator[ChartCurve]:
     for each in members:
         name = scaling_name(scene.comparison, each)
-        medians = {point.ranks: point.efficiency for point in each.points}
+        medians = {point.ranks: point.median for point in each.points}
         repeats = tuple(
             Repeat(run, {point.ranks: value})
             for point in each.points
@@ -58,5 +70,6 @@ def _curves(scene: Scene, members: Sequence[Scaling], named: dict[str, Look]) ->
 
 
 def _text(scene: Scene, found: Scaling) -> str:
-    said = [f"{scene.view.quantity(p.efficiency, FRACTION)} with {p.ranks} ranks" for p in found.points]
+    dimension = found.metric.dimension if found.kind == MESSAGES else FRACTION
+    said = [f"{scene.view.quantity(p.median, dimension)} with {in_ranks(p.ranks)}" for p in found.points]
     return f"{scaling_name(scene.comparison, found)} {found.metric.name} {', '.join(said)}"
