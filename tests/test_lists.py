@@ -290,4 +290,4 @@ def test_messages_stand_over_the_ranks_without_efficiency() -> None:
         (8, pytest.approx(8e-6, rel=1e-3)),
     ]
     (chart,) = scaling_chart(Scene(compare(records), DEFAULT))
-    assert chart.ticks == (2, 8) and "Bcast: latency at 0 B" in chart.panels[0].title
+    assert chart.ticks == (2, 8) and "Bcast: time at 1 B" in chart.panels[0].title
