@@ -78,12 +78,13 @@ How a file is read:
 
 ## Lists
 
-`nodes`, `ranks_per_node`, `threads`, the variables in `environment` and the `parameters` of a benchmark take a
-list; `launcher_options` takes several by name. Each combination is a placement or benchmark of its own:
+`nodes`, `ranks_per_node`, `threads`, the variables in `environment` and the `parameters` of a benchmark
+take a list; `launcher_options` takes several by name. Each combination is a placement or benchmark of its own:
 
 ```yaml
 placements:
-  IBV: {{nodes: [2, 4, 8], ranks_per_node: 4, threads: 2, within_node: shm, environment: {{UCX_TLS: [rc, ud]}}}}
+  IBV:
+    {{nodes: [2, 4, 8], ranks_per_node: 4, threads: 2, within_node: shm, environment: {{UCX_TLS: [rc, ud]}}}}
 benchmarks:
   HPL: {{parameters: {{N: [20000, 40000], NB: [128, 192]}}}}
 ```
