@@ -11,6 +11,7 @@ import synthetic
 from conftest import ProjectCopy
 from trivial_campaign import write_trivial
 
+from mpicampaign import places
 from mpicampaign.execution import quiet_snakemake
 from mpicampaign.execution.durations import TimeLeft, estimate
 from mpicampaign.execution.progress import Progress, headline
@@ -78,22 +79,22 @@ def test_the_line_of_a_run_shows_no_value_as_nothing_and_no_maximum_of_a_run_tha
     assert "maximum" not in line and "sizes above " in line and "were given up" in line
 
 
-def test_status_says_why_what_the_runs_wait_for_was_not_built(project: ProjectCopy) -> None:
+def test_status_says_why_what_the_runs_wait_for_was_not_built(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Once for the repeats of a case, and no longer than that is so."""
+    monkeypatch.setattr(places, "_CLONE", project.folder)
     campaign = prepare(write_trivial(project), results=project.folder / "results")
     problem = build_problem(first_build_folder(campaign.campaign.systems["here"]))
     why = "module load x failed on n3: unknown module"
-    try:
-        problem.parent.mkdir(parents=True, exist_ok=True)
-        problem.write_text(f"not run: {why}\n")
-        states, _ = run_states(campaign)
-        assert status_text(states, []).splitlines() == [
-            "4 not run",
-            f"  local two trivial repeats 1-2: not run: {why}",
-            f"  local one trivial repeats 1-2: not run: {why}",
-        ]
-    finally:
-        problem.unlink()
+    problem.parent.mkdir(parents=True)
+    problem.write_text(f"not run: {why}\n")
+    assert status_text(run_states(campaign)[0], []).splitlines() == [
+        "4 not run",
+        f"  local two trivial repeats 1-2: not run: {why}",
+        f"  local one trivial repeats 1-2: not run: {why}",
+    ]
+    problem.unlink()
     assert why not in status_text(run_states(campaign)[0], [])
 
 
