@@ -59,9 +59,9 @@ def reasons(account: Account) -> dict[str, str]:
 
 def test_a_draft_names_what_may_differ_apart_and_claims_nothing(tmp_path: Path) -> None:
     """Numbers of jobs, and repeats that count from 1, tell no case from another; other numbers may."""
-    folder = tmp_path / "my raw"
+    folder = tmp_path / "2017"
     names = ("TCP/slurm-123456.out", "TCP/slurm-123457.out", "SHM/a.ppn8.out", "SHM/a.ppn16.out")
-    names += ("SHM/run_1.out", "SHM/run_2.out", "it's {odd}/x.out", "log/all.out")
+    names += ("SHM/run_1.out", "SHM/run_2.out", "it's {odd}/x.out", "log/all.out", "on/x.out")
     for second, name in enumerate(names):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,9 +69,9 @@ def test_a_draft_names_what_may_differ_apart_and_claims_nothing(tmp_path: Path) 
     text = draft_map([folder], usable_name(folder.name))
     account = take(tmp_path, folder, text=text)
     placements = [entry.label["placement"] for entry in account.of_role("output")]
-    assert placements == ["SHM-a.ppn16", "SHM-a.ppn8", "SHM-run", "SHM-run", "TCP", "TCP", "it-s-odd"]
-    assert chosen(tmp_path, text).placements == {} and "my-raw" in text
-    assert "my raw/log/all.out has several outputs of a benchmark" in text
+    assert placements == ["SHM-a.ppn16", "SHM-a.ppn8", "SHM-run", "SHM-run", "TCP", "TCP", "it-s-odd", "on"]
+    assert chosen(tmp_path, text).placements == {} and chosen(tmp_path, text).name == "2017"
+    assert "2017/log/all.out has several outputs of a benchmark" in text
     assert len(account.of_role("refused")) == 2
 
 

@@ -283,7 +283,7 @@ def test_two_users_run_their_campaigns_at_once(installation: Installation, tmp_p
         (each.folder / "statistics.py").write_text("raise ImportError('a file of a user')\n")
     with ThreadPoolExecutor(2) as both:
         calls = [
-            both.submit(one.call, "mpicampaign", "run"),
+            both.submit(one.call, "mpicampaign", "run", str(one.folder / "campaign.yaml"), folder=Path("/")),
             both.submit(two.snakemake, "--profile", "cluster"),
         ]
         assert all(succeeded(call.result()) for call in calls)

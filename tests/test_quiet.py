@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from dataclasses import replace
 
 import pytest
@@ -10,10 +11,14 @@ import synthetic
 from conftest import ProjectCopy
 from trivial_campaign import write_trivial
 
+from mpicampaign import places
+from mpicampaign.execution import quiet_snakemake
 from mpicampaign.execution.durations import TimeLeft, estimate
 from mpicampaign.execution.progress import Progress, headline
+from mpicampaign.execution.queue_status import run_states, status_text
 from mpicampaign.jobs.prepare import Prepared, prepare
 from mpicampaign.jobs.run import Run
+from mpicampaign.jobs.software import build_problem, first_build_folder
 from mpicampaign.records import FAILED, NOT_AVAILABLE, Case, Record
 
 
@@ -72,6 +77,44 @@ def test_the_line_of_a_run_shows_no_value_as_nothing_and_no_maximum_of_a_run_tha
     stopped = replace(whole, columns={**ends, "size": whole.columns["size"][:3]})
     line = headline(replace(run, series=(stopped,)))
     assert "maximum" not in line and "sizes above " in line and "were given up" in line
+
+
+def test_status_says_why_what_the_runs_wait_for_was_not_built(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once for the repeats of a case, and no longer than that is so."""
+    monkeypatch.setattr(places, "_CLONE", project.folder)
+    campaign = prepare(write_trivial(project), results=project.folder / "results")
+    problem = build_problem(first_build_folder(campaign.campaign.systems["here"]))
+    why = "module load x failed on n3: unknown module"
+    problem.parent.mkdir(parents=True)
+    problem.write_text(f"not run: {why}\n")
+    assert status_text(run_states(campaign)[0], []).splitlines() == [
+        "4 not run",
+        f"  local two trivial repeats 1-2: not run: {why}",
+        f"  local one trivial repeats 1-2: not run: {why}",
+    ]
+    problem.unlink()
+    assert why not in status_text(run_states(campaign)[0], [])
+
+
+FAILED_COMMAND = (
+    "CalledProcessError in file x:\nCommand 'exec python -P -m mpicampaign.cli build --campaign=x' "
+)
+
+
+@pytest.mark.parametrize(
+    ("message", "shown"),
+    [
+        (f"{FAILED_COMMAND}returned non-zero exit status 127.", False),
+        (f"{FAILED_COMMAND}died with <Signals.SIGINT: 2>.", False),
+        ("Cannot restore results/x/report.html: no backup found.", False),
+        ("MissingInputException in rule run", True),
+    ],
+)
+def test_what_our_commands_say_is_not_said_again_by_snakemake(message: str, shown: bool) -> None:
+    record = logging.LogRecord("snakemake", logging.ERROR, "", 0, message, None, None)
+    assert quiet_snakemake._is_problem(record) == shown
 
 
 def test_what_is_not_available_is_one_line_for_a_placement_and_is_not_counted(campaign: Prepared) -> None:

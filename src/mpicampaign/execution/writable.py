@@ -31,6 +31,7 @@ def why_not_writable(folder: Path, *, write: bool = True) -> str:
     except FileNotFoundError:
         return ""
     except OSError as error:
+        free = _free(folder)  # now: it may have filled meanwhile
         left = f", {free / 1e6:.1f} MB free" if free is not None else ""
         return f"{folder}: {error.strerror}{left}"
     return ""

@@ -53,7 +53,7 @@ def draft_map(folders: Sequence[Path], name: str) -> str:
         any_map = ImportMap(name=name, campaign=name, rules=(Rule(label=label),))
         entries = import_folders(folders, any_map, Path(trial)).entries
     facts = [entry.facts for entry in entries if entry.facts]
-    return "\n".join([_NOTES + f"import: {name}", f"campaign: {name}", "rules:", *_rules(name, facts), ""])
+    return "\n".join([f"{_NOTES}import: '{name}'", f"campaign: '{name}'", "rules:", *_rules(name, facts), ""])
 
 
 def usable_name(text: str) -> str:
@@ -90,8 +90,8 @@ class _Alike(NamedTuple):
 def _rules(name: str, outputs: Sequence[Facts]) -> Iterator[str]:
     for fact, label in _SAID:
         if any(fact in facts for facts in outputs):
-            yield _rule({fact: r"^(?P<name>\w[\w.+-]*)$"}, label, "'{name}'")
-    yield f"  - label: {{system: {name}, host_group: all, benchmark: '{{benchmark}}'}}"
+            yield _rule({fact: r"^(?P<name>\w[\w.+-]*)$"}, label, "{name}")
+    yield f"  - label: {{system: '{name}', host_group: all, benchmark: '{{benchmark}}'}}"
     found = [alike for alike in _all_alike(outputs) if alike.path.replace(_ANY, "").isprintable()]
     beside = Counter(alike.folder for alike in found)
     common = commonpath(beside) if beside else ""
@@ -112,7 +112,7 @@ def _rules(name: str, outputs: Sequence[Facts]) -> Iterator[str]:
 
 def _rule(when: Mapping[str, str], label: str, name: str) -> str:
     conditions = ", ".join("{}: '{}'".format(fact, text.replace("'", "''")) for fact, text in when.items())
-    return f"  - {{when: {{{conditions}}}, label: {{{label}: {name}}}}}"
+    return f"  - {{when: {{{conditions}}}, label: {{{label}: '{name}'}}}}"
 
 
 def _unlike(name: str, taken: Collection[str]) -> str:

@@ -11,7 +11,8 @@ need() { # COMMAND...
     case $said in
         *"Unable to locate a modulefile"* | *"are unknown"*) said="unknown module; 'module avail' on that host names those that are there" ;;
     esac
-    said=${said% }
+    said=${said#Lmod has detected the following error: } said=${said% }
+    said=${said:0:300}
     fail 69 "not run: $* failed on $HOSTNAME: ${said:-it does not say why}"
 }
 # Without the login environment, `module` must be initialised first.
