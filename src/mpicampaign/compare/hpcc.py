@@ -60,7 +60,7 @@ BALANCE = Quantity(RANDOM_RING, HPL, accumulated=True)
 class HpccResult:
     """``runs``: the plausible values of each run that counts, by column in SI units.
 
-    ``row``: where they are the campaign's own; ``reference``: the name of the publication of others.
+    ``reference``: the name of the publication; empty of the campaign's own.
     """
 
     system: str
@@ -68,7 +68,6 @@ class HpccResult:
     placement: str
     ranks: int
     runs: tuple[Mapping[str, float], ...]
-    row: Row | None = None
     reference: str = ""
 
     @property
@@ -130,14 +129,14 @@ def _place(row: Row) -> tuple[object, ...]:
 
 
 def _weight(row: Row) -> tuple[bool, int, float]:
-    """Which of a case's rows is drawn: a ranked one before others."""
+    """Which of a case's rows is taken: a ranked one before others."""
     speeds = [values[HPL] for _, series in row.curves if HPL in (values := _values(series))]
     return row.ranked, row.linear_system, median(speeds) if speeds else 0.0
 
 
 def _own(row: Row) -> HpccResult:
     case, runs = row.case, tuple(_values(series) for _, series in row.curves)
-    return HpccResult(case.system, case.host_group, case.placement, row.ranks or 0, runs, row)
+    return HpccResult(case.system, case.host_group, case.placement, row.ranks or 0, runs)
 
 
 def _values(series: Series) -> dict[str, float]:

@@ -157,7 +157,6 @@ def panel_grid(
     room: float,
     own_scales: bool = False,
     below: float = 0.0,
-    between: float = 0.34,
 ) -> PanelGrid:
     """Places for so many panels.
 
@@ -167,10 +166,10 @@ def panel_grid(
     room : for names at the right of each (inches)
     own_scales : whether each has its own scale at the left, named there
     below : what else stands at the foot of the page (inches)
-    between : a panel and the one above it, for its title and the other's ticks (inches)
     """
     down = -(-count // across)
     left, above, foot = 0.72, 0.34, 0.5 + below
+    between = 0.34  # a panel and the one above it, for its title and the other's ticks
     inner = 0.5 if own_scales else 0.06
     width = (WIDTH - left - 0.05 - (across - 1) * inner) / across - room
     height = foot + above + down * (panel_height + between) - between + (0.16 if count % across else 0.0)
