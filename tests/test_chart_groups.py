@@ -1,4 +1,4 @@
-"""Dot plots of many host groups: published values beside own ones, a panel for each system."""
+"""Charts of many host groups: published values beside own ones, a line for each placement."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import synthetic
-from test_charts import drawn, marked_up, marks_of, named_lines, texts_of
+from test_charts import drawn, marked, marks_of, named_lines, texts_of
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.published import with_published
@@ -60,39 +60,36 @@ def test_other_placements_or_ranks_of_a_publication_are_not_those_of_a_row() -> 
     assert found == [("SHM-1", 2, 0), ("TCP", 2, 0)]
 
 
-def test_few_host_groups_are_a_list_and_many_stand_side_by_side() -> None:
-    assert not latency_of(compare(of_groups("scarf", SCARF))).upright
-    assert latency_of(compare(of_groups("scarf", [*SCARF, "another"]))).upright
-
-
 @pytest.mark.parametrize("groups", [SCARF, [f"a host group with a long name {n}" for n in range(60)]])
 def test_values_of_many_host_groups_are_drawn_where_they_belong(groups: list[str]) -> None:
-    """Each placement of a host group has its own place; nothing lies outside the panels or the page."""
+    """Each placement of a host group has its own line; nothing lies outside the panels or the page."""
     comparison = beside_published(
         of_groups("scarf", groups) + of_groups("lotus", LOTUS) + of_groups("c", ["C"])
     )
     chart = at_sizes(Scene(comparison), comparison.tables[0])
-    assert chart is not None and chart.upright
+    assert chart is not None
     page, panels = drawn(chart)
     assert all(panel.place.right <= WIDTH and panel.place.bottom > 0 for panel in panels)
     cells = [cell for column in chart.columns for cell in column.cells]
     values = Counter(f"{dot.value:.6g}" for cell in cells for dot in cell.dots)
     published = Counter(f"{value:.6g}" for cell in cells for value in cell.published)
     small, large = ([m for m in marks_of(page) if m.size == size] for size in (2.8, 5.5))
-    assert Counter(f"{v:.6g}" for panel in panels for v in marked_up(panel, small)) == values
-    assert Counter(f"{v:.6g}" for panel in panels for v in marked_up(panel, large)) == published
+    assert Counter(f"{v:.6g}" for panel in panels for v in marked(panel, small)) == values
+    assert Counter(f"{v:.6g}" for panel in panels for v in marked(panel, large)) == published
     strokes = [line for lines in named_lines(page, "medians") for line in lines]
-    middles = {(round(line[0][0] + line[1][0], 3), round(line[0][1], 3)) for line in strokes}
+    middles = {(round(line[0][0], 3), round(line[0][1] + line[1][1], 3)) for line in strokes}
     assert len(middles) == len(strokes) == 4 * len(PLACEMENTS) * (len(groups) + 6)
 
 
-def test_systems_and_host_groups_are_named_once() -> None:
+def test_host_groups_are_named_once() -> None:
     comparison = compare(
         of_groups("scarf", SCARF) + of_groups("lotus", LOTUS) + of_groups("cloud", ["Cloud"])
     )
     page, _ = drawn(latency_of(comparison))
     texts = Counter(texts_of(page))
-    assert all(texts[name] == 1 for name in ("scarf", "lotus", "cloud", *SCARF, *LOTUS, "Cloud", *PLACEMENTS))
+    groups = [f"{system}/{name}" for system, names in (("scarf", SCARF), ("lotus", LOTUS)) for name in names]
+    assert all(texts[name] == 1 for name in (*groups, "cloud/Cloud"))
+    assert all(texts[name] == len(groups) + 1 for name in PLACEMENTS)
 
 
 def test_a_panel_of_repeats_has_no_more_host_groups_than_colours() -> None:

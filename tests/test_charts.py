@@ -243,14 +243,6 @@ def check_drawn_dots(chart: DotChart, page: Page, panels: Sequence[Panel]) -> No
             assert any(cross == pytest.approx(mean) for mean in means), chart.title
 
 
-def marked_up(panel: Panel, marks: Sequence[Marks]) -> list[float]:
-    """The values of the marks that lie in a panel whose axis is at its left."""
-    place = panel.place
-    points = [(x, y) for mark in marks for x, y in mark.points]
-    inside = (y for x, y in points if place.left < x < place.right and place.bottom <= y <= place.top)
-    return [value_at(panel.up, (y - place.bottom) / place.height) for y in inside]
-
-
 def beside(panel: Panel, x: float) -> bool:
     """Whether the place is between the sides of the panel."""
     return panel.place.left - 0.01 <= x <= panel.place.right + 0.01

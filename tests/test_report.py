@@ -244,6 +244,17 @@ def test_published_systems_are_one_line_and_one_strip_with_own_values_among_them
     assert len(names) == 4 and "g SHM" in names[place - 1]
 
 
+def test_an_upper_limit_has_no_place_among_published_values(tmp_path: Path) -> None:
+    comparison = compare(synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9))
+    (table,) = comparison.tables
+    metric = next(one for one in table.metrics if one.headline)
+    published = PublishedRow("old", "g", "TCP", 2, "mean", 5, "a report", "r", {metric: 1e-3})
+    rows = (replace(table.rows[0], at_most=True),)
+    text = below(tmp_path, replace(comparison, tables=(replace(table, rows=rows, published=(published,)),)))
+    assert "not ranked, median of 6, at most" in text and "by value" not in text
+    assert 'class="unranked"' in text
+
+
 def test_rows_of_another_state_are_folded(tmp_path: Path) -> None:
     case = Case("s", "g", "SHM", "PingPong")
     other = replace(case, placement="SHM (60 ns apart)")

@@ -79,7 +79,8 @@ How a file is read:
 ## Lists
 
 `nodes`, `ranks_per_node`, `threads`, the variables in `environment` and the `parameters` of a benchmark
-take a list; `launcher_options` takes several by name. Each combination is a placement or benchmark of its own:
+take a list; `launcher_options` takes several by name. Each combination is a placement or benchmark of its
+own:
 
 ```yaml
 placements:

@@ -26,11 +26,11 @@ DEFINITION = (
 )
 
 
-def gather_nodes(comparison: Comparison, view: View, level: int = 2) -> list[Heading | Paragraph | Grid]:
+def gather_nodes(comparison: Comparison, view: View) -> list[Heading | Paragraph | Grid]:
     """The table of each host group and number of nodes; nothing where there are no gathers to compare."""
     found = gathers(comparison)
     nodes: list[Heading | Paragraph | Grid] = []
-    nodes += [Heading(GATHERS, level), Paragraph(DEFINITION)] if found else []
+    nodes += [Heading(GATHERS), Paragraph(DEFINITION)] if found else []
     for of_place in found:
         nodes += [Paragraph(f"{place_of(comparison, of_place)}. {placements_text(of_place)}")]
         nodes += [_grid(of_place, view)]

@@ -10,7 +10,6 @@ from mpicampaign.grouping import grouped
 from mpicampaign.records import VERIFIED, WITH
 from mpicampaign.show.cells import published_mark, statistic_of
 from mpicampaign.show.charts.curves import column_of
-from mpicampaign.show.charts.looks import COLOURS
 from mpicampaign.show.charts.model import Dot, DotCell, DotChart, DotColumn, DotRow
 from mpicampaign.show.charts.scene import LONGEST, kind_of, left_out, repeats_of
 from mpicampaign.show.runs import offered
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from mpicampaign.show.charts.scene import Scene
 
 _COLUMNS = 4  # at most so many side by side
-_MOST_GROUPS = len(COLOURS)  # host groups of a list; a drawing of more has them side by side
 NOT_PRINTED = "not printed"
 
 
@@ -95,8 +93,7 @@ def _chart(
     title, caption, alt = said
     caption += _without_place(rows, columns) + left_out(scene, table.rows) + _published_text(rows)
     alt += "; ".join(_row_text(scene, row, metrics) for row in rows)
-    upright = len({row.place for row in rows}) > _MOST_GROUPS
-    return DotChart(title, caption, alt, tuple(rows), columns, upright)
+    return DotChart(title, caption, alt, tuple(rows), columns)
 
 
 def _has_sizes(table: Table) -> bool:

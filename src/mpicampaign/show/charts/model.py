@@ -178,14 +178,10 @@ class DotColumn:
 
 @dataclass(frozen=True, slots=True)
 class DotChart(Captioned):
-    """Rows and metrics: a line for each row and a column for each metric; of many host groups the reverse.
-
-    ``upright``: host groups side by side, a panel for each system, metrics below each other.
-    """
+    """Rows and metrics: a line for each row and a column for each metric."""
 
     rows: tuple[DotRow, ...]
     columns: tuple[DotColumn, ...]
-    upright: bool = False
 
 
 # Pairs of ranks

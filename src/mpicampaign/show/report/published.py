@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mpicampaign.show.report.source import Source
     from mpicampaign.statistics.medians import Interval
 
-KEY = "Best at the left. Grey: published; blue: own medians with their intervals."
+KEY = "Best at the left. Grey: published; blue: own medians with their intervals, hollow if not ranked."
 
 
 class _Value(NamedTuple):
@@ -31,12 +31,13 @@ class _Value(NamedTuple):
 
 
 class _Member(NamedTuple):
-    """A published system, or an own row; ``about``: which statistic its values are."""
+    """A published system, or an own row; ``about``: which statistic its values are; ``look``: of its dots."""
 
     name: str
     about: str
     values: Mapping[Metric, _Value]
-    link: str  # to its runs; empty of published ones
+    look: str
+    link: str = ""  # to its runs; empty of published ones
 
     def rank(self, metric: Metric) -> float:
         """Lower is better; what has no value comes last."""
@@ -72,7 +73,8 @@ def _own(source: Source, row: Row) -> _Member:
     summaries = {cell.metric: cell.summary for cell in row.cells}
     values = {metric: _Value(s.median, s.interval) for metric, s in summaries.items() if s}
     name = f"{source.comparison.place(row)} {visible(row.case.placement)}{mark_of(row)}"
-    return _Member(name, f"median of {row.counted}", values, source.runs_of(row))
+    about = f"median of {row.counted}{', at most' * row.at_most}"
+    return _Member(name, about, values, "leads" if row.ranked else "unranked", source.runs_of(row))
 
 
 def _name(row: PublishedRow) -> str:
@@ -82,7 +84,7 @@ def _name(row: PublishedRow) -> str:
 def _published(rows: Sequence[PublishedRow]) -> _Member:
     """Of one system."""
     values = {metric: _Value(value, None) for row in rows for metric, value in row.values.items()}
-    return _Member(_name(rows[0]), "; ".join(dict.fromkeys(map(statistic_of, rows))), values, "")
+    return _Member(_name(rows[0]), "; ".join(dict.fromkeys(map(statistic_of, rows))), values, "published")
 
 
 def _strip_line(source: Source, members: Sequence[_Member], metric: Metric) -> tuple[Box, ...]:
@@ -100,6 +102,7 @@ def _strip_line(source: Source, members: Sequence[_Member], metric: Metric) -> t
     dots = [_dot(source, one, metric) for one in sorted(having, key=lambda one: bool(one.link))]
     ticks = strip.axis(map(plain, scale.ticks(MOST_TICKS)), f"{metric.name}, {unit.name}")
     place = f"{having.index(own) + 1} of {len(having)} by value"
+    place = place if own.look == "leads" else f"not ranked, {own.about}"
     value, interval = own.values[metric]
     return (
         Box(name),
@@ -117,7 +120,7 @@ def _dot(source: Source, one: _Member, metric: Metric) -> Dot:
     unit, (value, interval) = metric.dimension.unit(source.view.unit), one.values[metric]
     ends = (unit.of(interval.low), unit.of(interval.high)) if interval else None
     title = f"{one.name}: {source.view.quantity(value, metric.dimension)}"
-    return Dot(unit.of(value), ends, "leads" if one.link else "published", title)
+    return Dot(unit.of(value), ends, one.look, title)
 
 
 def _grid(source: Source, members: Sequence[_Member], metrics: Sequence[Metric], title: str) -> Grid:

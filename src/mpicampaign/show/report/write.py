@@ -30,7 +30,7 @@ from mpicampaign.show.document import (
     Verbatim,
 )
 from mpicampaign.show.frame import framed, program
-from mpicampaign.show.gathers import gather_nodes
+from mpicampaign.show.gathers import GATHERS, gather_nodes
 from mpicampaign.show.rankings import OF_OWN_REPEATS, errors_text
 from mpicampaign.show.report.cases import runs_section
 from mpicampaign.show.report.curves import curve_chart, places
@@ -168,7 +168,9 @@ def tables_section(source: Source) -> Section:
     for anchor, table in numbered.items():
         found = comparison_nodes(source, table, anchor)
         nodes += [Fold(f"Baseline: {table.title}", tuple(found))] if table.is_baseline else found
-    nodes += [*gather_nodes(comparison, source.view, 3), *scaling_nodes(comparison, source.view, 3)]
+    nodes += scaling_nodes(comparison, source.view, 3)
+    if side_by_side := gather_nodes(comparison, source.view):
+        nodes.append(Fold(GATHERS, tuple(side_by_side[1:])))
     start = (
         Heading("Tables"),
         Paragraph(legend, "legend"),
