@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 import yaml
 from builders import campaign, plan
-from conftest import ProjectCopy, succeeded
+from conftest import PROJECT, ProjectCopy, succeeded
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, OwnMetric, Provider
@@ -210,3 +210,18 @@ def test_a_value_alone_in_its_own_unit() -> None:
 def test_known_units_are_converted(unit: str, better: str, value: float, si: float) -> None:
     (series,) = read(f"rate {value}", x=RATE | {"unit": unit, "better": better}).series
     assert series.columns["x"] == [pytest.approx(si)]
+
+
+@pytest.mark.parametrize(
+    ("location", "said"),
+    [
+        ("source", ""),
+        (".", "the folder of the source holds the campaign file: each edit of it makes the runs due again"),
+        (str(PROJECT), "the folder of the source holds build/, where its copy is built"),
+    ],
+)
+def test_a_folder_of_source_that_changes_by_itself_is_noted(tmp_path: Path, location: str, said: str) -> None:
+    provider = {"kind": "source", "location": location, "build": "make"}
+    noted = messages(tmp_path, provider=provider)
+    noted += map(str, [] if noted else load_campaign(tmp_path / "c.yaml").warnings)
+    assert len(noted) == bool(said) and said in "".join(noted)

@@ -14,7 +14,7 @@ from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
 from mpicampaign.keys import Values, rule
 from mpicampaign.mpis import launcher_names, library_launcher
-from mpicampaign.places import shipped
+from mpicampaign.places import shipped, working_folder
 from mpicampaign.records import defined_name
 from mpicampaign.reference import reference_names
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
@@ -143,6 +143,7 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
         _check_declared(benchmark, notes)
         _check_inputs(benchmark, notes)
         _check_provider(benchmark, notes)
+        _check_source(benchmark, notes)
 
 
 def check_reference(key: Key, section: str, name: str, known: dict[str, Any], notes: Notes) -> bool:
@@ -526,6 +527,21 @@ def _check_inputs(benchmark: Benchmark, notes: Notes) -> None:
         elif name in seen:
             notes.add(key, "a second input file of this name", shown(name))
         seen.add(name)
+
+
+def _check_source(benchmark: Benchmark, notes: Notes) -> None:
+    """Note a folder of source that holds what changes with each call or edit."""
+    provider = benchmark.provider
+    if provider.kind != "source" or not provider.location:
+        return
+    key: Key = ("benchmarks", benchmark.name, "provider", "location")
+    folder, hint = Path(provider.location).resolve(), "put the source into a folder of its own"
+    if (working_folder() / "build").resolve().is_relative_to(folder):
+        message = "the folder of the source holds build/, where its copy is built"
+        notes.add(key, message, shown(provider.location_name), hint)
+    elif Path(notes.document.mark(_defined(key)).file).resolve().is_relative_to(folder):
+        message = "the folder of the source holds the campaign file: each edit of it makes the runs due again"
+        notes.warn(key, message, shown(provider.location_name), hint)
 
 
 def _check_provider(benchmark: Benchmark, notes: Notes) -> None:
