@@ -193,6 +193,10 @@ def test_a_folded_file_keeps_the_runs_of_its_systems(tmp_path: Path) -> None:
         ({"placement": ", environment: {A: [1, '1']}"}, "environment.A[1]: this value is in the list twice"),
         ({"placement": ', environment: {A: [b, "c\\n"]}'}, "as one of several it must be a text of one line"),
         ({"benchmark": ", parameters: {n: [1, 2]}"}, "in the arguments {n} would stand for its value"),
+        (
+            {"placement": f", environment: {{A: {list(range(40))}, B: {list(range(40))}}}"},
+            "placements.X: the lists of one placement have at most 1000 combinations (found 1600)",
+        ),
         ({"mpi": "[openmpi5, openmpi5]"}, "systems.cluster.mpi[1]: two MPI libraries of one name"),
         ({"mpi": "[openmpi5, nosuch]"}, "no MPI library 'nosuch' is defined"),
         (

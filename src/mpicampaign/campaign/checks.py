@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, SHM, HostGroup, Placement
-from mpicampaign.campaign.variants import MAPPINGS, NUMBERS, for_ranks
+from mpicampaign.campaign.variants import MAPPINGS, MAX_VARIANTS, NUMBERS, for_ranks
 from mpicampaign.commands import call
 from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
@@ -178,15 +179,24 @@ def _warn_of_login_hosts(campaign: Campaign, notes: Notes) -> None:
 
 
 def _check_lists(notes: Notes) -> None:
-    """Note values that a list has twice: they would be one case."""
+    """Note values that a list has twice, which would be one case, and too many combinations."""
     for section in ("placements", "benchmarks"):
         for name, entry in (notes.document.data.get(section) or {}).items():
-            for key in _listed((section, name), entry) if isinstance(entry, dict) else ():
-                seen: list[str] = []
-                for item, value in notes.document.items(key):
-                    if str(value) in seen:
-                        notes.add(item, "this value is in the list twice", shown(value))
-                    seen.append(str(value))
+            keys = list(_listed((section, name), entry)) if isinstance(entry, dict) else []
+            count = prod(_check_values(key, notes) for key in keys)
+            if count > MAX_VARIANTS:
+                message = f"the lists of one {_KINDS[section]} have at most {MAX_VARIANTS} combinations"
+                notes.add((section, name), message, str(count))
+
+
+def _check_values(key: Key, notes: Notes) -> int:
+    """How many values a list has."""
+    seen: list[str] = []
+    for item, value in notes.document.items(key):
+        if str(value) in seen:
+            notes.add(item, "this value is in the list twice", shown(value))
+        seen.append(str(value))
+    return len(seen)
 
 
 def _listed(place: Key, entry: dict[str, Any]) -> Iterator[Key]:

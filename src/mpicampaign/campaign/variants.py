@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from mpicampaign.records import WITH, defined_name
@@ -27,18 +28,15 @@ if TYPE_CHECKING:
 NUMBERS = ("nodes", "ranks_per_node", "threads")
 MAPPINGS = ("environment", "parameters")
 _OPTIONS = "launcher_options"  # by name
+MAX_VARIANTS = 1000
 
 
 class Axis(NamedTuple):
-    """A key with a list: its name, and the values with their texts. ``inner``: the key of a mapping."""
+    """A key with a list: its values, with the texts that name them. ``inner``: the key of a mapping."""
 
     field: str
     inner: str
     values: tuple[tuple[str, Any], ...]
-
-    @property
-    def name(self) -> str:
-        return self.inner or self.field
 
     def changed(self, item: Any, value: Any) -> Any:
         """The item with one value in place of the list."""
@@ -53,9 +51,19 @@ def named(known: Iterable[str], name: str) -> list[str]:
 
 
 def variants(item: Item) -> list[Item]:
-    """The variants of a placement or benchmark; itself, where it has no list."""
+    """The variants of a placement or benchmark; itself, where it has no list.
+
+    Of more than `MAX_VARIANTS`, which the checks refuse, the first.
+    """
     found = axes(item)
-    return [_variant(item, found, places) for places in product(*(range(len(axis.values)) for axis in found))]
+    places = product(*(range(len(axis.values)) for axis in found))
+    most = 1 if count(found) > MAX_VARIANTS else None
+    return [_variant(item, found, each) for each in islice(places, most)]
+
+
+def count(found: Iterable[Axis]) -> int:
+    """How many variants the lists make."""
+    return prod(len(axis.values) for axis in found)
 
 
 def axes(item: Any) -> list[Axis]:
