@@ -23,6 +23,7 @@ from mpicampaign.expectation import Against, Limit
 from mpicampaign.identity import run_path
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.plan_text import lists_text
+from mpicampaign.jobs.prepare import check_caps
 from mpicampaign.jobs.render import claim_text, script_text
 from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import Case, Record, Series
@@ -138,6 +139,16 @@ def test_each_library_of_a_system_is_planned_by_one_call(tmp_path: Path) -> None
     assert set(single) < set(kept(plan))  # that one's runs are those of a system with it alone
     assert kept(plan_of(tmp_path, mpi=LIBRARIES_OF_ONE, matrix=", mpis: openmpi5")) == single
     assert RunSelection(host_groups=("milan",)).takes_case(plan.cases[-1].case)
+
+
+def test_the_cap_is_for_all_libraries_of_a_system(tmp_path: Path) -> None:
+    """3 repeats of 10 min on 2 nodes are 1 node-hour for each library."""
+    made = plan_of(tmp_path, mpi=LIBRARIES_OF_ONE)
+    assert made.planned_node_seconds == 2 * 3600
+    file = tmp_path / "c.yaml"
+    file.write_text(f"node_hours_cap: 1.5{file.read_text()}")
+    with pytest.raises(UserError, match=r"may take 2.00 node-hours, the campaign allows 1.5"):
+        check_caps(load_campaign(file))
 
 
 def test_the_libraries_of_a_system_share_its_places_in_the_queue(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from mpicampaign.background import on_two_cores
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import BusyError, Problem, UserError
 from mpicampaign.files import OTHERS_WRITE, naming, same_text, write_whole
+from mpicampaign.grouping import grouped
 from mpicampaign.identity import run_path
 from mpicampaign.jobs import software
 from mpicampaign.jobs.begun import begun_runs
@@ -25,6 +26,7 @@ from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.render import claim_text, library_name, library_text, script_text
 from mpicampaign.places import results_folder
 from mpicampaign.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
+from mpicampaign.records import defined_name
 from mpicampaign.selection import ALL_RUNS, RunSelection
 from mpicampaign.this_machine import physical_cores
 from mpicampaign.yaml_lines import lookup, printable
@@ -211,8 +213,8 @@ def check_caps(campaign: Campaign) -> None:
         as planning does on that system.
     """
     machine = ThisMachine(results_folder() / campaign.name)
-    for system in campaign.systems:
-        check_cap(make_plan(campaign, [system], machine), campaign)
+    for systems in grouped(campaign.systems, defined_name).values():
+        check_cap(make_plan(campaign, systems, machine), campaign)
 
 
 def check_runs(prepared: Prepared) -> None:
