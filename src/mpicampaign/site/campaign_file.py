@@ -126,7 +126,7 @@ def system_text(site: Site) -> str:
     others = site.libraries[1:]
     if others:
         text += comment(
-            "Other MPI libraries found here; such a line replaces mpi: above. The bundled kernels", 4
+            "Other MPI libraries found here. mpi: [{…}, {…}] compares several. The bundled kernels", 4
         )
         text += comment("run with each of them, IMB with the library that it was built with.", 4)
     for library in others:
@@ -157,8 +157,7 @@ def _other_library(site: Site, library: Library) -> str:
         name = library.module or library.about
         return comment(f"{name}: not one of the built-in libraries; describe it under mpis:", 4)
     about = f"  ({library.about})" if library.about else ""
-    flow = dumped(FlowMapping(_library_keys(site, library))).strip().removeprefix("{").removesuffix("}")
-    return comment(f"{flow}{about}", 4)
+    return comment(f"- {dumped(FlowMapping(_library_keys(site, library))).strip()}{about}", 4)
 
 
 def host_groups_text(site: Site) -> str:
