@@ -56,7 +56,7 @@ def test_other_placements_or_ranks_of_a_publication_are_not_those_of_a_row() -> 
     four = [replace(run, series=(replace(run.series[0], ranks=4),)) for run in records]
     chart = latency_of(beside_published(four))
     rows = zip(chart.rows, chart.columns[0].cells, strict=True)
-    found = [(r.label, len(cell.dots), len(cell.published)) for r, cell in rows if r.host_group == "scarf10"]
+    found = [(r.label, len(cell.dots), len(cell.published)) for r, cell in rows if r.place == "scarf10"]
     assert found == [("SHM-1", 2, 0), ("TCP", 2, 0)]
 
 

@@ -159,6 +159,8 @@ def test_the_page_in_a_browser(tmp_path: Path) -> None:
         assert set(texts[1::2]) == {"No change was found."}
         reads(page)
         compares(page)
+        page.resize(390, 844, phone=True)
+        assert page.value("document.documentElement.scrollWidth") == 390
 
 
 def reads(page: Browser) -> None:

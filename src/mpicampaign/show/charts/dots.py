@@ -180,18 +180,15 @@ def _rows_of(scene: Scene, table: Table) -> list[DotRow]:
     and lower case of systems may differ.
     """
     published = grouped(table.published, _place)
-    rows = offered(table)
-    several = scene.comparison.several
     return [
         DotRow(
             row,
             tuple(published.get((*_of_case(row.case), row.ranks), ())),
-            visible(row.case.host_group),
+            scene.place(row),
             scene.label(table, row),
             scene.look(table, row) if row.counted else None,
-            visible(row.case.machine[0]) if several else "",
         )
-        for row in rows
+        for row in offered(table)
     ]
 
 

@@ -147,20 +147,14 @@ class DotCell:
 class DotRow:
     """A row of a table, and what was published of the same host group in the same placement.
 
-    ``look``: none of a row without any metric. ``system``: empty where there is one.
+    ``look``: none of a row without any metric.
     """
 
     row: Row
     published: tuple[PublishedRow, ...]
-    host_group: str
+    place: str
     label: str
     look: Look | None
-    system: str = ""
-
-    @property
-    def place(self) -> str:
-        """The host group; with its system where there are several."""
-        return f"{self.system}/{self.host_group}" if self.system else self.host_group
 
     def values(self, metric: Metric) -> tuple[float, ...]:
         """The published values of a metric."""

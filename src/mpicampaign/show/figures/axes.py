@@ -35,10 +35,10 @@ class End(NamedTuple):
 class Panel:
     """A part of a page with an axis along its lower side, its left side, or both."""
 
-    def __init__(self, page: Page, place: Place, across: Axis | None, up: Axis | None = None) -> None:
+    def __init__(self, page: Page, place: Place, across: Axis, up: Axis | None = None) -> None:
         self.page = page
         self.place = place
-        self.across = across or _NONE
+        self.across = across
         self.up = up or _NONE
 
     def x(self, value: float) -> float:

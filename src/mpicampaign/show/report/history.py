@@ -34,7 +34,7 @@ def write_history_page(path: Path, history: Overview, title: str = "") -> None:
         _section("curves", "Curves", replace(curve_grid(history), title="Curves")),
         _over_time(history),
         Section((Drawing(two_ticks),), "two", "", "Two ticks compared"),
-        _section("series", "Series", replace(series_grid(history.series), title="Series")),
+        _section("series", "Series", replace(series_grid(history.series), title="Series", label="Series")),
     ]
     text = framed(
         title,

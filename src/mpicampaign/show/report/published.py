@@ -13,7 +13,7 @@ from mpicampaign.show.runs import mark_of
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
@@ -53,7 +53,7 @@ def published_nodes(
     metrics = [metric for metric in main if metric in known] or [m for m in table.metrics if m in known]
     if not metrics:
         return []
-    systems = list(map(_published, grouped(table.published, _name).values()))
+    systems = list(_systems(table.published))
     members = [*(_own(source, row) for row in rows if row.counted), *systems]
     count, names = len(systems), dict.fromkeys(row.reference for row in table.published)
     title = f"{table.title}: own values among {count} published of {visible(', '.join(names))}"
@@ -73,8 +73,16 @@ def _own(source: Source, row: Row) -> _Member:
     summaries = {cell.metric: cell.summary for cell in row.cells}
     values = {metric: _Value(s.median, s.interval) for metric, s in summaries.items() if s}
     name = f"{source.comparison.place(row)} {visible(row.case.placement)}{mark_of(row)}"
-    about = f"median of {row.counted}{', at most' * row.at_most}"
+    about = "median, at most" if row.at_most else "median"
     return _Member(name, about, values, "leads" if row.ranked else "unranked", source.runs_of(row))
+
+
+def _systems(rows: Sequence[PublishedRow]) -> Iterator[_Member]:
+    """The rows of one system are one, unless two give the same metric."""
+    for alike in grouped(rows, lambda row: (row.reference, _name(row))).values():
+        metrics = [metric for row in alike for metric in row.values]
+        parts = [alike] if len(set(metrics)) == len(metrics) else [[row] for row in alike]
+        yield from map(_published, parts)
 
 
 def _name(row: PublishedRow) -> str:
@@ -82,7 +90,6 @@ def _name(row: PublishedRow) -> str:
 
 
 def _published(rows: Sequence[PublishedRow]) -> _Member:
-    """Of one system."""
     values = {metric: _Value(value, None) for row in rows for metric, value in row.values.items()}
     return _Member(_name(rows[0]), "; ".join(dict.fromkeys(map(statistic_of, rows))), values, "published")
 
@@ -91,28 +98,35 @@ def _strip_line(source: Source, members: Sequence[_Member], metric: Metric) -> t
     """The metric, its values along a scale, and the best of the own ones."""
     unit = metric.dimension.unit(source.view.unit)
     having = sorted((one for one in members if metric in one.values), key=lambda one: one.rank(metric))
-    own = next((one for one in having if one.link), None)
     values = [one.values[metric] for one in having]
     ends = [end for _, interval in values if interval for end in (interval.low, interval.high)]
     scale = scale_for(map(unit.of, [*ends, *(value for value, _ in values)]))
-    name = (metric.name, " ", source.unit_of(metric))
-    if scale is None or own is None:
-        return (Box(name), Box(""), Box("no own value"))
+    name = Box((metric.name, " ", source.unit_of(metric)))
+    if scale is None:
+        return (name, Box(""), _best_own(source, having, metric))
     strip = Strip(scale, not metric.lower_is_better)
     dots = [_dot(source, one, metric) for one in sorted(having, key=lambda one: bool(one.link))]
     ticks = strip.axis(map(plain, scale.ticks(MOST_TICKS)), f"{metric.name}, {unit.name}")
-    place = f"{having.index(own) + 1} of {len(having)} by value"
-    place = place if own.look == "leads" else f"not ranked, {own.about}"
+    drawn = strip.drawn(dots, f"{metric.name}: own and published values, best at the left")
+    return (name, Box(drawn, role="scale", below=(ticks,)), _best_own(source, having, metric))
+
+
+def _best_own(source: Source, having: Sequence[_Member], metric: Metric) -> Box:
+    """The best own value and its place, of members best first; one that is not ranked has no place."""
+    ordered = sorted(having, key=lambda one: one.look == "unranked")
+    own = next((one for one in ordered if one.link), None)
+    if own is None:
+        return Box("no own value", role="value")
+    placed = [one for one in ordered if one.look != "unranked"]
+    place = (
+        f"{placed.index(own) + 1} of {len(placed)} by value" if own in placed else f"not ranked, {own.about}"
+    )
     value, interval = own.values[metric]
-    return (
-        Box(name),
-        Box(strip.drawn(dots, f"{metric.name}: {own.name} is {place}"), role="scale", below=(ticks,)),
-        Box(
-            Span(source.view.number(value, metric.dimension), link=own.link),
-            value=value,
-            role="value",
-            below=(Span(source.view.bounds(interval, metric.dimension), "small"), Span(place, "small")),
-        ),
+    return Box(
+        Span(source.view.number(value, metric.dimension), link=own.link),
+        value=value,
+        role="value",
+        below=(Span(source.view.bounds(interval, metric.dimension), "small"), Span(place, "small")),
     )
 
 

@@ -45,12 +45,13 @@ def comparison_nodes(source: Source, table: Table, anchor: str) -> list[PageNode
     rows = offered(table)
     main = [row for row in rows if not _is_aside(row)] or rows
     lines = interpolated_lines(source.comparison, table, source.view)
+    full = _comparison_grid(source, table, rows, table.metrics, is_full=True)
     return [
         Heading(table.title, 3, anchor),
-        _comparison_grid(source, table, main, main_metrics(table)),
+        _comparison_grid(source, table, main, main_metrics(table), is_full=False),
         *([Items(tuple(lines), "below")] if lines else []),
         *published_nodes(source, table, main, main_metrics(table)),
-        Fold(_all_else(table, len(rows) - len(main)), (_comparison_grid(source, table, rows),)),
+        *([Fold(_all_else(table, len(rows) - len(main)), (full,))] if table.metrics else []),
     ]
 
 
@@ -75,20 +76,19 @@ def _all_else(table: Table, aside: int) -> str:
 
 
 def _comparison_grid(
-    source: Source, table: Table, rows: Sequence[Row], metrics: Sequence[Metric] = ()
+    source: Source, table: Table, rows: Sequence[Row], metrics: Sequence[Metric], is_full: bool
 ) -> Grid:
-    """A line for each row, a column for each metric; of all metrics with mean and range."""
-    shown = metrics or table.metrics
+    """A line for each row, a column for each metric; in full with mean and range."""
     count = Span("n", hint=f"runs with values / runs {runs_are(source.comparison.records)}")
-    columns = list(enumerate(shown, 2))
-    kind = "host groups and placements" if metrics else "all metrics of all host groups and placements"
+    columns = list(enumerate(metrics, 2))
+    kind = f"{'all metrics of all ' * is_full}host groups and placements"
     return Grid(
         f"{table.title}: {kind}",
         2,
-        ("host group, placement", count, *((m.name, " ", source.unit_of(m)) for m in shown)),
-        tuple(_row_line(source, row, shown, is_full=not metrics) for row in rows),
-        role="comparison sortable" if metrics else "comparison full",
-        label=f"{'Table' if metrics else 'All metrics'} of {table.title}",
+        ("host group, placement", count, *((m.name, " ", source.unit_of(m)) for m in metrics)),
+        tuple(_row_line(source, row, metrics, is_full) for row in rows),
+        role="comparison full" if is_full else "comparison sortable",
+        label=f"{'All metrics' if is_full else 'Table'} of {table.title}",
         largest_first=frozenset({1, *(column for column, m in columns if not m.lower_is_better)}),
         si_units={column: metric.dimension.si_unit for column, metric in columns},
         footnotes=explained(rows),
