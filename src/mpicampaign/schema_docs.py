@@ -67,6 +67,7 @@ How a file is read:
 - A key takes a text unless its type is given. Texts are literal, as in YAML 1.2: `off`, `no` and `0:45` are
   texts, only `true` and `false` are truth values.
 - An unknown key is an error, and so is a key given twice. Tags (`!name`) are not used.
+- Paths are relative to the file that names them.
 - Where a list is expected, a single value is a list of one.
 - Tokens (arguments, options) are a list, or one text that is split as a shell does. Nothing in them is
   expanded: `$HOME` and `$(date)` reach the program as they are.
@@ -78,12 +79,13 @@ How a file is read:
 
 ## Lists
 
-`nodes`, `ranks_per_node`, the variables in `environment` and the `parameters` of a benchmark take a list;
-`launcher_options` takes several by name. Each combination is a placement or benchmark of its own:
+`nodes`, `ranks_per_node`, `threads`, the variables in `environment` and the `parameters` of a benchmark take
+a list; `launcher_options` takes several by name. Each combination is a placement or benchmark of its own:
 
 ```yaml
 placements:
-  IBV: {{nodes: [2, 4, 8], ranks_per_node: 4, within_node: shm, environment: {{UCX_TLS: [rc, ud]}}}}
+  IBV: {{nodes: [2, 4, 8], ranks_per_node: 4, threads: 2, within_node: shm,
+        environment: {{UCX_TLS: [rc, ud]}}}}
 benchmarks:
   HPL: {{parameters: {{N: [20000, 40000], NB: [128, 192]}}}}
 ```
@@ -185,7 +187,7 @@ def _keys(entry: dict[str, Any], schema: dict[str, Any], shown: Collection[str] 
         resolved = _resolved(value, schema)
         required = ["required"] if key in entry.get("required", ()) else []
         facts = "; ".join(filter(None, [*required, _type(resolved), *_default(resolved)]))
-        texts = [_meaning(key, resolved), "" if key in shown else _examples(resolved)]
+        texts = [_meaning(key, resolved), "" if key in shown or _plain(resolved) else _examples(resolved)]
         item = f"- `{key}`" + (f" ({facts})" if facts else "") + ": " + " ".join(filter(None, texts))
         lines += _wrapped(item, "  ")
     return "\n".join(lines) + "\n"
@@ -231,6 +233,11 @@ def _default(value: dict[str, Any]) -> list[str]:
     return [f"default `{_written(value['default'])}`"] if value.get("default") else []
 
 
+def _plain(value: dict[str, Any]) -> bool:
+    """Whether the type shows what to write: a choice, a number or a truth value."""
+    return "enum" in value or value.get("type") in ("integer", "number", "boolean")
+
+
 def _examples(value: dict[str, Any]) -> str:
     examples = ", ".join(f"`{_written(example)}`" for example in value.get("examples", ()))
     return f"Example: {examples}" if examples else ""
@@ -246,8 +253,7 @@ def _written(value: Any) -> str:
 
 def _builtin_text() -> str:
     builtin = built_in().data
-    rows = ["| placement | meaning |", "|---|---|"]
-    rows += [f"| `{name}` | {each['description']} |" for name, each in builtin["placements"].items()]
+    rows = [f"- `{name}`: {each['description']}" for name, each in builtin["placements"].items()]
     benchmarks = [name for name in builtin["benchmarks"] if not name.startswith(_OSU)]
     osu = len(builtin["benchmarks"]) - len(benchmarks)
     lists = [
