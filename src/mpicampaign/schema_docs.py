@@ -86,6 +86,7 @@ a list; `launcher_options` takes several by name. Each combination is a placemen
 placements:
   IBV: {{nodes: [2, 4, 8], ranks_per_node: 4, threads: 2, within_node: shm,
         environment: {{UCX_TLS: [rc, ud]}}}}
+  TCP: {{launcher_options: {{ob1: --mca pml ob1, ucx: --mca pml ucx}}}}
 benchmarks:
   HPL: {{parameters: {{N: [20000, 40000], NB: [128, 192]}}}}
 ```
@@ -122,7 +123,7 @@ matrix:
 An item with `system` and `host_groups` stands for those of an earlier file that had a system for each of
 them: what was finished there stays finished (`campaigns/three-mpis.yaml`).
 
-Below, examples are of keys that the file above does not have.
+Below, a key has an example if the file above does not have it, the first time.
 """
 
 _WHERE = f"""\
@@ -144,7 +145,7 @@ def document_text() -> str:
     """The documentation of the campaign file as Markdown."""
     schema = campaign_schema()
     example = EXAMPLE.read_text(encoding="utf-8")
-    shown = re.findall(r"\w+(?=:)", example)
+    shown = set(re.findall(r"\w+(?=:)", example))
     parts = [
         _INTRODUCTION.format(description=schema["description"], name=EXAMPLE.name, example=example),
         "## Keys of the file\n",
@@ -154,6 +155,7 @@ def document_text() -> str:
         entry = schema["$defs"][name]
         about = "\n".join(_wrapped(entry["description"]))
         parts += [f"## {entry['title']}\n", about + "\n", _keys(entry, schema, shown)]
+        shown |= set(entry["properties"])
     return "\n".join([*parts, "## Built in\n", _builtin_text()])
 
 
