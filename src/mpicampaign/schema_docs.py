@@ -67,6 +67,7 @@ How a file is read:
 - A key takes a text unless its type is given. Texts are literal, as in YAML 1.2: `off`, `no` and `0:45` are
   texts, only `true` and `false` are truth values.
 - An unknown key is an error, and so is a key given twice. Tags (`!name`) are not used.
+- Paths are relative to the file that names them.
 - Where a list is expected, a single value is a list of one.
 - Tokens (arguments, options) are a list, or one text that is split as a shell does. Nothing in them is
   expanded: `$HOME` and `$(date)` reach the program as they are.
@@ -78,14 +79,14 @@ How a file is read:
 
 ## Lists
 
-`nodes`, `ranks_per_node`, `threads`, the variables in `environment` and the `parameters` of a benchmark
-take a list; `launcher_options` takes several by name. Each combination is a placement or benchmark of its
-own:
+`nodes`, `ranks_per_node`, `threads`, the variables in `environment` and the `parameters` of a benchmark take
+a list; `launcher_options` takes several by name. Each combination is a placement or benchmark of its own:
 
 ```yaml
 placements:
-  IBV:
-    {{nodes: [2, 4, 8], ranks_per_node: 4, threads: 2, within_node: shm, environment: {{UCX_TLS: [rc, ud]}}}}
+  IBV: {{nodes: [2, 4, 8], ranks_per_node: 4, threads: 2, within_node: shm,
+        environment: {{UCX_TLS: [rc, ud]}}}}
+  TCP: {{launcher_options: {{ob1: --mca pml ob1, ucx: --mca pml ucx}}}}
 benchmarks:
   HPL: {{parameters: {{N: [20000, 40000], NB: [128, 192]}}}}
 ```
@@ -122,7 +123,7 @@ matrix:
 An item with `system` and `host_groups` stands for those of an earlier file that had a system for each of
 them: what was finished there stays finished (`campaigns/three-mpis.yaml`).
 
-Below, examples are of keys that the file above does not have.
+Below, a key has an example if the file above does not have it, the first time.
 """
 
 _WHERE = f"""\
@@ -144,7 +145,7 @@ def document_text() -> str:
     """The documentation of the campaign file as Markdown."""
     schema = campaign_schema()
     example = EXAMPLE.read_text(encoding="utf-8")
-    shown = re.findall(r"\w+(?=:)", example)
+    shown = set(re.findall(r"\w+(?=:)", example))
     parts = [
         _INTRODUCTION.format(description=schema["description"], name=EXAMPLE.name, example=example),
         "## Keys of the file\n",
@@ -154,6 +155,7 @@ def document_text() -> str:
         entry = schema["$defs"][name]
         about = "\n".join(_wrapped(entry["description"]))
         parts += [f"## {entry['title']}\n", about + "\n", _keys(entry, schema, shown)]
+        shown |= set(entry["properties"])
     return "\n".join([*parts, "## Built in\n", _builtin_text()])
 
 
@@ -187,7 +189,7 @@ def _keys(entry: dict[str, Any], schema: dict[str, Any], shown: Collection[str] 
         resolved = _resolved(value, schema)
         required = ["required"] if key in entry.get("required", ()) else []
         facts = "; ".join(filter(None, [*required, _type(resolved), *_default(resolved)]))
-        texts = [_meaning(key, resolved), "" if key in shown else _examples(resolved)]
+        texts = [_meaning(key, resolved), "" if key in shown or _plain(resolved) else _examples(resolved)]
         item = f"- `{key}`" + (f" ({facts})" if facts else "") + ": " + " ".join(filter(None, texts))
         lines += _wrapped(item, "  ")
     return "\n".join(lines) + "\n"
@@ -233,6 +235,11 @@ def _default(value: dict[str, Any]) -> list[str]:
     return [f"default `{_written(value['default'])}`"] if value.get("default") else []
 
 
+def _plain(value: dict[str, Any]) -> bool:
+    """Whether the type shows what to write: a choice, a number or a truth value."""
+    return "enum" in value or value.get("type") in ("integer", "number", "boolean")
+
+
 def _examples(value: dict[str, Any]) -> str:
     examples = ", ".join(f"`{_written(example)}`" for example in value.get("examples", ()))
     return f"Example: {examples}" if examples else ""
@@ -248,8 +255,7 @@ def _written(value: Any) -> str:
 
 def _builtin_text() -> str:
     builtin = built_in().data
-    rows = ["| placement | meaning |", "|---|---|"]
-    rows += [f"| `{name}` | {each['description']} |" for name, each in builtin["placements"].items()]
+    rows = [f"- `{name}`: {each['description']}" for name, each in builtin["placements"].items()]
     benchmarks = [name for name in builtin["benchmarks"] if not name.startswith(_OSU)]
     osu = len(builtin["benchmarks"]) - len(benchmarks)
     lists = [

@@ -75,7 +75,7 @@ class Fabric:
     bytes_per_second: float | None = key(
         kinds.RATE,
         "Line rate of one direction",
-        "The physical bound that results are compared with.",
+        "",
         "1 Gbit/s",
         name="rate",
     )
@@ -120,8 +120,7 @@ class Mpi:
     transports: dict[str, TransportSettings] = key(
         chosen(SETTINGS, TRANSPORTS),
         "What forces each transport",
-        "The library does not have a transport that is missing here. tcp+shm, ibv+shm: for placements with "
-        "`within_node: shm`.",
+        "The library has no others. tcp+shm, ibv+shm: for placements with `within_node: shm`.",
         {"shm": {"environment": {"I_MPI_FABRICS": "shm"}}},
         required=True,
     )
@@ -129,7 +128,7 @@ class Mpi:
     environment: dict[str, str] = key(
         kinds.ENVIRONMENT,
         "Environment variables of every run",
-        "For example those that make the library report what it uses.",
+        "",
         {"I_MPI_DEBUG": 5},
         default={},
     )
@@ -140,7 +139,7 @@ class Mpi:
     pmi: str = key(
         kinds.WORD,
         "Kind of PMI",
-        "The value of srun --mpi= for this library. Without it srun cannot launch it.",
+        "For srun --mpi=; without it srun cannot launch the library.",
         "pmix",
     )
     own: bool = False
@@ -205,8 +204,7 @@ class System:
     scheduler: str = key(
         kinds.registered(each.name for each in SCHEDULERS.built_in()),
         "Scheduler",
-        "One of these, or of another package. none: scripts run where they are started, on one machine or "
-        "over a list of hosts.",
+        "none: scripts run where they are started, on one machine or over a list of hosts.",
         "slurm",
         required=True,
     )
@@ -224,7 +222,7 @@ class System:
         ),
         "MPI library, or several",
         "A built-in library, one of `mpis`, or `wheel`: that of the Python environment (Intel MPI on x86_64, "
-        "MPICH elsewhere). Several are compared like placements; see below.",
+        "MPICH elsewhere).",
         "openmpi5",
         ["intelmpi", {"mpi": "openmpi5", "modules": "openmpi/5.0"}],
         required=True,
@@ -238,8 +236,8 @@ class System:
     prefix: str = key(
         kinds.PREFIX,
         "Folder of the MPI library",
-        "It holds bin and lib. `wheel`: the library's wheel, in the Python environment or made by "
-        "`make mpis`. Default: modules or the PATH provide it.",
+        "It holds bin and lib. `wheel`: the library's wheel, also one of `make mpis`. Default: modules or "
+        "the PATH provide it.",
         "/opt/openmpi-5",
     )
     programs: dict[str, str] = key(
@@ -251,14 +249,14 @@ class System:
     login_hosts: tuple[str, ...] = key(
         kinds.HOST_PATTERNS,
         "Host name patterns of the login nodes",
-        "They tell which system a machine belongs to, where a campaign has several.",
+        "They tell to which of several systems a machine belongs.",
         "login*.cluster.example",
         default=[],
     )
     source: tuple[str, ...] = key(
         kinds.FILES,
         "Files to source",
-        "Before modules are loaded; relative to the file that names them.",
+        "Before modules are loaded.",
         "/etc/profile.d/modules.sh",
         default=[],
     )
@@ -281,14 +279,13 @@ class System:
     max_queued: int | None = key(
         count(1, 1000000),
         "Largest number of jobs in the queue",
-        "Further jobs are submitted as these end. Default: as many as the scheduler accepts.",
+        "Default: as many as the scheduler accepts.",
         200,
     )
     pack: int = key(
         count(1, 1000),
         "Runs in one job",
-        "For short runs: so many runs of different cases share an allocation, one after the other. Repeats "
-        "of a case never do.",
+        "So many short runs of different cases share an allocation, one after the other.",
         8,
         default=1,
     )
@@ -325,8 +322,7 @@ SYSTEM = entry(
     System,
     "system",
     "System",
-    "A cluster, cloud or machine under test, with one or several MPI libraries. A campaign may name several "
-    "systems; each is run from a machine that belongs to it.",
+    "A cluster, cloud or machine under test. Of several, each is run from a machine that belongs to it.",
 )
 
 
@@ -404,13 +400,13 @@ class HostGroup:
     node_memory: int | None = key(
         kinds.SIZE,
         "Memory that a node has for the ranks",
-        "Input sizes are made from it and checked against it; known on this machine.",
+        "For input sizes; known on this machine.",
         "256 GiB",
     )
     core_peak: float | None = key(
         FLOP_RATE,
         "Peak rate of a core",
-        "In double precision. Tables show HPL as a fraction of it, marked as an estimate.",
+        "In double precision. Tables show HPL as a fraction of it.",
         "41.6 Gflop/s",
     )
     directives: tuple[str, ...] = key(
@@ -456,21 +452,21 @@ class Placement:
     transport: str = key(
         choice(("shm", "tcp", "ibv", "any")),
         "Transport",
-        "any: the library chooses. No claim is made; tables say what it chose.",
+        "any: the library chooses, and tables say what.",
         "shm",
         required=True,
     )
     within_node: str = key(
         choice(("network", SHM)),
         "What carries messages within a node",
-        "For tcp and ibv between nodes. network: the transport itself. shm: shared memory, as in production.",
+        "Of placements between nodes. network: the transport itself. shm: shared memory, as in production.",
         "shm",
         default="network",
     )
     sockets: int | None = key(
         count(1, 64),
         "Sockets of a node that the ranks are spread over",
-        "Default: no claim is made.",
+        "Default: no claim.",
         2,
     )
     binding: str = key(
@@ -524,7 +520,7 @@ PLACEMENT = entry(
     "placement",
     "Placement",
     "How ranks are mapped to nodes, sockets and cores, with a transport. It is a claim: each run records "
-    "evidence for or against it. Each value of a list is a placement of its own: see Lists.",
+    "evidence for or against it.",
 )
 
 
@@ -539,7 +535,7 @@ class Provider:
     location: str = key(
         kinds.LOCATION,
         "Path, folder of the source or the conda environment, or Spack spec",
-        "Paths are relative to the file that names them.",
+        "",
         "/apps/imb/IMB-MPI1",
         "osu-micro-benchmarks",
     )
@@ -610,7 +606,7 @@ class Benchmark:
     suite: str = key(
         kinds.registered(each.name for each in SUITES.built_in()),
         "Suite",
-        "How the output is read: one of these, or of another package.",
+        "How the output is read.",
         "imb",
         required=True,
     )
@@ -618,7 +614,7 @@ class Benchmark:
     provider: Provider = key(
         PROVIDER,
         "Provider",
-        "Where the program comes from.",
+        "",
         "wheel",
         {"kind": "path", "location": "/apps/imb/IMB-MPI1"},
         required=True,
@@ -635,14 +631,14 @@ class Benchmark:
         kinds.PARAMETERS,
         "Parameters",
         "What the suite puts into the program's input file (docs/applications.md), and what replaces "
-        "{NAME} in the arguments. Each value of a list is a benchmark of its own: see Lists.",
+        "{NAME} in the arguments.",
         {"N": [22320, 44640], "NB": 180, "P": 2, "Q": 2},
         default={},
     )
     inputs: tuple[str, ...] = key(
         kinds.FILES,
         "Input files",
-        "Copied into the folder that the program starts in; relative to the file that names them.",
+        "Copied into the folder that the program starts in.",
         "data/mesh.bin",
         default=[],
     )
@@ -655,15 +651,14 @@ class Benchmark:
     whole: tuple[str, ...] = key(
         kinds.PATTERNS,
         "Lines of a whole output",
-        "Suite own only: patterns as for grep -E. A run without a line for each has failed. Default: exit "
-        "status 0 is enough.",
+        "Suite own only: patterns as for grep -E. A run without a line for each has failed.",
         "^done$",
         default=[],
     )
     refused: str = key(
         LINE,
         "Line by which the program reports a failure",
-        "Suite own only: a pattern as for grep -E, for programs that exit with 0 all the same.",
+        "Suite own only: a pattern as for grep -E.",
         "^ERROR",
     )
     ranks_minimum: int = key(count(1, 1000000), "Smallest number of ranks", "", 2, default=1)
@@ -685,13 +680,9 @@ class MatrixEntry:
     host_groups: tuple[str, ...] = key(kinds.NAMES, "Host groups", "", ["skylake", "milan"], required=True)
     placements: tuple[str, ...] = key(kinds.NAMES, "Placements", "", ["SHM-1", "SHM-2", "TCP"], required=True)
     benchmarks: tuple[str, ...] = key(kinds.NAMES, "Benchmarks", "", "PingPong", required=True)
-    repeats: int = key(kinds.RUNS, "Repeats of each case", "Default: repeats of the campaign.", 10)
-    time_limit: int = key(
-        kinds.DURATION, "Time limit of one run", "Default: time_limit of the campaign.", "45 min"
-    )
-    mpis: tuple[str, ...] = key(
-        kinds.NAMES, "MPI libraries", "Default: all of each host group's system.", ["openmpi5"]
-    )
+    repeats: int = key(kinds.RUNS, "Repeats of each case", "Default: the campaign's.", 10)
+    time_limit: int = key(kinds.DURATION, "Time limit of one run", "Default: the campaign's.", "45 min")
+    mpis: tuple[str, ...] = key(kinds.NAMES, "MPI libraries", "Default: all of the system.", ["openmpi5"])
 
 
 MATRIX_ENTRY = entry(MatrixEntry, "matrix_entry", "Matrix entry")
@@ -725,8 +716,7 @@ class Schedule:
     notify: tuple[str, ...] = key(
         kinds.TOKENS,
         "Command to call when a tick has found something",
-        "Its last argument is a file with the text; a path is relative to this file. Secrets belong in that "
-        "command, not in this file.",
+        "Its last argument is a file with the text. Secrets belong in that command, not in this file.",
         "~/bin/mail-to-me",
         default=[],
     )
@@ -745,7 +735,7 @@ class Campaign:
     name: str = key(
         NAME,
         "Name of the campaign",
-        "Results are kept in results/NAME.",
+        "Results are in results/NAME.",
         "two-groups",
         required=True,
         name="campaign",
@@ -754,22 +744,22 @@ class Campaign:
     include: tuple[str, ...] = key(
         kinds.FILES,
         "Campaign files that this one extends",
-        "Relative to this file. Later files and this one take precedence.",
+        "Later files and this one take precedence.",
         "site.yaml",
         default=[],
     )
     seed: int = key(
         count(0, 2**63 - 1),
         "Seed of the order of runs",
-        "Runs are shuffled over the campaign.",
+        "",
         20181001,
         default=1,
     )
     repeats: int = key(
         kinds.RUNS,
         "Repeats of each case",
-        "A repeat is one launch in one job. until known: 6 to 20, until each ranked metric's interval "
-        "reaches at most 5 % to either side of its median, or node_hours_cap is used up.",
+        "until known: 6 to 20, until each ranked metric's interval reaches at most 5 % to either side of its "
+        "median, or node_hours_cap is used up.",
         10,
         "until known",
         default=6,
@@ -785,8 +775,8 @@ class Campaign:
     busy_machine: str = key(
         choice((UNRANKED, RANKED)),
         "What becomes of disturbed runs",
-        "unranked: repeated; shown, but not averaged or ranked with others. rank: averaged and ranked like "
-        "quiet runs, and every table says so; for machines that are never quiet, such as shared clouds.",
+        "unranked: repeated; shown, but not averaged or ranked with others. rank: like quiet runs, and every "
+        "table says so; for machines that are never quiet.",
         RANKED,
         default=UNRANKED,
     )
@@ -794,8 +784,7 @@ class Campaign:
         kinds.DURATION,
         "Time that a call takes on a busy machine",
         "Without a scheduler only. If eight of its first ten runs were disturbed, a call leaves out what "
-        "does not fit, long runs first; the next call makes it. Further repeats end with this time. Default: "
-        "no limit.",
+        "does not fit, long runs first; the next call makes it. Default: no limit.",
         "5 min",
     )
     time_limit: int = key(
@@ -809,7 +798,7 @@ class Campaign:
     node_hours_cap: float | None = key(
         kinds.NUMBER,
         "Largest number of node-hours that the plan may take",
-        "A plan that exceeds it at full time limits is refused. Default: no cap.",
+        "A plan that exceeds it at full time limits is refused.",
         100,
     )
     table_sizes: tuple[int, ...] = key(
@@ -872,8 +861,7 @@ class Campaign:
             },
         ),
         "Published values to show beside the campaign's own",
-        "Publications in reference/, by name or with a choice of rows (below). Only values of equal meaning "
-        "are shown, marked as published.",
+        "Publications in reference/, by name or with a choice of rows (below).",
         ["hpcc-2005"],
         [{"name": "stfc-2017", "host_groups": ["scarf15"]}],
     )
@@ -881,7 +869,7 @@ class Campaign:
     expect: tuple[Limit, ...] = key(
         entries(LIMIT, type="array", minItems=1),
         "Acceptance contract",
-        "What `mpicampaign judge` checks: limits per metric, host group and placement.",
+        "What `mpicampaign judge` checks.",
         [{"benchmark": "PingPong", "metric": "latency at 0 B", "at_most": "2 us"}],
     )
     file: str = ""

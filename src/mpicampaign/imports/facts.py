@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from mpicampaign.suites import Part
 
 FACTS = {
-    "path": "the file's path in the imported folder, below the names of that folder and its parent",
+    "path": "the file's path, from the parent of the imported folder on",
     "suite": "imb, osu, hpl or hpcc",
     "program": "the program, such as IMB-MPI1 or osu_latency",
-    "benchmark": "what the output says it measured, such as PingPong or HPL; the program if that is too long",
+    "benchmark": "what the output says it measured, such as PingPong or HPL",
     "scheduler": "the scheduler, by its name in campaign files",
     "job": "the job number; of a task of an array such as 1234_7",
     "job_name": "the job's name",
@@ -43,23 +43,20 @@ FACTS = {
     "state": "the end state in the scheduler's report, such as Done",
     "trouble": "why the job failed, if that report gives a reason",
     "modules": "the modules that the job script loads",
-    "command": "the line of the job script that launches the program, with continued lines joined and "
-    "variables filled in",
+    "command": "the line of the job script that launches the program, with variables filled in",
     "transport": "the transport in the MPI library's report: shm, tcp, ibv",
-    "mpi": "the MPI library of that report; for a report of UCX only if the output or script names it",
+    "mpi": "the MPI library of that report",
     "mpi_library": "the MPI library with its version, if it prints one",
     "mpi_hosts": "the number of hosts in that report",
     "started": "when the benchmark or job began, such as 2017-03-21T15:51:47",
     "lines": "the lines of an output that was cut out of its file, such as 12-40",
-    "above": "what was printed above the title of such an output, below the output before (the last 1000 "
-    "characters)",
+    "above": "what was printed between such an output and the one before (the last 1000 characters)",
 }
 FAMILIES = {
-    "directive": "an option of the scheduler's directives, without dashes; an option with two names is found "
-    "under both",
+    "directive": "an option of the scheduler's directives, without dashes, under each of its names",
     "disabled": "the same in a line that is commented out, such as ##BSUB -m GROUP",
     "environment": "a variable that the job script exports",
-    "header": "a line #NAME=value above the output; spaces around its parts are ignored",
+    "header": "a line #NAME=value above the output",
 }
 
 _MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
