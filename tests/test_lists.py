@@ -125,6 +125,13 @@ def test_each_thread_of_a_rank_has_a_core(tmp_path: Path, scheduler: str, direct
     assert "setting.OMP_NUM_THREADS=4" in claim_text(script_of(four), [])
 
 
+def test_launcher_options_as_a_list_of_lists_are_named_by_their_text(tmp_path: Path) -> None:
+    plan = plan_of(tmp_path, placement=", launcher_options: [[--mca, pml, ob1], [--mca, pml, ucx]]")
+    scripts = {run.case.placement: script_text(script_of(run)) for run in plan.runs}
+    assert sorted(scripts) == ["X", "X --mca pml ucx"]
+    assert "--mca pml ob1 " in scripts["X"] and "--mca pml ucx " in scripts["X --mca pml ucx"]
+
+
 LIBRARIES_OF_ONE = "[openmpi5, {mpi: intelmpi, name: impi, modules: impi/2021}]"
 
 
@@ -198,6 +205,14 @@ def test_a_folded_file_keeps_the_runs_of_its_systems(tmp_path: Path) -> None:
         (
             {"nodes": "[2, 4, 2]"},
             "c.yaml:6: placements.X.nodes[2]: this value is in the list twice (found 2)",
+        ),
+        (
+            {"placement": ", launcher_options: [[-x, A], [-x, A]]"},
+            "placements.X.launcher_options[1]: this value is in the list twice",
+        ),
+        (
+            {"nodes": str([*range(1, 602)]), "placement": ", launcher_options: {a: -x A, b: -x B}"},
+            "the lists of one placement have at most 1000 combinations (found 1202)",
         ),
         ({"nodes": "[]"}, "placements.X.nodes: must name at least 1"),
         ({"nodes": "[2, four]"}, "placements.X.nodes[1]: must be a whole number (found 'four')"),

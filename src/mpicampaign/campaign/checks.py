@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, SHM, HostGroup, Placement
-from mpicampaign.campaign.variants import MAPPINGS, MAX_VARIANTS, NUMBERS, for_ranks
+from mpicampaign.campaign.variants import MAPPINGS, MAX_VARIANTS, NUMBERS, OPTIONS, for_ranks
 from mpicampaign.commands import call
 from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
@@ -184,6 +184,8 @@ def _check_lists(notes: Notes) -> None:
         for name, entry in (notes.document.data.get(section) or {}).items():
             keys = list(_listed((section, name), entry)) if isinstance(entry, dict) else []
             count = prod(_check_values(key, notes) for key in keys)
+            by_name = entry.get(OPTIONS) if isinstance(entry, dict) else None
+            count *= len(by_name) if isinstance(by_name, dict) else 1
             if count > MAX_VARIANTS:
                 message = f"the lists of one {_KINDS[section]} have at most {MAX_VARIANTS} combinations"
                 notes.add((section, name), message, str(count))
@@ -204,6 +206,9 @@ def _listed(place: Key, entry: dict[str, Any]) -> Iterator[Key]:
     for name in NUMBERS:
         if isinstance(entry.get(name), list):
             yield (*place, name)
+    options = entry.get(OPTIONS)
+    if isinstance(options, list) and any(isinstance(each, list) for each in options):
+        yield (*place, OPTIONS)
     for name in MAPPINGS:
         inner = entry.get(name)
         for key, value in inner.items() if isinstance(inner, dict) else ():

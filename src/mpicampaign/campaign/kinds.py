@@ -224,10 +224,13 @@ def _lists(names: Kind, kind_name: str) -> Kind:
 
 
 def _alternatives(values: Values, key: Key) -> Any:
-    """Tokens, or by name."""
+    """Tokens; several by name, those of a list of lists by their text."""
     found = values.get(key)
     if isinstance(found, dict):
         return {name: values.tokens((*key, name)) for name in found}
+    if isinstance(found, list) and any(isinstance(each, list) for each in found):
+        several = [values.tokens(item) for item, _ in values.document.items(key)]
+        return {" ".join(tokens): tokens for tokens in several}
     return values.tokens(key)
 
 
@@ -235,10 +238,11 @@ OPTIONS = Kind(
     {
         **TOKENS.schema,
         "type": [*_SCALAR, "array", "object"],
+        "items": {**TOKENS.schema["items"], "type": [*_SCALAR, "array"], "items": TOKENS.schema["items"]},
         "minProperties": 1,
         "propertyNames": NAME,
         "additionalProperties": TOKENS,
-        "x-type": "text, or list of tokens; several by name",
+        "x-type": "text, or list of tokens; several by name, or a list of lists",
     },
     _alternatives,
     absent=(),

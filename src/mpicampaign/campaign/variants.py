@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Keys that take a list: of numbers, and mappings of texts.
 NUMBERS = ("nodes", "ranks_per_node", "threads")
 MAPPINGS = ("environment", "parameters")
-_OPTIONS = "launcher_options"  # by name
+OPTIONS = "launcher_options"  # by name
 MAX_VARIANTS = 1000
 
 
@@ -75,7 +75,7 @@ def axes(item: Any) -> list[Axis]:
             found.append(Axis(name, "", tuple((f"{name}={each}", each) for each in value)))
         elif name in MAPPINGS:
             found += _inner(name, value)
-        elif name == _OPTIONS and isinstance(value, dict):
+        elif name == OPTIONS and isinstance(value, dict):
             found.append(Axis(name, "", tuple(value.items())))
     return found
 
