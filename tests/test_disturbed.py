@@ -93,10 +93,10 @@ def test_each_table_marks_them_and_says_once_what_the_mark_means(form: str, layo
     comparison = compare([*runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
     text = " ".join(tables(comparison, form, View(layout=layout)).decode().split())
     mark = r"\dag{}" if form == "latex" else MARK
-    grids = text.count(MEANING)
-    assert grids > 1 if form == "latex" else grids == 1, "a float stands alone; others say it once at the end"
-    values = 4 if layout == LONG else 1  # of a line
-    assert text.count(mark) == grids * (1 + values)
+    grids, values = 5, 4 if layout == LONG else 1  # values of a line
+    meanings = grids if form == "latex" else 1  # a float stands alone; others say it once at the end
+    assert text.count(MEANING) == meanings
+    assert text.count(mark) == meanings + grids * values
     assert re.search(rf"5\.50\W+(\w+\W+)*?{re.escape(mark)}", text)
     quiet = tables(compare(runs("SHM-1", (2e-6, 2e-6), quiet=(1, 2))), form, View(layout=layout)).decode()
     assert mark not in quiet
