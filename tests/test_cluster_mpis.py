@@ -86,11 +86,11 @@ def test_shared_memory_and_tcp_on_the_second_network(
     check(done)
 
 
-def campaign(name: str, cluster: dict[str, Any], repeats: int) -> dict[str, Any]:
+def campaign(name: str, cluster: dict[str, Any], repeats: int, limit: str = "20 s") -> dict[str, Any]:
     return {
         "campaign": name,
         "repeats": repeats,
-        "time_limit": "20 s",
+        "time_limit": limit,
         "systems": {"cluster": cluster},
         "host_groups": host_groups(),
         "placements": TWO_FABRICS,
@@ -109,8 +109,8 @@ def test_three_libraries_of_one_system(minicluster: MiniCluster, test_mpi: Calla
         for library in WHEELS
     ]
     values = {"mpi": listed, "prefix": None, "environment": {**minicluster.environment, "MPICC": "mpicc"}}
-    project = cluster_project(minicluster, campaign("three-libraries", system(minicluster, **values), 1))
-    records = project.run()
+    made = campaign("three-libraries", system(minicluster, **values), 1, "1 min")
+    records = cluster_project(minicluster, made).run()
     check(records)
     titles = {"intelmpi": "(Intel MPI 20", "openmpi5": "(Open MPI 5", "mpich-ofi": "(MPICH 5"}
     assert {record.case.host_group for record in records} == {f"blue with {name}" for name in titles}
