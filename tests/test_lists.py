@@ -238,6 +238,19 @@ def test_mistakes_in_lists_are_named(tmp_path: Path, parts: dict[str, str], mess
     assert "Traceback" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"placement": ", threads: [1, 1.0]"},
+        {"mpi": "[{mpi: openmpi5, name: a}, {mpi: openmpi5, name: b}]"},
+    ],
+)
+def test_cases_that_differ_in_name_alone_are_refused(tmp_path: Path, parts: dict[str, str]) -> None:
+    """They would share the folders of their runs."""
+    with pytest.raises(UserError, match=r"two cases of the matrix are the same run: cluster.* and cluster"):
+        plan_of(tmp_path, **parts)
+
+
 # What the records say
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import CORES, SHM, HostGroup, Placement
 from mpicampaign.campaign.variants import MAPPINGS, MAX_VARIANTS, NUMBERS, OPTIONS, for_ranks
-from mpicampaign.commands import call
 from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
 from mpicampaign.keys import Values, rule
@@ -183,7 +182,7 @@ def _check_lists(notes: Notes) -> None:
     for section in ("placements", "benchmarks"):
         for name, entry in (notes.document.data.get(section) or {}).items():
             keys = list(_listed((section, name), entry)) if isinstance(entry, dict) else []
-            count = prod(_check_values(key, notes) for key in keys)
+            count = prod(_note_twice(key, "this value is in the list twice", notes) for key in keys)
             by_name = entry.get(OPTIONS) if isinstance(entry, dict) else None
             count *= len(by_name) if isinstance(by_name, dict) else 1
             if count > MAX_VARIANTS:
@@ -191,14 +190,15 @@ def _check_lists(notes: Notes) -> None:
                 notes.add((section, name), message, str(count))
 
 
-def _check_values(key: Key, notes: Notes) -> int:
-    """How many values a list has."""
-    seen: list[str] = []
-    for item, value in notes.document.items(key):
+def _note_twice(key: Key, message: str, notes: Notes) -> int:
+    """Note what a list has twice; returns how many items it has."""
+    items = notes.document.items(key)
+    seen: set[str] = set()
+    for item, value in items:
         if str(value) in seen:
-            notes.add(item, "this value is in the list twice", shown(value))
-        seen.append(str(value))
-    return len(seen)
+            notes.add(item, message, shown(value))
+        seen.add(str(value))
+    return len(items)
 
 
 def _listed(place: Key, entry: dict[str, Any]) -> Iterator[Key]:
@@ -217,7 +217,7 @@ def _listed(place: Key, entry: dict[str, Any]) -> Iterator[Key]:
 
 
 def _check_libraries(campaign: Campaign, notes: Notes) -> None:
-    """Note MPI libraries of a system that have one name or are one in all that is declared."""
+    """Note MPI libraries of a system that have one name."""
     for name, entry in (notes.document.data.get("systems") or {}).items():
         key: Key = ("systems", name, "mpi")
         items = notes.document.items(key) if isinstance(entry.get("mpi"), list) else []
@@ -369,7 +369,7 @@ def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
 
 def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes) -> None:
     key: Key = ("host_groups", defined_name(group.name))
-    _check_hosts_twice(key, notes)
+    _note_twice((*key, "hosts"), "this host is named twice", notes)
     if not check_reference((*key, "system"), "systems", group.system, systems, notes):
         return
     system = systems[group.system]
@@ -394,14 +394,6 @@ def _check_selectors(group: HostGroup, system: System, scheduler: Scheduler, not
         if first in given and second in given:
             message = f"{scheduler.title} takes either {first} or {second}"
             notes.add((*key, second), message, str(given[second]), "", [(*key, first)])
-
-
-def _check_hosts_twice(group: Key, notes: Notes) -> None:
-    seen: set[str] = set()
-    for item, host in notes.document.items((*group, "hosts")):
-        if host in seen:
-            notes.add(item, "this host is named twice", shown(host))
-        seen.add(host)
 
 
 def _check_hosts(group: HostGroup, system: System, notes: Notes) -> None:
@@ -510,11 +502,17 @@ def _check_declared(benchmark: Benchmark, notes: Notes) -> None:
             notes.add((*key, "suite"), f"suite own needs {name}", shown(benchmark.suite), hint)
     for name in ("whole", "refused") if suite else ():
         for where, pattern in notes.document.items((*key, name)):
-            tried = call(["env", "LC_ALL=C", "grep", "-E", "-e", str(pattern)])
-            if tried.status == 2:
-                notes.add(where, f"not a pattern of grep -E: {tried.last_line}", shown(pattern))
+            _check_grep_pattern(where, str(pattern), notes)
     for name, metric in benchmark.metrics.items():
         _check_metric((*key, "metrics", name), metric, notes)
+
+
+def _check_grep_pattern(key: Key, pattern: str, notes: Notes) -> None:
+    from mpicampaign.commands import call  # few campaigns have patterns, and subprocess takes 5 ms
+
+    tried = call(["env", "LC_ALL=C", "grep", "-E", "-e", pattern])
+    if tried.status == 2:
+        notes.add(key, f"not a pattern of grep -E: {tried.last_line}", shown(pattern))
 
 
 def _check_metric(key: Key, metric: OwnMetric, notes: Notes) -> None:

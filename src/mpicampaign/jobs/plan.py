@@ -27,7 +27,7 @@ from mpicampaign.records import RANKED, Case, defined_name
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry, System
     from mpicampaign.identity import Declaration
@@ -175,6 +175,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
             planned, of_case = _plan_case(campaign, entry, case, systems, machine)
             cases.append(planned)
             runs += of_case
+    _check_different(campaign, cases)
     cases, runs, blocks = _with_blocks(campaign, cases, runs, machine)
     further = (run for run in runs if run.further)
     begun = {run.case: run.repeat for run in further if machine.begun(run.kept, run.repeat, run.identity)}
@@ -192,6 +193,20 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
         until_known=until_known,
         blocks=blocks,
     )
+
+
+def _check_different(campaign: Campaign, cases: Iterable[PlannedCase]) -> None:
+    """Refuse cases that are one: their names differ, and what they declare does not."""
+    first: dict[tuple[Case, str], Case] = {}
+    problems = []
+    for planned in cases:
+        other = first.setdefault((planned.kept, planned.runs[0].identity), planned.case)
+        if other != planned.case:
+            message = f"two cases of the matrix are the same run: {other} and {planned.case}"
+            hint = "let a key differ that changes the run, or remove one of them"
+            problems.append(campaign.document.problem(("matrix",), message, "", hint))
+    if problems:
+        raise UserError(problems)
 
 
 def _with_blocks(
