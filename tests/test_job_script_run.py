@@ -387,7 +387,7 @@ def test_a_launcher_that_ignores_the_time_limit_is_killed(tmp_path: Path) -> Non
     assert evidence(script, "attempts/*").job["reason"] == "stopped at the time limit of 1 s"
 
 
-# What a site's file says that defines `module`, and what a person is told.
+# What a site's file says that defines `module`, and what the message says.
 MODULES = {
     "unset -f module; find_module() { return 1; }": "there is no module command; name ",
     "module() { echo \"ERROR: Unable to locate a modulefile for '$2'\" >&2; return 1; }": "unknown module; ",

@@ -319,18 +319,18 @@ def _with_libraries(
 ) -> dict[str, HostGroup]:
     """The host groups, with each MPI library of their systems."""
     of_system = grouped(systems, lambda listed: defined_name(listed[0].name))
-    found: dict[str, HostGroup] = {}
+    with_libraries: dict[str, HostGroup] = {}
     for group in groups:
         for system, item in of_system.get(group.system, ()):
             if WITH in system.name:
                 name = group.name + system.name[len(group.system) :]
                 kept_as = item.host_groups.get(group.name, group.name)
-                found[name] = replace(group, name=name, system=system.name, kept_as=kept_as)
+                with_libraries[name] = replace(group, name=name, system=system.name, kept_as=kept_as)
             else:
-                found[group.name] = group
+                with_libraries[group.name] = group
         if group.system not in of_system:
-            found[group.name] = group
-    return found
+            with_libraries[group.name] = group
+    return with_libraries
 
 
 def _system(

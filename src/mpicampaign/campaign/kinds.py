@@ -225,10 +225,10 @@ def _lists(names: Kind, kind_name: str) -> Kind:
 
 def _alternatives(values: Values, key: Key) -> Any:
     """Tokens; several by name, those of a list of lists by their text."""
-    found = values.get(key)
-    if isinstance(found, dict):
-        return {name: values.tokens((*key, name)) for name in found}
-    if isinstance(found, list) and any(isinstance(each, list) for each in found):
+    given = values.get(key)
+    if isinstance(given, dict):
+        return {name: values.tokens((*key, name)) for name in given}
+    if isinstance(given, list) and any(isinstance(each, list) for each in given):
         several = [values.tokens(item) for item, _ in values.document.items(key)]
         return {" ".join(tokens): tokens for tokens in several}
     return values.tokens(key)

@@ -55,29 +55,29 @@ def variants(item: Item) -> list[Item]:
 
     Of more than `MAX_VARIANTS`, which the checks refuse, the first.
     """
-    found = axes(item)
-    places = product(*(range(len(axis.values)) for axis in found))
-    most = 1 if count(found) > MAX_VARIANTS else None
-    return [_variant(item, found, each) for each in islice(places, most)]
+    lists = axes(item)
+    places = product(*(range(len(axis.values)) for axis in lists))
+    most = 1 if count(lists) > MAX_VARIANTS else None
+    return [_variant(item, lists, each) for each in islice(places, most)]
 
 
-def count(found: Iterable[Axis]) -> int:
+def count(lists: Iterable[Axis]) -> int:
     """How many variants the lists make."""
-    return prod(len(axis.values) for axis in found)
+    return prod(len(axis.values) for axis in lists)
 
 
 def axes(item: Any) -> list[Axis]:
     """The lists of a placement or benchmark, in the order of its keys."""
-    found = []
+    lists = []
     for name in item.__dataclass_fields__:
         value = getattr(item, name)
         if name in NUMBERS and isinstance(value, tuple):
-            found.append(Axis(name, "", tuple((f"{name}={each}", each) for each in value)))
+            lists.append(Axis(name, "", tuple((f"{name}={each}", each) for each in value)))
         elif name in MAPPINGS:
-            found += _inner(name, value)
+            lists += _inner(name, value)
         elif name == OPTIONS and isinstance(value, dict):
-            found.append(Axis(name, "", tuple(value.items())))
-    return found
+            lists.append(Axis(name, "", tuple(value.items())))
+    return lists
 
 
 def _inner(field: str, mapping: Mapping[str, Any]) -> list[Axis]:
@@ -85,14 +85,14 @@ def _inner(field: str, mapping: Mapping[str, Any]) -> list[Axis]:
     return [Axis(field, key, tuple((f"{key}={each}", each) for each in value)) for key, value in lists]
 
 
-def _variant(item: Item, found: list[Axis], places: tuple[int, ...]) -> Item:
-    made, texts = item, [item.name]
-    for axis, place in zip(found, places, strict=True):
+def _variant(item: Item, lists: list[Axis], places: tuple[int, ...]) -> Item:
+    variant, texts = item, [item.name]
+    for axis, place in zip(lists, places, strict=True):
         text, value = axis.values[place]
-        made = axis.changed(made, value)
+        variant = axis.changed(variant, value)
         texts += [text] if place else []
     name = " ".join(texts)
-    return replace(made, name=name, kept_as=item.name if name != item.name else "")
+    return replace(variant, name=name, kept_as=item.name if name != item.name else "")
 
 
 def by_name(items: Iterable[Item]) -> dict[str, Item]:
@@ -102,9 +102,9 @@ def by_name(items: Iterable[Item]) -> dict[str, Item]:
 
 def groups_of(campaign: Campaign, name: str, libraries: Iterable[str] = ()) -> list[str]:
     """The variants of a host group with some MPI libraries; with all, where none are named."""
-    found = named(campaign.host_groups, name)
+    groups = named(campaign.host_groups, name)
     wanted = set(libraries)
-    return [each for each in found if not wanted or library_of(campaign, each) in wanted]
+    return [each for each in groups if not wanted or library_of(campaign, each) in wanted]
 
 
 def library_of(campaign: Campaign, group: str) -> str:
@@ -129,7 +129,7 @@ def filled(benchmark: Benchmark) -> Benchmark:
 
 def _filled(text: str, values: Mapping[str, str]) -> str:
     """The text with {NAME} replaced, each once: what is put in is not read again."""
-    return re.sub(r"\{([^{}]*)\}", lambda found: values.get(found[1], found[0]), text)
+    return re.sub(r"\{([^{}]*)\}", lambda mark: values.get(mark[1], mark[0]), text)
 
 
 def for_ranks(benchmark: Benchmark, placement: Placement, ranks_per_node: int) -> Benchmark:

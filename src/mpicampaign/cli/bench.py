@@ -86,27 +86,29 @@ def _of_name(options: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
     """Name, suite and keys of a benchmark of a suite."""
     from mpicampaign.suites.named import benchmark_named
 
-    found = benchmark_named(options.name)
-    suite, arguments = found.suite, list(options.passed_on)
+    benchmark = benchmark_named(options.name)
+    suite, arguments = benchmark.suite, list(options.passed_on)
     if not any(each.startswith("-") for each in arguments):
-        arguments = [*suite.quick(found.program).split(), *arguments]
-    named = str(found.entry.get("arguments", ""))  # IMB's programs take the names of benchmarks
+        arguments = [*suite.quick(benchmark.program).split(), *arguments]
+    named = str(benchmark.entry.get("arguments", ""))  # IMB's programs take the names of benchmarks
     if named and named.casefold() not in map(str.casefold, arguments):
         arguments.append(named)
-    entry = {} if found.is_built_in else {"suite": suite.name, **found.entry}
-    provider = _provider(found)
-    entry |= {} if found.is_built_in and provider == found.entry["provider"] else {"provider": provider}
-    return found.name, suite.name, _with_arguments(entry, arguments) | _problem_size(suite)
+    entry = {} if benchmark.is_built_in else {"suite": suite.name, **benchmark.entry}
+    provider = _provider(benchmark)
+    entry |= (
+        {} if benchmark.is_built_in and provider == benchmark.entry["provider"] else {"provider": provider}
+    )
+    return benchmark.name, suite.name, _with_arguments(entry, arguments) | _problem_size(suite)
 
 
-def _provider(found: Named) -> str | dict[str, str]:
+def _provider(benchmark: Named) -> str | dict[str, str]:
     """Where the program of a benchmark is on this machine."""
-    kind, program = str(found.entry["provider"]), found.program
+    kind, program = str(benchmark.entry["provider"]), benchmark.program
     if kind == "bundled" or (kind == "wheel" and (Path(sys.prefix) / "bin" / program).is_file()):
         return kind
     if path := shutil.which(program):
         return {"kind": "path", "location": str(Path(path).absolute())}
-    got = f"to get {found.suite.called}: {found.suite.sources}"
+    got = f"to get {benchmark.suite.called}: {benchmark.suite.sources}"
     raise UserError(Problem(f"{program} is not on this machine's PATH", hint=got))
 
 
@@ -130,9 +132,9 @@ def _of_program(command: str, *arguments: str) -> tuple[str, str, dict[str, Any]
 
 def _executable(command: str) -> Path:
     """The path of a program that is given by name or path."""
-    found = shutil.which(os.path.expanduser(command))  # noqa: PTH111 - a Path would lose the ./
-    if found:
-        return Path(found).absolute()
+    path = shutil.which(os.path.expanduser(command))  # noqa: PTH111 - a Path would lose the ./
+    if path:
+        return Path(path).absolute()
     if Path(command).is_file():
         raise UserError(Problem("this file is not executable", command, hint=f"chmod +x {command}"))
     raise UserError(Problem(f"no program {command!r} is here or on the PATH"))
@@ -214,7 +216,7 @@ def _libraries(site: Site) -> list[Library]:
 
 
 def _planned(bench: Bench, site: Site) -> Plan:
-    """The plan of the campaign file, from a trial copy; errors of the call are told without its name."""
+    """The plan of the campaign file, from a trial copy; errors do not name the copy."""
     from mpicampaign.files import write_whole
     from mpicampaign.jobs.prepare import prepare
     from mpicampaign.site.bench_file import bench_text

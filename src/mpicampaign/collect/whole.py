@@ -27,11 +27,11 @@ def first_line(pattern: str, output: Path) -> Line | None:
     UnreadError
         when it cannot be searched, as with the faulty pattern of a plan from elsewhere.
     """
-    found = call(["env", "LC_ALL=C", "grep", "-aEnm1", "-e", pattern], script=output)
-    if found.status not in (0, 1):
-        raise UnreadError(f"grep -E {shown(pattern)}: {found.last_line}")
-    number, _, text = found.out.rstrip("\n").partition(":")
-    return Line(int(number), text) if found.status == 0 else None
+    searched = call(["env", "LC_ALL=C", "grep", "-aEnm1", "-e", pattern], script=output)
+    if searched.status not in (0, 1):
+        raise UnreadError(f"grep -E {shown(pattern)}: {searched.last_line}")
+    number, _, text = searched.out.rstrip("\n").partition(":")
+    return Line(int(number), text) if searched.status == 0 else None
 
 
 def not_whole(reading: Mapping[str, Any], output: Path) -> str:

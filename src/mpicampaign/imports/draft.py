@@ -79,8 +79,10 @@ class _Alike(NamedTuple):
     @property
     def kinds(self) -> list[dict[str, str]]:
         """What tells its outputs apart; one without conditions where nothing does."""
-        told = [tuple((fact, facts[fact]) for fact in _TELLING if fact in facts) for facts in self.outputs]
-        return [*map(dict, dict.fromkeys(told))] if len(set(told)) > 1 else [{}]
+        facts_of = [
+            tuple((fact, facts[fact]) for fact in _TELLING if fact in facts) for facts in self.outputs
+        ]
+        return [*map(dict, dict.fromkeys(facts_of))] if len(set(facts_of)) > 1 else [{}]
 
     @property
     def pattern(self) -> str:

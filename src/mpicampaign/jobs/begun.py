@@ -35,20 +35,21 @@ class Begun(NamedTuple):
 
 def begun_runs(of_case: Path) -> dict[str, list[Begun]]:
     """The runs below the folder of a case. Of several with one identity the newest result is first."""
-    found: dict[str, list[Begun]] = {}
+    runs_of: dict[str, list[Begun]] = {}
     for folder in of_case.glob("r*-*"):
         if declared := _declared(folder):
-            found.setdefault(identity(of_run(declared)), []).append(Begun(folder, declared))
+            runs_of.setdefault(identity(of_run(declared)), []).append(Begun(folder, declared))
     return {
-        name: sorted(runs, key=_age, reverse=True) if len(runs) > 1 else runs for name, runs in found.items()
+        name: sorted(runs, key=_age, reverse=True) if len(runs) > 1 else runs
+        for name, runs in runs_of.items()
     }
 
 
 def _declared(folder: Path) -> Declaration:
     """The declaration in a run's claim; empty where the name of the folder is not made from it."""
-    found = _DECLARED.search(_text(folder / "claim"))
+    line = _DECLARED.search(_text(folder / "claim"))
     try:
-        declared = json.loads(found[1]) if found else {}
+        declared = json.loads(line[1]) if line else {}
     except ValueError:
         return {}
     named = isinstance(declared, dict) and identity(declared) == folder.name.partition("-")[2]

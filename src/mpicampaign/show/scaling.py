@@ -29,44 +29,44 @@ MEANING = {
 
 def scaling_nodes(comparison: Comparison, view: View, level: int = 2) -> list[Heading | Paragraph | Grid]:
     """The table of all benchmarks with several numbers of ranks; nothing where there are none."""
-    found = scalings(comparison)
-    if not found:
+    shown = scalings(comparison)
+    if not shown:
         return []
     header = ("", "metric", "scaling", "ranks", "nodes", "n", "median", "efficiency (%)", "range of repeats")
     lines: tuple[Line, ...] = tuple(
-        line for each in found for point in each.points for line in [_line(comparison, each, point, view)]
+        line for each in shown for point in each.points for line in [_line(comparison, each, point, view)]
     )
     grid = Grid(SCALING, 1, header, lines, role="sortable", label=SCALING)
-    return [Heading(SCALING, level), Paragraph(meaning(found)), grid]
+    return [Heading(SCALING, level), Paragraph(meaning(shown)), grid]
 
 
-def meaning(found: list[Scaling]) -> str:
+def meaning(shown: list[Scaling]) -> str:
     """What the kinds of scaling that occur mean."""
-    kinds = dict.fromkeys(each.kind for each in found)
+    kinds = dict.fromkeys(each.kind for each in shown)
     return " ".join(MEANING[kind] for kind in kinds)
 
 
-def scaling_name(comparison: Comparison, found: Scaling) -> str:
+def scaling_name(comparison: Comparison, scaling: Scaling) -> str:
     """``milan IBV``."""
-    return f"{comparison.place(found.points[0].row)} {visible(found.placement)}"
+    return f"{comparison.place(scaling.points[0].row)} {visible(scaling.placement)}"
 
 
-def _line(comparison: Comparison, found: Scaling, point: Point, view: View) -> Line:
+def _line(comparison: Comparison, scaling: Scaling, point: Point, view: View) -> Line:
     return (
-        f"{found.table.title}: {scaling_name(comparison, found)}",
-        found.metric.name,
-        found.kind,
+        f"{scaling.table.title}: {scaling_name(comparison, scaling)}",
+        scaling.metric.name,
+        scaling.kind,
         point.ranks,
         point.nodes or "unknown",
         point.cell.n,
-        view.quantity(point.cell.summary.median, found.metric.dimension) if point.cell.summary else "",
-        *_efficiency(found, point, view),
+        view.quantity(point.cell.summary.median, scaling.metric.dimension) if point.cell.summary else "",
+        *_efficiency(scaling, point, view),
     )
 
 
-def _efficiency(found: Scaling, point: Point, view: View) -> Iterator[str]:
+def _efficiency(scaling: Scaling, point: Point, view: View) -> Iterator[str]:
     """The median, and the range of the repeats."""
-    if found.kind == MESSAGES:
+    if scaling.kind == MESSAGES:
         yield from ("", "")
         return
     ends = min(point.by_repeat, default=point.median), max(point.by_repeat, default=point.median)

@@ -42,14 +42,14 @@ def benchmark_named(name: str) -> Named:
         for an unknown name, with near ones, and for one of several programs, with their calls.
     """
     every = list(_every())
-    found = [each for each in every if each.name.casefold() == name.casefold()]
-    if not found:
+    alike = [each for each in every if each.name.casefold() == name.casefold()]
+    if not alike:
         raise UserError(Problem(f"no benchmark {name!r}", hint=_near(name, {each.name for each in every})))
-    if len(found) > 1 and not found[0].is_built_in:
-        programs = [each.program for each in found]
-        calls = " or ".join(f"mpicampaign bench {program} -- {found[0].name}" for program in programs)
-        raise UserError(Problem(f"{found[0].name} is a benchmark of {' and '.join(programs)}", hint=calls))
-    return found[0]
+    if len(alike) > 1 and not alike[0].is_built_in:
+        programs = [each.program for each in alike]
+        calls = " or ".join(f"mpicampaign bench {program} -- {alike[0].name}" for program in programs)
+        raise UserError(Problem(f"{alike[0].name} is a benchmark of {' and '.join(programs)}", hint=calls))
+    return alike[0]
 
 
 def names() -> list[str]:

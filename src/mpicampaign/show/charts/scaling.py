@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 def scaling_chart(scene: Scene) -> Iterator[CurveChart]:
     """One for all benchmarks with several numbers of ranks."""
-    found = scalings(scene.comparison)
-    if not found:
+    drawn = scalings(scene.comparison)
+    if not drawn:
         return
-    ranks = sorted({point.ranks for each in found for point in each.points})
+    ranks = sorted({point.ranks for each in drawn for point in each.points})
     across = Axis("ranks", COUNT, Unit("", 1.0), Scale(ranks[0] / 1.2, ranks[-1] * 1.2))
-    named = looks(scaling_name(scene.comparison, each) for each in found)
+    named = looks(scaling_name(scene.comparison, each) for each in drawn)
     panels = tuple(
         CurvePanel(title, _up(scene, members), tuple(_curves(scene, members, named)))
-        for title, members in grouped(found, _title).items()
+        for title, members in grouped(drawn, _title).items()
     )
-    caption = f"{meaning(found)} Lines: medians; strokes: each repeat."
-    alt = f"{SCALING}. {'; '.join(_text(scene, each) for each in found)}"
+    caption = f"{meaning(drawn)} Lines: medians; strokes: each repeat."
+    alt = f"{SCALING}. {'; '.join(_text(scene, each) for each in drawn)}"
     own_scales = len({panel.up.dimension for panel in panels}) > 1
     yield CurveChart(
         SCALING, caption, alt, across, panels, own_scales=own_scales, keyed=True, ticks=tuple(ranks)
@@ -42,19 +42,21 @@ def scaling_chart(scene: Scene) -> Iterator[CurveChart]:
 
 def _up(scene: Scene, members: Sequence[Scaling]) -> Axis:
     """Efficiency from 0, or the metric itself."""
-    found = [value for each in members for point in each.points for value in (point.median, *point.by_repeat)]
+    values = [
+        value for each in members for point in each.points for value in (point.median, *point.by_repeat)
+    ]
     if members[0].kind == MESSAGES:
         metric = members[0].metric
-        up = scene.axis(metric.name, metric.dimension, found, logarithmic=None)
+        up = scene.axis(metric.name, metric.dimension, values, logarithmic=None)
     else:
-        up = scene.axis("efficiency", FRACTION, [0.0, 1.0, *found], logarithmic=False)
+        up = scene.axis("efficiency", FRACTION, [0.0, 1.0, *values], logarithmic=False)
     assert up is not None  # the values are positive
     return up
 
 
-def _title(found: Scaling) -> str:
-    kind = "" if found.kind == MESSAGES else f", {found.kind} scaling"
-    return f"{found.table.title}: {found.metric.name}{kind}"
+def _title(scaling: Scaling) -> str:
+    kind = "" if scaling.kind == MESSAGES else f", {scaling.kind} scaling"
+    return f"{scaling.table.title}: {scaling.metric.name}{kind}"
 
 
 def _curves(scene: Scene, members: Sequence[Scaling], named: dict[str, Look]) -> Iterator[ChartCurve]:
@@ -69,7 +71,7 @@ def _curves(scene: Scene, members: Sequence[Scaling], named: dict[str, Look]) ->
         yield ChartCurve(name, name, named[name], medians, repeats)
 
 
-def _text(scene: Scene, found: Scaling) -> str:
-    dimension = found.metric.dimension if found.kind == MESSAGES else FRACTION
-    said = [f"{scene.view.quantity(p.median, dimension)} with {in_ranks(p.ranks)}" for p in found.points]
-    return f"{scaling_name(scene.comparison, found)} {found.metric.name} {', '.join(said)}"
+def _text(scene: Scene, scaling: Scaling) -> str:
+    dimension = scaling.metric.dimension if scaling.kind == MESSAGES else FRACTION
+    said = [f"{scene.view.quantity(p.median, dimension)} with {in_ranks(p.ranks)}" for p in scaling.points]
+    return f"{scaling_name(scene.comparison, scaling)} {scaling.metric.name} {', '.join(said)}"

@@ -159,10 +159,10 @@ def _grid(source: Source, members: Sequence[_Member], metrics: Sequence[Metric],
     )
 
 
-def _box(source: Source, found: _Value | None, metric: Metric) -> Box:
-    if found is None:
+def _box(source: Source, published: _Value | None, metric: Metric) -> Box:
+    if published is None:
         return Box(NO_VALUE, role="none")
-    text, interval = source.view.number(found.value, metric.dimension), found.interval
+    text, interval = source.view.number(published.value, metric.dimension), published.interval
     below = (Span(source.view.bounds(interval, metric.dimension), "small"),) if interval else ()
     ends = (interval.low, interval.high) if interval else None
-    return Box(text, value=found.value, below=below, ends=ends)
+    return Box(text, value=published.value, below=below, ends=ends)
