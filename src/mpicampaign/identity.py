@@ -1,8 +1,8 @@
 """The identity of a run: made only from what its campaign declares. Pure.
 
 A declaration is a flat mapping of plain JSON values, without keys at their defaults. The execution half
-makes it (`mpicampaign.jobs.declaration`); both halves compare it. How outputs are read does not belong to it, but
-was one before 0.2: `of_run` leaves it out of stored declarations.
+makes it (`mpicampaign.jobs.declaration`); both halves compare it. How outputs are read does not belong to it.
+It did before 0.2: `of_run` leaves it out of stored declarations.
 """
 
 from __future__ import annotations
