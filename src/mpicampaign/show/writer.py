@@ -39,12 +39,12 @@ Writer = TextWriter | DataWriter
 
 def format_names() -> tuple[str, ...]:
     """The names of all formats; none is loaded."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(writers.__path__)))
+    return tuple(sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(writers.__path__)))
 
 
 def writer(name: str) -> Writer:
     """The writer of a format."""
-    found = import_module(f"{writers.__name__}.{name}").WRITER
+    found = import_module(f"{writers.__name__}.{name.replace('-', '_')}").WRITER
     if not isinstance(found, TextWriter | DataWriter):
         raise TypeError(f"{name} is not a table format")
     return found
