@@ -14,7 +14,9 @@ from prometheus_client.parser import text_string_to_metric_families as classic_f
 
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
+from mpicampaign.history.ticks import TickLog
 from mpicampaign.records import CONTRADICTED, DISTURBED, Case, Header, Record, Series, write_records
+from mpicampaign.schedule.textfile import write_textfile
 from mpicampaign.show.data import long_data
 from mpicampaign.show.exports.openmetrics import openmetrics, samples_of
 from mpicampaign.text import visible
@@ -34,14 +36,17 @@ def own(unit: str, value: float | None, case: str = HOSTILE) -> Record:
 
 
 def families(records: list[Record]) -> dict[str, Metric]:
+    return read(openmetrics(samples_of(compare(records), HOSTILE)))
+
+
+def read(text: str) -> dict[str, Metric]:
     """What both parsers read, which is the same; the labels are unique."""
-    text = openmetrics(samples_of(compare(records), HOSTILE))
-    read = list(openmetrics_families(text))  # type: ignore[no-untyped-call]
-    samples = [sample for family in read for sample in family.samples]
+    found = list(openmetrics_families(text))  # type: ignore[no-untyped-call]
+    samples = [sample for family in found for sample in family.samples]
     assert samples == [sample for family in classic_families(text) for sample in family.samples]
     assert not any(sample.timestamp for sample in samples), "node_exporter refuses them"
     assert len({(each.name, *sorted(each.labels.items())) for each in samples}) == len(samples)
-    return {family.name: family for family in read}
+    return {family.name: family for family in found}
 
 
 def test_medians_intervals_and_states_are_those_of_the_data() -> None:
@@ -101,3 +106,38 @@ def test_an_export_replaces_no_results(tmp_path: Path, capsys: pytest.CaptureFix
     err = capsys.readouterr().err
     assert "one of the results" in err and "replaces files *.prom only" in err
     assert records.read_bytes() == before
+
+
+def test_the_textfile_of_a_tick_says_how_the_ticks_went(tmp_path: Path) -> None:
+    log, file = TickLog(tmp_path), tmp_path / "c.prom"
+
+    def values() -> dict[str, float]:
+        assert write_textfile(str(file), "c", tmp_path, log) == []
+        samples = [each for family in read(file.read_text()).values() for each in family.samples]
+        return {"".join((each.name, each.labels.get("end", ""))): each.value for each in samples}
+
+    for status in (0, 1):
+        log.add("began")
+        log.add("ended", status=status)
+    log.add("another at work")
+    log.add("began")
+    killed = values()
+    assert killed["mpicampaign_tick_failures"] == 2 and killed["mpicampaign_changes"] == 0
+    assert killed["mpicampaign_tick_timestamp_seconds"] == log.ticks[-1].time.timestamp()
+    assert "mpicampaign_tick_success_timestamp_seconds" in killed and "mpicampaign_tick_status" not in killed
+    write_records(tmp_path / "records.jsonl", Header("c"), synthetic.campaign())
+    log.add("ended", status=0)
+    after = values()
+    assert (after["mpicampaign_tick_failures"], after["mpicampaign_tick_status"]) == (0, 0)
+    assert after["mpicampaign_runsfailed"] > 0 and after["mpicampaign_runsdisturbed"] == 0
+    assert "mpicampaign_median_seconds" in after
+
+
+def test_a_textfile_that_cannot_be_written_or_has_no_results_stops_no_tick(tmp_path: Path) -> None:
+    log = TickLog(tmp_path)
+    [line] = write_textfile(str(tmp_path / "none/c.prom"), "c", tmp_path, log)
+    assert line.startswith("schedule.textfile is not written: ") and "none/c.prom: No such file" in line
+    (tmp_path / "records.jsonl").write_text("{torn")
+    [line] = write_textfile(str(tmp_path / "c.prom"), "c", tmp_path, log)
+    assert line.startswith("schedule.textfile has no results: ") and "records.jsonl:1" in line
+    assert read((tmp_path / "c.prom").read_text())

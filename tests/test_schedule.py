@@ -260,18 +260,23 @@ def ticks(project: ProjectCopy, name: str) -> TickLog:
 
 @pytest.mark.slow
 def test_ticks_make_one_repeat_each_then_nothing(project: ProjectCopy) -> None:
-    write_trivial(project, repeats=2, schedule=EVERY)
+    write_trivial(project, repeats=2, schedule={**EVERY, "textfile": "node exporter/trivial.prom"})
+    said = project.call("tick", "trivial.yaml", variables={"TRIVIAL_FAILS": "yes"}).stdout
+    assert "schedule.textfile is not written: " in said
+    textfile = project.folder / "node exporter/trivial.prom"
+    textfile.parent.mkdir()
     for repeat in (1, 2):
         assert succeeded(project.call("tick", "trivial.yaml"))
         assert {path.parents[1].name[:3] for path in project.results("trivial")} == {
             f"r{number:02d}" for number in range(1, repeat + 1)
         }
         assert len(project.results("trivial")) == 2 * repeat
+    assert 'mpicampaign_runs{campaign="trivial",end="ok"} 4\n' in textfile.read_text()
     before = ticks(project, "trivial").path.read_bytes()
     logs = len(list((project.folder / ".snakemake/log").iterdir()))
     done = project.call("tick", "trivial.yaml")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert len(list((project.folder / ".snakemake/log").iterdir())) == logs == 2
+    assert len(list((project.folder / ".snakemake/log").iterdir())) == logs == 3
     assert ticks(project, "trivial").path.read_bytes() == before
     assert (project.folder / "results/trivial/history.html").is_file()
 

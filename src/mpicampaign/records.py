@@ -184,6 +184,13 @@ class Record:
         return self.condition == DISTURBED and not self.ranks_busy
 
     @property
+    def end(self) -> str:
+        """How it ended: its status; of a complete run that is left out of all numbers, why."""
+        if self.status == OK and self.verdict == CONTRADICTED:
+            return CONTRADICTED
+        return DISTURBED if self.status == OK and self.disturbed else self.status
+
+    @property
     def stopped(self) -> bool:
         """Whether it met its time limit while others used the CPUs: no failure of the benchmark."""
         return self.status == FAILED and self.condition == DISTURBED

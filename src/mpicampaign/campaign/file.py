@@ -16,6 +16,7 @@ from mpicampaign.campaign.model import (
     HostGroup,
     MatrixEntry,
     Mpi,
+    Schedule,
     System,
     SystemMpi,
     campaign_schema,
@@ -233,7 +234,7 @@ def build_campaign(values: Values, file: str) -> Campaign:
     listed = [each for name in values.get(("systems",)) or {} for each in _systems(values, name, mpis)]
     systems = {system.name: system for system, _ in listed}
     made = values.entry(Campaign, (), mpis=mpis, systems=systems, file=file, document=values.document)
-    schedule = made.schedule and replace(made.schedule, notify=_command(values, made.schedule.notify))
+    schedule = made.schedule and _schedule(values, made.schedule)
     with_paths = [_with_paths(values, each) for each in made.benchmarks.values()]
     complete = replace(
         made,
@@ -275,6 +276,13 @@ def _with_paths(values: Values, benchmark: Benchmark) -> Benchmark:
         path = _found(values, (*key, "provider", "location"), provider.location)
         provider = replace(provider, location=path, location_name=provider.location)
     return replace(benchmark, inputs=inputs, provider=provider)
+
+
+def _schedule(values: Values, schedule: Schedule) -> Schedule:
+    """With the paths of what it calls and writes."""
+    key: Key = ("schedule", "textfile")
+    textfile = str(_beside(values, key, schedule.textfile).absolute()) if schedule.textfile else ""
+    return replace(schedule, notify=_command(values, schedule.notify), textfile=textfile)
 
 
 def _command(values: Values, tokens: tuple[str, ...]) -> tuple[str, ...]:

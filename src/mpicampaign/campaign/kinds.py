@@ -60,6 +60,10 @@ LOCATION = text(
     r"^[^\u0000-\u001f\u007f-][^\u0000-\u001f\u007f]*$",
     "must be a path or Spack spec in one line, not beginning with -",
 )
+TEXTFILE = text(
+    r"^[^\u0000-\u001f\u007f-][^\u0000-\u001f\u007f]*\.prom$",
+    "must be the path of a file that ends in .prom, as node_exporter reads it",
+)
 
 NAMES = texts(*rule("not a name (several are a list: [a, b])", "._+-", "._+-", 64), name="names", minItems=1)
 HOSTS = texts(

@@ -720,6 +720,12 @@ class Schedule:
         "~/bin/mail-to-me",
         default=[],
     )
+    textfile: str = key(
+        kinds.TEXTFILE,
+        "File that each tick writes for Prometheus's node_exporter",
+        "In the folder of its textfile collector: the results, and how the ticks went.",
+        "/var/lib/node_exporter/textfile/nightly.prom",
+    )
 
 
 SCHEDULE = entry(Schedule, "schedule", "Schedule")

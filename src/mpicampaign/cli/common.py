@@ -157,15 +157,6 @@ def unread_lines(records: Iterable[Record]) -> list[str]:
 
 def counts(records: list[Record]) -> str:
     """How the runs ended. Contradicted and disturbed ones are complete, but left out of all numbers."""
-    from mpicampaign.records import CONTRADICTED, DISTURBED, OK
-
-    def end(record: Record) -> str:
-        if record.status == OK and record.verdict == CONTRADICTED:
-            return CONTRADICTED
-        if record.unread:
-            return "not read"
-        return DISTURBED if record.status == OK and record.disturbed else record.status
-
-    counts = Counter(map(end, records))
+    counts = Counter("not read" if record.unread else record.end for record in records)
     ends_text = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in sorted(counts.items()))
     return f"{len(records)} run{'' if len(records) == 1 else 's'}: {ends_text}"

@@ -172,6 +172,11 @@ def _analyse_tick(states: Iterable[_State], tick: str) -> tuple[dict[str, _Repor
     return real, tested
 
 
+def number_reported(log: Path) -> int:
+    """How many changes the ticks have reported so far."""
+    return sum(len(line.changes) for line in _read(log)[0])
+
+
 def _read(log: Path) -> tuple[list[_Line], list[str]]:
     """The lines of the log, and what is wrong with those that cannot be read."""
     try:

@@ -28,6 +28,7 @@ from mpicampaign.history.ticks import BEGAN, BUSY, ENDED, TickLog
 from mpicampaign.identity import differences
 from mpicampaign.jobs.prepare import check_runs, lock_campaign
 from mpicampaign.records import RECORDS, REPEATS
+from mpicampaign.schedule.textfile import write_textfile
 from mpicampaign.schedule.times import is_due, missed
 
 if TYPE_CHECKING:
@@ -87,7 +88,11 @@ def tick(prepared: Prepared, work: Work, only_if_due: bool = False) -> int:
     (folder / LOCK).parent.mkdir(parents=True, exist_ok=True)
     try:
         with locked(folder / LOCK, Problem("another tick is running")):
-            return _Tick(prepared, log, work).make()
+            try:
+                return _Tick(prepared, log, work).make()
+            finally:  # a failed tick is what people want to be told of
+                for line in write_textfile(schedule.textfile, prepared.campaign.name, folder, log):
+                    work.say(line)
     except BusyError as error:
         log.add(BUSY, read_series(folder).name, **_late(schedule, log))
         work.say(f"{error.problems[0].message}: this tick does nothing")
