@@ -127,8 +127,10 @@ static void add_moment(const struct mpi *mpi) {
 /* Before MPI_Init, in which a library may set variables of its own. */
 static void record_launch(void) {
     int saved = errno;
-    if (begin("start"))
+    if (begin("start")) {
         add_launch(&lines);
+        note_init();
+    }
     errno = saved;
 }
 
@@ -142,6 +144,7 @@ static bool has_started(void) {
 static void record_start(const void *init) {
     int saved = errno;
     if (has_started()) {
+        add_startup(&lines);
         struct mpi mpi = library(init);
         add_moment(&mpi);
         add_state(&lines);

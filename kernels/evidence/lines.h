@@ -35,6 +35,10 @@ void add_blas(struct lines *lines); /* the library that computes, in programs wi
 void add_program(struct lines *lines, const struct mpi *mpi);
 void add_checksums(struct lines *lines, const struct mpi *mpi);
 
+/* When the program and its MPI_Init began and ended: called right before MPI_Init and right after. */
+void note_init(void);
+void add_startup(struct lines *lines);
+
 /* The process that takes the most CPU time beside the ranks, where the rank waited for a CPU. */
 void add_neighbours(struct lines *lines);
 

@@ -61,7 +61,7 @@ _KINDS: dict[str, _Kind] = {
     "verdict": (str, NoneType),
     "repeat": int,
     **dict.fromkeys(("order", "exit_status"), (int, NoneType)),
-    **dict.fromkeys(("files", "metadata", "probes", "attributes"), dict),
+    **dict.fromkeys(("files", "metadata", "probes", "attributes", "startup"), dict),
     "line_rate": (int, float, NoneType),
 }
 _KINDS_OF_CASE: dict[str, _Kind] = dict.fromkeys(("system", "host_group", "placement", "benchmark"), str)
@@ -172,6 +172,7 @@ class Record:
     further: bool = False  # beyond the repeats that the campaign asks for
     probes: Probes = field(default_factory=dict)  # of the machine below the operating system
     attributes: dict[str, str] = field(default_factory=dict)  # of its host group, as declared
+    startup: dict[str, float] = field(default_factory=dict)  # see mpicampaign.collect.startup
 
     @property
     def sound(self) -> bool:
@@ -227,8 +228,9 @@ def record_to_json(record: Record) -> dict[str, Any]:
     """The record as plain JSON types; mappings and lists are the record's own, not copies."""
     case, series = plain_fields(record.case), [plain_fields(each) for each in record.series]
     data = {**plain_fields(record), "case": case, "series": series}
-    if not record.attributes:  # most records have none
-        del data["attributes"]
+    for name in ("attributes", "startup"):  # most records, and all early ones, have none
+        if not data[name]:
+            del data[name]
     return data
 
 
@@ -261,6 +263,8 @@ def _checked(record: Record) -> Record:
     probed = (values for places in record.probes.values() for values in places.values())
     if not all(isinstance(value, (int, float)) and value > 0 for values in probed for value in values):
         raise TypeError("a probe is not a positive number")
+    if not all(isinstance(value, (int, float)) and value >= 0 for value in record.startup.values()):
+        raise TypeError("a time of the start-up is not a number")
     for series in record.series:
         _check(series, _KINDS_OF_SERIES)
         values = (value for column in series.columns.values() for value in column)

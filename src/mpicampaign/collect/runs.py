@@ -15,6 +15,7 @@ from mpicampaign.background import on_two_cores
 from mpicampaign.collect.cause import cause_of
 from mpicampaign.collect.common_settings import of_own_run
 from mpicampaign.collect.observed import observed
+from mpicampaign.collect.startup import startup
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
 from mpicampaign.collect.whole import not_whole
 from mpicampaign.identity import canonical, identity, of_run, run_path
@@ -262,6 +263,7 @@ def _read_result(record: Record, left: _Left, reading: Mapping[str, Any] | None)
         condition_reason=why if state == NOT_JUDGED else why + preempted_text(parsed.series, parsed.metadata),
         series=parsed.series,
         probes=probes(evidence),
+        startup=startup(evidence),
         metadata={
             **record.metadata,
             **observed(evidence),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from mpicampaign.collect.startup import START_UP
 from mpicampaign.compare.apart import oversubscribed_apart
 from mpicampaign.compare.balance import balance_table
 from mpicampaign.compare.beside import beside_tables
@@ -28,6 +29,7 @@ from mpicampaign.compare.monotony import with_monotony
 from mpicampaign.compare.ranking import rank_host_groups, rank_libraries, rank_placements
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.run_notes import run_notes, value_notes
+from mpicampaign.compare.startup import METRICS, startup_alone
 from mpicampaign.compare.states import find_states, states_apart
 from mpicampaign.compare.sweep_notes import find
 from mpicampaign.compare.tables import Comparison, Table
@@ -38,7 +40,7 @@ from mpicampaign.statistics.medians import summarise
 from mpicampaign.suites import is_baseline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.records import Case, Record, Series
 
@@ -61,7 +63,10 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     found = balance_table(tables)
     tables += [*beside_tables(tables), *([found] if found else [])]
     systems = tuple(dict.fromkeys(record.case.system for record in records))
-    return Comparison(tuple(tables), tuple(records), tuple(table_sizes), systems, states, by=by)
+    startup = tuple(_startup_tables(records))
+    return Comparison(
+        tuple(tables), tuple(records), tuple(table_sizes), systems, states, by=by, startup=startup
+    )
 
 
 def _by_attribute(records: Sequence[Record], by: str) -> Sequence[Record]:
@@ -85,13 +90,25 @@ def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[i
     metrics = choose_metrics(suite, printed, sizes) if printed else ()
     if _is_bounded(label, runs):
         metrics = (*metrics, fraction_of_line_rate(suite, printed[0].benchmark))
+    rows = with_monotony(_rows(label, runs, metrics), suite)
+    rankings = [each for rank in _RANKINGS for each in rank(rows, metrics)]
+    return Table(benchmark, label, suite, metrics, tuple(rows), tuple(rankings))
+
+
+def _startup_tables(records: Sequence[Record]) -> Iterator[Table]:
+    """One for each benchmark with runs that recorded it."""
+    for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
+        if any(run.startup for run in runs):
+            rows = _rows(START_UP, startup_alone(runs), METRICS)
+            yield Table(benchmark, START_UP, "", METRICS, tuple(rows), ())
+
+
+def _rows(label: str, runs: Sequence[Record], metrics: Sequence[Metric]) -> list[Row]:
     rows = []
     for case, of_case in grouped(runs, lambda record: record.case).items():
         of_case = sorted(of_case, key=lambda record: record.repeat)
         rows += [_row(case, label, ranks, of_case, metrics) for ranks in _ranks(label, of_case)]
-    rows = with_monotony(rows, suite)
-    rankings = [each for rank in _RANKINGS for each in rank(rows, metrics)]
-    return Table(benchmark, label, suite, metrics, tuple(rows), tuple(rankings))
+    return rows
 
 
 _RANKINGS = (rank_placements, rank_host_groups, rank_libraries)

@@ -4,7 +4,7 @@ Rows of one host group whose placements are variants of one definition, unlike i
 Efficiency is a rate per rank divided by that with the fewest ranks. Of times to solution it is the time with
 the fewest ranks times their number, divided by that of more ranks (strong scaling, where all ran the same
 problem), or the time with the fewest divided by that of more (weak, where the problem grows with the ranks).
-Latency and bandwidth of messages have no efficiency: their values stand over the ranks.
+Latency and bandwidth of messages, and start-up, have no efficiency: their values stand over the ranks.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mpicampaign.collect.startup import START_UP
 from mpicampaign.dimension import DURATION, FLOPS, TIME, UPDATE_RATE
 from mpicampaign.grouping import grouped
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.compare.tables import Comparison, Table
 
-STRONG, WEAK, MESSAGES = "strong", "weak", "messages"
+STRONG, WEAK, MESSAGES, STARTUP = "strong", "weak", "messages", "start-up"
 _SIZES = ("nodes=", "ranks_per_node=")  # values in the name of a variant
 _OWN = "own"  # the suite whose times are those to a solution
 
@@ -32,7 +33,7 @@ class Point:
     """One number of ranks.
 
     ``median``, ``by_repeat``: efficiency, of single repeats against the median with the fewest ranks; of
-    messages the values themselves.
+    messages and start-up the values themselves.
     """
 
     row: Row
@@ -51,7 +52,7 @@ class Point:
 class Scaling:
     """One metric of one benchmark and placement in one host group, the fewest ranks first.
 
-    ``kind``: strong, weak, or messages.
+    ``kind``: strong, weak, messages, or start-up.
     """
 
     table: Table
@@ -60,10 +61,16 @@ class Scaling:
     kind: str
     points: tuple[Point, ...]
 
+    @property
+    def has_efficiency(self) -> bool:
+        """Whether the points are efficiencies, not values."""
+        return self.kind in (STRONG, WEAK)
+
 
 def scalings(comparison: Comparison) -> list[Scaling]:
     """Those with two numbers of ranks at least, of all tables."""
-    return [each for table in comparison.tables if not table.is_baseline for each in _of_table(table)]
+    tables = comparison.with_startup.tables
+    return [each for table in tables if not table.is_baseline for each in _of_table(table)]
 
 
 def _of_table(table: Table) -> Iterator[Scaling]:
@@ -105,7 +112,8 @@ def _by_ranks(rows: Iterable[Row]) -> Iterable[Row]:
 
 def _scaling(table: Table, placement: str, metric: Metric, rows: Sequence[Row], work: bool) -> Scaling:
     kind = STRONG if len({_problem(row) for row in rows}) == 1 else WEAK
-    kind = kind if work else MESSAGES
+    if not work:
+        kind = STARTUP if table.label == START_UP else MESSAGES
     points = tuple(_point(rows[0], row, metric, kind) for row in rows)
     return Scaling(table, placement, metric, kind, points)
 
@@ -119,7 +127,7 @@ def _point(first: Row, row: Row, metric: Metric, kind: str) -> Point:
     base, ranks, fewest = _median(first, metric), row.ranks or 1, first.ranks or 1
 
     def shown(value: float) -> float:
-        if kind == MESSAGES:
+        if kind in (MESSAGES, STARTUP):
             return value
         if not metric.lower_is_better:
             return (value / ranks) / (base / fewest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.consensus import StatedRanking, stated_rankings
@@ -91,6 +91,12 @@ class Comparison:
     states: States = NO_STATES  # of their machines
     references: tuple[ReferenceChoice, ...] = ()  # publications to show beside
     by: str = ""  # the attribute of host groups by which rows are grouped
+    startup: tuple[Table, ...] = ()  # how long the ranks took to start: of each benchmark
+
+    @property
+    def with_startup(self) -> Comparison:
+        """With start-up among the metrics of all tables, as if the benchmarks had printed it."""
+        return replace(self, tables=(*self.tables, *self.startup), startup=())
 
     @property
     def several(self) -> bool:

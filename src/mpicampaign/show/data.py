@@ -228,7 +228,7 @@ def _head(name: str, view: View) -> str:
 
 
 def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterable[MetricCell]:
-    for row in (row for table in comparison.tables for row in table.rows):
+    for row in (row for table in comparison.with_startup.tables for row in table.rows):
         metrics = [cell.metric for cell in row.cells if row.shows(cell.metric)]
         yield from (metric_cell(row, metric, view, changes) for metric in metrics)
         if not metrics:

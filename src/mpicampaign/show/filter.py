@@ -34,16 +34,19 @@ def select(
     UserError
         when names do not exist, each with the nearest that does; or when nothing is left.
     """
+    if wanted.metrics:
+        comparison = comparison.with_startup
     found = names(comparison)
     problems = [
         _with_failures(problem, comparison, wanted)
         for option, asked in _by_option(wanted).items()
         for problem in unknown(f"--{option}", asked, found[option])
     ]
-    kept = _kept(comparison, wanted) if not problems else ()
+    kept = _kept(comparison, comparison.tables, wanted) if not problems else ()
     if kept:
-        return replace(comparison, tables=kept)
-    uncounted = _uncounted(comparison, wanted, with_all().tables if with_all and wanted.metrics else ())
+        return replace(comparison, tables=kept, startup=_kept(comparison, comparison.startup, wanted))
+    every = with_all().with_startup.tables if with_all and wanted.metrics else ()
+    uncounted = _uncounted(comparison, wanted, every)
     if not problems and not uncounted:
         hint = "mpicampaign tables --list shows what there is" + _no_values(comparison, wanted)
         problems = [Problem("no case has all of what was chosen", hint=hint)]
@@ -51,15 +54,19 @@ def select(
     raise UserError([*uncounted, *(each for each in problems if (each.key, each.value) not in explained)])
 
 
-def _kept(comparison: Comparison, wanted: Filter) -> tuple[Table, ...]:
-    tables = (_part(comparison, table, wanted) for table in comparison.tables)
-    return tuple(table for table in tables if table.rows and (table.metrics or not wanted.metrics))
+def _kept(comparison: Comparison, tables: Iterable[Table], wanted: Filter) -> tuple[Table, ...]:
+    parts = (_part(comparison, table, wanted) for table in tables)
+    return tuple(table for table in parts if table.rows and (table.metrics or not wanted.metrics))
 
 
 def _uncounted(comparison: Comparison, wanted: Filter, with_all: Iterable[Table]) -> list[Problem]:
     """One problem for each metric whose values are all of runs that do not count."""
     every = replace(wanted, metrics=())
-    counted = {metric.name.casefold() for table in _kept(comparison, every) for metric in table.metrics}
+    counted = {
+        metric.name.casefold()
+        for table in _kept(comparison, comparison.tables, every)
+        for metric in table.metrics
+    }
     parts = [_part(comparison, table, every) for table in with_all]
     having = {metric.name.casefold(): part for part in parts if part.rows for metric in part.metrics}
     return [
@@ -141,7 +148,7 @@ def _by_option(wanted: Filter) -> dict[str, tuple[str, ...]]:
 def names(comparison: Comparison) -> dict[str, tuple[str, ...]]:
     """All names that can be chosen, by option, in the campaign's order."""
     rows = [row for table in comparison.tables for row in table.rows]
-    metrics = [metric.name for table in comparison.tables for metric in table.metrics]
+    metrics = [metric.name for table in comparison.with_startup.tables for metric in table.metrics]
     found = {
         "benchmark": [name for table in comparison.tables for name in _table_names(table)],
         "metric": metrics,

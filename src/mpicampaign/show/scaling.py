@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.scaling import MESSAGES, STRONG, WEAK, Scaling, scalings
+from mpicampaign.compare.scaling import MESSAGES, STARTUP, STRONG, WEAK, Scaling, scalings
 from mpicampaign.dimension import FRACTION
+from mpicampaign.grouping import grouped
 from mpicampaign.show.document import Grid, Heading, Paragraph
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from mpicampaign.compare.scaling import Point
     from mpicampaign.compare.tables import Comparison
@@ -18,26 +19,33 @@ if TYPE_CHECKING:
     from mpicampaign.show.view import View
 
 SCALING = "Scaling over the number of ranks"
+OF_STARTUP = "Start-up over the number of ranks"
 MEANING = {
     STRONG: "Strong scaling: all ran the same problem. Efficiency: the rate per rank, or for times the time "
     "× ranks, against that with the fewest ranks.",
     WEAK: "Weak scaling: the problem differs with the ranks. Efficiency: the rate per rank, or the time, "
     "against that with the fewest ranks.",
     MESSAGES: "Messages have no efficiency: their latency and bandwidth are shown.",
+    STARTUP: "Start-up: from the launch to the last rank's end of MPI_Init; launcher: to the begin of the "
+    "last rank's program. MPI_Init: of the rank that took longest. Clocks of several hosts may differ.",
 }
 
 
 def scaling_nodes(comparison: Comparison, view: View, level: int = 2) -> list[Heading | Paragraph | Grid]:
-    """The table of all benchmarks with several numbers of ranks; nothing where there are none."""
-    shown = scalings(comparison)
-    if not shown:
-        return []
-    header = ("", "metric", "scaling", "ranks", "nodes", "n", "median", "efficiency (%)", "range of repeats")
-    lines: tuple[Line, ...] = tuple(
-        line for each in shown for point in each.points for line in [_line(comparison, each, point, view)]
-    )
-    grid = Grid(SCALING, 1, header, lines, role="sortable", label=SCALING)
-    return [Heading(SCALING, level), Paragraph(meaning(shown)), grid]
+    """A table of all benchmarks with several numbers of ranks, and one of their start-up."""
+    nodes: list[Heading | Paragraph | Grid] = []
+    for title, shown in grouped(scalings(comparison), scaling_title).items():
+        grid = Grid(title, 1, _HEADER, tuple(_lines(comparison, shown, view)), role="sortable", label=title)
+        nodes += [Heading(title, level), Paragraph(meaning(shown)), grid]
+    return nodes
+
+
+def scaling_title(scaling: Scaling) -> str:
+    """Of the table and figure in which it stands."""
+    return OF_STARTUP if scaling.kind == STARTUP else SCALING
+
+
+_HEADER = ("", "metric", "scaling", "ranks", "nodes", "n", "median", "efficiency (%)", "range of repeats")
 
 
 def meaning(shown: list[Scaling]) -> str:
@@ -49,6 +57,12 @@ def meaning(shown: list[Scaling]) -> str:
 def scaling_name(comparison: Comparison, scaling: Scaling) -> str:
     """``milan IBV``."""
     return f"{comparison.place(scaling.points[0].row)} {visible(scaling.placement)}"
+
+
+def _lines(comparison: Comparison, shown: Iterable[Scaling], view: View) -> Iterator[Line]:
+    for each in shown:
+        for point in each.points:
+            yield _line(comparison, each, point, view)
 
 
 def _line(comparison: Comparison, scaling: Scaling, point: Point, view: View) -> Line:
@@ -66,7 +80,7 @@ def _line(comparison: Comparison, scaling: Scaling, point: Point, view: View) ->
 
 def _efficiency(scaling: Scaling, point: Point, view: View) -> Iterator[str]:
     """The median, and the range of the repeats."""
-    if scaling.kind == MESSAGES:
+    if not scaling.has_efficiency:
         yield from ("", "")
         return
     ends = min(point.by_repeat, default=point.median), max(point.by_repeat, default=point.median)

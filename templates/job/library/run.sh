@@ -194,7 +194,7 @@ append_results() {
 
 # The run itself. Arguments before "$rank" launch the ranks; after it come the program and its arguments.
 measure() {
-    local launch=() began uptime ended status pattern refusal said missing
+    local launch=() began uptime ended status pattern refusal said missing launched_us
     while [ "$1" != "$rank" ]; do
         launch+=("$1")
         shift
@@ -219,12 +219,14 @@ measure() {
     [ ! -d "$attempt/work" ] || cd "$attempt/work" || exit 73
     began=$SECONDS
     read -r uptime _ </proc/uptime # in steps of 10 ms; nobody sets this clock
+    launched_us=${EPOCHREALTIME:-$(date +%s.%6N)} # ranks of other hosts have no other clock in common; not in bash 4
     timeout --kill-after=10 "$time_limit" "${launch[@]}" "$rank" "$program" "$@" \
         >"$attempt/output.txt" 2>"$attempt/stderr.txt" </dev/null 3>&- &
     launched=$!
     wait "$launched"
     status=$?
     read -r ended _ </proc/uptime
+    record "job launched_us=${launched_us/./}"
     record "job launch_ms=$((10 * (10#${ended/./} - 10#${uptime/./})))"
     record_node after
     look_at_hosts after

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.scaling import MESSAGES, Scaling, scalings
+from mpicampaign.compare.scaling import STARTUP, Scaling, scalings
 from mpicampaign.dimension import COUNT, FRACTION, Unit
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import looks
 from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import Scale
-from mpicampaign.show.scaling import SCALING, meaning, scaling_name
-from mpicampaign.text import in_ranks
+from mpicampaign.show.scaling import meaning, scaling_name, scaling_title
+from mpicampaign.text import in_ranks, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,22 +21,24 @@ if TYPE_CHECKING:
 
 
 def scaling_chart(scene: Scene) -> Iterator[CurveChart]:
-    """One for all benchmarks with several numbers of ranks."""
-    drawn = scalings(scene.comparison)
-    if not drawn:
-        return
+    """One for all benchmarks with several numbers of ranks, and one for their start-up."""
+    for title, drawn in grouped(scalings(scene.comparison), scaling_title).items():
+        yield _chart(scene, title, drawn)
+
+
+def _chart(scene: Scene, title: str, drawn: list[Scaling]) -> CurveChart:
     ranks = sorted({point.ranks for each in drawn for point in each.points})
     across = Axis("ranks", COUNT, Unit("", 1.0), Scale(ranks[0] / 1.2, ranks[-1] * 1.2))
-    named = looks(scaling_name(scene.comparison, each) for each in drawn)
+    named = looks(_name(scene, each) for each in drawn)
     panels = tuple(
-        CurvePanel(title, _up(scene, members), tuple(_curves(scene, members, named)))
-        for title, members in grouped(drawn, _title).items()
+        CurvePanel(metric, _up(scene, members), tuple(_curves(scene, members, named)))
+        for metric, members in grouped(drawn, _title).items()
     )
     caption = f"{meaning(drawn)} Lines: medians; strokes: each repeat."
-    alt = f"{SCALING}. {'; '.join(_text(scene, each) for each in drawn)}"
+    alt = f"{title}. {'; '.join(_text(scene, each) for each in drawn)}"
     own_scales = len({panel.up.dimension for panel in panels}) > 1
-    yield CurveChart(
-        SCALING, caption, alt, across, panels, own_scales=own_scales, keyed=True, ticks=tuple(ranks)
+    return CurveChart(
+        title, caption, alt, across, panels, own_scales=own_scales, keyed=True, ticks=tuple(ranks)
     )
 
 
@@ -45,7 +47,7 @@ def _up(scene: Scene, members: Sequence[Scaling]) -> Axis:
     values = [
         value for each in members for point in each.points for value in (point.median, *point.by_repeat)
     ]
-    if members[0].kind == MESSAGES:
+    if not members[0].has_efficiency:
         metric = members[0].metric
         up = scene.axis(metric.name, metric.dimension, values, logarithmic=None)
     else:
@@ -55,13 +57,20 @@ def _up(scene: Scene, members: Sequence[Scaling]) -> Axis:
 
 
 def _title(scaling: Scaling) -> str:
-    kind = "" if scaling.kind == MESSAGES else f", {scaling.kind} scaling"
+    if scaling.kind == STARTUP:  # much alike whatever the benchmark: all in one panel
+        return scaling.metric.name
+    kind = f", {scaling.kind} scaling" if scaling.has_efficiency else ""
     return f"{scaling.table.title}: {scaling.metric.name}{kind}"
+
+
+def _name(scene: Scene, scaling: Scaling) -> str:
+    name = scaling_name(scene.comparison, scaling)
+    return f"{visible(scaling.table.benchmark)}: {name}" if scaling.kind == STARTUP else name
 
 
 def _curves(scene: Scene, members: Sequence[Scaling], named: dict[str, Look]) -> Iterator[ChartCurve]:
     for each in members:
-        name = scaling_name(scene.comparison, each)
+        name = _name(scene, each)
         medians = {point.ranks: point.median for point in each.points}
         repeats = tuple(
             Repeat(run, {point.ranks: value})
@@ -72,6 +81,6 @@ def _curves(scene: Scene, members: Sequence[Scaling], named: dict[str, Look]) ->
 
 
 def _text(scene: Scene, scaling: Scaling) -> str:
-    dimension = scaling.metric.dimension if scaling.kind == MESSAGES else FRACTION
+    dimension = FRACTION if scaling.has_efficiency else scaling.metric.dimension
     said = [f"{scene.view.quantity(p.median, dimension)} with {in_ranks(p.ranks)}" for p in scaling.points]
-    return f"{scaling_name(scene.comparison, scaling)} {scaling.metric.name} {', '.join(said)}"
+    return f"{_name(scene, scaling)} {scaling.metric.name} {', '.join(said)}"
