@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,13 @@ def test_preloaded_libraries_are_named_wherever_they_lie(folder: Path) -> None:
     ]
     assert found["start.preload_defines.1"] == "clock_gettime"
     assert "start.preload_defines.0" not in found
+
+
+def test_the_moments_of_the_start_up_are_in_order_and_of_the_wall_clock(folder: Path) -> None:
+    before = time.time_ns() // 1000
+    moments = [int(each) for each in recorded(folder)["start.startup_us"].split(" ")]
+    all_in_order = [before, *moments, time.time_ns() // 1000]
+    assert sorted(all_in_order) == all_in_order and len(moments) == 3
 
 
 def spans(found: dict[str, str]) -> list[float]:

@@ -69,6 +69,7 @@ def test_what_a_kernel_lacks_is_not_available_and_no_failure(tmp_path: Path) -> 
     found = prepared(tmp_path, 'printf "#mpicampaign-kernel 1\\n#@not_available=too little memory\\n"\n')
     assert execute(found.runs[0]) == 0
     job = evidence(found.runs[0]).job
+    assert abs(int(job["launched_us"]) / 1e6 - time.time()) < 60
     assert (job["not_available"], job["not_available_kind"]) == ("too little memory", "memory")
 
 

@@ -35,7 +35,7 @@ void add_blas(struct lines *lines); /* the library that computes, in programs wi
 void add_program(struct lines *lines, const struct mpi *mpi);
 void add_checksums(struct lines *lines, const struct mpi *mpi);
 
-/* When the program and its MPI_Init began and ended: called right before MPI_Init and right after. */
+/* When the program and MPI_Init began and MPI_Init ended: to be called right before it and after. */
 void note_init(void);
 void add_startup(struct lines *lines);
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.collect.startup import MPI_INIT
 from mpicampaign.compare.scaling import MESSAGES, STARTUP, STRONG, WEAK, Scaling, scalings
+from mpicampaign.compare.startup import METRICS
 from mpicampaign.dimension import FRACTION
 from mpicampaign.grouping import grouped
 from mpicampaign.show.document import Grid, Heading, Paragraph
@@ -35,7 +37,9 @@ def scaling_nodes(comparison: Comparison, view: View, level: int = 2) -> list[He
     """A table of all benchmarks with several numbers of ranks, and one of their start-up."""
     nodes: list[Heading | Paragraph | Grid] = []
     for title, shown in grouped(scalings(comparison), scaling_title).items():
-        grid = Grid(title, 1, _HEADER, tuple(_lines(comparison, shown, view)), role="sortable", label=title)
+        header, lines = (_STARTUP, _startup_lines) if title == OF_STARTUP else (_HEADER, _lines)
+        found = tuple(lines(comparison, shown, view))
+        grid = Grid(title, 1, header, found, role="sortable", label=title)
         nodes += [Heading(title, level), Paragraph(meaning(shown)), grid]
     return nodes
 
@@ -45,6 +49,7 @@ def scaling_title(scaling: Scaling) -> str:
     return OF_STARTUP if scaling.kind == STARTUP else SCALING
 
 
+_STARTUP = ("", "ranks", "nodes", "n", *(metric.name for metric in METRICS))
 _HEADER = ("", "metric", "scaling", "ranks", "nodes", "n", "median", "efficiency (%)", "range of repeats")
 
 
@@ -63,6 +68,18 @@ def _lines(comparison: Comparison, shown: Iterable[Scaling], view: View) -> Iter
     for each in shown:
         for point in each.points:
             yield _line(comparison, each, point, view)
+
+
+def _startup_lines(comparison: Comparison, shown: Iterable[Scaling], view: View) -> Iterator[Line]:
+    """All of them side by side; each rank knows the time within MPI_Init, whatever clocks say."""
+    for each in shown:
+        for point in each.points if each.metric.name == MPI_INIT else ():
+            name = f"{visible(each.table.benchmark)}: {scaling_name(comparison, each)}"
+            medians = (
+                view.quantity(cell.summary.median, cell.metric.dimension) if cell.summary else ""
+                for cell in point.row.cells
+            )
+            yield (name, point.ranks, point.nodes or "unknown", point.cell.n, *medians)
 
 
 def _line(comparison: Comparison, scaling: Scaling, point: Point, view: View) -> Line:

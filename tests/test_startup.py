@@ -1,0 +1,151 @@
+"""Start-up: read from what ranks and job script recorded, kept apart from other metrics, shown over ranks."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import synthetic
+
+from mpicampaign.cli import main
+from mpicampaign.collect.startup import startup
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.scaling import STARTUP, scalings
+from mpicampaign.records import (
+    Case,
+    Header,
+    Record,
+    read_records,
+    record_from_json,
+    record_to_json,
+    write_records,
+)
+from mpicampaign.show.charts.scaling import scaling_chart
+from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.data import long_data
+from mpicampaign.show.make import to_csv, to_markdown, to_terminal
+from mpicampaign.show.view import DEFAULT
+from mpicampaign.verdict.evidence import read_evidence
+
+LAUNCH = 1_764_142_345_000_000  # us
+WHOLE = ((100, 110, 600), (150, 200, 700))  # ms after the launch: program, MPI_Init and its end, of each rank
+
+
+def read(
+    ranks: tuple[tuple[int, ...], ...] = WHOLE, job: str = f"job launched_us={LAUNCH}\njob launch_ms=900\n"
+) -> dict[str, float]:
+    lines = [
+        f"rank {number} start.startup_us={' '.join(str(LAUNCH + 1000 * each) for each in moments)}\n"
+        for number, moments in enumerate(ranks)
+    ]
+    text = "#mpicampaign-evidence 2\n" + job + "".join(lines)
+    return startup(read_evidence(text, "#mpicampaign-claim 1\nclaim ranks=2\n"))
+
+
+def test_start_up_is_that_of_the_slowest_rank() -> None:
+    assert read() == {"ranks": 2, "start-up": 0.7, "MPI_Init": 0.5, "launcher": 0.15}
+
+
+@pytest.mark.parametrize(
+    "ranks",
+    [
+        ((-1, 110, 600), (150, 200, 700)),  # began before it was launched
+        ((100, 110, 600), (150, 200, 921)),  # left MPI_Init after the launcher had ended
+    ],
+)
+def test_where_clocks_differ_only_the_time_within_mpi_init_is_known(
+    ranks: tuple[tuple[int, ...], ...],
+) -> None:
+    assert set(read(ranks)) == {"ranks", "MPI_Init"}
+
+
+@pytest.mark.parametrize(
+    "ranks",
+    [
+        (),  # older evidence
+        WHOLE[:1],  # a rank left none
+        (*WHOLE, WHOLE[0]),
+        (WHOLE[0], (150, 200)),
+        (WHOLE[0], (150, 200, 190)),
+        (WHOLE[0], (150, 200, 10**20)),
+    ],
+)
+def test_without_the_moments_of_every_rank_nothing_is_known(ranks: tuple[tuple[int, ...], ...]) -> None:
+    assert read(ranks) == {}
+
+
+@pytest.mark.parametrize("job", ["", "job launched_us=x\njob launch_ms=900\n", f"job launched_us={LAUNCH}\n"])
+def test_without_the_launch_only_the_time_within_mpi_init_is_known(job: str) -> None:
+    assert set(read(job=job)) == {"ranks", "MPI_Init"}
+
+
+def runs(placement: str, ranks: int, seconds: float) -> list[Record]:
+    """Repeats of a benchmark; each of them recorded its start-up."""
+    case = Case("s", "g", placement, "PingPong")
+    times = {"ranks": ranks, "start-up": seconds, "MPI_Init": seconds / 2, "launcher": seconds / 4}
+    return [replace(each, startup=times) for each in synthetic.case_runs(case, 1e-6, 1e9)]
+
+
+LISTED = [*runs("X", 2, 0.3), *runs("X nodes=2", 4, 0.5)]
+
+
+def test_no_other_table_ranking_or_note_knows_of_it() -> None:
+    with_it, without = compare(LISTED), compare([replace(record, startup={}) for record in LISTED])
+    assert to_terminal(with_it) == to_terminal(without)
+    assert to_markdown(with_it).startswith(to_markdown(without).partition("## Scaling")[0])
+    added = to_csv(with_it).splitlines()[len(to_csv(without).splitlines()) :]
+    assert len(added) == 2 * 3 and all(",start-up," in line for line in added)
+
+
+def test_it_stands_over_the_ranks_and_in_data() -> None:
+    comparison = compare(LISTED)
+    found = {each.metric.name: each for each in scalings(comparison) if each.kind == STARTUP}
+    assert {name: [(p.ranks, p.median) for p in each.points] for name, each in found.items()} == {
+        "start-up": [(2, 0.3), (4, 0.5)],
+        "MPI_Init": [(2, 0.15), (4, 0.25)],
+        "launcher": [(2, 0.075), (4, 0.125)],
+    }
+    shown = to_markdown(comparison)
+    assert (
+        "## Start-up over the number of ranks" in shown
+        and "| PingPong: g X | 4 | 1 | 6 | 0.5 s | 0.25 s | 0.125 s |" in shown
+    )
+    charts = [each for each in scaling_chart(Scene(comparison, DEFAULT)) if "Start-up" in each.title]
+    assert [panel.title for panel in charts[0].panels] == ["start-up", "MPI_Init", "launcher"]
+    alone = compare(runs("X", 2, 0.3))
+    assert "Start-up" not in to_markdown(alone) and "PingPong,start-up,2,MPI_Init,,s,6,6,6,0.15" in to_csv(
+        alone
+    )
+
+
+def test_runs_without_it_leave_no_note_and_failed_ones_their_own() -> None:
+    [first, *others] = runs("X", 2, 0.3)
+    data = long_data(compare([*others, replace(first, startup={})]))
+    lines = [dict(zip(data.header, line, strict=True)) for line in data.values]
+    [line] = [each for each in lines if each["metric"] == "start-up"]
+    assert (line["n"], line["notes"]) == (5, "")
+
+
+def test_it_is_a_metric_like_others_where_it_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_records(tmp_path / "records.jsonl", Header("c"), LISTED)
+    assert read_records(tmp_path / "records.jsonl")[1] == LISTED
+    call = ["tables", "--results", str(tmp_path), "--metric", "start-up"]
+    assert main([*call, "--format", "json", "--placement", "X"]) == 0
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    assert {(row["metric"], row["median [unit]"]) for row in rows} == {("start-up", 0.3), ("start-up", 0.5)}
+    assert main(call) == 0 and "6/6     0.3  [0.3, 0.3]" in capsys.readouterr().out
+    assert main([*call[:3], "--benchmark", "PingPong", "--format", "csv"]) == 0
+    assert "PingPong,start-up,4,launcher" in capsys.readouterr().out
+    assert main([*call[:3], "--list"]) == 0 and "  MPI_Init\n" in capsys.readouterr().out
+
+
+def test_records_without_it_are_as_before_and_wrong_ones_refused() -> None:
+    record = synthetic.campaign()[0]
+    assert "startup" not in record_to_json(record)
+    for wrong in (-1.0, float("nan"), "0.3", None):
+        with pytest.raises(TypeError, match="start-up"):
+            record_from_json({**record_to_json(record), "startup": {"start-up": wrong}})
