@@ -35,7 +35,7 @@ void add_blas(struct lines *lines); /* the library that computes, in programs wi
 void add_program(struct lines *lines, const struct mpi *mpi);
 void add_checksums(struct lines *lines, const struct mpi *mpi);
 
-/* When the program and MPI_Init began and MPI_Init ended: to be called right before it and after. */
+/* The moments at which program and MPI_Init began and ended: before and after MPI_Init. */
 void note_init(void);
 void add_startup(struct lines *lines);
 
