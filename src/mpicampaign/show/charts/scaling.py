@@ -36,7 +36,7 @@ def _chart(scene: Scene, title: str, drawn: list[Scaling]) -> CurveChart:
     )
     caption = f"{meaning(drawn)} Lines: medians; strokes: each repeat."
     alt = f"{title}. {'; '.join(_text(scene, each) for each in drawn)}"
-    own_scales = len({panel.up.dimension for panel in panels}) > 1
+    own_scales = any(panel.up != panels[0].up for panel in panels)
     return CurveChart(
         title, caption, alt, across, panels, own_scales=own_scales, keyed=True, ticks=tuple(ranks)
     )
@@ -49,7 +49,8 @@ def _up(scene: Scene, members: Sequence[Scaling]) -> Axis:
     ]
     if not members[0].has_efficiency:
         metric = members[0].metric
-        up = scene.axis(metric.name, metric.dimension, values, logarithmic=None)
+        name = "time" if members[0].kind == STARTUP else metric.name  # of all its panels
+        up = scene.axis(name, metric.dimension, values, logarithmic=None)
     else:
         up = scene.axis("efficiency", FRACTION, [0.0, 1.0, *values], logarithmic=False)
     assert up is not None  # the values are positive
