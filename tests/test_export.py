@@ -18,13 +18,14 @@ from mpicampaign.history.ticks import TickLog
 from mpicampaign.records import CONTRADICTED, DISTURBED, Case, Header, Record, Series, write_records
 from mpicampaign.schedule.textfile import write_textfile
 from mpicampaign.show.data import long_data
+from mpicampaign.show.exports.json_lines import json_lines
 from mpicampaign.show.exports.openmetrics import openmetrics, samples_of
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
-HOSTILE = f'{synthetic.HOSTILE} \\n "quoted\\" é\x00'
+HOSTILE = f'{synthetic.HOSTILE} \\n "quoted\\" é\x00\u2028'
 UNITS = ("ns/day", "°C", "info", "total", '"\n}', "s")
 
 
@@ -73,6 +74,8 @@ def test_hostile_names_and_units_survive_and_what_is_no_number_is_left_out() -> 
     found = families([*records, own("s", 2.0, f"{HOSTILE}1.0\x01"), own("s", 3.0, f"{HOSTILE}1.0\\x01")])
     medians = [s for name, family in found.items() if "median" in name for s in family.samples]
     assert sorted(each.value for each in medians) == [*[1.0] * len(UNITS), 2.0, 3.0]
+    lines = json_lines(compare(records[:1]), HOSTILE).splitlines()
+    assert [json.loads(line)["campaign"] for line in lines] == [HOSTILE]
     assert {each.labels["campaign"] for each in medians} == {visible(HOSTILE)}
     assert {each.labels["unit"] for each in medians} == set(map(visible, UNITS))
     assert sum("duplicate" in each.labels for each in medians) == 1

@@ -271,7 +271,7 @@ def test_ticks_make_one_repeat_each_then_nothing(project: ProjectCopy) -> None:
             f"r{number:02d}" for number in range(1, repeat + 1)
         }
         assert len(project.results("trivial")) == 2 * repeat
-    assert 'mpicampaign_runs{campaign="trivial",end="ok"} 4\n' in textfile.read_text()
+    assert 'mpicampaign_runs{campaign="trivial",end="ok"} 4.0\n' in textfile.read_text()
     before = ticks(project, "trivial").path.read_bytes()
     logs = len(list((project.folder / ".snakemake/log").iterdir()))
     done = project.call("tick", "trivial.yaml")

@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 
 
 def json_lines(comparison: Comparison, campaign: str) -> str:
-    """The columns of tables with the campaign's name and identities; ``null`` where there is no value."""
+    """The columns of tables with the campaign's name and identities; ``null`` where there is no value.
+
+    All of it is ASCII, since some readers take further characters for ends of lines.
+    """
     data = long_data(comparison, with_identity=True)
     names = ("campaign", *map(plain, data.header))
     rows = (dict(zip(names, (campaign, *line), strict=True)) for line in data.values)
-    return "".join(f"{json.dumps(row, ensure_ascii=False, allow_nan=False)}\n" for row in rows)
+    return "".join(f"{json.dumps(row, allow_nan=False)}\n" for row in rows)
 
 
 WRITER = ExportWriter(".jsonl", lambda comparison, campaign: json_lines(comparison, campaign).encode("utf-8"))

@@ -7,8 +7,8 @@ Prometheus, too, which takes ``# UNIT`` and ``# EOF`` for comments.
 
 from __future__ import annotations
 
-import math
 import re
+import sys
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -64,7 +64,7 @@ def openmetrics(samples: Iterable[Sample]) -> str:
     """The samples, those of a family together; those that are no number are left out."""
     families: dict[str, list[Sample]] = {}
     for sample in samples:
-        if math.isfinite(sample.value):
+        if abs(sample.value) <= sys.float_info.max:
             families.setdefault(_family(sample), []).append(sample)
     lines = (line for name, found in families.items() for line in _lines(name, found))
     return "".join([*lines, "# EOF\n"])
@@ -85,7 +85,7 @@ def _lines(name: str, samples: list[Sample]) -> Iterator[str]:
         seen[labels] = seen.get(labels, 0) + 1
         if seen[labels] > 1:  # a reader refuses a file in which two samples have the same labels
             labels += f',duplicate="{seen[labels]}"'
-        yield f"{name}{{{labels}}} {sample.value!r}\n"
+        yield f"{name}{{{labels}}} {float(sample.value)!r}\n"
 
 
 def _labels_text(labels: Mapping[str, Value]) -> str:
