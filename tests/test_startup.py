@@ -144,9 +144,12 @@ def test_it_is_a_metric_like_others_where_it_is_asked_for(
     assert main([*call[:3], "--list"]) == 0 and "  MPI_Init\n" in capsys.readouterr().out
 
 
-def test_records_without_it_are_as_before_and_wrong_ones_refused() -> None:
+def test_records_without_it_are_as_before_and_wrong_ones_refused(tmp_path: Path) -> None:
     record = synthetic.campaign()[0]
     assert "startup" not in record_to_json(record)
+    write_records(file := tmp_path / "records.jsonl", Header("c"), [record])
+    file.write_text(file.read_text().replace('"version": 3', '"version": 2'))
+    assert read_records(file)[1] == [record]
     for wrong in (-1.0, float("nan"), "0.3", None):
         with pytest.raises(TypeError, match="start-up"):
             record_from_json({**record_to_json(record), "startup": {"start-up": wrong}})

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 RECORDS = "records.jsonl"  # in a campaign's folder
 FORMAT = "mpicampaign-records"
-VERSION = 2
+VERSION = 3
 
 # status
 OK = "ok"
@@ -336,7 +336,7 @@ def _text(content: bytes, path: str) -> str:
 
 def _header(path: str, line: str) -> Header:
     data = _json_line(path, 1, line)
-    if data.get("format") != FORMAT or data.get("version") not in (1, VERSION):
+    if data.get("format") != FORMAT or data.get("version") not in range(1, VERSION + 1):
         raise UserError(f"{path}:1: not a records file of version 1 to {VERSION} of this program")
     try:
         sizes = tuple(map(int, data.get("table_sizes", ())))
