@@ -150,6 +150,6 @@ def test_records_without_it_are_as_before_and_wrong_ones_refused(tmp_path: Path)
     write_records(file := tmp_path / "records.jsonl", Header("c"), [record])
     file.write_text(file.read_text().replace('"version": 3', '"version": 2'))
     assert read_records(file)[1] == [record]
-    for wrong in (-1.0, float("nan"), "0.3", None):
+    for wrong in (-1.0, float("nan"), float("inf"), "0.3", None):
         with pytest.raises(TypeError, match="start-up"):
             record_from_json({**record_to_json(record), "startup": {"start-up": wrong}})

@@ -7,6 +7,7 @@ value is ``None``, never 0.
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import dataclass, field, replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -263,7 +264,8 @@ def _checked(record: Record) -> Record:
     probed = (values for places in record.probes.values() for values in places.values())
     if not all(isinstance(value, (int, float)) and value > 0 for values in probed for value in values):
         raise TypeError("a probe is not a positive number")
-    if not all(isinstance(value, (int, float)) and value >= 0 for value in record.startup.values()):
+    times = record.startup.values()
+    if not all(isinstance(value, (int, float)) and 0 <= value <= sys.float_info.max for value in times):
         raise TypeError("a time of the start-up is not a number")
     for series in record.series:
         _check(series, _KINDS_OF_SERIES)
