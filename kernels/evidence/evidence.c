@@ -215,9 +215,8 @@ __attribute__((constructor)) static void begin_without_mpi(int count, char **arg
 __attribute__((destructor)) static void end_without_mpi(void) {
     const struct mpi none = {0};
     char path[PATH_LENGTH];
-    const char *file = getenv("MPICAMPAIGN_EVIDENCE_FILE");
     if (first_process != getpid() || lines.moment != NULL || !begin("end") ||
-        snprintf(path, sizeof path, "%s.none", file) >= PATH_LENGTH)
+        !path_without_mpi(path))
         return;
     add_usage(&lines);
     add_clocks(&lines, NULL);
