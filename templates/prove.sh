@@ -131,7 +131,7 @@ record_ranks() { # ranks=(FILE ...) of the first program
         times=() most=0
         for path in "$program"[0-9]*[0-9] "$program"*.none; do
             rank=${path##*/} rank=${rank%%.*} i=${times[$rank]-0}
-            [[ $path != *.none || $i -eq 0 ]] || continue
+            [[ -s $path && ($path != *.none || $i -eq 0) ]] || continue
             if [ $((number + i)) -eq 0 ]; then
                 ranks+=("$path")
             else
@@ -143,7 +143,7 @@ record_ranks() { # ranks=(FILE ...) of the first program
         number=$((number + most))
     done
     set -- "$folder"/*/launcher
-    [ $(($# + ${#programs[@]})) -gt 0 ] || [ ! -e "$folder/command" ] || ranks=("$folder/command")
+    [ $(($# + ${#programs[@]})) -gt 0 ] || [ ! -s "$folder/command" ] || ranks=("$folder/command")
     for ((i = 0; i < ${#ranks[@]}; i += 1000)); do # a command line has room for so many
         cat "${ranks[@]:i:1000}" >&3 || unwritten=yes
     done
