@@ -11,9 +11,9 @@
  */
 #define _GNU_SOURCE
 #include "folder.h"
+#include "early_libc.h"
 #include "lines.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
