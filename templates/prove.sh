@@ -78,7 +78,7 @@ link_library() {
 # What is known before the start. Prints the settings of the command. It has a shell of its own: none of its variables
 # is the command's.
 prepare() {
-    local file quiet command folder library launch unwritten=
+    local file quiet command folder library checksums word launch='' unwritten=
     read_options "$@"
     refuse_tasks
     find_library
@@ -86,6 +86,9 @@ prepare() {
     [ ! -d "$file" ] || refuse 73 "cannot write $file: it is a folder"
     folder=$file.ranks-$$
     mkdir -- "$folder" || refuse 73 "cannot write beside $file"
+    # Checksums of programs and libraries for the next time, where this user may keep them.
+    checksums=${library%/*}/checksums
+    [ -d "$checksums" ] || mkdir -- "$checksums" 2>/dev/null
     link_library
     take_library
     read -r HOSTNAME </proc/sys/kernel/hostname
@@ -95,13 +98,16 @@ prepare() {
     record_moment started
     record "job host=$HOSTNAME"
     record "job id=${SLURM_JOB_ID:-${LSB_JOBID:-$$}}"
-    printf -v launch "%q " "${command[@]}"
-    record "job launch=${launch% }"
+    for word in "${command[@]}"; do
+        [[ $word =~ ^[[:alnum:]_./:=,@%+-]+$ ]] || printf -v word %q "$word"
+        launch+=" $word"
+    done
+    record "job launch=${launch# }"
     list_environment
     record_node before
     [ -z "$unwritten" ] || { rm -rf -- "$folder" && say_unwritten && exit 73; }
     printf 'export %s=%q\n' LD_PRELOAD "$library${LD_PRELOAD:+:$LD_PRELOAD}" MPICAMPAIGN_EVIDENCE_FOLDER "$folder" \
-        MPICAMPAIGN_ENVIRONMENT "$folder/evidence"
+        MPICAMPAIGN_ENVIRONMENT "$folder/evidence" MPICAMPAIGN_CHECKSUMS "$checksums"
     record_moment launched
 }
 

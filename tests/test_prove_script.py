@@ -223,9 +223,12 @@ def test_programs_that_cannot_load_a_library_are_named(ends: Path, tmp_path: Pat
     text = bytearray(odd.read_bytes())
     text[18] = 183  # AArch64
     odd.write_bytes(text)
-    prove(ends, tmp_path / "e.txt", ends / "mpirun", "2", program, odd)
+    words = [str(ends / "mpirun"), "2", str(program), str(odd), "-l", "a,b", "two words; $x", ""]
+    prove(ends, tmp_path / "e.txt", *words)
     job = read_evidence((tmp_path / "e.txt").read_text()).job
     assert (job["static"], job["architecture"]) == (str(program), str(odd))
+    assert shlex.split(job["launch"]) == words
+    assert " -l a,b two" in job["launch"]
 
 
 @pytest.mark.parametrize(

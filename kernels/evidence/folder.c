@@ -137,8 +137,9 @@ static void name_process(char name[static NAME_LENGTH]) {
 /* Open MPI passes on to other hosts what a list names; Hydra and srun pass on all. Version 4
  * refuses that list beside -x. It has an inner one, which it refuses beside the other. */
 static void pass_on(const char *launcher, char **arguments) {
-    static const char *const passed[] = {"LD_PRELOAD", FOLDER, PROGRAM, "MPICAMPAIGN_ENVIRONMENT",
-                                         "MPICAMPAIGN_SYSFS"};
+    static const char *const passed[] = {
+        "LD_PRELOAD",       FOLDER, PROGRAM, "MPICAMPAIGN_ENVIRONMENT", "MPICAMPAIGN_CHECKSUMS",
+        "MPICAMPAIGN_SYSFS"};
     const char *list = "OMPI_MCA_mca_base_env_list";
     char names[TEXT_LENGTH / 16];
     if (strcmp(launcher, "orterun") != 0 && strcmp(launcher, "prterun") != 0)
