@@ -181,19 +181,19 @@ record_program() {
 record_unable() {
     local word path own interpreter
     read_header "$library"
-    own=${header[*]:18:2}
+    own="${header[4]} ${header[*]:18:2}"
     for word in "${command[@]}"; do
         path=$(type -P -- "$word") || continue
         read_header "$path"
         [ "${header[*]:0:4}" = "127 69 76 70" ] || continue
         find_interpreter
-        if [ "${header[*]:18:2}" != "$own" ]; then
+        if [ "${header[4]} ${header[*]:18:2}" != "$own" ]; then
             record "job architecture=$path"
         elif [ -z "$interpreter" ]; then
             record "job static=$path"
         elif [ -u "$path" ] || [ -g "$path" ]; then
             record "job setuid=$path"
-        elif [[ $interpreter != */ld-linux* && $interpreter != */ld64* ]]; then
+        elif [[ $interpreter != unread && $interpreter != */ld-linux* && $interpreter != */ld64* ]]; then
             record "job loader=$interpreter of $path"
         fi
     done
@@ -205,7 +205,7 @@ number_at() { # OFFSET BYTES: number
     local i
     for ((i = $2 - 1, number = 0; i >= 0; i--)); do number=$((number << 8 | ${header[$1 + i]-0})); done
 }
-find_interpreter() { # interpreter: the program's loader; empty: it has none
+find_interpreter() { # interpreter: the program's loader; empty: it has none; unread: beyond what was read
     local entry size count at number character
     interpreter=
     [ "${header[4]}" = 2 ] || return 0
@@ -221,7 +221,7 @@ find_interpreter() { # interpreter: the program's loader; empty: it has none
             printf -v character '%b' "$character"
             interpreter+=$character
         done
-        : "${interpreter:=?}"
+        : "${interpreter:=unread}"
     done
 }
 # An earlier FILE stays as it is.
@@ -236,7 +236,7 @@ place_file() {
     file=$target
 }
 finish() { # BEGAN: the time of the launch
-    local programs ranks header unwritten=
+    local programs ranks header one=([1]='') unwritten=
     take_library
     shopt -s nullglob
     LC_ALL=C
@@ -257,7 +257,7 @@ finish() { # BEGAN: the time of the launch
     if [ -n "$unwritten" ] || ! place_file; then
         say_unwritten
     elif [ -z "$quiet" ]; then
-        say "evidence of ${#ranks[@]} ranks: $file"
+        say "evidence of ${#ranks[@]} rank${one[${#ranks[@]}]-s}: $file"
     fi
     rm -rf -- "$folder"
     [[ $library != /tmp/mpicampaign-prove-$$/* ]] || rm -rf -- "${library%/*}"
