@@ -29,9 +29,10 @@
 #define PROGRAM "MPICAMPAIGN_EVIDENCE_PROGRAM"
 #define PROCESS "MPICAMPAIGN_EVIDENCE_PROCESS"
 
-/* Open MPI's first: inside a job step its ranks see the step's numbers, too. */
-static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                    "MV2_COMM_WORLD_RANK", "MPI_RANKID"};
+/* Those of launchers first: inside a job step of one task their ranks see the step's number, too.
+ */
+static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
+                                    "MPI_RANKID", "PMIX_RANK"};
 static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"};
 static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                           "MV2_COMM_WORLD_LOCAL_RANK"};
