@@ -43,6 +43,8 @@ static const char *const launchers[] = {
     "orterun",         "prterun",      "prun",          "srun",
     "jsrun",           "aprun",        "palsrun",       "mpirun.openmpi",
     "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich"};
+/* What launchers start on each host, by srun as tasks of a step: no ranks. */
+static const char *const daemons[] = {"orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy"};
 
 /* The C library's own functions: a shell has others of these names, for its variables. */
 static void put(const char *name, const char *value) {
@@ -116,9 +118,9 @@ static void set_local(void) {
     put("MPICAMPAIGN_LOCAL_RANKS", size);
 }
 
-static bool is_launcher(void) {
-    for (size_t i = 0; i < COUNT(launchers); i++)
-        if (strcmp(program_invocation_short_name, launchers[i]) == 0)
+static bool is_any_of(const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(program_invocation_short_name, names[i]) == 0)
             return true;
     return false;
 }
@@ -217,7 +219,9 @@ bool begin_in_folder(char **arguments) {
     const char *rank = launched_as(ranks, COUNT(ranks), "SLURM_PROCID");
     if (folder == NULL || *folder != '/' || (file != NULL && !begins_with(file, folder)))
         return false; /* or a job script of its own keeps its evidence elsewhere */
-    if (is_launcher()) {
+    if (is_any_of(daemons, COUNT(daemons)))
+        return false;
+    if (is_any_of(launchers, COUNT(launchers))) {
         begin_program(folder, arguments);
         return false;
     }
