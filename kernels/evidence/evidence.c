@@ -11,15 +11,19 @@
  *   MPICAMPAIGN_CHECKSUMS      a folder that keeps checksums for the next run
  *   MPICAMPAIGN_SYSFS          replaces /sys, for tests
  *
+ * Without a job script MPICAMPAIGN_EVIDENCE_FOLDER is set instead (folder.c), and ranks that never
+ * call MPI_Init leave lines, too, when they end.
+ *
  * It must do no harm: it writes nothing to stdout or stderr, preserves errno, and omits values
- * that it cannot read. LD_PRELOAD stays set, since a script may start the program; a process that
- * never calls MPI_Init does nothing here.
+ * that it cannot read. LD_PRELOAD stays set, since a script may start the program: launchers,
+ * shells and their tools load this library, too, and leave no lines.
  */
 #define _GNU_SOURCE
 #include "between_parts.h"
+#include "early_libc.h"
+#include "folder.h"
 #include "lines.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -49,10 +53,6 @@ static void add_host(struct lines *lines) {
         add(lines, "host", "%s", host);
 }
 
-static int is_number(const char *text) {
-    return text != NULL && *text != '\0' && text[strspn(text, "0123456789")] == '\0';
-}
-
 /* Looks in every loaded library: one that a program opened privately is not in the global order. */
 static int search_object(struct dl_phdr_info *object, size_t size, void *search) {
     void **found = ((void **)search) + 1;
@@ -77,12 +77,15 @@ static void *next(const char *name) {
     return search[1];
 }
 
-/* MPI_Wtime as the program finds it. */
+/* As the program finds it: data of a library may be copied into the program. */
+static void *found(const char *name) {
+    void *symbol = dlsym(RTLD_DEFAULT, name);
+    return symbol != NULL ? symbol : next(name);
+}
+
 static double (*wtime(void))(void) {
     double (*function)(void);
-    *(void **)&function = dlsym(RTLD_DEFAULT, "MPI_Wtime");
-    if (function == NULL)
-        *(void **)&function = next("MPI_Wtime");
+    *(void **)&function = found("MPI_Wtime");
     return function;
 }
 
@@ -108,7 +111,7 @@ static int begin(const char *moment) {
     const char *rank = getenv("MPICAMPAIGN_RANK"), *path = getenv("MPICAMPAIGN_EVIDENCE_FILE");
     if (lines.moment != NULL && strcmp(lines.moment, moment) == 0)
         return 0;
-    if (!is_number(rank) || strlen(rank) > 9 || path == NULL || *path == '\0')
+    if (!is_number(rank) || path == NULL || *path == '\0')
         return 0;
     lines.rank = rank;
     lines.moment = moment;
@@ -128,6 +131,7 @@ static void add_moment(const struct mpi *mpi) {
 static void record_launch(void) {
     int saved = errno;
     if (begin("start")) {
+        add_size(&lines);
         add_launch(&lines);
         note_init();
     }
@@ -147,6 +151,7 @@ static void record_start(const void *init) {
         add_startup(&lines);
         struct mpi mpi = library(init);
         add_moment(&mpi);
+        add_world(&lines, next("PMPI_Comm_size"), found("ompi_mpi_comm_world"));
         add_state(&lines);
         watch_stops();
         add_clocks(&lines, wtime());
@@ -185,6 +190,42 @@ static void record_between_parts(void) {
         add_state_between_parts(&between);
     }
     errno = saved;
+}
+
+static struct lines first; /* the start of what may never call MPI_Init */
+static pid_t first_process;
+
+__attribute__((constructor)) static void begin_without_mpi(int count, char **arguments) {
+    const struct mpi none = {0};
+    int saved = errno;
+    (void)count;
+    if (dlsym != NULL && begin_in_folder(arguments) && begin("start")) {
+        add(&lines, "mpi", "none");
+        add_size(&lines);
+        add_launch(&lines);
+        add_moment(&none);
+        add_clocks(&lines, NULL);
+        add_usage(&lines);
+        first = lines;
+        first_process = getpid();
+    }
+    lines.moment = NULL;
+    errno = saved;
+}
+
+/* A child that did not exec has this library's memory, too. */
+__attribute__((destructor)) static void end_without_mpi(void) {
+    const struct mpi none = {0};
+    char path[PATH_LENGTH];
+    if (first_process != getpid() || lines.moment != NULL || !begin("end") ||
+        !path_without_mpi(path))
+        return;
+    add_usage(&lines);
+    add_clocks(&lines, NULL);
+    add_moment(&none);
+    add_neighbours(&lines);
+    append(path, &first);
+    append(path, &lines);
 }
 
 enum { FAILED = 1 }; /* no MPI library has been found: any value but MPI_SUCCESS */
@@ -286,7 +327,8 @@ static int (*next_close)(int);
 
 /* Early, since close may be called where dlsym must not be: in a signal handler. */
 __attribute__((constructor)) static void find_close(void) {
-    *(void **)&next_close = dlsym(RTLD_NEXT, "close");
+    if (dlsym != NULL)
+        *(void **)&next_close = dlsym(RTLD_NEXT, "close");
 }
 
 /* What a connection has carried is known only until it is closed. */
@@ -298,5 +340,5 @@ EXPORT int close(int descriptor) {
         before_close(descriptor);
         errno = saved;
     }
-    return next_close(descriptor);
+    return next_close != NULL ? next_close(descriptor) : (int)syscall(SYS_close, descriptor);
 }

@@ -1,5 +1,6 @@
 /* The process that takes the most CPU time beside the ranks, where a rank waited for a CPU. */
 #define _GNU_SOURCE
+#include "early_libc.h"
 #include "lines.h"
 
 #include <dirent.h>
@@ -13,7 +14,7 @@
 
 enum { MAX_PROCESSES = 8192, WINDOW_NS = 100000000, LEAST_TICKS = 2, MAX_NAME = 15 };
 
-static const char OURS[] = "MPICAMPAIGN_RANK=";
+static const char OURS[] = "MPICAMPAIGN_EVIDENCE_"; /* ranks, and what launches them */
 
 struct process {
     int pid;
@@ -41,7 +42,7 @@ static bool read_process(const char *pid, struct process *process) {
     if (file == NULL)
         return false;
     size_t length = fread(text, 1, sizeof text - 1, file);
-    bool known = fstat(fileno(file), &owner) == 0;
+    bool known = file_status(fileno(file), &owner) == 0;
     fclose(file);
     text[length] = '\0';
     name = strchr(text, '(');
