@@ -31,6 +31,7 @@ from mpicampaign.show.contract import reason_text
 from mpicampaign.show.limits import expect_text, reframe_text
 from mpicampaign.statistics.change_points import ALTERNATING, NOT_POSITIVE
 from mpicampaign.statistics.limits import (
+    LEVEL,
     RETESTED,
     dependence,
     false_alarm_rate,
@@ -53,7 +54,7 @@ matrix: [{host_groups: blue, placements: TCP, benchmarks: latency}]
 """
 
 
-def values(count: int, seed: int = 3) -> list[float]:
+def values(count: int, seed: int = 1) -> list[float]:
     """Microseconds as OSU prints them."""
     source = random.Random(seed)
     return [round(1.5 * source.gauss(1, 0.01), 2) for _ in range(count)]
@@ -119,11 +120,11 @@ def test_the_smallest_change_is_seen_in_nine_of_ten_cases() -> None:
         assert limit.change > 1 and 0.88 < seen / 2000 < 0.95
 
 
-def test_one_in_a_hundred_healthy_histories_is_called_dependent() -> None:
+def test_one_in_twenty_healthy_histories_is_called_dependent() -> None:
     """By each of two tests."""
     source = np.random.default_rng(4)
     p = np.array([dependence(source.standard_normal(30).tolist()) for _ in range(400)])
-    assert ((p < 0.01).mean(axis=0) < 0.022).all() and (p.mean(axis=0) > 0.4).all()
+    assert ((p < LEVEL).mean(axis=0) < 0.08).all() and (p.mean(axis=0) > 0.4).all()
 
 
 # ---- which histories give a limit
@@ -184,9 +185,11 @@ def test_a_limit_as_written_holds_the_value_that_it_is_from(lower: bool, unit: s
 def test_hostile_names_stay_text() -> None:
     evil = 'a"\n- {x: 1} # \x1b[31m: \U0001f600 \\'
     key = replace(time_curves.LATENCY, metric=evil, host_group="on", benchmark="x: y", label=evil)
+    key = replace(key, placement="TCP (60 ns apart)")
     one = found(values(30), key)
     [written] = yaml.safe_load(expect_text(evil, [one], WISH))["expect"]
-    assert written["host_groups"] == "on" and "\x1b" not in expect_text(evil, [one], WISH)
+    assert (written["host_groups"], written["placements"]) == ("on", "TCP")
+    assert "\x1b" not in expect_text(evil, [one], WISH)
     assert len(yaml.safe_load(reframe_text(evil, [one], WISH))) == 1
 
 

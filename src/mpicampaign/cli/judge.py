@@ -61,7 +61,7 @@ def _check(options: argparse.Namespace) -> None:
         Problem(f"--{name.replace('_', '-')} needs --propose") for name in alone if getattr(options, name)
     ]
     if options.alarms is not None and not _rate(options.alarms):
-        hint = "N and M are positive, and N is less than M"
+        hint = "whole numbers, and at most 1 per 10"
         problems.append(
             Problem("not a rate such as '1 per 1000'", key="--alarms", value=options.alarms, hint=hint)
         )
@@ -71,9 +71,9 @@ def _check(options: argparse.Namespace) -> None:
 
 def _rate(text: str) -> float:
     """``1 per 1000`` is 0.001; 0 where the text is no rate."""
-    found = re.fullmatch(r"([0-9]{1,9}(?:\.[0-9]{1,9})?) per ([0-9]{1,9})", " ".join(text.split()), re.ASCII)
-    number, of = map(float, found.groups()) if found else (0.0, 0.0)
-    return number / of if number < of else 0.0
+    found = re.fullmatch(r"([0-9]{1,9}) per ([0-9]{1,9})", " ".join(text.split()), re.ASCII)
+    number, of = map(int, found.groups()) if found else (0, 0)
+    return number / of if 0 < 10 * number <= of else 0.0
 
 
 def _propose(options: argparse.Namespace) -> int:

@@ -8,6 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 from mpicampaign.expectation import Rule, limit_value
+from mpicampaign.grouping import grouped
 from mpicampaign.history.changes import key_id
 from mpicampaign.history.limits import FEW, NEIGHBOURS, NO_TIMES, TREND
 from mpicampaign.records import defined_name
@@ -29,6 +30,7 @@ _WHY = WHY_NOT | {
 }
 _Path = tuple[str, str, str, str]  # test, partition, environment, performance variable
 _UNITS = {"s": ("us", 1e-6), "B/s": ("MB/s", 1e6), "flop/s": ("Gflop/s", 1e9)}
+_NAMED = 5  # curves, where many have no limit for one reason
 _FURTHER = 5  # digits after the first
 _SHARE = Decimal("0.000001")
 _PLAIN = re.compile(
@@ -64,8 +66,14 @@ def _head(campaign: str, found: Iterable[Proposal], wish: float) -> str:
 
 
 def refused_lines(found: Iterable[Proposal]) -> list[str]:
-    """Why each curve without a limit has none."""
-    return [f"no limit: {curve_name(each.curve.key)}: {_refusal(each)}" for each in found if not each.limit]
+    """Why curves without a limit have none, a line for each reason."""
+    reasons = grouped((each for each in found if not each.limit), _refusal)
+    return [f"no limit: {reason}: {_names(of)}" for reason, of in reasons.items()]
+
+
+def _names(found: Sequence[Proposal]) -> str:
+    names = [curve_name(each.curve.key) for each in found]
+    return "; ".join(names[:_NAMED]) + (f"; and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
 
 
 def _refusal(proposal: Proposal) -> str:
@@ -87,13 +95,13 @@ def _since(proposal: Proposal) -> str:
 def _about(proposal: Proposal, limit: PastLimit) -> str:
     """What a limit is, as a comment."""
     rates = ", ".join(
-        f"{rule} {1000 * false_alarm_rate(rule, limit.n, limit.place):.2g}"
+        f"{1000 * false_alarm_rate(rule, limit.n, limit.place):.2g} ({rule})"
         for rule in (SINGLE, Rule(2, 3), RETESTED)
     )
     sees = f"{limit.rule.of - 1} re-tests; sees {_worse(proposal, limit)} in {10 * POWER:.0f} of 10 cases"
     lines = [
         f"{curve_name(proposal.curve.key)}: {_past(proposal, limit)}",
-        f"beyond it, per 1,000: {rates}. {sees}",
+        f"false alarms per 1,000: {rates}; {sees}",
     ]
     return "".join(f"  # {line}\n" for line in lines)
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 SINGLE, RETESTED = Rule(1, 1), Rule(3, 3)
 POWER = 0.9  # with which the smallest change is seen
-LEVEL = 0.01  # of either test of `dependence`
+LEVEL = 0.05  # of either test of `dependence`
 _PERMUTATIONS = 999
 
 
