@@ -124,11 +124,14 @@ def judge_folder(folder: Path, campaign: Campaign) -> list[Judged]:
     from mpicampaign.collect.campaign import collect_all, plan_of
     from mpicampaign.compare.compare import compare
     from mpicampaign.compare.contract import judge
-    from mpicampaign.history.limits import judge_alarms
 
     comparison = compare(collect_all(folder), campaign.table_sizes)
     cases = [entry.case for entry in plan_of(folder).cases]
     judged = judge(campaign.expect, comparison, cases, _before(folder, campaign), campaign.file)
+    if not any(limit.alarm for limit in campaign.expect):
+        return judged
+    from mpicampaign.history.limits import judge_alarms
+
     return [*judged, *judge_alarms(campaign.expect, folder)]
 
 

@@ -36,6 +36,7 @@ PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 NO_VALUE = "no value"  # of a run that counts
 FEW = "too few repeats"
 NO_OTHER = "nothing to compare with"
+NO_HISTORY, NOTHING_NEW = "no such history", "nothing new"  # of a limit from the history
 
 
 class Bound(NamedTuple):

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mpicampaign.collect.campaign import plan_of
-from mpicampaign.compare.contract import FAILED, PASSED, UNDECIDED, Bound, Judged
+from mpicampaign.compare.contract import FAILED, NO_HISTORY, NOTHING_NEW, PASSED, UNDECIDED, Bound, Judged
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.expectation import limit_value
 from mpicampaign.grouping import grouped
@@ -46,8 +46,6 @@ if TYPE_CHECKING:
 
 # Why a curve gives no limit, beside those of `mpicampaign.statistics.change_points`
 FEW, NO_TIMES, TREND, NEIGHBOURS = "too few", "no times", "trend", "neighbours"
-# Why a limit is undecided
-NO_HISTORY, NOTHING_NEW = "no such history", "nothing new"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +136,8 @@ def _seconds(time: str) -> float:
 
 def judge_alarms(limits: Iterable[Limit], campaign_folder: Path) -> list[Judged]:
     """Each limit that has an alarm, by the newest ticks of its curve."""
-    alarms = [(limit, limit.alarm) for limit in limits if limit.alarm]
-    if not alarms:
-        return []
     curves = {key_id(curve.key): curve for curve in overview(campaign_folder).curves}
+    alarms = ((limit, limit.alarm) for limit in limits if limit.alarm)
     return [judge_alarm(limit, alarm, curves.get(alarm.curve)) for limit, alarm in alarms]
 
 

@@ -8,10 +8,18 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from mpicampaign.compare.contract import FAILED, FEW, NO_OTHER, NO_VALUE, PASSED, UNDECIDED
+from mpicampaign.compare.contract import (
+    FAILED,
+    FEW,
+    NO_HISTORY,
+    NO_OTHER,
+    NO_VALUE,
+    NOTHING_NEW,
+    PASSED,
+    UNDECIDED,
+)
 from mpicampaign.compare.in_turn import IN_TURN
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE
-from mpicampaign.history.limits import NO_HISTORY, NOTHING_NEW
 from mpicampaign.show.document import Grid, Heading, Paragraph
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import DEFAULT
