@@ -133,7 +133,7 @@ def test_one_in_twenty_healthy_histories_is_called_dependent() -> None:
 def found(of: Sequence[float], key: CurveKey = time_curves.LATENCY) -> Proposal:
     plain = replace(time_curves.curve(of), key=key)
     [curve] = analyse_curves([plain], Path("none"), write=False).curves
-    return propose(curve, WISH, own=True)
+    return propose(curve, WISH)
 
 
 def wave(count: int) -> list[float]:
@@ -279,7 +279,7 @@ def test_imported_runs_have_a_limit_each_run_a_value(
     write_records(folder / "results/old" / RECORDS, Header("old"), started)
     call = ["judge", "--propose", "--results", "results/old", "--metric", "latency at 0 B"]
     assert main(call) == 3
-    assert "# curves of imported or merged runs, which no tick repeats: 1;" in capsys.readouterr().out
+    assert "# no limit: it was imported or merged" in capsys.readouterr().out
     assert main([*call, "--reframe"]) == 0
     printed = capsys.readouterr().out
     assert "# worst of 20 runs, 24 h apart; per 1,000: one run 48, --max-retries=2 0.56" in printed

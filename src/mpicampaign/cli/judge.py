@@ -82,7 +82,7 @@ def _propose(options: argparse.Namespace) -> int:
     from mpicampaign.show.limits import expect_text, reframe_text, refused_lines
 
     folder, wish = folder_of(options), _rate(options.alarms or "1 per 1000")
-    found = proposals(folder, wish)
+    found = proposals(folder, wish, of_tests=options.reframe)
     if problems := unknown_names([each.curve.key for each in found], options):
         raise UserError(problems)
     chosen = [each for each in found if is_chosen(each.curve.key, options)]
@@ -92,8 +92,7 @@ def _propose(options: argparse.Namespace) -> int:
     else:
         write_output(options.output, text.encode())
         print_lines(*refused_lines(chosen))
-    written = any(each.limit and (each.own or options.reframe) for each in chosen)
-    return exit_status.DONE if written else exit_status.UNDECIDED
+    return exit_status.DONE if any(each.limit for each in chosen) else exit_status.UNDECIDED
 
 
 def _judge(options: argparse.Namespace) -> int:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 # Why a curve gives no limit, beside those of `mpicampaign.statistics.change_points`
 FEW, NO_TIMES, TREND, NEIGHBOURS = "too few", "no times", "trend", "neighbours"
+NOT_OWN, SEVERAL_RUNS = "not own", "several runs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,7 @@ class Proposal:
     points: tuple[Point, ...]
     needed: int
     gap: float
-    own: bool
+    own: bool = True
     limit: PastLimit | None = None
     why: str = ""
 
@@ -70,8 +71,10 @@ class Proposal:
         return median([point.value for point in self.points])
 
 
-def proposals(campaign_folder: Path, wish: float) -> list[Proposal]:
+def proposals(campaign_folder: Path, wish: float, *, of_tests: bool) -> list[Proposal]:
     """A proposal for each curve, those of imported and merged runs last.
+
+    ``of_tests``: for tests elsewhere, which make one run; else for the campaign's ticks.
 
     Raises
     ------
@@ -82,9 +85,16 @@ def proposals(campaign_folder: Path, wish: float) -> list[Proposal]:
     declared = {entry.identity(0) for entry in plan.cases}
     own = [curve for curve in overview(campaign_folder).curves if curve.key.declared in declared]
     others = _other_curves(campaign_folder, plan)
-    return [propose(curve, wish, own=True) for curve in own] + [
-        propose(curve, wish, own=False) for curve in others
-    ]
+    found = [propose(curve, wish) for curve in own]
+    found += [replace(propose(curve, wish), own=False) for curve in others]
+    return [_fitting(each, of_tests) for each in found]
+
+
+def _fitting(found: Proposal, of_tests: bool) -> Proposal:
+    """The proposal; without its limit where those who would use it have other values."""
+    if of_tests and any(point.n > 1 for point in found.points):
+        return replace(found, limit=None, why=SEVERAL_RUNS)
+    return found if of_tests or found.own else replace(found, limit=None, why=NOT_OWN)
 
 
 def _other_curves(campaign_folder: Path, plan: PlanFile) -> Sequence[Curve]:
@@ -103,11 +113,11 @@ def _other_curves(campaign_folder: Path, plan: PlanFile) -> Sequence[Curve]:
     return analyse_curves(curves, campaign_folder / "no log", write=False).curves
 
 
-def propose(curve: Curve, wish: float, *, own: bool) -> Proposal:
+def propose(curve: Curve, wish: float) -> Proposal:
     """The limit of a curve with at most ``wish`` false alarms for each tick."""
     start = curve.changes[-1].index if curve.changes else 0
     points = curve.points[start:]
-    found = Proposal(curve, points, fewest(RETESTED, wish), _gap(points), own)
+    found = Proposal(curve, points, fewest(RETESTED, wish), _gap(points))
     if curve.not_judged in (NOT_POSITIVE, ALTERNATING):
         return replace(found, why=curve.not_judged)
     if len(points) < found.needed:

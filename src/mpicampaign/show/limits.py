@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.expectation import Rule, limit_value
 from mpicampaign.grouping import grouped
 from mpicampaign.history.changes import key_id
-from mpicampaign.history.limits import FEW, NEIGHBOURS, NO_TIMES, TREND
+from mpicampaign.history.limits import FEW, NEIGHBOURS, NO_TIMES, NOT_OWN, SEVERAL_RUNS, TREND
 from mpicampaign.records import defined_name
 from mpicampaign.show.history import WHY_NOT, curve_name, day, factor
 from mpicampaign.statistics.limits import LEVEL, POWER, RETESTED, SINGLE, false_alarm_rate, is_beyond
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from mpicampaign.statistics.limits import PastLimit
 
 _WHY = WHY_NOT | {
+    NOT_OWN: "it was imported or merged: no tick repeats it; for tests elsewhere: --reframe",
+    SEVERAL_RUNS: "a tick is the median of several runs, a test is one",
     NO_TIMES: "the start times of its runs are not known",
     TREND: f"its values rise or fall with time (p < {LEVEL}): new ones are not like the past",
     NEIGHBOURS: f"values next to each other in time are alike (p < {LEVEL}): re-tests are no new evidence",
@@ -52,12 +54,9 @@ _REFRAME = """\
 
 def expect_text(campaign: str, found: Sequence[Proposal], wish: float) -> str:
     """What a campaign file says below ``expect:``; comments alone where there is no limit."""
-    own = [each for each in found if each.own]
-    entries = "".join(f"{_about(each, each.limit)}{_entry(each, each.limit)}" for each in own if each.limit)
-    refused = "".join(f"# {line}\n" for line in refused_lines(own))
-    if others := sum(not each.own for each in found):
-        refused += f"# curves of imported or merged runs, which no tick repeats: {others}; see --reframe\n"
-    return _head(campaign, own, wish) + (f"expect:\n{entries}" if entries else "") + refused
+    entries = "".join(f"{_about(each, each.limit)}{_entry(each, each.limit)}" for each in found if each.limit)
+    refused = "".join(f"# {line}\n" for line in refused_lines(found))
+    return _head(campaign, found, wish) + (f"expect:\n{entries}" if entries else "") + refused
 
 
 def _head(campaign: str, found: Iterable[Proposal], wish: float) -> str:
