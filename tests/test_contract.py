@@ -26,6 +26,7 @@ from mpicampaign.statistics.ratios import ratio_interval
 HERE = Case("here", "blue", "TCP", "PingPong")
 LATENCY = Limit("PingPong", "latency at 0 B")
 LIMITED = {"benchmark": "PingPong", "metric": "latency at 0 B", "at_most": "2 us"}
+ALARM = {"rule": "3 of 3", "curve": "0123456789ab", "after": "2026-11-26T04:00:00Z", "apart": "12 h"}
 TRIVIAL = {"benchmark": "trivial", "metric": "latency at 1 B"}
 
 
@@ -178,6 +179,9 @@ def test_the_interval_of_a_ratio_is_the_inverted_rank_test() -> None:
         ({"at_most": "2 parsecs"}, "is not a quantity such as 2 us"),
         ({"at_most": "2 us", "tolerance": "5 %"}, "only values to compare with have a tolerance"),
         ({"against": "before", "tolerance": "5"}, "is not from 0 % to 100 %"),
+        ({"against": "before", "alarm": ALARM}, "an alarm needs at_most or at_least"),
+        ({"at_most": "2 us", "alarm": ALARM | {"rule": "4 of 3"}}, "is not a rule such as 3 of 3"),
+        ({"at_most": "2 us", "alarm": ALARM | {"after": "Monday"}}, "must be a time in UTC such as"),
         ({"at_most": "2 us", "placements": ["SHM-9"]}, "no placement 'SHM-9' is defined"),
         ({"at_most": "2 us", "benchmark": "PingPang"}, "no benchmark 'PingPang' is defined"),
     ],

@@ -221,9 +221,15 @@ def test_what_is_proposed_can_be_pasted_and_is_judged(
     (folder / "c.yaml").write_text(CAMPAIGN + (folder / "limits.yaml").read_text())
     ticks(folder, [*values(30), 1.6, 1.6, 1.6])
     assert main(["judge", "c.yaml"]) == 1
-    assert (
-        "latency at 1 B 1.60 µs, at most 1.52 us (3 of 3 ticks): the rule is met" in capsys.readouterr().out
-    )
+    assert "1.60 µs, at most 1.52 us (3 of 3 ticks): the rule is met" in capsys.readouterr().out
+    text = (folder / "c.yaml").read_text()
+    for here, there, said in (
+        ("1.52 us", "2 GB/s", "expect[0]: '2 GB/s'"),
+        ("metric: latency at 1 B", "metric: bandwidth", "its curve is of another metric: latency at 1 B"),
+    ):
+        (folder / "c.yaml").write_text(text.replace(here, there))
+        assert main(["judge", "c.yaml"]) == 2
+        assert said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -131,7 +131,7 @@ def judge_folder(folder: Path, campaign: Campaign) -> list[Judged]:
         return judged
     from mpicampaign.history.limits import judge_alarms
 
-    return [*judged, *judge_alarms(campaign.expect, folder)]
+    return [*judged, *judge_alarms(campaign.expect, folder, campaign.file)]
 
 
 def _before(folder: Path, campaign: Campaign) -> Comparison | None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.collect.campaign import plan_of
 from mpicampaign.compare.contract import FAILED, NO_HISTORY, NOTHING_NEW, PASSED, UNDECIDED, Bound, Judged
 from mpicampaign.compare.metrics import Metric
+from mpicampaign.errors import Problem, UserError
 from mpicampaign.expectation import limit_value
 from mpicampaign.grouping import grouped
 from mpicampaign.history.changes import analyse_curves, key_id
@@ -36,6 +37,7 @@ from mpicampaign.statistics.limits import (
     retests,
 )
 from mpicampaign.statistics.medians import median
+from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -144,21 +146,45 @@ def _seconds(time: str) -> float:
 # ---- judging
 
 
-def judge_alarms(limits: Iterable[Limit], campaign_folder: Path) -> list[Judged]:
-    """Each limit that has an alarm, by the newest ticks of its curve."""
+def judge_alarms(limits: Sequence[Limit], campaign_folder: Path, file: str) -> list[Judged]:
+    """Each limit that has an alarm, by the newest ticks of its curve; ``file``: for messages.
+
+    Raises
+    ------
+    UserError
+        for each limit of another metric or unit than its curve.
+    """
     curves = {key_id(curve.key): curve for curve in overview(campaign_folder).curves}
-    alarms = ((limit, limit.alarm) for limit in limits if limit.alarm)
-    return [judge_alarm(limit, alarm, curves.get(alarm.curve)) for limit, alarm in alarms]
+    judged: list[Judged] = []
+    problems: list[Problem] = []
+    for number, limit in enumerate(limits):
+        if limit.alarm:
+            try:
+                judged.append(judge_alarm(limit, limit.alarm, curves.get(limit.alarm.curve)))
+            except ValueError as error:
+                hint = "judge --propose writes each limit with its curve"
+                problems.append(Problem(str(error), file, key=f"expect[{number}]", hint=hint))
+    if problems:
+        raise UserError(problems)
+    return judged
 
 
 def judge_alarm(limit: Limit, alarm: Alarm, curve: Curve | None) -> Judged:
-    """A limit by the newest ticks of a curve; ``None``: the history has no such curve."""
+    """A limit by the newest ticks of a curve; ``None``: the history has no such curve.
+
+    Raises
+    ------
+    ValueError
+        when the limit is of another metric or unit.
+    """
     if curve is None:
         place = [(names or ("",))[0] for names in (limit.host_groups, limit.placements)]
         return Judged(
             limit, Case("", place[0], place[1], limit.benchmark), limit.benchmark, UNDECIDED, why=NO_HISTORY
         )
     key, lower = curve.key, bool(limit.at_most)
+    if key.metric != limit.metric:
+        raise ValueError(f"its curve is of another metric: {visible(key.metric)}")
     case = Case(key.system, key.host_group, key.placement, key.benchmark)
     found = Judged(limit, case, key.label, UNDECIDED, Metric(key.metric, "", dimension_of(key)))
     bound = Bound(limit_value(limit.at_most or limit.at_least, key.unit), lower, ratio=False)
