@@ -97,10 +97,10 @@ def _about(proposal: Proposal, limit: PastLimit) -> str:
         f"{1000 * false_alarm_rate(rule, limit.n, limit.place):.2g} ({rule})"
         for rule in (SINGLE, Rule(2, 3), RETESTED)
     )
-    sees = f"{limit.rule.of - 1} re-tests; sees {_worse(proposal, limit)} in {10 * POWER:.0f} of 10 cases"
+    seen = f"{10 * POWER:.0f} of 10 changes for the worse by {factor(limit.change)} are seen"
     lines = [
         f"{curve_name(proposal.curve.key)}: {_past(proposal, limit)}",
-        f"false alarms per 1,000: {rates}; {sees}",
+        f"false alarms per 1,000: {rates}; {limit.rule.of - 1} re-tests; {seen}",
     ]
     return "".join(f"  # {line}\n" for line in lines)
 
@@ -110,12 +110,6 @@ def _past(proposal: Proposal, limit: PastLimit) -> str:
     worst = {1: "worst", 2: "second worst", 3: "third worst"}.get(limit.place, f"worst but {limit.place - 1}")
     past = f"{worst} of {limit.n} {_values(proposal)}{_since(proposal)}"
     return f"{past}, {format_duration(proposal.gap)} apart"
-
-
-def _worse(proposal: Proposal, limit: PastLimit) -> str:
-    """``5 % more``, ``4.8 % less``."""
-    lower = proposal.curve.key.lower_is_better
-    return f"{factor(limit.change)} more" if lower else f"{100 * (1 - 1 / limit.change):.2g} % less"
 
 
 def _entry(proposal: Proposal, limit: PastLimit) -> str:
