@@ -83,6 +83,9 @@ def test_what_would_decide_is_said_and_warned_of_before_anything_runs(tmp_path: 
         few, enough = (runs(repeats=repeats) for repeats in (needed - 1, needed))
         assert said in judged_text(judged(limit, few, few))
         assert judged(limit, enough, enough).outcome == PASSED
+    from_history = json.dumps(LIMITED | {"alarm": ALARM})
+    warned = load(tmp_path, repeats="repeats: 5", expect=f"expect: [{from_history}]").warnings
+    assert not [one for one in warned if "cannot decide" in str(one)], "each tick is a value"
     warned = load(tmp_path, repeats="repeats: 5", expect=f"expect: [{json.dumps(LIMITED)}]").warnings
     assert [str(one).partition("expect")[2] for one in warned if "cannot decide" in str(one)] == [
         "[0]: 5 repeats cannot decide this limit\n    it needs 6 repeats; set repeats: 6"

@@ -25,7 +25,18 @@ from mpicampaign.compare.contract import FAILED, PASSED, UNDECIDED
 from mpicampaign.expectation import Alarm, Limit, Rule, limit_value
 from mpicampaign.history.changes import analyse_curves, key_id
 from mpicampaign.history.curves import CurveKey
-from mpicampaign.history.limits import FEW, NEIGHBOURS, TREND, Proposal, judge_alarm, propose
+from mpicampaign.history.limits import (
+    FEW,
+    NEIGHBOURS,
+    NO_TIMES,
+    NOT_OWN,
+    SEVERAL_RUNS,
+    TREND,
+    Proposal,
+    fitting,
+    judge_alarm,
+    propose,
+)
 from mpicampaign.records import RECORDS, Case, Header, write_records
 from mpicampaign.show.contract import reason_text
 from mpicampaign.show.limits import expect_text, reframe_text
@@ -155,6 +166,17 @@ def test_a_history_that_says_nothing_of_the_rate_gives_no_limit(history: list[fl
     assert (found(history).why, found(history).limit) == (why, None)
 
 
+def test_a_limit_fits_those_who_use_it() -> None:
+    """A tick of several runs scatters less than a test's one run; without times nothing is in turn."""
+    one = found(values(30))
+    several = replace(one, points=tuple(replace(point, n=2) for point in one.points))
+    for own, of_tests, why in ((several, False, ""), (several, True, SEVERAL_RUNS), (one, True, "")):
+        assert fitting(own, of_tests=of_tests).why == why
+        assert fitting(replace(own, own=False), of_tests=of_tests).why == (why if of_tests else NOT_OWN)
+    untimed = tuple(replace(point, time="") for point in one.points)
+    assert propose(replace(one.curve, points=untimed), WISH).why == NO_TIMES
+
+
 def test_only_ticks_since_the_last_change_count() -> None:
     since = found([*values(30), *(2 * value for value in values(25))])
     assert since.limit and since.limit.n == 25 and since.limit.value > 2.9
@@ -190,7 +212,8 @@ def test_hostile_names_stay_text() -> None:
     [written] = yaml.safe_load(expect_text(evil, [one], WISH))["expect"]
     assert (written["host_groups"], written["placements"]) == ("on", "TCP")
     assert "\x1b" not in expect_text(evil, [one], WISH)
-    assert len(yaml.safe_load(reframe_text(evil, [one], WISH))) == 1
+    twice = reframe_text(evil, [one, one], WISH)
+    assert len(yaml.safe_load(twice)) == 1 and "# no limit: another one has its names" in twice
 
 
 # ---- the command

@@ -89,10 +89,10 @@ def proposals(campaign_folder: Path, wish: float, *, of_tests: bool) -> list[Pro
     others = _other_curves(campaign_folder, plan)
     found = [propose(curve, wish) for curve in own]
     found += [replace(propose(curve, wish), own=False) for curve in others]
-    return [_fitting(each, of_tests) for each in found]
+    return [fitting(each, of_tests=of_tests) for each in found]
 
 
-def _fitting(found: Proposal, of_tests: bool) -> Proposal:
+def fitting(found: Proposal, *, of_tests: bool) -> Proposal:
     """The proposal; without its limit where those who would use it have other values."""
     if of_tests and any(point.n > 1 for point in found.points):
         return replace(found, limit=None, why=SEVERAL_RUNS)

@@ -136,15 +136,12 @@ def _scalar(text: str) -> str:
 def _quantity(value: float, si_unit: str, *, up: bool) -> str:
     """The limit with six digits, such that the value itself is within it."""
     unit, size = _UNITS.get(si_unit, ("", 1.0))
-    number = _rounded(Decimal(repr(value)) / Decimal(repr(size)), up=up)
+    exact = Decimal(repr(value)) / Decimal(repr(size))
+    last = Decimal(1).scaleb(exact.adjusted() - _FURTHER)
+    number = exact.quantize(last)
     while is_beyond(value, limit_value(_with_unit(number, unit), si_unit), lower_is_better=up):
-        number += Decimal(1 if up else -1).scaleb(number.adjusted() - _FURTHER)
+        number += last if up else -last
     return _with_unit(number, unit)
-
-
-def _rounded(number: Decimal, *, up: bool) -> Decimal:
-    last = Decimal(1).scaleb(number.adjusted() - _FURTHER)
-    return number.quantize(last, rounding=ROUND_CEILING if up else ROUND_FLOOR)
 
 
 def _with_unit(number: Decimal, unit: str) -> str:
@@ -162,12 +159,8 @@ def reframe_text(campaign: str, found: Sequence[Proposal], wish: float) -> str:
         key, limit = each.curve.key, each.limit
         place, environment = _scalar(f"{key.system}:{key.host_group}"), _scalar(key.placement)
         path = (_name(key.benchmark), place, environment, _name(key.metric))
-        if limit and any(point.n > 1 for point in each.points):
-            refused.append(
-                f"no limit: {curve_name(key)}: a tick is the median of several runs, a test is one"
-            )
-        elif limit and path in written:
-            refused.append(f"no limit: {curve_name(key)}: another one has its names")
+        if limit and path in written:
+            refused.append(f"no limit: another one has its names: {curve_name(key)}")
         elif limit:
             written[path] = _reference(each, limit)
     lines = [_head(campaign, found, wish) + _REFRAME.rstrip("\n"), *_nested(written)]
