@@ -51,11 +51,8 @@ def false_alarm_rate(rule: Rule, n: int, place: int = 1) -> float:
     the ``rule.beyond + place - 1`` worst of all.
     """
     worst = rule.beyond + place - 1
-    ways = sum(
-        math.comb(rule.of, new) * math.comb(n, worst - new)
-        for new in range(rule.beyond, rule.of + 1)
-        if new <= worst
-    )
+    numbers = range(rule.beyond, min(rule.of, worst) + 1)
+    ways = sum(math.comb(rule.of, new) * math.comb(n, worst - new) for new in numbers)
     return ways / math.comb(n + rule.of, worst)
 
 
