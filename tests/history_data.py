@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -12,7 +14,7 @@ from mpicampaign.history.store import FOLDER, Store
 from mpicampaign.identity import identity, run_path
 from mpicampaign.plan_file import FILE, CaseEntry, PlanFile, RunEntry, plan_json
 from mpicampaign.presentation import Presentation
-from mpicampaign.records import NEW_SERIES, Case
+from mpicampaign.records import NEW_SERIES, REPEATS, Case
 
 FIRST = datetime(2026, 1, 20, 4, tzinfo=UTC)
 OLD, NEW = {"kernel": "Linux 5.14.0-362", "host": "n1"}, {"kernel": "Linux 5.14.0-427", "host": "n1"}
@@ -58,14 +60,24 @@ def series_of(number: int) -> OpenSeries:
 
 def write_runs(folder: Path, number: int, latency: float = 1.5, repeats: int = 2) -> OpenSeries:
     """The open series of a campaign's folder: the runs of one case, with a plan."""
+    latencies = [latency + repeat / 100 for repeat in range(1, repeats + 1)]
+    return _write(folder, series_of(number), latencies, [number] * repeats)
+
+
+def write_ticks(folder: Path, latencies: Sequence[float]) -> OpenSeries:
+    """A series to which each day has added a repeat."""
+    return _write(folder, replace(series_of(0), kind=REPEATS), latencies, range(len(latencies)))
+
+
+def _write(folder: Path, series: OpenSeries, latencies: Sequence[float], days: Sequence[int]) -> OpenSeries:
     case = Case("here", "blue", "TCP", "latency")
     entries = []
-    for repeat in range(1, repeats + 1):
+    for repeat, (latency, number) in enumerate(zip(latencies, days, strict=True), start=1):
         named = identity({**DECLARED, "repeat": repeat})
         entries.append(RunEntry(repeat, named, repeat))
         result = folder / run_path(case, repeat, named) / "result"
-        result.mkdir(parents=True)
-        (result / "output.txt").write_text(OUTPUT.format(latency + repeat / 100))
+        result.mkdir(parents=True, exist_ok=True)
+        (result / "output.txt").write_text(OUTPUT.format(latency))
         started = f"{FIRST + timedelta(days=number):%Y-%m-%dT%H:%M:%SZ}"
         lines = ["#mpicampaign-evidence 2", f"job started={started}", "job exit_status=0"]
         kernel = NEW["kernel"] if number else OLD["kernel"]
@@ -73,7 +85,6 @@ def write_runs(folder: Path, number: int, latency: float = 1.5, repeats: int = 2
         (result / "evidence.txt").write_text("\n".join(lines) + "\n")
     plan = PlanFile("c", ("here",), cases=(CaseEntry(case, "osu", "", None, None, DECLARED, tuple(entries)),))
     (folder / FILE).write_text(plan_json(plan))
-    series = series_of(number)
     write_series(folder, series)
     return series
 

@@ -26,6 +26,7 @@ from mpicampaign.statistics.ratios import ratio_interval
 HERE = Case("here", "blue", "TCP", "PingPong")
 LATENCY = Limit("PingPong", "latency at 0 B")
 LIMITED = {"benchmark": "PingPong", "metric": "latency at 0 B", "at_most": "2 us"}
+ALARM = {"rule": "3 of 3", "curve": "0123456789ab", "after": "2026-11-26T04:00:00Z", "apart": "12 h"}
 TRIVIAL = {"benchmark": "trivial", "metric": "latency at 1 B"}
 
 
@@ -82,6 +83,9 @@ def test_what_would_decide_is_said_and_warned_of_before_anything_runs(tmp_path: 
         few, enough = (runs(repeats=repeats) for repeats in (needed - 1, needed))
         assert said in judged_text(judged(limit, few, few))
         assert judged(limit, enough, enough).outcome == PASSED
+    from_history = json.dumps(LIMITED | {"alarm": ALARM})
+    warned = load(tmp_path, repeats="repeats: 5", expect=f"expect: [{from_history}]").warnings
+    assert not [one for one in warned if "cannot decide" in str(one)], "each tick is a value"
     warned = load(tmp_path, repeats="repeats: 5", expect=f"expect: [{json.dumps(LIMITED)}]").warnings
     assert [str(one).partition("expect")[2] for one in warned if "cannot decide" in str(one)] == [
         "[0]: 5 repeats cannot decide this limit\n    it needs 6 repeats; set repeats: 6"
@@ -178,6 +182,9 @@ def test_the_interval_of_a_ratio_is_the_inverted_rank_test() -> None:
         ({"at_most": "2 parsecs"}, "is not a quantity such as 2 us"),
         ({"at_most": "2 us", "tolerance": "5 %"}, "only values to compare with have a tolerance"),
         ({"against": "before", "tolerance": "5"}, "is not from 0 % to 100 %"),
+        ({"against": "before", "alarm": ALARM}, "an alarm needs at_most or at_least"),
+        ({"at_most": "2 us", "alarm": ALARM | {"rule": "4 of 3"}}, "is not a rule such as 3 of 3"),
+        ({"at_most": "2 us", "alarm": ALARM | {"after": "Monday"}}, "must be a time in UTC such as"),
         ({"at_most": "2 us", "placements": ["SHM-9"]}, "no placement 'SHM-9' is defined"),
         ({"at_most": "2 us", "benchmark": "PingPang"}, "no benchmark 'PingPang' is defined"),
     ],

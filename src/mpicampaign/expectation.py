@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from mpicampaign.keys import LINE, NAME, Kind, entry, key, texts
+from mpicampaign.keys import LINE, NAME, Kind, entry, key, text, texts
 from mpicampaign.units import parse_flop_rate, parse_percent, parse_plain, parse_rate, parse_seconds
 
 # Numbers of repeats after which a case is looked at, whether it is known well enough.
@@ -83,6 +85,67 @@ AGAINST = entry(
 )
 
 
+class Rule(NamedTuple):
+    """An alarm: ``beyond`` of the newest ``of`` values are beyond a limit."""
+
+    beyond: int
+    of: int
+
+    def __str__(self) -> str:
+        return f"{self.beyond} of {self.of}"
+
+
+def _rule(text: str) -> Rule:
+    found = re.fullmatch(r"([1-9]) of ([1-9])", text.strip(), re.ASCII)
+    if not found or found[1] > found[2]:
+        raise ValueError(f"{text!r} is not a rule such as 3 of 3")
+    return Rule(int(found[1]), int(found[2]))
+
+
+@dataclass(frozen=True, slots=True)
+class Alarm:
+    """Judges a limit by the newest ticks after the history that it is from; `judge --propose` writes it."""
+
+    rule: Rule = key(
+        Kind(
+            {"type": "string", "x-type": "rule"},
+            lambda values, path: values.parsed(path, _rule),
+            instead=Rule(1, 1),
+        ),
+        "Rule of re-tests",
+        "Failed: so many of the newest ticks are beyond the limit.",
+        "3 of 3",
+        required=True,
+    )
+    curve: str = key(
+        text("^[0-9a-f]{12}$", "must be 12 hexadecimal digits"),
+        "Curve of the history",
+        "",
+        "3f0c5a9e1b27",
+        required=True,
+    )
+    after: str = key(
+        text(
+            "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$",
+            "must be a time in UTC such as 2026-11-26T04:00:00Z",
+        ),
+        "Last tick of the past",
+        "Later ticks are judged.",
+        "2026-11-26T04:00:00Z",
+        required=True,
+    )
+    apart: int = key(
+        Kind({"type": "string", "x-type": "duration"}, lambda values, path: values.seconds(path), instead=1),
+        "Time between two ticks that count",
+        "Half the median gap of the past: two ticks in one slow minute are one.",
+        "12 h",
+        required=True,
+    )
+
+
+ALARM = entry(Alarm, "alarm", "Alarm")
+
+
 @dataclass(frozen=True, slots=True)
 class Limit:
     """One limit, for each of its host groups and placements.
@@ -100,6 +163,12 @@ class Limit:
     at_least: str = key(_LIMIT, "Smallest value", "", "10 GB/s")
     against: Against | None = key(AGAINST, "Values that it is compared with", "", BEFORE)
     tolerance: float = key(_PERCENT, "How much worse than those it may be", "", "5 %", default="5 %")
+    alarm: Alarm | None = key(
+        ALARM,
+        "How a limit from the history is judged",
+        "",
+        {"rule": "3 of 3", "curve": "3f0c5a9e1b27", "after": "2026-11-26T04:00:00Z", "apart": "12 h"},
+    )
 
 
 LIMIT = entry(Limit, "limit", "Limit (`expect: [{…}]`)")

@@ -43,6 +43,7 @@ SECTIONS = (
     "schedule",
     "limit",
     "against",
+    "alarm",
 )
 WIDTH = 138
 _OSU = "osu_"  # programs of OSU

@@ -258,6 +258,8 @@ def _check_expect(campaign: Campaign, notes: Notes) -> None:
         given = [name for name in ("at_most", "at_least", "against") if name in data]
         if len(given) != 1:
             notes.add(key, "a limit has exactly one of at_most, at_least and against", ", ".join(given))
+        if "alarm" in data and "against" in data:
+            notes.add((*key, "alarm"), "an alarm needs at_most or at_least: values to compare with have none")
         if "tolerance" in data and "against" not in data:
             notes.add((*key, "tolerance"), "only values to compare with have a tolerance")
         if "benchmark" in data:
@@ -270,6 +272,8 @@ def _check_expect(campaign: Campaign, notes: Notes) -> None:
 
 def _warn_of_few(key: Key, limit: Limit, campaign: Campaign, notes: Notes) -> None:
     """Note a limit that the repeats asked for cannot decide."""
+    if limit.alarm:
+        return
     blocks = [block for block in campaign.matrix if limit.benchmark in block.benchmarks]
     asked = [block.repeats if block.repeats is not None else campaign.repeats for block in blocks]
     ratio = limit.against is not None and limit.against.source not in reference_names()

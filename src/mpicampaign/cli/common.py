@@ -35,7 +35,7 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_names(parser: argparse.ArgumentParser, option: str, text: str) -> None:
+def add_names(parser: argparse._ActionsContainer, option: str, text: str) -> None:
     """An option that takes names, separated by commas or given several times."""
     parser.add_argument(option, type=split_names, action="extend", default=[], metavar=LIST, help=text)
 

@@ -14,7 +14,7 @@ MEANINGS = {
     DONE: "done",
     FAILED: "something failed, such as a run (run, status, tick) or a limit (judge)",
     USER_ERROR: "error in the call or in a file that it names; nothing was run",
-    UNDECIDED: "judge: no limit failed, but some are undecided",
+    UNDECIDED: "judge: no limit failed, but some are undecided; --propose: no limit",
     INTERRUPTED: "interrupted by Ctrl-C (SIGINT)",
     UNREAD: "the reader of the output left before its end (SIGPIPE)",
     TERMINATED: "ended by SIGTERM",

@@ -16,7 +16,7 @@ from mpicampaign.show.writer import DataWriter, format_names, writer
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from mpicampaign.history.curves import Curve, CurveKey
     from mpicampaign.history.overview import Overview
@@ -40,14 +40,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, the part of its history to show, and the format."""
     add_campaign(parser, system=False)
     parser.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
-    for name in _FILTERS:
-        add_names(parser, _option(name), "only its curves")
+    add_filters(parser)
     parser.add_argument("--since", metavar="DATE", help="only points from this day on, such as 2026-03-01")
     parser.add_argument("--format", choices=format_names(), default="terminal")
     parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
     parser.add_argument(
         "--merge", type=Path, metavar="FOLDER", help="add the finished series of FOLDER/history"
     )
+
+
+def add_filters(parser: argparse._ActionsContainer) -> None:
+    """Which curves; see `chosen_curves`."""
+    for name in _FILTERS:
+        add_names(parser, _option(name), "only its curves")
 
 
 def _option(name: str) -> str:
@@ -57,7 +62,7 @@ def _option(name: str) -> str:
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.history.store import FOLDER, Store
 
-    folder = _folder(options)
+    folder = folder_of(options)
     store = Store(folder / FOLDER)
     if options.merge:
         check_results(options.merge, "--merge")
@@ -66,7 +71,8 @@ def run(options: argparse.Namespace) -> int:
     return 0
 
 
-def _folder(options: argparse.Namespace) -> Path:
+def folder_of(options: argparse.Namespace) -> Path:
+    """The folder results/CAMPAIGN of a campaign file, or of ``--results``."""
     if options.results is not None:
         check_results(options.results, "--results")
         return Path(options.results)
@@ -110,28 +116,34 @@ def _filtered(history: Overview, options: argparse.Namespace) -> Overview:
     UserError
         for each name that no curve has, and each date that is none.
     """
-    wanted = {name: {value.casefold() for value in getattr(options, name)} for name in _FILTERS}
-    problems = [
-        Problem("no curve has this name", key=_option(name), value=value, hint=did_you_mean(value, known))
-        for name, of in _FILTERS.items()
-        for known in [sorted({of(curve.key) for curve in history.curves})]
-        for value in getattr(options, name)
-        if value.casefold() not in map(str.casefold, known)
-    ]
+    problems = unknown_names([curve.key for curve in history.curves], options)
     since = _day(options.since, problems)
     if problems:
         raise UserError(problems)
-    kept = [
-        curve
-        for curve in history.curves
-        if all(not wanted[name] or of(curve.key).casefold() in wanted[name] for name, of in _FILTERS.items())
-    ]
+    kept = [curve for curve in history.curves if is_chosen(curve.key, options)]
     curves = tuple(part for curve in kept if (part := _from(curve, since)).points)
     if not curves:
         raise UserError(Problem("no point matches all filters"))
     from mpicampaign.history.changes import events
 
     return history._replace(curves=curves, events=tuple(events(curves)))
+
+
+def unknown_names(keys: Sequence[CurveKey], options: argparse.Namespace) -> list[Problem]:
+    """A problem for each name of the options that no curve has."""
+    return [
+        Problem("no curve has this name", key=_option(name), value=value, hint=did_you_mean(value, known))
+        for name, of in _FILTERS.items()
+        for known in [sorted({of(key) for key in keys})]
+        for value in getattr(options, name)
+        if value.casefold() not in map(str.casefold, known)
+    ]
+
+
+def is_chosen(key: CurveKey, options: argparse.Namespace) -> bool:
+    """Whether the options name a curve; all where they name none."""
+    wanted = {of: {value.casefold() for value in getattr(options, name)} for name, of in _FILTERS.items()}
+    return all(not names or of(key).casefold() in names for of, names in wanted.items())
 
 
 def _day(text: str | None, problems: list[Problem]) -> str:

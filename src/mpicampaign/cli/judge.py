@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli import exit_status
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import print_lines
+from mpicampaign.cli.history import add_filters, folder_of, is_chosen, unknown_names
 from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
@@ -26,15 +28,74 @@ EXAMPLES = (
         "mpicampaign judge mine.yaml || mail -s 'MPI is slow' me",
         "exit status 1: a limit failed; 3: undecided",
     ),
+    ("mpicampaign judge mine.yaml --propose", "limits from the history, each with its rate of false alarms"),
+    ("mpicampaign judge --propose --reframe --results results/before -o refs.yaml", "for ReFrame's tests"),
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The campaign whose contract is judged."""
+    """The campaign whose contract is judged, or whose history gives limits."""
     add_campaign(parser, system=False)
+    parser.add_argument("--propose", action="store_true", help="print limits from the history, judge nothing")
+    only = parser.add_argument_group("with --propose")
+    rate = "false alarms of each limit, at most (default: 1 per 1000 ticks)"
+    only.add_argument("--alarms", metavar="'N per M'", help=rate)
+    only.add_argument(
+        "--reframe", action="store_true", help="as a YAML file of references for ReFrame's tests"
+    )
+    only.add_argument("--results", type=Path, help="a folder results/CAMPAIGN, in place of a campaign file")
+    only.add_argument("-o", "--output", type=Path, metavar="FILE", help="default: standard output")
+    add_filters(only)
 
 
 def run(options: argparse.Namespace) -> int:
+    _check(options)
+    return _propose(options) if options.propose else _judge(options)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Refuse what only goes with --propose, and a rate that is none."""
+    names = ("alarms", "reframe", "results", "output", "benchmark", "host_group", "placement", "metric")
+    alone = () if options.propose else names
+    problems = [
+        Problem(f"--{name.replace('_', '-')} needs --propose") for name in alone if getattr(options, name)
+    ]
+    if options.alarms is not None and not _rate(options.alarms):
+        hint = "whole numbers, and at most 1 per 10"
+        problems.append(
+            Problem("not a rate such as '1 per 1000'", key="--alarms", value=options.alarms, hint=hint)
+        )
+    if problems:
+        raise UserError(problems)
+
+
+def _rate(text: str) -> float:
+    """``1 per 1000`` is 0.001; 0 where the text is no rate."""
+    found = re.fullmatch(r"([0-9]{1,9}) per ([0-9]{1,9})", " ".join(text.split()), re.ASCII)
+    number, of = map(int, found.groups()) if found else (0, 0)
+    return number / of if 0 < 10 * number <= of else 0.0
+
+
+def _propose(options: argparse.Namespace) -> int:
+    from mpicampaign.files import write_output
+    from mpicampaign.history.limits import proposals
+    from mpicampaign.show.limits import expect_text, reframe_text, refused_lines
+
+    folder, wish = folder_of(options), _rate(options.alarms or "1 per 1000")
+    found = proposals(folder, wish, of_tests=options.reframe)
+    if problems := unknown_names([each.curve.key for each in found], options):
+        raise UserError(problems)
+    chosen = [each for each in found if is_chosen(each.curve.key, options)]
+    text = (reframe_text if options.reframe else expect_text)(folder.name, chosen, wish)
+    if options.output is None:
+        print_lines(text.rstrip("\n"))
+    else:
+        write_output(options.output, text.encode())
+        print_lines(*refused_lines(chosen))
+    return exit_status.DONE if any(each.limit for each in chosen) else exit_status.UNDECIDED
+
+
+def _judge(options: argparse.Namespace) -> int:
     from mpicampaign.campaign.file import load_campaign
     from mpicampaign.compare.contract import FAILED, UNDECIDED
     from mpicampaign.places import results_folder
@@ -42,7 +103,8 @@ def run(options: argparse.Namespace) -> int:
 
     campaign = load_campaign(options.campaign)
     if not campaign.expect:
-        hint = "add, for example, expect: [{benchmark: PingPong, metric: latency at 0 B, at_most: 2 us}]"
+        hint = "add, for example, expect: [{benchmark: PingPong, metric: latency at 0 B, at_most: 2 us}]; "
+        hint += "judge --propose writes limits from the history"
         raise UserError(Problem("this campaign sets no limits", campaign.file, key="expect", hint=hint))
     folder = results_folder() / campaign.name
     judgements = judge_folder(folder, campaign)
@@ -64,7 +126,12 @@ def judge_folder(folder: Path, campaign: Campaign) -> list[Judged]:
 
     comparison = compare(collect_all(folder), campaign.table_sizes)
     cases = [entry.case for entry in plan_of(folder).cases]
-    return judge(campaign.expect, comparison, cases, _before(folder, campaign), campaign.file)
+    judged = judge(campaign.expect, comparison, cases, _before(folder, campaign), campaign.file)
+    if not any(limit.alarm for limit in campaign.expect):
+        return judged
+    from mpicampaign.history.limits import judge_alarms
+
+    return [*judged, *judge_alarms(campaign.expect, folder, campaign.file)]
 
 
 def _before(folder: Path, campaign: Campaign) -> Comparison | None:

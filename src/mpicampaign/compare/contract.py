@@ -36,6 +36,7 @@ PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 NO_VALUE = "no value"  # of a run that counts
 FEW = "too few repeats"
 NO_OTHER = "nothing to compare with"
+NO_HISTORY, NOTHING_NEW = "no such history", "nothing new"  # of a limit from the history
 
 
 class Bound(NamedTuple):
@@ -53,7 +54,8 @@ class Judged:
     ``interval``: of the median, or of the ratio to what it is compared with; ``n``: repeats, ``others``: of
     the other group. ``metric`` and
     ``bound`` are ``None`` if nothing was measured. ``why`` it is undecided, if not by an interval;
-    ``absence``: why it has no value.
+    ``absence``: why it has no value. With an alarm, ``n`` counts the newest ticks,
+    ``median`` is the last one's, and ``retests`` says how many more ticks beyond the limit would fail it.
     """
 
     limit: Limit
@@ -68,6 +70,7 @@ class Judged:
     others: int = 0
     why: str = ""
     absence: Absence = ()
+    retests: int = 0
 
 
 class _Other(NamedTuple):
@@ -85,7 +88,7 @@ def judge(
     before: Comparison | None,
     file: str,
 ) -> list[Judged]:
-    """Each limit for each of its cases.
+    """Each limit for each of its cases; those with an alarm are judged by the history.
 
     Parameters
     ----------
@@ -102,6 +105,8 @@ def judge(
     found: list[Judged] = []
     problems: list[Problem] = []
     for number, limit in enumerate(limits):
+        if limit.alarm:
+            continue
         try:
             found += _judge_limit(limit, comparison, cases, before)
         except ValueError as error:

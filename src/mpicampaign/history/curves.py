@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mpicampaign import dimension
 from mpicampaign.compare.states import SERIES, lasting_text, states_in_time
 from mpicampaign.history.rows import OBSERVED, round_trips_of
 from mpicampaign.records import OK, Case, Record
@@ -39,6 +40,15 @@ class CurveKey:
     dimension: str
     unit: str
     lower_is_better: bool
+
+
+_DIMENSIONS = {each.name: each for each in vars(dimension).values() if isinstance(each, dimension.Dimension)}
+
+
+def dimension_of(key: CurveKey) -> dimension.Dimension:
+    """The dimension by its name; that of a metric of one's own by its unit."""
+    found = _DIMENSIONS.get(key.dimension)
+    return found or dimension.own_dimension(key.unit, "lower" if key.lower_is_better else "higher")
 
 
 @dataclass(frozen=True, slots=True)

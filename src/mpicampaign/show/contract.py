@@ -8,7 +8,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from mpicampaign.compare.contract import FAILED, FEW, NO_OTHER, NO_VALUE, PASSED, UNDECIDED
+from mpicampaign.compare.contract import (
+    FAILED,
+    FEW,
+    NO_HISTORY,
+    NO_OTHER,
+    NO_VALUE,
+    NOTHING_NEW,
+    PASSED,
+    UNDECIDED,
+)
 from mpicampaign.compare.in_turn import IN_TURN
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE
 from mpicampaign.show.document import Grid, Heading, Paragraph
@@ -20,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mpicampaign.compare.contract import Judged
+    from mpicampaign.expectation import Rule
     from mpicampaign.show.document import Node
     from mpicampaign.statistics.medians import Interval
 
@@ -30,6 +40,8 @@ _WHY = {
     FEW: "too few repeats for an interval of 95 %",
     NO_OTHER: "there is nothing to compare with",
     IN_TURN: f"{IN_TURN}: not tested",
+    NO_HISTORY: "the history has no such curve: call judge --propose again",
+    NOTHING_NEW: "no tick yet after the past that it is from",
 }
 
 
@@ -43,7 +55,8 @@ def limit_text(judged: Judged) -> str:
     """``at most 2.000 µs``, ``at most 1.05 × before``."""
     limit, bound = judged.limit, judged.bound
     if limit.against is None:
-        return visible(f"at most {limit.at_most}" if limit.at_most else f"at least {limit.at_least}")
+        value = f"at most {limit.at_most}" if limit.at_most else f"at least {limit.at_least}"
+        return visible(value + (f" ({limit.alarm.rule} ticks)" if limit.alarm else ""))
     word = "" if bound is None else "at most " if bound.lower else "at least "
     places = [part for part in (limit.against.host_group, limit.against.placement) if part]
     source = visible(" ".join([limit.against.source, *places]))
@@ -59,12 +72,27 @@ def reason_text(judged: Judged) -> str:
     if judged.why:
         detail = _few(judged) if judged.why == FEW else absence(judged.absence)
         return _WHY[judged.why] + (f": {detail}" if detail else "")
+    if judged.limit.alarm:
+        return _retests_text(judged, judged.limit.alarm.rule)
     interval = judged.interval
     if interval is None:
         return ""
     side = {PASSED: "within", FAILED: "beyond", UNDECIDED: "across"}[judged.outcome]
     more = "; more repeats would narrow it" if judged.outcome == UNDECIDED else ""
     return f"{_ends(judged, interval)} is {side} the limit{more}"
+
+
+def _retests_text(judged: Judged, rule: Rule) -> str:
+    """``1 of 3 beyond, 2 re-tests by the next ticks``."""
+    if judged.outcome == PASSED:
+        return "the newest tick is within the limit"
+    said = (
+        f"{rule.beyond - judged.retests} of {rule.of} beyond"
+        if judged.retests
+        else f"the rule is met: {rule} beyond"
+    )
+    tests = f"{judged.retests} re-test{'s' if judged.retests > 1 else ''}"
+    return said + (f", {tests} by the next ticks" if judged.retests else "")
 
 
 def _few(judged: Judged) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from mpicampaign import dimension
+from mpicampaign.history.curves import dimension_of
 from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph, Span
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.statistics.change_points import ALTERNATING, CORRELATED, NOT_POSITIVE, SHORT, TOO_SHORT
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
     from mpicampaign.history.overview import Overview, SeriesEntry
     from mpicampaign.show.document import Kind, Node, Value
 
-_DIMENSIONS = {each.name: each for each in vars(dimension).values() if isinstance(each, dimension.Dimension)}
 _WHERE = {"shm": "in shared memory", "tcp": "over TCP", "ibv": "over InfiniBand verbs"}
-_WHY_NOT = {
+WHY_NOT = {
     NOT_POSITIVE: "it has values that are 0 or less",
     SHORT: f"fewer than {TOO_SHORT} points",
     CORRELATED: "each point resembles the one before: the noise itself drifts",
@@ -78,12 +77,6 @@ def day(time: str, year: str = "") -> str:
     return f"{found.day} {found:%B}" + ("" if f"{found.year}" == year else f" {found.year}")
 
 
-def dimension_of(key: CurveKey) -> dimension.Dimension:
-    """The dimension by its name; that of a metric of one's own by its unit."""
-    found = _DIMENSIONS.get(key.dimension)
-    return found or dimension.own_dimension(key.unit, "lower" if key.lower_is_better else "higher")
-
-
 def curve_name(key: CurveKey) -> str:
     """``blue TCP PingPong: latency at 0 B``."""
     return visible(f"{key.host_group} {key.placement} {key.label}: {key.metric}")
@@ -109,7 +102,7 @@ def change_text(change: ChangePoint, curve: Curve, year: str = "") -> str:
 
 def not_judged_text(reason: str) -> str:
     """Why no change could be looked for."""
-    return f"not judged: {_WHY_NOT[reason]}" if reason else ""
+    return f"not judged: {WHY_NOT[reason]}" if reason else ""
 
 
 def sparkline(curve: Curve, width: int = 16) -> str:
@@ -165,7 +158,7 @@ def tested_text(history: Overview) -> str:
         f"{history.tested} of {len(history.curves)} curves were tested at the last tick. Of the changes "
         "reported at a tick, at most 5 % are expected to be false (Benjamini and Yekutieli)."
     )
-    reasons = [f"{count}: {_WHY_NOT[reason]}" for reason, count in history.not_judged.items()]
+    reasons = [f"{count}: {WHY_NOT[reason]}" for reason, count in history.not_judged.items()]
     return kept + (f" Not judged: {'; '.join(reasons)}." if reasons else "")
 
 

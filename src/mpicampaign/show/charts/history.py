@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.dimension import BANDWIDTH_UNITS, COUNT, Unit
+from mpicampaign.history.curves import dimension_of
 from mpicampaign.show import history as texts
 from mpicampaign.show.charts.interactive import InteractiveChart, InteractiveLine
 from mpicampaign.show.charts.looks import looks
@@ -59,7 +60,7 @@ def _chart(
 
 
 def _up(curve: Curve, values: Mapping[int, float]) -> Axis:
-    dimension = texts.dimension_of(curve.key)
+    dimension = dimension_of(curve.key)
     unit = dimension.unit(BANDWIDTH_UNITS[0])
     low, high = unit.of(min(values.values())), unit.of(max(values.values()))
     room = (high - low) * _ROOM or abs(high) * _ROOM or 1.0

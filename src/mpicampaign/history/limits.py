@@ -1,0 +1,213 @@
+"""Limits from a history: proposed for each curve, and judged by the ticks after it.
+
+A value is a tick's: the runs of one tick share the minutes in which they ran. Runs that no tick made, such as
+imported ones, are each a value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from mpicampaign.collect.campaign import plan_of
+from mpicampaign.compare.contract import FAILED, NO_HISTORY, NOTHING_NEW, PASSED, UNDECIDED, Bound, Judged
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.errors import Problem, UserError
+from mpicampaign.expectation import limit_value
+from mpicampaign.grouping import grouped
+from mpicampaign.history.changes import analyse_curves, key_id
+from mpicampaign.history.curves import curves_of, dimension_of
+from mpicampaign.history.overview import overview
+from mpicampaign.history.rows import rows_of
+from mpicampaign.history.series import NO_SERIES
+from mpicampaign.plan_file import PlanFile
+from mpicampaign.records import RECORDS, REPEATS, Case, read_records
+from mpicampaign.statistics.change_points import ALTERNATING, NOT_POSITIVE
+from mpicampaign.statistics.limits import (
+    LEVEL,
+    RETESTED,
+    PastLimit,
+    dependence,
+    fewest,
+    is_beyond,
+    is_met,
+    past_limit,
+    retests,
+)
+from mpicampaign.statistics.medians import median
+from mpicampaign.text import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from mpicampaign.expectation import Alarm, Limit
+    from mpicampaign.history.curves import Curve, Point
+
+# Why a curve gives no limit, beside those of `mpicampaign.statistics.change_points`
+FEW, NO_TIMES, TREND, NEIGHBOURS = "too few", "no times", "trend", "neighbours"
+NOT_OWN, SEVERAL_RUNS = "not own", "several runs"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """The limit that a curve gives, or why it gives none.
+
+    ``points``: that count, those since the last change. ``needed``: how many it takes. ``gap``: the median
+    time between two of them (s). ``own``: a curve of the campaign's own ticks, not of other runs.
+    """
+
+    curve: Curve
+    points: tuple[Point, ...]
+    needed: int
+    gap: float
+    own: bool = True
+    limit: PastLimit | None = None
+    why: str = ""
+
+    @property
+    def median(self) -> float:
+        """Of the values that count."""
+        return median([point.value for point in self.points])
+
+
+def proposals(campaign_folder: Path, wish: float, *, of_tests: bool) -> list[Proposal]:
+    """A proposal for each curve, those of imported and merged runs last.
+
+    ``of_tests``: for tests elsewhere, which make one run; else for the campaign's ticks.
+
+    Raises
+    ------
+    UserError
+        when there is no history yet.
+    """
+    plan = plan_of(campaign_folder)
+    declared = {entry.identity(0) for entry in plan.cases}
+    own = [curve for curve in overview(campaign_folder).curves if curve.key.declared in declared]
+    others = _other_curves(campaign_folder, plan)
+    found = [propose(curve, wish) for curve in own]
+    found += [replace(propose(curve, wish), own=False) for curve in others]
+    return [fitting(each, of_tests=of_tests) for each in found]
+
+
+def fitting(found: Proposal, *, of_tests: bool) -> Proposal:
+    """The proposal; without its limit where those who would use it have other values."""
+    if of_tests and any(point.n > 1 for point in found.points):
+        return replace(found, limit=None, why=SEVERAL_RUNS)
+    return found if of_tests or found.own else replace(found, limit=None, why=NOT_OWN)
+
+
+def _other_curves(campaign_folder: Path, plan: PlanFile) -> Sequence[Curve]:
+    """The curves of runs that are not the plan's: a point for each run, in the order in which they began."""
+    if not (campaign_folder / RECORDS).is_file():  # as after a tick that packed a series
+        return ()
+    header, records = read_records(campaign_folder / RECORDS)
+    planned = {entry.case for entry in plan.cases}
+    runs = [
+        replace(record, repeat=number)
+        for case, of_case in grouped(records, lambda record: record.case).items()
+        if case not in planned
+        for number, record in enumerate(sorted(of_case, key=lambda record: record.started), start=1)
+    ]
+    curves = curves_of(rows_of(runs, PlanFile(plan.campaign), replace(NO_SERIES, kind=REPEATS), header))
+    return analyse_curves(curves, campaign_folder / "no log", write=False).curves
+
+
+def propose(curve: Curve, wish: float) -> Proposal:
+    """The limit of a curve with at most ``wish`` false alarms for each tick."""
+    start = curve.changes[-1].index if curve.changes else 0
+    points = curve.points[start:]
+    found = Proposal(curve, points, fewest(RETESTED, wish), _gap(points))
+    if curve.not_judged in (NOT_POSITIVE, ALTERNATING):
+        return replace(found, why=curve.not_judged)
+    if len(points) < found.needed:
+        return replace(found, why=FEW)
+    if not all(point.time for point in points):
+        return replace(found, why=NO_TIMES)
+    values = [point.value for point in points]
+    p = dependence(values)
+    if min(p) < LEVEL:
+        return replace(found, why=TREND if p.trend < LEVEL else NEIGHBOURS)
+    return replace(found, limit=past_limit(values, lower_is_better=curve.key.lower_is_better, wish=wish))
+
+
+def _gap(points: Sequence[Point]) -> float:
+    """The median time between two points (s); 0 where it is not known."""
+    times = [_seconds(point.time) for point in points if point.time]
+    return median([after - before for before, after in pairwise(times)]) if len(times) > 1 else 0.0
+
+
+def _seconds(time: str) -> float:
+    return datetime.fromisoformat(time).timestamp()
+
+
+# ---- judging
+
+
+def judge_alarms(limits: Sequence[Limit], campaign_folder: Path, file: str) -> list[Judged]:
+    """Each limit that has an alarm, by the newest ticks of its curve; ``file``: for messages.
+
+    Raises
+    ------
+    UserError
+        for each limit of another metric or unit than its curve.
+    """
+    curves = {key_id(curve.key): curve for curve in overview(campaign_folder).curves}
+    judged: list[Judged] = []
+    problems: list[Problem] = []
+    for number, limit in enumerate(limits):
+        if limit.alarm:
+            try:
+                judged.append(judge_alarm(limit, limit.alarm, curves.get(limit.alarm.curve)))
+            except ValueError as error:
+                hint = "judge --propose writes each limit with its curve"
+                problems.append(Problem(str(error), file, key=f"expect[{number}]", hint=hint))
+    if problems:
+        raise UserError(problems)
+    return judged
+
+
+def judge_alarm(limit: Limit, alarm: Alarm, curve: Curve | None) -> Judged:
+    """A limit by the newest ticks of a curve; ``None``: the history has no such curve.
+
+    Raises
+    ------
+    ValueError
+        when the limit is of another metric or unit.
+    """
+    if curve is None:
+        place = [(names or ("",))[0] for names in (limit.host_groups, limit.placements)]
+        return Judged(
+            limit, Case("", place[0], place[1], limit.benchmark), limit.benchmark, UNDECIDED, why=NO_HISTORY
+        )
+    key, lower = curve.key, bool(limit.at_most)
+    if key.metric != limit.metric:
+        raise ValueError(f"its curve is of another metric: {visible(key.metric)}")
+    case = Case(key.system, key.host_group, key.placement, key.benchmark)
+    found = Judged(limit, case, key.label, UNDECIDED, Metric(key.metric, "", dimension_of(key)))
+    bound = Bound(limit_value(limit.at_most or limit.at_least, key.unit), lower, ratio=False)
+    newest = _spaced(curve.points, alarm)[-alarm.rule.of :]
+    if not newest:
+        return replace(found, bound=bound, why=NOTHING_NEW)
+    beyond = [is_beyond(value, bound.value, lower_is_better=lower) for value in newest]
+    outcome = FAILED if is_met(alarm.rule, beyond) else UNDECIDED if beyond[-1] else PASSED
+    return replace(
+        found,
+        outcome=outcome,
+        median=newest[-1],
+        bound=bound,
+        n=len(newest),
+        retests=retests(alarm.rule, beyond),
+    )
+
+
+def _spaced(points: Iterable[Point], alarm: Alarm) -> list[float]:
+    """The values of the ticks after the past; of those too close to the one before, none."""
+    values, last = [], _seconds(alarm.after)
+    for point in points:
+        if point.time and _seconds(point.time) >= last + alarm.apart:
+            values.append(point.value)
+            last = _seconds(point.time)
+    return values

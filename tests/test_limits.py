@@ -1,0 +1,374 @@
+"""Limits from a history: their rates, what they refuse, and that judge and ReFrame obey them."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import random
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import synthetic
+import time_curves
+import yaml
+from history_data import write_ticks
+
+from mpicampaign.cli import main
+from mpicampaign.collect.campaign import collect_all
+from mpicampaign.compare.contract import FAILED, PASSED, UNDECIDED
+from mpicampaign.expectation import Alarm, Limit, Rule, limit_value
+from mpicampaign.history.changes import analyse_curves, key_id
+from mpicampaign.history.curves import CurveKey
+from mpicampaign.history.limits import (
+    FEW,
+    NEIGHBOURS,
+    NO_TIMES,
+    NOT_OWN,
+    SEVERAL_RUNS,
+    TREND,
+    Proposal,
+    fitting,
+    judge_alarm,
+    propose,
+)
+from mpicampaign.records import RECORDS, Case, Header, write_records
+from mpicampaign.show.contract import reason_text
+from mpicampaign.show.limits import expect_text, reframe_text
+from mpicampaign.statistics.change_points import ALTERNATING, NOT_POSITIVE
+from mpicampaign.statistics.limits import (
+    LEVEL,
+    RETESTED,
+    dependence,
+    false_alarm_rate,
+    fewest,
+    is_beyond,
+    is_met,
+    past_limit,
+)
+
+WISH = 1e-3
+CAMPAIGN = """\
+campaign: c
+repeats: 3
+time_limit: 1 min
+systems: {here: {scheduler: none, mpi: intelmpi}}
+host_groups:
+  blue: {system: here, hosts: [a, b], fabrics: {eth: {transport: tcp, interface: eth0}}}
+benchmarks: {latency: {suite: osu, program: osu_latency, provider: {kind: path, location: /opt/osu}}}
+matrix: [{host_groups: blue, placements: TCP, benchmarks: latency}]
+"""
+
+
+def values(count: int, seed: int = 1) -> list[float]:
+    """Microseconds as OSU prints them."""
+    source = random.Random(seed)
+    return [round(1.5 * source.gauss(1, 0.01), 2) for _ in range(count)]
+
+
+# ---- numbers
+
+
+@pytest.mark.parametrize(
+    ("rule", "per_thousand", "needed"),
+    [(Rule(1, 1), 32.258, 999), (Rule(2, 3), 5.6818, 75), (Rule(3, 3), 0.18328, 17)],
+)
+def test_the_rates_are_those_of_ranks(rule: Rule, per_thousand: float, needed: int) -> None:
+    assert 1000 * false_alarm_rate(rule, 30) == pytest.approx(per_thousand, rel=1e-4)
+    assert fewest(rule, WISH) == needed
+
+
+@pytest.mark.parametrize("place", [1, 2, 3])
+@pytest.mark.parametrize("rule", [Rule(1, 1), Rule(1, 2), Rule(2, 3), Rule(3, 3)])
+def test_the_rate_is_the_share_of_all_orders(rule: Rule, place: int) -> None:
+    """By counting: which places the new ones take among 4 past and the new ones."""
+    n, all_orders = 4, 0
+    met = 0
+    for new in itertools.combinations(range(n + rule.of), rule.of):
+        past = sorted(set(range(n + rule.of)) - set(new), reverse=True)
+        all_orders += 1
+        met += sum(each > past[place - 1] for each in new) >= rule.beyond
+    assert false_alarm_rate(rule, n, place) == pytest.approx(met / all_orders)
+
+
+@pytest.mark.parametrize("noise", ["normal", "exponential", "t3", "two modes"])
+def test_simulated_rates_are_the_exact_ones(noise: str) -> None:
+    source, n, checks = np.random.default_rng(5), 30, 2000
+    scatter = {
+        "normal": source.standard_normal,
+        "exponential": lambda shape: source.exponential(1, shape),
+        "t3": lambda shape: source.standard_t(3, shape),
+        "two modes": lambda shape: 9.0 * source.integers(0, 2, shape) + source.standard_normal(shape),
+    }[noise]((checks, n + 3))
+    drawn = np.exp(0.01 * scatter)
+    limits = [past_limit(row[:n].tolist(), lower_is_better=True, wish=WISH) for row in drawn]
+    for rule in (Rule(1, 1), Rule(2, 3), RETESTED):
+        alarms = sum(
+            is_met(
+                rule, [is_beyond(value, limit.value, lower_is_better=True) for value in row[n : n + rule.of]]
+            )
+            for row, limit in zip(drawn, limits, strict=True)
+        )
+        expected = checks * false_alarm_rate(rule, n, limits[0].place)
+        assert abs(alarms - expected) < 4 * math.sqrt(expected)
+
+
+def test_the_smallest_change_is_seen_in_nine_of_ten_cases() -> None:
+    past = [float(value) for value in np.exp(0.01 * np.random.default_rng(1).standard_normal(60))]
+    for lower in (True, False):
+        limit = past_limit(past, lower_is_better=lower, wish=WISH)
+        source = random.Random(2)
+        factor = limit.change * 1.000001 if lower else 1 / limit.change / 1.000001
+        new = [[source.choice(past) * factor for _ in range(3)] for _ in range(2000)]
+        seen = sum(
+            is_met(RETESTED, [is_beyond(v, limit.value, lower_is_better=lower) for v in row]) for row in new
+        )
+        assert limit.change > 1 and 0.88 < seen / 2000 < 0.95
+
+
+def test_one_in_twenty_healthy_histories_is_called_dependent() -> None:
+    """By each of two tests."""
+    source = np.random.default_rng(4)
+    p = np.array([dependence(source.standard_normal(30).tolist()) for _ in range(400)])
+    assert ((p < LEVEL).mean(axis=0) < 0.08).all() and (p.mean(axis=0) > 0.4).all()
+
+
+# ---- which histories give a limit
+
+
+def found(of: Sequence[float], key: CurveKey = time_curves.LATENCY) -> Proposal:
+    plain = replace(time_curves.curve(of), key=key)
+    [curve] = analyse_curves([plain], Path("none"), write=False).curves
+    return propose(curve, WISH)
+
+
+def wave(count: int) -> list[float]:
+    return [value + 0.02 * math.sin(number / 3) for number, value in enumerate(values(count))]
+
+
+@pytest.mark.parametrize(
+    ("history", "why"),
+    [
+        (values(16), FEW),
+        ([*values(30), 0.0], NOT_POSITIVE),
+        ([value * (1 + number / 1000) for number, value in enumerate(values(40))], TREND),
+        (wave(60), NEIGHBOURS),
+        ([value * (1 + (number // 20) % 2) for number, value in enumerate(values(100))], ALTERNATING),
+        ([value * (1 + (number // 30)) for number, value in enumerate(values(40))], FEW),
+    ],
+)
+def test_a_history_that_says_nothing_of_the_rate_gives_no_limit(history: list[float], why: str) -> None:
+    assert (found(history).why, found(history).limit) == (why, None)
+
+
+def test_a_limit_fits_those_who_use_it() -> None:
+    """A tick of several runs scatters less than a test's one run; without times nothing is in turn."""
+    one = found(values(30))
+    several = replace(one, points=tuple(replace(point, n=2) for point in one.points))
+    for own, of_tests, why in ((several, False, ""), (several, True, SEVERAL_RUNS), (one, True, "")):
+        assert fitting(own, of_tests=of_tests).why == why
+        assert fitting(replace(own, own=False), of_tests=of_tests).why == (why if of_tests else NOT_OWN)
+    untimed = tuple(replace(point, time="") for point in one.points)
+    assert propose(replace(one.curve, points=untimed), WISH).why == NO_TIMES
+
+
+def test_only_ticks_since_the_last_change_count() -> None:
+    since = found([*values(30), *(2 * value for value in values(25))])
+    assert since.limit and since.limit.n == 25 and since.limit.value > 2.9
+    text = expect_text("c", [since], WISH)
+    assert "worst of 25 ticks since the change of 31 January 2026, 24 h apart" in text
+    few = found([*values(30), *(2 * value for value in values(12))])
+    assert "needs 17 ticks since the change of 31 January 2026, has 12: 5 are missing" in expect_text(
+        "c", [few], WISH
+    )
+
+
+@pytest.mark.parametrize(("lower", "unit"), [(True, "s"), (False, "B/s"), (True, "things")])
+def test_a_limit_as_written_holds_the_value_that_it_is_from(lower: bool, unit: str) -> None:
+    """Rounded outwards: else that value would be beyond its own limit."""
+    source = random.Random(6)
+    for scale in (3e-7, 1.0, 7e9):
+        past = [scale * source.gauss(1, 0.01) for _ in range(40)]
+        name = {"s": "time", "B/s": "bandwidth"}.get(unit, unit)
+        one = found(past, replace(time_curves.LATENCY, unit=unit, dimension=name, lower_is_better=lower))
+        assert one.limit
+        [written] = yaml.safe_load(expect_text("c", [one], WISH))["expect"]
+        text = str(written["at_most" if lower else "at_least"])
+        limit = limit_value(text, unit)
+        assert not is_beyond(one.limit.value, limit, lower_is_better=lower)
+        assert limit == pytest.approx(one.limit.value, rel=2e-5)
+
+
+def test_hostile_names_stay_text() -> None:
+    evil = 'a"\n- {x: 1} # \x1b[31m: \U0001f600 \\'
+    key = replace(time_curves.LATENCY, metric=evil, host_group="on", benchmark="x: y", label=evil)
+    key = replace(key, placement="TCP (60 ns apart)")
+    one = found(values(30), key)
+    [written] = yaml.safe_load(expect_text(evil, [one], WISH))["expect"]
+    assert (written["host_groups"], written["placements"]) == ("on", "TCP")
+    assert "\x1b" not in expect_text(evil, [one], WISH)
+    twice = reframe_text(evil, [one, one], WISH)
+    assert len(yaml.safe_load(twice)) == 1 and "# no limit: another one has its names" in twice
+
+
+# ---- the command
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The current folder, with a campaign file."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("mpicampaign.places.working_folder", lambda: tmp_path)
+    monkeypatch.setattr("mpicampaign.places.results_folder", lambda: tmp_path / "results")
+    (tmp_path / "c.yaml").write_text(CAMPAIGN)
+    (tmp_path / "results/c").mkdir(parents=True)
+    return tmp_path
+
+
+def ticks(folder: Path, latencies: Sequence[float]) -> None:
+    """A history with a tick a day."""
+    write_ticks(folder / "results/c", latencies)
+    write_records(folder / "results/c" / RECORDS, Header("c"), collect_all(folder / "results/c"))
+
+
+def test_what_is_proposed_can_be_pasted_and_is_judged(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ticks(folder, values(30))
+    assert main(["judge", "c.yaml", "--propose", "-o", "limits.yaml"]) == 0
+    (folder / "c.yaml").write_text(CAMPAIGN + (folder / "limits.yaml").read_text())
+    ticks(folder, [*values(30), 1.6, 1.6, 1.6])
+    assert main(["judge", "c.yaml"]) == 1
+    assert "1.60 µs, at most 1.52 us (3 of 3 ticks): the rule is met" in capsys.readouterr().out
+    text = (folder / "c.yaml").read_text()
+    for here, there, said in (
+        ("1.52 us", "2 GB/s", "expect[0]: '2 GB/s'"),
+        ("metric: latency at 1 B", "metric: bandwidth", "its curve is of another metric: latency at 1 B"),
+    ):
+        (folder / "c.yaml").write_text(text.replace(here, there))
+        assert main(["judge", "c.yaml"]) == 2
+        assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("new", "outcome", "said"),
+    [
+        ("", UNDECIDED, "no tick yet after the past"),
+        ("b", UNDECIDED, "1 of 3 beyond, 2 re-tests by the next ticks"),
+        ("bb", UNDECIDED, "2 of 3 beyond, 1 re-test by the next ticks"),
+        ("bwb", UNDECIDED, "1 of 3 beyond, 2 re-tests by the next ticks"),
+        ("bbb", FAILED, "the rule is met: 3 of 3 beyond"),
+        ("bbbw", PASSED, "the newest tick is within the limit"),
+    ],
+)
+def test_the_newest_ticks_decide(new: str, outcome: str, said: str) -> None:
+    """The past is what was past when the limit was proposed, whenever judge is called."""
+    past = found(values(30)).curve
+    alarm = Alarm(RETESTED, key_id(past.key), past.points[-1].time, 43200)
+    limit = Limit("osu", "latency at 0 B", at_most="1.6 s", alarm=alarm)
+    curve = time_curves.curve([*values(30), *({"b": 1.7, "w": 1.5}[each] for each in new)])
+    judged = judge_alarm(limit, alarm, curve)
+    assert judged.outcome == outcome and said in reason_text(judged)
+    in_one_minute = judge_alarm(limit, replace(alarm, apart=4 * 86400), curve)
+    assert in_one_minute.outcome == (UNDECIDED if len(new) < 4 else PASSED), "they count as one"
+    assert judge_alarm(limit, alarm, None).outcome == UNDECIDED
+
+
+def test_mistakes_are_named_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments, said in (
+        (
+            ["--alarms", "x", "--reframe"],
+            ["--alarms needs --propose", "--reframe needs", "not a rate such as"],
+        ),
+        (["--propose", "--alarms", "3 per 2"], ["not a rate such as '1 per 1000' (found 3 per 2)"]),
+        (["--propose"], ["plan.json does not exist: run the campaign"]),
+    ):
+        assert main(["judge", "c.yaml", *arguments]) == 2
+        message = capsys.readouterr().err
+        assert all(each in message for each in said)
+    ticks(folder, values(5))
+    assert main(["judge", "c.yaml", "--propose", "--metric", "latency", "--placement", "SHM"]) == 2
+    assert capsys.readouterr().err.count("no curve has this name") == 2
+    assert main(["judge", "c.yaml", "--propose"]) == 3
+    assert "needs 17 ticks, has 5: 12 are missing" in capsys.readouterr().out
+
+
+def test_imported_runs_have_a_limit_each_run_a_value(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    case = Case("site", "blue", "gnu", "latency")
+    runs = synthetic.case_runs(case, 20e-6, 1e9, 20)
+    started = [replace(run, started=time_curves.day(20 - run.repeat)) for run in runs]
+    (folder / "results/old/imports").mkdir(parents=True)
+    write_records(folder / "results/old" / RECORDS, Header("old"), started)
+    call = ["judge", "--propose", "--results", "results/old", "--metric", "latency at 0 B"]
+    assert main(call) == 3
+    assert "# no limit: it was imported or merged" in capsys.readouterr().out
+    assert main([*call, "--reframe"]) == 0
+    printed = capsys.readouterr().out
+    assert "# worst of 20 runs, 24 h apart; per 1,000: one run 48, --max-retries=2 0.56" in printed
+    assert list(yaml.safe_load(printed)["latency"]["site:blue"]["gnu"]) == ["latency_at_0_B"]
+
+
+# ---- ReFrame
+
+
+# The n-th run of a test prints the n-th of its values.
+TEST = """\
+import os
+import reframe as rfm
+import reframe.utility.sanity as sn
+
+
+@rfm.simple_test
+class osu(rfm.RunOnlyRegressionTest):
+    prints = parameter(["1.52", "1.53", "1.53 1.53 1.52", "1.53 1.53 1.53"])
+    valid_systems = ["*"]
+    valid_prog_environs = ["*"]
+    executable = "bash"
+    reference = {"$ref": os.path.abspath("refs.yaml")}
+    require_reference = True
+
+    @run_before("run")
+    def say(self):
+        count = os.path.abspath("count-" + self.prints.replace(" ", "-"))
+        self.executable_opts = [os.path.abspath("say.sh"), count, self.prints]
+
+    @sanity_function
+    def ran(self):
+        return sn.assert_found("us", self.stdout)
+
+    @performance_function("us")
+    def latency_at_0_B(self):
+        return sn.extractsingle(r"(\\S+)us", self.stdout, 1, float)
+"""
+SAY = 'echo >> "$1"; n=$(wc -l < "$1"); shift; echo "${!n:-$1}us"'
+
+
+@pytest.mark.full
+def test_reframe_obeys_the_references(folder: Path) -> None:
+    key = replace(time_curves.LATENCY, system="generic", host_group="default", placement="builtin")
+    one = found([value * 1e-6 for value in values(30)], key)
+    assert one.limit and one.limit.value == pytest.approx(1.52e-6)
+    (folder / "refs.yaml").write_text(reframe_text("c", [one], WISH))
+    (folder / "osu.py").write_text(TEST)
+    (folder / "say.sh").write_text(SAY)
+
+    def passed(*options: str) -> set[str]:
+        call = [str(Path(sys.executable).with_name("reframe")), "-c", "osu.py", "-r", "--prefix", "out"]
+        call += ["--report-file", "report.json", *options]
+        done = subprocess.run(call, cwd=folder, capture_output=True, text=True, check=False)
+        assert "Ran 4/4 test case" in done.stdout, done.stdout + done.stderr
+        assert "does not match the unit" not in done.stdout
+        runs = json.loads((folder / "report.json").read_text())["runs"]
+        return {each["prints"] for run in runs for each in run["testcases"] if each["result"] == "pass"}
+
+    assert passed() == {"1.52"}
+    for count in folder.glob("count-*"):
+        count.unlink()
+    assert passed("--max-retries=2") == {"1.52", "1.53 1.53 1.52"}
