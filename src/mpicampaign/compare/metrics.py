@@ -117,7 +117,11 @@ def _of_series(tables: Sequence[Series]) -> dict[str, ColumnMetric]:
     """What campaign files say of the columns of their own programs."""
     found = {title: about for table in tables for title, about in table.metrics.items()}
     return {
-        title: ColumnMetric(title, own_dimension(about["unit"], about["better"]), headline=True)
+        title: ColumnMetric(
+            title if about["better"] else f"{title} (not ranked)",
+            own_dimension(about["unit"], about["better"]),
+            headline=bool(about["better"]),
+        )
         for title, about in found.items()
     }
 
