@@ -42,6 +42,7 @@ GROUPS = {
     "look at results": {
         "report": "write records, tables, figures and report of the results so far",
         "tables": "print the results: choose rows, columns, layout, format",
+        "export": "write the results for other systems: OpenMetrics, JSON lines",
         "compare": "compare two dates, series, folders or bundles: what changed",
         "judge": "check the results against the campaign's limits",
         "history": "show series, changes over time, and their causes",

@@ -79,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.show.make import tables
 
     view = _view(options)
-    place = _results(options)
+    place = results_of(options)
     path = _in_folder(place)
     check_target(options.output, path.parent, options.format)
     header, records = records_in(place)
@@ -144,7 +144,7 @@ def _ignored_by_list(options: argparse.Namespace) -> list[Problem]:
     return [Problem("cannot be combined with --list", key=key) for key in given]
 
 
-def check_target(output: Path | None, folder: Path, name: str) -> None:
+def check_target(output: Path | None, folder: Path, name: str, ending: str = "") -> None:
     """Refuse to replace anything but a table: a campaign file, or a file of the results.
 
     Raises
@@ -154,9 +154,9 @@ def check_target(output: Path | None, folder: Path, name: str) -> None:
     """
     if output is None or not output.is_file():
         return
-    ending = writer(name).ending
+    ending = ending or writer(name).ending
     if output.suffix.casefold() != ending:
-        hint = f"a table as {name} replaces files *{ending} only: give another name, or remove this file"
+        hint = f"output as {name} replaces files *{ending} only: give another name, or remove this file"
         raise UserError(Problem("this file exists already", file=str(output), hint=hint))
     if any(output.resolve().is_relative_to(folder.resolve() / part) for part in _RESULTS):
         raise UserError(
@@ -179,7 +179,8 @@ def _columns(kind: type[Writer]) -> Sequence[str]:
     return [plain_name(column.name) for column in (*COLUMNS, *CHANGE_COLUMNS)]
 
 
-def _results(options: argparse.Namespace) -> Path:
+def results_of(options: argparse.Namespace) -> Path:
+    """The folder or file of ``--results``, or the campaign's folder."""
     if options.results is not None:
         check_results(options.results, "--results")
         return Path(options.results)

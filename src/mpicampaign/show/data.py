@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign import records
+from mpicampaign.collect.observed import PROGRAM
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.show.cells import MetricCell, metric_cell
 from mpicampaign.show.document import Grid
@@ -149,6 +150,28 @@ COLUMNS = (
 _LIBRARY = _text("mpi_library", lambda line: line.row.case.library)
 
 
+def _observed(name: str, key: str) -> Column:
+    """What the runs that count recorded; they agree, since others are not averaged."""
+
+    def value(line: MetricCell) -> Value:
+        return (
+            ", ".join(sorted({run.metadata[key] for run, _ in line.row.curves if key in run.metadata}))
+            or None
+        )
+
+    return Column(name, str, value)
+
+
+_IDENTITY = (
+    Column("identity", str, lambda line: next((run.identity for run in line.row.records), None) or None),
+    _observed("program_checksum", PROGRAM),
+    _observed("mpi_library_checksum", records.MPI_LIBRARY),
+    Column(
+        "newest_run", str, lambda line: max((run.ended for run, _ in line.row.curves), default="") or None
+    ),
+)
+
+
 def _change(name: str, kind: Kind, path: str) -> Column:
     def value(line: MetricCell) -> Value:
         found = _follow(line.change, path)
@@ -167,7 +190,13 @@ CHANGE_COLUMNS = (
 )
 
 
-def long_data(comparison: Comparison, view: View = DEFAULT, changes: Changes | None = None) -> Grid:
+def long_data(
+    comparison: Comparison,
+    view: View = DEFAULT,
+    changes: Changes | None = None,
+    *,
+    with_identity: bool = False,
+) -> Grid:
     """One line for each row and metric.
 
     Parameters
@@ -175,11 +204,14 @@ def long_data(comparison: Comparison, view: View = DEFAULT, changes: Changes | N
     view : its columns are names without units, in the order in which they are shown behind those that say
         which row and metric it is; all where empty
     changes : adds how the values differ from those of an earlier series
+    with_identity : adds what tells whether values that were written at two times are of one measurement
     """
     named = {plain_name(column.name): column for column in (*COLUMNS, *CHANGE_COLUMNS)}
     every = (*COLUMNS, *CHANGE_COLUMNS) if changes is not None else COLUMNS
     if any(row.case.library for table in comparison.tables for row in table.rows):
         every = (*every, _LIBRARY)
+    if with_identity:
+        every = (*every, *_IDENTITY)
     if view.by:
         every = (*every, _text(view.by, lambda line: line.row.attributes.get(view.by, "")))
     asked = dict.fromkeys([*_NAMES, *(named[name] for name in view.columns)])

@@ -1,4 +1,4 @@
-"""The formats of tables: each is a module of `mpicampaign.show.writers`."""
+"""The formats of tables: each is a module of `mpicampaign.show.writers`; those of exports are beside it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from mpicampaign.show import writers
+from mpicampaign.show import exports, writers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from types import ModuleType
 
+    from mpicampaign.compare.tables import Comparison
     from mpicampaign.show.document import Grid, Node
 
 
@@ -34,22 +36,42 @@ class DataWriter:
     write: Callable[[Grid, str], bytes]
 
 
+@dataclass(frozen=True, slots=True)
+class ExportWriter:
+    """A format for other systems; ``write``: makes the file of a comparison and the campaign's name."""
+
+    ending: str
+    write: Callable[[Comparison, str], bytes]
+
+
 Writer = TextWriter | DataWriter
 
 
-def format_names() -> tuple[str, ...]:
-    """The names of all formats; none is loaded."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(writers.__path__)))
+def format_names(package: ModuleType = writers) -> tuple[str, ...]:
+    """The names of all formats of tables, or of exports; none is loaded."""
+    return tuple(sorted(module.name.replace("_", "-") for module in pkgutil.iter_modules(package.__path__)))
 
 
 def writer(name: str) -> Writer:
-    """The writer of a format."""
-    found = import_module(f"{writers.__name__}.{name}").WRITER
-    if not isinstance(found, TextWriter | DataWriter):
+    """The writer of a format of tables."""
+    found = _load(writers, name)
+    if not isinstance(found, Writer):
         raise TypeError(f"{name} is not a table format")
     return found
 
 
+def export_writer(name: str) -> ExportWriter:
+    """The writer of a format of exports."""
+    found = _load(exports, name)
+    if not isinstance(found, ExportWriter):
+        raise TypeError(f"{name} is not a format of exports")
+    return found
+
+
+def _load(package: ModuleType, name: str) -> object:
+    return import_module(f"{package.__name__}.{name.replace('-', '_')}").WRITER
+
+
 def names_of(kind: type[Writer]) -> tuple[str, ...]:
-    """The names of the formats of a kind."""
+    """The names of the formats of tables of a kind."""
     return tuple(name for name in format_names() if isinstance(writer(name), kind))

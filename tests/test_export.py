@@ -1,0 +1,103 @@
+"""Exports: read by the parsers of Prometheus and line by line, whatever names, units and values are."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import synthetic
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
+from prometheus_client.parser import text_string_to_metric_families as classic_families
+
+from mpicampaign.cli import main
+from mpicampaign.compare.compare import compare
+from mpicampaign.records import CONTRADICTED, DISTURBED, Case, Header, Record, Series, write_records
+from mpicampaign.show.data import long_data
+from mpicampaign.show.exports.openmetrics import openmetrics, samples_of
+from mpicampaign.text import visible
+
+if TYPE_CHECKING:
+    from prometheus_client import Metric
+
+HOSTILE = f'{synthetic.HOSTILE} \\n "quoted\\" é\x00'
+UNITS = ("ns/day", "°C", "info", "total", '"\n}', "s")
+
+
+def own(unit: str, value: float | None, case: str = HOSTILE) -> Record:
+    """A run of a program with a metric of its own."""
+    metrics = {f"{HOSTILE} {unit}": {"unit": unit, "better": "higher"}}
+    series = Series(HOSTILE, 2, {f"{HOSTILE} {unit}": [value]}, metrics=metrics)
+    return synthetic.run(Case("s", case, "SHM", f"of {unit}"), 1, series, suite="own")
+
+
+def families(records: list[Record]) -> dict[str, Metric]:
+    """What both parsers read, which is the same; the labels are unique."""
+    text = openmetrics(samples_of(compare(records), HOSTILE))
+    read = list(openmetrics_families(text))  # type: ignore[no-untyped-call]
+    samples = [sample for family in read for sample in family.samples]
+    assert samples == [sample for family in classic_families(text) for sample in family.samples]
+    assert not any(sample.timestamp for sample in samples), "node_exporter refuses them"
+    assert len({(each.name, *sorted(each.labels.items())) for each in samples}) == len(samples)
+    return {family.name: family for family in read}
+
+
+def test_medians_intervals_and_states_are_those_of_the_data() -> None:
+    records = synthetic.campaign("s", "g")
+    of_two_minds = [replace(records[0], condition=DISTURBED), *records[1:]]
+    found = families(of_two_minds)
+    data = long_data(compare(of_two_minds))
+    lines = [dict(zip(data.header, line, strict=True)) for line in data.values]
+    times = [line for line in lines if line["unit"] == "s" and line["median [unit]"] is not None]
+    seconds = found["mpicampaign_median_seconds"]
+    assert (seconds.unit, seconds.type) == ("seconds", "gauge")
+    assert [each.value for each in seconds.samples] == [line["median [unit]"] for line in times]
+    ends = found["mpicampaign_interval_low_seconds"].samples
+    assert [each.value for each in ends] == [low for line in times if (low := line["interval_low [unit]"])]
+    first = seconds.samples[0].labels
+    assert first["metric"] == "latency at 0 B" and first["size"] == "0" and first["unit"] == "s"
+    assert (first["verdict"], first["condition"]) == ("verified", "mixed")
+    assert {each.value for each in found["mpicampaign_newest_run_timestamp_seconds"].samples} == {1767323049}
+
+
+def test_hostile_names_and_units_survive_and_what_is_no_number_is_left_out() -> None:
+    values = (1.0, None, float("nan"), float("inf"))
+    records = [own(unit, value, f"{HOSTILE}{value}") for unit in UNITS for value in values]
+    found = families([*records, own("s", 2.0, f"{HOSTILE}1.0\x01"), own("s", 3.0, f"{HOSTILE}1.0\\x01")])
+    medians = [s for name, family in found.items() if "median" in name for s in family.samples]
+    assert sorted(each.value for each in medians) == [*[1.0] * len(UNITS), 2.0, 3.0]
+    assert {each.labels["campaign"] for each in medians} == {visible(HOSTILE)}
+    assert {each.labels["unit"] for each in medians} == set(map(visible, UNITS))
+    assert sum("duplicate" in each.labels for each in medians) == 1
+    assert {"mpicampaign_median_ns_per_day", "mpicampaign_median_C", "mpicampaign_median_seconds"} <= set(
+        found
+    )
+
+
+def test_labels_tell_whether_values_are_of_one_measurement(tmp_path: Path) -> None:
+    seen = {"program checksum": "5" * 12, "MPI library checksum": "6" * 12}
+    run = replace(synthetic.campaign()[0], identity="7" * 12, metadata=seen, condition="quiet")
+    contradicted = replace(run, verdict=CONTRADICTED, repeat=2)
+    write_records(tmp_path / "records.jsonl", Header("c"), [run, contradicted])
+    output = tmp_path / "of.jsonl"
+    assert main(["export", "--results", str(tmp_path), "--format", "json-lines", "-o", str(output)]) == 0
+    for line in map(json.loads, output.read_text().splitlines()):
+        assert line["campaign"] == "c" and line["interval_low [unit]"] is None
+        assert (line["identity"], line["program_checksum"]) == ("7" * 12, "5" * 12)
+        assert (line["mpi_library_checksum"], line["newest_run"]) == ("6" * 12, "2026-01-02T03:04:09Z")
+    labels = families([run, contradicted])["mpicampaign_median_seconds"].samples[0].labels
+    assert labels["identity"] == "7" * 12 and labels["mpi_library_checksum"] == "6" * 12
+    assert (labels["verdict"], labels["condition"]) == ("mixed", "quiet")
+
+
+def test_an_export_replaces_no_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    records = tmp_path / "records.jsonl"
+    write_records(records, Header("c"), synthetic.campaign())
+    before = records.read_bytes()
+    for name in ("json-lines", "openmetrics"):
+        assert main(["export", "--results", str(tmp_path), "--format", name, "-o", str(records)]) == 2
+    err = capsys.readouterr().err
+    assert "one of the results" in err and "replaces files *.prom only" in err
+    assert records.read_bytes() == before
