@@ -33,6 +33,8 @@ _COMMON = {
     "overlap": FRACTION,
 }
 
+NOT_RANKED = " (not ranked)"  # ends the title of a metric of which nothing says which values are better
+
 # From this message size (B) on, bandwidth is compared with the line rate: below it, latency and buffers
 # decide.
 BOUND_SIZE = 1 << 20
@@ -59,8 +61,8 @@ class Metric:
     bound: bool = False
 
     @property
-    def lower_is_better(self) -> bool:
-        """Whether less of it is better."""
+    def lower_is_better(self) -> bool | None:
+        """Whether less of it is better; None where neither is known to be."""
         return self.dimension.lower_is_better
 
 
@@ -118,7 +120,7 @@ def _of_series(tables: Sequence[Series]) -> dict[str, ColumnMetric]:
     found = {title: about for table in tables for title, about in table.metrics.items()}
     return {
         title: ColumnMetric(
-            title if about["better"] else f"{title} (not ranked)",
+            title if about["better"] else f"{title}{NOT_RANKED}",
             own_dimension(about["unit"], about["better"]),
             headline=bool(about["better"]),
         )

@@ -38,7 +38,7 @@ class CurveKey:
     size: int | None
     dimension: str
     unit: str
-    lower_is_better: bool
+    lower_is_better: bool | None
 
 
 @dataclass(frozen=True, slots=True)

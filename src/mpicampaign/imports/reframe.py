@@ -190,7 +190,7 @@ def _moment(data: _Data) -> str:
     text = str(data.get("job_completion_time") or data.get("asctime") or "")
     try:
         time = datetime.fromtimestamp(unix, UTC) if unix is not None else datetime.fromisoformat(text)
-        return (time.astimezone(UTC) if time.tzinfo else time).replace(microsecond=0, tzinfo=None).isoformat()
+        return (time.astimezone(UTC) if time.tzinfo else time).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):
         return ""
 

@@ -28,6 +28,7 @@ _WHY_NOT = {
     CORRELATED: "each point resembles the one before: the noise itself drifts",
     ALTERNATING: "it alternates between the same two levels",
 }
+_BETTER = {True: "lower", False: "higher", None: ""}
 _BARS = "▁▂▃▄▅▆▇█"
 NO_CAUSE = "nothing that the runs recorded changed"
 
@@ -44,7 +45,7 @@ def event_text(event: Event, year: str = "") -> str:
 def _direction(event: Event) -> str:
     words = [text for count, text in ((event.worse, "worse"), (event.better, "better")) if count]
     numbers = f" ({event.worse} worse, {event.better} better)" if len(words) == 2 else ""
-    return f"{' or '.join(words)} by {factor(event.ratio)}{numbers}"
+    return f"{' or '.join(words) or 'changed'} by {factor(event.ratio)}{numbers}"
 
 
 def factor(ratio: float) -> str:
@@ -81,7 +82,7 @@ def day(time: str, year: str = "") -> str:
 def dimension_of(key: CurveKey) -> dimension.Dimension:
     """The dimension by its name; that of a metric of one's own by its unit."""
     found = _DIMENSIONS.get(key.dimension)
-    return found or dimension.own_dimension(key.unit, "lower" if key.lower_is_better else "higher")
+    return found or dimension.own_dimension(key.unit, _BETTER[key.lower_is_better])
 
 
 def curve_name(key: CurveKey) -> str:

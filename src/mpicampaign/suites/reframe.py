@@ -28,7 +28,8 @@ PASSED = ("pass", "xfail")
 _BEGIN = '{"reframe_test_case": 1,'
 _LONGEST = 64  # characters of a label
 _PLAIN = re.compile(r"\w+(?: %[\w.]+=[\w.]+)*", re.ASCII)  # a test, with parameters
-_UNIT = re.compile(r"([kKMGTP]?i?)(?:(flops?(?:/s(?:ec)?)?)|(B|[Bb]ytes?)/s(?:ec)?)", re.IGNORECASE)
+_BYTES = re.compile(r"([kKMGTP]?i?)(?:B|[Bb]ytes?)/s(?:ec)?")  # Mb/s may be bits: it stays as it is
+_FLOPS = re.compile(r"([kmgtp]?)flop(?:s|/s|/sec)", re.IGNORECASE)
 _TIMES = {f"{short}{long}": f"{short}s" for short in ("n", "u", "m") for long in ("sec", "secs", "seconds")}
 # Columns by whose names tables are read otherwise
 _TAKEN = re.compile(r"size|repetitions|samples|time_min|time_max|bandwidth_wire|pairs_.*")
@@ -47,9 +48,10 @@ class Variable(NamedTuple):
     @property
     def known_unit(self) -> str:
         """The unit by its usual name: ``MB/s`` for ``MBytes/sec``, ``Gflop/s`` for ``GFLOPS``."""
-        if found := _UNIT.fullmatch(self.unit):
-            prefix = found[1].replace("K", "k") if len(found[1]) < 2 else found[1]
-            return f"{prefix}flop/s" if found[2] else f"{prefix}B/s"
+        if found := _BYTES.fullmatch(self.unit):
+            return f"{found[1]}B/s"
+        if found := _FLOPS.fullmatch(self.unit):
+            return f"{found[1].upper().replace('K', 'k')}flop/s"
         return _TIMES.get(self.unit, _line(self.unit, 40) or "1")
 
     @property
@@ -126,13 +128,13 @@ def parse(text: str) -> ParsedOutput:
     if not any(value is not None for value in numbers.values()):
         raise OutputError(f"ReFrame reports {_said(case)}")
     series = Series(
-        _line(case.test, 200),
+        label(case.test),
         None,
         {name: [value] for name, value in numbers.items()},
         metrics={name: {"unit": each.known_unit, "better": each.better} for name, each in values.items()},
     )
     missing = [f"{name}: {values[name].printed}" for name, value in numbers.items() if value is None]
-    metadata = {"ReFrame": case.result, SESSION: case.session or case.completed}
+    metadata = {"ReFrame": case.result, SESSION: (case.session or case.completed)[:19]}
     metadata |= {f"reference of {name}": text for name, each in values.items() if (text := _reference(each))}
     metadata |= {"not_measured": "; ".join(missing)} if missing else {}
     return ParsedOutput("", metadata, (series,))
