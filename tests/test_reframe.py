@@ -285,12 +285,14 @@ def test_databases_that_are_none_of_reframes_are_refused(tmp_path: Path) -> None
     (tmp_path / "cut.db").write_bytes(whole[: len(whole) // 2])
     (tmp_path / "noise.db").write_bytes(whole[:100] + b"\x07" * 5000)
     (tmp_path / "begin.db").write_bytes(whole[:16])
+    database(tmp_path / "empty.db", {})
     database(tmp_path / "new.db", {}, version="2.0")
     with closing(sqlite3.connect(tmp_path / "other.db")) as opened, opened:
         opened.execute("CREATE TABLE t(x)")
     (tmp_path / "whole.db").unlink()
     account, _ = take(tmp_path, tmp_path)
     said = {Path(entry.path).name.partition(":")[0]: entry.reason for entry in account.of_role("refused")}
+    assert said["empty.db"] == "a file of ReFrame without any test case"
     assert said["other.db"] == "an SQLite database without the tables of ReFrame: sessions, testcases"
     assert said["new.db"] == "ReFrame's results database of schema '2.0'; known: 1.0"
     assert all("cannot be read any further" in said[name] for name in ("cut.db", "noise.db", "begin.db"))

@@ -13,11 +13,12 @@ import re
 import shutil
 import sqlite3
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from mpicampaign.host_lists import expand
@@ -25,7 +26,7 @@ from mpicampaign.imports.files import MAX_BYTES, OUTPUT, Source, read_source, te
 from mpicampaign.suites.reframe import TestCase, Variable, label
 
 _DATABASE, _REPORT = b"SQLite format 3\0", b'"session_info"'
-_SCHEMA, _DATA = ("1.0",), "4"  # versions that are known: of the database, of its sessions
+_SCHEMA, _DATA = "1.0", "4"  # versions that are known: of the database, of its sessions
 _LOCAL = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
 _SESSIONS = """
 SELECT uuid, size, CASE WHEN size <= ? THEN CAST(json_blob AS TEXT) END FROM
@@ -46,9 +47,11 @@ _INFO = re.compile(
     r"(?P<name>.+?)(?: /[0-9a-f]+)?(?: on | @)(?P<system>[^:\s]+):(?P<partition>[^+\s]+)"
     r"(?: using |\+)(?P<environ>\S+)"
 )
+_SAME = (*_TIMES[:2], "jobid", "name", "system", "partition", "environ")  # in all lines of a run
 _OF_VARIABLE = ("value", "ref", "lower_thres", "upper_thres", "unit")  # in the order of the database
 
 _Data = Mapping[str, Any]
+_Reader = Callable[[Source], Iterator["_Found"]]
 
 
 class _UnusableError(Exception):
@@ -56,11 +59,12 @@ class _UnusableError(Exception):
 
 
 class _Found(NamedTuple):
-    """A test case's data in ReFrame's own names, or why it has none; ``place``: its line or session."""
+    """A test case in ReFrame's own names, or why it is none; ``place``: its line, or its session."""
 
     place: str
-    data: _Data | str
+    data: _Data = MappingProxyType({})
     session: str = ""  # when it began
+    reason: str = ""
 
 
 def with_test_cases(sources: Sequence[Source]) -> list[Source]:
@@ -68,52 +72,52 @@ def with_test_cases(sources: Sequence[Source]) -> list[Source]:
 
     Databases come first, since they hold most: the first of several equal test cases is kept.
     """
-    plain = []
+    readers = {id(source): _reader(source) for source in sources}
     cases: dict[str, Source] = {}
-    kinds: list[tuple[int, Source]] = []
-    for source in sources:
-        kind = _kind(source) if source.role == OUTPUT and not source.refused else None
-        if kind is None:
-            plain.append(source)
-        else:
-            kinds.append((kind, source))
-    for kind, source in sorted(kinds, key=lambda each: each[0]):
-        for case in _cases_of(_READERS[kind], source):
-            cases.setdefault(case.path, case)
-    return [*plain, *cases.values()]
+    for reader in _READERS:
+        for source in (each for each in sources if readers[id(each)] is reader):
+            for case in _cases_of(reader, source):
+                cases.setdefault(case.path, case)
+    return [*(each for each in sources if readers[id(each)] is None), *cases.values()]
 
 
-def _kind(source: Source) -> int | None:
-    """The place of a file's reader in `_READERS`; None for other files."""
+def _reader(source: Source) -> _Reader | None:
+    """What reads a file of ReFrame; None for other files."""
+    if source.role != OUTPUT or source.refused:
+        return None
     try:
         with source.file.open("rb") as file:
             begin = file.read(8192)
     except OSError:
         return None
     if begin.startswith(_DATABASE):
-        return 0
+        return _database
     if begin.lstrip().startswith(b"{") and _REPORT in begin:
-        return 1
+        return _report
     first = begin.partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
-    return 2 if _Format.of(first) else None
+    return _log if _Format.of(first) else None
 
 
-def _cases_of(reader: Any, source: Source) -> Iterator[Source]:
-    """The test cases of a file; a refused source for each part that has none."""
+def _cases_of(reader: _Reader, source: Source) -> Iterator[Source]:
+    """The test cases of a file; a refused source for each part that is none."""
+    found = None
     try:
         for found in reader(source):
-            made = found.data if isinstance(found.data, str) else _case(found)
-            if isinstance(made, str):
-                yield replace(source, path=f"{source.path}:{found.place}", refused=made)
-            else:
-                yield _kept(source, made, found)
+            try:
+                yield _kept(source, found)
+            except _UnusableError as error:
+                yield replace(source, path=f"{source.path}:{found.place}", refused=str(error))
+        if found is None:
+            yield replace(source, refused="a file of ReFrame without any test case")
     except _UnusableError as error:
         yield replace(source, refused=str(error))
+    except OSError as error:
+        yield replace(source, refused=f"it cannot be read: {error.strerror}")
 
 
-def _kept(source: Source, case: TestCase, found: _Found) -> Source:
+def _kept(source: Source, found: _Found) -> Source:
     """A test case as an output. Its path is the same in all files: time, and values or else the job."""
-    assert not isinstance(found.data, str)
+    case = _case(found)
     names = (case.system, case.partition, case.environ, case.test)
     values = {name: each.value for name, each in case.variables.items() if each.value is not None}
     printed = str(found.data.get("job_completion_time") or "")[:19].replace(" ", "T")  # local, in all files
@@ -129,16 +133,16 @@ def _kept(source: Source, case: TestCase, found: _Found) -> Source:
 # ---- from ReFrame's names
 
 
-def _case(found: _Found) -> TestCase | str:
-    """The test case, or why its data is none."""
+def _case(found: _Found) -> TestCase:
     data = found.data
-    assert not isinstance(data, str)
+    if found.reason:
+        raise _UnusableError(found.reason)
     texts = {name: data.get(name) for name in ("name", "system", "partition", "environ", "result")}
     if wrong := [name for name, text in texts.items() if not isinstance(text, str) or not text]:
-        return f"it has no {' and no '.join(wrong)}"
+        raise _UnusableError(f"it has no {' and no '.join(wrong)}")
     completed = _moment(data)
     if not (completed or found.session):
-        return "it has no time that can be read"
+        raise _UnusableError("it has no time that can be read")
     reason = ": ".join(str(data[name]) for name in ("fail_phase", "fail_reason") if data.get(name))
     variables = data.get("perfvalues")
     return TestCase(
@@ -150,7 +154,7 @@ def _case(found: _Found) -> TestCase | str:
         reason=reason[:2000],
         completed=completed or found.session,
         session=found.session,
-        job=str(data.get("jobid") or "").strip() if data.get("jobid") not in ("null", "None") else "",
+        job=str(data.get("jobid") or "").strip(),
         hosts=_hosts(data.get("job_nodelist")),
         variables=_variables(variables if isinstance(variables, Mapping) else {}),
     )
@@ -160,15 +164,12 @@ def _variables(values: _Data) -> dict[str, Variable]:
     """By name, without the system in front of it."""
     found = {}
     for name, each in values.items():
-        value, reference, lower, upper, unit = (
-            (*each, *5 * [None])[:5] if isinstance(each, list) else 5 * [None]
-        )
-        numbers = (_number(value), _number(reference), _number(lower), _number(upper))
-        printed = "" if numbers[0] is not None and numbers[0] >= 0 else str(value)[:40]
-        if numbers[1:] == (0, None, None):  # what ReFrame writes where no reference is given
-            numbers = (numbers[0], None, None, None)
+        *numbers, unit = (*each, *5 * [None])[:5] if isinstance(each, list) else 5 * [None]
+        value, reference, lower, upper = map(_number, numbers)
+        if lower is upper is None and not reference:  # what ReFrame writes where no reference is given
+            reference = None
         found[name.rpartition(":")[2]] = Variable(
-            numbers[0], str(unit if unit is not None else ""), *numbers[1:], printed
+            value, "" if unit is None else str(unit), reference, lower, upper, str(numbers[0])[:40]
         )
     return found
 
@@ -204,7 +205,7 @@ def _hosts(value: object) -> tuple[str, ...]:
             hosts += [name for name in expand(str(text).strip()) if re.fullmatch(r"[\w.-]+", name)]
         except ValueError:
             return ()
-    return tuple(dict.fromkeys(name for name in hosts if name not in ("none", "null")))
+    return tuple(dict.fromkeys(name for name in hosts if name != "none"))
 
 
 # ---- results databases and run reports
@@ -213,23 +214,21 @@ def _hosts(value: object) -> tuple[str, ...]:
 def _database(source: Source) -> Iterator[_Found]:
     """The test cases of a results database, session by session."""
     with tempfile.TemporaryDirectory() as folder:
-        copy = _copied(source.file, Path(folder))
         try:
-            with closing(sqlite3.connect(copy)) as opened:
+            with closing(sqlite3.connect(_copied(source.file, Path(folder)))) as opened:
                 opened.text_factory = lambda text: text.decode("utf-8", "replace")
                 _check_schema(opened)
-                for row, (uuid, size, text) in enumerate(
-                    opened.execute(_SESSIONS, (MAX_BYTES,)),
-                    start=1,
-                ):
-                    place = f"session {str(uuid)[:40] or row}"
-                    if text is None:
-                        reason = f"larger than {MAX_BYTES // 2**20} MiB" if size else "its json_blob is empty"
-                        yield _Found(place, reason)
-                    else:
-                        yield from _session(text, place)
+                for uuid, size, text in opened.execute(_SESSIONS, (MAX_BYTES,)):
+                    yield from _stored(f"session {str(uuid)[:40]}", size, text)
         except sqlite3.Error as error:
             raise _UnusableError(f"a database that cannot be read any further: {error}") from None
+
+
+def _stored(place: str, size: int | None, text: str | None) -> Iterator[_Found]:
+    if text is not None:
+        return _session(text, place)
+    reason = f"larger than {MAX_BYTES // 2**20} MiB" if size else "its json_blob is empty"
+    return iter([_Found(place, reason=reason)])
 
 
 def _copied(file: Path, folder: Path) -> Path:
@@ -253,12 +252,10 @@ def _check_schema(opened: sqlite3.Connection) -> None:
     tables = {str(name) for (name,) in opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     if not {"sessions", "testcases"} <= tables:
         raise _UnusableError("an SQLite database without the tables of ReFrame: sessions, testcases")
-    versions = (
-        opened.execute("SELECT schema_version FROM metadata").fetchall() if "metadata" in tables else []
-    )
-    if unknown := [version for (version,) in versions if version not in _SCHEMA]:
-        known = ", ".join(_SCHEMA)
-        raise _UnusableError(f"ReFrame's results database of schema {str(unknown[0])[:20]!r}; known: {known}")
+    for (version,) in opened.execute("SELECT schema_version FROM metadata") if "metadata" in tables else ():
+        if version != _SCHEMA:
+            found = str(version)[:20]
+            raise _UnusableError(f"ReFrame's results database of schema {found!r}; known: {_SCHEMA}")
 
 
 def _report(source: Source) -> Iterator[_Found]:
@@ -276,7 +273,7 @@ def _session(text: str, place: str) -> Iterator[_Found]:
         version = str(about.get("data_version"))
         if version.partition(".")[0] != _DATA:
             reason = f"a run report of version {version[:20]}; known: {_DATA}.x, of ReFrame 4.7 and later"
-            yield _Found(place, reason)
+            yield _Found(place, reason=reason)
             return
         began = _moment({"job_completion_time_unix": about.get("time_start_unix")})
         cases = [
@@ -285,11 +282,13 @@ def _session(text: str, place: str) -> Iterator[_Found]:
             for number, case in enumerate(of["testcases"])
         ]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        yield _Found(place, f"not a whole run report of ReFrame: {error!r:.200}")
+        yield _Found(place, reason=f"not a whole run report of ReFrame: {error!r:.200}")
         return
     for run, number, case in cases:
         where = f"{place}, run {run}, case {number}"
-        yield _Found(where, case if isinstance(case, Mapping) else "it is no mapping", began)
+        yield (
+            _Found(where, case, began) if isinstance(case, dict) else _Found(where, reason="it is no mapping")
+        )
 
 
 # ---- performance logs
@@ -387,10 +386,11 @@ def _log(source: Source) -> Iterator[_Found]:
         raise _UnusableError(content)
     lines = text_of(content).split("\n")
     form = _Format.of(lines[0].rstrip("\r"))
-    assert form
+    if form is None:
+        raise _UnusableError("ReFrame is writing to it: import it again")
     if form.lacks:
         names = ", ".join(form.lacks)
-        raise _UnusableError(f"ReFrame's log without {names}: add it to the format of this handler")
+        raise _UnusableError(f"ReFrame's log without {names}: add it to the handler's format")
     if not form.variables:
         raise _UnusableError(
             "ReFrame's log of a test without performance variables (columns NAME_value, NAME_unit)"
@@ -404,36 +404,31 @@ def _rows(form: _Format, lines: Sequence[str]) -> Iterator[_Found]:
         cells = line.rstrip("\r").split(form.delimiter)
         place = str(number)
         if number == len(lines) and line:
-            yield _Found(place, "a line without its end: it was cut, or ReFrame is writing it")
+            yield _Found(place, reason="a line without its end: it was cut, or ReFrame is writing it")
         elif len(cells) != len(form.columns):
             if line.strip():
                 counts = f"{len(cells)} cells, {len(form.columns)} in the header"
-                yield _Found(place, f"{counts}: cut, or {form.delimiter!r} in a name")
+                yield _Found(place, reason=f"{counts}: cut, or {form.delimiter!r} in a name")
         else:
             pairs = zip(form.columns, cells, strict=True)
-            yield _Found(
-                place, _of_row(form, dict(pair for column, cell in pairs for pair in column.values(cell)))
-            )
+            named = dict(pair for column, cell in pairs for pair in column.values(cell))
+            yield _Found(place, _of_row(form.variables, named))
 
 
-def _of_row(form: _Format, cells: Mapping[str, str]) -> _Data:
+def _of_row(variables: Iterable[str], cells: Mapping[str, str]) -> _Data:
     """A line in the names of the database."""
-    info = _INFO.fullmatch(cells.get("info", ""))
-    data: dict[str, Any] = info.groupdict() if info else {}
-    data |= {name: text for name, text in cells.items() if text not in ("None", "null", "")}
-    data["name"] = next((data[name] for name in _NAMES if name in data), None)
+    given = {name: text for name, text in cells.items() if text not in ("None", "null", "")}
+    info = _INFO.fullmatch(given.get("info", ""))
+    data = {**(info.groupdict() if info else {}), **given}
+    names = {variable: given.get("perf_var") if variable == "perf" else variable for variable in variables}
     values = {
-        cells.get("perf_var", "") if name == "perf" else name: [
-            cells.get(f"{name}_{part}") for part in _OF_VARIABLE
-        ]
-        for name in form.variables
+        name: [given.get(f"{variable}_{part}") for part in _OF_VARIABLE]
+        for variable, name in names.items()
+        if name
     }
-    values = {
-        name: [None if text in ("None", "null") else text for text in of] for name, of in values.items()
-    }
-    data["perfvalues"] = {name: each for name, each in values.items() if name not in ("", "None", "null")}
-    numbers = any(_number(each[0]) is not None for each in data["perfvalues"].values())
-    return {"result": "pass" if numbers else "fail", **data}
+    numbers = any(_number(value) is not None for value, *_ in values.values())
+    name = next((data[name] for name in _NAMES if name in data), None)
+    return {"result": "pass" if numbers else "fail", **data, "name": name, "perfvalues": values}
 
 
 def _together(rows: Iterable[_Found]) -> Iterator[_Found]:
@@ -441,30 +436,19 @@ def _together(rows: Iterable[_Found]) -> Iterator[_Found]:
     last: _Found | None = None
     for row in rows:
         if last and _is_same(last.data, row.data):
-            assert not isinstance(last.data, str)
-            assert not isinstance(row.data, str)
             values = {**last.data["perfvalues"], **row.data["perfvalues"]}
             last = last._replace(data={**last.data, "perfvalues": values})
         else:
-            if last:
-                yield last
+            yield from [last] if last else []
             last = row
-    if last:
-        yield last
+    yield from [last] if last else []
 
 
-def _is_same(one: _Data | str, other: _Data | str) -> bool:
+def _is_same(one: _Data, other: _Data) -> bool:
     """Whether two lines hold different variables of one run."""
-    if (
-        isinstance(one, str)
-        or isinstance(other, str)
-        or one["perfvalues"].keys() & other["perfvalues"].keys()
-    ):
+    if not one or not other or one["perfvalues"].keys() & other["perfvalues"].keys():
         return False
-    return all(
-        one.get(name) == other.get(name)
-        for name in (*_TIMES[:2], "jobid", "name", "system", "partition", "environ")
-    )
+    return all(one.get(name) == other.get(name) for name in _SAME)
 
 
 _READERS = (_database, _report, _log)

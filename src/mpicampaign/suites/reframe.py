@@ -36,14 +36,14 @@ _TAKEN = re.compile(r"size|repetitions|samples|time_min|time_max|bandwidth_wire|
 
 
 class Variable(NamedTuple):
-    """A performance variable; ``value``: as printed, None where it is no number."""
+    """A performance variable; ``value``: of what was ``printed``, None where that is no number."""
 
     value: float | None
     unit: str = ""
     reference: float | None = None
     lower: float | None = None
     upper: float | None = None
-    printed: str = ""  # where there is no value
+    printed: str = ""
 
     @property
     def known_unit(self) -> str:
