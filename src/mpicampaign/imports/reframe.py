@@ -124,7 +124,7 @@ def _kept(source: Source, found: _Found) -> Source:
     time = printed if _LOCAL.fullmatch(printed) else case.completed
     own = sorted(values.items()) or case.job or found.data.get("uuid") or found.place
     key = hashlib.sha256(json.dumps([*names, time, own]).encode()).hexdigest()[:12]
-    path = "/".join(["reframe", *map(label, names), f"{re.sub('[^0-9T]', '', time)}-{key}.json"])
+    path = "/".join(["reframe", *map(label, names), f"{re.sub('[^0-9T]', '', time)[:15]}-{key}.json"])
     if not case.variables and case.result == "pass":
         return replace(source, path=path, refused=_NO_VARIABLES)
     return replace(source, path=path, content=case.text.encode())
