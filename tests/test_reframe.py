@@ -25,7 +25,9 @@ from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.records import FAILED, OK, Header, Record, write_records
 from mpicampaign.show.exports.reframe_perflog import perflog
-from mpicampaign.suites.reframe import Variable, label
+from mpicampaign.suites import OutputError
+from mpicampaign.suites import reframe as suite
+from mpicampaign.suites.reframe import SUITE, Variable, label
 
 FIXTURES = Path(__file__).parent / "fixtures" / "reframe"
 HOSTILE = f'{synthetic.HOSTILE} | "a"\n<script>\x00\u202e'
@@ -363,6 +365,24 @@ def test_hostile_names_and_values_become_harmless(tmp_path: Path, monkeypatch: p
     write_records(page / "records.jsonl", Header("site"), records)
     assert main(["tables", "--results", str(page), "--format", "html", "-o", str(page / "tables.html")]) == 0
     assert "<script>" not in (page / "tables.html").read_text()
+
+
+def test_a_damaged_copy_is_refused_or_read_as_text() -> None:
+    """Bundles of other sites bring such files."""
+    kept = json.loads(suite.TestCase(test="T", system="s", partition="p", environ="e", result="pass").text)
+    variable = Variable(1, "s", 2, -0.1, 0.1, "1")._asdict()
+    junk: list[Any] = [None, [], {}, "x", -1, 10**400, True, [7], {"a": 7}, float("nan")]
+    spoilt = [{**kept, "variables": {"v": variable}, name: each} for name in kept for each in junk]
+    spoilt += [{**kept, "variables": {"v": {**variable, name: each}}} for name in variable for each in junk]
+    outcomes = set()
+    for each in [*spoilt, {}, []]:
+        for look in (SUITE.parse, SUITE.facts, lambda text: SUITE.names(text, "")):
+            try:
+                look(json.dumps(each))
+                outcomes.add("read")
+            except OutputError:
+                outcomes.add("refused")
+    assert outcomes == {"read", "refused"}
 
 
 # ---- ReFrame itself

@@ -23,8 +23,7 @@ from mpicampaign.units import TIME_UNITS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-NAME = "reframe"
-PASSED = ("pass", "xfail")
+_PASSED = ("pass", "xfail")
 _BEGIN = '{"reframe_test_case": 1,'
 _LONGEST = 64  # characters of a label
 _PLAIN = re.compile(r"\w+(?: %[\w.]+=[\w.]+)*", re.ASCII)  # a test, with parameters
@@ -102,16 +101,21 @@ def read(text: str) -> TestCase:
     Raises
     ------
     OutputError
-        when the file was damaged.
+        when it is none, as a file in somebody else's bundle may be.
     """
     try:
         data = json.loads(text)
         del data["reframe_test_case"]
-        variables = {name: Variable(**each) for name, each in data.pop("variables").items()}
+        variables = {name: _variable(**each) for name, each in data.pop("variables").items()}
         hosts = tuple(map(str, data.pop("hosts")))
-        return TestCase(**data, hosts=hosts, variables=variables)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        return TestCase(**{name: str(text) for name, text in data.items()}, hosts=hosts, variables=variables)
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise OutputError(f"not a whole test case of ReFrame: {error}") from None
+
+
+def _variable(unit: object, printed: object, **numbers: float | None) -> Variable:
+    known = {name: None if each is None else float(each) for name, each in numbers.items()}
+    return Variable(unit=str(unit), printed=str(printed), **known)
 
 
 def parse(text: str) -> ParsedOutput:
@@ -146,16 +150,19 @@ def _column(name: str) -> str:
 
 
 def _si(variable: Variable) -> float | None:
-    if not isinstance(variable.value, (int, float)) or not 0 <= variable.value < math.inf:
+    if variable.value is None:
         return None
-    return variable.value * own_dimension(variable.known_unit, variable.better).factor
+    value = variable.value * own_dimension(variable.known_unit, variable.better).factor
+    return value if 0 <= value < math.inf else None
 
 
 def _reference(variable: Variable) -> str:
     """``100 GB/s, at least -5 %, at most 5 %``; empty where none is given."""
     sides = {"at least": variable.lower, "at most": variable.upper}
     given = [f"{side} {100 * limit:+.4g} %" for side, limit in sides.items() if limit is not None]
-    return ", ".join([f"{variable.reference:g} {variable.known_unit}", *given]) if given else ""
+    if not given or variable.reference is None:
+        return ""
+    return ", ".join([f"{variable.reference:g} {variable.known_unit}", *given])
 
 
 def _said(case: TestCase) -> str:
@@ -195,11 +202,12 @@ class _ReFrame(Suite):
     def doubt_of_end(
         self, facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]
     ) -> str:
-        return "" if facts["result"] in PASSED else f"ReFrame reports {facts['result']}"
+        result = facts.get("result", "")
+        return "" if result in _PASSED else f"ReFrame reports {result}"
 
 
 SUITE = _ReFrame(
-    name=NAME,
+    name="reframe",
     title="ReFrame",
     banner=Banner(_BEGIN, re.compile(re.escape(_BEGIN))),
     parse=parse,
