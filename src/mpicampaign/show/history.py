@@ -28,7 +28,6 @@ _WHY_NOT = {
     CORRELATED: "each point resembles the one before: the noise itself drifts",
     ALTERNATING: "it alternates between the same two levels",
 }
-_BETTER = {True: "lower", False: "higher", None: ""}
 _BARS = "▁▂▃▄▅▆▇█"
 NO_CAUSE = "nothing that the runs recorded changed"
 
@@ -82,7 +81,7 @@ def day(time: str, year: str = "") -> str:
 def dimension_of(key: CurveKey) -> dimension.Dimension:
     """The dimension by its name; that of a metric of one's own by its unit."""
     found = _DIMENSIONS.get(key.dimension)
-    return found or dimension.own_dimension(key.unit, _BETTER[key.lower_is_better])
+    return found or dimension.own_dimension(key.unit, "lower" if key.lower_is_better else "higher")
 
 
 def curve_name(key: CurveKey) -> str:
