@@ -242,10 +242,12 @@ def test_a_condition_that_no_file_can_meet_is_reported_with_the_similar_fact(tmp
     assert "no file has the fact" not in account_text(take(tmp_path, outputs, text=right))
 
 
-def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
-    raw = write(tmp_path, a__out="")
-    with pytest.raises(UserError, match=r"this is a file, not a folder\n +name the folder that holds it"):
-        take(tmp_path, raw / "TCP" / "a.out")
+def test_a_file_alone_is_kept_as_with_its_folder(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="", b__out="")
+    [alone] = take(tmp_path, raw / "TCP" / "a.out").entries
+    assert alone in take(tmp_path, raw).entries
+    with pytest.raises(UserError, match="no such folder or file"):
+        take(tmp_path, raw / "TCP" / "c.out")
 
 
 def test_a_copy_that_was_changed_is_named_as_that(tmp_path: Path) -> None:

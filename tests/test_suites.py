@@ -61,13 +61,17 @@ def test_hpl_and_hpcc_are_checked_and_planned_like_others(tmp_path: Path, suite:
     assert (run.declared["suite"], run.declared["program"]) == (suite, program)
 
 
-def test_a_suite_that_nobody_brings_is_refused_with_those_that_are_there(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("suite", "hint"), [("ocu", "did you mean 'osu'?"), ("reframe", "")])
+def test_a_suite_that_cannot_be_run_is_refused_with_those_that_can(
+    tmp_path: Path, suite: str, hint: str
+) -> None:
+    """Nobody brings it, or its results are only imported."""
     with pytest.raises(UserError) as caught:
-        loaded(tmp_path, "ocu", "osu_bw")
+        loaded(tmp_path, suite, "osu_bw")
     [problem] = caught.value.problems
-    assert (problem.key, problem.line, problem.value) == ("benchmarks.own.suite", 4, "'ocu'")
+    assert (problem.key, problem.line, problem.value) == ("benchmarks.own.suite", 4, f"'{suite}'")
     assert problem.message == "must be hpcc, hpl, imb, kernel, osu or own"
-    assert problem.hint == "did you mean 'osu'?"
+    assert problem.hint == hint
 
 
 @pytest.mark.usefixtures("toy")

@@ -41,7 +41,7 @@ class Dimension:
     si_unit: str
     units: tuple[Unit, ...]
     digits: Callable[[float], str]
-    lower_is_better: bool = False
+    lower_is_better: bool | None = False  # None: neither is known to be better
 
     def __str__(self) -> str:
         return self.name
@@ -152,7 +152,7 @@ _KNOWN = {
 def own_dimension(unit: str, better: str) -> OwnDimension:
     """What a metric of one's own measures: time, bandwidth, a rate of operations, or what its unit says."""
     known, factor = _KNOWN.get(unit, (None, 1.0))
-    lower = better == "lower"
+    lower = better == "lower" if better else None
     if known is None:
         return OwnDimension(unit, unit, (Unit(unit, 1),), _prefixed, lower)
     shown = (Unit(unit, factor),) if known is TIME else known.units

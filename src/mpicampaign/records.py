@@ -78,6 +78,7 @@ CHOSEN_TRANSPORT = "the library chose"  # where the label claims none, with what
 # more ranks on a host than cores or CPUs for them: how many of each
 OVERSUBSCRIBED = "oversubscribed ranks"
 STATE = "state of the machine"  # where it is another one than that of the answers
+SESSION = "session"  # of imported runs: when the call that made them began; a history has a point for each
 APART = (OVERSUBSCRIBED, STATE)  # such runs are compared with no others
 MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
 BLAS = "BLAS"  # the BLAS library that the ranks mapped

@@ -462,8 +462,9 @@ def check_sockets(placement: Placement, ranks: int, notes: Notes) -> None:
 def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
     key: Key = ("benchmarks", defined_name(benchmark.name), "suite")
     name = lookup(notes.document.data, key)
-    if name is not None and name not in SUITES:
-        _note_unknown(key, name, list(SUITES), notes)
+    suite = SUITES.get(name) if name is not None else None
+    if name is not None and (suite is None or suite.labels):
+        _note_unknown(key, name, [each.name for each in SUITES.values() if not each.labels], notes)
 
 
 def check_command_line(benchmark: Benchmark, notes: Notes) -> None:

@@ -604,7 +604,7 @@ class Benchmark:
 
     name: str
     suite: str = key(
-        kinds.registered(each.name for each in SUITES.built_in()),
+        kinds.registered(each.name for each in SUITES.built_in() if not each.labels),
         "Suite",
         "How the output is read.",
         "imb",

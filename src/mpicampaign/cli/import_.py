@@ -24,7 +24,7 @@ EXAMPLES = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The raw outputs and the map."""
-    folders = "folder with raw outputs; without any, the imported runs are labelled again"
+    folders = "folder or file with raw outputs; without any, the imported runs are labelled again"
     parser.add_argument("folders", nargs="*", type=Path, metavar="FOLDER", help=folders)
     drafted = "YAML file with the labels of runs; without it, a draft is written and used"
     parser.add_argument("--map", type=Path, metavar="MAP", help=drafted)
@@ -41,7 +41,8 @@ def _drafted(folders: list[Path]) -> Path:
 
     if not folders:
         raise UserError(Problem("import: neither folder nor map", hint="mpicampaign import FOLDER..."))
-    name = usable_name(folders[0].resolve().name)
+    first = folders[0].resolve()
+    name = usable_name(first.stem if first.is_file() else first.name)
     file = Path(f"{name}-map.yaml")
     if file.exists():
         hint = f"--map {file} uses it; remove it for a new draft"

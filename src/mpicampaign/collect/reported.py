@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.collect.outputs_read import program_state
@@ -18,7 +19,6 @@ from mpicampaign.records import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 REPORTED = "reported.json"
 _TABLES = (RECORDS, "tables")  # made by imports, in the campaign's folder
@@ -51,7 +51,10 @@ def state_of(folder: Path, *settings: str) -> str:
 
 def state_of_sources(folders: Sequence[Path]) -> str:
     """A checksum of names, sizes and times of all files in the folders."""
-    lines = "".join(line for folder in folders for line in _stats(os.path.realpath(folder)))
+    paths = [os.path.realpath(folder) for folder in folders]
+    files = [Path(f"{path}{ending}") for path in paths for ending in ("", "-wal")]  # the log of a database
+    stats = [f"\n{file} {_state(file.stat())}" for file in files if file.is_file()]
+    lines = "".join([*stats, *(line for path in paths for line in _stats(path))])
     return hashlib.sha256(os.fsencode(lines)).hexdigest()
 
 
@@ -108,4 +111,8 @@ def _stat(entry: os.DirEntry[str]) -> str:
         about = entry.stat()
     except OSError as error:  # such as a link to nothing
         return error.strerror or ""
+    return _state(about)
+
+
+def _state(about: os.stat_result) -> str:
     return f"{about.st_size} {about.st_mtime_ns} {about.st_ino}"

@@ -181,6 +181,8 @@ def _bound(limit: Limit, metric: Metric, other: _Other) -> Bound:
     if limit.against is None:
         text, lower = (limit.at_most, True) if limit.at_most else (limit.at_least, False)
         return Bound(limit_value(text, metric.dimension.si_unit), lower, ratio=False)
+    if metric.lower_is_better is None:
+        raise ValueError(f"of {metric.name} nothing says which values are better: give at_least or at_most")
     lower = metric.lower_is_better
     factor = 1 + limit.tolerance if lower else 1 - limit.tolerance
     if other.published is not None:

@@ -33,6 +33,8 @@ _COMMON = {
     "overlap": FRACTION,
 }
 
+NOT_RANKED = " (not ranked)"  # ends the title of a metric of which nothing says which values are better
+
 # From this message size (B) on, bandwidth is compared with the line rate: below it, latency and buffers
 # decide.
 BOUND_SIZE = 1 << 20
@@ -59,8 +61,8 @@ class Metric:
     bound: bool = False
 
     @property
-    def lower_is_better(self) -> bool:
-        """Whether less of it is better."""
+    def lower_is_better(self) -> bool | None:
+        """Whether less of it is better; None where neither is known to be."""
         return self.dimension.lower_is_better
 
 
@@ -117,7 +119,11 @@ def _of_series(tables: Sequence[Series]) -> dict[str, ColumnMetric]:
     """What campaign files say of the columns of their own programs."""
     found = {title: about for table in tables for title, about in table.metrics.items()}
     return {
-        title: ColumnMetric(title, own_dimension(about["unit"], about["better"]), headline=True)
+        title: ColumnMetric(
+            title if about["better"] else f"{title}{NOT_RANKED}",
+            own_dimension(about["unit"], about["better"]),
+            headline=bool(about["better"]),
+        )
         for title, about in found.items()
     }
 

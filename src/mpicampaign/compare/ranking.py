@@ -307,7 +307,7 @@ def _leaders(ranking: Ranking) -> tuple[str, ...]:
     if ranking.kind != HOST_GROUPS or ranking.in_turn:
         behind = {pair.worse.name for pair in ranking.pairs_of_best if pair.clear}
     else:
-        kept = may_be_best([one.cell.values for one in judged], ranking.metric.lower_is_better)
+        kept = may_be_best([one.cell.values for one in judged], bool(ranking.metric.lower_is_better))
         small = {pair.worse.name for pair in ranking.pairs_of_best if pair.small}
         behind = {one.name for place, one in enumerate(judged) if place not in kept} - small
     return tuple(one.name for one in judged if one is ranking.best or one.name not in behind)

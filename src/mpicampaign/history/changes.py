@@ -260,8 +260,8 @@ class Event(NamedTuple):
     """Changes that began at one tick, or at those next to it, with the same causes.
 
     ``tick``: where most of them began. ``since``: when its first run began (UTC). ``worse``, ``better``: how
-    many curves changed in which direction; ``ratio``: the median factor by which they changed, 1 or more.
-    ``shares``: by transport, of all curves that have a point at these ticks.
+    many curves changed in which direction, where one is known to be better; ``ratio``: the median factor by
+    which they changed, 1 or more. ``shares``: by transport, of all curves that have a point at these ticks.
     """
 
     tick: str
@@ -310,7 +310,8 @@ def _event(tick: str, why: tuple[Cause, ...], pairs: Sequence[_Pair], curves: It
     ]
     factors = [(change.ratio, curve.key.lower_is_better) for curve, change in pairs]
     worse = sum((ratio > 1) is lower for ratio, lower in factors)
+    better = sum((ratio < 1) is lower for ratio, lower in factors)
     times = [point.time for curve, _ in pairs for point in curve.points if point.tick == tick and point.time]
     ratio = median([math.exp(abs(math.log(ratio))) for ratio, _ in factors])
     since = min(times, default="")
-    return Event(tick, since, why, worse, len(factors) - worse, ratio, tuple(shares))
+    return Event(tick, since, why, worse, better, ratio, tuple(shares))

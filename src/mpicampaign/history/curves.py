@@ -39,7 +39,7 @@ class CurveKey:
     size: int | None
     dimension: str
     unit: str
-    lower_is_better: bool
+    lower_is_better: bool | None
 
 
 _DIMENSIONS = {each.name: each for each in vars(dimension).values() if isinstance(each, dimension.Dimension)}

@@ -125,7 +125,7 @@ def _open_rows(campaign_folder: Path, packed: set[str]) -> Any:
 def _entries(table: pyarrow.Table, open_name: str) -> list[SeriesEntry]:
     open_runs = (
         table.unify_dictionaries()
-        .group_by(["series", "identity", "host_group", "placement", "benchmark"])
+        .group_by(["series", "identity", "system", "host_group", "placement", "benchmark", "repeat"])
         .aggregate([("counts", "max"), ("changed", "max"), ("started", "min")])
     )
     runs_of: dict[str, list[dict[str, Any]]] = {}

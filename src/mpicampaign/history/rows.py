@@ -14,7 +14,7 @@ from mpicampaign.collect.observed import LIBRARY, PROGRAM
 from mpicampaign.compare.metrics import choose_metrics, read
 from mpicampaign.grouping import grouped
 from mpicampaign.identity import identity
-from mpicampaign.records import BLAS, CLAIMED_TRANSPORT, OK, ROUND_TRIP, observed
+from mpicampaign.records import BLAS, CLAIMED_TRANSPORT, OK, ROUND_TRIP, SESSION, observed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -97,7 +97,8 @@ def rows_of(records: Sequence[Record], plan: PlanFile, series: OpenSeries, heade
 
 
 def _of_series(series: OpenSeries, record: Record) -> dict[str, Any]:
-    tick = series.tick_of(record.repeat)
+    session = record.metadata.get(SESSION)
+    tick = f"{series.name}/{session}" if session else series.tick_of(record.repeat)
     return {"series": series.name, "tick": tick, "changed": bool(series.changed)}
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.imports.files import folder_of
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import ImportMap, Rule
+from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -93,8 +94,13 @@ def _rules(name: str, outputs: Sequence[Facts]) -> Iterator[str]:
     for fact, label in _SAID:
         if any(fact in facts for facts in outputs):
             yield _rule({fact: r"^(?P<name>\w[\w.+-]*)$"}, label, "{name}")
+    for suite in SUITES.values():
+        if suite.labels and any(facts["suite"] == suite.name for facts in outputs):
+            given = ", ".join(f"{label}: '{fact}'" for label, fact in suite.labels.items())
+            yield f"  - {{when: {{suite: '^{suite.name}$'}}, label: {{{given}}}}}"
     yield f"  - label: {{system: '{name}', host_group: all, benchmark: '{{benchmark}}'}}"
-    found = [alike for alike in _all_alike(outputs) if alike.path.replace(_ANY, "").isprintable()]
+    by_path = [facts for facts in outputs if not SUITES[facts["suite"]].labels]
+    found = [alike for alike in _all_alike(by_path) if alike.path.replace(_ANY, "").isprintable()]
     beside = Counter(alike.folder for alike in found)
     common = commonpath(beside) if beside else ""
     taken: set[str] = set()

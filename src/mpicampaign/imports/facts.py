@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FACTS = {
     "path": "the file's path, from the parent of the imported folder on",
-    "suite": "imb, osu, hpl or hpcc",
+    "suite": "imb, osu, hpl, hpcc or reframe",
     "program": "the program, such as IMB-MPI1 or osu_latency",
     "benchmark": "what the output says it measured, such as PingPong or HPL",
     "scheduler": "the scheduler, by its name in campaign files",
@@ -49,6 +49,11 @@ FACTS = {
     "mpi_library": "the MPI library with its version, if it prints one",
     "mpi_hosts": "the number of hosts in that report",
     "started": "when the benchmark or job began, such as 2017-03-21T15:51:47",
+    "system": "the system of a ReFrame test case",
+    "partition": "its partition",
+    "environ": "its environment",
+    "test": "its test with all parameters",
+    "result": "its result: pass, or fail with the reason",
     "lines": "the lines of an output that was cut out of its file, such as 12-40",
     "above": "what was printed between such an output and the one before (the last 1000 characters)",
 }
@@ -172,6 +177,8 @@ def _facts(file: _File, output: str, printed: str, program: str) -> dict[str, st
     }
     facts["started"] = _started(file.path, output, file.began)
     facts |= file.header
+    if suite := facts["suite"]:
+        facts |= SUITES[suite].facts(output)
     return {name: value for name, value in facts.items() if value or name.startswith("directive.")}
 
 

@@ -21,11 +21,12 @@ SCRIPT, STDERR, OUTPUT = "job script", "standard error", "output"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file to import, the path under which it is kept, and why it is refused, if it is."""
+    """What to import, the path under which it is kept, and why it is refused, if it is."""
 
     file: Path
     path: str
     refused: str = ""
+    content: bytes = b""  # made of a part of the file; else all of the file
 
     @property
     def role(self) -> str:
@@ -90,7 +91,7 @@ def folder_of(path: str) -> str:
 
 
 def find_sources(folders: Iterable[Path]) -> list[Source]:
-    """All files below the folders, each once, in the order of their kept paths.
+    """All files below the folders, each once, in the order of their kept paths; a file for itself.
 
     A file is kept under the names of its folder and that folder's parent, so that a rule can distinguish
     ``Cloud_HPL/outputs`` from ``Cloud_IMB/outputs``.
@@ -98,8 +99,9 @@ def find_sources(folders: Iterable[Path]) -> list[Source]:
     sources: dict[Path, Source] = {}
     for folder in folders:
         root = folder.resolve()
-        kept = "/".join(root.parts[1:][-2:])
-        for source in _walk(root, kept):
+        is_file = root.is_file()
+        kept = "/".join(root.parts[1:][-3 if is_file else -2 :])
+        for source in [Source(root, kept, _refusal(root))] if is_file else _walk(root, kept):
             sources.setdefault(source.file, source)
     return sorted(sources.values(), key=lambda source: source.path)
 
@@ -134,15 +136,13 @@ def _refusal(file: Path) -> str:
         return "a symbolic link: import its target"
     if not stat.S_ISREG(state.st_mode):
         return "not a regular file"
-    if state.st_size > MAX_BYTES:
-        return f"larger than {MAX_BYTES // 2**20} MiB"
     return ""
 
 
 def read_source(source: Source) -> bytes | str:
     """The file's content, or why it is refused."""
-    if source.refused:
-        return source.refused
+    if source.refused or source.content:
+        return source.refused or source.content
     try:
         with source.file.open("rb") as file:
             content = file.read(MAX_BYTES + 1)

@@ -40,6 +40,7 @@ from mpicampaign.imports.ledger import (
     read_ledger,
     runs_elsewhere,
 )
+from mpicampaign.imports.reframe import with_test_cases
 from mpicampaign.records import plain_fields
 from mpicampaign.suites import OutputError, parts
 from mpicampaign.yaml_lines import printable
@@ -57,29 +58,20 @@ _NOW = " (as it is now)"  # in the ledger, after the name of a file that differs
 
 
 def import_folders(folders: Sequence[Path], chosen: ImportMap, campaign_folder: Path) -> Account:
-    """Copy and label the files in the folders; without folders, label the earlier imports again.
+    """Copy and label the files (or those in the folders); without folders, label the earlier imports again.
 
     Raises
     ------
     UserError
         when a folder does not exist, or another call is importing.
     """
-    if problems := [problem for folder in folders if (problem := _no_folder(folder))]:
-        raise UserError(problems)
+    if missing := [folder for folder in folders if not folder.exists()]:
+        raise UserError([Problem("no such folder or file", printable(str(path))) for path in missing])
     folder = campaign_folder / "imports" / chosen.name
     if not folders and not (folder / LEDGER).exists():
         raise UserError(Problem("there is no earlier import", hint="name the folders with the raw outputs"))
     with _locked(folder):
-        return _Import(folder, chosen).run(find_sources(folders) if folders else None)
-
-
-def _no_folder(path: Path) -> Problem | None:
-    if path.is_dir():
-        return None
-    if path.exists():
-        hint = f"name the folder that holds it, {printable(str(path.parent))}"
-        return Problem("this is a file, not a folder", printable(str(path)), hint=hint)
-    return Problem("no such folder", printable(str(path)))
+        return _Import(folder, chosen).run(with_test_cases(find_sources(folders)) if folders else None)
 
 
 @contextmanager
@@ -132,6 +124,8 @@ class _Import:
         if isinstance(content, str):
             self._refuse(source, content)
             return set()
+        if source.content and self._is_kept(source.path):  # the same test case of another file
+            return set()
         text = text_of(content)
         beside = [companions.of(source.path, role) for role in (SCRIPT, STDERR)]
         script, stderr = (text_of(read_source(self.beside[path])) if path else "" for path in beside)
@@ -164,6 +158,11 @@ class _Import:
         if before and before[0].kept:  # the copy stays; this is another file of the same name
             entry.path += _NOW
         self.entries[entry.path] = [entry]
+
+    def _is_kept(self, path: str) -> bool:
+        return (
+            any(entry.kept for entry in self.entries.get(path, ())) and (self.folder / FILES / path).exists()
+        )
 
     def _kept(self, source: Source, content: bytes) -> bool:
         """Write a file once; whether there is now a copy with exactly this content."""

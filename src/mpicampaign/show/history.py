@@ -43,7 +43,7 @@ def event_text(event: Event, year: str = "") -> str:
 def _direction(event: Event) -> str:
     words = [text for count, text in ((event.worse, "worse"), (event.better, "better")) if count]
     numbers = f" ({event.worse} worse, {event.better} better)" if len(words) == 2 else ""
-    return f"{' or '.join(words)} by {factor(event.ratio)}{numbers}"
+    return f"{' or '.join(words) or 'changed'} by {factor(event.ratio)}{numbers}"
 
 
 def factor(ratio: float) -> str:
@@ -184,15 +184,17 @@ def curve_grid(history: Overview) -> Grid:
         "last change",
     )
     year = year_of(history)
-    lines = tuple(_line(place, curve, year) for place, curve in enumerate(history.curves))
+    several = len({curve.key.system for curve in history.curves}) > 1
+    lines = tuple(_line(place, curve, year, several) for place, curve in enumerate(history.curves))
     return Grid("", 3, header, lines, remarks=2, label="Curves")
 
 
-def _line(place: int, curve: Curve, year: str) -> tuple[Box, ...]:
+def _line(place: int, curve: Curve, year: str, several_systems: bool) -> tuple[Box, ...]:
     key, points = curve.key, curve.points
+    group = f"{key.system}/{key.host_group}" if several_systems else key.host_group
     ends = [Box(number(point.value, key), value=point.value) for point in (points[0], points[-1])]
     return (
-        Box(visible(key.host_group)),
+        Box(visible(group)),
         Box(visible(key.placement)),
         Box(Span(visible(f"{key.label}: {key.metric}"), link=f"#curve-{place}")),
         Box(unit_name(key)),

@@ -103,7 +103,7 @@ def amount(pair: Pair) -> str:
 
 def is_time(metric: Metric) -> bool:
     """Whether the metric is a time."""
-    return metric.lower_is_better and metric.dimension.si_unit == TIME.si_unit
+    return bool(metric.lower_is_better) and metric.dimension.si_unit == TIME.si_unit
 
 
 def valued(contestant: Contestant, view: View) -> str:

@@ -150,7 +150,7 @@ def _modes(found: findings.Modes, view: View) -> str:
     return "; ".join([*parts, *([f"jobs: {jobs}"] if jobs else [])])
 
 
-def _course(course: findings.Course, lower_is_better: bool) -> str:
+def _course(course: findings.Course, lower_is_better: bool | None) -> str:
     """``repeat 3 in the faster band up to 64 KiB, in the slower from 128 KiB on``."""
     texts: list[str] = []
     for band, first, last in course.memberships:

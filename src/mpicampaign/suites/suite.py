@@ -236,6 +236,13 @@ class Suite:
 
     # ---- outputs of others
 
+    labels: ClassVar[Mapping[str, str]] = {}
+    """The facts by which a drafted map labels its outputs. A suite with them is imported, never run."""
+
+    def facts(self, text: str) -> Mapping[str, str]:
+        """What an output itself says of its job, as facts for the rules of a map."""
+        return {}
+
     def names(self, text: str, program: str) -> tuple[str, str]:
         """Benchmark and program of an output, by its text and the program that its job script starts."""
         return program, program

@@ -1,0 +1,454 @@
+"""Files of ReFrame: results databases, run reports, performance logs. Each test case becomes an output.
+
+The same test case in several files, or in a file that has grown, has the same path and counts once. Nothing
+is written or locked: a database is read in a copy.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from mpicampaign.host_lists import expand
+from mpicampaign.imports.files import MAX_BYTES, OUTPUT, Source, read_source, text_of
+from mpicampaign.suites.reframe import TestCase, Variable, label
+
+_DATABASE, _REPORT = b"SQLite format 3\0", b'"session_info"'
+_SCHEMA, _DATA = "1.0", "4"  # versions that are known: of the database, of its sessions
+_LOCAL = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d")
+_SESSIONS = """
+SELECT uuid, size, CASE WHEN size <= ? THEN CAST(json_blob AS TEXT) END FROM
+(SELECT *, length(CAST(json_blob AS BLOB)) AS size FROM sessions) ORDER BY session_start_unix, uuid
+"""
+_NO_VARIABLES = "it has no performance variables"
+
+# Formats without a header line: ReFrame 3's own, and 4's with perflog_compat
+_EARLY = (
+    "job_completion_time|reframe version|info|jobid=jobid|perf_var=perf_value"
+    "|ref=perf_ref (l=perf_lower_thres, u=perf_upper_thres)|perf_unit",
+    "job_completion_time|reframe version|info|jobid=jobid|num_tasks=num_tasks|perf_var=perf_value"
+    "|ref=perf_ref (l=perf_lower_thres, u=perf_upper_thres)|perf_unit",
+)
+_TIMES = ("job_completion_time_unix", "job_completion_time", "asctime")
+_NAMES = ("name", "display_name", "unique_name", "short_name")
+_INFO = re.compile(
+    r"(?P<name>.+?)(?: /[0-9a-f]+)?(?: on | @)(?P<system>[^:\s]+):(?P<partition>[^+\s]+)"
+    r"(?: using |\+)(?P<environ>\S+)"
+)
+_SAME = (*_TIMES[:2], "jobid", "name", "system", "partition", "environ")  # in all lines of a run
+_OF_VARIABLE = ("value", "ref", "lower_thres", "upper_thres", "unit")  # in the order of the database
+
+_Data = Mapping[str, Any]
+_Reader = Callable[[Source], Iterator["_Found"]]
+
+
+class _UnusableError(Exception):
+    """Why a file or a part of it gives no test cases."""
+
+
+class _Found(NamedTuple):
+    """A test case in ReFrame's own names, or why it is none; ``place``: its line, or its session."""
+
+    place: str
+    data: _Data = MappingProxyType({})
+    session: str = ""  # when it began
+    reason: str = ""
+
+
+def with_test_cases(sources: Sequence[Source]) -> list[Source]:
+    """The sources, ReFrame's files among them replaced by the test cases in them.
+
+    Databases come first, since they hold most: the first of several equal test cases is kept.
+    """
+    readers = {id(source): _reader(source) for source in sources}
+    cases: dict[str, Source] = {}
+    for reader in _READERS:
+        for source in (each for each in sources if readers[id(each)] is reader):
+            for case in _cases_of(reader, source):
+                cases.setdefault(case.path, case)
+    return [*(each for each in sources if readers[id(each)] is None), *cases.values()]
+
+
+def _reader(source: Source) -> _Reader | None:
+    """What reads a file of ReFrame; None for other files."""
+    if source.role != OUTPUT or source.refused:
+        return None
+    try:
+        with source.file.open("rb") as file:
+            begin = file.read(8192)
+    except OSError:
+        return None
+    if begin.startswith(_DATABASE):
+        return _database
+    if begin.lstrip().startswith(b"{") and _REPORT in begin:
+        return _report
+    first = begin.partition(b"\n")[0].decode("utf-8", "replace").rstrip("\r")
+    return _log if _Format.of(first) else None
+
+
+def _cases_of(reader: _Reader, source: Source) -> Iterator[Source]:
+    """The test cases of a file; a refused source for each part that is none."""
+    found = None
+    try:
+        for found in reader(source):
+            try:
+                yield _kept(source, found)
+            except _UnusableError as error:
+                yield replace(source, path=f"{source.path}:{found.place}", refused=str(error))
+        if found is None:
+            yield replace(source, refused="a file of ReFrame without any test case")
+    except _UnusableError as error:
+        yield replace(source, refused=str(error))
+    except OSError as error:
+        yield replace(source, refused=f"it cannot be read: {error.strerror}")
+
+
+def _kept(source: Source, found: _Found) -> Source:
+    """A test case as an output. Its path is the same in all files: time, and values or else the job."""
+    case = _case(found)
+    names = (case.system, case.partition, case.environ, case.test)
+    values = {name: each.value for name, each in case.variables.items() if each.value is not None}
+    printed = str(found.data.get("job_completion_time") or "")[:19].replace(" ", "T")  # local, in all files
+    time = printed if _LOCAL.fullmatch(printed) else case.completed
+    own = sorted(values.items()) or case.job or found.data.get("uuid") or found.place
+    key = hashlib.sha256(json.dumps([*names, time, own]).encode()).hexdigest()[:12]
+    path = "/".join(["reframe", *map(label, names), f"{re.sub('[^0-9T]', '', time)[:15]}-{key}.json"])
+    if not case.variables and case.result == "pass":
+        return replace(source, path=path, refused=_NO_VARIABLES)
+    return replace(source, path=path, content=case.text.encode())
+
+
+# ---- from ReFrame's names
+
+
+def _case(found: _Found) -> TestCase:
+    data = found.data
+    if found.reason:
+        raise _UnusableError(found.reason)
+    texts = {name: data.get(name) for name in ("name", "system", "partition", "environ", "result")}
+    if wrong := [name for name, text in texts.items() if not isinstance(text, str) or not text]:
+        raise _UnusableError(f"it has no {' and no '.join(wrong)}")
+    completed = _moment(data)
+    if not (completed or found.session):
+        raise _UnusableError("it has no time that can be read")
+    reason = ": ".join(str(data[name]) for name in ("fail_phase", "fail_reason") if data.get(name))
+    variables = data.get("perfvalues")
+    return TestCase(
+        test=str(texts["name"]),
+        system=str(texts["system"]),
+        partition=str(texts["partition"]),
+        environ=str(texts["environ"]),
+        result=str(texts["result"]),
+        reason=reason[:2000],
+        completed=completed or found.session,
+        session=found.session,
+        job=str(data.get("jobid") or "").strip(),
+        hosts=_hosts(data.get("job_nodelist")),
+        variables=_variables(variables if isinstance(variables, Mapping) else {}),
+    )
+
+
+def _variables(values: _Data) -> dict[str, Variable]:
+    """By name, without the system in front of it."""
+    found = {}
+    for name, each in values.items():
+        *numbers, unit = (*each, *5 * [None])[:5] if isinstance(each, list) else 5 * [None]
+        value, reference, lower, upper = map(_number, numbers)
+        if lower is upper is None and not reference:  # what ReFrame writes where no reference is given
+            reference = None
+        found[name.rpartition(":")[2]] = Variable(
+            value, "" if unit is None else str(unit), reference, lower, upper, str(numbers[0])[:40]
+        )
+    return found
+
+
+def _number(value: object) -> float | None:
+    """A finite number, or a text of one."""
+    if isinstance(value, bool):
+        return None
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _moment(data: _Data) -> str:
+    """When the job was completed; in UTC where the file says how."""
+    unix = _number(data.get("job_completion_time_unix"))
+    text = str(data.get("job_completion_time") or data.get("asctime") or "")
+    try:
+        time = datetime.fromtimestamp(unix, UTC) if unix is not None else datetime.fromisoformat(text)
+        return (time.astimezone(UTC) if time.tzinfo else time).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):
+        return ""
+
+
+def _hosts(value: object) -> tuple[str, ...]:
+    """From a list, or a text such as ``nid[01-02],login``."""
+    texts = value if isinstance(value, list) else re.split(r",(?![^\[]*\])", str(value or ""))
+    hosts: list[str] = []
+    for text in texts:
+        try:
+            hosts += [name for name in expand(str(text).strip()) if re.fullmatch(r"[\w.-]+", name)]
+        except ValueError:
+            return ()
+    return tuple(dict.fromkeys(name for name in hosts if name != "none"))
+
+
+# ---- results databases and run reports
+
+
+def _database(source: Source) -> Iterator[_Found]:
+    """The test cases of a results database, session by session."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            with closing(sqlite3.connect(_copied(source.file, Path(folder)))) as opened:
+                opened.text_factory = lambda text: text.decode("utf-8", "replace")
+                _check_schema(opened)
+                for uuid, size, text in opened.execute(_SESSIONS, (MAX_BYTES,)):
+                    yield from _stored(f"session {str(uuid)[:40]}", size, text)
+        except sqlite3.Error as error:
+            raise _UnusableError(f"a database that cannot be read any further: {error}") from None
+
+
+def _stored(place: str, size: int | None, text: str | None) -> Iterator[_Found]:
+    if text is not None:
+        return _session(text, place)
+    reason = f"larger than {MAX_BYTES // 2**20} MiB" if size else "its json_blob is empty"
+    return iter([_Found(place, reason=reason)])
+
+
+def _copied(file: Path, folder: Path) -> Path:
+    """A copy with the log of what is not in the file yet; the original is neither locked nor changed."""
+    for _ in range(3):
+        before = _states(file)
+        for ending in before:
+            shutil.copyfile(f"{file}{ending}", folder / f"copy.db{ending}")
+        if _states(file) == before:
+            return folder / "copy.db"
+    raise _UnusableError("ReFrame is writing to it: import it again")
+
+
+def _states(file: Path) -> dict[str, tuple[int, int]]:
+    states = {ending: Path(f"{file}{ending}") for ending in ("", "-wal", "-journal")}
+    found = {ending: path.stat() for ending, path in states.items() if path.is_file()}
+    return {ending: (about.st_size, about.st_mtime_ns) for ending, about in found.items()}
+
+
+def _check_schema(opened: sqlite3.Connection) -> None:
+    tables = {str(name) for (name,) in opened.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if not {"sessions", "testcases"} <= tables:
+        raise _UnusableError("an SQLite database without the tables of ReFrame: sessions, testcases")
+    for (version,) in opened.execute("SELECT schema_version FROM metadata") if "metadata" in tables else ():
+        if version != _SCHEMA:
+            found = str(version)[:20]
+            raise _UnusableError(f"ReFrame's results database of schema {found!r}; known: {_SCHEMA}")
+
+
+def _report(source: Source) -> Iterator[_Found]:
+    content = read_source(source)
+    if isinstance(content, str):
+        raise _UnusableError(content)
+    return _session(text_of(content), "session")
+
+
+def _session(text: str, place: str) -> Iterator[_Found]:
+    """The test cases of a session, which may be of any shape."""
+    try:
+        report = json.loads(text)
+        about = report["session_info"]
+        version = str(about.get("data_version"))
+        if version.partition(".")[0] != _DATA:
+            reason = f"a run report of version {version[:20]}; known: {_DATA}.x, of ReFrame 4.7 and later"
+            yield _Found(place, reason=reason)
+            return
+        began = _moment({"job_completion_time_unix": about.get("time_start_unix")})
+        cases = [
+            (run, number, case)
+            for run, of in enumerate(report["runs"])
+            for number, case in enumerate(of["testcases"])
+        ]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        yield _Found(place, reason=f"not a whole run report of ReFrame: {error!r:.200}")
+        return
+    for run, number, case in cases:
+        where = f"{place}, run {run}, case {number}"
+        yield (
+            _Found(where, case, began) if isinstance(case, dict) else _Found(where, reason="it is no mapping")
+        )
+
+
+# ---- performance logs
+
+
+class _Column(NamedTuple):
+    """What a column holds: its names, and the text around them."""
+
+    names: tuple[str, ...]
+    pattern: re.Pattern[str] | None
+
+    @classmethod
+    def of(cls, header: str) -> _Column:
+        words = list(re.finditer(r"\w+", header))
+        named = [word for word in words if word[0].startswith("perf_")] or words[-1:]
+        if not named or named[0][0] == header:
+            return cls(tuple(word[0] for word in named), None)
+        edges = [0, *(edge for word in named for edge in word.span()), len(header)]
+        literals = [re.escape(header[a:b]) for a, b in zip(edges[::2], edges[1::2], strict=True)]
+        return cls(tuple(word[0] for word in named), re.compile("(.*)".join(literals), re.DOTALL))
+
+    def values(self, cell: str) -> Iterator[tuple[str, str]]:
+        if self.pattern is None:
+            found: Sequence[str] = [cell] if self.names else []
+        else:
+            match = self.pattern.fullmatch(cell)
+            found = match.groups() if match else []
+        return zip(self.names, found, strict=False)
+
+
+class _Format(NamedTuple):
+    """The columns of a log, by its header; ``early``: which lines have no header above them."""
+
+    delimiter: str
+    columns: tuple[_Column, ...]
+    early: bool = False
+
+    @classmethod
+    def of(cls, line: str) -> _Format | None:
+        """The format of a log by its first line; None where it is no log of ReFrame."""
+        found = cls._by(line)
+        names = found.names
+        if names & {*_TIMES} and (names & {*_NAMES, "info"} or any(map(_is_value, names))):
+            return found
+        early = (cls._by(header)._replace(early=True) for header in _EARLY)
+        return next((each for each in early if each.fits(line)), None)
+
+    @classmethod
+    def _by(cls, header: str) -> _Format:
+        delimiter = re.match(r"[\w ]*([^\w ])", header)
+        cells = header.split(delimiter[1]) if delimiter else [header]
+        return cls(delimiter[1] if delimiter else "|", tuple(map(_Column.of, cells)))
+
+    @property
+    def names(self) -> set[str]:
+        return {name for column in self.columns for name in column.names}
+
+    def fits(self, line: str) -> bool:
+        cells = line.split(self.delimiter)
+        return len(cells) == len(self.columns) and all(
+            column.pattern is None or column.pattern.fullmatch(cell)
+            for column, cell in zip(self.columns, cells, strict=True)
+        )
+
+    @property
+    def variables(self) -> list[str]:
+        """The performance variables that have columns; ``perf`` where lines name theirs."""
+        names = self.names
+        return [
+            name.removesuffix("_value")
+            for column in self.columns
+            for name in column.names
+            if _is_value(name) and f"{name.removesuffix('_value')}_unit" in names
+        ]
+
+    @property
+    def lacks(self) -> list[str]:
+        """What a test case needs and no column holds."""
+        names = self.names
+        missing = [] if names & {*_TIMES} else ["check_job_completion_time"]
+        if "info" not in names:
+            missing += [] if names & {*_NAMES} else ["check_name"]
+            missing += [f"check_{name}" for name in ("system", "partition", "environ") if name not in names]
+        return missing
+
+
+def _is_value(name: str) -> bool:
+    return name.endswith("_value")
+
+
+def _log(source: Source) -> Iterator[_Found]:
+    """The test cases of a performance log."""
+    content = read_source(source)
+    if isinstance(content, str):
+        raise _UnusableError(content)
+    lines = text_of(content).split("\n")
+    form = _Format.of(lines[0].rstrip("\r"))
+    if form is None:
+        raise _UnusableError("ReFrame is writing to it: import it again")
+    if form.lacks:
+        names = ", ".join(form.lacks)
+        raise _UnusableError(f"ReFrame's log without {names}: add it to the handler's format")
+    if not form.variables:
+        raise _UnusableError(
+            "ReFrame's log of a test without performance variables (columns NAME_value, NAME_unit)"
+        )
+    return _together(_rows(form, lines))
+
+
+def _rows(form: _Format, lines: Sequence[str]) -> Iterator[_Found]:
+    """Each line; the last is empty, or was cut."""
+    for number, line in enumerate(lines[not form.early :], start=1 if form.early else 2):
+        cells = line.rstrip("\r").split(form.delimiter)
+        place = str(number)
+        if number == len(lines) and line:
+            yield _Found(place, reason="a line without its end: it was cut, or ReFrame is writing it")
+        elif len(cells) != len(form.columns):
+            if line.strip():
+                counts = f"{len(cells)} cells, {len(form.columns)} in the header"
+                yield _Found(place, reason=f"{counts}: cut, or {form.delimiter!r} in a name")
+        else:
+            pairs = zip(form.columns, cells, strict=True)
+            named = dict(pair for column, cell in pairs for pair in column.values(cell))
+            yield _Found(place, _of_row(form.variables, named))
+
+
+def _of_row(variables: Iterable[str], cells: Mapping[str, str]) -> _Data:
+    """A line in the names of the database."""
+    given = {name: text for name, text in cells.items() if text not in ("None", "null", "")}
+    info = _INFO.fullmatch(given.get("info", ""))
+    data = {**(info.groupdict() if info else {}), **given}
+    names = {variable: given.get("perf_var") if variable == "perf" else variable for variable in variables}
+    values = {
+        name: [given.get(f"{variable}_{part}") for part in _OF_VARIABLE]
+        for variable, name in names.items()
+        if name
+    }
+    numbers = any(_number(value) is not None for value, *_ in values.values())
+    name = next((data[name] for name in _NAMES if name in data), None)
+    return {"result": "pass" if numbers else "fail", **data, "name": name, "perfvalues": values}
+
+
+def _together(rows: Iterable[_Found]) -> Iterator[_Found]:
+    """One test case of lines that hold a variable each."""
+    last: _Found | None = None
+    for row in rows:
+        if last and _is_same(last.data, row.data):
+            values = {**last.data["perfvalues"], **row.data["perfvalues"]}
+            last = last._replace(data={**last.data, "perfvalues": values})
+        else:
+            yield from [last] if last else []
+            last = row
+    yield from [last] if last else []
+
+
+def _is_same(one: _Data, other: _Data) -> bool:
+    """Whether two lines hold different variables of one run."""
+    if not one or not other or one["perfvalues"].keys() & other["perfvalues"].keys():
+        return False
+    return all(one.get(name) == other.get(name) for name in _SAME)
+
+
+_READERS = (_database, _report, _log)
