@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 # Why a curve gives no limit, beside those of `mpicampaign.statistics.change_points`
 FEW, NO_TIMES, TREND, NEIGHBOURS = "too few", "no times", "trend", "neighbours"
-NOT_OWN, SEVERAL_RUNS = "not own", "several runs"
+NOT_OWN, SEVERAL_RUNS, NO_DIRECTION = "not own", "several runs", "no direction"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +126,8 @@ def propose(curve: Curve, wish: float) -> Proposal:
         return replace(found, why=FEW)
     if not all(point.time for point in points):
         return replace(found, why=NO_TIMES)
+    if curve.key.lower_is_better is None:
+        return replace(found, why=NO_DIRECTION)
     values = [point.value for point in points]
     p = dependence(values)
     if min(p) < LEVEL:

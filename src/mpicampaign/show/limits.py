@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.expectation import Rule, limit_value
 from mpicampaign.grouping import grouped
 from mpicampaign.history.changes import key_id
-from mpicampaign.history.limits import FEW, NEIGHBOURS, NO_TIMES, NOT_OWN, SEVERAL_RUNS, TREND
+from mpicampaign.history.limits import FEW, NEIGHBOURS, NO_DIRECTION, NO_TIMES, NOT_OWN, SEVERAL_RUNS, TREND
 from mpicampaign.records import defined_name
 from mpicampaign.show.history import WHY_NOT, curve_name, day, factor
 from mpicampaign.statistics.limits import LEVEL, POWER, RETESTED, SINGLE, false_alarm_rate, is_beyond
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _WHY = WHY_NOT | {
     NOT_OWN: "it was imported or merged: no tick repeats it; for tests elsewhere: --reframe",
     SEVERAL_RUNS: "a tick is the median of several runs, a test is one",
+    NO_DIRECTION: "nothing says whether lower or higher is better",
     NO_TIMES: "the start times of its runs are not known",
     TREND: f"its values rise or fall with time (p < {LEVEL}): new ones are not like the past",
     NEIGHBOURS: f"values next to each other in time are alike (p < {LEVEL}): re-tests are no new evidence",
@@ -115,7 +116,7 @@ def _past(proposal: Proposal, limit: PastLimit) -> str:
 def _entry(proposal: Proposal, limit: PastLimit) -> str:
     key = proposal.curve.key
     side = "at_most" if key.lower_is_better else "at_least"
-    value = _quantity(limit.value, key.unit, up=key.lower_is_better)
+    value = _quantity(limit.value, key.unit, up=bool(key.lower_is_better))
     apart = f"{max(1, int(proposal.gap / 2))} s"
     after = proposal.points[-1].time
     return (
