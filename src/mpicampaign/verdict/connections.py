@@ -67,6 +67,10 @@ class Exchanged:
         """What ranks of different hosts sent each other."""
         return replace(self, moved=tuple(each for each in self.moved if not each.within))
 
+    def over(self, interface: str) -> Exchanged:
+        """What went over one interface."""
+        return replace(self, moved=tuple(each for each in self.moved if each.interface == interface))
+
     @property
     def interfaces(self) -> Counter[str]:
         """Bytes that the ranks sent and received over each interface of theirs."""

@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from mpicampaign.records import Series
-    from mpicampaign.verdict.evidence import Evidence
+    from mpicampaign.verdict.evidence import Evidence, Rank
 
 _EDITED = "it was edited (to repeat the run with the rendered script, remove its result folder)"
 MOMENTS = ("start", "end")
-HOST_KEYS = ("launch.host", "start.host", "end.host")
+HOST_KEYS = ("launch.host", "start.host", "end.host")  # the first is written by job scripts
 
 # Each of these lines is needed to compare the evidence with. A value may be empty.
 CLAIMS = (
@@ -63,13 +63,15 @@ def judge(
         tables = tuple(series)
         findings += transport_findings(evidence, output, tables) + output_findings(evidence, output, tables)
     verdict, reasons = conclude(findings)
+    declared = declared_topology(evidence)
+    return (DECLARED, (declared, *reasons)) if declared and verdict == VERIFIED else (verdict, reasons)
+
+
+def declared_topology(evidence: Evidence) -> str:
+    """That a folder replaced the /sys of a node; empty where none did."""
     declared = {node["declared_topology"] for node in evidence.nodes.values() if "declared_topology" in node}
-    if declared and verdict == VERIFIED:
-        return DECLARED, (
-            f"topology: declared by {', '.join(sorted(declared))}, not the node's own",
-            *reasons,
-        )
-    return verdict, reasons
+    names = ", ".join(sorted(declared))
+    return f"topology: declared by {names}, not the node's own" if names else ""
 
 
 def _claim(evidence: Evidence, expected: Mapping[str, str]) -> list[Finding]:
@@ -197,7 +199,8 @@ def _hosts(evidence: Evidence) -> list[Finding]:
         if len(names) > 1:
             reason = f"rank {rank} names different hosts at launch, start and end"
             return [Finding("hosts", CONTRADICTS, reason)]
-    unnamed = [rank for rank, seen in evidence.ranks.items() if not set(HOST_KEYS) <= seen.keys()]
+    needed = set(HOST_KEYS if "declared" in evidence.claim else HOST_KEYS[1:])
+    unnamed = [rank for rank, seen in evidence.ranks.items() if not needed <= seen.keys()]
     if unnamed:
         return [Finding("hosts", LACKS, f"rank {unnamed[0]} did not name its host each time")]
     counts = Counter(evidence.host_of(rank) for rank in evidence.ranks)
@@ -227,7 +230,7 @@ def _binding(evidence: Evidence) -> list[Finding]:
             wrong = _rank_binding(evidence, rank, seen, moment, binding)
             if wrong:
                 return [wrong]
-    if binding == "core" and (wrong_place := _moved(evidence) or _shared_core(evidence)):
+    if binding == "core" and (wrong_place := _moved(evidence) or shared_core(evidence)):
         return [Finding("binding", CONTRADICTS, wrong_place)]
     tools = f", by {' and '.join(evidence.bound_by)}" if evidence.bound_by else ""
     threads = _threads(evidence)
@@ -276,7 +279,8 @@ def _moved(evidence: Evidence) -> str:
     return ""
 
 
-def _shared_core(evidence: Evidence) -> str:
+def shared_core(evidence: Evidence) -> str:
+    """``ranks 0 and 1 share core 0 of socket 0 of node1``, of bound ranks; or empty."""
     if _threads(evidence) > 1:
         return _shared_cpu(evidence)
     places: dict[tuple[str, str], int] = {}
@@ -332,10 +336,7 @@ def _memory(evidence: Evidence) -> list[Finding]:
         return []
     if {node.get("numa_maps") for node in evidence.nodes.values()} == {"no"}:
         return []
-    shares = {
-        rank: _local_share(seen.get("end.memory", ""), seen.get("end.numa", ""))
-        for rank, seen in sorted(evidence.ranks.items())
-    }
+    shares = {rank: local_share(seen) for rank, seen in sorted(evidence.ranks.items())}
     for rank, share in shares.items():
         if share is None:
             return [Finding("memory", LACKS, f"rank {rank} did not record where its memory is")]
@@ -346,15 +347,25 @@ def _memory(evidence: Evidence) -> list[Finding]:
     return [Finding("memory", SUPPORTS, f"at least {lowest:.0%} local")]
 
 
-def _local_share(memory: str, numa: str) -> float | None:
-    pages = {}
-    for part in filter(None, memory.split(",")):
+def local_share(seen: Rank) -> float | None:
+    """The share of a rank's memory on its own NUMA node at the end; None where it was not recorded."""
+    pages, numa = {}, seen.get("end.numa", "")
+    for part in filter(None, seen.get("end.memory", "").split(",")):
         node, _, count = part.partition("=")
         pages[node.removeprefix("N")] = number(count) or 0
     total = sum(pages.values())
     return pages.get(numa, 0) / total if total and numa else None
 
 
+# Of a placement, whatever started its ranks; and of a run, which a job script started.
+PLACEMENT_CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
+    _ranks,
+    _hosts,
+    request_findings,
+    _binding,
+    _sockets,
+    _memory,
+)
 CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
     _end,
     _script,
@@ -362,10 +373,5 @@ CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
     software_findings,
     _settings,
     launch_findings,
-    _ranks,
-    _hosts,
-    request_findings,
-    _binding,
-    _sockets,
-    _memory,
+    *PLACEMENT_CHECKS,
 )

@@ -1,0 +1,235 @@
+"""What the evidence of any command shows: whether a placement's label is true, and what one should doubt.
+
+The claim is the placement's; ranks and nodes are those that ran. The checks are those of runs, as far as they
+need no campaign's job script.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.mpis import MPIS, library_called
+from mpicampaign.records import CONTRADICTED, VERIFIED
+from mpicampaign.suites import OutputError, detect_suite, parse
+from mpicampaign.verdict.condition import ranks_by_host
+from mpicampaign.verdict.connections import exchanged_over_tcp
+from mpicampaign.verdict.counters import NOISE_BYTES, payload, traffic, volume
+from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, number
+from mpicampaign.verdict.judge import PLACEMENT_CHECKS, declared_topology
+from mpicampaign.verdict.launched import doubts_of_launch
+from mpicampaign.verdict.traffic import ANY, LAUNCHER_BYTES, SOCKETS, transport_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mpicampaign.records import Series
+    from mpicampaign.verdict.evidence import Evidence
+
+PROVED, NOT_PROVED = "proved", "not proved"  # or contradicted
+CORES = "cores"  # ranks on each node: one on each core
+NO_MPI = "none"  # in start.mpi
+
+
+class Command(NamedTuple):
+    """A command that ran: its evidence with the claim, what it printed, and the tables in that.
+
+    ``printed``: None where the output is not known, as when a file of evidence is read later.
+    """
+
+    evidence: Evidence
+    printed: str | None = None
+    tables: tuple[Series, ...] = ()
+
+    @property
+    def uses_mpi(self) -> bool:
+        """Whether a rank called MPI_Init."""
+        return any(seen.get("start.mpi") != NO_MPI for seen in self.evidence.ranks.values())
+
+    @property
+    def programs(self) -> int:
+        """How many MPI programs ran, one after the other or at once."""
+        return number(self.evidence.job.get("programs", "")) or 1
+
+    @property
+    def payload(self) -> float:
+        """What the output accounts for (B); 0 where that is not known."""
+        return payload(self.evidence, self.tables).moved
+
+
+def command_of(
+    evidence: Evidence, placement: Mapping[str, str], out: str | None = None, err: str | None = None
+) -> Command:
+    """The command of this evidence.
+
+    ``placement``: what the label claims; empty without one. ``out``, ``err``: what the command printed; None
+    where that is not known.
+    """
+    printed = None if out is None else f"{out}\n{err or ''}"
+    suite, tables = _read(out or "")
+    says = next(
+        (seen[key] for seen in evidence.ranks.values() if (key := "start.library_version") in seen), ""
+    )
+    claim = {"evidence": "on", "transport": ANY, "mpi": library_called(says, printed or ""), "suite": suite}
+    claim |= {"launch": evidence.job.get("launch", ""), **placement, **_counts(evidence, placement)}
+    return Command(replace(evidence, claim=claim), printed, tables)
+
+
+def _read(out: str) -> tuple[str, tuple[Series, ...]]:
+    """The suite whose program printed this, and its tables; empty where it is of none, or not whole."""
+    try:
+        suite = detect_suite(out) or ""
+        return suite, parse(suite, out).series if suite else ()
+    except OutputError:
+        return "", ()
+
+
+def _counts(evidence: Evidence, placement: Mapping[str, str]) -> dict[str, str]:
+    """Ranks and nodes: those that ran, but no fewer than the label is about; one node stays one."""
+    most = max((len(ranks) for ranks in ranks_by_host(evidence).values()), default=0)
+    per_node = placement.get("ranks_per_node", "")
+    if per_node == CORES:
+        cores = (evidence.nodes.get(host, {}).get("cores", "") for host in evidence.hosts)
+        per_node = next(filter(None, cores), "")
+    else:
+        per_node = str(max(number(per_node) or 0, most))
+    nodes = number(placement.get("nodes", "")) or 1
+    nodes = max(nodes, len(evidence.hosts)) if nodes > 1 else 1
+    return {"ranks": str(world(evidence)), "ranks_per_node": per_node, "nodes": str(nodes)}
+
+
+def world(evidence: Evidence) -> int:
+    """How many ranks there were, by what they say, else by their numbers."""
+    return max([*_said(evidence, "start.ranks"), *(rank + 1 for rank in evidence.ranks)], default=0)
+
+
+def parted(evidence: Evidence) -> str:
+    """That ranks were started together but do not know each other, as with another library's launcher."""
+    size = min(_said(evidence, "start.world"), default=0)
+    if not 0 < size < world(evidence):
+        return ""
+    return f"the launcher started {world(evidence)}, but MPI_COMM_WORLD has {size}"
+
+
+def _said(evidence: Evidence, key: str) -> list[int]:
+    return [said for seen in evidence.ranks.values() if (said := number(seen.get(key, "")))]
+
+
+# ---- the label
+
+
+def judge_label(command: Command) -> tuple[str, tuple[str, ...]]:
+    """Proved, contradicted or not proved, with the reasons."""
+    verdict, reasons = conclude(list(_findings(command)))
+    declared = declared_topology(command.evidence)
+    if declared and verdict == VERIFIED:
+        reasons = (declared, *reasons)
+    return {VERIFIED: PROVED, CONTRADICTED: CONTRADICTED}.get(verdict, NOT_PROVED), reasons
+
+
+def _findings(command: Command) -> Iterator[Finding]:
+    evidence = command.evidence
+    if why := not_recorded(command):
+        yield Finding("evidence", LACKS, why)
+        return
+    if not command.uses_mpi:
+        yield Finding("MPI", LACKS, "the program never called MPI_Init, so it has no ranks and sends nothing")
+        return
+    if command.programs > 1:
+        reason = f"{command.programs} MPI programs ran; give prove one at a time"
+        yield Finding("programs", LACKS, reason)
+        return
+    status = evidence.job.get("exit_status", "missing")
+    if status != "0" or not evidence.complete:
+        yield Finding("exit status", LACKS, f"{status}; only a command that ends with 0 proves a label")
+    for check in PLACEMENT_CHECKS:
+        yield from check(evidence)
+    yield from _transport(command)
+    yield from _untrusted(evidence)
+
+
+def _transport(command: Command) -> Iterator[Finding]:
+    """As of runs; where the payload is not known, by what that leaves possible."""
+    evidence = command.evidence
+    findings = transport_findings(evidence, command.printed or "", command.tables)
+    if command.payload or not findings:
+        yield from findings
+        return
+    if wrong := _surely_over_tcp(evidence):
+        yield wrong
+        return
+    if by_exclusion := _tcp_by_exclusion(evidence):
+        findings = [by_exclusion]
+    yield from findings
+    proved = any(each.outcome == SUPPORTS for each in findings)
+    if proved and (unknown := _hosts_without_counters(evidence)):
+        yield Finding("counters", LACKS, f"those of {', '.join(unknown)} were not read")
+
+
+def _surely_over_tcp(evidence: Evidence) -> Finding | None:
+    """Connections of MPI libraries that carry no messages carry less than this, whatever the payload is."""
+    exchanged, claimed = exchanged_over_tcp(evidence), evidence.claim["transport"]
+    if exchanged is None or claimed in ("tcp", ANY):
+        return None
+    most = max(evidence.ranks, key=lambda rank: exchanged.carried({rank}))
+    if (carried := exchanged.carried({most})) < NOISE_BYTES:
+        return None
+    names = ", ".join(sorted(exchanged.interfaces))
+    bad = f"rank {most} moved {volume(carried)} over TCP, over interface {names}, claimed: {claimed}"
+    return Finding(SOCKETS, CONTRADICTS, bad)
+
+
+def _tcp_by_exclusion(evidence: Evidence) -> Finding | None:
+    """Ranks that are alone on their hosts have no shared memory; InfiniBand ports must have been silent."""
+    exchanged, hosts = exchanged_over_tcp(evidence), evidence.hosts
+    alone = len(hosts) == len(evidence.ranks) > 1 and evidence.claim["transport"] == "tcp"
+    if not alone or exchanged is None or exchanged.unpaired > LAUNCHER_BYTES:
+        return None
+    if min(exchanged.carried({rank}) for rank in evidence.ranks) <= LAUNCHER_BYTES:
+        return None
+    seen = {host: traffic(evidence, host) for host in hosts}
+    if any(each.half_port or each.through(port, both=False) for each in seen.values() for port in each.ports):
+        return None
+    said = f"{volume(exchanged.total)} between ranks that are alone on their hosts, and no InfiniBand"
+    return Finding(SOCKETS, SUPPORTS, f"tcp: {said}")
+
+
+def _hosts_without_counters(evidence: Evidence) -> list[str]:
+    """Hosts of ranks where nothing tells whether a port of InfiniBand carried messages."""
+    return [host for host in evidence.hosts if not traffic(evidence, host).interfaces]
+
+
+def _untrusted(evidence: Evidence) -> Iterator[Finding]:
+    """Evidence that a preloaded library or a clock at another speed may have made up proves nothing."""
+    for each in doubts_of_launch(evidence):
+        if each.outcome == CONTRADICTS:
+            yield replace(each, outcome=LACKS)
+    if alone := parted(evidence):
+        yield Finding("ranks", LACKS, alone)
+
+
+def what_would_prove(command: Command) -> str:
+    """What to do about a transport that is not proved; empty where nothing is known."""
+    if command.evidence.claim["transport"] == ANY or command.payload:
+        return ""
+    known = MPIS.get(command.evidence.claim["mpi"])
+    reporting = known.settings.get("environment", {}) if known and known.report else {}
+    report = " ".join(f"{name}={value}" for name, value in reporting.items())
+    suites = "a benchmark whose messages are known (IMB, OSU, a bundled kernel)"
+    return f"{suites} would show it" + (f", or the library's report: set {report}" if report else "")
+
+
+# ---- nothing recorded
+
+
+def not_recorded(command: Command) -> str:
+    """Why there is no evidence of any rank, and what to do; empty where there is some."""
+    job = command.evidence.job
+    if command.evidence.ranks:
+        return ""
+    if static := job.get("static"):
+        return f"{static} is statically linked, so that no library can be preloaded: link it dynamically"
+    return (
+        "no process loaded the evidence library: a static or setuid program, another C library or "
+        "architecture, a container or remote host that does not see it, or a launcher that drops LD_PRELOAD"
+    )
