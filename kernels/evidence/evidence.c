@@ -11,12 +11,16 @@
  *   MPICAMPAIGN_CHECKSUMS      a folder that keeps checksums for the next run
  *   MPICAMPAIGN_SYSFS          replaces /sys, for tests
  *
+ * Without a job script MPICAMPAIGN_EVIDENCE_FOLDER is set instead (folder.c), and ranks that never
+ * call MPI_Init leave lines, too, when they end.
+ *
  * It must do no harm: it writes nothing to stdout or stderr, preserves errno, and omits values
- * that it cannot read. LD_PRELOAD stays set, since a script may start the program; a process that
- * never calls MPI_Init does nothing here.
+ * that it cannot read. LD_PRELOAD stays set, since a script may start the program: launchers,
+ * shells and their tools load this library, too, and leave no lines.
  */
 #define _GNU_SOURCE
 #include "between_parts.h"
+#include "folder.h"
 #include "lines.h"
 
 #include <dlfcn.h>
@@ -47,10 +51,6 @@ static void add_host(struct lines *lines) {
     char host[256] = "";
     if (gethostname(host, sizeof host - 1) == 0)
         add(lines, "host", "%s", host);
-}
-
-static int is_number(const char *text) {
-    return text != NULL && *text != '\0' && text[strspn(text, "0123456789")] == '\0';
 }
 
 /* Looks in every loaded library: one that a program opened privately is not in the global order. */
@@ -108,7 +108,7 @@ static int begin(const char *moment) {
     const char *rank = getenv("MPICAMPAIGN_RANK"), *path = getenv("MPICAMPAIGN_EVIDENCE_FILE");
     if (lines.moment != NULL && strcmp(lines.moment, moment) == 0)
         return 0;
-    if (!is_number(rank) || strlen(rank) > 9 || path == NULL || *path == '\0')
+    if (!is_number(rank) || path == NULL || *path == '\0')
         return 0;
     lines.rank = rank;
     lines.moment = moment;
@@ -127,8 +127,10 @@ static void add_moment(const struct mpi *mpi) {
 /* Before MPI_Init, in which a library may set variables of its own. */
 static void record_launch(void) {
     int saved = errno;
-    if (begin("start"))
+    if (begin("start")) {
+        add_size(&lines);
         add_launch(&lines);
+    }
     errno = saved;
 }
 
@@ -182,6 +184,42 @@ static void record_between_parts(void) {
         add_state_between_parts(&between);
     }
     errno = saved;
+}
+
+static struct lines first; /* the start of what may never call MPI_Init */
+static pid_t first_process;
+
+__attribute__((constructor)) static void begin_without_mpi(void) {
+    const struct mpi none = {0};
+    int saved = errno;
+    if (begin_in_folder() && begin("start")) {
+        add(&lines, "mpi", "none");
+        add_size(&lines);
+        add_launch(&lines);
+        add_moment(&none);
+        add_clocks(&lines, NULL);
+        add_usage(&lines);
+        first = lines;
+        first_process = getpid();
+    }
+    lines.moment = NULL;
+    errno = saved;
+}
+
+/* A child that did not exec has this library's memory, too. */
+__attribute__((destructor)) static void end_without_mpi(void) {
+    const struct mpi none = {0};
+    char path[PATH_LENGTH];
+    const char *file = getenv("MPICAMPAIGN_EVIDENCE_FILE");
+    if (first_process != getpid() || lines.moment != NULL || !begin("end") ||
+        snprintf(path, sizeof path, "%s.none", file) >= PATH_LENGTH)
+        return;
+    add_usage(&lines);
+    add_clocks(&lines, NULL);
+    add_moment(&none);
+    add_neighbours(&lines);
+    append(path, &first);
+    append(path, &lines);
 }
 
 enum { FAILED = 1 }; /* no MPI library has been found: any value but MPI_SUCCESS */

@@ -1,7 +1,10 @@
 #define _GNU_SOURCE
 #include "lines.h"
 
+#include "folder.h"
+
 #include <ctype.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +29,10 @@ void add(struct lines *lines, const char *key, const char *format, ...) {
 }
 
 void append(const char *path, const struct lines *lines) {
-    int file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+    enum { FLAGS = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC };
+    int file = open(path, FLAGS, 0644);
+    if (file < 0 && errno == ENOENT && make_folder_of(path))
+        file = open(path, FLAGS, 0644);
     if (file < 0)
         return;
     for (size_t done = 0; done < lines->length;) {

@@ -13,7 +13,7 @@
 
 enum { MAX_PROCESSES = 8192, WINDOW_NS = 100000000, LEAST_TICKS = 2, MAX_NAME = 15 };
 
-static const char OURS[] = "MPICAMPAIGN_RANK=";
+static const char OURS[] = "MPICAMPAIGN_EVIDENCE_"; /* ranks, and what launches them */
 
 struct process {
     int pid;

@@ -1,0 +1,199 @@
+/* Any command, as it is: no job script has numbered its ranks, so the launcher's variables do.
+ *
+ *   MPICAMPAIGN_EVIDENCE_FOLDER   where each rank writes PROGRAM/RANK.HOST.PID
+ *   MPICAMPAIGN_EVIDENCE_PROGRAM  PROGRAM: all ranks of one launch have it from their launcher
+ *   MPICAMPAIGN_EVIDENCE_PROCESS  "RANK:PID": the process that a rank began as, or ":PID" of the
+ *                                 command itself; what it starts is not the rank
+ *
+ * The rest of the library finds the variables that a job script would set. They are set before
+ * main, where there are no threads yet.
+ */
+#define _GNU_SOURCE
+#include "folder.h"
+#include "lines.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COUNT(list) (sizeof list / sizeof *list)
+
+static const char FOLDER[] = "MPICAMPAIGN_EVIDENCE_FOLDER", FILE_[] = "MPICAMPAIGN_EVIDENCE_FILE";
+static const char PROGRAM[] = "MPICAMPAIGN_EVIDENCE_PROGRAM";
+static const char PROCESS[] = "MPICAMPAIGN_EVIDENCE_PROCESS";
+
+/* Open MPI's first: inside a job step its ranks see the step's numbers, too. */
+static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
+                                    "MV2_COMM_WORLD_RANK", "MPI_RANKID"};
+static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"};
+static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                          "MV2_COMM_WORLD_LOCAL_RANK"};
+static const char *const local_sizes[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS",
+                                          "MV2_COMM_WORLD_LOCAL_SIZE"};
+static const char *const launchers[] = {
+    "mpirun",          "mpiexec",      "mpiexec.hydra", "mpirun_rsh",
+    "orterun",         "prterun",      "prun",          "srun",
+    "jsrun",           "aprun",        "palsrun",       "mpirun.openmpi",
+    "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich"};
+
+bool is_number(const char *text) {
+    return text != NULL && *text != '\0' && strlen(text) < 10 &&
+           text[strspn(text, "0123456789")] == '\0';
+}
+
+static const char *first_number(const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (is_number(getenv(names[i])))
+            return getenv(names[i]);
+    return NULL;
+}
+
+/* A batch script and a login to a job also have SLURM_PROCID, but no step with a number of its own;
+ * the special steps count down from 2^32. */
+static const char *of_step(const char *name) {
+    const char *step = getenv("SLURM_STEP_ID");
+    return is_number(step) && is_number(getenv(name)) ? getenv(name) : NULL;
+}
+
+static const char *launched_as(const char *const *names, size_t count, const char *of_slurm) {
+    const char *number = first_number(names, count);
+    return number != NULL ? number : of_step(of_slurm);
+}
+
+/* Slurm's tasks of this node: "2(x3),1" by the number of the node. */
+static int tasks_of_node(void) {
+    const char *text = getenv("SLURM_STEP_TASKS_PER_NODE"), *node = of_step("SLURM_NODEID");
+    long left = node != NULL ? strtol(node, NULL, 10) : -1;
+    for (char *end; text != NULL && left >= 0; text = end + 1) {
+        long tasks = strtol(text, &end, 10), times = 1;
+        if (end == text)
+            return 0;
+        if (strncmp(end, "(x", 2) == 0)
+            times = strtol(end + 2, &end, 10);
+        if (left < times)
+            return (int)tasks;
+        left -= times;
+        end += *end == ')';
+        if (*end != ',')
+            return 0;
+    }
+    return 0;
+}
+
+static void set_local(void) {
+    const char *rank = first_number(local_ranks, COUNT(local_ranks));
+    const char *size = first_number(local_sizes, COUNT(local_sizes));
+    char tasks[16];
+    snprintf(tasks, sizeof tasks, "%d", tasks_of_node());
+    if (rank == NULL || size == NULL) {
+        rank = of_step("SLURM_LOCALID");
+        size = tasks;
+    }
+    unsetenv("MPICAMPAIGN_LOCAL_RANK");
+    unsetenv("MPICAMPAIGN_LOCAL_RANKS");
+    if (rank == NULL)
+        return;
+    setenv("MPICAMPAIGN_LOCAL_RANK", rank, 1);
+    setenv("MPICAMPAIGN_LOCAL_RANKS", size, 1);
+}
+
+static bool is_launcher(void) {
+    for (size_t i = 0; i < COUNT(launchers); i++)
+        if (strcmp(program_invocation_short_name, launchers[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Later programs have greater names. */
+static void name_program(char name[static 64]) {
+    struct timespec now = {0};
+    char host[256] = "";
+    clock_gettime(CLOCK_REALTIME, &now);
+    gethostname(host, sizeof host - 1);
+    snprintf(name, 64, "%lld%09ld.%.24s.%ld", (long long)now.tv_sec, now.tv_nsec, host,
+             (long)getpid());
+}
+
+/* Ranks learn from their launcher which program is theirs; another launcher that it calls to reach
+ * other hosts leaves that alone. */
+static void begin_program(const char *folder) {
+    char name[64], path[PATH_LENGTH], file[PATH_LENGTH];
+    static struct lines launcher;
+    if (getenv(PROGRAM) != NULL)
+        return;
+    name_program(name);
+    setenv(PROGRAM, name, 1);
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0 || snprintf(file, sizeof file, "%s/%s/launcher", folder, name) >= PATH_LENGTH)
+        return;
+    path[length] = '\0';
+    launcher.length = (size_t)snprintf(launcher.text, TEXT_LENGTH, "job launcher=%s\n", path);
+    append(file, &launcher);
+}
+
+static bool begins_with(const char *text, const char *start) {
+    return text != NULL && strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Whether this process is what the launcher started, or the command itself, whatever it becomes by
+ * exec. */
+static bool is_first_process(const char *rank) {
+    char start[16], own[32];
+    const char *found = getenv(PROCESS);
+    snprintf(start, sizeof start, "%s:", rank != NULL ? rank : "");
+    snprintf(own, sizeof own, "%s%ld", start, (long)getpid());
+    if (rank != NULL && !begins_with(found, start))
+        setenv(PROCESS, own, 1);
+    found = getenv(PROCESS);
+    return found != NULL && strcmp(found, own) == 0;
+}
+
+/* A program without a launcher is rank 0 of one. */
+static bool take_place(const char *folder, const char *rank) {
+    char name[64], host[256] = "", file[PATH_LENGTH];
+    const char *program = getenv(PROGRAM);
+    name_program(name);
+    gethostname(host, sizeof host - 1);
+    int length = snprintf(file, sizeof file, "%s/%s/%s.%s.%ld", folder,
+                          rank == NULL      ? name
+                          : program == NULL ? "unknown"
+                                            : program,
+                          rank != NULL ? rank : "0", host, (long)getpid());
+    if (length >= PATH_LENGTH || setenv(FILE_, file, 1) != 0)
+        return false;
+    setenv("MPICAMPAIGN_RANK", rank != NULL ? rank : "0", 1);
+    set_local();
+    return true;
+}
+
+bool begin_in_folder(void) {
+    const char *folder = getenv(FOLDER), *file = getenv(FILE_);
+    const char *rank = launched_as(ranks, COUNT(ranks), "SLURM_PROCID");
+    if (folder == NULL || *folder != '/' || (file != NULL && !begins_with(file, folder)))
+        return false; /* or a job script of its own keeps its evidence elsewhere */
+    if (is_launcher()) {
+        begin_program(folder);
+        return false;
+    }
+    return take_place(folder, rank) && is_first_process(rank);
+}
+
+/* In a run of a job script the folder is gone once the run has ended, and stays so. */
+bool make_folder_of(const char *path) {
+    char folder[PATH_LENGTH];
+    const char *end = strrchr(path, '/');
+    if (getenv(FOLDER) == NULL || !begins_with(path, getenv(FOLDER)) || end - path >= PATH_LENGTH)
+        return false;
+    snprintf(folder, sizeof folder, "%.*s", (int)(end - path), path);
+    return mkdir(folder, 0755) == 0 || errno == EEXIST;
+}
+
+void add_size(struct lines *lines) {
+    const char *size = launched_as(sizes, COUNT(sizes), "SLURM_STEP_NUM_TASKS");
+    if (getenv(FOLDER) != NULL && size != NULL)
+        add(lines, "ranks", "%s", size);
+}

@@ -1,0 +1,21 @@
+/* Evidence of any command: the launcher's variables number the ranks. */
+#ifndef FOLDER_H
+#define FOLDER_H
+
+#include "lines.h"
+
+#include <stdbool.h>
+
+bool is_number(const char *text);
+
+/* Before main: takes the numbers of this process. Whether it is what the launcher started: a rank,
+ * even without MPI. */
+bool begin_in_folder(void);
+
+/* The folder of a program, which its first rank makes. */
+bool make_folder_of(const char *path);
+
+/* How many ranks the launcher started. */
+void add_size(struct lines *lines);
+
+#endif

@@ -1,0 +1,310 @@
+#!/bin/bash
+# Runs a command with the evidence library preloaded into its ranks. Its stdin, stdout, stderr, signals and exit status
+# stay its own. FILE (evidence.txt) then says what ran where, and with which settings. Needs bash and coreutils.
+#
+#   prove [--quiet] [--write FILE] -- mpirun -n 4 ./program arguments
+#
+# shellcheck disable=SC2034,SC2154,SC2317
+
+# Parts of the job scripts' library. Within a function, since they set variables that the command may have exported.
+take_library() {
+    # shellcheck source=/dev/null
+    . "${BASH_SOURCE[0]%/*}/job/library/rank.sh"
+    # shellcheck source=/dev/null
+    . "${BASH_SOURCE[0]%/*}/job/library/node.sh"
+}
+
+say() { printf 'prove: %s\n' "$1" >&2; }
+refuse() { # STATUS WHY
+    say "$2"
+    exit "$1"
+}
+# Control characters become spaces: a value is one line.
+record() { printf '%s\n' "${1//[[:cntrl:]]/ }" >&3; }
+record_moment() { # KEY: in ms, where bash tells them
+    local us=${EPOCHREALTIME-} time
+    us=${us//[!0-9]/} time=${us%??????}
+    TZ=UTC0 printf -v time '%(%Y-%m-%dT%H:%M:%S)T' "${time:--1}"
+    us=${us: -6:3}
+    record "job $1=$time${us:+.$us}Z"
+}
+read_uptime() { # uptime: in ms, by steps of 10 ms; nobody sets this clock
+    read -r uptime _ </proc/uptime
+    uptime=$((10 * 10#${uptime/./}))
+}
+
+read_options() { # file, quiet, command=(...)
+    local usage="prove [--quiet] [--write FILE] -- COMMAND ARGUMENTS..."
+    file=evidence.txt quiet=
+    while [ "${1---}" != -- ]; do
+        case $1 in
+            --quiet) quiet=yes ;;
+            --write) shift && file=${1-} ;;
+            *) refuse 64 "unknown option $1. The command comes after '--': $usage" ;;
+        esac
+        shift
+    done
+    command=("${@:2}")
+    case $file in
+        '' | -- | */) refuse 64 "--write needs the name of a file: $usage" ;;
+        /*) ;;
+        *) file=$PWD/$file ;;
+    esac
+    [ "${#command[@]}" -gt 0 ] || refuse 64 "there is no command: $usage"
+}
+# Tasks of one launch would each keep evidence of themselves alone.
+refuse_tasks() {
+    local size=${OMPI_COMM_WORLD_SIZE:-${PMI_SIZE:-1}} rank=${OMPI_COMM_WORLD_RANK:-${PMI_RANK-}}
+    if [ -z "$rank" ] && [ "${SLURM_STEP_ID:-9999999999}" -lt 4000000000 ]; then
+        size=${SLURM_STEP_NUM_TASKS:-1} rank=${SLURM_PROCID:-0}
+    fi
+    [ "$size" -gt 1 ] || return 0
+    [ "$rank" != 0 ] || say "a launcher started $size of these. Write prove before the launcher: prove -- srun -n $size ..."
+    exit 64
+}
+find_library() { # library
+    local here=${BASH_SOURCE[0]}
+    [ ! -L "$here" ] || here=$(readlink -f "$here")
+    case $here in */*) here=${here%/*} ;; *) here=. ;; esac
+    library=${MPICAMPAIGN_EVIDENCE_LIBRARY:-$here/evidence.so}
+    case $library in /*) ;; *) library=$PWD/$library ;; esac
+    [ -r "$library" ] ||
+        refuse 72 "cannot read the evidence library $library. Keep it beside prove, or name it in MPICAMPAIGN_EVIDENCE_LIBRARY"
+}
+# LD_PRELOAD is split at blanks and colons. A link in /tmp serves this host alone.
+link_library() {
+    local place=$folder
+    case $library in *[[:space:]:]*) ;; *) return ;; esac
+    case $place in *[[:space:]:]*) place=$(mktemp -d /tmp/mpicampaign-XXXXXX) && ln -s "$place" "$folder/link" ;; esac
+    ln -s "$library" "$place/library.so" && library=$place/library.so
+}
+# What is known before the start. Prints the settings of the command. It has a shell of its own: none of its variables
+# is the command's.
+prepare() {
+    local file quiet command folder library launch
+    local variables='LD_PRELOAD;MPICAMPAIGN_EVIDENCE_FOLDER;MPICAMPAIGN_EVIDENCE_PROGRAM;MPICAMPAIGN_SYSFS'
+    read_options "$@"
+    refuse_tasks
+    find_library
+    type -P -- "${command[0]}" >/dev/null || refuse 127 "${command[0]}: there is no such command"
+    [ ! -d "$file" ] || refuse 73 "cannot write $file: it is a folder"
+    folder=$file.ranks-$$
+    mkdir -- "$folder" || refuse 73 "cannot write beside $file"
+    link_library
+    take_library
+    read -r HOSTNAME </proc/sys/kernel/hostname
+    further_settings=
+    exec 3>"$folder/evidence" || refuse 73 "cannot write beside $file"
+    record "#mpicampaign-evidence 2"
+    record_moment started
+    record "job host=$HOSTNAME"
+    record "job id=${SLURM_JOB_ID:-${LSB_JOBID:-$$}}"
+    printf -v launch "%q " "${command[@]}"
+    record "job launch=${launch% }"
+    # Open MPI passes on to other hosts what this names; Hydra and srun pass on all.
+    [ -n "${MPICAMPAIGN_SYSFS-}" ] || variables=${variables%;*}
+    export OMPI_MCA_mca_base_env_list="$variables${OMPI_MCA_mca_base_env_list:+;$OMPI_MCA_mca_base_env_list}"
+    list_environment
+    record_node before
+    printf 'export %s=%q\n' LD_PRELOAD "$library${LD_PRELOAD:+:$LD_PRELOAD}" MPICAMPAIGN_EVIDENCE_FOLDER "$folder" \
+        MPICAMPAIGN_ENVIRONMENT "$folder/evidence" OMPI_MCA_mca_base_env_list "$OMPI_MCA_mca_base_env_list"
+    record_moment launched
+}
+
+# ---- After the end
+
+# Each launch of a program has a folder, in the order of their starts. A rank that called MPI_Init is the program, not
+# the shell around it. Where nothing called MPI_Init, what the launcher started counts; without a launcher, the command.
+choose_programs() { # programs=(FOLDER/ ...)
+    local each
+    programs=()
+    for each in "$folder"/*/; do
+        set -- "$each"[0-9]*[0-9]
+        [ $# -eq 0 ] || programs+=("$each")
+    done
+    [ "${#programs[@]}" -eq 0 ] || return
+    for each in "$folder"/*/; do
+        set -- "$each"[0-9]*.none
+        [ "${1-}" = "${each}0.$HOSTNAME.$process.none" ] || [ $# -eq 0 ] || programs+=("$each")
+    done
+    set -- "$folder"/*/{launcher,"0.$HOSTNAME.$process.none"}
+    [ "${#programs[@]}" -gt 0 ] || [[ ${1-/launcher} = */launcher ]] || programs=("${1%/*}/")
+}
+# Lines of the first program as they are, of the others behind "program N". Where ranks of one number were started by
+# one launcher, they are of several programs.
+record_ranks() {
+    local program path rank number=0 most
+    local -A times=()
+    ranks=()
+    for program in "${programs[@]}"; do
+        times=() most=0
+        for path in "$program"[0-9]*[0-9] "$program"[0-9]*.none; do
+            rank=${path##*/} rank=${rank%%.*}
+            [[ $path != *.none ]] || [ -z "${times[$rank]-}" ] || continue
+            if [ $((number + ${times[$rank]-0})) -eq 0 ]; then
+                ranks+=("$path")
+            else
+                sed "s/^/program $((number + ${times[$rank]-0} + 1)) /" "$path" >&3
+            fi
+            times[$rank]=$((${times[$rank]-0} + 1))
+            [ "${times[$rank]}" -le "$most" ] || most=${times[$rank]}
+        done
+        number=$((number + most))
+    done
+    [ "${#ranks[@]}" -eq 0 ] || cat "${ranks[@]}" >&3
+    [ "$number" -le 1 ] || record "job programs=$number"
+}
+record_launcher() {
+    local line version
+    set -- "$folder"/*/launcher
+    [ $# -gt 0 ] && read -r line <"$1" || return
+    record "$line"
+    read -rd '' -n 400 version < <(timeout 5 "${line#*=}" --version 2>/dev/null </dev/null)
+    record "job launcher_version=$version"
+}
+# The program that became the first rank. It has computed its checksum if it reached MPI_Finalize.
+record_program() {
+    local line program='' sum=''
+    [ "${#ranks[@]}" -eq 0 ] || while read -r line; do
+        case $line in
+            *" start.program="*) program=${line#*=} ;;
+            *" end.program_sha256="*) sum=${line#*=} ;;
+        esac
+    done <"${ranks[0]}"
+    [ -n "$program" ] || program=$(type -P -- "${command[0]}")
+    record "job program=$program"
+    [ -n "$sum" ] || read -r sum _ < <(sha256sum -- "$program" 2>/dev/null)
+    record "job program_sha256=${sum#\\}"
+}
+# Programs among the words of the command that no library can be loaded into, by their ELF headers.
+record_unable() {
+    local word path said own theirs
+    read_header "$library"
+    own=${header[*]:18:2}
+    for word in "${command[@]}"; do
+        path=$(type -P -- "$word") || continue
+        read_header "$path"
+        [ "${header[*]:0:4}" = "127 69 76 70" ] || continue
+        said='' theirs=${header[*]:18:2}
+        find_interpreter
+        if [ "$theirs" != "$own" ]; then
+            said="is for another architecture"
+        elif [ -z "$interpreter" ]; then
+            said="is static"
+        elif [ -u "$path" ] || [ -g "$path" ]; then
+            said="is setuid or setgid"
+        elif [[ $interpreter != *ld-linux* && $interpreter != *ld64* ]]; then
+            said="has another C library: its loader is $interpreter"
+        fi
+        [ -z "$said" ] || record "job unable=$path $said"
+    done
+}
+read_header() { # FILE: header=(BYTE ...)
+    read -rd '' -a header < <(od -An -v -tu1 -N 4096 -- "$1" 2>/dev/null)
+}
+number_at() { # OFFSET BYTES: number
+    local i
+    for ((i = $2 - 1, number = 0; i >= 0; i--)); do number=$((number << 8 | ${header[$1 + i]-0})); done
+}
+find_interpreter() { # interpreter: the program's loader; empty: it has none
+    local entry size count at number character
+    interpreter=
+    [ "${header[4]}" = 2 ] || return 0
+    number_at 32 8; at=$number
+    number_at 54 2; size=$number
+    number_at 56 2; count=$number
+    for ((entry = 0; entry < count; entry++, at += size)); do
+        number_at "$at" 4
+        [ "$number" -eq 3 ] || continue # PT_INTERP
+        number_at $((at + 8)) 8
+        while [ "${header[number]-0}" -ne 0 ]; do
+            printf -v character '\\0%03o' "${header[number++]}"
+            printf -v character '%b' "$character"
+            interpreter+=$character
+        done
+        : "${interpreter:=?}"
+    done
+}
+# An earlier FILE stays as it is.
+place_file() {
+    local target=$file number=1
+    until (set -C && : >"$target") 2>/dev/null; do
+        [ -e "$target" ] || return
+        target=$file.$((++number))
+    done
+    mv -f -- "$folder/evidence" "$target" || return
+    [ "$target" = "$file" ] || say "$file was there before; the evidence is in $target"
+    file=$target
+}
+finish() { # BEGAN: the time of the launch
+    local programs ranks header interpreter library
+    take_library
+    shopt -s nullglob
+    LC_ALL=C
+    exec 3>>"$folder/evidence"
+    record_moment ended
+    record "job launch_ms=$((uptime - $1))"
+    record_node after
+    read_topology
+    cpus=()
+    record_system
+    choose_programs
+    record_ranks
+    record_launcher
+    record_program
+    [ "${#ranks[@]}" -gt 0 ] || record_unable
+    record "job exit_status=$status"
+    if ! record "end of evidence" || ! place_file; then
+        say "cannot write $file: is the disk full, or a quota used up?"
+    elif [ -z "$quiet" ]; then
+        say "evidence of ${#ranks[@]} ranks: $file"
+    fi
+    [ ! -L "$folder/link" ] || rm -rf -- "$folder/link/"
+    rm -rf -- "$folder"
+}
+
+# A terminal sends its signals to the command, too.
+from_terminal() {
+    local stat
+    read -r stat </proc/self/stat
+    read -ra stat <<<"${stat##*) }"
+    [ "${stat[2]}" = "${stat[5]}" ]
+}
+pass() { # SIGNAL
+    signalled=yes
+    case $1 in INT | QUIT) ! from_terminal || return 0 ;; esac
+    kill -s "$1" "$process" 2>/dev/null
+}
+
+MPICAMPAIGN_PROVE=$(prepare "$@") || exit
+# In the background, since only then does this shell act on signals.
+(
+    trap - INT QUIT
+    eval "$MPICAMPAIGN_PROVE"
+    export MPICAMPAIGN_EVIDENCE_PROCESS=:$BASHPID
+    unset MPICAMPAIGN_PROVE MPICAMPAIGN_EVIDENCE_FILE MPICAMPAIGN_EVIDENCE_PROGRAM
+    while [ "$1" != -- ]; do shift; done
+    shift
+    exec -- "$@"
+) <&0 &
+process=$! signalled=
+for signal in HUP INT QUIT USR1 USR2 TERM ALRM XCPU; do
+    # shellcheck disable=SC2064
+    trap "pass $signal" "$signal"
+done
+read_uptime
+began=$uptime
+while
+    signalled=
+    wait "$process"
+    status=$?
+    [ -n "$signalled" ]
+do :; done 2>/dev/null
+read_uptime
+read -r HOSTNAME </proc/sys/kernel/hostname
+eval "$MPICAMPAIGN_PROVE"
+folder=$MPICAMPAIGN_EVIDENCE_FOLDER library=${LD_PRELOAD%%:*}
+unset LD_PRELOAD
+read_options "$@"
+finish "$began"
+exit "$status"
