@@ -18,6 +18,7 @@ from mpicampaign.places import shipped
 SCRIPT, LIBRARY = "prove", "evidence.so"
 _SOURCES = ("Makefile", "evidence", "common")
 _SECONDS = 120.0
+_PART = re.compile(r"^ *\. \"\$\{BASH_SOURCE\[0\]%/\*\}/(job/library/\w+\.sh)\"$", re.MULTILINE)
 
 
 def installed() -> Path:
@@ -56,12 +57,12 @@ def install(folder: Path) -> None:
 
 def _text() -> str:
     """The shell file with the functions that it shares with job scripts, in one."""
-    folder = shipped("templates")
+    templates = shipped("templates")
 
     def part(line: re.Match[str]) -> str:
-        return (folder / line[1]).read_text(encoding="utf-8")
+        return (templates / line[1]).read_text(encoding="utf-8")
 
-    return re.sub(r'^\. "\$here/(.*)"\n', part, (folder / "prove.sh").read_text(encoding="utf-8"), flags=re.M)
+    return re.sub(_PART, part, (templates / "prove.sh").read_text(encoding="utf-8"))
 
 
 def _version() -> str:

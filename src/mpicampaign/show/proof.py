@@ -18,7 +18,7 @@ from mpicampaign.verdict.doubts import doubts
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.judge import local_share
 from mpicampaign.verdict.machine_state import changed, probes
-from mpicampaign.verdict.proof import NOT_PROVED, judge_label, not_recorded, what_would_prove
+from mpicampaign.verdict.proof import judge_label, not_recorded
 from mpicampaign.verdict.software import checksums_of, library_of
 from mpicampaign.verdict.traffic import ANY
 
@@ -62,23 +62,21 @@ class Shown(NamedTuple):
 def shown(command: Command, label: str = "") -> Shown:
     """What the evidence shows; ``label``: the placement that is claimed."""
     outcome, reasons = judge_label(command) if label else ("", ())
-    verdict = [_verdict(command, label, outcome, reasons)] if label else []
+    verdict = [_verdict(label, outcome, reasons)] if label else []
     if not command.evidence.ranks:
         return Shown((_command(command), *verdict), outcome)
     facts = (_hosts, _binding, _memory, _transport, _mpi, _program, _condition, _machine, _doubts)
     return Shown((*(each(command) for each in facts), *verdict), outcome)
 
 
-def _verdict(command: Command, label: str, outcome: str, reasons: tuple[str, ...]) -> Fact:
-    how = what_would_prove(command) if outcome == NOT_PROVED else ""
-    text = "; ".join(filter(None, [f"{label} is {outcome}: {reasons[0]}", *reasons[1:], how]))
-    data = {"placement": label, "outcome": outcome, "reasons": [*reasons], "to_prove": how or None}
-    return Fact("label", text, data)
+def _verdict(label: str, outcome: str, reasons: tuple[str, ...]) -> Fact:
+    data = {"placement": label, "outcome": outcome, "reasons": [*reasons]}
+    return Fact("label", f"{label} is {outcome}: {'; '.join(reasons)}", data)
 
 
 def _command(command: Command) -> Fact:
     """What is known of a command of which no rank recorded anything."""
-    return Fact("evidence", not_recorded(command), {"launcher": command.evidence.job.get("launcher") or None})
+    return Fact("evidence", not_recorded(command), {"launcher": command.evidence.job.get("launcher")})
 
 
 def _hosts(command: Command) -> Fact:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 PROVED, NOT_PROVED = "proved", "not proved"  # or contradicted
 CORES = "cores"  # ranks on each node: one on each core
 NO_MPI = "none"  # in start.mpi
+_REMEDIES = "Link it dynamically, for this C library; put both on a file system that the ranks see"
 
 
 class Command(NamedTuple):
@@ -129,23 +130,19 @@ def judge_label(command: Command) -> tuple[str, tuple[str, ...]]:
 
 def _findings(command: Command) -> Iterator[Finding]:
     evidence = command.evidence
-    if why := not_recorded(command):
-        yield Finding("evidence", LACKS, why)
-        return
-    if not command.uses_mpi:
-        yield Finding("MPI", LACKS, "the program never called MPI_Init, so it has no ranks and sends nothing")
-        return
-    if command.programs > 1:
-        reason = f"{command.programs} MPI programs ran; give prove one at a time"
-        yield Finding("programs", LACKS, reason)
-        return
-    status = evidence.job.get("exit_status", "missing")
-    if status != "0" or not evidence.complete:
-        yield Finding("exit status", LACKS, f"{status}; only a command that ends with 0 proves a label")
-    for check in PLACEMENT_CHECKS:
-        yield from check(evidence)
-    yield from _transport(command)
-    yield from _untrusted(evidence)
+    if (status := evidence.job.get("exit_status", "missing")) != "0":
+        yield Finding("exit status", LACKS, f"{status}: only a command that ends with 0 proves a label")
+    if not evidence.ranks:
+        yield Finding("evidence", LACKS, not_recorded(command))
+    elif not command.uses_mpi:
+        yield Finding("MPI", LACKS, "the program never called MPI_Init, so it sends no messages")
+    elif command.programs > 1:
+        yield Finding("programs", LACKS, f"{command.programs} MPI programs ran; give prove one at a time")
+    else:
+        for check in PLACEMENT_CHECKS:
+            yield from check(evidence)
+        yield from _transport(command)
+        yield from _untrusted(evidence)
 
 
 def _transport(command: Command) -> Iterator[Finding]:
@@ -154,16 +151,17 @@ def _transport(command: Command) -> Iterator[Finding]:
     findings = transport_findings(evidence, command.printed or "", command.tables)
     if command.payload or not findings:
         yield from findings
-        return
-    if wrong := _surely_over_tcp(evidence):
+    elif wrong := _surely_over_tcp(evidence):
         yield wrong
-        return
-    if by_exclusion := _tcp_by_exclusion(evidence):
-        findings = [by_exclusion]
-    yield from findings
-    proved = any(each.outcome == SUPPORTS for each in findings)
-    if proved and (unknown := _hosts_without_counters(evidence)):
-        yield Finding("counters", LACKS, f"those of {', '.join(unknown)} were not read")
+    elif by_exclusion := _tcp_by_exclusion(evidence):
+        yield by_exclusion
+    elif any(each.outcome == LACKS for each in findings):
+        yield from (replace(each, reason=f"{each.reason}; {_to_prove(command)}") for each in findings)
+    else:
+        yield from findings
+        if unknown := [host for host in evidence.hosts if not traffic(evidence, host).interfaces]:
+            reason = f"those of {', '.join(unknown)} were not read: InfiniBand may have carried messages"
+            yield Finding("counters", LACKS, reason)
 
 
 def _surely_over_tcp(evidence: Evidence) -> Finding | None:
@@ -194,11 +192,6 @@ def _tcp_by_exclusion(evidence: Evidence) -> Finding | None:
     return Finding(SOCKETS, SUPPORTS, f"tcp: {said}")
 
 
-def _hosts_without_counters(evidence: Evidence) -> list[str]:
-    """Hosts of ranks where nothing tells whether a port of InfiniBand carried messages."""
-    return [host for host in evidence.hosts if not traffic(evidence, host).interfaces]
-
-
 def _untrusted(evidence: Evidence) -> Iterator[Finding]:
     """Evidence that a preloaded library or a clock at another speed may have made up proves nothing."""
     for each in doubts_of_launch(evidence):
@@ -208,28 +201,27 @@ def _untrusted(evidence: Evidence) -> Iterator[Finding]:
         yield Finding("ranks", LACKS, alone)
 
 
-def what_would_prove(command: Command) -> str:
-    """What to do about a transport that is not proved; empty where nothing is known."""
-    if command.evidence.claim["transport"] == ANY or command.payload:
-        return ""
-    known = MPIS.get(command.evidence.claim["mpi"])
-    reporting = known.settings.get("environment", {}) if known and known.report else {}
-    report = " ".join(f"{name}={value}" for name, value in reporting.items())
-    suites = "a benchmark whose messages are known (IMB, OSU, a bundled kernel)"
-    return f"{suites} would show it" + (f", or the library's report: set {report}" if report else "")
+def _to_prove(command: Command) -> str:
+    """What would show the transport."""
+    library = MPIS.get(command.evidence.claim["mpi"])
+    settings = library.settings.get("environment", {}) if library and library.report else {}
+    report = " ".join(f"{name}={value}" for name, value in settings.items())
+    suites = "prove it with a benchmark whose messages are known (IMB, OSU, a bundled kernel)"
+    return f"{suites}{report and f', or with {report}, by the report of the library'}"
 
 
 # ---- nothing recorded
 
 
 def not_recorded(command: Command) -> str:
-    """Why there is no evidence of any rank, and what to do; empty where there is some."""
+    """Why there is no evidence of any rank, and what to do."""
     job = command.evidence.job
-    if command.evidence.ranks:
-        return ""
-    if static := job.get("static"):
-        return f"{static} is statically linked, so that no library can be preloaded: link it dynamically"
+    if unable := job.get("unable"):
+        return f"no rank recorded anything: {unable}. {_REMEDIES}"
+    if job.get("exit_status") != "0":
+        return "no rank recorded anything; the command failed, perhaps before it started one"
     return (
-        "no process loaded the evidence library: a static or setuid program, another C library or "
-        "architecture, a container or remote host that does not see it, or a launcher that drops LD_PRELOAD"
+        "no rank recorded anything: its container or host does not see this folder and the library's, or its "
+        "launcher drops LD_PRELOAD, or its program is one of those that no library is loaded into. "
+        f"{_REMEDIES}"
     )
