@@ -21,7 +21,8 @@ void append(const char *path, const struct lines *lines);
 
 /* Functions of the MPI library; NULL where it has none. */
 struct mpi {
-    const void *init, *version;
+    const void *init, *version, *size;
+    const void *world; /* Open MPI's MPI_COMM_WORLD */
 };
 
 /* What each file of this folder adds. */
