@@ -4,14 +4,14 @@
 #
 #   prove [--quiet] [--write FILE] -- mpirun -n 4 ./program arguments
 #
-# shellcheck disable=SC2034,SC2154,SC2317
+# shellcheck disable=SC1091,SC2034,SC2154,SC2317
 
-# Parts of the job scripts' library. Within a function, since they set variables that the command may have exported.
+# Parts of the job scripts' library: installing puts their text here. Within a function, since they set variables that
+# the command may have exported.
 take_library() {
-    # shellcheck source=/dev/null
-    . "${BASH_SOURCE[0]%/*}/job/library/rank.sh"
-    # shellcheck source=/dev/null
-    . "${BASH_SOURCE[0]%/*}/job/library/node.sh"
+    local here=${BASH_SOURCE[0]%/*}
+. "$here/job/library/rank.sh"
+. "$here/job/library/node.sh"
 }
 
 say() { printf 'prove: %s\n' "$1" >&2; }
@@ -75,14 +75,13 @@ find_library() { # library
 link_library() {
     local place=$folder
     case $library in *[[:space:]:]*) ;; *) return ;; esac
-    case $place in *[[:space:]:]*) place=$(mktemp -d /tmp/mpicampaign-XXXXXX) && ln -s "$place" "$folder/link" ;; esac
-    ln -s "$library" "$place/library.so" && library=$place/library.so
+    case $place in *[[:space:]:]*) place=/tmp/mpicampaign-prove-$$ && mkdir -m 700 "$place" ;; esac
+    ln -s -- "$library" "$place/library.so" && library=$place/library.so
 }
 # What is known before the start. Prints the settings of the command. It has a shell of its own: none of its variables
 # is the command's.
 prepare() {
     local file quiet command folder library launch
-    local variables='LD_PRELOAD;MPICAMPAIGN_EVIDENCE_FOLDER;MPICAMPAIGN_EVIDENCE_PROGRAM;MPICAMPAIGN_SYSFS'
     read_options "$@"
     refuse_tasks
     find_library
@@ -101,13 +100,10 @@ prepare() {
     record "job id=${SLURM_JOB_ID:-${LSB_JOBID:-$$}}"
     printf -v launch "%q " "${command[@]}"
     record "job launch=${launch% }"
-    # Open MPI passes on to other hosts what this names; Hydra and srun pass on all.
-    [ -n "${MPICAMPAIGN_SYSFS-}" ] || variables=${variables%;*}
-    export OMPI_MCA_mca_base_env_list="$variables${OMPI_MCA_mca_base_env_list:+;$OMPI_MCA_mca_base_env_list}"
     list_environment
     record_node before
     printf 'export %s=%q\n' LD_PRELOAD "$library${LD_PRELOAD:+:$LD_PRELOAD}" MPICAMPAIGN_EVIDENCE_FOLDER "$folder" \
-        MPICAMPAIGN_ENVIRONMENT "$folder/evidence" OMPI_MCA_mca_base_env_list "$OMPI_MCA_mca_base_env_list"
+        MPICAMPAIGN_ENVIRONMENT "$folder/evidence"
     record_moment launched
 }
 
@@ -178,25 +174,23 @@ record_program() {
 }
 # Programs among the words of the command that no library can be loaded into, by their ELF headers.
 record_unable() {
-    local word path said own theirs
+    local word path own interpreter
     read_header "$library"
     own=${header[*]:18:2}
     for word in "${command[@]}"; do
         path=$(type -P -- "$word") || continue
         read_header "$path"
         [ "${header[*]:0:4}" = "127 69 76 70" ] || continue
-        said='' theirs=${header[*]:18:2}
         find_interpreter
-        if [ "$theirs" != "$own" ]; then
-            said="is for another architecture"
+        if [ "${header[*]:18:2}" != "$own" ]; then
+            record "job architecture=$path"
         elif [ -z "$interpreter" ]; then
-            said="is static"
+            record "job static=$path"
         elif [ -u "$path" ] || [ -g "$path" ]; then
-            said="is setuid or setgid"
-        elif [[ $interpreter != *ld-linux* && $interpreter != *ld64* ]]; then
-            said="has another C library: its loader is $interpreter"
+            record "job setuid=$path"
+        elif [[ $interpreter != */ld-linux* && $interpreter != */ld64* ]]; then
+            record "job loader=$interpreter of $path"
         fi
-        [ -z "$said" ] || record "job unable=$path $said"
     done
 }
 read_header() { # FILE: header=(BYTE ...)
@@ -237,7 +231,7 @@ place_file() {
     file=$target
 }
 finish() { # BEGAN: the time of the launch
-    local programs ranks header interpreter library
+    local programs ranks header
     take_library
     shopt -s nullglob
     LC_ALL=C
@@ -259,8 +253,8 @@ finish() { # BEGAN: the time of the launch
     elif [ -z "$quiet" ]; then
         say "evidence of ${#ranks[@]} ranks: $file"
     fi
-    [ ! -L "$folder/link" ] || rm -rf -- "$folder/link/"
     rm -rf -- "$folder"
+    [[ $library != /tmp/mpicampaign-prove-$$/* ]] || rm -rf -- "${library%/*}"
 }
 
 # A terminal sends its signals to the command, too.

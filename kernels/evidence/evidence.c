@@ -194,10 +194,11 @@ static void record_between_parts(void) {
 static struct lines first; /* the start of what may never call MPI_Init */
 static pid_t first_process;
 
-__attribute__((constructor)) static void begin_without_mpi(void) {
+__attribute__((constructor)) static void begin_without_mpi(int count, char **arguments) {
     const struct mpi none = {0};
     int saved = errno;
-    if (begin_in_folder() && begin("start")) {
+    (void)count;
+    if (begin_in_folder(arguments) && begin("start")) {
         add(&lines, "mpi", "none");
         add_size(&lines);
         add_launch(&lines);

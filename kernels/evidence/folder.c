@@ -22,9 +22,10 @@
 
 #define COUNT(list) (sizeof list / sizeof *list)
 
-static const char FOLDER[] = "MPICAMPAIGN_EVIDENCE_FOLDER", FILE_[] = "MPICAMPAIGN_EVIDENCE_FILE";
-static const char PROGRAM[] = "MPICAMPAIGN_EVIDENCE_PROGRAM";
-static const char PROCESS[] = "MPICAMPAIGN_EVIDENCE_PROCESS";
+#define FOLDER "MPICAMPAIGN_EVIDENCE_FOLDER"
+#define FILE_NAME "MPICAMPAIGN_EVIDENCE_FILE"
+#define PROGRAM "MPICAMPAIGN_EVIDENCE_PROGRAM"
+#define PROCESS "MPICAMPAIGN_EVIDENCE_PROCESS"
 
 /* Open MPI's first: inside a job step its ranks see the step's numbers, too. */
 static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
@@ -118,21 +119,45 @@ static void name_program(char name[static 64]) {
              (long)getpid());
 }
 
+/* Open MPI passes on to other hosts what a list names; Hydra and srun pass on all. Version 4
+ * refuses that list beside -x. It has an inner one, which it refuses beside the other. */
+static void pass_on(const char *launcher, char **arguments) {
+    static const char *const passed[] = {"LD_PRELOAD", FOLDER, PROGRAM, "MPICAMPAIGN_ENVIRONMENT",
+                                         "MPICAMPAIGN_SYSFS"};
+    const char *list = "OMPI_MCA_mca_base_env_list";
+    char names[TEXT_LENGTH / 16];
+    if (strcmp(launcher, "orterun") != 0 && strcmp(launcher, "prterun") != 0)
+        return;
+    for (char **each = arguments; each != NULL && *each != NULL; each++)
+        if (strcmp(*each, "mca_base_env_list") == 0)
+            return;
+    if (strcmp(launcher, "orterun") == 0 && getenv(list) == NULL)
+        list = "OMPI_MCA_mca_base_env_list_internal";
+    const char *given = getenv(list);
+    int length = snprintf(names, sizeof names, "%s", given != NULL ? given : "");
+    for (size_t i = 0; i < COUNT(passed) && length < (int)sizeof names; i++)
+        if (getenv(passed[i]) != NULL)
+            length += snprintf(names + length, sizeof names - (size_t)length, "%s%s",
+                               length > 0 ? ";" : "", passed[i]);
+    if (length < (int)sizeof names)
+        setenv(list, names, 1);
+}
+
 /* Ranks learn from their launcher which program is theirs; another launcher that it calls to reach
  * other hosts leaves that alone. */
-static void begin_program(const char *folder) {
+static void begin_program(const char *folder, char **arguments) {
     char name[64], path[PATH_LENGTH], file[PATH_LENGTH];
     static struct lines launcher;
-    if (getenv(PROGRAM) != NULL)
-        return;
-    name_program(name);
-    setenv(PROGRAM, name, 1);
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (length <= 0 || snprintf(file, sizeof file, "%s/%s/launcher", folder, name) >= PATH_LENGTH)
-        return;
-    path[length] = '\0';
-    launcher.length = (size_t)snprintf(launcher.text, TEXT_LENGTH, "job launcher=%s\n", path);
-    append(file, &launcher);
+    path[length > 0 ? length : 0] = '\0';
+    if (getenv(PROGRAM) == NULL) {
+        name_program(name);
+        setenv(PROGRAM, name, 1);
+        launcher.length = (size_t)snprintf(launcher.text, TEXT_LENGTH, "job launcher=%s\n", path);
+        if (snprintf(file, sizeof file, "%s/%s/launcher", folder, name) < PATH_LENGTH)
+            append(file, &launcher);
+    }
+    pass_on(basename(path), arguments);
 }
 
 static bool begins_with(const char *text, const char *start) {
@@ -163,20 +188,20 @@ static bool take_place(const char *folder, const char *rank) {
                           : program == NULL ? "unknown"
                                             : program,
                           rank != NULL ? rank : "0", host, (long)getpid());
-    if (length >= PATH_LENGTH || setenv(FILE_, file, 1) != 0)
+    if (length >= PATH_LENGTH || setenv(FILE_NAME, file, 1) != 0)
         return false;
     setenv("MPICAMPAIGN_RANK", rank != NULL ? rank : "0", 1);
     set_local();
     return true;
 }
 
-bool begin_in_folder(void) {
-    const char *folder = getenv(FOLDER), *file = getenv(FILE_);
+bool begin_in_folder(char **arguments) {
+    const char *folder = getenv(FOLDER), *file = getenv(FILE_NAME);
     const char *rank = launched_as(ranks, COUNT(ranks), "SLURM_PROCID");
     if (folder == NULL || *folder != '/' || (file != NULL && !begins_with(file, folder)))
         return false; /* or a job script of its own keeps its evidence elsewhere */
     if (is_launcher()) {
-        begin_program(folder);
+        begin_program(folder, arguments);
         return false;
     }
     return take_place(folder, rank) && is_first_process(rank);

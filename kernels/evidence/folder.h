@@ -10,7 +10,7 @@ bool is_number(const char *text);
 
 /* Before main: takes the numbers of this process. Whether it is what the launcher started: a rank,
  * even without MPI. */
-bool begin_in_folder(void);
+bool begin_in_folder(char **arguments);
 
 /* The folder of a program, which its first rank makes. */
 bool make_folder_of(const char *path);
