@@ -134,6 +134,21 @@ def test_status_is_watched_until_no_run_is_active(
         ("--versoin", "no option --versoin\n    did you mean '--version'?"),
         ("--placement TCP plan", "no option --placement\n    options follow the subcommand"),
         ("merge", "merge: the following arguments are required: BUNDLE"),
+        ("prove", "prove: give a command after --\n    mpicampaign prove -- mpirun -n 2 ./program"),
+        (
+            "prove mpirun -n 2 true",
+            "prove: unexpected argument 'mpirun'\n    the command with its options follows",
+        ),
+        ("prove -n 2 -- true", "prove: no option -n\n    the command with its options follows --"),
+        ("prove --placment SHM-1 -- true", "no option --placment\n    did you mean '--placement'?"),
+        ("prove --placement SHM1 -- true", "no such placement (found SHM1)\n    did you mean 'SHM-1'?"),
+        ("prove --placement TCP --campaign min.yaml -- true", "did you mean 'mine.yaml'?"),
+        ("prove --campaign mine.yaml -- true", "give one of them as --placement"),
+        ("prove -- mpirum -n 2 true", "no command 'mpirum' is on the PATH\n    load the module"),
+        ("prove -- ./program", "prove: the command is not there (found ./program)"),
+        ("prove --read nosuch", "nosuch: cannot be read: No such file or directory"),
+        ("prove --read mine.yaml", "mine.yaml:1: not a file of evidence"),
+        ("prove --read mine.yaml -- true", "prove: give a command or --read, not both"),
     ],
 )
 def test_a_mistake_is_answered_in_two_lines(

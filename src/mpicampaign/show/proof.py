@@ -211,7 +211,8 @@ def _condition(command: Command) -> Fact:
 
 def _machine(command: Command) -> Fact:
     """The probes at the start and the end, and whether they say that the machine changed."""
-    measured, parts = probes(command.evidence), []
+    measured = probes(command.evidence)
+    parts = [] if ROUND_TRIP in measured or len(command.evidence.ranks) < 2 else [f"{ROUND_TRIP} not probed"]
     moved = changed(command.evidence) if measured else None
     for kind, unit, scale in ((ROUND_TRIP, "ns", 1e9), (CLOCK_RATE, "GHz", 1e-9), (COPY, "GB/s", 1e-9)):
         for place, values in measured.get(kind, {}).items():

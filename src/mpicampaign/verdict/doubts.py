@@ -89,9 +89,12 @@ def _ranks(evidence: Evidence) -> Iterator[str]:
 
 
 def _shared_core(evidence: Evidence) -> str:
-    """Two ranks that are bound to one CPU each, of the same core."""
-    bound = all(_cpus(seen) == "1" for seen in evidence.ranks.values())
-    return shared_core(evidence) if bound and len(evidence.ranks) > 1 else ""
+    """Two ranks that are bound to one core each, and to the same one."""
+    cores = ("start.cpu", "start.siblings")
+    bound = all(
+        seen.get("start.allowed", "") in [seen.get(key) for key in cores] for seen in evidence.ranks.values()
+    )
+    return shared_core(evidence) if bound else ""
 
 
 def _cpus(seen: Rank) -> str:

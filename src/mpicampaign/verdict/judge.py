@@ -250,6 +250,7 @@ def _rank_binding(
     """The finding about a wrong binding of one rank at one moment; None where it is right."""
     try:
         allowed, cpu = cpu_list(seen[f"{moment}.allowed"]), int(seen[f"{moment}.cpu"])
+        core = cpu_list(seen.get(f"{moment}.siblings", str(cpu)))
     except (KeyError, ValueError):
         return Finding("binding", LACKS, f"rank {rank} recorded no CPU or allowed set at {moment}")
     if cpu not in allowed:
@@ -257,11 +258,11 @@ def _rank_binding(
         return Finding("binding", CONTRADICTS, reason)
     cores = number(evidence.nodes.get(evidence.host_of(rank), {}).get("cores", ""))
     threads = _threads(evidence)
-    if binding == "core" and len(allowed) != threads:
+    if binding == "core" and len(allowed) != threads and not (threads == 1 and allowed <= core):
         wanted = f"{threads}, one for each thread" if threads > 1 else "one"
         reason = f"rank {rank} may use {len(allowed)} CPUs at {moment}, not {wanted}"
         return Finding("binding", CONTRADICTS, reason)
-    if binding == "none" and len(allowed) == 1 and cores != 1:
+    if binding == "none" and allowed <= core and cores != 1:
         return Finding("binding", CONTRADICTS, f"rank {rank} is bound to CPU {cpu} at {moment}, not unbound")
     return None
 
@@ -274,7 +275,7 @@ def _moved(evidence: Evidence) -> str:
             return f"rank {rank} was moved from CPU {start} to CPU {end}"
         before, after = (number(seen.get(f"{moment}.migrations", "")) for moment in MOMENTS)
         # threads may change places among the CPUs of their rank
-        if _threads(evidence) == 1 and before is not None and after is not None and after > before:
+        if len(cpu_list(start)) == 1 and before is not None and after is not None and after > before:
             return f"rank {rank} changed its CPU {after - before} times between start and end"
     return ""
 
