@@ -1,4 +1,4 @@
-"""`mpicampaign prove`: what it says of a command, by evidence as text; `test_prove_runs.py` has real commands."""
+"""`mpicampaign prove` on evidence as text; `test_prove_runs.py` has real commands."""
 
 from __future__ import annotations
 

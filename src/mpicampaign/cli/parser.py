@@ -33,7 +33,7 @@ GROUPS = {
     },
     "run": {
         "bench": "run one benchmark or program on this machine, without a campaign file",
-        "prove": "run any command, and say where its ranks ran and what carried their messages",
+        "prove": "run any command, and prove where its ranks ran and over what",
         "run": "make the runs that have no result, then tables and report",
         "render": "write the job scripts; submit nothing",
         "build": "build the bundled kernels",
