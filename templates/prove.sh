@@ -39,17 +39,13 @@ read_options() { # file, quiet, command=(...)
     while [ "${1---}" != -- ]; do
         case $1 in
             --quiet) quiet=yes ;;
-            --write) shift && file=${1-} ;;
+            --write) [[ ${2:--} != -* && $2 != */ ]] || refuse 64 "--write needs the name of a file: $usage"; file=$2; shift ;;
             *) refuse 64 "unknown option $1. The command comes after '--': $usage" ;;
         esac
         shift
     done
     command=("${@:2}")
-    case $file in
-        '' | -- | */) refuse 64 "--write needs the name of a file: $usage" ;;
-        /*) ;;
-        *) file=$PWD/$file ;;
-    esac
+    [[ $file = /* ]] || file=$PWD/$file
     [ "${#command[@]}" -gt 0 ] || refuse 64 "there is no command: $usage"
 }
 # Tasks of one launch would each keep evidence of themselves alone.
@@ -65,17 +61,17 @@ refuse_tasks() {
 find_library() { # library
     local here=${BASH_SOURCE[0]}
     [ ! -L "$here" ] || here=$(readlink -f "$here")
-    case $here in */*) here=${here%/*} ;; *) here=. ;; esac
-    library=${MPICAMPAIGN_EVIDENCE_LIBRARY:-$here/evidence.so}
-    case $library in /*) ;; *) library=$PWD/$library ;; esac
+    [[ $here = */* ]] || here=./$here
+    library=${MPICAMPAIGN_EVIDENCE_LIBRARY:-${here%/*}/evidence.so}
+    [[ $library = /* ]] || library=$PWD/$library
     [ -r "$library" ] ||
         refuse 72 "cannot read the evidence library $library. Keep it beside prove, or name it in MPICAMPAIGN_EVIDENCE_LIBRARY"
 }
 # LD_PRELOAD is split at blanks and colons. A link in /tmp serves this host alone.
 link_library() {
     local place=$folder
-    case $library in *[[:space:]:]*) ;; *) return ;; esac
-    case $place in *[[:space:]:]*) place=/tmp/mpicampaign-prove-$$ && mkdir -m 700 "$place" ;; esac
+    [[ $library = *[[:space:]:]* ]] || return 0
+    [[ $place != *[[:space:]:]* ]] || { place=/tmp/mpicampaign-prove-$$ && mkdir -m 700 "$place"; }
     ln -s -- "$library" "$place/library.so" && library=$place/library.so
 }
 # What is known before the start. Prints the settings of the command. It has a shell of its own: none of its variables

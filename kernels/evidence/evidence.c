@@ -77,12 +77,15 @@ static void *next(const char *name) {
     return search[1];
 }
 
-/* MPI_Wtime as the program finds it. */
+/* As the program finds it: data of a library may be copied into the program. */
+static void *found(const char *name) {
+    void *symbol = dlsym(RTLD_DEFAULT, name);
+    return symbol != NULL ? symbol : next(name);
+}
+
 static double (*wtime(void))(void) {
     double (*function)(void);
-    *(void **)&function = dlsym(RTLD_DEFAULT, "MPI_Wtime");
-    if (function == NULL)
-        *(void **)&function = next("MPI_Wtime");
+    *(void **)&function = found("MPI_Wtime");
     return function;
 }
 
@@ -151,6 +154,7 @@ static void record_start(const void *init) {
     if (has_started()) {
         struct mpi mpi = library(init);
         add_moment(&mpi);
+        add_world(&lines, next("PMPI_Comm_size"), found("ompi_mpi_comm_world"));
         add_state(&lines);
         watch_stops();
         add_clocks(&lines, wtime());

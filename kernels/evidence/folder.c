@@ -12,6 +12,7 @@
 #include "folder.h"
 #include "lines.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,6 +41,17 @@ static const char *const launchers[] = {
     "orterun",         "prterun",      "prun",          "srun",
     "jsrun",           "aprun",        "palsrun",       "mpirun.openmpi",
     "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich"};
+
+/* The C library's own functions: a shell has others of these names, for its variables. */
+static void put(const char *name, const char *value) {
+    int (*set)(const char *, const char *, int), (*unset)(const char *);
+    *(void **)&set = dlsym(RTLD_NEXT, "setenv");
+    *(void **)&unset = dlsym(RTLD_NEXT, "unsetenv");
+    if (value != NULL && set != NULL)
+        set(name, value, 1);
+    else if (unset != NULL)
+        unset(name);
+}
 
 bool is_number(const char *text) {
     return text != NULL && *text != '\0' && strlen(text) < 10 &&
@@ -94,12 +106,12 @@ static void set_local(void) {
         rank = of_step("SLURM_LOCALID");
         size = tasks;
     }
-    unsetenv("MPICAMPAIGN_LOCAL_RANK");
-    unsetenv("MPICAMPAIGN_LOCAL_RANKS");
+    put("MPICAMPAIGN_LOCAL_RANK", NULL);
+    put("MPICAMPAIGN_LOCAL_RANKS", NULL);
     if (rank == NULL)
         return;
-    setenv("MPICAMPAIGN_LOCAL_RANK", rank, 1);
-    setenv("MPICAMPAIGN_LOCAL_RANKS", size, 1);
+    put("MPICAMPAIGN_LOCAL_RANK", rank);
+    put("MPICAMPAIGN_LOCAL_RANKS", size);
 }
 
 static bool is_launcher(void) {
@@ -140,7 +152,7 @@ static void pass_on(const char *launcher, char **arguments) {
             length += snprintf(names + length, sizeof names - (size_t)length, "%s%s",
                                length > 0 ? ";" : "", passed[i]);
     if (length < (int)sizeof names)
-        setenv(list, names, 1);
+        put(list, names);
 }
 
 /* Ranks learn from their launcher which program is theirs; another launcher that it calls to reach
@@ -152,7 +164,7 @@ static void begin_program(const char *folder, char **arguments) {
     path[length > 0 ? length : 0] = '\0';
     if (getenv(PROGRAM) == NULL) {
         name_program(name);
-        setenv(PROGRAM, name, 1);
+        put(PROGRAM, name);
         launcher.length = (size_t)snprintf(launcher.text, TEXT_LENGTH, "job launcher=%s\n", path);
         if (snprintf(file, sizeof file, "%s/%s/launcher", folder, name) < PATH_LENGTH)
             append(file, &launcher);
@@ -172,7 +184,7 @@ static bool is_first_process(const char *rank) {
     snprintf(start, sizeof start, "%s:", rank != NULL ? rank : "");
     snprintf(own, sizeof own, "%s%ld", start, (long)getpid());
     if (rank != NULL && !begins_with(found, start))
-        setenv(PROCESS, own, 1);
+        put(PROCESS, own);
     found = getenv(PROCESS);
     return found != NULL && strcmp(found, own) == 0;
 }
@@ -188,9 +200,10 @@ static bool take_place(const char *folder, const char *rank) {
                           : program == NULL ? "unknown"
                                             : program,
                           rank != NULL ? rank : "0", host, (long)getpid());
-    if (length >= PATH_LENGTH || setenv(FILE_NAME, file, 1) != 0)
+    if (length >= PATH_LENGTH)
         return false;
-    setenv("MPICAMPAIGN_RANK", rank != NULL ? rank : "0", 1);
+    put(FILE_NAME, file);
+    put("MPICAMPAIGN_RANK", rank != NULL ? rank : "0");
     set_local();
     return true;
 }
@@ -221,4 +234,24 @@ void add_size(struct lines *lines) {
     const char *size = launched_as(sizes, COUNT(sizes), "SLURM_STEP_NUM_TASKS");
     if (getenv(FOLDER) != NULL && size != NULL)
         add(lines, "ranks", "%s", size);
+}
+
+/* MPICH and the libraries with its ABI all have this handle, in a library of one of these names. */
+static void *mpich_world(const void *comm_size) {
+    Dl_info info;
+    if (dladdr(comm_size, &info) == 0 || info.dli_fname == NULL ||
+        (strstr(info.dli_fname, "/libmpi.so.12") == NULL &&
+         strstr(info.dli_fname, "/libmpich.so") == NULL))
+        return NULL;
+    return (void *)(size_t)0x44000000;
+}
+
+void add_world(struct lines *lines, const void *comm_size, void *world) {
+    int (*function)(void *, int *), size = 0;
+    *(const void **)&function = comm_size;
+    if (getenv(FOLDER) == NULL || function == NULL)
+        return;
+    world = world != NULL ? world : mpich_world(comm_size);
+    if (world != NULL && function(world, &size) == 0)
+        add(lines, "world", "%d", size);
 }

@@ -18,4 +18,8 @@ bool make_folder_of(const char *path);
 /* How many ranks the launcher started. */
 void add_size(struct lines *lines);
 
+/* How many ranks MPI_COMM_WORLD has: fewer, where the launcher is another library's. `comm_size`:
+ * PMPI_Comm_size; `world`: Open MPI's communicator, or NULL. */
+void add_world(struct lines *lines, const void *comm_size, void *world);
+
 #endif
