@@ -89,16 +89,11 @@ static double (*wtime(void))(void) {
     return function;
 }
 
-/* PMPI functions are interposed by nobody: they are in the MPI library itself. Its variable may be
- * a copy in the program, which is the one that counts then. */
+/* PMPI functions are interposed by nobody: they are in the MPI library itself. */
 static struct mpi library(const void *fallback) {
-    static const char WORLD[] = "ompi_mpi_comm_world";
-    struct mpi mpi = {next("PMPI_Init"), next("PMPI_Get_library_version"), next("PMPI_Comm_size"),
-                      dlsym(RTLD_DEFAULT, WORLD)};
+    struct mpi mpi = {next("PMPI_Init"), next("PMPI_Get_library_version")};
     if (mpi.init == NULL)
         mpi.init = fallback;
-    if (mpi.world == NULL)
-        mpi.world = next(WORLD);
     return mpi;
 }
 

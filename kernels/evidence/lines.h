@@ -21,8 +21,7 @@ void append(const char *path, const struct lines *lines);
 
 /* Functions of the MPI library; NULL where it has none. */
 struct mpi {
-    const void *init, *version, *size;
-    const void *world; /* Open MPI's MPI_COMM_WORLD */
+    const void *init, *version;
 };
 
 /* What each file of this folder adds. */

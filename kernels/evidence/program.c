@@ -83,28 +83,6 @@ static void add_version(struct lines *lines, const void *version) {
     add(lines, "library_version", "%.*s", SHOWN_VERSION, text);
 }
 
-/* MPI_COMM_WORLD is the address of a variable in Open MPI, and a number in all libraries with the
- * ABI of MPICH. Elsewhere it is not known, and a wrong handle would abort the program. */
-static const void *find_world(const struct mpi *mpi) {
-    static const size_t mpich = 0x44000000;
-    Dl_info info;
-    if (mpi->world != NULL)
-        return mpi->world;
-    if (dladdr(mpi->size, &info) == 0 || info.dli_fname == NULL)
-        return NULL;
-    return strstr(info.dli_fname, ".so.12") != NULL ? (const void *)mpich : NULL;
-}
-
-/* Ranks that were started together by another library's launcher do not know each other. */
-static void add_world(struct lines *lines, const struct mpi *mpi) {
-    int size = 0;
-    int (*function)(const void *, int *);
-    const void *world = mpi->size != NULL ? find_world(mpi) : NULL;
-    *(const void **)&function = mpi->size;
-    if (world != NULL && function(world, &size) == 0)
-        add(lines, "world", "%d", size);
-}
-
 void add_program(struct lines *lines, const struct mpi *mpi) {
     char path[PATH_LENGTH];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -114,7 +92,6 @@ void add_program(struct lines *lines, const struct mpi *mpi) {
     }
     add_library(lines, mpi->init);
     add_version(lines, mpi->version);
-    add_world(lines, mpi);
 }
 
 /* Names one state of a file on one host: a file that was written again has another one. */
