@@ -13,6 +13,10 @@ from pathlib import Path
 import pytest
 
 from mpicampaign.cli import main
+from mpicampaign.cli.prove import claim_of, placements
+from mpicampaign.show.proof import Shown, shown
+from mpicampaign.verdict.evidence import read_evidence
+from mpicampaign.verdict.proof import command_of
 
 JOB = """\
 #mpicampaign-evidence 2
@@ -136,23 +140,39 @@ LABELS = {
 }
 
 
+PLACEMENTS = placements(None)
+OUTCOMES = {PROVED: "proved", CONTRADICTED: "contradicted", NOT_PROVED: "not proved"}
+
+
+def of(text: str, label: str = "") -> Shown:
+    claim = claim_of(PLACEMENTS[label]) if label else {}
+    return shown(command_of(read_evidence(f"{text}end of evidence\n"), claim), label)
+
+
 @pytest.mark.parametrize("name", LABELS)
-def test_a_label_is_judged_by_the_evidence(
+def test_a_label_is_judged_by_the_evidence(name: str) -> None:
+    text, label, status, said = LABELS[name]
+    found = of(text, label)
+    assert found.outcome == OUTCOMES[status] and len(found.lines) <= 10
+    assert f"{label} is {OUTCOMES[status]}: " in found.lines[-1] and said in found.lines[-1]
+    assert not of(text).outcome
+
+
+@pytest.mark.parametrize("name", ["honest", "TCP called SHM", "a little TCP"])
+def test_text_data_and_exit_status_agree(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    text, label, status, said = LABELS[name]
+    text, label, status, _ = LABELS[name]
     file = tmp_path / "evidence"
     file.write_text(f"{text}end of evidence\n")
     assert main(["prove", "--read", str(file), "--placement", label]) == status
     lines = capsys.readouterr().out.splitlines()
-    outcome = {PROVED: "proved", CONTRADICTED: "contradicted", NOT_PROVED: "not proved"}[status]
-    assert len(lines) <= 10 and said in lines[-1] and f"{label} is {outcome}: " in lines[-1]
     assert main(["prove", "--read", str(file), "--placement", label, "--json"]) == status
     data = json.loads(capsys.readouterr().out)
-    assert (data["status"], data["label"]["outcome"]) == (status, outcome)
+    assert (data["status"], data["label"]["outcome"]) == (status, OUTCOMES[status])
     texts = {title: data[title]["text"] for title in data if isinstance(data[title], dict)}
     assert [f"{title + ':':<12}{text}" for title, text in texts.items()] == lines
-    assert main(["prove", "--read", str(file)]) == 0
+    assert main(["prove", "--read", str(file), "--quiet"]) == 0 and not capsys.readouterr().out
 
 
 DOUBTS = {
@@ -186,12 +206,9 @@ DOUBTS = {
 
 
 @pytest.mark.parametrize("name", DOUBTS)
-def test_what_one_should_doubt_is_said(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_one_should_doubt_is_said(name: str) -> None:
     text, said = DOUBTS[name]
-    file = tmp_path / "evidence"
-    file.write_text(f"{text}end of evidence\n")
-    assert main(["prove", "--read", str(file)]) == 0
-    [line] = [line for line in capsys.readouterr().out.splitlines() if line.startswith("doubts:")]
+    [line] = [line for line in of(text).lines if line.startswith("doubts:")]
     assert said in line
 
 

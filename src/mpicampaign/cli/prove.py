@@ -135,7 +135,7 @@ def _claim(options: argparse.Namespace) -> dict[str, str]:
     """What the label claims; nothing without one."""
     if not options.placement:
         return {}
-    known = _placements(options.placements)
+    known = placements(options.placements)
     placement = known.get(options.placement)
     if placement is None:
         hint = did_you_mean(options.placement, known)
@@ -143,6 +143,11 @@ def _claim(options: argparse.Namespace) -> dict[str, str]:
         raise UserError(
             Problem("no such placement", file, key="--placement", value=options.placement, hint=hint)
         )
+    return claim_of(placement)
+
+
+def claim_of(placement: Placement) -> dict[str, str]:
+    """What a placement claims of its ranks; which these are is for the evidence to say."""
     claim = {
         "nodes": placement.nodes,
         "ranks_per_node": placement.ranks_per_node,
@@ -156,16 +161,17 @@ def _claim(options: argparse.Namespace) -> dict[str, str]:
     return {key: str(value) for key, value in claim.items()}
 
 
-def _placements(file: Path | None) -> Mapping[str, Placement]:
+def placements(file: Path | None) -> Mapping[str, Placement]:
     """Those of a campaign file, or those that are built in."""
-    from mpicampaign.campaign.file import built_in, load_campaign
+    from mpicampaign.campaign.file import BUILTIN, load_campaign
     from mpicampaign.campaign.model import Placement
     from mpicampaign.keys import Values
+    from mpicampaign.yaml_lines import read_yaml
 
     if file:
         check_there(file)
         return load_campaign(file).placements
-    return Values(built_in()).table(Placement, ("placements",))
+    return Values(read_yaml(BUILTIN)).table(Placement, ("placements",))
 
 
 # ---- the command and its evidence
