@@ -18,7 +18,7 @@ from mpicampaign.places import shipped
 SCRIPT, LIBRARY = "prove", "evidence.so"
 _SOURCES = ("Makefile", "evidence", "common")
 _SECONDS = 120.0
-_PART = re.compile(r"^ *\. \"\$\{BASH_SOURCE\[0\]%/\*\}/(job/library/\w+\.sh)\"$", re.MULTILINE)
+_PART = re.compile(r'^\. "\$here/(job/library/\w+\.sh)"$', re.MULTILINE)
 
 
 def installed() -> Path:

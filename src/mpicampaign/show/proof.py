@@ -141,9 +141,9 @@ def _memory(command: Command) -> Fact:
 
 def _transport(command: Command) -> Fact:
     """What carried messages, and how many bytes over what."""
-    if not command.uses_mpi:
-        return Fact("transport", NOT_MPI, {})
     evidence = command.evidence
+    if not command.uses_mpi or len(evidence.ranks) < 2:
+        return Fact("transport", "none: there is one rank" if command.uses_mpi else NOT_MPI, {})
     chosen = chosen_transport(_without_label(evidence), command.printed or "", command.tables)
     exchanged = exchanged_over_tcp(evidence)
     tcp = {name: exchanged.over(name).total for name in exchanged.interfaces} if exchanged else None

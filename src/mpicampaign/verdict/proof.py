@@ -159,7 +159,8 @@ def _transport(command: Command) -> Iterator[Finding]:
         yield from (replace(each, reason=f"{each.reason}; {_to_prove(command)}") for each in findings)
     else:
         yield from findings
-        if unknown := [host for host in evidence.hosts if not traffic(evidence, host).interfaces]:
+        silent = any(each.kind == SOCKETS for each in findings)
+        if silent and (unknown := [host for host in evidence.hosts if not traffic(evidence, host).interfaces]):
             reason = f"those of {', '.join(unknown)} were not read: InfiniBand may have carried messages"
             yield Finding("counters", LACKS, reason)
 
