@@ -4,11 +4,12 @@ IMB PingPong with the library and without it: a launch counts by the shortest of
 program differ by more than 1 %, the shortest of many rows least. tree_gather built with and without the call
 that lets the library probe between its parts, and with its code moved by 32 B: a launch counts by its median.
 Between the launches of some pairs a virtual machine changes its state: those count nowhere. Beside it, how
-long the library probes the machine, and how often a partner came too late.
+long the library probes the machine, and how often a partner came too late; and what prove.sh adds.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -19,12 +20,13 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from common import PROJECT, paired, title, usually, wheel_mpi
+from common import PROJECT, alternate, line, output_of, paired, title, usually, wheel_mpi
 
 PAIRS = usually(60, smallest=1)
 SIZES = {8: usually((40, 20_000), smallest=(10, 5000)), 2 << 20: usually((40, 100), smallest=(10, 20))}
 BUDGET = usually(1, smallest=0.1)  # s of tree_gather
 LIMIT = 0.01
+MOST_MS = 50  # of prove.sh
 SHORT = 100  # us: a rank that does not copy
 OTHER_STATE = 1.4  # times: states are at least 1.5 apart, launches within one never
 RANK = """
@@ -111,6 +113,24 @@ def print_probes(folder: Path) -> None:
     print(f"not probed: {vain} of {all_of_them} round trips")
 
 
+def print_prove(folder: Path, library: str) -> None:
+    """The command `true` with and without it."""
+    environment = {**os.environ, "MPICAMPAIGN_EVIDENCE_LIBRARY": library}
+    script, file = PROJECT / "templates/prove.sh", folder / "proof"
+
+    def proved() -> None:
+        file.unlink(missing_ok=True)
+        output_of(script, "--quiet", "--write", file, "--", "true", env=environment)
+
+    bare, ours = alternate(PAIRS, partial(output_of, "true"), proved)
+    line(
+        "prove.sh beyond the command",
+        [1000 * (b - a) for a, b in zip(bare, ours, strict=True)],
+        MOST_MS,
+        "ms",
+    )
+
+
 def main() -> None:
     title(f"Evidence library: {PAIRS} pairs of launches of each kind and size, in turn")
     with tempfile.TemporaryDirectory() as temporary:
@@ -140,6 +160,7 @@ def main() -> None:
                     LIMIT if other is silent else None,
                 )
         print_probes(folder)
+        print_prove(folder, library)
 
 
 if __name__ == "__main__":

@@ -89,7 +89,7 @@ def prove(
     folder: Path, target: Path, /, *command: object, stdin: str = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
     own = {"PATH": os.environ["PATH"], "MPICAMPAIGN_EVIDENCE_LIBRARY": str(folder / "evidence.so")}
-    words = [SCRIPT, "--write", target, "--", *command]
+    words = list(map(str, [SCRIPT, "--write", target, "--", *command]))
     return subprocess.run(
         words, env={**own, **variables}, input=stdin, cwd=folder, capture_output=True, text=True, timeout=60
     )
@@ -138,7 +138,7 @@ def test_lines_of_ranks(
     assert evidence.complete
     assert evidence.job["exit_status"] == str(status)
     assert evidence.job.get("programs") == programs
-    assert os.listdir(tmp_path) == ["e.txt"]
+    assert list(tmp_path.iterdir()) == [file]
     if words[0].endswith("mpirun"):
         assert evidence.job["launcher"] == words[0]
         assert all(seen["start.ranks"] == words[1] for seen in evidence.ranks.values())
@@ -151,10 +151,10 @@ def test_lines_of_ranks(
 
 
 def test_the_command_is_as_without_it(ends: Path, tmp_path: Path) -> None:
-    """Its descriptors, its variables (also those with names of the script's own), stdin, stdout and stderr."""
+    """Its descriptors, its variables (also those with names of the script's own), its input and output."""
     show = "ls /proc/self/fd; env | grep -Ev '^(_|SHLVL)=' | sort; cat; echo error >&2; exit 9"
     names = ("threads", "name", "file", "status", "cpus", "cores", "sockets", "HOSTNAME", "process", "quiet")
-    theirs = {name: "theirs" for name in names}
+    theirs = dict.fromkeys(names, "theirs")
     done = prove(ends, tmp_path / "e.txt", "bash", "-c", show, stdin="in", **theirs)
     own = {"PATH": os.environ["PATH"], "MPICAMPAIGN_EVIDENCE_LIBRARY": str(ends / "evidence.so"), **theirs}
     bare = subprocess.run(
@@ -237,10 +237,25 @@ def test_programs_that_cannot_load_a_library_are_named(ends: Path, tmp_path: Pat
         ("-- nonesuch", {}, 127, "nonesuch: there is no such command"),
         ("--write /proc/x -- true", {}, 73, "cannot write beside /proc/x"),
         ("--write / -- true", {}, 64, "--write needs the name of a file"),
-        ("-- true", {"MPICAMPAIGN_EVIDENCE_LIBRARY": "/none.so"}, 72, "cannot read the evidence library /none.so"),
-        ("-- true", {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4"}, 64, "a launcher started 4 of these"),
+        (
+            "-- true",
+            {"MPICAMPAIGN_EVIDENCE_LIBRARY": "/none.so"},
+            72,
+            "cannot read the evidence library /none.so",
+        ),
+        (
+            "-- true",
+            {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "4"},
+            64,
+            "a launcher started 4 of these",
+        ),
         ("-- true", {"PMI_RANK": "0", "PMI_SIZE": "3"}, 64, "a launcher started 3 of these"),
-        ("-- true", {"SLURM_STEP_ID": "7", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "2"}, 64, "started 2 of"),
+        (
+            "-- true",
+            {"SLURM_STEP_ID": "7", "SLURM_PROCID": "0", "SLURM_STEP_NUM_TASKS": "2"},
+            64,
+            "started 2 of",
+        ),
     ],
 )
 def test_refusals(
@@ -252,4 +267,4 @@ def test_refusals(
     )
     assert done.returncode == status
     assert said in done.stderr
-    assert not os.listdir(tmp_path)
+    assert not list(tmp_path.iterdir())
