@@ -135,7 +135,7 @@ LABELS = {
     "several": (ONE + "job programs=3\n", "SHM-1", NOT_PROVED, "3 MPI programs ran"),
     "lost rank": (ONE.replace("start.ranks=2", "start.ranks=3"), "SHM-1", NOT_PROVED, "rank 2 recorded no"),
     "killed": (ONE.replace("rank 1 end.", "rank 1 x."), "SHM-1", NOT_PROVED, "rank 1 recorded no evidence"),
-    "static": (NO_RANKS + "job unable=./program is static\n", "SHM-1", NOT_PROVED, "./program is static"),
+    "static": (NO_RANKS + "job static=./program\n", "SHM-1", NOT_PROVED, "./program is linked statically"),
     "nothing": (NO_RANKS, "SHM-1", NOT_PROVED, "no rank recorded anything"),
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from itertools import chain, count
@@ -127,6 +128,8 @@ def _of_command(options: argparse.Namespace) -> Iterator[Problem]:
         else:
             hint = "load the module that brings it, or give its path"
             yield Problem(f"prove: no command {command[0]!r} is on the PATH", hint=hint)
+    if options.write and not options.write.parent.is_dir():
+        yield Problem("prove: there is no such folder", key="--write", value=str(options.write.parent))
     if options.placements and not options.placement:
         yield Problem("prove: --campaign names placements: give one of them as --placement")
 
@@ -182,8 +185,9 @@ def _ran(options: argparse.Namespace, out: int) -> tuple[Passed, Evidence]:
     from mpicampaign.execution.pass_through import pass_through
     from mpicampaign.execution.prove import installed
 
-    script = installed()
-    with tempfile.TemporaryDirectory(prefix=".prove-", dir=Path.cwd()) as folder:  # ranks of all hosts see it
+    script, here = installed(), Path.cwd()
+    shared = here if os.access(here, os.W_OK) else script.parent  # with the ranks of other hosts
+    with tempfile.TemporaryDirectory(prefix=".prove-", dir=shared) as folder:
         file = _unused(options.write) if options.write else Path(folder, "evidence.txt")
         call = [str(script), "--quiet", "--write", str(file), "--", *options.passed_on]
         passed = pass_through(call, out)

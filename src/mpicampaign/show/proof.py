@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -193,9 +192,13 @@ def _mpi(command: Command) -> Fact:
 def _program(command: Command) -> Fact:
     """The files that the ranks became, each with its checksum."""
     evidence = command.evidence
-    checksums = checksums_of(evidence, "program")
-    files = Counter(
-        (seen.get("end.program") or seen.get("start.program") or "not recorded", checksums[rank])
+    checksums, job = checksums_of(evidence, "program"), evidence.job
+    known = {job.get("program"): job.get("program_sha256", "")}
+    files = dict.fromkeys(
+        (
+            path := seen.get("end.program") or seen.get("start.program") or "not recorded",
+            checksums[rank] or known.get(path, ""),
+        )
         for rank, seen in sorted(evidence.ranks.items())
     )
     text = ", ".join(f"{path}{sha256 and f' (sha256 {sha256[:_SHOWN]})'}" for path, sha256 in files)
@@ -206,6 +209,7 @@ def _program(command: Command) -> Fact:
 
 def _condition(command: Command) -> Fact:
     state, why = condition(command.evidence)
+    why = why if command.uses_mpi else why.replace("MPI_Init and MPI_Finalize", "its start and its end")
     return Fact("condition", f"{state}: {why}", {"state": state, "reason": why})
 
 

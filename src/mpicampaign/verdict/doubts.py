@@ -34,7 +34,7 @@ def doubts(command: Command) -> list[str]:
         *(str(each) for each in printed if each.outcome == CONTRADICTS),
         *_software(evidence),
         *_ranks(evidence),
-        *_networks(evidence),
+        *(_networks(evidence) if command.uses_mpi and len(evidence.ranks) > 1 else ()),
         *_memory(evidence),
     ]
     return list(dict.fromkeys(found))
@@ -108,8 +108,7 @@ def _networks(evidence: Evidence) -> Iterator[str]:
     """TCP over a slow interface or beside InfiniBand, and connections that may be the ranks' own."""
     exchanged = exchanged_over_tcp(evidence)
     if exchanged is None:
-        if evidence.ranks:
-            yield "transport: the ranks have no whole account of their sockets"
+        yield "transport: the ranks have no whole account of their sockets"
         return
     if exchanged.unpaired > LAUNCHER_BYTES:
         yield f"transport: {volume(exchanged.unpaired)} over connections whose other end no rank reported"

@@ -29,7 +29,17 @@ if TYPE_CHECKING:
 PROVED, NOT_PROVED = "proved", "not proved"  # or contradicted
 CORES = "cores"  # ranks on each node: one on each core
 NO_MPI = "none"  # in start.mpi
-_REMEDIES = "Link it dynamically, for this C library; put both on a file system that the ranks see"
+# What no library is loaded into, as the shell found it, and what to do.
+_UNABLE = {
+    "static": "{} is linked statically; link it dynamically",
+    "setuid": "{} is setuid or setgid, which ignores LD_PRELOAD; run a copy that is not",
+    "architecture": "{} is for another architecture; make the library there, by prove --install",
+    "loader": "the program has another C library ({}); make the library with it, by prove --install",
+}
+_SEEN = (
+    "its container or host may not see this folder and that of prove, or its launcher drops LD_PRELOAD; use "
+    "a file system that all see, and pass the variable on"
+)
 
 
 class Command(NamedTuple):
@@ -160,7 +170,9 @@ def _transport(command: Command) -> Iterator[Finding]:
     else:
         yield from findings
         silent = any(each.kind == SOCKETS for each in findings)
-        if silent and (unknown := [host for host in evidence.hosts if not traffic(evidence, host).interfaces]):
+        if silent and (
+            unknown := [host for host in evidence.hosts if not traffic(evidence, host).interfaces]
+        ):
             reason = f"those of {', '.join(unknown)} were not read: InfiniBand may have carried messages"
             yield Finding("counters", LACKS, reason)
 
@@ -217,12 +229,7 @@ def _to_prove(command: Command) -> str:
 def not_recorded(command: Command) -> str:
     """Why there is no evidence of any rank, and what to do."""
     job = command.evidence.job
-    if unable := job.get("unable"):
-        return f"no rank recorded anything: {unable}. {_REMEDIES}"
-    if job.get("exit_status") != "0":
+    known = [text.format(job[key]) for key, text in _UNABLE.items() if key in job]
+    if not known and job.get("exit_status") != "0":
         return "no rank recorded anything; the command failed, perhaps before it started one"
-    return (
-        "no rank recorded anything: its container or host does not see this folder and the library's, or its "
-        "launcher drops LD_PRELOAD, or its program is one of those that no library is loaded into. "
-        f"{_REMEDIES}"
-    )
+    return f"no rank recorded anything: {'; '.join(known) or _SEEN}"
