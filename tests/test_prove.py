@@ -118,6 +118,8 @@ LABELS = {
     "TCP over loopback": (connected(ONE, "lo", 50_000_000), "TCP-loopback", NOT_PROVED, "prove it with"),
     "silent TCP": (ONE, "TCP-loopback", NOT_PROVED, "prove it with a benchmark whose messages are known"),
     "TCP": (SENT, "TCP", PROVED, "100.0 MB between ranks that are alone on their hosts"),
+    "TCP, one host's counters": (SENT.replace("node n2", "x"), "TCP", PROVED, "alone on their hosts"),
+    "TCP, no counters": (SENT.replace("node n", "x"), "TCP", NOT_PROVED, "prove it with"),
     "TCP that was silent": (TWO, "TCP", NOT_PROVED, "prove it with"),
     "TCP beside InfiniBand": (SENT + PORT.format(9_000_000), "TCP", NOT_PROVED, "prove it with"),
     "TCP called IBV": (SENT, "IBV", CONTRADICTED, "over interface eth0, claimed: ibv"),

@@ -18,7 +18,7 @@ from mpicampaign.verdict.counters import NOISE_BYTES, payload, traffic, volume
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, number
 from mpicampaign.verdict.judge import PLACEMENT_CHECKS, declared_topology
 from mpicampaign.verdict.launched import doubts_of_launch
-from mpicampaign.verdict.traffic import ANY, LAUNCHER_BYTES, SOCKETS, transport_findings
+from mpicampaign.verdict.traffic import ANY, LAUNCHER_BYTES, SHM, SOCKETS, transport_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -159,22 +159,29 @@ def _transport(command: Command) -> Iterator[Finding]:
     """As of runs; where the payload is not known, by what that leaves possible."""
     evidence = command.evidence
     findings = transport_findings(evidence, command.printed or "", command.tables)
-    if command.payload or not findings:
-        yield from findings
-    elif wrong := _surely_over_tcp(evidence):
-        yield wrong
-    elif by_exclusion := _tcp_by_exclusion(evidence):
-        yield by_exclusion
-    elif any(each.outcome == LACKS for each in findings):
-        yield from (replace(each, reason=f"{each.reason}; {_to_prove(command)}") for each in findings)
-    else:
-        yield from findings
-        silent = any(each.kind == SOCKETS for each in findings)
-        if silent and (
-            unknown := [host for host in evidence.hosts if not traffic(evidence, host).interfaces]
-        ):
-            reason = f"those of {', '.join(unknown)} were not read: InfiniBand may have carried messages"
-            yield Finding("counters", LACKS, reason)
+    if findings and not command.payload:
+        findings = _without_payload(command, findings)
+    yield from findings
+    silent = any((each.kind, each.outcome) == (SOCKETS, SUPPORTS) for each in findings)
+    if silent and evidence.claim["transport"] == SHM and (unknown := _without_counters(evidence)):
+        reason = f"those of {', '.join(unknown)} were not read: InfiniBand may have carried messages"
+        yield Finding("counters", LACKS, reason)
+
+
+def _without_payload(command: Command, findings: list[Finding]) -> list[Finding]:
+    if any(each.outcome == CONTRADICTS for each in findings):
+        return findings
+    if sure := _surely_over_tcp(command.evidence) or _tcp_by_exclusion(command.evidence):
+        return [sure]
+    how = _to_prove(command)
+    return [
+        replace(each, reason=f"{each.reason}; {how}") if each.outcome == LACKS else each for each in findings
+    ]
+
+
+def _without_counters(evidence: Evidence) -> list[str]:
+    """The hosts whose ports nobody read, so that InfiniBand may have carried messages there."""
+    return [host for host in evidence.hosts if not traffic(evidence, host).interfaces]
 
 
 def _surely_over_tcp(evidence: Evidence) -> Finding | None:
@@ -197,6 +204,8 @@ def _tcp_by_exclusion(evidence: Evidence) -> Finding | None:
     if not alone or exchanged is None or exchanged.unpaired > LAUNCHER_BYTES:
         return None
     if min(exchanged.carried({rank}) for rank in evidence.ranks) <= LAUNCHER_BYTES:
+        return None
+    if len(_without_counters(evidence)) > 1:  # of messages between two hosts, the ports of either one tell
         return None
     seen = {host: traffic(evidence, host) for host in hosts}
     if any(each.half_port or each.through(port, both=False) for each in seen.values() for port in each.ports):
