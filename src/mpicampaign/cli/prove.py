@@ -129,7 +129,7 @@ def _of_command(options: argparse.Namespace) -> Iterator[Problem]:
             hint = "load the module that brings it, or give its path"
             yield Problem(f"prove: no command {command[0]!r} is on the PATH", hint=hint)
     if options.write and not options.write.parent.is_dir():
-        yield Problem("prove: there is no such folder", key="--write", value=str(options.write.parent))
+        yield Problem("there is no such folder", key="prove: --write", value=str(options.write.parent))
     if options.placements and not options.placement:
         yield Problem("prove: --campaign names placements: give one of them as --placement")
 
