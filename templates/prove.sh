@@ -15,12 +15,13 @@ take_library() {
 }
 
 say() { printf 'prove: %s\n' "$1" >&2; }
+say_unwritten() { say "cannot write $file: is the disk full, or a quota used up?"; }
 refuse() { # STATUS WHY
     say "$2"
     exit "$1"
 }
 # Control characters become spaces: a value is one line.
-record() { printf '%s\n' "${1//[[:cntrl:]]/ }" >&3; }
+record() { printf '%s\n' "${1//[[:cntrl:]]/ }" >&3 2>/dev/null || unwritten=yes; }
 record_moment() { # KEY: in ms, where bash tells them
     local us=${EPOCHREALTIME-} time
     us=${us//[!0-9]/} time=${us%??????}
@@ -77,7 +78,7 @@ link_library() {
 # What is known before the start. Prints the settings of the command. It has a shell of its own: none of its variables
 # is the command's.
 prepare() {
-    local file quiet command folder library launch
+    local file quiet command folder library launch unwritten=
     read_options "$@"
     refuse_tasks
     find_library
@@ -98,6 +99,7 @@ prepare() {
     record "job launch=${launch% }"
     list_environment
     record_node before
+    [ -z "$unwritten" ] || { rm -rf -- "$folder" && say_unwritten && exit 73; }
     printf 'export %s=%q\n' LD_PRELOAD "$library${LD_PRELOAD:+:$LD_PRELOAD}" MPICAMPAIGN_EVIDENCE_FOLDER "$folder" \
         MPICAMPAIGN_ENVIRONMENT "$folder/evidence"
     record_moment launched
@@ -105,8 +107,8 @@ prepare() {
 
 # ---- After the end
 
-# Each launch of a program has a folder, in the order of their starts. A rank that called MPI_Init is the program, not
-# the shell around it. Where nothing called MPI_Init, what the launcher started counts; without a launcher, the command.
+# Each launch of a program has a folder; their names are in the order of their starts. Ranks that called MPI_Init count.
+# Where nothing did, what the launchers started counts; without a launcher, the command itself.
 choose_programs() { # programs=(FOLDER/ ...)
     local each
     programs=()
@@ -114,36 +116,37 @@ choose_programs() { # programs=(FOLDER/ ...)
         set -- "$each"[0-9]*[0-9]
         [ $# -eq 0 ] || programs+=("$each")
     done
-    [ "${#programs[@]}" -eq 0 ] || return
-    for each in "$folder"/*/; do
-        set -- "$each"[0-9]*.none
-        [ "${1-}" = "${each}0.$HOSTNAME.$process.none" ] || [ $# -eq 0 ] || programs+=("$each")
+    [ "${#programs[@]}" -gt 0 ] || for each in "$folder"/*/; do
+        set -- "$each"*.none
+        [ $# -eq 0 ] || programs+=("$each")
     done
-    set -- "$folder"/*/{launcher,"0.$HOSTNAME.$process.none"}
-    [ "${#programs[@]}" -gt 0 ] || [[ ${1-/launcher} = */launcher ]] || programs=("${1%/*}/")
 }
-# Lines of the first program as they are, of the others behind "program N". Where ranks of one number were started by
-# one launcher, they are of several programs.
-record_ranks() {
-    local program path rank number=0 most
-    local -A times=()
+# Lines of the first program as they are, of the others behind "program N". Several ranks of one number are of several
+# programs. A rank that called MPI_Init is the program, not the shell around it.
+record_ranks() { # ranks=(FILE ...) of the first program
+    local program path rank number=0 most i
+    local -A times
     ranks=()
     for program in "${programs[@]}"; do
         times=() most=0
-        for path in "$program"[0-9]*[0-9] "$program"[0-9]*.none; do
-            rank=${path##*/} rank=${rank%%.*}
-            [[ $path != *.none ]] || [ -z "${times[$rank]-}" ] || continue
-            if [ $((number + ${times[$rank]-0})) -eq 0 ]; then
+        for path in "$program"[0-9]*[0-9] "$program"*.none; do
+            rank=${path##*/} rank=${rank%%.*} i=${times[$rank]-0}
+            [[ -s $path && ($path != *.none || $i -eq 0) ]] || continue
+            if [ $((number + i)) -eq 0 ]; then
                 ranks+=("$path")
             else
-                sed "s/^/program $((number + ${times[$rank]-0} + 1)) /" "$path" >&3
+                sed "s/^/program $((number + i + 1)) /" "$path" >&3 || unwritten=yes
             fi
-            times[$rank]=$((${times[$rank]-0} + 1))
-            [ "${times[$rank]}" -le "$most" ] || most=${times[$rank]}
+            times[$rank]=$((i + 1))
+            [ "$i" -lt "$most" ] || most=$((i + 1))
         done
         number=$((number + most))
     done
-    [ "${#ranks[@]}" -eq 0 ] || cat "${ranks[@]}" >&3
+    set -- "$folder"/*/launcher
+    [ $(($# + ${#programs[@]})) -gt 0 ] || [ ! -s "$folder/command" ] || ranks=("$folder/command")
+    for ((i = 0; i < ${#ranks[@]}; i += 1000)); do # a command line has room for so many
+        cat "${ranks[@]:i:1000}" >&3 || unwritten=yes
+    done
     [ "$number" -le 1 ] || record "job programs=$number"
 }
 record_launcher() {
@@ -227,7 +230,7 @@ place_file() {
     file=$target
 }
 finish() { # BEGAN: the time of the launch
-    local programs ranks header
+    local programs ranks header unwritten=
     take_library
     shopt -s nullglob
     LC_ALL=C
@@ -244,8 +247,9 @@ finish() { # BEGAN: the time of the launch
     record_program
     [ "${#ranks[@]}" -gt 0 ] || record_unable
     record "job exit_status=$status"
-    if ! record "end of evidence" || ! place_file; then
-        say "cannot write $file: is the disk full, or a quota used up?"
+    record "end of evidence"
+    if [ -n "$unwritten" ] || ! place_file; then
+        say_unwritten
     elif [ -z "$quiet" ]; then
         say "evidence of ${#ranks[@]} ranks: $file"
     fi

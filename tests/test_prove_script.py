@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -268,3 +269,11 @@ def test_refusals(
     assert done.returncode == status
     assert said in done.stderr
     assert not list(tmp_path.iterdir())
+
+
+def test_containers_with_an_early_c_library_can_load_it(ends: Path) -> None:
+    """Every version that the linker demands is in glibc 2.17; a later one would end the program."""
+    text = (ends / "evidence.so").read_bytes()
+    versions = [tuple(map(int, each.split(b"."))) for each in re.findall(rb"\0GLIBC_([0-9.]+)\0", text)]
+    assert versions
+    assert max(versions) <= (2, 17)

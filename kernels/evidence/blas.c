@@ -1,9 +1,9 @@
 /* The BLAS library that a rank mapped: it decides how fast a program with linear algebra is. Asked
  * at the end, since the first call of some libraries (MKL) fixes how they work. */
 #define _GNU_SOURCE
+#include "early_libc.h"
 #include "lines.h"
 
-#include <dlfcn.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>

@@ -20,10 +20,10 @@
  */
 #define _GNU_SOURCE
 #include "between_parts.h"
+#include "early_libc.h"
 #include "folder.h"
 #include "lines.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <link.h>
 #include <stdatomic.h>
@@ -197,7 +197,7 @@ __attribute__((constructor)) static void begin_without_mpi(int count, char **arg
     const struct mpi none = {0};
     int saved = errno;
     (void)count;
-    if (begin_in_folder(arguments) && begin("start")) {
+    if (dlsym != NULL && begin_in_folder(arguments) && begin("start")) {
         add(&lines, "mpi", "none");
         add_size(&lines);
         add_launch(&lines);
@@ -215,9 +215,8 @@ __attribute__((constructor)) static void begin_without_mpi(int count, char **arg
 __attribute__((destructor)) static void end_without_mpi(void) {
     const struct mpi none = {0};
     char path[PATH_LENGTH];
-    const char *file = getenv("MPICAMPAIGN_EVIDENCE_FILE");
     if (first_process != getpid() || lines.moment != NULL || !begin("end") ||
-        snprintf(path, sizeof path, "%s.none", file) >= PATH_LENGTH)
+        !path_without_mpi(path))
         return;
     add_usage(&lines);
     add_clocks(&lines, NULL);
@@ -326,7 +325,8 @@ static int (*next_close)(int);
 
 /* Early, since close may be called where dlsym must not be: in a signal handler. */
 __attribute__((constructor)) static void find_close(void) {
-    *(void **)&next_close = dlsym(RTLD_NEXT, "close");
+    if (dlsym != NULL)
+        *(void **)&next_close = dlsym(RTLD_NEXT, "close");
 }
 
 /* What a connection has carried is known only until it is closed. */
@@ -338,5 +338,5 @@ EXPORT int close(int descriptor) {
         before_close(descriptor);
         errno = saved;
     }
-    return next_close(descriptor);
+    return next_close != NULL ? next_close(descriptor) : (int)syscall(SYS_close, descriptor);
 }

@@ -1,6 +1,7 @@
 /* Any command, as it is: no job script has numbered its ranks, so the launcher's variables do.
  *
- *   MPICAMPAIGN_EVIDENCE_FOLDER   where each rank writes PROGRAM/RANK.HOST.PID
+ *   MPICAMPAIGN_EVIDENCE_FOLDER   where each rank writes PROGRAM/RANK.TIME.HOST.PID; without
+ *                                 MPI_Init PROGRAM/RANK.TIME.HOST.PID.none, or the file command
  *   MPICAMPAIGN_EVIDENCE_PROGRAM  PROGRAM: all ranks of one launch have it from their launcher
  *   MPICAMPAIGN_EVIDENCE_PROCESS  "RANK:PID": the process that a rank began as, or ":PID" of the
  *                                 command itself; what it starts is not the rank
@@ -10,9 +11,9 @@
  */
 #define _GNU_SOURCE
 #include "folder.h"
+#include "early_libc.h"
 #include "lines.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,13 +122,15 @@ static bool is_launcher(void) {
     return false;
 }
 
-/* Later programs have greater names. */
-static void name_program(char name[static 64]) {
+enum { NAME_LENGTH = 128 };
+
+/* TIME.HOST.PID: later ones are greater. */
+static void name_process(char name[static NAME_LENGTH]) {
     struct timespec now = {0};
-    char host[256] = "";
+    char host[65] = "";
     clock_gettime(CLOCK_REALTIME, &now);
     gethostname(host, sizeof host - 1);
-    snprintf(name, 64, "%lld%09ld.%.24s.%ld", (long long)now.tv_sec, now.tv_nsec, host,
+    snprintf(name, NAME_LENGTH, "%lld%09ld.%s.%ld", (long long)now.tv_sec, now.tv_nsec, host,
              (long)getpid());
 }
 
@@ -158,12 +161,12 @@ static void pass_on(const char *launcher, char **arguments) {
 /* Ranks learn from their launcher which program is theirs; another launcher that it calls to reach
  * other hosts leaves that alone. */
 static void begin_program(const char *folder, char **arguments) {
-    char name[64], path[PATH_LENGTH], file[PATH_LENGTH];
+    char name[NAME_LENGTH], path[PATH_LENGTH], file[PATH_LENGTH];
     static struct lines launcher;
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
     if (getenv(PROGRAM) == NULL) {
-        name_program(name);
+        name_process(name);
         put(PROGRAM, name);
         launcher.length = (size_t)snprintf(launcher.text, TEXT_LENGTH, "job launcher=%s\n", path);
         if (snprintf(file, sizeof file, "%s/%s/launcher", folder, name) < PATH_LENGTH)
@@ -191,19 +194,18 @@ static bool is_first_process(const char *rank) {
 
 /* A program without a launcher is rank 0 of one. */
 static bool take_place(const char *folder, const char *rank) {
-    char name[64], host[256] = "", file[PATH_LENGTH];
+    char name[NAME_LENGTH], file[PATH_LENGTH];
     const char *program = getenv(PROGRAM);
-    name_program(name);
-    gethostname(host, sizeof host - 1);
-    int length = snprintf(file, sizeof file, "%s/%s/%s.%s.%ld", folder,
-                          rank == NULL      ? name
-                          : program == NULL ? "unknown"
-                                            : program,
-                          rank != NULL ? rank : "0", host, (long)getpid());
-    if (length >= PATH_LENGTH)
+    name_process(name);
+    if (rank == NULL) {
+        rank = "0";
+        program = name;
+    }
+    if (snprintf(file, sizeof file, "%s/%s/%s.%s", folder, program != NULL ? program : "unknown",
+                 rank, name) >= PATH_LENGTH)
         return false;
     put(FILE_NAME, file);
-    put("MPICAMPAIGN_RANK", rank != NULL ? rank : "0");
+    put("MPICAMPAIGN_RANK", rank);
     set_local();
     return true;
 }
@@ -218,6 +220,14 @@ bool begin_in_folder(char **arguments) {
         return false;
     }
     return take_place(folder, rank) && is_first_process(rank);
+}
+
+bool path_without_mpi(char path[PATH_LENGTH]) {
+    const char *folder = getenv(FOLDER), *file = getenv(FILE_NAME);
+    int length = begins_with(getenv(PROCESS), ":")
+                     ? snprintf(path, PATH_LENGTH, "%s/command", folder)
+                     : snprintf(path, PATH_LENGTH, "%s.none", file);
+    return length < PATH_LENGTH;
 }
 
 /* In a run of a job script the folder is gone once the run has ended, and stays so. */

@@ -12,6 +12,9 @@ bool is_number(const char *text);
  * even without MPI. */
 bool begin_in_folder(char **arguments);
 
+/* The file of such a process. */
+bool path_without_mpi(char path[PATH_LENGTH]);
+
 /* The folder of a program, which its first rank makes. */
 bool make_folder_of(const char *path);
 

@@ -1,5 +1,6 @@
 /* The process that takes the most CPU time beside the ranks, where a rank waited for a CPU. */
 #define _GNU_SOURCE
+#include "early_libc.h"
 #include "lines.h"
 
 #include <dirent.h>
@@ -41,7 +42,7 @@ static bool read_process(const char *pid, struct process *process) {
     if (file == NULL)
         return false;
     size_t length = fread(text, 1, sizeof text - 1, file);
-    bool known = fstat(fileno(file), &owner) == 0;
+    bool known = file_status(fileno(file), &owner) == 0;
     fclose(file);
     text[length] = '\0';
     name = strchr(text, '(');

@@ -2,9 +2,9 @@
  * /etc/ld.so.preload, the linker's --preload. The folder does not tell: a preloaded library may lie
  * beside those of the system. */
 #define _GNU_SOURCE
+#include "early_libc.h"
 #include "lines.h"
 
-#include <dlfcn.h>
 #include <link.h>
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 /* The program that a rank became, and the MPI library that it mapped. */
 #define _GNU_SOURCE
 #include "checksum.h"
+#include "early_libc.h"
 #include "lines.h"
 
-#include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
 #include <stdint.h>
@@ -97,7 +97,7 @@ void add_program(struct lines *lines, const struct mpi *mpi) {
 /* Names one state of a file on one host: a file that was written again has another one. */
 static int file_key(int descriptor, char key[KEY_LENGTH]) {
     struct stat file;
-    if (fstat(descriptor, &file) != 0 || !S_ISREG(file.st_mode))
+    if (file_status(descriptor, &file) != 0 || !S_ISREG(file.st_mode))
         return 0;
     snprintf(key, KEY_LENGTH, "%llx-%llx-%llx-%llx.%09ld-%llx.%09ld",
              (unsigned long long)file.st_dev, (unsigned long long)file.st_ino,

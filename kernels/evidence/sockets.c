@@ -5,6 +5,7 @@
  * that bypass close(2): a raw system call, dup2 over a socket, close_range, fclose.
  */
 #define _GNU_SOURCE
+#include "early_libc.h"
 #include "lines.h"
 
 #include <arpa/inet.h>
@@ -97,7 +98,7 @@ static unsigned long long cookie_of(int descriptor, const struct connection *fou
         length == sizeof cookie)
         return cookie;
 #endif
-    if (fstat(descriptor, &file) != 0)
+    if (file_status(descriptor, &file) != 0)
         return 0;
     return (uint64_t)file.st_ino << 32 | (uint64_t)found->local.port << 16 | found->peer.port;
 }

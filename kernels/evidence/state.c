@@ -8,6 +8,7 @@
  */
 #define _GNU_SOURCE
 #include "cpu_sysfs.h"
+#include "early_libc.h"
 #include "lines.h"
 
 #include <errno.h>
@@ -106,8 +107,8 @@ static struct node *map_node(size_t size) {
     void *memory = MAP_FAILED;
     if (descriptor < 0)
         return NULL;
-    if (fstat(descriptor, &file) == 0 && file.st_uid == geteuid() && (file.st_mode & 077) == 0 &&
-        posix_fallocate(descriptor, 0, (off_t)size) == 0)
+    if (file_status(descriptor, &file) == 0 && file.st_uid == geteuid() &&
+        (file.st_mode & 077) == 0 && posix_fallocate(descriptor, 0, (off_t)size) == 0)
         memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     close(descriptor);
     return memory != MAP_FAILED ? memory : NULL;
