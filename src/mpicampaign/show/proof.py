@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.host_lists import fold
@@ -123,11 +124,21 @@ def _cpus(allowed: Mapping[int, str]) -> str:
 
 
 def _bound_by(evidence: Evidence) -> str:
-    """The tool on the command line; that a launcher or library binds by itself is not recorded."""
+    """The tool on the command line, else the launcher or library; empty where no rank is bound."""
     if evidence.bound_by:
         return listed(evidence.bound_by)
     names = {token.rpartition("/")[2] for token in evidence.claim["launch"].split()}
-    return next((tool for tool in BINDERS if tool in names), "")
+    tool = next((tool for tool in BINDERS if tool in names), "the launcher or the MPI library")
+    return tool if any(map(partial(_is_bound, evidence), evidence.ranks)) else ""
+
+
+def _is_bound(evidence: Evidence, rank: int) -> bool:
+    """Whether a rank may use fewer CPUs than its node offered."""
+    cores = evidence.nodes.get(evidence.host_of(rank), {}).get("cores", "")
+    try:
+        return len(cpu_list(evidence.ranks[rank]["start.allowed"])) < int(cores)
+    except (KeyError, ValueError):
+        return False
 
 
 def _memory(command: Command) -> Fact:
@@ -216,7 +227,8 @@ def _condition(command: Command) -> Fact:
 def _machine(command: Command) -> Fact:
     """The probes at the start and the end, and whether they say that the machine changed."""
     measured = probes(command.evidence)
-    parts = [] if ROUND_TRIP in measured or len(command.evidence.ranks) < 2 else [f"{ROUND_TRIP} not probed"]
+    together = len(command.evidence.hosts) < len(command.evidence.ranks)
+    parts = [f"{ROUND_TRIP} not probed"] if together and ROUND_TRIP not in measured else []
     moved = changed(command.evidence) if measured else None
     for kind, unit, scale in ((ROUND_TRIP, "ns", 1e9), (CLOCK_RATE, "GHz", 1e-9), (COPY, "GB/s", 1e-9)):
         for place, values in measured.get(kind, {}).items():
