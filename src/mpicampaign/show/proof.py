@@ -164,7 +164,8 @@ def _transport(command: Command) -> Fact:
         for port in seen.ports
     }
     parts = [chosen or "not known"]
-    parts += [f"TCP carried {volume(count)} over {name}" for name, count in sorted((tcp or {}).items())]
+    over = [f"{volume(count)} over {name}" for name, count in sorted((tcp or {}).items())]
+    parts += [f"TCP carried {listed(over)}"] if over else []
     parts += [f"{port} counted {volume(count)}" for port, count in ports.items() if count >= NOISE_BYTES]
     parts += ["the ranks have no account of their sockets"] if tcp is None else []
     if not command.payload and len(evidence.hosts) < len(evidence.ranks):

@@ -50,7 +50,8 @@ def _completeness(command: Command) -> Iterator[str]:
         yield f"ranks: several programs had the same rank ({evidence.repeated[0]})"
     count = world(evidence)
     if missing := sorted(set(range(count)) - set(evidence.ranks)):
-        yield f"ranks: {len(missing)} of {count} recorded nothing, such as rank {missing[0]}"
+        why = f"the host of rank {missing[0]} may not see this folder and that of prove"
+        yield f"ranks: {len(missing)} of {count} recorded nothing; {why}"
     if cut := [rank for rank, seen in sorted(evidence.ranks.items()) if "end.host" not in seen]:
         yield f"ranks: {len(cut)} of {count} recorded no end, such as rank {cut[0]}: killed or aborted"
     if apart := parted(evidence):

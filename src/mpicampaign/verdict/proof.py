@@ -37,8 +37,8 @@ _UNABLE = {
     "loader": "the program has another C library ({}); make the library with it, by prove --install",
 }
 _SEEN = (
-    "its container or host may not see this folder and that of prove, or its launcher drops LD_PRELOAD; use "
-    "a file system that all see, and pass the variable on"
+    "a container or host may not see this folder and that of prove (use one that all see), a launcher may "
+    "drop LD_PRELOAD (pass it on), or it was no MPI program and ended by _exit(), as some shells do"
 )
 
 
