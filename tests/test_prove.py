@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from printed_outputs import imb_pingpong
 
 from mpicampaign.cli import main
 from mpicampaign.cli.prove import claim_of, placements
@@ -212,6 +213,22 @@ def test_what_one_should_doubt_is_said(name: str) -> None:
     text, said = DOUBTS[name]
     [line] = [line for line in of(text).lines if line.startswith("doubts:")]
     assert said in line
+
+
+def test_an_output_of_another_run_tells_nothing_of_this_one() -> None:
+    """It accounts for more than the 2 s that passed, and for messages that nobody sent over TCP."""
+    claim, evidence = claim_of(PLACEMENTS["TCP-loopback"]), read_evidence(f"{ONE}end of evidence\n")
+    outcomes = {}
+    for time in (9.0, 9000.0):
+        printed = imb_pingpong("2019 Update 1", [time] * 9, 1e6)
+        found = shown(command_of(evidence, claim, printed), "TCP-loopback")
+        outcomes[time] = found.outcome, ["output: it accounts for" in line for line in found.lines[-2:]]
+    assert outcomes == {9.0: ("contradicted", [False] * 2), 9000.0: ("not proved", [True] * 2)}
+
+
+def test_silence_tells_nothing_of_ranks_that_do_not_know_each_other() -> None:
+    lines = of(ONE.replace("world=2", "world=1")).lines
+    assert any(line.startswith("transport:  not known") for line in lines)
 
 
 def test_a_file_that_is_cut_or_no_evidence_is_refused(

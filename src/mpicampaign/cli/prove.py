@@ -90,7 +90,7 @@ def _proved(options: argparse.Namespace, out: int) -> tuple[int, Shown]:
         status, command = DONE, command_of(_evidence(options.read), claim)
     else:
         ran, evidence = _ran(options, out)
-        status, command = ran.status, command_of(evidence, claim, ran.out, ran.err)
+        status, command = ran.status, command_of(evidence, claim, ran.out or "", ran.err or "")
     found = shown(command, options.placement)
     if options.placement:
         status = {PROVED: DONE, CONTRADICTED: FAILED}.get(found.outcome, UNDECIDED)

@@ -44,9 +44,9 @@ def install(folder: Path) -> None:
         for name in _SOURCES:
             source = shipped("kernels") / name
             (shutil.copytree if source.is_dir() else shutil.copy)(source, Path(build) / name)
-        made = call(
-            ["make", "--no-print-directory", "-C", build, "BUILD=built", f"built/{LIBRARY}"], _SECONDS
-        )
+        command = ["make", "--no-print-directory", "-C", build, "BUILD=built", f"built/{LIBRARY}"]
+        # MAKEFLAGS: of a make that called us
+        made = call(command, _SECONDS, without=lambda name: name.startswith("MAKE"))
         if made.failure:
             hint = "it needs make and a C compiler; prove --install FOLDER makes a copy for machines without"
             raise UserError(Problem(f"the evidence library was not built: {made.failure}", hint=hint))

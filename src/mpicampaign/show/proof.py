@@ -18,9 +18,9 @@ from mpicampaign.verdict.doubts import doubts
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.judge import local_share
 from mpicampaign.verdict.machine_state import changed, probes
-from mpicampaign.verdict.proof import judge_label, not_recorded
+from mpicampaign.verdict.proof import judge_label, not_recorded, parted, without_counters
 from mpicampaign.verdict.software import checksums_of, library_of
-from mpicampaign.verdict.traffic import ANY
+from mpicampaign.verdict.traffic import ANY, SHM
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -154,7 +154,7 @@ def _transport(command: Command) -> Fact:
     evidence = command.evidence
     if not command.uses_mpi or len(evidence.ranks) < 2:
         return Fact("transport", "none: there is one rank" if command.uses_mpi else NOT_MPI, {})
-    chosen = chosen_transport(_without_label(evidence), command.printed or "", command.tables)
+    chosen = _chosen(command)
     exchanged = exchanged_over_tcp(evidence)
     tcp = {name: exchanged.over(name).total for name in exchanged.interfaces} if exchanged else None
     ports = {
@@ -179,8 +179,13 @@ def _transport(command: Command) -> Fact:
     return Fact("transport", "; ".join(parts), data)
 
 
-def _without_label(evidence: Evidence) -> Evidence:
-    return replace(evidence, claim=evidence.claim | {"transport": ANY})
+def _chosen(command: Command) -> str:
+    """What the library chose, whatever the label claims; silence tells nothing of ranks that are alone."""
+    evidence = command.evidence
+    without_label = replace(evidence, claim=evidence.claim | {"transport": ANY})
+    chosen = chosen_transport(without_label, command.printed, command.tables)
+    silent = chosen.startswith(SHM) and "report" not in chosen
+    return "" if silent and (parted(evidence) or without_counters(evidence)) else chosen
 
 
 def _mpi(command: Command) -> Fact:

@@ -12,7 +12,7 @@ from mpicampaign.verdict.counters import traffic, volume
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import CONTRADICTS, SUPPORTS, number
 from mpicampaign.verdict.judge import declared_topology, shared_core
-from mpicampaign.verdict.launched import doubts_of_launch, output_findings
+from mpicampaign.verdict.launched import doubts_of_launch
 from mpicampaign.verdict.proof import parted, world
 from mpicampaign.verdict.software import checksums_of, library_findings
 from mpicampaign.verdict.traffic import LAUNCHER_BYTES
@@ -27,11 +27,10 @@ if TYPE_CHECKING:
 def doubts(command: Command) -> list[str]:
     """All of them, what makes the evidence itself doubtful first."""
     evidence = command.evidence
-    printed = output_findings(evidence, command.printed or "", command.tables)
     found = [
         *_completeness(command),
         *(str(each) for each in doubts_of_launch(evidence) if each.outcome != SUPPORTS),
-        *(str(each) for each in printed if each.outcome == CONTRADICTS),
+        *filter(None, [command.foreign]),
         *_software(evidence),
         *_ranks(evidence),
         *(_networks(evidence) if command.uses_mpi and len(evidence.ranks) > 1 else ()),

@@ -17,7 +17,7 @@ from mpicampaign.verdict.connections import exchanged_over_tcp
 from mpicampaign.verdict.counters import NOISE_BYTES, payload, traffic, volume
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, number
 from mpicampaign.verdict.judge import PLACEMENT_CHECKS, declared_topology
-from mpicampaign.verdict.launched import doubts_of_launch
+from mpicampaign.verdict.launched import doubts_of_launch, output_findings
 from mpicampaign.verdict.traffic import ANY, LAUNCHER_BYTES, SHM, SOCKETS, transport_findings
 
 if TYPE_CHECKING:
@@ -45,12 +45,13 @@ _SEEN = (
 class Command(NamedTuple):
     """A command that ran: its evidence with the claim, what it printed, and the tables in that.
 
-    ``printed``: None where the output is not known, as when a file of evidence is read later.
+    ``foreign``: why what it printed is of another run, so that its tables tell nothing of this one.
     """
 
     evidence: Evidence
-    printed: str | None = None
-    tables: tuple[Series, ...] = ()
+    printed: str
+    tables: tuple[Series, ...]
+    foreign: str = ""
 
     @property
     def uses_mpi(self) -> bool:
@@ -68,22 +69,24 @@ class Command(NamedTuple):
         return payload(self.evidence, self.tables).moved
 
 
-def command_of(
-    evidence: Evidence, placement: Mapping[str, str], out: str | None = None, err: str | None = None
-) -> Command:
+def command_of(evidence: Evidence, placement: Mapping[str, str], out: str = "", err: str = "") -> Command:
     """The command of this evidence.
 
-    ``placement``: what the label claims; empty without one. ``out``, ``err``: what the command printed; None
+    ``placement``: what the label claims; empty without one. ``out``, ``err``: what the command printed, empty
     where that is not known.
     """
-    printed = None if out is None else f"{out}\n{err or ''}"
-    suite, tables = _read(out or "")
+    printed = f"{out}\n{err}"
+    suite, tables = _read(out)
     says = next(
         (seen[key] for seen in evidence.ranks.values() if (key := "start.library_version") in seen), ""
     )
-    claim = {"evidence": "on", "transport": ANY, "mpi": library_called(says, printed or ""), "suite": suite}
+    claim = {"evidence": "on", "transport": ANY, "mpi": library_called(says, printed), "suite": suite}
     claim |= {"launch": evidence.job.get("launch", ""), **placement, **_counts(evidence, placement)}
-    return Command(replace(evidence, claim=claim), printed, tables)
+    evidence = replace(evidence, claim=claim)
+    for each in output_findings(evidence, printed, tables):
+        if each.outcome == CONTRADICTS:
+            return Command(evidence, "", (), str(each))
+    return Command(evidence, printed, tables)
 
 
 def _read(out: str) -> tuple[str, tuple[Series, ...]]:
@@ -158,12 +161,14 @@ def _findings(command: Command) -> Iterator[Finding]:
 def _transport(command: Command) -> Iterator[Finding]:
     """As of runs; where the payload is not known, by what that leaves possible."""
     evidence = command.evidence
-    findings = transport_findings(evidence, command.printed or "", command.tables)
+    findings = transport_findings(evidence, command.printed, command.tables)
     if findings and not command.payload:
         findings = _without_payload(command, findings)
     yield from findings
+    if command.foreign:
+        yield Finding("output", LACKS, command.foreign.removeprefix("output: "))
     silent = any((each.kind, each.outcome) == (SOCKETS, SUPPORTS) for each in findings)
-    if silent and evidence.claim["transport"] == SHM and (unknown := _without_counters(evidence)):
+    if silent and evidence.claim["transport"] == SHM and (unknown := without_counters(evidence)):
         reason = f"those of {', '.join(unknown)} were not read: InfiniBand may have carried messages"
         yield Finding("counters", LACKS, reason)
 
@@ -179,7 +184,7 @@ def _without_payload(command: Command, findings: list[Finding]) -> list[Finding]
     ]
 
 
-def _without_counters(evidence: Evidence) -> list[str]:
+def without_counters(evidence: Evidence) -> list[str]:
     """The hosts whose ports nobody read, so that InfiniBand may have carried messages there."""
     return [host for host in evidence.hosts if not traffic(evidence, host).interfaces]
 
@@ -205,7 +210,7 @@ def _tcp_by_exclusion(evidence: Evidence) -> Finding | None:
         return None
     if min(exchanged.carried({rank}) for rank in evidence.ranks) <= LAUNCHER_BYTES:
         return None
-    if len(_without_counters(evidence)) > 1:  # of messages between two hosts, the ports of either one tell
+    if len(without_counters(evidence)) > 1:  # of messages between two hosts, the ports of either one tell
         return None
     seen = {host: traffic(evidence, host) for host in hosts}
     if any(each.half_port or each.through(port, both=False) for each in seen.values() for port in each.ports):
