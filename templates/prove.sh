@@ -78,7 +78,7 @@ link_library() {
 # What is known before the start. Prints the settings of the command. It has a shell of its own: none of its variables
 # is the command's.
 prepare() {
-    local file quiet command folder library launch unwritten=
+    local file quiet command folder library checksums word launch='' unwritten=
     read_options "$@"
     refuse_tasks
     find_library
@@ -86,6 +86,9 @@ prepare() {
     [ ! -d "$file" ] || refuse 73 "cannot write $file: it is a folder"
     folder=$file.ranks-$$
     mkdir -- "$folder" || refuse 73 "cannot write beside $file"
+    # Checksums of programs and libraries for the next time, where this user may keep them.
+    checksums=${library%/*}/checksums
+    [ -d "$checksums" ] || mkdir -- "$checksums" 2>/dev/null
     link_library
     take_library
     read -r HOSTNAME </proc/sys/kernel/hostname
@@ -95,13 +98,16 @@ prepare() {
     record_moment started
     record "job host=$HOSTNAME"
     record "job id=${SLURM_JOB_ID:-${LSB_JOBID:-$$}}"
-    printf -v launch "%q " "${command[@]}"
-    record "job launch=${launch% }"
+    for word in "${command[@]}"; do
+        [[ $word =~ ^[[:alnum:]_./:=,@%+-]+$ ]] || printf -v word %q "$word"
+        launch+=" $word"
+    done
+    record "job launch=${launch# }"
     list_environment
     record_node before
     [ -z "$unwritten" ] || { rm -rf -- "$folder" && say_unwritten && exit 73; }
     printf 'export %s=%q\n' LD_PRELOAD "$library${LD_PRELOAD:+:$LD_PRELOAD}" MPICAMPAIGN_EVIDENCE_FOLDER "$folder" \
-        MPICAMPAIGN_ENVIRONMENT "$folder/evidence"
+        MPICAMPAIGN_ENVIRONMENT "$folder/evidence" MPICAMPAIGN_CHECKSUMS "$checksums"
     record_moment launched
 }
 
@@ -175,19 +181,19 @@ record_program() {
 record_unable() {
     local word path own interpreter
     read_header "$library"
-    own=${header[*]:18:2}
+    own="${header[4]} ${header[*]:18:2}"
     for word in "${command[@]}"; do
         path=$(type -P -- "$word") || continue
         read_header "$path"
         [ "${header[*]:0:4}" = "127 69 76 70" ] || continue
         find_interpreter
-        if [ "${header[*]:18:2}" != "$own" ]; then
+        if [ "${header[4]} ${header[*]:18:2}" != "$own" ]; then
             record "job architecture=$path"
         elif [ -z "$interpreter" ]; then
             record "job static=$path"
         elif [ -u "$path" ] || [ -g "$path" ]; then
             record "job setuid=$path"
-        elif [[ $interpreter != */ld-linux* && $interpreter != */ld64* ]]; then
+        elif [[ $interpreter != unread && $interpreter != */ld-linux* && $interpreter != */ld64* ]]; then
             record "job loader=$interpreter of $path"
         fi
     done
@@ -199,7 +205,7 @@ number_at() { # OFFSET BYTES: number
     local i
     for ((i = $2 - 1, number = 0; i >= 0; i--)); do number=$((number << 8 | ${header[$1 + i]-0})); done
 }
-find_interpreter() { # interpreter: the program's loader; empty: it has none
+find_interpreter() { # interpreter: the program's loader; empty: it has none; unread: beyond what was read
     local entry size count at number character
     interpreter=
     [ "${header[4]}" = 2 ] || return 0
@@ -215,7 +221,7 @@ find_interpreter() { # interpreter: the program's loader; empty: it has none
             printf -v character '%b' "$character"
             interpreter+=$character
         done
-        : "${interpreter:=?}"
+        : "${interpreter:=unread}"
     done
 }
 # Mb/s of the interfaces that are up, where their drivers tell.
@@ -238,7 +244,7 @@ place_file() {
     file=$target
 }
 finish() { # BEGAN: the time of the launch
-    local programs ranks header unwritten=
+    local programs ranks header one=([1]='') unwritten=
     take_library
     shopt -s nullglob
     LC_ALL=C
@@ -260,7 +266,7 @@ finish() { # BEGAN: the time of the launch
     if [ -n "$unwritten" ] || ! place_file; then
         say_unwritten
     elif [ -z "$quiet" ]; then
-        say "evidence of ${#ranks[@]} ranks: $file"
+        say "evidence of ${#ranks[@]} rank${one[${#ranks[@]}]-s}: $file"
     fi
     rm -rf -- "$folder"
     [[ $library != /tmp/mpicampaign-prove-$$/* ]] || rm -rf -- "${library%/*}"

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from functools import partial
+from pathlib import Path
 
 import pytest
 from conftest import PROJECT
@@ -17,6 +18,7 @@ from mpicampaign.verdict.evidence import Evidence, read_evidence
 
 pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.mpi]
 
+ALLOCATED = "salloc --quiet -N 2 "
 PROGRAM = """\
 #include <mpi.h>
 int main(int count, char **arguments) {
@@ -42,10 +44,11 @@ def hosts(cluster_parts: None, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 
 def proved(cluster: MiniCluster, line: str, prefix: str) -> Evidence:
-    """The evidence of a command on n1, or on the head where srun starts it."""
+    """The evidence of a command on n1, or on the head where Slurm starts it."""
     (cluster.home / "e.txt").unlink(missing_ok=True)
-    call = cluster.call if line.startswith("srun") else partial(cluster.call_on, "n1")
-    command = ["./prove", "--write", "e.txt", "--", *line.split()]
+    call = cluster.call if line.startswith("s") else partial(cluster.call_on, "n1")
+    before = ALLOCATED if line.startswith(ALLOCATED) else ""
+    command = f"{before}./prove --write e.txt -- {line.removeprefix(before)}".split()
     done = call(command, env={"PATH": f"{prefix}/bin:/usr/sbin:/usr/bin:/sbin:/bin"}, cwd=cluster.home)
     assert done.returncode == 0, done.stderr
     return read_evidence((cluster.home / "e.txt").read_text())
@@ -58,6 +61,7 @@ def proved(cluster: MiniCluster, line: str, prefix: str) -> Evidence:
         ("", "mpicc.openmpi", "mpirun.openmpi -x PATH --host n1,n2 -n 2 ./program"),
         ("", "mpicc.openmpi", "srun --mpi=pmix -N 2 -n 2 ./program"),
         ("", "", "srun --mpi=pmi2 -N 2 -n 2 hostname"),
+        ("", "", f"{ALLOCATED}mpirun.mpich -ppn 1 -n 2 hostname"),
         ("openmpi", "mpicc", "mpirun -x PATH --host n1,n2 -n 2 ./program"),
         ("mpich", "mpicc", "mpirun -hosts n1,n2 -ppn 1 -n 2 ./program"),
         ("impi", "mpicc", "mpirun -hosts n1,n2 -ppn 1 -n 2 ./program"),
@@ -80,6 +84,7 @@ def test_ranks_of_other_hosts(
         assert seen.get("start.world") == ("2" if compiler else None)
         assert seen["start.variables"].isdigit()  # it reads what the script recorded
         assert "end.cpu" in seen
+        assert Path(seen["start.program"]).name == ("program" if compiler else "hostname")
 
 
 def test_a_host_that_does_not_see_the_folder_leaves_no_lines(hosts: MiniCluster) -> None:

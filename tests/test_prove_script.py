@@ -135,7 +135,7 @@ def test_lines_of_ranks(
     done = prove(ends, file, *words)
     evidence = read_evidence(file.read_text())
     assert (done.returncode, done.stdout, moments(evidence)) == (status, "", expected)
-    assert done.stderr == f"prove: evidence of {len(expected)} ranks: {file}\n"
+    assert done.stderr == f"prove: evidence of {len(expected)} rank{'s' * (len(expected) != 1)}: {file}\n"
     assert evidence.complete
     assert evidence.job["exit_status"] == str(status)
     assert evidence.job.get("programs") == programs
@@ -217,15 +217,30 @@ def test_a_library_that_the_user_preloads_is_kept(ends: Path, tmp_path: Path) ->
 
 
 def test_programs_that_cannot_load_a_library_are_named(ends: Path, tmp_path: Path) -> None:
-    program, odd = tmp_path / "static", tmp_path / "odd"
+    program, odd, musl, root = (tmp_path / name for name in ("static", "odd", "musl", "root"))
     compile_text("int main(void) { return 0; }", program, "-static")
-    compile_text("int main(void) { return 0; }", odd)
-    text = bytearray(odd.read_bytes())
+    compile_text("int main(void) { return 0; }", musl, "-Wl,--dynamic-linker=/lib/ld-musl.so.1")
+    text = bytearray((ends / "ends").read_bytes())
+    root.write_bytes(text)
+    root.chmod(0o4755)
     text[18] = 183  # AArch64
     odd.write_bytes(text)
-    prove(ends, tmp_path / "e.txt", ends / "mpirun", "2", program, odd)
+    odd.chmod(0o755)
+    words = [
+        str(ends / "mpirun"),
+        "2",
+        *map(str, (program, odd, musl, root)),
+        "-l",
+        "a,b",
+        "two words; $x",
+        "",
+    ]
+    prove(ends, tmp_path / "e.txt", *words)
     job = read_evidence((tmp_path / "e.txt").read_text()).job
-    assert (job["static"], job["architecture"]) == (str(program), str(odd))
+    assert (job["static"], job["architecture"], job["setuid"]) == (str(program), str(odd), str(root))
+    assert job["loader"] == f"/lib/ld-musl.so.1 of {musl}"
+    assert shlex.split(job["launch"]) == words
+    assert " -l a,b two" in job["launch"]
 
 
 @pytest.mark.parametrize(

@@ -29,9 +29,10 @@
 #define PROGRAM "MPICAMPAIGN_EVIDENCE_PROGRAM"
 #define PROCESS "MPICAMPAIGN_EVIDENCE_PROCESS"
 
-/* Open MPI's first: inside a job step its ranks see the step's numbers, too. */
-static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK",
-                                    "MV2_COMM_WORLD_RANK", "MPI_RANKID"};
+/* Those of launchers first: inside a job step of one task their ranks see the step's number, too.
+ */
+static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "MV2_COMM_WORLD_RANK",
+                                    "MPI_RANKID", "PMIX_RANK"};
 static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"};
 static const char *const local_ranks[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
                                           "MV2_COMM_WORLD_LOCAL_RANK"};
@@ -42,6 +43,8 @@ static const char *const launchers[] = {
     "orterun",         "prterun",      "prun",          "srun",
     "jsrun",           "aprun",        "palsrun",       "mpirun.openmpi",
     "mpiexec.openmpi", "mpirun.mpich", "mpiexec.mpich"};
+/* What launchers start on each host, by srun as tasks of a step: no ranks. */
+static const char *const daemons[] = {"orted", "prted", "hydra_pmi_proxy", "hydra_bstrap_proxy"};
 
 /* The C library's own functions: a shell has others of these names, for its variables. */
 static void put(const char *name, const char *value) {
@@ -115,9 +118,9 @@ static void set_local(void) {
     put("MPICAMPAIGN_LOCAL_RANKS", size);
 }
 
-static bool is_launcher(void) {
-    for (size_t i = 0; i < COUNT(launchers); i++)
-        if (strcmp(program_invocation_short_name, launchers[i]) == 0)
+static bool is_any_of(const char *const *names, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(program_invocation_short_name, names[i]) == 0)
             return true;
     return false;
 }
@@ -137,8 +140,9 @@ static void name_process(char name[static NAME_LENGTH]) {
 /* Open MPI passes on to other hosts what a list names; Hydra and srun pass on all. Version 4
  * refuses that list beside -x. It has an inner one, which it refuses beside the other. */
 static void pass_on(const char *launcher, char **arguments) {
-    static const char *const passed[] = {"LD_PRELOAD", FOLDER, PROGRAM, "MPICAMPAIGN_ENVIRONMENT",
-                                         "MPICAMPAIGN_SYSFS"};
+    static const char *const passed[] = {
+        "LD_PRELOAD",       FOLDER, PROGRAM, "MPICAMPAIGN_ENVIRONMENT", "MPICAMPAIGN_CHECKSUMS",
+        "MPICAMPAIGN_SYSFS"};
     const char *list = "OMPI_MCA_mca_base_env_list";
     char names[TEXT_LENGTH / 16];
     if (strcmp(launcher, "orterun") != 0 && strcmp(launcher, "prterun") != 0)
@@ -215,7 +219,9 @@ bool begin_in_folder(char **arguments) {
     const char *rank = launched_as(ranks, COUNT(ranks), "SLURM_PROCID");
     if (folder == NULL || *folder != '/' || (file != NULL && !begins_with(file, folder)))
         return false; /* or a job script of its own keeps its evidence elsewhere */
-    if (is_launcher()) {
+    if (is_any_of(daemons, COUNT(daemons)))
+        return false;
+    if (is_any_of(launchers, COUNT(launchers))) {
         begin_program(folder, arguments);
         return false;
     }
