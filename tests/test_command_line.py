@@ -146,6 +146,7 @@ def test_status_is_watched_until_no_run_is_active(
         ("prove --campaign mine.yaml -- true", "give one of them as --placement"),
         ("prove -- mpirum -n 2 true", "no command 'mpirum' is on the PATH\n    load the module"),
         ("prove -- ./program", "prove: the command is not there (found ./program)"),
+        ("prove -- ./program --json", "prove: the command is not there (found ./program)"),
         ("prove --write nosuch/file -- true", "--write: there is no such folder (found nosuch)"),
         ("prove --read nosuch", "nosuch: cannot be read: No such file or directory"),
         ("prove --read mine.yaml", "mine.yaml:1: not a file of evidence"),

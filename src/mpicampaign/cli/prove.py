@@ -191,6 +191,8 @@ def _ran(options: argparse.Namespace, out: int) -> tuple[Passed, Evidence]:
         file = _unused(options.write) if options.write else Path(folder, "evidence.txt")
         call = [str(script), "--quiet", "--write", str(file), "--", *options.passed_on]
         passed = pass_through(call, out)
+        if not file.exists():  # it has said why
+            raise UserError(Problem("prove: there is no evidence; nothing is said about the command"))
         if options.write and not options.quiet:
             say(f"evidence: {file}")
         return passed, _evidence(file)
