@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.full]
 PING_PONG = "IMB-MPI1 -iter 100 -time 1 -msglog 0:12 PingPong"
 SILENT = "IMB-MPI1 -iter 1000 -time 1 Barrier"
 SHM, TCP = "-genv I_MPI_FABRICS shm", "-genv I_MPI_FABRICS ofi -genv FI_PROVIDER tcp"
-MPI = "mpirun -n 2"
+MPI, SOCKETS = "mpirun -n 2", "env MPICAMPAIGN_SYSFS={folder}/sys"
 PROVED, CONTRADICTED, NOT_PROVED = 0, 1, 3
 HALF = """\
 #define _GNU_SOURCE
@@ -33,6 +33,8 @@ COMMANDS = {
     "unknown payload": (f"{MPI} {TCP} {SILENT}", "TCP-loopback", NOT_PROVED, "or with I_MPI_DEBUG=5"),
     "report": (f"{MPI} {TCP} -genv I_MPI_DEBUG 5 {SILENT}", "TCP-loopback", PROVED, "report: tcp"),
     "half clock": (f"{MPI} {SHM} ./halved {SILENT}", "SHM-1", NOT_PROVED, "MPI_Wtime()"),
+    "two sockets": (f"{SOCKETS} {MPI} {SHM} {SILENT}", "SHM-1", CONTRADICTED, "ran on sockets 0, 1"),
+    "declared": (f"{SOCKETS} {MPI} {SHM} {SILENT}", "SHM-2", PROVED, "topology: declared by "),
     "no MPI": ("true", "SHM-1", NOT_PROVED, "never called MPI_Init"),
     "failed": ("false", "SHM-1", NOT_PROVED, "exit status: 1"),
     "static": ("./static", "SHM-1", NOT_PROVED, "./static is linked statically"),
@@ -52,13 +54,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory, imb: str) -> Path:
     halved = folder / "halved"
     halved.write_text(f'#!/bin/sh\nLD_PRELOAD={folder}/half.so:$LD_PRELOAD exec "$@"\n')
     halved.chmod(0o755)
+    for cpu in os.sched_getaffinity(0):
+        topology = folder / f"sys/devices/system/cpu/cpu{cpu}/topology"
+        topology.mkdir(parents=True)
+        (topology.parent / "node0").mkdir()
+        for name in ("physical_package_id", "core_id"):
+            (topology / name).write_text(f"{cpu}\n")
     return folder
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_real_command_proves_its_label_or_not(name: str, folder: Path) -> None:
     command, label, status, said = COMMANDS[name]
-    done = prove(folder, "--placement", label, "--", *command.split())
+    done = prove(folder, "--placement", label, "--", *command.format(folder=folder).split())
     last = done.stderr.splitlines()[-1]
     assert (done.returncode, said in last) == (status, True), done.stderr
     assert not list(folder.glob(".prove*"))

@@ -92,7 +92,15 @@ static void add_memory(struct lines *lines) {
         add(lines, "memory", "%s", text);
 }
 
+/* Not the node's own topology. */
+static void add_declared(struct lines *lines) {
+    const char *sysfs = getenv("MPICAMPAIGN_SYSFS");
+    if (sysfs != NULL && *sysfs != '\0')
+        add(lines, "declared_topology", "%s", sysfs);
+}
+
 void add_place(struct lines *lines) {
+    add_declared(lines);
     add_cpu(lines);
     add_allowed(lines);
     add_memory(lines);

@@ -69,8 +69,9 @@ def judge(
 
 def declared_topology(evidence: Evidence) -> str:
     """That a folder replaced the /sys of a node; empty where none did."""
-    declared = {node["declared_topology"] for node in evidence.nodes.values() if "declared_topology" in node}
-    names = ", ".join(sorted(declared))
+    recorded = [node.get("declared_topology") for node in evidence.nodes.values()]
+    recorded += [seen.get("start.declared_topology") for seen in evidence.ranks.values()]
+    names = ", ".join(sorted({*filter(None, recorded)}))
     return f"topology: declared by {names}, not the node's own" if names else ""
 
 
