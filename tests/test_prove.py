@@ -114,6 +114,14 @@ LABELS = {
     "TCP called SHM": (connected(ONE, "lo", 50_000_000), "SHM-1", CONTRADICTED, "50.0 MB over TCP"),
     "a little TCP": (connected(ONE, "lo", 50_000), "SHM-1", NOT_PROVED, "I_MPI_DEBUG=5"),
     "no account": (ONE.replace("rank 1 end.tcp=0\n", ""), "SHM-1", NOT_PROVED, "I_MPI_DEBUG=5"),
+    "a launcher's topology": (
+        ONE.replace(
+            "rank 0 end.tcp=0", "rank 0 end.tcp=1\nrank 0 end.tcp.0=lo 127.0.0.1 9 127.0.0.1 8 955 188028"
+        ),
+        "SHM-1",
+        PROVED,
+        "0 B over TCP",
+    ),
     "InfiniBand": (ONE + PORT.format(5), "SHM-1", NOT_PROVED, "n1 has InfiniBand"),
     "no counters": (ONE.replace("before.net", "x").replace("after.net", "y"), "SHM-1", NOT_PROVED, "of n1"),
     "TCP over loopback": (connected(ONE, "lo", 50_000_000), "TCP-loopback", NOT_PROVED, "prove it with"),

@@ -45,7 +45,7 @@ class Moved(NamedTuple):
 class Exchanged:
     """What the ranks sent each other over TCP.
 
-    ``unpaired``: the most that a rank moved over connections whose other end no rank reports (B): those to
+    ``unpaired``: the most that a rank sent over connections whose other end no rank reports (B): those to
     the launcher, and those of ranks whose addresses are translated between them.
     """
 
@@ -116,7 +116,7 @@ def exchanged_over_tcp(evidence: Evidence) -> Exchanged | None:
             within = each.interface == LOOPBACK
             moved.append(Moved(rank, each.interface, each.sent, each.received, within))
         else:
-            unpaired[rank] += max(each.sent, each.received)
+            unpaired[rank] += each.sent  # a launcher may send the topology; a message has a rank that sent it
     return Exchanged(tuple(moved), max(unpaired.values(), default=0))
 
 
