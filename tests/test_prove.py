@@ -9,8 +9,10 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+from default_signals import popen_with_default_signals
 from printed_outputs import imb_pingpong
 
 from mpicampaign.cli import main
@@ -261,9 +263,9 @@ print(pass_through(sys.argv[1:]), file=open("passed", "w"))
 PRINTS = r"printf 'a\n\377b\r\n'; [ -t 1 ] && echo terminal; echo c >&2; exit 7"
 
 
-def through(folder: Path, script: str, **options: object) -> subprocess.Popen[bytes]:
+def through(folder: Path, script: str, **options: Any) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-c", THROUGH, "sh", "-c", script]
-    return subprocess.Popen(command, cwd=folder, **options)  # type: ignore[call-overload, no-any-return]
+    return popen_with_default_signals(command, cwd=folder, **options)
 
 
 def test_output_passes_unchanged_and_is_read(tmp_path: Path) -> None:
@@ -278,7 +280,7 @@ def test_output_passes_unchanged_and_is_read(tmp_path: Path) -> None:
 
 
 def test_signals_reach_the_command_and_its_status_is_kept(tmp_path: Path) -> None:
-    script = "trap 'exit 5' INT TERM; echo on; while :; do sleep 0.02; done"
+    script = "trap 'exit 5' INT TERM; echo on; for n in $(seq 500); do sleep 0.02; done"
     for number in (signal.SIGTERM, signal.SIGINT):
         process = through(tmp_path, script, stdout=subprocess.PIPE, start_new_session=True)
         assert process.stdout is not None and process.stdout.readline() == b"on\n"
