@@ -12,7 +12,6 @@ from mpicampaign.records import CLOCK_RATE, COPY, ROUND_TRIP
 from mpicampaign.text import in_ranks, listed
 from mpicampaign.verdict.chosen import chosen_transport
 from mpicampaign.verdict.condition import condition, ranks_by_host
-from mpicampaign.verdict.connections import exchanged_over_tcp
 from mpicampaign.verdict.counters import NOISE_BYTES, traffic, volume
 from mpicampaign.verdict.doubts import doubts
 from mpicampaign.verdict.evidence import cpu_list
@@ -155,7 +154,7 @@ def _transport(command: Command) -> Fact:
     if not command.uses_mpi or len(evidence.ranks) < 2:
         return Fact("transport", "none: there is one rank" if command.uses_mpi else NOT_MPI, {})
     chosen = _chosen(command)
-    exchanged = exchanged_over_tcp(evidence)
+    exchanged = command.exchanged
     tcp = {name: exchanged.over(name).total for name in exchanged.interfaces} if exchanged else None
     ports = {
         f"{host}: {port}": seen.through(port, both=False)

@@ -79,6 +79,15 @@ class Exchanged:
             by_interface[each.interface] += each.sent + each.received
         return by_interface
 
+    @property
+    def of_ranks(self) -> Counter[int]:
+        """Bytes that each rank moved, the larger of both directions."""
+        sent, received = Counter[int](), Counter[int]()
+        for each in self.moved:
+            sent[each.rank] += each.sent
+            received[each.rank] += each.received
+        return sent | received
+
     def carried(self, ranks: Container[int], without: str = "") -> int:
         """Bytes that these ranks moved, the larger of both directions; without those of one interface."""
         theirs = [each for each in self.moved if each.rank in ranks and each.interface != without]

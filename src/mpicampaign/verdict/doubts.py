@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.mpis import library_of_mpirun, library_title
 from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
-from mpicampaign.verdict.connections import LOOPBACK, exchanged_over_tcp
+from mpicampaign.verdict.connections import LOOPBACK
 from mpicampaign.verdict.counters import traffic, volume
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import CONTRADICTS, SUPPORTS, number
@@ -20,6 +20,7 @@ from mpicampaign.verdict.traffic import LAUNCHER_BYTES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from mpicampaign.verdict.connections import Exchanged
     from mpicampaign.verdict.evidence import Evidence, Rank
     from mpicampaign.verdict.proof import Command
 
@@ -33,7 +34,7 @@ def doubts(command: Command) -> list[str]:
         *filter(None, [command.foreign]),
         *_software(evidence),
         *_ranks(evidence),
-        *(_networks(evidence) if command.uses_mpi and len(evidence.ranks) > 1 else ()),
+        *(_networks(evidence, command.exchanged) if command.uses_mpi and len(evidence.ranks) > 1 else ()),
         *_memory(evidence),
     ]
     return list(dict.fromkeys(found))
@@ -104,9 +105,8 @@ def _cpus(seen: Rank) -> str:
         return ""
 
 
-def _networks(evidence: Evidence) -> Iterator[str]:
+def _networks(evidence: Evidence, exchanged: Exchanged | None) -> Iterator[str]:
     """TCP over a slow interface or beside InfiniBand, and connections that may be the ranks' own."""
-    exchanged = exchanged_over_tcp(evidence)
     if exchanged is None:
         yield "transport: the ranks have no whole account of their sockets"
         return

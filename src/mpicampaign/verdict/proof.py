@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mpicampaign.records import Series
+    from mpicampaign.verdict.connections import Exchanged
     from mpicampaign.verdict.evidence import Evidence
 
 PROVED, NOT_PROVED = "proved", "not proved"  # or contradicted
@@ -45,12 +46,14 @@ _SEEN = (
 class Command(NamedTuple):
     """A command that ran: its evidence with the claim, what it printed, and the tables in that.
 
-    ``foreign``: why what it printed is of another run, so that its tables tell nothing of this one.
+    ``exchanged``: what its ranks sent each other over TCP. ``foreign``: why what it printed is of another run,
+    so that its tables tell nothing of this one.
     """
 
     evidence: Evidence
     printed: str
     tables: tuple[Series, ...]
+    exchanged: Exchanged | None
     foreign: str = ""
 
     @property
@@ -85,8 +88,8 @@ def command_of(evidence: Evidence, placement: Mapping[str, str], out: str = "", 
     evidence = replace(evidence, claim=claim)
     for each in output_findings(evidence, printed, tables):
         if each.outcome == CONTRADICTS:
-            return Command(evidence, "", (), str(each))
-    return Command(evidence, printed, tables)
+            return Command(evidence, "", (), exchanged_over_tcp(evidence), str(each))
+    return Command(evidence, printed, tables, exchanged_over_tcp(evidence))
 
 
 def _read(out: str) -> tuple[str, tuple[Series, ...]]:
@@ -176,7 +179,7 @@ def _transport(command: Command) -> Iterator[Finding]:
 def _without_payload(command: Command, findings: list[Finding]) -> list[Finding]:
     if any(each.outcome == CONTRADICTS for each in findings):
         return findings
-    if sure := _surely_over_tcp(command.evidence) or _tcp_by_exclusion(command.evidence):
+    if sure := _surely_over_tcp(command) or _tcp_by_exclusion(command):
         return [sure]
     how = _to_prove(command)
     return [
@@ -189,26 +192,27 @@ def without_counters(evidence: Evidence) -> list[str]:
     return [host for host in evidence.hosts if not traffic(evidence, host).interfaces]
 
 
-def _surely_over_tcp(evidence: Evidence) -> Finding | None:
+def _surely_over_tcp(command: Command) -> Finding | None:
     """Connections of MPI libraries that carry no messages carry less than this, whatever the payload is."""
-    exchanged, claimed = exchanged_over_tcp(evidence), evidence.claim["transport"]
+    exchanged, claimed = command.exchanged, command.evidence.claim["transport"]
     if exchanged is None or claimed in ("tcp", ANY):
         return None
-    most = max(evidence.ranks, key=lambda rank: exchanged.carried({rank}))
-    if (carried := exchanged.carried({most})) < NOISE_BYTES:
+    [(rank, carried)] = exchanged.of_ranks.most_common(1) or [(0, 0)]
+    if carried < NOISE_BYTES:
         return None
     names = ", ".join(sorted(exchanged.interfaces))
-    bad = f"rank {most} moved {volume(carried)} over TCP, over interface {names}, claimed: {claimed}"
+    bad = f"rank {rank} moved {volume(carried)} over TCP, over interface {names}, claimed: {claimed}"
     return Finding(SOCKETS, CONTRADICTS, bad)
 
 
-def _tcp_by_exclusion(evidence: Evidence) -> Finding | None:
+def _tcp_by_exclusion(command: Command) -> Finding | None:
     """Ranks that are alone on their hosts have no shared memory; InfiniBand ports must have been silent."""
-    exchanged, hosts = exchanged_over_tcp(evidence), evidence.hosts
+    evidence, exchanged, hosts = command.evidence, command.exchanged, command.evidence.hosts
     alone = len(hosts) == len(evidence.ranks) > 1 and evidence.claim["transport"] == "tcp"
     if not alone or exchanged is None or exchanged.unpaired > LAUNCHER_BYTES:
         return None
-    if min(exchanged.carried({rank}) for rank in evidence.ranks) <= LAUNCHER_BYTES:
+    moved = exchanged.of_ranks
+    if min(moved[rank] for rank in evidence.ranks) <= LAUNCHER_BYTES:
         return None
     if len(without_counters(evidence)) > 1:  # of messages between two hosts, the ports of either one tell
         return None
