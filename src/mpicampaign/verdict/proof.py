@@ -46,8 +46,8 @@ _SEEN = (
 class Command(NamedTuple):
     """A command that ran: its evidence with the claim, what it printed, and the tables in that.
 
-    ``exchanged``: what its ranks sent each other over TCP. ``foreign``: why what it printed is of another run,
-    so that its tables tell nothing of this one.
+    ``exchanged``: what its ranks sent each other over TCP. ``foreign``: why its output is of another run, so
+    that the tables tell nothing of this one.
     """
 
     evidence: Evidence
