@@ -134,6 +134,9 @@ LABELS = {
     "TCP that was silent": (TWO, "TCP", NOT_PROVED, "prove it with"),
     "TCP beside InfiniBand": (SENT + PORT.format(9_000_000), "TCP", NOT_PROVED, "prove it with"),
     "TCP called IBV": (SENT, "IBV", CONTRADICTED, "over interface eth0, claimed: ibv"),
+    "full": (ONE.replace("cores=8", "cores=2"), "SHM-full", PROVED, "n1 (2 ranks)"),
+    "not full": (ONE, "SHM-full", CONTRADICTED, "claimed 1 node(s) of 8 rank(s)"),
+    "unknown cores": (ONE.replace("node n1 cores=8\n", ""), "SHM-full", NOT_PROVED, "how many cores"),
     "any": (ONE, "default-node", PROVED, "one core per rank"),
     "preloaded": (
         ONE.replace("rank 0 start.preloads=0\n", f"rank 0 start.preloads=1\n{PRELOAD}"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -101,3 +102,9 @@ def test_the_file_of_the_shell_form_is_read_later(folder: Path) -> None:
         assert done.returncode == 0 and "never called MPI_Init" in done.stdout
     assert prove(folder, "--write", "evidence", "--", "sh", "-c", "exit 9").returncode == 9, "as the command"
     assert (folder / "evidence.3").exists()
+
+
+def test_with_json_the_document_has_standard_output_to_itself(folder: Path) -> None:
+    done = prove(folder, "--json", "--", "sh", "-c", "echo printed; exit 7")
+    data = json.loads(done.stdout)
+    assert (done.returncode, data["status"], done.stderr) == (7, 7, "printed\n")

@@ -85,6 +85,7 @@ def command_of(evidence: Evidence, placement: Mapping[str, str], out: str = "", 
     )
     claim = {"evidence": "on", "transport": ANY, "mpi": library_called(says, printed), "suite": suite}
     claim |= {"launch": evidence.job.get("launch", ""), **placement, **_counts(evidence, placement)}
+    claim["full"] = "yes" if placement.get("ranks_per_node") == CORES else "no"
     evidence = replace(evidence, claim=claim)
     for each in output_findings(evidence, printed, tables):
         if each.outcome == CONTRADICTS:
@@ -105,14 +106,16 @@ def _counts(evidence: Evidence, placement: Mapping[str, str]) -> dict[str, str]:
     """Ranks and nodes: those that ran, but no fewer than the label is about; one node stays one."""
     most = max((len(ranks) for ranks in ranks_by_host(evidence).values()), default=0)
     per_node = placement.get("ranks_per_node", "")
-    if per_node == CORES:
-        cores = (evidence.nodes.get(host, {}).get("cores", "") for host in evidence.hosts)
-        per_node = next(filter(None, cores), "")
-    else:
-        per_node = str(max(number(per_node) or 0, most))
+    per_node = _cores(evidence) if per_node == CORES else str(max(number(per_node) or 0, most))
     nodes = number(placement.get("nodes", "")) or 1
     nodes = max(nodes, len(evidence.hosts)) if nodes > 1 else 1
-    return {"ranks": str(world(evidence)), "ranks_per_node": per_node, "nodes": str(nodes)}
+    return {"ranks": str(world(evidence)), "ranks_per_node": per_node or str(most), "nodes": str(nodes)}
+
+
+def _cores(evidence: Evidence) -> str:
+    """Those of a host, as far as any was examined; empty where none was."""
+    cores = (evidence.nodes.get(host, {}).get("cores", "") for host in evidence.hosts)
+    return next(filter(None, cores), "")
 
 
 def world(evidence: Evidence) -> int:
@@ -157,6 +160,8 @@ def _findings(command: Command) -> Iterator[Finding]:
     else:
         for check in PLACEMENT_CHECKS:
             yield from check(evidence)
+        if evidence.claim["full"] == "yes" and not _cores(evidence):
+            yield Finding("hosts", LACKS, "how many cores they have was not recorded")
         yield from _transport(command)
         yield from _untrusted(evidence)
 
