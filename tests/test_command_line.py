@@ -148,9 +148,10 @@ def test_status_is_watched_until_no_run_is_active(
         ("prove -- ./program", "prove: the command is not there (found ./program)"),
         ("prove -- ./program --json", "prove: the command is not there (found ./program)"),
         ("prove --write nosuch/file -- true", "--write: there is no such folder (found nosuch)"),
+        ("prove --install here -- true", "prove: --install runs nothing: give it alone"),
         ("prove --read nosuch", "nosuch: cannot be read: No such file or directory"),
         ("prove --read mine.yaml", "mine.yaml:1: not a file of evidence"),
-        ("prove --read mine.yaml -- true", "prove: give a command or --read, not both"),
+        ("prove --read mine.yaml -- true", "prove: --read runs nothing: give it without a command"),
     ],
 )
 def test_a_mistake_is_answered_in_two_lines(

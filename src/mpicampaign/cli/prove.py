@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.install:
+    if options.install and not (options.passed_on or options.placement or options.write):
         from mpicampaign.execution.prove import install
 
         install(options.install)
@@ -114,8 +114,10 @@ def _checked(options: argparse.Namespace) -> dict[str, str]:
 
 def _of_command(options: argparse.Namespace) -> Iterator[Problem]:
     command = options.passed_on
-    if options.read and command:
-        yield Problem("prove: give a command or --read, not both", hint="--read shows what ran before")
+    if options.install:
+        yield Problem("prove: --install runs nothing: give it alone")
+    elif options.read and (command or options.write):
+        yield Problem("prove: --read runs nothing: give it without a command and --write")
     elif not options.read and not command:
         yield Problem("prove: give a command after --", hint=CALL)
     elif command and not shutil.which(command[0]):
