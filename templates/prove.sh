@@ -224,6 +224,14 @@ find_interpreter() { # interpreter: the program's loader; empty: it has none; un
         : "${interpreter:=unread}"
     done
 }
+# Mb/s of the interfaces that are up, where their drivers tell.
+record_speeds() {
+    local path state speed
+    for path in /sys/class/net/*; do
+        { read -r state <"$path/operstate" && read -r speed <"$path/speed"; } 2>/dev/null || continue
+        [ "$state" != up ] || [ "$speed" -le 0 ] || record "node $HOSTNAME speed.${path##*/}=$speed"
+    done
+}
 # An earlier FILE stays as it is.
 place_file() {
     local target=$file number=1
@@ -247,6 +255,7 @@ finish() { # BEGAN: the time of the launch
     read_topology
     cpus=()
     record_system
+    record_speeds
     choose_programs
     record_ranks
     record_launcher

@@ -596,11 +596,13 @@ def test_evidence_reads_the_topology_of_another_sysfs(build: Build, tmp_path: Pa
         (folder / "topology").mkdir(parents=True)
         (folder / "topology/physical_package_id").write_text("5\n")
         (folder / "topology/core_id").write_text("-1\n")  # what a kernel says that does not know
+        (folder / "topology/thread_siblings_list").write_text(f"{cpu},{cpu + 64}\n")
         (folder / "node7").mkdir()
         (folder / "nodes").mkdir()
     run_with_evidence(build, tmp_path / "evidence", MPICAMPAIGN_SYSFS=str(tmp_path / "sys"))
     start = read_evidence(tmp_path / "evidence")["start"]
     assert (start["socket"], start["numa"]) == ("5", "7")
+    assert start["siblings"] == f"{start['cpu']},{int(start['cpu']) + 64}"
     assert "core" not in start
 
 

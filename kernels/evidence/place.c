@@ -32,6 +32,17 @@ static void add_known(struct lines *lines, const char *key, int value) {
         add(lines, key, "%d", value);
 }
 
+/* The CPUs of a core with several, any of which is that core. */
+static void add_siblings(struct lines *lines, int cpu) {
+    char path[PATH_LENGTH], text[PATH_LENGTH] = "";
+    FILE *file = cpu_path(path, cpu, "topology/thread_siblings_list") ? fopen(path, "re") : NULL;
+    if (file == NULL)
+        return;
+    if (fgets(text, sizeof text, file) != NULL && strpbrk(text, ",-") != NULL)
+        add(lines, "siblings", "%.*s", (int)strcspn(text, "\n"), text);
+    fclose(file);
+}
+
 static void add_cpu(struct lines *lines) {
     int cpu = sched_getcpu();
     if (cpu < 0)
@@ -41,6 +52,7 @@ static void add_cpu(struct lines *lines) {
     add_known(lines, "core", cpu_number(cpu, "topology/core_id"));
     add_known(lines, "numa", cpu_numa(cpu));
     add_known(lines, "l3", cpu_number(cpu, "cache/index3/shared_cpu_list")); /* its first CPU */
+    add_siblings(lines, cpu);
 }
 
 /* Adds the N0=12 tokens of one line; counts are in pages of kernelpagesize_kB. */
@@ -80,7 +92,15 @@ static void add_memory(struct lines *lines) {
         add(lines, "memory", "%s", text);
 }
 
+/* Not the node's own topology. */
+static void add_declared(struct lines *lines) {
+    const char *sysfs = getenv("MPICAMPAIGN_SYSFS");
+    if (sysfs != NULL && *sysfs != '\0')
+        add(lines, "declared_topology", "%s", sysfs);
+}
+
 void add_place(struct lines *lines) {
+    add_declared(lines);
     add_cpu(lines);
     add_allowed(lines);
     add_memory(lines);

@@ -78,7 +78,8 @@ def _json(options: argparse.Namespace) -> int:
 
 def _report(problems: Sequence[Problem], arguments: Sequence[str]) -> None:
     """Print errors: as text on standard error, with ``--json`` as a document on standard output."""
-    if "--json" in arguments:
+    own = arguments[: [*arguments, "--"].index("--")]  # not those of a command that follows
+    if "--json" in own:
         from mpicampaign.cli.json_output import document
 
         command = arguments[0] if arguments[0] in COMMANDS else None

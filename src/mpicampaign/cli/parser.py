@@ -33,6 +33,7 @@ GROUPS = {
     },
     "run": {
         "bench": "run one benchmark or program on this machine, without a campaign file",
+        "prove": "run any command, and prove where its ranks ran and over what",
         "run": "make the runs that have no result, then tables and report",
         "render": "write the job scripts; submit nothing",
         "build": "build the bundled kernels",
@@ -151,7 +152,11 @@ class _Subcommand(argparse.ArgumentParser):
         name = self.get_default("command")
         known = [text for action in self._actions for text in action.option_strings if text != "--campaign"]
         wrong = [text.partition("=")[0] for text in unknown if text.startswith("-")]
-        if wrong and self.get_default("passed_on") is not None:
+        if name == "prove":  # a command without -- before it has options, too
+            wrong = wrong if unknown[0].startswith("-") else []
+            rest = "the command with its options follows --: mpicampaign prove -- mpirun -n 2 ./program"
+            unknown = unknown[:1]
+        elif wrong and self.get_default("passed_on") is not None:
             whose, call = ("its arguments", "NAME") if name == "bench" else ("Snakemake's options", "FILE")
             rest = f"{whose} follow --: mpicampaign {name} {call} -- {shlex.join(wrong)}"
         else:

@@ -171,6 +171,14 @@ def library_version(text: str) -> str:
     return ""
 
 
+def library_called(text: str, output: str) -> str:
+    """The library that calls itself so, of several the one that reports in an output; or empty."""
+    title = next((each.title for each in MPIS.values() if each.version and each.version.search(text)), "")
+    known = [each for each in MPIS.values() if each.title == title]
+    reporting = (each.name for each in known if each.report and each.report(output) is not None)
+    return next(reporting, next((each.name for each in known), ""))
+
+
 def library_title(name: str) -> str:
     """What a library calls itself; empty where nothing is known about that."""
     library = MPIS.get(name)

@@ -24,7 +24,7 @@ _VARIABLES = ("OMPI_", "PMIX_", "PRTE_")
 # How the ranks reach their launcher, and where it put them.
 _LAUNCHER_SETS = re.compile(
     r"OMPI_MCA_((orte|ess|plm|rmaps|ras|routed|odls|oob|grpcomm|state|schizo|"
-    r"hwloc_base|prte|pmix)(_.*)?|initial_wdir|cpu_type|num_procs|PREFIXES|shmem_RUNTIME_QUERY_hint|"
+    r"hwloc_base|prte|pmix)(_.*)?|initial_wdir|mca_base_env_list(_internal)?|cpu_type|num_procs|PREFIXES|shmem_RUNTIME_QUERY_hint|"
     r"mpi_oversubscribe)"
 )
 

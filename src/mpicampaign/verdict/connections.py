@@ -45,7 +45,7 @@ class Moved(NamedTuple):
 class Exchanged:
     """What the ranks sent each other over TCP.
 
-    ``unpaired``: the most that a rank moved over connections whose other end no rank reports (B): those to
+    ``unpaired``: the most that a rank sent over connections whose other end no rank reports (B): those to
     the launcher, and those of ranks whose addresses are translated between them.
     """
 
@@ -67,6 +67,10 @@ class Exchanged:
         """What ranks of different hosts sent each other."""
         return replace(self, moved=tuple(each for each in self.moved if not each.within))
 
+    def over(self, interface: str) -> Exchanged:
+        """What went over one interface."""
+        return replace(self, moved=tuple(each for each in self.moved if each.interface == interface))
+
     @property
     def interfaces(self) -> Counter[str]:
         """Bytes that the ranks sent and received over each interface of theirs."""
@@ -74,6 +78,15 @@ class Exchanged:
         for each in self.moved:
             by_interface[each.interface] += each.sent + each.received
         return by_interface
+
+    @property
+    def of_ranks(self) -> Counter[int]:
+        """Bytes that each rank moved, the larger of both directions."""
+        sent, received = Counter[int](), Counter[int]()
+        for each in self.moved:
+            sent[each.rank] += each.sent
+            received[each.rank] += each.received
+        return sent | received
 
     def carried(self, ranks: Container[int], without: str = "") -> int:
         """Bytes that these ranks moved, the larger of both directions; without those of one interface."""
@@ -112,7 +125,7 @@ def exchanged_over_tcp(evidence: Evidence) -> Exchanged | None:
             within = each.interface == LOOPBACK
             moved.append(Moved(rank, each.interface, each.sent, each.received, within))
         else:
-            unpaired[rank] += max(each.sent, each.received)
+            unpaired[rank] += each.sent  # a launcher may send the topology; a message has a rank that sent it
     return Exchanged(tuple(moved), max(unpaired.values(), default=0))
 
 

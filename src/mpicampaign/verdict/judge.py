@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from mpicampaign.records import Series
-    from mpicampaign.verdict.evidence import Evidence
+    from mpicampaign.verdict.evidence import Evidence, Rank
 
 _EDITED = "it was edited (to repeat the run with the rendered script, remove its result folder)"
 MOMENTS = ("start", "end")
-HOST_KEYS = ("launch.host", "start.host", "end.host")
+HOST_KEYS = ("launch.host", "start.host", "end.host")  # the first is written by job scripts
 
 # Each of these lines is needed to compare the evidence with. A value may be empty.
 CLAIMS = (
@@ -63,13 +63,16 @@ def judge(
         tables = tuple(series)
         findings += transport_findings(evidence, output, tables) + output_findings(evidence, output, tables)
     verdict, reasons = conclude(findings)
-    declared = {node["declared_topology"] for node in evidence.nodes.values() if "declared_topology" in node}
-    if declared and verdict == VERIFIED:
-        return DECLARED, (
-            f"topology: declared by {', '.join(sorted(declared))}, not the node's own",
-            *reasons,
-        )
-    return verdict, reasons
+    declared = declared_topology(evidence)
+    return (DECLARED, (declared, *reasons)) if declared and verdict == VERIFIED else (verdict, reasons)
+
+
+def declared_topology(evidence: Evidence) -> str:
+    """That a folder replaced the /sys of a node; empty where none did."""
+    recorded = [node.get("declared_topology") for node in evidence.nodes.values()]
+    recorded += [seen.get("start.declared_topology") for seen in evidence.ranks.values()]
+    names = ", ".join(sorted({*filter(None, recorded)}))
+    return f"topology: declared by {names}, not the node's own" if names else ""
 
 
 def _claim(evidence: Evidence, expected: Mapping[str, str]) -> list[Finding]:
@@ -197,7 +200,8 @@ def _hosts(evidence: Evidence) -> list[Finding]:
         if len(names) > 1:
             reason = f"rank {rank} names different hosts at launch, start and end"
             return [Finding("hosts", CONTRADICTS, reason)]
-    unnamed = [rank for rank, seen in evidence.ranks.items() if not set(HOST_KEYS) <= seen.keys()]
+    needed = set(HOST_KEYS if "declared" in evidence.claim else HOST_KEYS[1:])
+    unnamed = [rank for rank, seen in evidence.ranks.items() if not needed <= seen.keys()]
     if unnamed:
         return [Finding("hosts", LACKS, f"rank {unnamed[0]} did not name its host each time")]
     counts = Counter(evidence.host_of(rank) for rank in evidence.ranks)
@@ -227,7 +231,7 @@ def _binding(evidence: Evidence) -> list[Finding]:
             wrong = _rank_binding(evidence, rank, seen, moment, binding)
             if wrong:
                 return [wrong]
-    if binding == "core" and (wrong_place := _moved(evidence) or _shared_core(evidence)):
+    if binding == "core" and (wrong_place := _moved(evidence) or shared_core(evidence)):
         return [Finding("binding", CONTRADICTS, wrong_place)]
     tools = f", by {' and '.join(evidence.bound_by)}" if evidence.bound_by else ""
     threads = _threads(evidence)
@@ -247,6 +251,7 @@ def _rank_binding(
     """The finding about a wrong binding of one rank at one moment; None where it is right."""
     try:
         allowed, cpu = cpu_list(seen[f"{moment}.allowed"]), int(seen[f"{moment}.cpu"])
+        core = cpu_list(seen.get(f"{moment}.siblings", str(cpu)))
     except (KeyError, ValueError):
         return Finding("binding", LACKS, f"rank {rank} recorded no CPU or allowed set at {moment}")
     if cpu not in allowed:
@@ -254,11 +259,11 @@ def _rank_binding(
         return Finding("binding", CONTRADICTS, reason)
     cores = number(evidence.nodes.get(evidence.host_of(rank), {}).get("cores", ""))
     threads = _threads(evidence)
-    if binding == "core" and len(allowed) != threads:
+    if binding == "core" and len(allowed) != threads and not (threads == 1 and allowed <= core):
         wanted = f"{threads}, one for each thread" if threads > 1 else "one"
         reason = f"rank {rank} may use {len(allowed)} CPUs at {moment}, not {wanted}"
         return Finding("binding", CONTRADICTS, reason)
-    if binding == "none" and len(allowed) == 1 and cores != 1:
+    if binding == "none" and allowed <= core and cores != 1:
         return Finding("binding", CONTRADICTS, f"rank {rank} is bound to CPU {cpu} at {moment}, not unbound")
     return None
 
@@ -271,12 +276,13 @@ def _moved(evidence: Evidence) -> str:
             return f"rank {rank} was moved from CPU {start} to CPU {end}"
         before, after = (number(seen.get(f"{moment}.migrations", "")) for moment in MOMENTS)
         # threads may change places among the CPUs of their rank
-        if _threads(evidence) == 1 and before is not None and after is not None and after > before:
+        if len(cpu_list(start)) == 1 and before is not None and after is not None and after > before:
             return f"rank {rank} changed its CPU {after - before} times between start and end"
     return ""
 
 
-def _shared_core(evidence: Evidence) -> str:
+def shared_core(evidence: Evidence) -> str:
+    """``ranks 0 and 1 share core 0 of socket 0 of node1``, of bound ranks; or empty."""
     if _threads(evidence) > 1:
         return _shared_cpu(evidence)
     places: dict[tuple[str, str], int] = {}
@@ -332,10 +338,7 @@ def _memory(evidence: Evidence) -> list[Finding]:
         return []
     if {node.get("numa_maps") for node in evidence.nodes.values()} == {"no"}:
         return []
-    shares = {
-        rank: _local_share(seen.get("end.memory", ""), seen.get("end.numa", ""))
-        for rank, seen in sorted(evidence.ranks.items())
-    }
+    shares = {rank: local_share(seen) for rank, seen in sorted(evidence.ranks.items())}
     for rank, share in shares.items():
         if share is None:
             return [Finding("memory", LACKS, f"rank {rank} did not record where its memory is")]
@@ -346,15 +349,25 @@ def _memory(evidence: Evidence) -> list[Finding]:
     return [Finding("memory", SUPPORTS, f"at least {lowest:.0%} local")]
 
 
-def _local_share(memory: str, numa: str) -> float | None:
-    pages = {}
-    for part in filter(None, memory.split(",")):
+def local_share(seen: Rank) -> float | None:
+    """The share of a rank's memory on its own NUMA node at the end; None where it was not recorded."""
+    pages, numa = {}, seen.get("end.numa", "")
+    for part in filter(None, seen.get("end.memory", "").split(",")):
         node, _, count = part.partition("=")
         pages[node.removeprefix("N")] = number(count) or 0
     total = sum(pages.values())
     return pages.get(numa, 0) / total if total and numa else None
 
 
+# Of a placement, whatever started its ranks; and of a run, which a job script started.
+PLACEMENT_CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
+    _ranks,
+    _hosts,
+    request_findings,
+    _binding,
+    _sockets,
+    _memory,
+)
 CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
     _end,
     _script,
@@ -362,10 +375,5 @@ CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
     software_findings,
     _settings,
     launch_findings,
-    _ranks,
-    _hosts,
-    request_findings,
-    _binding,
-    _sockets,
-    _memory,
+    *PLACEMENT_CHECKS,
 )

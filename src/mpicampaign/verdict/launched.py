@@ -47,6 +47,18 @@ def launch_findings(evidence: Evidence) -> list[Finding]:
     ]
 
 
+def doubts_of_launch(evidence: Evidence) -> Iterator[Finding]:
+    """The same of a command that no job script started: what it can tell without a declaration."""
+    yield from _preloads(evidence, {})
+    yield from _clocks(evidence)
+    for rank, seen in sorted(evidence.ranks.items()):
+        for name in (key.removeprefix("start.env.") for key in seen if key.startswith("start.env.")):
+            if _wrong_variable(evidence, {}, {}, name):
+                behind = f"rank {rank} had {name}={seen[f'start.env.{name}']}, which the command does not set"
+                yield Finding("variables", LACKS, behind)
+                return
+
+
 def seconds_between(seen: Rank, clock: str) -> float | None:
     """The time (s) from start to end by one of a rank's clocks; None where it was not recorded."""
     start, end = (number(seen.get(f"{moment}.{clock}", "")) for moment in ("start", "end"))
@@ -161,6 +173,7 @@ def _preloads(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Findi
     set_up = any(declared.get(key) for key in _SETS_UP)
     asked = evidence.job.get("env.LD_PRELOAD", "") if set_up or "environment.LD_PRELOAD" in declared else ""
     names = {_name(path) for path in re.split(r"[\s:]+", asked)}
+    asking = "campaign" if declared else "command"
     notes = []
     for rank, seen in sorted(evidence.ranks.items()):
         if "start.preloads" not in seen:
@@ -172,7 +185,7 @@ def _preloads(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Findi
                 notes.append(f"{path}, as declared")
                 continue
             what = f", which defines {defines.split()[0]}()" if defines else ""
-            why = f"rank {rank} had {path}{what}; neither the program nor the campaign asks for it"
+            why = f"rank {rank} had {path}{what}; neither the program nor the {asking} asks for it"
             yield Finding("preloaded libraries", CONTRADICTS if defines else LACKS, why)
             return
     yield Finding("preloaded libraries", SUPPORTS, ", ".join(dict.fromkeys(notes)) or "none")

@@ -52,6 +52,19 @@ def probes(evidence: Evidence) -> Probes:
     return {kind: places for kind, places in kinds.items() if places}
 
 
+def changed(evidence: Evidence) -> list[str]:
+    """What became another one while the ranks ran: their round trips, or a clock rate."""
+    kinds = {ROUND_TRIP: _round_trips(evidence), CLOCK_RATE: _of_hosts(evidence, "clock_ghz")}
+    least = {kind: grouped(measured, lambda probe: probe.place).values() for kind, measured in kinds.items()}
+    return [kind for kind, places in least.items() if any(map(_moved, places))]
+
+
+def _moved(place: Sequence[_Probe]) -> bool:
+    by_moment = grouped(place, lambda probe: probe.moment).values()
+    values = [min(probe.value for probe in alike) for alike in by_moment]
+    return max(values) >= GAP * min(values)
+
+
 def _by_place(
     measured: Sequence[_Probe], chosen: Callable[[Sequence[float]], list[float]]
 ) -> dict[str, list[float]]:

@@ -35,7 +35,7 @@ def software_findings(evidence: Evidence) -> list[Finding]:
     """The program of each rank, its MPI library, and the library's version."""
     if not evidence.ranks or "program_kind" not in evidence.job:
         return []
-    return [_programs(evidence), *_libraries(evidence)]
+    return [_programs(evidence), *library_findings(evidence)]
 
 
 def _programs(evidence: Evidence) -> Finding:
@@ -110,10 +110,10 @@ def checksums_of(evidence: Evidence, what: str) -> dict[int, str]:
     return {rank: known.get(file, "") for rank, file in files.items()}
 
 
-def _libraries(evidence: Evidence) -> list[Finding]:
+def library_findings(evidence: Evidence) -> list[Finding]:
     """One library for all ranks, that of the claim, of the launcher's version."""
     checksums = checksums_of(evidence, "library")
-    libraries = {rank: _library(evidence, rank, checksums[rank]) for rank in sorted(evidence.ranks)}
+    libraries = {rank: library_of(evidence, rank, checksums[rank]) for rank in sorted(evidence.ranks)}
     for rank, each in libraries.items():
         if not each.path or not each.content:
             return [Finding("MPI library", LACKS, f"rank {rank} recorded no file of an MPI library")]
@@ -132,7 +132,8 @@ def _differ(one: str, other: str) -> bool:
     return bool(one and other) and one != other
 
 
-def _library(evidence: Evidence, rank: int, checksum: str) -> Library:
+def library_of(evidence: Evidence, rank: int, checksum: str = "") -> Library:
+    """The MPI library that a rank mapped; ``checksum``: where the file has no build-id."""
     seen = evidence.ranks[rank]
     says = " ".join(seen.get("end.library_version", "").replace("?", " ").split())  # "?": a tab, as recorded
     return Library(seen.get("end.library", ""), seen.get("end.library_build_id", "") or checksum, says)
@@ -169,7 +170,7 @@ def _version(evidence: Evidence, mapped: Library) -> list[Finding]:
         return []  # a finding of its own
     if not of_launcher:
         return [Finding("MPI version", LACKS, "the launcher reported none")]
-    bad = f"the ranks mapped {mapped}, but the launcher of the job script is of version {of_launcher}"
+    bad = f"the ranks mapped {mapped}, but the launcher is of version {of_launcher}"
     return [finding("MPI version", _agree(of_library, of_launcher), f"{of_launcher}, as the launcher", bad)]
 
 
