@@ -14,7 +14,7 @@ MEANINGS = {
     DONE: "done",
     FAILED: "something failed, such as a run (run, status, tick), a limit (judge) or a label (prove)",
     USER_ERROR: "error in the call or in a file that it names; nothing was run",
-    UNDECIDED: "judge: no limit failed, but some are undecided; --propose: no limit; prove: the label is not proved",
+    UNDECIDED: "judge: undecided, or no limit to propose; prove: the label is not proved",
     INTERRUPTED: "interrupted by Ctrl-C (SIGINT)",
     UNREAD: "the reader of the output left before its end (SIGPIPE)",
     TERMINATED: "ended by SIGTERM",
