@@ -7,6 +7,7 @@ reason, so that readers see what is missing where they look for it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ from mpicampaign.compare.apart import oversubscribed_apart
 from mpicampaign.compare.balance import balance_table
 from mpicampaign.compare.beside import beside_tables
 from mpicampaign.compare.cut_repeats import cut_repeats
+from mpicampaign.compare.guidelines import with_guidelines
 from mpicampaign.compare.machine_causes import with_causes
 from mpicampaign.compare.metrics import (
     Metric,
@@ -58,6 +60,7 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     tables = []
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
         tables += [_table(benchmark, label, runs, table_sizes) for label in _labels(benchmark, runs)]
+    tables = [_ranked(table) for table in with_guidelines(tables)]
     found = balance_table(tables)
     tables += [*beside_tables(tables), *([found] if found else [])]
     systems = tuple(dict.fromkeys(record.case.system for record in records))
@@ -89,9 +92,12 @@ def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[i
     for case, of_case in grouped(runs, lambda record: record.case).items():
         of_case = sorted(of_case, key=lambda record: record.repeat)
         rows += [_row(case, label, ranks, of_case, metrics) for ranks in _ranks(label, of_case)]
-    rows = with_monotony(rows, suite)
-    rankings = [each for rank in _RANKINGS for each in rank(rows, metrics)]
-    return Table(benchmark, label, suite, metrics, tuple(rows), tuple(rankings))
+    return Table(benchmark, label, suite, metrics, tuple(with_monotony(rows, suite)), ())
+
+
+def _ranked(table: Table) -> Table:
+    rankings = [each for rank in _RANKINGS for each in rank(table.rows, table.metrics)]
+    return replace(table, rankings=tuple(rankings))
 
 
 _RANKINGS = (rank_placements, rank_host_groups, rank_libraries)

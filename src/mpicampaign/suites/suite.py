@@ -36,6 +36,10 @@ class Active(Enum):
     ALL = "each rank, or in a gather each but the root, which receives"
 
 
+ROOTED = frozenset({"Bcast", "Gather", "Gatherv", "Reduce", "Scatter", "Scatterv"})
+"""Operations of which not every rank waits for all others."""
+
+
 class UsefulBandwidth(NamedTuple):
     """A bandwidth that counts each delivered block once, however often it crosses a link.
 
@@ -256,6 +260,14 @@ class Suite:
     """Pattern of the names of series whose time is a latency, ranked from the smallest size on."""
     gathers: ClassVar[Mapping[str, str]] = {}
     """What readers call its gathers of equal blocks, by the names of their series."""
+
+    def operation(self, series: str, metadata: Mapping[str, str]) -> str:
+        """The blocking MPI operation that a series times, such as ``Allgather``; empty if it is none.
+
+        Sizes must be as `mpicampaign.compare.guidelines` has them, and ``time_max`` that of the slowest rank.
+        """
+        return ""
+
     peak: ClassVar[tuple[str, str] | None] = None
     """The column of a rate per process, and that of its fraction of the peak of a core."""
     published_plain: ClassVar[tuple[str, ...]] = ()
