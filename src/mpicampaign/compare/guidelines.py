@@ -26,7 +26,6 @@ from mpicampaign.compare.findings import Timed, TuningCliff
 from mpicampaign.compare.gathers import MEAN, SLOWEST
 from mpicampaign.compare.metrics import curve
 from mpicampaign.grouping import grouped
-from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.statistics.medians import summarise
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import ROOTED
@@ -36,10 +35,10 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
-    from mpicampaign.statistics.comparisons import FEWEST
-from mpicampaign.statistics.medians import Summary
+    from mpicampaign.statistics.medians import Summary
 
 FACTOR = 1.25  # smaller violations are not named
+ENOUGH = 5  # runs, of which the intervals alone decide
 _MOCK_UPS = {
     "Allgather": ("Alltoall",),
     "Gather": ("Allgather",),
@@ -96,7 +95,7 @@ class _Compared:
 
 def with_guidelines(tables: Sequence[Table]) -> list[Table]:
     """The tables, with a note on each row where a guideline is violated; neighbouring sizes are one."""
-    found = [one for table in tables if not table.is_baseline for one in _operations(table)]
+    found = [one for table in tables for one in _operations(table)]
     notes: dict[int, list[TuningCliff]] = {}
     for alike in grouped(found, lambda one: one.place).values():
         for one in alike:
@@ -111,13 +110,16 @@ def _noted(row: Row, notes: Mapping[int, Sequence[TuningCliff]]) -> Row:
 
 def _operations(table: Table) -> Iterator[_Operation]:
     suite = SUITES.get(table.suite)
-    for row in (row for row in table.rows if suite is not None and row.ranked and row.ranks != 1):
-        names = {suite.operation(table.series, run.metadata) for run, _ in row.curves} if suite else set()
-        said = (tuple(sorted({run.metadata.get(key, "") for run, _ in row.curves})) for key in _ALIKE)
-        where = (row.case.system, row.case.host_group, row.case.placement, row.ranks)
-        qualifiers = table.label.removeprefix(table.series)
+    if suite is None:
+        return
+    for row in (row for row in table.rows if row.ranked and row.ranks != 1):
+        runs = [run for run, _ in row.curves]
+        names = {suite.operation(table.series, run.metadata) for run in runs}
         if len(names) == 1 and (name := names.pop()):
-            yield _Operation(name, row, (table.suite, *where, qualifiers, *said))
+            said = (tuple(sorted({run.metadata.get(key, "") for run in runs})) for key in _ALIKE)
+            where = (row.case.system, row.case.host_group, row.case.placement, row.ranks)
+            qualifiers = table.label.removeprefix(table.series)
+            yield _Operation(name, row, (suite.name, *where, qualifiers, *said))
 
 
 def _column(operations: Sequence[_Operation]) -> str:
@@ -132,7 +134,7 @@ def _monotony(one: _Operation) -> Iterator[TuningCliff]:
     steps = _steps(one, column)
     for stretch in _stretches(steps):
         whole = replace(stretch[0], instead=stretch[-1].instead, others=stretch[-1].others)
-        if whole.fewest >= FEWEST or _stands_out(whole, stretch, steps):
+        if whole.fewest >= ENOUGH or _stands_out(whole, stretch, steps):
             yield _finding(one, whole, column, (whole.size,))
 
 
@@ -172,7 +174,7 @@ def _mock_up(one: _Operation, alike: Sequence[_Operation]) -> Iterator[TuningCli
     for stretch in _stretches(list(_against(one, known, column))):
         worst = max(stretch, key=lambda step: step.factor)
         # of few runs, one size alone may be noise
-        if worst.fewest >= FEWEST or (len(stretch) > 1 and worst.factor > noise):
+        if worst.fewest >= ENOUGH or (len(stretch) > 1 and worst.factor > noise):
             yield _finding(one, worst, column, tuple(step.size for step in stretch))
 
 

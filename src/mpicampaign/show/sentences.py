@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare import findings
+from mpicampaign.compare.guidelines import ENOUGH
 from mpicampaign.dimension import BANDWIDTH, RATIO, TIME
 from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
 from mpicampaign.show.view import DEFAULT, quantity, rough_percent, size_range
-from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.statistics.modes import LOW
 from mpicampaign.text import repeats_text, visible
 from mpicampaign.units import format_size
@@ -221,4 +221,4 @@ def _tuning_cliff(found: findings.TuningCliff, view: View) -> str:
     said += "; times of the slowest rank" if found.slowest else ""
     runs = f"medians of {found.fewest} runs, beyond their intervals"
     said += f"; {runs if found.fewest > 1 else 'in its one run'}"
-    return said + (": more repeats would confirm it" if found.fewest < FEWEST else "")
+    return said + (": more repeats would confirm it" if found.fewest < ENOUGH else "")
