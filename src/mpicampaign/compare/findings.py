@@ -261,7 +261,7 @@ class Timed(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningCliff(Note):
-    """An operation takes longer than the same on more bytes, or than others, one after the other, that do it.
+    """An operation takes longer than on more bytes, or than others that do the same, one after the other.
 
     At ``sizes`` (B); the rest is where ``factor`` is largest. ``fewest``: runs behind a median. ``slowest``:
     times are those of the slowest rank.

@@ -47,8 +47,6 @@ _MOCK_UPS = {
 }
 _ALIKE = ("version", "settings", "modules")  # keys of the metadata, beside ranks, nodes and MPI library
 
-_Times = dict[int, "Summary"]  # by size (B), ascending
-
 
 @dataclass(frozen=True, slots=True)
 class _Operation:
@@ -58,8 +56,8 @@ class _Operation:
     row: Row
     place: tuple[object, ...]
 
-    def times(self, column: str) -> _Times:
-        """Over the repeats; 0 B does nothing."""
+    def times(self, column: str) -> dict[int, Summary]:
+        """By size (B), ascending; 0 B does nothing."""
         values: dict[int, list[float]] = defaultdict(list)
         for _, series in self.row.curves:
             for size, value in curve(series, column).items():

@@ -260,14 +260,6 @@ class Suite:
     """Pattern of the names of series whose time is a latency, ranked from the smallest size on."""
     gathers: ClassVar[Mapping[str, str]] = {}
     """What readers call its gathers of equal blocks, by the names of their series."""
-
-    def operation(self, series: str, metadata: Mapping[str, str]) -> str:
-        """The blocking MPI operation that a series times, such as ``Allgather``; empty if it is none.
-
-        Sizes must be as `mpicampaign.compare.guidelines` has them, and ``time_max`` that of the slowest rank.
-        """
-        return ""
-
     peak: ClassVar[tuple[str, str] | None] = None
     """The column of a rate per process, and that of its fraction of the peak of a core."""
     published_plain: ClassVar[tuple[str, ...]] = ()
@@ -276,6 +268,13 @@ class Suite:
     """Keys of an output's metadata that must be alike in all repeats of a case."""
     resolution: ClassVar[Mapping[str, float]] = {}
     """The step between neighbouring printed values of a column (SI); none: all digits are printed."""
+
+    def operation(self, series: str, metadata: Mapping[str, str]) -> str:
+        """The blocking MPI operation that a series times, such as ``Allgather``; empty if it is none.
+
+        Sizes must be as `mpicampaign.compare.guidelines` has them, and ``time_max`` that of the slowest rank.
+        """
+        return ""
 
 
 class Request(NamedTuple):
