@@ -167,6 +167,7 @@ def test_what_may_be_noise_of_one_run_is_not_named(slow: str, slower: _Slower, f
     assert all(text.endswith("in its one run: more repeats would confirm it") for text in texts)
 
 
+@pytest.mark.full
 def test_single_runs_with_noise_seldom_have_a_tuning_cliff() -> None:
     """Noise of 20 %: 95 % of the curves have a fall of more than 25 %."""
     records = [
