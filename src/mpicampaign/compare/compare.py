@@ -7,6 +7,7 @@ reason, so that readers see what is missing where they look for it.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from mpicampaign.compare.apart import oversubscribed_apart
 from mpicampaign.compare.balance import balance_table
 from mpicampaign.compare.beside import beside_tables
 from mpicampaign.compare.cut_repeats import cut_repeats
+from mpicampaign.compare.guidelines import with_guidelines
 from mpicampaign.compare.machine_causes import with_causes
 from mpicampaign.compare.metrics import (
     Metric,
@@ -60,6 +62,7 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     tables = []
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
         tables += [_table(benchmark, label, runs, table_sizes) for label in _labels(benchmark, runs)]
+    tables = [_ranked(table) for table in with_guidelines(tables)]
     found = balance_table(tables)
     tables += [*beside_tables(tables), *([found] if found else [])]
     systems = tuple(dict.fromkeys(record.case.system for record in records))
@@ -91,8 +94,7 @@ def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[i
     if _is_bounded(label, runs):
         metrics = (*metrics, fraction_of_line_rate(suite, printed[0].benchmark))
     rows = with_monotony(_rows(label, runs, metrics), suite)
-    rankings = [each for rank in _RANKINGS for each in rank(rows, metrics)]
-    return Table(benchmark, label, suite, metrics, tuple(rows), tuple(rankings))
+    return Table(benchmark, label, suite, metrics, tuple(rows), ())
 
 
 def _startup_tables(records: Sequence[Record]) -> Iterator[Table]:
@@ -109,6 +111,11 @@ def _rows(label: str, runs: Sequence[Record], metrics: Sequence[Metric]) -> list
         of_case = sorted(of_case, key=lambda record: record.repeat)
         rows += [_row(case, label, ranks, of_case, metrics) for ranks in _ranks(label, of_case)]
     return rows
+
+
+def _ranked(table: Table) -> Table:
+    rankings = [each for rank in _RANKINGS for each in rank(table.rows, table.metrics)]
+    return replace(table, rankings=tuple(rankings))
 
 
 _RANKINGS = (rank_placements, rank_host_groups, rank_libraries)

@@ -39,6 +39,7 @@ SLOW_CLOCK = "slow_clock"  # of a rank's CPU, during the run or against other ru
 SLOW_MEMORY = "slow_memory"  # others may have used it
 ELSEWHERE = "elsewhere"  # imported runs that asked for another host group than they ran on
 NOT_MONOTONIC = "not_monotonic"  # fewer ranks have a larger effective bandwidth
+TUNING_CLIFF = "tuning_cliff"  # a performance guideline is violated
 STOPPED = "stopped"  # by its time limit, on a busy machine
 NOT_READ = "not_read"  # the patterns of the campaign file do not fit the output
 EARLIER = "earlier"  # made with an earlier program or MPI library: not averaged with the present one
@@ -56,7 +57,8 @@ GIVEN_UP = "given_up"  # the program went there, but printed no value
 KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, STOPPED, NOT_READ, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED),
     *(UNVERIFIED, DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, CHOSEN, SHARING, OTHER_STATE),
-    *(SLOW_CLOCK, SLOW_MEMORY, ELSEWHERE, MODES, OFF, OUTLIER, NOT_MONOTONIC, ABOVE, NOT_COMPARABLE, AT_MOST),
+    *(SLOW_CLOCK, SLOW_MEMORY, ELSEWHERE, MODES, OFF, OUTLIER, NOT_MONOTONIC, TUNING_CLIFF, ABOVE),
+    *(NOT_COMPARABLE, AT_MOST),
 )
 OF_ONE_SERIES = (
     NOT_PRINTED,
@@ -66,6 +68,7 @@ OF_ONE_SERIES = (
     OFF,
     OUTLIER,
     NOT_MONOTONIC,
+    TUNING_CLIFF,
     ABOVE,
     NOT_COMPARABLE,
     AT_MOST,
@@ -246,6 +249,31 @@ class NotMonotonic(Note):
     fewer: int
     placement: str
     b_eff_of_fewer: float
+
+
+class Timed(NamedTuple):
+    """An MPI operation, a size (B) and its time (s)."""
+
+    operation: str
+    size: int
+    time: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TuningCliff(Note):
+    """An operation takes longer than on more bytes, or than others that do the same, one after the other.
+
+    At ``sizes`` (B); the rest is where ``factor`` is largest. ``fewest``: runs behind a median. ``slowest``:
+    times are those of the slowest rank.
+    """
+
+    kind: str = TUNING_CLIFF
+    taken: Timed
+    instead: tuple[Timed, ...]
+    factor: float
+    sizes: tuple[int, ...]
+    fewest: int
+    slowest: bool
 
 
 Absence = tuple[Note, ...]  # why there is no value; empty if there is one

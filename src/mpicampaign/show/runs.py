@@ -7,7 +7,7 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.compare.findings import STOPPED, end_of
+from mpicampaign.compare.findings import STOPPED, TuningCliff, end_of
 from mpicampaign.compare.states import nanoseconds
 from mpicampaign.grouping import grouped
 from mpicampaign.records import (
@@ -25,6 +25,7 @@ from mpicampaign.records import (
     UNVERIFIED,
     WITH,
 )
+from mpicampaign.show import sentences
 from mpicampaign.text import listed, visible
 from mpicampaign.verdict.machine_state import undivided
 
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 MARK = "†"
 MEANING = "of disturbed runs: the row has no others, and no test compares it"
 LONG = 10  # s: of such runs 6 % changed their state unseen, measured on a virtual machine
-_ABSENT = 3  # placements that are named
+_NAMED = 3  # placements, reasons or cliffs
 _PROCESS = re.compile(r"(?P<process>[^; ][^;]* \(pid [0-9]+[^)]*\)) used [0-9.]+ CPUs?")
 _MANY = 3  # host groups above which they are counted
 
@@ -154,6 +155,7 @@ def notices(comparison: Comparison) -> Iterable[str]:
     """Whether the machine was quiet, which runs count nowhere, what is not proved or not available."""
     runs = comparison.records
     yield from filter(None, [quiet_text(runs), help_text(runs), *state_texts(comparison)])
+    yield from _cliffs(comparison)
     counts = run_counts(runs)
     lost = [f"{counts[kind]} {kind}" for kind in (FAILED, CONTRADICTED) if counts.get(kind)]
     if lost:
@@ -166,15 +168,26 @@ def notices(comparison: Comparison) -> Iterable[str]:
         of = sum(run.status == OK for run in runs)
         yield f"{counts[UNVERIFIED]} of {of} runs are unverified: no evidence proves their placement."
     absent = not_available(comparison)
-    yield from (f"{one}." for one in absent[:_ABSENT])
-    if len(absent) > _ABSENT:
-        yield f"{len(absent) - _ABSENT} more placements are not available: see Left out and in doubt."
+    yield from (f"{one}." for one in absent[:_NAMED])
+    if len(absent) > _NAMED:
+        yield f"{len(absent) - _NAMED} more placements are not available: see Left out and in doubt."
+
+
+def _cliffs(comparison: Comparison) -> Iterator[str]:
+    """The largest tuning cliffs, and how many more there are."""
+    found = [(row, note) for _, row, note in comparison.notes() if isinstance(note, TuningCliff)]
+    found.sort(key=lambda pair: -pair[1].factor)
+    for row, note in found[:_NAMED]:
+        where = f"{comparison.place(row)} {visible(row.case.placement)}"
+        yield f"Tuning cliff, {where}: {sentences.reason(note)}."
+    if len(found) > _NAMED:
+        yield f"{len(found) - _NAMED} more tuning cliffs: see Left out and in doubt."
 
 
 def _not_read(runs: Iterable[Record]) -> Iterator[str]:
     """``2 runs not read: output.txt: rate: no line matches …``, for the commonest reasons."""
     unread = grouped((run for run in runs if run.unread), lambda run: run.reason)
-    for reason, of_reason in list(unread.items())[:_ABSENT]:
+    for reason, of_reason in list(unread.items())[:_NAMED]:
         count = f"{len(of_reason)} run{'' if len(of_reason) == 1 else 's'}"
         yield f"{count} {visible(reason)}."
 

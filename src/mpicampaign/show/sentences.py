@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare import findings
-from mpicampaign.dimension import BANDWIDTH, RATIO
+from mpicampaign.compare.guidelines import ENOUGH
+from mpicampaign.dimension import BANDWIDTH, RATIO, TIME
 from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
 from mpicampaign.show.view import DEFAULT, quantity, rough_percent, size_range
 from mpicampaign.statistics.modes import LOW
@@ -43,6 +44,7 @@ KIND_NAMES = {
     findings.OFF: "whole run differs",
     findings.OUTLIER: "outlier",
     findings.NOT_MONOTONIC: "not monotonic",
+    findings.TUNING_CLIFF: "tuning cliff",
     findings.ABOVE: "above the line rate",
     findings.NOT_COMPARABLE: "no balance",
     findings.AT_MOST: "at most",
@@ -116,6 +118,8 @@ def _of_values(found: findings.Note, view: View) -> str:
             return f"measured {found.times:.2f} times {allowed}: check the rate in the campaign file"
         case findings.NotMonotonic():
             return _not_monotonic(found, view)
+        case findings.TuningCliff():
+            return _tuning_cliff(found, view)
     return (
         "at some sizes the samples did not converge in the time allowed"
         if found.kind == findings.NOT_CONVERGED
@@ -202,3 +206,19 @@ def _not_monotonic(found: findings.NotMonotonic, view: View) -> str:
     more, fewer = (view.quantity(value, BANDWIDTH) for value in (found.b_eff, found.b_eff_of_fewer))
     compared = f"{found.ranks} ranks reach {more}, {found.fewer} ranks ({found.placement}) {fewer}"
     return f"{compared}: the drop exceeds the ring patterns' share of one rank"
+
+
+def _tuning_cliff(found: findings.TuningCliff, view: View) -> str:
+    """``Allgather takes 161 µs at 512 B and 96.7 µs at 1 KiB (1.66 times); in its one run: …``."""
+    taken, instead = found.taken, found.instead
+    names = " + ".join(one.operation for one in instead)
+    times = [view.quantity(time, TIME) for time in (taken.time, sum(one.time for one in instead))]
+    sizes = [format_size(one.size) for one in (taken, instead[0])]
+    other = " and" if names == taken.operation else f", {names}"
+    said = f"{taken.operation} takes {times[0]} at {sizes[0]}{other} {times[1]} at {sizes[1]}"
+    said += f" ({found.factor:.2f} times)"
+    said += f", so at {size_range(found.sizes)}" if len(found.sizes) > 1 else ""
+    said += "; times of the slowest rank" if found.slowest else ""
+    runs = f"medians of {found.fewest} runs, beyond their intervals"
+    said += f"; {runs if found.fewest > 1 else 'in its one run'}"
+    return said + (": more repeats would confirm it" if found.fewest < ENOUGH else "")

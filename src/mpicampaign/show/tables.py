@@ -11,7 +11,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import MODES, OFF, OUTLIER
+from mpicampaign.compare.findings import MODES, OFF, OUTLIER, TUNING_CLIFF
 from mpicampaign.compare.matrix import matrix, ranks_of
 from mpicampaign.show import cells
 from mpicampaign.show.document import Box, Grid
@@ -314,6 +314,7 @@ _LONG = "each is in the long layout and the report"
 _FINDINGS = {
     OFF: "a whole run differs from the others over its message sizes",
     OUTLIER: "one repeat is far from the median of the repeats, at some sizes at least",
+    TUNING_CLIFF: "an operation takes longer at some sizes than it need",
     MODES: "the repeats fall into two bands at some sizes; a median or mean may be a value that no run had",
 }
 # What tells one case from the next in a reason: quoted commands, and terms that hold a digit.

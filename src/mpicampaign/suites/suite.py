@@ -36,6 +36,10 @@ class Active(Enum):
     ALL = "each rank, or in a gather each but the root, which receives"
 
 
+ROOTED = frozenset({"Bcast", "Gather", "Gatherv", "Reduce", "Scatter", "Scatterv"})
+"""Operations of which not every rank waits for all others."""
+
+
 class UsefulBandwidth(NamedTuple):
     """A bandwidth that counts each delivered block once, however often it crosses a link.
 
@@ -271,6 +275,13 @@ class Suite:
     """Keys of an output's metadata that must be alike in all repeats of a case."""
     resolution: ClassVar[Mapping[str, float]] = {}
     """The step between neighbouring printed values of a column (SI); none: all digits are printed."""
+
+    def operation(self, series: str, metadata: Mapping[str, str]) -> str:
+        """The blocking MPI operation that a series times, such as ``Allgather``; empty if it is none.
+
+        Sizes must be as `mpicampaign.compare.guidelines` has them, and ``time_max`` that of the slowest rank.
+        """
+        return ""
 
 
 class Request(NamedTuple):

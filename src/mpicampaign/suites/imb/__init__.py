@@ -6,8 +6,8 @@ import re
 from calendar import timegm
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mpicampaign.suites.imb.arguments import BENCHMARKS, OPTIONS, faults
-from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
+from mpicampaign.suites.imb.arguments import BENCHMARKS, COLLECTIVES, OPTIONS, faults
+from mpicampaign.suites.suite import ROOTED, Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -46,6 +46,10 @@ def _parse(text: str) -> ParsedOutput:
     return parse_imb(text)
 
 
+_OPERATIONS = {"PingPong", "Reduce_scatter_block", *(name.capitalize() for name in COLLECTIVES)}
+_FIXED_ROOT = re.compile(r"20(?:1[7-9]|[2-9][0-9])")  # versions before 2017 change the root, without barriers
+
+
 class _Imb(Suite):
     refused = "^Invalid benchmark name"
     ends_early = True
@@ -76,6 +80,12 @@ class _Imb(Suite):
         program = called[1] if called else program
         names = "+".join(dict.fromkeys(_BENCHMARK.findall(text, max(0, text.find(_TABLE)))))
         return names if len(names) <= _LONGEST_NAME else program or names, program
+
+    def operation(self, series: str, metadata: Mapping[str, str]) -> str:
+        """Not of a rooted one whose root changes, or that overlaps the next: then no rank waits for all."""
+        arguments = metadata.get("calling_sequence", "").split()
+        fixed = _FIXED_ROOT.match(metadata.get("version", "")) and not {"-root_shift", "-sync"} & {*arguments}
+        return series if series in _OPERATIONS and (fixed or series not in ROOTED) else ""
 
     def least_time(self, tables: Iterable[Series]) -> float:
         """A PingPong takes twice the time that is printed, and warm-ups are not counted."""

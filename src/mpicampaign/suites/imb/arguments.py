@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 VERSIONS = "IMB 2017 to 2021.11"
 
-_COLLECTIVES = (
+COLLECTIVES = (
     *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "gather"),
     *("gatherv", "reduce", "reduce_scatter", "scatter", "scatterv"),
 )
@@ -37,7 +37,7 @@ _MPI1 = (
     *("PingPong", "PingPongSpecificSource", "PingPongAnySource"),
     *("PingPing", "PingPingSpecificSource", "PingPingAnySource"),
     *("Sendrecv", "Exchange", "Uniband", "Biband", "Reduce_local", "Reduce_scatter_block"),
-    *(name.capitalize() for name in _COLLECTIVES),
+    *(name.capitalize() for name in COLLECTIVES),
 )
 _RMA = (
     *("Unidir_put", "Unidir_get", "Bidir_put", "Bidir_get", "Put_local", "Get_local", "Put_all_local"),
@@ -76,10 +76,10 @@ BENCHMARKS: Mapping[str, tuple[str, ...]] = {
         *(f"C_{how}_{what}" for how in ("Write", "IWrite", "Read", "IRead") for what in _FILES),
         "Open_Close",
     ),
-    "IMB-NBC": (*(f"I{name}" for name in _COLLECTIVES), *(f"I{name}_pure" for name in _COLLECTIVES)),
+    "IMB-NBC": (*(f"I{name}" for name in COLLECTIVES), *(f"I{name}_pure" for name in COLLECTIVES)),
     "IMB-MPI4": (
-        *(f"{name.capitalize()}_persist" for name in _COLLECTIVES),
-        *(f"{name.capitalize()}_persist_pure" for name in _COLLECTIVES),
+        *(f"{name.capitalize()}_persist" for name in COLLECTIVES),
+        *(f"{name.capitalize()}_persist_pure" for name in COLLECTIVES),
     ),
     "IMB-MT": _MT,
 }

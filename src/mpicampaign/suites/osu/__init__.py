@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from mpicampaign.suites.osu.options import faults, read_arguments, refuses
 from mpicampaign.suites.osu.programs import KINDS, lacking, name_of
 from mpicampaign.suites.osu.sizes import doubt_of_end, largest_size
-from mpicampaign.suites.osu.titles import program_of_title
+from mpicampaign.suites.osu.titles import operation_of, program_of_title
 from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ class _Osu(Suite):
     def names(self, text: str, program: str) -> tuple[str, str]:
         program = program_of_title(text) or program
         return program, program
+
+    def operation(self, series: str, metadata: Mapping[str, str]) -> str:
+        return operation_of(series)
 
     def doubt_of_end(
         self, facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]

@@ -78,6 +78,13 @@ def program_of_title(text: str) -> str:
     return _PROGRAMS.get(title, "")
 
 
+def operation_of(series: str) -> str:
+    """``Allgather`` for ``MPI Allgather Latency``; empty for all but blocking collectives and osu_latency."""
+    title = _plain(series.removeprefix("MPI").removesuffix(" Test"))
+    name = _PROGRAMS.get(title, "").removeprefix("osu_")
+    return "PingPong" if name == "latency" else name.capitalize() if name in _COLLECTIVES.values() else ""
+
+
 def _plain(title: str) -> str:
     """A title without what differs between versions and builds, in lower case."""
     return _DEVICE.sub("", title).lower().replace(_EXCHANGE, "").lstrip("_ ")
