@@ -28,6 +28,8 @@ FAILED = "failed"
 NOT_AVAILABLE = "not_available"
 MISSING = "missing"
 
+TIME_LIMIT_MET = 124  # the exit status of such a run
+
 UNREAD = "not read: "  # begins the reason of a run that ended well, but whose output has no values
 
 # verdict
@@ -78,6 +80,8 @@ CHOSEN_TRANSPORT = "the library chose"  # where the label claims none, with what
 OVERSUBSCRIBED = "oversubscribed ranks"
 STATE = "state of the machine"  # where it is another one than that of the answers
 APART = (OVERSUBSCRIBED, STATE)  # such runs are compared with no others
+BLOCK = "block"  # the name of the block design that the run is part of; its block is its repeat
+COMPARED = "compared"  # the candidates of a block: with the reference, or all pairs
 MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
 BLAS = "BLAS"  # the BLAS library that the ranks mapped
 REFERENCE_BLAS = "reference BLAS"  # Netlib's, which is not tuned for any machine
@@ -187,6 +191,11 @@ class Record:
     def stopped(self) -> bool:
         """Whether it met its time limit while others used the CPUs: no failure of the benchmark."""
         return self.status == FAILED and self.condition == DISTURBED
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether it met its time limit, whatever others did."""
+        return self.status == FAILED and self.exit_status == TIME_LIMIT_MET
 
     @property
     def unread(self) -> bool:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.apart import oversubscribed_apart
 from mpicampaign.compare.balance import balance_table
 from mpicampaign.compare.beside import beside_tables
+from mpicampaign.compare.blocks import in_blocks
 from mpicampaign.compare.cut_repeats import cut_repeats
 from mpicampaign.compare.machine_causes import with_causes
 from mpicampaign.compare.metrics import (
@@ -52,7 +53,7 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     table_sizes : message sizes (B) at which tables show bandwidth or time
     by : an attribute of host groups; rows with the same value of it follow each other
     """
-    states = find_states(records)
+    states, blocks = find_states(records), in_blocks(records, table_sizes)
     records = with_causes(oversubscribed_apart(states_apart(records, states)))
     records = _by_attribute(records, by)
     tables = []
@@ -61,7 +62,9 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     found = balance_table(tables)
     tables += [*beside_tables(tables), *([found] if found else [])]
     systems = tuple(dict.fromkeys(record.case.system for record in records))
-    return Comparison(tuple(tables), tuple(records), tuple(table_sizes), systems, states, by=by)
+    return Comparison(
+        tuple(tables), tuple(records), tuple(table_sizes), systems, states, by=by, blocks=blocks
+    )
 
 
 def _by_attribute(records: Sequence[Record], by: str) -> Sequence[Record]:

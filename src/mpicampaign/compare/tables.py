@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.blocks import InBlocks
 from mpicampaign.compare.consensus import StatedRanking, stated_rankings
 from mpicampaign.compare.findings import OF_ONE_SERIES, Note
 from mpicampaign.compare.metrics import Metric, useful_bandwidth
@@ -91,6 +92,7 @@ class Comparison:
     states: States = NO_STATES  # of their machines
     references: tuple[ReferenceChoice, ...] = ()  # publications to show beside
     by: str = ""  # the attribute of host groups by which rows are grouped
+    blocks: tuple[InBlocks, ...] = ()  # of its block designs
 
     @property
     def several(self) -> bool:

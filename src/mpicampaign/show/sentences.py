@@ -44,6 +44,7 @@ KIND_NAMES = {
     findings.OUTLIER: "outlier",
     findings.NOT_MONOTONIC: "not monotonic",
     findings.ABOVE: "above the line rate",
+    findings.OTHER_NODES: "on other nodes than the others",
     findings.NOT_COMPARABLE: "no balance",
     findings.AT_MOST: "at most",
     findings.NOT_IN_CAMPAIGN: "not in this campaign",
