@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FILE = "plan.json"
 FORMAT = "mpicampaign-plan"
 VERSION = 2
+_OMITTED = ("attributes", "reading", "block", "compared")  # keys of a case, where they are empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class CaseEntry:
     ``oversubscribed``: how many ranks share how many cores of a node, by the campaign file.
     ``reading``: how outputs are read; empty where the suite knows. ``kept_as``: the names in its declaration
     and its folder, where they differ: without the values of lists, or of the file from which it was folded.
+    ``block``: the name of its block design, if it is in one; ``compared``: what is compared there.
     """
 
     case: Case
@@ -57,6 +59,8 @@ class CaseEntry:
     attributes: Mapping[str, str] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     kept_as: Case | None = None
+    block: str = ""
+    compared: str = ""
 
     @property
     def kept(self) -> Case:
@@ -103,7 +107,7 @@ def _case_data(entry: CaseEntry) -> dict[str, Any]:
     case, runs = plain_fields(facts.pop("case")), [_fields(run, RunEntry) for run in facts.pop("runs")]
     if kept := facts.pop("kept_as"):
         facts["kept_as"] = plain_fields(kept)
-    facts = {key: value for key, value in facts.items() if value or key not in ("attributes", "reading")}
+    facts = {key: value for key, value in facts.items() if value or key not in _OMITTED}
     return {**case, **facts, "runs": runs}
 
 
@@ -163,7 +167,8 @@ def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
     shared, attributes = str(data.get("oversubscribed", "")), dict(data.get("attributes", {}))
     reading = dict(data.get("reading", {})) or reading_in(data["declared"])
     kept_as = case_of(data["kept_as"]) if "kept_as" in data else None
-    return CaseEntry(case_of(data), *facts, runs, shared, attributes, reading, kept_as)
+    block = str(data.get("block", "")), str(data.get("compared", ""))
+    return CaseEntry(case_of(data), *facts, runs, shared, attributes, reading, kept_as, *block)
 
 
 def case_of(data: Mapping[str, Any]) -> Case:

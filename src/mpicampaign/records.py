@@ -55,6 +55,11 @@ RANKED = "rank"
 REPEATS = "repeats"  # one repeat of each case
 NEW_SERIES = "new"
 
+# What is compared in blocks: a value of the key blocks of a matrix entry; and how many blocks there are then.
+TO_REFERENCE = "reference"  # each candidate with the first
+ALL_PAIRS = "all pairs"
+BLOCKS = 8
+
 _Kind = type | tuple[type, ...]
 _KINDS: dict[str, _Kind] = {
     **dict.fromkeys(("suite", "status", "reason", "earlier", "identity", "job_id", "started", "ended"), str),
@@ -80,8 +85,8 @@ CHOSEN_TRANSPORT = "the library chose"  # where the label claims none, with what
 OVERSUBSCRIBED = "oversubscribed ranks"
 STATE = "state of the machine"  # where it is another one than that of the answers
 APART = (OVERSUBSCRIBED, STATE)  # such runs are compared with no others
-BLOCK = "block"  # the name of the block design that the run is part of; its block is its repeat
-COMPARED = "compared"  # the candidates of a block: with the reference, or all pairs
+# of a run in a block: the name of its block design, and what is compared there
+BLOCK, COMPARED = "block", "compared in blocks"
 MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
 BLAS = "BLAS"  # the BLAS library that the ranks mapped
 REFERENCE_BLAS = "reference BLAS"  # Netlib's, which is not tuned for any machine

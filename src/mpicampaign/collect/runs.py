@@ -19,8 +19,10 @@ from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submi
 from mpicampaign.collect.whole import not_whole
 from mpicampaign.identity import canonical, identity, of_run, run_path
 from mpicampaign.records import (
+    BLOCK,
     CHOSEN_TRANSPORT,
     CLAIMED_TRANSPORT,
+    COMPARED,
     DISTURBED,
     FAILED,
     MISSING,
@@ -101,7 +103,8 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
             own = dict(entry.attributes)
             records += [replace(record, repeat=run.repeat, attributes=own) for run in entry.runs]
             continue
-        declared = {OVERSUBSCRIBED: entry.oversubscribed} if entry.oversubscribed else {}
+        declared = {OVERSUBSCRIBED: entry.oversubscribed, BLOCK: entry.block, COMPARED: entry.compared}
+        declared = {key: value for key, value in declared.items() if value}
         for run in entry.runs:
             path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
             folder = RunFolder(path, run.repeat, run.order)

@@ -2,8 +2,8 @@
 
 A block is one repeat of the candidates of a benchmark on the same nodes, which their evidence proves. It
 counts if each candidate has a value there, or met its time limit, which is the worst rank. Blocks with a
-disturbed run count only where there are no others: on a machine that is never quiet. All states of the machine
-count: they change nothing between candidates that stand beside each other in random order.
+disturbed run count only where there are no others: on a machine that is never quiet. All states of the
+machine count: they change nothing between candidates that stand beside each other in random order.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from mpicampaign.compare.findings import EARLIER, NOT_PRINTED, OTHER_NODES, end_
 from mpicampaign.compare.metrics import choose_metrics, read
 from mpicampaign.grouping import grouped
 from mpicampaign.records import (
+    ALL_PAIRS,
     BLOCK,
     COMPARED,
     CONTRADICTED,
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Row
     from mpicampaign.records import Case, Record, Series
 
-ALL_PAIRS = "all pairs"
 BETTER, WORSE, NOT_SHOWN, FEW = "better", "worse", "not shown", "too few blocks"
 
 

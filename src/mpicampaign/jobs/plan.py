@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mpicampaign import plan_file
 from mpicampaign.campaign.combinations import request_of
+from mpicampaign.campaign.designs import cases_of, designs_of
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.variants import for_ranks
 from mpicampaign.errors import Problem, UserError
@@ -170,9 +171,17 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
     """
     cases: list[PlannedCase] = []
     runs: list[Run] = []
+    taken: set[str] = set()
     for entry in campaign.matrix:
+        designs = designs_of(campaign, entry, taken)
+        taken |= {design.name for design in designs}
+        design_of = {
+            case: design for design in designs for cases_ in design.candidates.values() for case in cases_
+        }
         for case in cases_of(campaign, entry):
             planned, of_case = _plan_case(campaign, entry, case, systems, machine)
+            if design := design_of.get(case):
+                planned = replace(planned, block=design.name, compared=design.compared)
             cases.append(planned)
             runs += of_case
     _check_different(campaign, cases)
@@ -259,16 +268,6 @@ def kept_names(campaign: Campaign, case: Case) -> Case:
         campaign.benchmarks[case.benchmark],
     )
     return Case(*(each.kept_as or each.name for each in kept))
-
-
-def cases_of(campaign: Campaign, entry: MatrixEntry) -> list[Case]:
-    """The cases of a block of the matrix."""
-    return [
-        Case(campaign.host_groups[group].system, group, placement, benchmark)
-        for group in entry.host_groups
-        for placement in entry.placements
-        for benchmark in entry.benchmarks
-    ]
 
 
 def _plan_case(

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from mpicampaign.background import on_two_cores
+from mpicampaign.campaign.designs import cases_of
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import BusyError, Problem, UserError
 from mpicampaign.files import OTHERS_WRITE, naming, same_text, write_whole
@@ -21,7 +22,7 @@ from mpicampaign.jobs import software
 from mpicampaign.jobs.begun import begun_runs
 from mpicampaign.jobs.inputs import keep
 from mpicampaign.jobs.local_mpi import find_mpi
-from mpicampaign.jobs.plan import cases_of, check_cap, choose_systems, make_plan, selected_plan
+from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, selected_plan
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.render import claim_text, library_name, library_text, script_text
 from mpicampaign.places import results_folder
@@ -360,7 +361,7 @@ def with_kept_repeats(campaign: Campaign, planned: Callable[[Case], int]) -> Cam
     if lookup(document.data, ("repeats",)) is not None:
         return campaign
     blocks = zip(campaign.matrix, document.items(("matrix",)), strict=False)
-    default = [entry for entry, (_, data) in blocks if data.get("repeats") is None]
+    default = [entry for entry, (_, data) in blocks if data.get("repeats") is None and not data.get("blocks")]
     if not any(planned(case) == EARLIER_DEFAULT for entry in default for case in cases_of(campaign, entry)):
         return campaign
     message = (

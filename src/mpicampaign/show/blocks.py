@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.blocks import ALL_PAIRS, BETTER, FEW, NOT_SHOWN, WORSE
+from mpicampaign.compare.blocks import BETTER, FEW, NOT_SHOWN, WORSE
 from mpicampaign.compare.findings import OTHER_NODES
 from mpicampaign.dimension import RATIO
 from mpicampaign.grouping import grouped
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 HEADING = "Side by side: compared within blocks"
 MEANING = (
-    "A block is one repeat of all candidates on the same nodes. Ratio: within a block, the median over blocks, "
-    "with the interval that signed ranks allow. p: exact test that exchanges the candidates' values within "
-    "blocks, corrected for all comparisons of the metric."
+    "A block is one repeat of all candidates on the same nodes. Ratio: within a block, the median over "
+    "blocks, with the interval that signed ranks allow. p: exact test that exchanges the candidates' values "
+    "within blocks, corrected for all comparisons of the metric."
 )
 BUSY = f"{MARK} every block holds a disturbed run: they count all the same"
 _NAMED = 3  # comparisons and blocks in a sentence
