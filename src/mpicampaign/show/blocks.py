@@ -9,6 +9,7 @@ from mpicampaign.compare.blocks import BETTER, FEW, NOT_SHOWN, WORSE
 from mpicampaign.compare.findings import OTHER_NODES
 from mpicampaign.dimension import RATIO
 from mpicampaign.grouping import grouped
+from mpicampaign.records import ALL_PAIRS
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph
 from mpicampaign.show.pairs import is_time
 from mpicampaign.show.runs import MARK
