@@ -129,6 +129,11 @@ class InBlocks:
         same = (self.metric, self.label, self.ranks) == (metric, row.label, row.ranks)
         return same and any(is_of(row.case, case) for case in self.cases)
 
+    @property
+    def to_reference(self) -> tuple[Ratio, ...]:
+        """The ratio of each other candidate."""
+        return tuple(self._verdicts[0, place].ratio for place in range(1, len(self.cases)))
+
     def of(self, row: Row) -> Verdict | None:
         """A row's own against the reference; a row may be of one state of the machine."""
         place = next((place for place, case in enumerate(self.cases) if is_of(row.case, case)), 0)

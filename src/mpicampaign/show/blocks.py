@@ -69,7 +69,7 @@ def block_sentences(found: InBlocks) -> Iterator[str]:
         yield f"No difference shown in {_blocks(found)}: {listed([*few, *more])}."
     if len(found.blocks) < found.enough:
         yield f"Too few blocks to compare {listed(found.names)}: {_blocks(found)}; {found.enough} would do."
-    yield from (f"{text}." for text in _doubts(found))
+    yield from (f"{text}." for text in doubts(found))
 
 
 def contrast(found: InBlocks, verdict: Verdict) -> str:
@@ -118,7 +118,7 @@ def _not_shown(found: InBlocks, verdict: Verdict) -> str:
     return f"{found.names[verdict.candidate]} / {found.names[verdict.other]} {ratio} ({p})"
 
 
-def _doubts(found: InBlocks) -> Iterator[str]:
+def doubts(found: InBlocks) -> Iterator[str]:
     """Time limits that were met, blocks left out, candidates without values."""
     for place, name in enumerate(found.names):
         if late := [block.repeat for block in found.blocks if block.values[place] is None]:
@@ -187,8 +187,8 @@ def block_nodes(comparison: Comparison, view: View, level: int = 2, each_block: 
     nodes: list[Node] = [Heading(HEADING, level), Paragraph(MEANING)]
     for design, own in grouped(shown, lambda one: one.design).items():
         nodes += [Caption(_caption(design, own)), _grid(design, own)]
-        doubts = dict.fromkeys(f"{metric_title(one)}: {text}" for one in own for text in _doubts(one))
-        nodes += [Items(tuple(doubts))] if doubts else []
+        said = dict.fromkeys(f"{metric_title(one)}: {text}" for one in own for text in doubts(one))
+        nodes += [Items(tuple(said))] if said else []
         nodes += map(ratio_grid, own) if each_block else []
     return nodes
 
