@@ -117,8 +117,8 @@ def own_campaigns(cases: int, source: np.random.Generator) -> None:
     print("Own campaigns, found unpaired and in blocks (any false difference): candidates, repeats, step")
     courses = {"quiet": quiet, "drift 1 %": lambda *of: drift(*of, total=0.01)}
     courses |= {"drift 3 %": lambda *of: drift(*of, total=0.03), **dict(list(COURSES.items())[-3:-1])}
-    for k, n in product((2, 3, 4, 6, 8), (6, 8, 10, 12, 15, 20)):
-        step = 1 + NOISE * (1.6 + k / 10) * np.sqrt(10 / n)
+    for k, n in product((2, 3, 4, 6, 8), (6, 8, 10, 12, 16, 20)):
+        step = 1 + NOISE * (1.1 + k / 20) * np.sqrt(10 / n)
         text = []
         for course in courses.values():
             both = [
