@@ -111,8 +111,9 @@ class Comparison:
 
     @property
     def tested(self) -> bool:
-        """Whether tests are of any use here: not where none is made, and more repeats would not help."""
-        return not self.in_turn or any(ranking.tested for _, ranking in self.rankings)
+        """Whether tests over repeats are of any use: not where none is made, and more would not help."""
+        alone = bool(self.blocks) and not self.rankings
+        return not (self.in_turn or alone) or any(ranking.tested for _, ranking in self.rankings)
 
     @property
     def stated_rankings(self) -> tuple[tuple[Table, StatedRanking], ...]:
