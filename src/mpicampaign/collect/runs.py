@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 _STOPPED = ("interrupted", "stopped")  # reasons that the output does not explain
-_UNWRITTEN = (73, 74)  # exit statuses of job scripts that could not write
+UNWRITTEN = (73, 74)  # exit statuses of job scripts that could not write
 _OUT_OF_TIME = "time-out"  # what IMB prints in place of values
 _RAW = ("output", "evidence", "stderr")
 _MANY = 200  # runs: to read them takes longer than to start a process
@@ -109,6 +109,8 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
             path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
             folder = RunFolder(path, run.repeat, run.order)
             record = replace(read_run(entry.kept, suite, folder, rate, entry.reading), case=case)
+            if run.left and record.status == MISSING:
+                continue
             record = with_peak(record, entry.core_peak)
             busy, attributes = plan.busy_machine == RANKED, dict(entry.attributes)
             record = replace(record, ranks_busy=busy, further=run.further, attributes=attributes)
@@ -364,7 +366,7 @@ def could_not_write(folder: Path, job_id: str, status: int | None) -> bool:
     """
     attempts = [path for path in attempts_of(folder) if path.name.partition("-")[2] == job_id]
     reason = evidence_in(attempts[-1]).job.get("reason", "") if attempts else ""
-    return status in _UNWRITTEN and not reason.startswith("the benchmark ended")
+    return status in UNWRITTEN and not reason.startswith("the benchmark ended")
 
 
 def _metadata(evidence: Evidence) -> dict[str, str]:

@@ -24,7 +24,8 @@ class Run(plan_file.RunEntry):
     ``kept``: the names in its folder and its claim. ``identity`` is made from ``declared``.
     ``program_sha256`` and ``libraries`` (build-ids) are those that this machine sees now, or empty.
     ``campaign_folder``: below it are the files of all runs. ``token``: of that folder, in the name of the
-    job.
+    job. Of a run in a block: ``block``: the name of the design; ``part``: the folders of the candidates with
+    its repeat; ``closed``: it is not made (again), though it has no result.
     """
 
     order: int = 0
@@ -42,6 +43,9 @@ class Run(plan_file.RunEntry):
     inputs: tuple[Input, ...] = ()
     campaign_folder: Path = Path()
     token: str = ""
+    block: str = ""
+    part: tuple[str, ...] = ()
+    closed: bool = False
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -51,7 +55,7 @@ class Run(plan_file.RunEntry):
     @property
     def node_seconds(self) -> float:
         """The upper bound of its time on all its nodes."""
-        return self.job.placement.nodes * self.time_limit
+        return 0 if self.left else self.job.placement.nodes * self.time_limit
 
     @property
     def label(self) -> str:
