@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 
 _STOPPED = ("interrupted", "stopped")  # reasons that the output does not explain
-UNWRITTEN = (73, 74)  # exit statuses of job scripts that could not write
+_UNWRITTEN = (73, 74)  # exit statuses of job scripts that could not write
 _OUT_OF_TIME = "time-out"  # what IMB prints in place of values
 _RAW = ("output", "evidence", "stderr")
 _MANY = 200  # runs: to read them takes longer than to start a process
@@ -359,6 +359,14 @@ def exit_status(folder: Path, job_id: str = "") -> int | None:
     return int(status) if status.isdecimal() else None
 
 
+def ended_by_itself(folder: Path) -> bool:
+    """Whether a run's latest attempt ended without a result, and not by a signal or for want of space."""
+    attempts = attempts_of(folder)
+    job = evidence_in(attempts[-1]).job if attempts else {}
+    status, reason = job.get("exit_status", ""), job.get("reason", "")
+    return status.isdecimal() and int(status) not in _UNWRITTEN and not reason.startswith("interrupted")
+
+
 def could_not_write(folder: Path, job_id: str, status: int | None) -> bool:
     """Whether a job's script ended since results could not be written; ``status``: its exit status.
 
@@ -366,7 +374,7 @@ def could_not_write(folder: Path, job_id: str, status: int | None) -> bool:
     """
     attempts = [path for path in attempts_of(folder) if path.name.partition("-")[2] == job_id]
     reason = evidence_in(attempts[-1]).job.get("reason", "") if attempts else ""
-    return status in UNWRITTEN and not reason.startswith("the benchmark ended")
+    return status in _UNWRITTEN and not reason.startswith("the benchmark ended")
 
 
 def _metadata(evidence: Evidence) -> dict[str, str]:

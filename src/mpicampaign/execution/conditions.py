@@ -10,13 +10,13 @@ from itertools import count
 from os.path import exists
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.collect.runs import UNWRITTEN, RunFolder, read_run
+from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
 from mpicampaign.identity import canonical, identity, of_run
 from mpicampaign.jobs.blocks import LEFT_BEHIND, VALUE, Made
 from mpicampaign.jobs.declaration import reading_of
 from mpicampaign.jobs.further import ENDED, LEFT
 from mpicampaign.jobs.prepare import ThisMachine, prepare
-from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED, MISSING, NOT_AVAILABLE, OK, Record
+from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED, NOT_AVAILABLE, OK, Record, defined_name
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import read_evidence
@@ -163,7 +163,6 @@ def _read_in_block(
     ``written``: the time of its result, 0 without one.
     """
     record = read_run(case, suite, folder, reading=json.loads(reading))
-    stopped = _STOPPED.match(record.reason)
     if record.status == OK:
         state = CONTRADICTED if record.verdict == CONTRADICTED else record.condition
         state = state if state in (CONTRADICTED, DISTURBED) else VALUE
@@ -171,16 +170,17 @@ def _read_in_block(
         state = ENDED
     elif record.condition == DISTURBED:
         state = DISTURBED
-    elif stopped and int(stopped[1]) >= time_limit:
+    elif met_limit(record, time_limit):
         state = VALUE
     else:
-        state = "" if record.status == MISSING or _is_interrupted(record) else FAILED
+        state = FAILED if written or ended_by_itself(folder.path) else ""
     return Made(state, bool(written), tuple(sorted(record.hosts)))
 
 
-def _is_interrupted(record: Record) -> bool:
-    """Whether a run did not fail by itself."""
-    return record.reason.startswith("interrupted") or record.exit_status in UNWRITTEN
+def met_limit(record: Record, time_limit: int) -> bool:
+    """Whether a run was stopped at its time limit, or at a longer one."""
+    stopped = _STOPPED.match(record.reason)
+    return record.status == FAILED and stopped is not None and int(stopped[1]) >= time_limit
 
 
 def _read_result(folder: Path) -> _Result | None:
@@ -227,5 +227,7 @@ def further_of(cases: Collection[str], pending: Iterable[Run]) -> list[Run]:
 
 
 def case_of(run: Run) -> str:
-    """The same for all repeats of what is declared of a run."""
+    """The same for all repeats of what is declared of a run, or of a benchmark's candidates in blocks."""
+    if run.block:
+        return f"{run.block}: {defined_name(run.case.benchmark)}"
     return identity({**of_run(run.declared), "repeat": 0})

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.launchers import Job
     from mpicampaign.records import Case
 
+RESULT = "result/output.txt"  # in a run's folder
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run(plan_file.RunEntry):
@@ -85,7 +87,7 @@ class Run(plan_file.RunEntry):
     @property
     def output(self) -> Path:
         """The raw output; it exists if and only if the run succeeded."""
-        return self.folder / "result/output.txt"
+        return self.folder / RESULT
 
     @property
     def log(self) -> Path:
