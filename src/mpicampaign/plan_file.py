@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FILE = "plan.json"
 FORMAT = "mpicampaign-plan"
 VERSION = 2
+_OF_RUN, _OF_FEW_RUNS = ("repeat", "identity", "order"), ("further", "left")
 _OMITTED = ("attributes", "reading", "block", "compared")  # keys of a case, where they are empty
 
 
@@ -27,13 +28,15 @@ _OMITTED = ("attributes", "reading", "block", "compared")  # keys of a case, whe
 class RunEntry:
     """One repeat of a case. ``order``: its place among the runs of the machine that wrote the plan.
 
-    ``further``: beyond the planned repeats, since a run was disturbed.
+    ``further``: beyond the planned repeats, since a run was disturbed. ``left``: it was not made, and is not
+    any more: its block was left.
     """
 
     repeat: int
     identity: str
     order: int | None = None
     further: bool = False
+    left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +107,16 @@ def plan_json(plan: PlanFile) -> str:
 
 def _case_data(entry: CaseEntry) -> dict[str, Any]:
     facts = _fields(entry, CaseEntry)
-    case, runs = plain_fields(facts.pop("case")), [_fields(run, RunEntry) for run in facts.pop("runs")]
+    case, runs = plain_fields(facts.pop("case")), [_run_data(run) for run in facts.pop("runs")]
     if kept := facts.pop("kept_as"):
         facts["kept_as"] = plain_fields(kept)
     facts = {key: value for key, value in facts.items() if value or key not in _OMITTED}
     return {**case, **facts, "runs": runs}
+
+
+def _run_data(run: RunEntry) -> dict[str, Any]:
+    facts = _fields(run, RunEntry)
+    return {key: value for key, value in facts.items() if value or key != "left"}
 
 
 def _fields(item: object, kind: type[CaseEntry | RunEntry]) -> dict[str, Any]:
@@ -154,7 +162,7 @@ def plan_from(data: Mapping[str, Any]) -> PlanFile:
 
 def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
     runs = tuple(
-        RunEntry(run["repeat"], run["identity"], run["order"], run.get("further", False))
+        RunEntry(*map(run.__getitem__, _OF_RUN), *(run.get(key, False) for key in _OF_FEW_RUNS))
         for run in data["runs"]
     )
     facts = (

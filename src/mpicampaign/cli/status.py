@@ -50,12 +50,18 @@ def run(options: argparse.Namespace) -> int:
 
 def _printed(options: argparse.Namespace) -> list[RunStatus]:
     from mpicampaign.execution.queue_status import run_states, status_text
-    from mpicampaign.jobs.plan_text import further_text
+    from mpicampaign.jobs.plan_text import blocks_text, further_text
 
     prepared = prepared_of(options)
     states, older = run_states(prepared)
     further = [further_text(prepared.plan)] if prepared.plan.disturbed else []
-    lines = [status_text(states, older), *further, *_choices(prepared), *beside(prepared)]
+    lines = [
+        status_text(states, older),
+        *blocks_text(prepared.plan),
+        *further,
+        *_choices(prepared),
+        *beside(prepared),
+    ]
     print_lines(*selection_lines(prepared), *lines)
     return states
 

@@ -109,6 +109,8 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
             path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
             folder = RunFolder(path, run.repeat, run.order)
             record = replace(read_run(entry.kept, suite, folder, rate, entry.reading), case=case)
+            if run.left and record.status == MISSING:
+                continue
             record = with_peak(record, entry.core_peak)
             busy, attributes = plan.busy_machine == RANKED, dict(entry.attributes)
             record = replace(record, ranks_busy=busy, further=run.further, attributes=attributes)
@@ -355,6 +357,14 @@ def exit_status(folder: Path, job_id: str = "") -> int | None:
     attempts = [path for path in attempts_of(folder) if path.name.partition("-")[2] == job_id or not job_id]
     status = evidence_in(attempts[-1]).job.get("exit_status", "") if attempts else ""
     return int(status) if status.isdecimal() else None
+
+
+def ended_by_itself(folder: Path) -> bool:
+    """Whether a run's latest attempt ended without a result, and not by a signal or for want of space."""
+    attempts = attempts_of(folder)
+    job = evidence_in(attempts[-1]).job if attempts else {}
+    status, reason = job.get("exit_status", ""), job.get("reason", "")
+    return status.isdecimal() and int(status) not in _UNWRITTEN and not reason.startswith("interrupted")
 
 
 def could_not_write(folder: Path, job_id: str, status: int | None) -> bool:

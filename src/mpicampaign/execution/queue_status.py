@@ -76,7 +76,7 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     """
     jobs, queued = _queue(prepared)
     before = OutputsRead(prepared.folder)
-    states = [_state(run, queued.get(run.job_name), before) for run in prepared.selected]
+    states = [_state(run, queued.get(run.job_name), before) for run in prepared.selected if not run.left]
     before.keep()
     return states, _older(prepared, jobs) if jobs else []
 

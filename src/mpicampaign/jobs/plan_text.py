@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from mpicampaign.grouping import grouped
-from mpicampaign.records import RANKED, defined_name
+from mpicampaign.records import ALL_PAIRS, RANKED, defined_name
 from mpicampaign.suites import SUITES
 from mpicampaign.this_machine import allocation
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.campaign.model import Campaign
     from mpicampaign.errors import Problem
+    from mpicampaign.jobs.blocks import DesignState
     from mpicampaign.jobs.plan import Plan, PlannedCase
 
 
@@ -28,6 +29,7 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
         lines += ["", *_matrix(benchmark, cases, plan.systems)]
     if offers := sources_text(plan):
         lines += ["", *offers]
+    lines += blocks_text(plan)
     lines += [further_text(plan)] if plan.disturbed or plan.blocks else []
     lines += [*warnings_text(plan), *allocation_text(plan)]
     runs, seconds = plan.most(cap)
@@ -108,6 +110,30 @@ def further_text(plan: Plan) -> str:
         return f"{repeats}, of every case, since the machine moves between states"
     text = f"{repeats}, since {were}"
     return text if further >= disturbed else f"{text}: the campaign allows no more"
+
+
+def blocks_text(plan: Plan) -> list[str]:
+    """How far the block designs of this machine are, a line for each, and the blocks that were left."""
+    planned = {each.block: each.repeats for each in plan.cases}
+    lines = []
+    for each in plan.designs:
+        name, compared, _, candidates = each.design
+        number = planned[name]
+        counts = sorted({len(cases) for cases in candidates.values()})
+        shape = f"{' or '.join(map(str, counts))} candidates of {', '.join(candidates)}"
+        shape += ", all pairs compared" if compared == ALL_PAIRS else f", compared with {_reference(each)}"
+        missing = max(number - each.complete, 0)
+        state = f"{min(each.complete, number)} of {number} blocks complete"
+        hours = sum(run.node_seconds for run in each.due) / 3600
+        runs = f"{len(each.due)} run{'s' * (len(each.due) != 1)}, at most {hours:.2f} node-hours"
+        lines.append(f"{name}: {shape}: {state}{f', {missing} missing: {runs}' if missing else ''}")
+        lines += [f"  {left}" for left in each.left(number)]
+    return lines
+
+
+def _reference(state: DesignState) -> str:
+    case = next(iter(state.design.candidates.values()))[0]
+    return " with ".join(filter(None, (case.placement, case.library)))
 
 
 def _matrix(benchmark: str, cases: list[PlannedCase], systems: Collection[str]) -> list[str]:

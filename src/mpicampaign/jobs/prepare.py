@@ -20,6 +20,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.identity import run_path
 from mpicampaign.jobs import software
 from mpicampaign.jobs.begun import begun_runs
+from mpicampaign.jobs.blocks import Made
 from mpicampaign.jobs.inputs import keep
 from mpicampaign.jobs.local_mpi import find_mpi
 from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, selected_plan
@@ -85,6 +86,9 @@ class ThisMachine:
     def is_known(self, case: Case, benchmark: Benchmark, identities: Sequence[str]) -> bool:
         return False
 
+    def in_block(self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int) -> Made:
+        return Made()
+
     def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:
         return {}
 
@@ -133,16 +137,21 @@ class Prepared:
 
     @property
     def pending(self) -> tuple[Run, ...]:
-        """The selected runs without a result."""
-        return tuple(run for run in self.selected if not run.output.exists())
+        """The selected runs without a result that are to be made."""
+        return tuple(run for run in self.wanted if not run.output.exists())
+
+    @property
+    def wanted(self) -> tuple[Run, ...]:
+        """The selected runs that have a result or are to be made."""
+        return tuple(run for run in self.selected if not run.closed)
 
     @property
     def one_repeat(self) -> tuple[Run, ...]:
-        """Of each case the first run without a result: what a tick makes that adds a repeat."""
-        first: dict[Case, Run] = {}
-        for run in sorted(self.pending, key=lambda run: run.repeat):
-            first.setdefault(run.case, run)
-        return tuple(sorted(first.values(), key=lambda run: run.order))
+        """Of each case the first run without a result, of a design the first block: what a tick adds."""
+        due = grouped(self.pending, lambda run: run.block or run.case).values()
+        first = (min(run.repeat for run in runs) for runs in due)
+        runs = [run for runs, repeat in zip(due, first, strict=True) for run in runs if run.repeat == repeat]
+        return tuple(sorted(runs, key=lambda run: run.order))
 
     def binaries(self, system: str) -> list[Path]:
         """What a system's runs need built: the evidence library and bundled kernels."""
