@@ -38,7 +38,7 @@ from mpicampaign.show.make import tables, to_markdown, to_terminal
 from mpicampaign.show.report.write import write_report
 from mpicampaign.show.summary import summary
 from mpicampaign.show.view import Filter, View
-from mpicampaign.statistics.blocks import all_pairs, fewest_blocks
+from mpicampaign.statistics.blocks import against_reference, all_pairs, fewest_blocks
 
 Change = Callable[[Record], Record]
 
@@ -201,3 +201,39 @@ def test_data_have_the_ratio_of_each_candidate_and_metric(records: list[Record])
     shown = to_terminal(select(comparison, chosen), View(only=chosen))
     assert "PingPong: bandwidth at 8 KiB" in shown.partition("Side by side")[2]
     assert not select(comparison, Filter(placements=("R",))).blocks
+
+
+# How often they err, and what they find: more in bench/blocks.py
+
+_State = Callable[[np.random.Generator, int, int], "np.ndarray[Any, Any]"]
+
+
+def moving(source: np.random.Generator, n: int, k: int) -> np.ndarray[Any, Any]:
+    """Two states a factor of 2 apart; any run may begin the other one."""
+    return (np.log(2) * (np.cumsum(source.random(n * k) < 1 / 6) % 2)).reshape(n, k)
+
+
+def node(source: np.random.Generator, n: int, k: int) -> np.ndarray[Any, Any]:
+    """Nodes of 5 %, with a drift of 5 %."""
+    return 0.05 * source.standard_normal((n, 1)) + np.linspace(0, 0.05, n * k).reshape(n, k)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("course", [moving, node])
+def test_simulated_blocks_err_at_most_as_often_as_they_say(course: _State) -> None:
+    source = np.random.default_rng(32)
+    false = np.zeros(2)
+    found, cases = 0, 150
+
+    def costs(truth: list[float]) -> np.ndarray[Any, Any]:
+        places = source.random((8, len(truth))).argsort(axis=1)
+        effects = np.take_along_axis(course(source, 8, len(truth)), places, axis=1)
+        return np.asarray(effects + np.log(truth) + 0.01 * source.standard_normal(effects.shape))
+
+    for _ in range(cases):
+        three_alike = [1.0, 1.0, 1.0, 1.05]
+        false[0] += min(against_reference(costs(three_alike))[:2]) <= 0.05
+        false[1] += min(p for (_, b), p in all_pairs(costs(three_alike)).items() if b < 3) <= 0.05
+        found += against_reference(costs([1.0, 1.02]))[0] <= 0.05
+    assert (false <= 15).all()  # 7.5 are expected at most
+    assert course is moving or found >= 0.82 * cases  # 0.90 is expected
