@@ -34,8 +34,8 @@ def drift(_source: np.random.Generator, n: int, k: int, total: float = 0.05) -> 
 
 
 def time_of_day(source: np.random.Generator, n: int, k: int) -> Array:
-    """3 % up and down, three blocks a day."""
-    return 0.03 * np.sin(2 * np.pi * (np.arange(n * k) / (3 * k) + source.random())).reshape(n, k)
+    """3 % up and down, twelve blocks a day."""
+    return 0.03 * np.sin(2 * np.pi * (np.arange(n * k) / (12 * k) + source.random())).reshape(n, k)
 
 
 def states(source: np.random.Generator, n: int, k: int) -> Array:

@@ -146,9 +146,9 @@ class InBlocks:
             return 1.0, None, None
         found = verdict.ratio if self.metric.lower_is_better else _inverse(verdict.ratio)
         ends = (found.interval.low, found.interval.high) if found.interval else ()
-        if not all(0 < value < math.inf for value in (found.median, *ends)):
-            return None, None, None
-        return found.median, *(ends or (None, None))
+        median = found.median if 0 < found.median < math.inf else None
+        known = median and ends and ends[0] > 0 and ends[1] < math.inf
+        return median, *(ends if known else (None, None))
 
     @cached_property
     def _verdicts(self) -> Mapping[tuple[int, int], Verdict]:

@@ -187,10 +187,18 @@ def block_nodes(comparison: Comparison, view: View, level: int = 2, each_block: 
     nodes: list[Node] = [Heading(HEADING, level), Paragraph(MEANING)]
     for design, own in grouped(shown, lambda one: one.design).items():
         nodes += [Caption(_caption(design, own)), _grid(design, own)]
-        said = dict.fromkeys(f"{metric_title(one)}: {text}" for one in own for text in doubts(one))
-        nodes += [Items(tuple(said))] if said else []
-        nodes += map(ratio_grid, own) if each_block else []
+        said = tuple(_doubts_of(own))
+        nodes += [Items(said)] if said else []
+        nodes += [node for one in own for node in ratio_nodes(one)] if each_block else []
     return nodes
+
+
+def _doubts_of(own: Sequence[InBlocks]) -> Iterator[str]:
+    """Each once, with the metrics that it concerns where these are not all of the benchmark."""
+    said = [(one.title, text, one.metric.name) for one in own for text in doubts(one)]
+    for (title, text), alike in grouped(said, lambda each: each[:2]).items():
+        few = len(alike) < sum(one.title == title for one in own)
+        yield f"{title}{', ' + listed([name for *_, name in alike]) if few else ''}: {text}"
 
 
 def _caption(design: str, own: Sequence[InBlocks]) -> str:
@@ -222,12 +230,12 @@ def _line(found: InBlocks, verdict: Verdict, of_pairs: bool) -> Line:
     )
 
 
-def ratio_grid(found: InBlocks) -> Grid:
+def ratio_nodes(found: InBlocks) -> tuple[Caption, Grid]:
     """A line for each block with its nodes: the ratios to the reference."""
     header = ("block", "nodes", *found.names[1:])
     lines = tuple((str(block.repeat), nodes_text(block), *_ratios(block)) for block in found.blocks)
-    title = f"{metric_title(found)}: ratio to {found.names[0]}"
-    return Grid(title, 2, header, lines, role="sortable", label=title)
+    title = f"{metric_title(found)}, ratio to {found.reference} in each block"
+    return Caption(f"{title}:"), Grid("", 2, header, lines, role="sortable", label=title)
 
 
 def _ratios(block: Block) -> Iterator[str]:
