@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.blocks import BETTER, FEW, NOT_SHOWN, WORSE
@@ -185,8 +186,9 @@ def block_nodes(comparison: Comparison, view: View, level: int = 2, each_block: 
     if not shown:
         return []
     nodes: list[Node] = [Heading(HEADING, level), Paragraph(MEANING)]
-    for design, own in grouped(shown, lambda one: one.design).items():
-        nodes += [Caption(_caption(design, own)), _grid(design, own)]
+    for own in grouped(shown, lambda one: one.design).values():
+        grid = _grid(own)
+        nodes += [Caption(f"{grid.label}:"), replace(grid, title="")]
         said = tuple(_doubts_of(own))
         nodes += [Items(said)] if said else []
         nodes += [node for one in own for node in ratio_nodes(one)] if each_block else []
@@ -201,20 +203,21 @@ def _doubts_of(own: Sequence[InBlocks]) -> Iterator[str]:
         yield f"{title}{', ' + listed([name for *_, name in alike]) if few else ''}: {text}"
 
 
-def _caption(design: str, own: Sequence[InBlocks]) -> str:
-    """``milan TCP, 2 nodes: ratio to SHM:``; of all pairs each line names both."""
-    return f"{design}: " + ("ratio of all pairs:" if _of_pairs(own) else f"ratio to {own[0].reference}:")
+def block_grids(comparison: Comparison, view: View) -> list[Grid]:
+    """The tables alone."""
+    return [*map(_grid, grouped(shown_blocks(comparison, view), lambda one: one.design).values())]
 
 
 def _of_pairs(own: Sequence[InBlocks]) -> bool:
     return any(one.compared == ALL_PAIRS or one.reference != own[0].reference for one in own)
 
 
-def _grid(design: str, own: Sequence[InBlocks]) -> Grid:
-    """Each candidate against the reference, or all pairs."""
+def _grid(own: Sequence[InBlocks]) -> Grid:
+    """Each candidate against the reference, or all pairs, of which each line names both."""
+    title = f"{own[0].design}: ratio " + ("of all pairs" if _of_pairs(own) else f"to {own[0].reference}")
     header = ("", "candidate", "blocks", "ratio", "interval", "p", "verdict")
     lines = tuple(_line(one, verdict, _of_pairs(own)) for one in own for verdict in one.verdicts)
-    return Grid("", 2, header, lines, remarks=1, role="sortable", label=design)
+    return Grid(title, 2, header, lines, remarks=1, role="sortable", label=title)
 
 
 def _line(found: InBlocks, verdict: Verdict, of_pairs: bool) -> Line:
