@@ -130,6 +130,8 @@ def test_candidates_are_named_by_what_tells_them_apart() -> None:
         {"TCP": 1.1}, benchmark="PingPong UCX_TLS=rc"
     )
     assert latency(variants).names == ("PingPong UCX_TLS=tcp", "PingPong UCX_TLS=rc")
+    own = [replace(r, series=(replace(r.series[0], benchmark=r.case.benchmark),)) for r in variants]
+    assert "PingPong UCX_TLS=rc takes 1.1" in summary(compare(own)).answers[0].said[0]
     shared = design({"A": 1, "B": 1.02}) + changed(design({"C": 3, "D": 3}), "C", set(), {})
     apart = [
         replace(r, metadata={**r.metadata, OVERSUBSCRIBED: "4 ranks on 2 cores"})

@@ -126,8 +126,12 @@ class InBlocks:
 
     def holds(self, row: Row, metric: Metric) -> bool:
         """Whether it is about this metric of the row."""
-        same = (self.metric, self.label, self.ranks) == (metric, row.label, row.ranks)
-        return same and any(is_of(row.case, case) for case in self.cases)
+        return self.metric == metric and any(self.is_of(row, case) for case in self.cases)
+
+    def is_of(self, row: Row, case: Case) -> bool:
+        """Whether the row is this candidate's: one of its states of the machine."""
+        own = _label(row.case, row.label), row.ranks
+        return own in ((self.label, self.ranks), (self.label, None)) and is_of(row.case, case)
 
     @property
     def to_reference(self) -> tuple[Ratio, ...]:
@@ -205,7 +209,7 @@ def in_blocks(records: Iterable[Record], sizes: Sequence[int]) -> tuple[InBlocks
 def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBlocks]:
     """For each series and number of ranks."""
     printed = dict.fromkeys(
-        (series.label, series.ranks) for run in runs if run.sound for series in run.series
+        (_label(run.case, series.label), series.ranks) for run in runs if run.sound for series in run.series
     )
     cases = grouped(runs, lambda run: run.case)
     for (label, ranks), shared in product(printed, (False, True)):
@@ -228,8 +232,14 @@ def _none_printed(runs: Iterable[Record]) -> bool:
 
 def _series(run: Record, label: str, ranks: int | None) -> Series | None:
     """That of a run whose values mean what its label says."""
-    own = (series for series in run.series if (series.label, series.ranks) == (label, ranks))
+    own = (one for one in run.series if (_label(run.case, one.label), one.ranks) == (label, ranks))
     return next(own, None) if run.sound else None
+
+
+def _label(case: Case, label: str) -> str:
+    """Of programs of one's own the series of a variant has its name: that of the definition instead."""
+    rest = label.removeprefix(case.benchmark)
+    return label if rest == label else defined_name(case.benchmark) + rest
 
 
 _Members = dict["Case", dict[int, "Record"]]  # by repeat

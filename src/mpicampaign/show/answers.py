@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.blocks import BETTER, FEW, WORSE, is_of
+from mpicampaign.compare.blocks import BETTER, FEW, WORSE
 from mpicampaign.compare.paired import paired
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, ONE, PLACEMENTS, best_first
 from mpicampaign.grouping import grouped
@@ -178,20 +178,16 @@ def _block_answer(comparison: Comparison, found: InBlocks, view: View) -> Answer
     title = blocks.metric_title(found) + (f", {found.design}" if several else "")
     real = {BETTER: SHOWN, WORSE: SHOWN, FEW: FEW}.get(blocks.outcome(found), NOT_SHOWN)
     rows = [
-        next(
-            (table, row)
-            for table in comparison.tables
-            for row in table.rows
-            if is_of(row.case, case) and row.label == found.label and row.ranks in (found.ranks, None)
-        )
+        next((table, row) for table in comparison.tables for row in table.rows if found.is_of(row, case))
         for case in found.cases
     ]
+    candidates = _block_candidates(found, [row for _, row in rows], view)
     return Answer(
         rows[0][0],
         title,
         real,
-        tuple(blocks.block_sentences(found)),
-        candidates=_block_candidates(found, [row for _, row in rows], view),
+        (*blocks.block_sentences(found), *_unverified(candidates)),
+        candidates=candidates,
         unit=view.unit_of(found.metric.dimension),
         blocks=found,
     )
@@ -299,10 +295,14 @@ def _few(candidates: Sequence[Candidate], unit: str) -> Iterable[str]:
 
 def _doubts(candidates: Sequence[Candidate], metric: Metric) -> Iterable[str]:
     """What the medians may not mean: another placement, or a value that no run had."""
-    if unproved := [one for one in candidates if UNVERIFIED in one.row.verdicts]:
-        yield f"Unverified: {_some(unproved, candidates)}."
+    yield from _unverified(candidates)
     if mixed := [one for one in candidates if one.row.has_modes_in(metric)]:
         yield f"Repeats in several modes: {_some(mixed, candidates)}."
+
+
+def _unverified(candidates: Sequence[Candidate]) -> Iterable[str]:
+    if unproved := [one for one in candidates if UNVERIFIED in one.row.verdicts]:
+        yield f"Unverified: {_some(unproved, candidates)}."
 
 
 def _some(chosen: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
