@@ -114,6 +114,10 @@ def test_a_requeued_block_makes_nothing_on_other_nodes(make: Callable[..., Clust
 
     assert start("n[1-2]") == (3, "01")
     assert start("n[1-3]") == (76, "01")
+    assert (
+        cluster.runs[1].folder / LEFT_BEHIND
+    ).read_text() == "it began on n[1-2] and was requeued on n[1-3]\n"
+    assert not (cluster.runs[0].folder / LEFT_BEHIND).exists()
     assert start("n[1-2]") == (3, "0101")
     cluster.runs[0].output.unlink()  # nothing of it has a result: it may begin anywhere
     cluster.runs[0].output.parent.rmdir()
