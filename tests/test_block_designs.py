@@ -9,14 +9,17 @@ from pathlib import Path
 import pytest
 from builders import MACHINE
 
+from mpicampaign.campaign import designs
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark
+from mpicampaign.errors import UserError
 from mpicampaign.jobs.blocks import VALUE, Made
 from mpicampaign.jobs.further import ENDED, LEFT
 from mpicampaign.jobs.plan import Machine, Plan, make_plan
 from mpicampaign.jobs.plan_text import blocks_text
 from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED, Case
+from mpicampaign.statistics import blocks
 
 BASE = """
 campaign: c
@@ -60,14 +63,14 @@ def test_the_key_makes_a_design_of_eight_blocks_and_changes_no_run(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("entry", "designs"),
+    ("entry", "placements"),
     [
         ("placements: [SHM-1, TCP, Four], mpis: openmpi5", ["SHM-1", "TCP", "Four"]),
         ("placements: [TCP, Four], mpis: [openmpi5, intelmpi]", ["TCP", "TCP", "Four", "Four"]),
     ],
 )
 def test_cases_with_another_number_of_nodes_form_a_design_of_their_own(
-    tmp_path: Path, entry: str, designs: list[str]
+    tmp_path: Path, entry: str, placements: list[str]
 ) -> None:
     plan = plan_of(
         tmp_path,
@@ -75,9 +78,9 @@ def test_cases_with_another_number_of_nodes_form_a_design_of_their_own(
         "placements: TCP, benchmarks: Exchange, mpis: openmpi5, blocks: reference",
     )
     *cases, last = plan.cases
-    assert [case.case.placement for case in cases] == designs
+    assert [case.case.placement for case in cases] == placements
     assert cases[0].case.library == "openmpi5"  # the first one that is named is the reference
-    assert len({case.block for case in cases}) == len({*designs})
+    assert len({case.block for case in cases}) == len({*placements})
     assert last.block not in {case.block for case in cases}
 
 
@@ -164,3 +167,30 @@ def test_the_cap_takes_a_further_block_whole_or_not_at_all(tmp_path: Path) -> No
     assert not plan.further and len(plan.runs) == 12
     more = plan_of(tmp_path, TWO, machine=with_runs(made), base=f"{BASE}node_hours_cap: {hours + 1}\n")
     assert len(more.further) == 2
+
+
+@pytest.mark.parametrize(
+    ("entry", "warning"),
+    [
+        (f"{TCP}, blocks: reference", "systems.cluster.pack: without effect on cases in blocks"),
+        (f"{TCP}, blocks: reference, repeats: 5", "5 blocks can show no difference between 2 candidates"),
+        (f"{TCP}, mpis: openmpi5, blocks: reference", "only one candidate of PingPong, Exchange in blocks"),
+        (
+            "placements: [TCP, Four], benchmarks: PingPong, blocks: all pairs",
+            "cases of host group 'milan' on 2, 4 nodes are not compared with each other",
+        ),
+    ],
+)
+def test_check_warns_of_blocks_that_can_show_nothing(tmp_path: Path, entry: str, warning: str) -> None:
+    plan_of(tmp_path, entry)
+    said = "\n".join(map(str, load_campaign(tmp_path / "c.yaml").warnings))
+    assert warning in said, said
+    with pytest.raises(UserError, match="blocks take a number of repeats"):
+        base = f"{BASE}node_hours_cap: 100\n"
+        plan_of(tmp_path, f"{TCP}, blocks: reference, repeats: until known", base=base)
+
+
+def test_the_fewest_blocks_are_those_of_the_tests() -> None:
+    for all_pairs in (False, True):
+        for candidates in range(2, 60):
+            assert designs.fewest_blocks(candidates, all_pairs) == blocks.fewest_blocks(candidates, all_pairs)

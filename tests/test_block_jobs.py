@@ -12,9 +12,11 @@ import pytest
 from builders import campaign, plan
 from test_cluster_jobs import Cluster, leave
 
+from mpicampaign.errors import UserError
 from mpicampaign.execution.cluster_jobs import GRACE_SECONDS
 from mpicampaign.jobs.blocks import LEFT_BEHIND
-from mpicampaign.jobs.prepare import Prepared, write_scripts
+from mpicampaign.jobs.prepare import Prepared, check_runs, write_scripts
+from mpicampaign.selection import RunSelection
 
 
 @pytest.fixture
@@ -114,7 +116,23 @@ def test_a_requeued_block_makes_nothing_on_other_nodes(make: Callable[..., Clust
 
     assert start("n[1-2]") == (3, "01")
     assert start("n[1-3]") == (76, "01")
+    assert (
+        cluster.runs[1].folder / LEFT_BEHIND
+    ).read_text() == "it began on n[1-2] and was requeued on n[1-3]\n"
+    assert not (cluster.runs[0].folder / LEFT_BEHIND).exists()
     assert start("n[1-2]") == (3, "0101")
     cluster.runs[0].output.unlink()  # nothing of it has a result: it may begin anywhere
     cluster.runs[0].output.parent.rmdir()
     assert start("n[1-3]") == (3, "010101")
+
+
+def test_a_selection_of_some_candidates_is_refused(tmp_path: Path) -> None:
+    for hosts in ((), ("n7",)):
+        made = campaign(scheduler="slurm", group={"hosts": hosts})
+        made = replace(made, matrix=(replace(made.matrix[0], blocks="reference"),))
+        prepared = Prepared(made, plan(made), tmp_path, RunSelection(placements=("SHM",), repeats=((1, 1),)))
+        if hosts:
+            check_runs(prepared)  # where the nodes are always the same, a block is a stretch of time
+        else:
+            with pytest.raises(UserError, match="without the others: blue SHM-1, SHM, 1 node"):
+                check_runs(prepared)

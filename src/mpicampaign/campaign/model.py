@@ -679,7 +679,7 @@ BENCHMARK = entry(Benchmark, "benchmark", "Benchmark")
 
 @dataclass(frozen=True, slots=True)
 class MatrixEntry:
-    """One block of the campaign: every host group × placement × benchmark named here is a case.
+    """Every host group × placement × benchmark named here is a case.
 
     Variants of what is named here count, too: MPI libraries of a host group, values of lists.
 
@@ -863,7 +863,7 @@ class Campaign:
     matrix: tuple[MatrixEntry, ...] = key(
         entries(MATRIX_ENTRY, type="array", minItems=1),
         "Matrix",
-        "What is run: a list of blocks.",
+        "What is run: a list of entries.",
         [{"host_groups": "milan", "placements": ["SHM-1", "SHM-2"], "benchmarks": "PingPong"}],
         required=True,
     )

@@ -301,10 +301,12 @@ class ClusterJobs:
         run = job.run
         folders = [run.campaign_folder / each for each in run.part]
         begun = any((each / RESULT).exists() or ended_by_itself(each) for each in folders)
-        if not begun or keeps_nodes(run.job):
-            return None
-        write_whole(run.folder / LEFT_BEHIND, f"{why}\n")
-        return Ended(run, None, f"its block was left: {why}")
+        noted = run.folder / LEFT_BEHIND  # by the job itself, where it was requeued on other nodes
+        if not noted.exists():
+            if not begun or keeps_nodes(run.job):
+                return None
+            write_whole(noted, f"{why}\n")
+        return Ended(run, None, "its block was left: " + noted.read_text(encoding="utf-8").strip())
 
     def _known(self, job: ClusterJob, listed: list[QueuedJob]) -> list[QueuedJob]:
         """The jobs of a run that the scheduler knows: the listed ones, and noted ones that the list lacks.

@@ -20,7 +20,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.identity import run_path
 from mpicampaign.jobs import software
 from mpicampaign.jobs.begun import begun_runs
-from mpicampaign.jobs.blocks import Made
+from mpicampaign.jobs.blocks import Made, keeps_nodes
 from mpicampaign.jobs.inputs import keep
 from mpicampaign.jobs.local_mpi import find_mpi
 from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, selected_plan
@@ -228,7 +228,7 @@ def check_caps(campaign: Campaign) -> None:
 
 
 def check_runs(prepared: Prepared) -> None:
-    """Refuse a campaign, or a selection of it, of which this machine can make no run.
+    """Refuse a campaign, or a selection of it, of which this machine can make no run, or parts of blocks.
 
     Raises
     ------
@@ -240,6 +240,12 @@ def check_runs(prepared: Prepared) -> None:
         here = "give --system NAME, or call report for the results of other machines"
         hint = "; ".join([here, *sources_text(plan)])
         raise UserError(Problem(no_runs_text(plan, host_names()[0]), prepared.campaign.file, hint=hint))
+    chosen = {run.folder for run in prepared.selected}
+    for run in prepared.pending:
+        if not (keeps_nodes(run.job) or chosen.issuperset(prepared.folder / each for each in run.part)):
+            message = f"some candidates of a block would be measured without the others: {run.block}"
+            hint = "select by host group, benchmark or repeat, not by placement or MPI library"
+            raise UserError(Problem(message, prepared.campaign.file, hint=hint))
 
 
 def _check_campaign_file(prepared: Prepared) -> None:
