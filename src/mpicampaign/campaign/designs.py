@@ -6,7 +6,7 @@ one defined system, with whichever of its MPI libraries, and take as many nodes.
 
 from __future__ import annotations
 
-from math import ceil, log2
+from math import ceil, comb, log2
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
@@ -22,8 +22,11 @@ _NAMED = 3  # candidates in a design's name
 
 def fewest_blocks(candidates: int, all_pairs: bool) -> int:
     """How many blocks can show a difference, as the tests of `mpicampaign.statistics.blocks` find it."""
-    share = 2 / candidates if all_pairs else 1
-    return ceil(1 - log2(1 - 0.95**share))
+    if candidates > 8:
+        needed = 0.05 / (comb(candidates, 2) if all_pairs else candidates - 1)
+    else:
+        needed = 1 - 0.95 ** (2 / candidates if all_pairs else 1)
+    return ceil(1 - log2(needed))
 
 
 class Design(NamedTuple):
