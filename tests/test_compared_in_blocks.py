@@ -161,6 +161,12 @@ def test_all_pairs_are_compared_on_demand_and_none_of_equal_ones_is_shown() -> N
     assert max(all_pairs(costs).values()) <= 0.05
 
 
+def test_a_key_that_kernels_print_makes_no_design() -> None:
+    printed = {"block": "calls back to back, 1e-05 s or more"}
+    records = [replace(record, metadata=printed) for record in design({"A": 1, "B": 1.02})]
+    assert not compare(records).blocks and compare(records).rankings
+
+
 # What pages say
 
 
