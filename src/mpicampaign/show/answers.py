@@ -104,6 +104,11 @@ class Answer:
     rankings: tuple[Ranking, ...] = ()
     blocks: InBlocks | None = None
 
+    @property
+    def design(self) -> str:
+        """The block design; empty where it is about none."""
+        return self.blocks.design if self.blocks else ""
+
 
 def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
     """An answer for each table, headline metric and number of ranks that have anything to compare.
@@ -175,7 +180,7 @@ def _title(table: Table, metric: Metric, ranks: int | None) -> str:
 def _block_answer(comparison: Comparison, found: InBlocks, view: View) -> Answer:
     """Its design stands in the title where there are several."""
     several = len({one.design for one in comparison.blocks}) > 1
-    title = blocks.metric_title(found) + (f", {found.design}" if several else "")
+    title = (f"{found.design}, " if several else "") + blocks.metric_title(found)
     real = {BETTER: SHOWN, WORSE: SHOWN, FEW: FEW}.get(blocks.outcome(found), NOT_SHOWN)
     rows = [
         next((table, row) for table in comparison.tables for row in table.rows if found.is_of(row, case))

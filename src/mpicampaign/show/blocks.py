@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -150,31 +151,26 @@ def block_lines(found: InBlocks) -> Iterator[str]:
 
 
 def lead(comparison: Comparison, view: View) -> str:
-    """``On the same nodes, X is worse than Y in 2 of 3 comparisons``; empty without block designs."""
+    """``Within blocks: X is better than Y in 2 of 3 comparisons``; empty without block designs."""
     found = [(one, verdict) for one in shown_blocks(comparison, view) for verdict in one.verdicts]
     if not found:
         return ""
-    shown = [_is_better(*each) for each in found if each[1].verdict in (BETTER, WORSE)]
+    asked = Counter(frozenset(_order(*each)) for each in found)
+    shown = Counter(_order(*each) for each in found if each[1].verdict in (BETTER, WORSE))
     if not shown:
         few = all(verdict.verdict == FEW for _, verdict in found)
-        return f"Within blocks: {FEW if few else NOT_SHOWN}"
-    counts = {each: shown.count(each) for each in dict.fromkeys(shown)}
-    most = sorted(counts, key=lambda each: -counts[each])[:_NAMED]
-    return (
-        f"Within blocks: {'; '.join(f'{each} in {counts[each]} of {_asked(found, each)}' for each in most)}"
-    )
+        return f"Within blocks: {FEW if few else 'no difference shown'}"
+    said = []
+    for pair, count in shown.most_common(_NAMED):
+        of = asked[frozenset(pair)]
+        said.append(f"{pair[0]} is better than {pair[1]} in {count} of {of} comparison{'s' * (of > 1)}")
+    return f"Within blocks: {'; '.join(said)}"
 
 
-def _is_better(found: InBlocks, verdict: Verdict) -> str:
+def _order(found: InBlocks, verdict: Verdict) -> tuple[str, str]:
+    """The two, the better one first."""
     name, other = found.names[verdict.candidate], found.names[verdict.other]
-    return f"{name} is better than {other}" if verdict.verdict == BETTER else f"{other} is better than {name}"
-
-
-def _asked(found: Sequence[tuple[InBlocks, Verdict]], said: str) -> str:
-    """How many comparisons have the two."""
-    pair = set(said.split(" is better than "))
-    count = sum({one.names[v.candidate], one.names[v.other]} == pair for one, v in found)
-    return f"{count} comparison{'s' * (count > 1)}"
+    return (name, other) if verdict.verdict == BETTER else (other, name)
 
 
 # Tables
