@@ -104,6 +104,24 @@ def test_a_time_limit_is_the_worst_rank_and_no_missing_cell() -> None:
     always = latency(changed(design({"A": 1, "B": 0.9}), "B", set(range(1, 9)), late | {"hosts": ()}))
     assert always.verdicts[0].verdict == WORSE
     assert "B met its time limit in most blocks: it is worse than A" in next(block_sentences(always))
+    variants = design({"A": 1}, benchmark="PP") + changed(
+        design({"B": 1}, benchmark="PP n=2"), "B", set(range(1, 9)), late
+    )
+    assert summary(compare(variants)).lead == "Within blocks: A is better than B n=2 in 2 of 2 comparisons"
+
+
+def test_equal_values_in_most_blocks_leave_the_direction_to_the_others() -> None:
+    records = design({"A": 1, "B": 1}, blocks=15, spread=0)
+    times = {("B", repeat): 1.1e-6 for repeat in range(1, 8)}
+    rounded = [
+        replace(r, series=(synthetic.pingpong(times.get((r.case.placement, r.repeat), 1e-6), 1e9),))
+        for r in records
+    ]
+    [verdict] = latency(rounded).verdicts
+    assert (verdict.ratio.median, verdict.verdict) == (1, WORSE)
+    nothing = changed(design({"A": 1, "B": 1}), "B", {2, 3, 4, 5, 6, 7, 8}, FAILURE)
+    none = changed(nothing, "B", {1}, {"hosts": ("x",)})
+    assert summary(compare(none)).lead == "Within blocks: too few blocks"
 
 
 def test_blocks_of_a_machine_that_is_never_quiet_rank_and_are_marked() -> None:

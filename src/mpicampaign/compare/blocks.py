@@ -175,10 +175,11 @@ class InBlocks:
 
     def _verdict(self, costs: np.ndarray, other: int, candidate: int, p: float | None) -> Verdict:
         found = ratio(costs[:, (other, candidate)])
-        verdict = FEW if p is None else NOT_SHOWN if p > LEVEL else WORSE if found.median > 1 else BETTER
-        return Verdict(
-            candidate, other, found if self.metric.lower_is_better else _inverse(found), p, verdict
-        )
+        # equal values in most blocks have a median of 1: then the others decide
+        more = np.sign(costs[:, candidate] - costs[:, other]).sum() if found.median == 1 else found.median - 1
+        verdict = FEW if p is None else NOT_SHOWN if p > LEVEL else WORSE if more > 0 else BETTER
+        shown = found if self.metric.lower_is_better else _inverse(found)
+        return Verdict(candidate, other, shown, p, verdict)
 
 
 def _inverse(found: Ratio) -> Ratio:

@@ -20,7 +20,7 @@ from mpicampaign.show.view import probability
 from mpicampaign.text import in_ranks, listed, repeats_text, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.compare.blocks import Block, InBlocks, LeftOut, Verdict
     from mpicampaign.compare.tables import Comparison
@@ -152,9 +152,10 @@ def block_lines(found: InBlocks) -> Iterator[str]:
 
 def lead(comparison: Comparison, view: View) -> str:
     """``Within blocks: X is better than Y in 2 of 3 comparisons``; empty without block designs."""
-    found = [(one, verdict) for one in shown_blocks(comparison, view) for verdict in one.verdicts]
-    if not found:
+    designs = shown_blocks(comparison, view)
+    if not designs:
         return ""
+    found = [(one, verdict) for one in designs for verdict in one.verdicts]
     asked = Counter(frozenset(_order(*each)) for each in found)
     shown = Counter(_order(*each) for each in found if each[1].verdict in (BETTER, WORSE))
     if not shown:
@@ -182,7 +183,7 @@ def block_nodes(comparison: Comparison, view: View, level: int = 2, each_block: 
     if not shown:
         return []
     nodes: list[Node] = [Heading(HEADING, level), Paragraph(MEANING)]
-    for own in grouped(shown, lambda one: one.design).values():
+    for own in _by_design(shown):
         grid = _grid(own)
         nodes += [Caption(f"{grid.label}:"), replace(grid, title="")]
         said = tuple(_doubts_of(own))
@@ -201,7 +202,11 @@ def _doubts_of(own: Sequence[InBlocks]) -> Iterator[str]:
 
 def block_grids(comparison: Comparison, view: View) -> list[Grid]:
     """The tables alone."""
-    return [*map(_grid, grouped(shown_blocks(comparison, view), lambda one: one.design).values())]
+    return [*map(_grid, _by_design(shown_blocks(comparison, view)))]
+
+
+def _by_design(shown: Sequence[InBlocks]) -> Iterable[list[InBlocks]]:
+    return grouped(shown, lambda one: (one.cases[0].machine, one.design)).values()
 
 
 def _of_pairs(own: Sequence[InBlocks]) -> bool:
