@@ -105,7 +105,7 @@ def test_a_time_limit_is_the_worst_rank_and_no_missing_cell() -> None:
     assert always.verdicts[0].verdict == WORSE
     assert "B met its time limit in most blocks: it is worse than A" in next(block_sentences(always))
     variants = design({"A": 1}, benchmark="PP") + changed(
-        design({"B": 1}, benchmark="PP n=2"), "B", set(range(1, 9)), late
+        design({"B": 1}, benchmark="PP n=2"), "B", set(range(1, 9)), late | {"hosts": ()}
     )
     assert summary(compare(variants)).lead == "Within blocks: A is better than B n=2 in 2 of 2 comparisons"
 
