@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.host_lists import expand
 from mpicampaign.jobs.further import AGAIN, ENDED, LEFT, WHOLE
 from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED
+from mpicampaign.schedulers import batch_scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -76,18 +76,25 @@ class PartOfBlock:
         again = FAILED in self._states and not self._keeps_nodes
         return made.state == VALUE or self.condition == LEFT or again
 
+    def is_disturbed(self, case: Case) -> bool:
+        """Whether others disturbed a run."""
+        return case in self.made and self.made[case].state == DISTURBED
+
     def is_due(self, case: Case) -> bool:
         """Whether a run is to be made."""
         return not self.made[case].has_result and not self.closes(case)
 
 
 def keeps_nodes(job: Job) -> bool:
-    """Whether every allocation of a job has the same nodes: this machine, or those that its group lists."""
-    try:
-        listed = [host for each in job.group.hosts for host in expand(each)]
-    except ValueError:
-        return job.system.local
-    return job.system.local or len(listed) == job.placement.nodes
+    """Whether every allocation of a job has the same nodes: this machine, or those that its group lists.
+
+    With LSF, a name in the list may be that of many hosts.
+    """
+    scheduler = batch_scheduler(job.system.scheduler)
+    if scheduler is None:
+        return True
+    listed = scheduler.read_hosts(",".join(job.group.hosts)) if "hosts" in scheduler.granted else ()
+    return len(listed) == job.placement.nodes
 
 
 class LeftBlock(NamedTuple):

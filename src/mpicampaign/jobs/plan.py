@@ -432,6 +432,8 @@ class _Planner:
             planned = replace(planned, addable=0 if self._made_only(draft) else more)
             runs = self._runs(draft, planned)
         if part is not None:
+            disturbed = sum(part[run.repeat].is_disturbed(draft.case) for run in planned.runs)
+            planned = replace(planned, disturbed=disturbed)
             runs = [replace(run, part=part.folders(run.repeat), closed=run.repeat in closed) for run in runs]
         self.runs += runs
         self.cases.append(planned)
