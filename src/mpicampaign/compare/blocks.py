@@ -201,7 +201,7 @@ def is_of(shown: Case, case: Case) -> bool:
 
 
 def in_blocks(records: Iterable[Record], sizes: Sequence[int]) -> tuple[InBlocks, ...]:
-    """All metrics of all block designs; ``sizes``: as `choose_metrics` wants them."""
+    """All metrics of which two candidates have values; ``sizes``: as `choose_metrics` wants them."""
     own = (record for record in records if BLOCK in record.metadata)
     designs = grouped(own, lambda r: (r.case.machine, r.metadata[BLOCK], defined_name(r.case.benchmark)))
     return tuple(one for runs in designs.values() for one in _of_benchmark(runs, sizes))
@@ -258,6 +258,8 @@ def _of_series(
         having = [
             case for case in members if values[case] or any(r.timed_out for r in members[case].values())
         ]
+        if len(having) < 2:
+            continue
         absent = tuple(names[case] for case in members if case not in having)
         blocks, left_out = _blocks({case: members[case] for case in having}, values, names)
         yield InBlocks(

@@ -39,9 +39,8 @@ _NAMED = 3  # comparisons and blocks in a sentence
 
 
 def shown_blocks(comparison: Comparison, view: View) -> list[InBlocks]:
-    """Those with anything to compare: the headline metrics, or those asked for."""
-    chosen = [one for one in comparison.blocks if one.metric.headline or view.only.metrics]
-    return [one for one in chosen if len(one.cases) > 1]
+    """The headline metrics, or those asked for."""
+    return [one for one in comparison.blocks if one.metric.headline or view.only.metrics]
 
 
 # Sentences
