@@ -223,6 +223,7 @@ def test_data_have_the_ratio_of_each_candidate_and_metric(records: list[Record])
     assert own["block_design"] == "g TCP, 2 nodes" and own["reference"] == "R"
     assert own["blocks_verdict"] == "worse" and own["ratio_low [1]"] < own["ratio_in_blocks [1]"] < 1
     assert of["R", "latency at 0 B"]["ratio_in_blocks [1]"] is None
+    assert [of[name, "latency at 0 B"]["blocks_better_than"] for name in "RST"] == ["S", "", ""]
     chosen = Filter(metrics=("bandwidth at 8 KiB",))
     shown = to_terminal(select(comparison, chosen), View(only=chosen))
     assert "PingPong: bandwidth at 8 KiB" in shown.partition("Side by side")[2]

@@ -140,8 +140,17 @@ class InBlocks:
 
     def of(self, row: Row) -> Verdict | None:
         """A row's own against the reference; a row may be of one state of the machine."""
-        place = next((place for place, case in enumerate(self.cases) if is_of(row.case, case)), 0)
-        return self._verdicts.get((0, place))
+        return self._verdicts.get((0, self._place(row)))
+
+    def better_than(self, row: Row) -> tuple[str, ...]:
+        """The names of those that a row is shown to be better than."""
+        own = self._place(row)
+        better = [(one.candidate, one.other) for one in self.verdicts if one.verdict == BETTER]
+        better += [(one.other, one.candidate) for one in self.verdicts if one.verdict == WORSE]
+        return tuple(self.names[other] for place, other in better if place == own)
+
+    def _place(self, row: Row) -> int:
+        return next((place for place, case in enumerate(self.cases) if is_of(row.case, case)), 0)
 
     def costs_to_reference(self, place: int) -> tuple[float | None, float | None, float | None]:
         """How many times worse than the reference a candidate is, and the ends of the interval."""
