@@ -14,6 +14,7 @@ import numpy as np
 import plain_blocks
 import pytest
 import synthetic
+from test_report import Page
 
 from mpicampaign.compare.blocks import BETTER, FEW, NOT_SHOWN, WORSE, InBlocks
 from mpicampaign.compare.compare import compare
@@ -213,6 +214,21 @@ def test_a_page_has_sentences_table_blocks_and_figure_and_no_other_test(
         assert "Side by side: compared within blocks" in text and "g TCP, 2 nodes: ratio to R:" in text
         assert "m3, n3" in text and "Mann" not in text
     assert "repeats agree" not in page and "The ratios in each block, with its nodes" in page
+
+
+def test_hostile_names_of_designs_candidates_and_nodes_stay_text(tmp_path: Path) -> None:
+    evil = synthetic.HOSTILE
+    named = [
+        replace(
+            r, hosts=(evil,), metadata={BLOCK: evil}, case=replace(r.case, placement=r.case.placement + evil)
+        )
+        for r in design({"A": 1, "B": 1.1})
+    ]
+    comparison = compare(named)
+    for text in (to_terminal(comparison), to_markdown(comparison), tables(comparison, "csv").decode()):
+        assert "\x1b" not in text and "\u202e" not in text
+    write_report(tmp_path / "report.html", comparison, named)
+    assert Page((tmp_path / "report.html").read_text()).ids
 
 
 def test_data_have_the_ratio_of_each_candidate_and_metric(records: list[Record]) -> None:
