@@ -29,7 +29,7 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
         lines += ["", *_matrix(benchmark, cases, plan.systems)]
     if offers := sources_text(plan):
         lines += ["", *offers]
-    lines += blocks_text(plan)
+    lines += ["", *blocks_text(plan)] if plan.designs else []
     lines += [further_text(plan)] if plan.disturbed or plan.blocks else []
     lines += [*warnings_text(plan), *allocation_text(plan)]
     runs, seconds = plan.most(cap)
