@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 VALUE = "value"  # also of a run that met its time limit: it is the slowest of its part
 LEFT_BEHIND = "left"  # the file in a run's folder that says why its block was left
 
+_WHY = {FAILED: "a run failed", CONTRADICTED: "a run is contradicted"}
+
 
 class Made(NamedTuple):
     """What is there of a run in a block; ``state`` is empty while it is to be made.
@@ -98,7 +100,7 @@ def keeps_nodes(job: Job) -> bool:
 
 
 class LeftBlock(NamedTuple):
-    """A block that was left: its number, its runs with a result, of how many, why, and what stands in."""
+    """A block that was left: its number, its runs with a result, of how many, why, what stands in (or 0)."""
 
     number: int
     results: int
@@ -108,7 +110,8 @@ class LeftBlock(NamedTuple):
 
     def __str__(self) -> str:
         text = f"block {self.number} was left after {self.results} of {self.runs} runs: {self.why}"
-        return f"{text}; block {self.stands_in} stands in for it"
+        instead = f"block {self.stands_in}" if self.stands_in else "by further_repeats, no other"
+        return f"{text}; {instead} stands in for it"
 
 
 @dataclass(slots=True)
@@ -116,26 +119,35 @@ class DesignState:
     """How far a block design is: its blocks by benchmark and repeat, and the runs that are to be made."""
 
     design: Design
+    planned: int
     parts: list[list[PartOfBlock]] = field(default_factory=list)
     due: list[Run] = field(default_factory=list)
 
     @property
     def complete(self) -> int:
-        """How many blocks count, of the benchmark with the fewest."""
-        return min(sum(each.is_complete for each in part) for part in self.parts)
+        """How many of the planned blocks there are, of the benchmark with the fewest."""
+        return min(self.planned, *(sum(each.is_complete for each in part) for part in self.parts))
 
-    def left(self, planned: int) -> list[LeftBlock]:
-        """The blocks that were left, of any benchmark."""
+    @property
+    def missing(self) -> int:
+        """How many of the planned blocks there are not."""
+        return self.planned - self.complete
+
+    @property
+    def left(self) -> list[LeftBlock]:
+        """The blocks that were left, or of which a run failed, of any benchmark."""
         found: dict[int, LeftBlock] = {}
         for part in self.parts:
             again = [each for each in part if each.condition in (LEFT, AGAIN, DISTURBED)]
-            for stands_in, each in enumerate(again, start=planned + 1):
-                if each.condition == LEFT:
+            for number, each in enumerate(again, start=self.planned + 1):
+                if each.condition in (LEFT, AGAIN):
+                    stands_in = number if number <= len(part) else 0
                     found.setdefault(each.repeat, self._left(each.repeat, stands_in))
         return [found[number] for number in sorted(found)]
 
     def _left(self, number: int, stands_in: int) -> LeftBlock:
         parts = [part[number - 1] for part in self.parts if number <= len(part)]
         runs = [made for part in parts for made in part.made.values()]
-        why = next((made.why for made in runs if made.why), "they are of several sets of nodes")
+        said = [made.why or _WHY.get(made.state, "") for made in sorted(runs, key=lambda made: not made.why)]
+        why = next(filter(None, said), "they are of several sets of nodes")
         return LeftBlock(number, sum(part.results for part in parts), len(runs), why, stands_in)

@@ -349,7 +349,7 @@ class _Planner:
             for draft in drafts.values():
                 self._add(draft, self._repeats(draft))
         for design in designs:
-            self._add_blocks(design, drafts)
+            self._add_blocks(entry, design, drafts)
 
     def _draft(self, entry: MatrixEntry, case: Case) -> _Draft:
         campaign, machine = self.campaign, self.machine
@@ -403,13 +403,12 @@ class _Planner:
     def _made_only(self, draft: _Draft) -> bool:
         return self.campaign.busy_machine == RANKED or bool(draft.not_available)
 
-    def _add_blocks(self, design: Design, drafts: Mapping[Case, _Draft]) -> None:
+    def _add_blocks(self, entry: MatrixEntry, design: Design, drafts: Mapping[Case, _Draft]) -> None:
         """Plan a block design: the candidates of a benchmark are repeated together."""
-        state, ranked = DesignState(design), self.campaign.busy_machine == RANKED
+        planned, ranked = entry.repeats, self.campaign.busy_machine == RANKED
+        state, limit = DesignState(design, planned), limit_of(self.campaign, planned)
         for cases in design.candidates.values():
             part = _Part([drafts[case] for case in cases], self.machine, ranked)
-            planned = part.drafts[0].entry.repeats
-            limit = limit_of(self.campaign, planned)
             count = repeats_of(planned, limit, part.condition, ranked)
             for draft in part.drafts:
                 state.due += self._add(draft, count, design, part)

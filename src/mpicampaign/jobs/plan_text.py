@@ -29,7 +29,7 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
         lines += ["", *_matrix(benchmark, cases, plan.systems)]
     if offers := sources_text(plan):
         lines += ["", *offers]
-    lines += blocks_text(plan)
+    lines += ["", *blocks_text(plan)] if plan.designs else []
     lines += [further_text(plan)] if plan.disturbed or plan.blocks else []
     lines += [*warnings_text(plan), *allocation_text(plan)]
     runs, seconds = plan.most(cap)
@@ -114,20 +114,17 @@ def further_text(plan: Plan) -> str:
 
 def blocks_text(plan: Plan) -> list[str]:
     """How far the block designs of this machine are, a line for each, and the blocks that were left."""
-    planned = {each.block: each.repeats for each in plan.cases}
     lines = []
     for each in plan.designs:
         name, compared, _, candidates = each.design
-        number = planned[name]
         counts = sorted({len(cases) for cases in candidates.values()})
         shape = f"{' or '.join(map(str, counts))} candidates of {', '.join(candidates)}"
         shape += ", all pairs compared" if compared == ALL_PAIRS else f", compared with {_reference(each)}"
-        missing = max(number - each.complete, 0)
-        state = f"{min(each.complete, number)} of {number} blocks complete"
+        state = f"{each.complete} of {each.planned} blocks complete"
         hours = sum(run.node_seconds for run in each.due) / 3600
         runs = f"{len(each.due)} run{'s' * (len(each.due) != 1)}, at most {hours:.2f} node-hours"
-        lines.append(f"{name}: {shape}: {state}{f', {missing} missing: {runs}' if missing else ''}")
-        lines += [f"  {left}" for left in each.left(number)]
+        lines.append(f"{name}: {shape}: {state}{f', {each.missing} missing: {runs}' if each.missing else ''}")
+        lines += [f"  {left}" for left in each.left]
     return lines
 
 
@@ -167,6 +164,8 @@ def _cell(planned: PlannedCase | None, systems: Collection[str]) -> str:
 def pending_text(plan: Plan, pending: int, title: str, when: str) -> str:
     """One line before a start: the runs to do and how long they take, or when the last one ended."""
     name = f"{plan.campaign}: {title}" if title not in ("", plan.campaign) else plan.campaign
+    if not pending and (missing := sum(each.missing for each in plan.designs)):
+        return f"{name}: nothing to do, but {missing} blocks are missing: mpicampaign status says why"
     if not pending:
         return f"{name}: nothing to do, all {len(plan.runs)} runs are there" + (f" ({when})" if when else "")
     return f"{name}: {pending} of {len(plan.runs)} runs to do, {when}"
