@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from mpicampaign.campaign import designs
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark
 from mpicampaign.errors import UserError
+from mpicampaign.identity import run_path
 from mpicampaign.jobs.blocks import VALUE, Made
 from mpicampaign.jobs.further import ENDED, LEFT
 from mpicampaign.jobs.plan import Machine, Plan, make_plan
@@ -194,3 +196,14 @@ def test_the_fewest_blocks_are_those_of_the_tests() -> None:
     for all_pairs in (False, True):
         for candidates in range(2, 60):
             assert designs.fewest_blocks(candidates, all_pairs) == blocks.fewest_blocks(candidates, all_pairs)
+
+
+def test_repeats_for_states_of_the_machine_are_blocks_too(tmp_path: Path) -> None:
+    made = block(1, TCP=LEFT_RUN) | block(5, TCP=LEFT_RUN)
+    one_more: Callable[..., dict[Case, int]] = lambda cases: {each.case: 2 for each in cases}  # noqa: E731
+    plan = plan_of(tmp_path, TWO, machine=replace(with_runs(made), blocks=one_more))
+    assert numbers(plan, "PingPong") == [1, 2, 3, 4, 5, 6] and numbers(plan, "Exchange") == [1, 2, 3, 4, 5]
+    assert all(run_path(run.kept, run.repeat, run.identity) in run.part for run in plan.runs)
+    assert {len(run.part) for run in plan.runs} == {2}
+    left = [(run.case.placement, run.case.benchmark, run.repeat) for run in plan.runs if run.closed]
+    assert left == [("TCP", "PingPong", 1), ("TCP", "PingPong", 5)]

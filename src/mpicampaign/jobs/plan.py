@@ -193,7 +193,8 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
         planner.add(entry)
     cases, runs = planner.cases, planner.runs
     _check_different(campaign, cases)
-    cases, runs, blocks = _with_blocks(campaign, cases, runs, machine)
+    cases, runs, blocks = _with_blocks(campaign, cases, runs, machine, planner.parts)
+    runs = _with_parts(runs)
     further = (run for run in runs if run.further)
     begun = {run.case: run.repeat for run in further if machine.begun(run.kept, run.repeat, run.identity)}
     ordered = _within_cap(_shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
@@ -228,14 +229,18 @@ def _check_different(campaign: Campaign, cases: Iterable[PlannedCase]) -> None:
 
 
 def _with_blocks(
-    campaign: Campaign, cases: Sequence[PlannedCase], runs: Sequence[Run], machine: Machine
+    campaign: Campaign,
+    cases: Sequence[PlannedCase],
+    runs: Sequence[Run],
+    machine: Machine,
+    parts: Mapping[Case, _Part],
 ) -> tuple[list[PlannedCase], list[Run], int]:
     """The cases and runs with as many further repeats of all as the states of the machine ask for."""
     first = {run.case: run for run in runs}
-    absent = {
-        case: frozenset(run.repeat for run in of_case if run.closed)
-        for case, of_case in grouped(runs, lambda run: run.case).items()
-    }
+
+    def closed(case: Case, numbers: Iterable[int]) -> frozenset[int]:
+        return frozenset(n for n in numbers if case in parts and parts[case][n].closes(case))
+
     blocks = machine.blocks(
         [
             Repeated(
@@ -244,7 +249,7 @@ def _with_blocks(
                 each.repeats + each.lost,
                 limit_in_states(campaign, each.repeats),
                 _identities(each.kept, each.declared, each.reading, machine).__getitem__,
-                absent[each.case],
+                closed(each.case, range(1, len(each.runs) + limit_in_states(campaign, each.repeats) + 1)),
             )
             for each in cases
             if each.case in first
@@ -254,9 +259,9 @@ def _with_blocks(
     for each in cases:
         due = each.repeats + each.lost + blocks.get(each.case, 0)
         declared = _identities(each.kept, each.declared, each.reading, machine)
-        entries = [
-            RunEntry(number, declared[number], further=True) for number in range(len(each.runs) + 1, due + 1)
-        ]
+        numbers = range(len(each.runs) + 1, due + 1)
+        left = closed(each.case, numbers)
+        entries = [RunEntry(n, declared[n], further=True, left=n in left) for n in numbers]
         more += [
             replace(
                 first[each.case],
@@ -264,6 +269,8 @@ def _with_blocks(
                 identity=entry.identity,
                 declared=declared.declared(entry.repeat),
                 further=True,
+                left=entry.left,
+                closed=entry.left,
             )
             for entry in entries
         ]
@@ -271,6 +278,16 @@ def _with_blocks(
             replace(each, runs=(*each.runs, *entries), addable=max(each.addable - len(entries), 0))
         )
     return extended, [*runs, *more], max(blocks.values(), default=0)
+
+
+def _with_parts(runs: Iterable[Run]) -> list[Run]:
+    """The runs; those in blocks with the folders of the candidates beside them."""
+    found: list[Run] = []
+    parts = grouped(runs, lambda run: (run.block, run.repeat, run.block and defined_name(run.case.benchmark)))
+    for (block, *_), part in parts.items():
+        folders = tuple(run_path(run.kept, run.repeat, run.identity) for run in part)
+        found += [replace(run, part=folders) for run in part] if block else part
+    return found
 
 
 def kept_names(campaign: Campaign, case: Case) -> Case:
@@ -338,6 +355,7 @@ class _Planner:
         self.cases: list[PlannedCase] = []
         self.runs: list[Run] = []
         self.designs: list[DesignState] = []
+        self.parts: dict[Case, _Part] = {}
         self._names: list[str] = []  # of all designs
 
     def add(self, entry: MatrixEntry) -> None:
@@ -410,6 +428,7 @@ class _Planner:
         for cases in design.candidates.values():
             part = _Part([drafts[case] for case in cases], self.machine, ranked)
             count = repeats_of(planned, limit, part.condition, ranked)
+            self.parts |= dict.fromkeys(cases, part)
             for draft in part.drafts:
                 state.due += self._add(draft, count, design, part)
             state.parts.append([part[repeat] for repeat in range(1, count.all + 1)])
@@ -433,7 +452,7 @@ class _Planner:
         if part is not None:
             disturbed = sum(part[run.repeat].is_disturbed(draft.case) for run in planned.runs)
             planned = replace(planned, disturbed=disturbed)
-            runs = [replace(run, part=part.folders(run.repeat), closed=run.repeat in closed) for run in runs]
+            runs = [replace(run, closed=run.repeat in closed) for run in runs]
         self.runs += runs
         self.cases.append(planned)
         return [run for run in runs if part is not None and part[run.repeat].is_due(draft.case)]
@@ -488,10 +507,6 @@ class _Part(dict[int, PartOfBlock]):
     def condition(self, repeat: int) -> str:
         """Of a repeat, see `PartOfBlock`."""
         return self[repeat].condition
-
-    def folders(self, repeat: int) -> tuple[str, ...]:
-        """The folders of a repeat, below the campaign's."""
-        return tuple(run_path(each.kept, repeat, each.identities[repeat]) for each in self._available)
 
 
 def _with_command(job: Job, command: str) -> Job:
