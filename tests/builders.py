@@ -18,6 +18,7 @@ from mpicampaign.campaign.model import (
     System,
     TransportSettings,
 )
+from mpicampaign.jobs.blocks import Made
 from mpicampaign.jobs.local_mpi import LocalMpi
 from mpicampaign.jobs.plan import Machine, Plan, make_plan
 from mpicampaign.jobs.run import Run
@@ -56,6 +57,7 @@ class AnyMachine:
     begun_as: Callable[..., dict[str, Any]] = lambda case: {}
     is_known: Callable[..., bool] = lambda case, benchmark, identities: False
     blocks: Callable[..., dict[Any, int]] = lambda cases: {}
+    in_block: Callable[..., Made] = lambda case, repeat, identity, benchmark, time_limit: Made()
 
 
 MACHINE = AnyMachine()

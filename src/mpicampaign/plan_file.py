@@ -20,19 +20,23 @@ if TYPE_CHECKING:
 FILE = "plan.json"
 FORMAT = "mpicampaign-plan"
 VERSION = 2
+_OF_RUN, _OF_FEW_RUNS = ("repeat", "identity", "order"), ("further", "left")
+_OMITTED = ("attributes", "reading", "block", "compared")  # keys of a case, where they are empty
 
 
 @dataclass(frozen=True, slots=True)
 class RunEntry:
     """One repeat of a case. ``order``: its place among the runs of the machine that wrote the plan.
 
-    ``further``: beyond the planned repeats, since a run was disturbed.
+    ``further``: beyond the planned repeats, since a run was disturbed. ``left``: it was not made, and is not
+    any more: its block was left.
     """
 
     repeat: int
     identity: str
     order: int | None = None
     further: bool = False
+    left: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +48,7 @@ class CaseEntry:
     ``oversubscribed``: how many ranks share how many cores of a node, by the campaign file.
     ``reading``: how outputs are read; empty where the suite knows. ``kept_as``: the names in its declaration
     and its folder, where they differ: without the values of lists, or of the file from which it was folded.
+    ``block``: the name of its block design, if it is in one; ``compared``: what is compared there.
     """
 
     case: Case
@@ -57,6 +62,8 @@ class CaseEntry:
     attributes: Mapping[str, str] = field(default_factory=dict)
     reading: Mapping[str, Any] = field(default_factory=dict)
     kept_as: Case | None = None
+    block: str = ""
+    compared: str = ""
 
     @property
     def kept(self) -> Case:
@@ -100,11 +107,16 @@ def plan_json(plan: PlanFile) -> str:
 
 def _case_data(entry: CaseEntry) -> dict[str, Any]:
     facts = _fields(entry, CaseEntry)
-    case, runs = plain_fields(facts.pop("case")), [_fields(run, RunEntry) for run in facts.pop("runs")]
+    case, runs = plain_fields(facts.pop("case")), [_run_data(run) for run in facts.pop("runs")]
     if kept := facts.pop("kept_as"):
         facts["kept_as"] = plain_fields(kept)
-    facts = {key: value for key, value in facts.items() if value or key not in ("attributes", "reading")}
+    facts = {key: value for key, value in facts.items() if value or key not in _OMITTED}
     return {**case, **facts, "runs": runs}
+
+
+def _run_data(run: RunEntry) -> dict[str, Any]:
+    facts = _fields(run, RunEntry)
+    return {key: value for key, value in facts.items() if value or key != "left"}
 
 
 def _fields(item: object, kind: type[CaseEntry | RunEntry]) -> dict[str, Any]:
@@ -150,7 +162,7 @@ def plan_from(data: Mapping[str, Any]) -> PlanFile:
 
 def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
     runs = tuple(
-        RunEntry(run["repeat"], run["identity"], run["order"], run.get("further", False))
+        RunEntry(*map(run.__getitem__, _OF_RUN), *(run.get(key, False) for key in _OF_FEW_RUNS))
         for run in data["runs"]
     )
     facts = (
@@ -163,7 +175,8 @@ def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
     shared, attributes = str(data.get("oversubscribed", "")), dict(data.get("attributes", {}))
     reading = dict(data.get("reading", {})) or reading_in(data["declared"])
     kept_as = case_of(data["kept_as"]) if "kept_as" in data else None
-    return CaseEntry(case_of(data), *facts, runs, shared, attributes, reading, kept_as)
+    block = str(data.get("block", "")), str(data.get("compared", ""))
+    return CaseEntry(case_of(data), *facts, runs, shared, attributes, reading, kept_as, *block)
 
 
 def case_of(data: Mapping[str, Any]) -> Case:

@@ -29,6 +29,8 @@ FAILED = "failed"
 NOT_AVAILABLE = "not_available"
 MISSING = "missing"
 
+TIME_LIMIT_MET = 124  # the exit status of such a run
+
 UNREAD = "not read: "  # begins the reason of a run that ended well, but whose output has no values
 
 # verdict
@@ -53,6 +55,11 @@ RANKED = "rank"
 # What a scheduled tick makes: a value of the campaign's key schedule.series
 REPEATS = "repeats"  # one repeat of each case
 NEW_SERIES = "new"
+
+# What is compared in blocks: a value of the key blocks of a matrix entry; and how many blocks there are then.
+TO_REFERENCE = "reference"  # each candidate with the first
+ALL_PAIRS = "all pairs"
+BLOCKS = 8
 
 _Kind = type | tuple[type, ...]
 _KINDS: dict[str, _Kind] = {
@@ -80,6 +87,8 @@ OVERSUBSCRIBED = "oversubscribed ranks"
 STATE = "state of the machine"  # where it is another one than that of the answers
 SESSION = "session"  # of imported runs: when the call that made them began; a history has a point for each
 APART = (OVERSUBSCRIBED, STATE)  # such runs are compared with no others
+# of a run in a block: the name of its block design, and what is compared there; kernels print a key "block"
+BLOCK, COMPARED = "block design", "compared in blocks"
 MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
 BLAS = "BLAS"  # the BLAS library that the ranks mapped
 REFERENCE_BLAS = "reference BLAS"  # Netlib's, which is not tuned for any machine
@@ -197,6 +206,11 @@ class Record:
     def stopped(self) -> bool:
         """Whether it met its time limit while others used the CPUs: no failure of the benchmark."""
         return self.status == FAILED and self.condition == DISTURBED
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether it met its time limit, whatever others did."""
+        return self.status == FAILED and self.exit_status == TIME_LIMIT_MET
 
     @property
     def unread(self) -> bool:

@@ -22,12 +22,13 @@ from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMo
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.errors import UserError
 from mpicampaign.execution.busy import LATER, THIS_CALL, fitting, is_left_out, left_out_text
-from mpicampaign.execution.conditions import case_of, further_of, prepare_with_results
+from mpicampaign.execution.conditions import case_of, further_of, met_limit, prepare_with_results
 from mpicampaign.execution.progress import Progress
 from mpicampaign.execution.scheduler_calls import ignored_lines
 from mpicampaign.execution.set_aside import set_aside
+from mpicampaign.jobs.blocks import LEFT_BEHIND
 from mpicampaign.jobs.prepare import write_plan, write_script
-from mpicampaign.records import DISTURBED, FAILED, MISSING, RANKED
+from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED, MISSING, RANKED
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.selection import selection_of
 from mpicampaign.verdict.condition import busy_process
@@ -42,6 +43,10 @@ if TYPE_CHECKING:
 
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
+    from mpicampaign.records import Record
+
+# Parts of blocks that are made anew in a call: where every allocation is lost, it ends.
+MOST_LOST = 20
 
 common_settings = CommonSettings(
     non_local_exec=True,
@@ -72,6 +77,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._in_flight: set[str] = set()  # those of them that have not ended
         # disturbed runs, and whether they ended well, to be reported when none is in flight
         self._held: list[tuple[SubmittedJobInfo, bool]] = []
+        self._lost: set[tuple[str, ...]] = set()  # parts of blocks that were left
         self._is_late = False  # for further repeats
         self._began = time.monotonic()
         self._busy: Prepared | None = None  # the campaign, once its machine is known to be busy
@@ -158,9 +164,15 @@ class Executor(RealExecutor):  # type: ignore[misc]
             record = read_run(run.kept, run.benchmark.suite, folder, reading=run.reading)
             if record.status == FAILED and run.output.exists() and not record.unread:
                 set_aside(run)  # its exit status was 0, but its output says nothing
-            self._progress.finished(run.label, record, status, problem)
+            if self._is_left(run):
+                self._progress.left_out([run])
+                self._progress.say(f"{run.label}: {problem}; another block stands in for it")
+            else:
+                self._progress.finished(run.label, record, status, problem)
             ended_well = run.output.exists() and (record.unread or record.status not in (FAILED, MISSING))
             disturbed = ended_well and record.condition == DISTURBED
+            if run.block:
+                disturbed = disturbed or self._is_made_again(run, record)
             if record.status == FAILED and record.condition == DISTURBED:
                 self._leave(run)  # others left it too little time
             if not self.workflow.config.get("once"):
@@ -185,6 +197,25 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._leave_out()
         while self._held and not self._in_flight:
             self._report(*self._held.pop())
+
+    def _is_left(self, run: Run) -> bool:
+        """Whether the block of a run was left, and it with it."""
+        return bool(run.block) and not run.output.exists() and (run.folder / LEFT_BEHIND).exists()
+
+    def _is_made_again(self, run: Run, record: Record) -> bool:
+        """Whether the candidates of a run's benchmark are to be measured again, in another block.
+
+        A run that was left, or met its time limit there, is done for Snakemake.
+        """
+        left = self._is_left(run)
+        if left or met_limit(record, run.time_limit):
+            self._left[run.job_name] = run
+        self._lost |= {run.part} if left else set()
+        if left and len(self._lost) > MOST_LOST:
+            self._progress.say(f"{run.label}: too many blocks were left: the same command goes on")
+            THIS_CALL.failed = True
+            return False
+        return left or record.verdict == CONTRADICTED
 
     def _pop(self, run: Run) -> SubmittedJobInfo | None:
         """What Snakemake knows the run by, to be reported now or later; None if it does not know it."""

@@ -45,7 +45,7 @@ if contains_wildcard(campaign_input):
     )
 if not prepared.pending:
     print(pending_text(prepared.plan, 0, prepared.campaign.title, ""), file=sys.stderr)
-chosen = prepared.one_repeat if config.get("once") else prepared.selected
+chosen = prepared.one_repeat if config.get("once") else prepared.wanted
 scripts = {relpath(script.output): script for script in chosen}
 binaries = {
     name: [relpath(binary) for binary in (*prepared.binaries(name), *prepared.from_source(name))]

@@ -25,7 +25,7 @@ from mpicampaign.bundle.archive import (
 )
 from mpicampaign.files import naming
 from mpicampaign.plan_file import FILE, plan_from
-from mpicampaign.records import plain_fields
+from mpicampaign.records import ALL_PAIRS, TO_REFERENCE, plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,6 +36,7 @@ _BLOCK = 512
 _CHUNK = 1 << 20
 _MAX_EXTENDED = 1 << 16  # B of a header that only holds a long path
 _MAX_PLAN = 64 * 2**20
+_COMPARED = ("", TO_REFERENCE, ALL_PAIRS)
 _MAX_REPEATS = 10_000  # as the campaign file allows
 
 
@@ -222,6 +223,9 @@ def _check_plan(text: bytes, manifest: Manifest) -> None:
         names += [run.identity for run in runs]
         right = planned.campaign == manifest.campaign and all(_is_name(name) for name in names)
         right = right and all(_is_count(run.repeat) for run in runs)
+        right = right and all(
+            each.block.isprintable() and each.compared in _COMPARED for each in planned.cases
+        )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BundleError(f"plan.json: damaged: {type(error).__name__} {error}") from error
     if not right:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign import this_machine
 from mpicampaign.campaign.checks import check_command_line, check_reference, check_sockets
+from mpicampaign.campaign.designs import designs_of, fewest_blocks
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.variants import for_ranks, library_of, named
 from mpicampaign.errors import did_you_mean
-from mpicampaign.records import defined_name
+from mpicampaign.expectation import UNTIL_KNOWN
+from mpicampaign.grouping import grouped
+from mpicampaign.records import ALL_PAIRS, BLOCKS, defined_name
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
 from mpicampaign.this_machine import physical_cores
@@ -23,7 +26,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mpicampaign.campaign.checks import Notes
-    from mpicampaign.campaign.model import Benchmark, Campaign, Fabric, HostGroup, Mpi, Placement, System
+    from mpicampaign.campaign.model import (
+        Benchmark,
+        Campaign,
+        Fabric,
+        HostGroup,
+        MatrixEntry,
+        Mpi,
+        Placement,
+        System,
+    )
     from mpicampaign.yaml_lines import Key
 
 
@@ -93,6 +105,40 @@ def check_matrix(campaign: Campaign, notes: Notes) -> None:
         _check_twice(cases, index, names, notes)
     for pair in pairs.values():
         _check_pair(pair)
+    if not notes.problems:
+        for (key, _), entry in zip(notes.document.items(("matrix",)), campaign.matrix, strict=False):
+            _check_blocks(campaign, entry, key, notes)
+
+
+def _check_blocks(campaign: Campaign, entry: MatrixEntry, key: Key, notes: Notes) -> None:
+    """Note what keeps an entry's blocks from showing a difference."""
+    designs = designs_of(campaign, entry)
+    if designs and entry.repeats == UNTIL_KNOWN:
+        notes.add((*key, "repeats"), "blocks take a number of repeats", "until known", f"such as {BLOCKS}")
+        return
+    of_machine = grouped(designs, lambda design: next(iter(design.candidates.values()))[0].machine)
+    for (_, group), several in of_machine.items():
+        if len(several) > 1:
+            nodes = ", ".join(str(design.nodes) for design in several)
+            message = f"cases of host group {shown(group)} on {nodes} nodes are not compared with each other"
+            notes.warn((*key, "blocks"), message, hint="blocks hold cases with one number of nodes")
+    for design in designs:
+        alone = [name for name, cases in design.candidates.items() if len(cases) == 1]
+        if alone:
+            message = (
+                f"only one candidate of {', '.join(alone)} in blocks of {design.name}: nothing to compare"
+            )
+            notes.warn((*key, "blocks"), message)
+        most = max(map(len, design.candidates.values()))
+        needed = fewest_blocks(most, design.compared == ALL_PAIRS)
+        if most > 1 and entry.repeats < needed:
+            message = f"{entry.repeats} blocks can show no difference between {most} candidates"
+            hint = f"it takes {needed}, and more to find a small one; without repeats there are {BLOCKS}"
+            notes.warn((*key, "repeats"), message, hint=hint)
+    systems = {case.system for design in designs for cases in design.candidates.values() for case in cases}
+    for name in {defined_name(each) for each in systems if campaign.systems[each].pack > 1}:
+        message = "without effect on cases in blocks: each block has a job of its own"
+        notes.warn(("systems", name, "pack"), message)
 
 
 def _with_libraries(campaign: Campaign, index: int, groups: dict[str, Key], notes: Notes) -> dict[str, Key]:
@@ -113,7 +159,7 @@ def _with_libraries(campaign: Campaign, index: int, groups: dict[str, Key], note
 def _too_many(index: int, names: dict[str, dict[str, Key]], notes: Notes) -> bool:
     count = prod(len(each) for each in names.values())
     if count > MAX_CASES:
-        notes.add(("matrix", index), f"a block holds at most {MAX_CASES} cases", str(count))
+        notes.add(("matrix", index), f"an entry holds at most {MAX_CASES} cases", str(count))
     return count > MAX_CASES
 
 
@@ -138,7 +184,7 @@ def _check_twice(
     if twice:
         line = notes.document.mark(("matrix", cases[twice[0]])).line
         more = f" (and {len(twice) - 1} more)" if len(twice) > 1 else ""
-        message = f"the same case is in the block of line {line}{more}; raise its repeats instead"
+        message = f"the same case is in the entry of line {line}{more}; raise its repeats instead"
         notes.add(("matrix", index), message, shown(" ".join(twice[0])))
 
 

@@ -21,13 +21,13 @@ from mpicampaign.campaign.model import (
     SystemMpi,
     campaign_schema,
 )
-from mpicampaign.campaign.variants import by_name, filled, groups_of, named
+from mpicampaign.campaign.variants import by_name, filled, groups_of, library_of, named
 from mpicampaign.errors import Problem, UserError, nearest
 from mpicampaign.grouping import grouped
 from mpicampaign.keys import Values
 from mpicampaign.mpis import MPIS, definitions, wheel_library
 from mpicampaign.places import wheel_folder
-from mpicampaign.records import WITH, defined_name
+from mpicampaign.records import BLOCKS, WITH, defined_name
 from mpicampaign.schedulers import is_local
 from mpicampaign.shape import check_shape
 from mpicampaign.suites import benchmarks
@@ -374,8 +374,18 @@ def _wheel_prefix(mpi: str) -> str:
 
 def _completed(entry: MatrixEntry, campaign: Campaign) -> MatrixEntry:
     """With all variants of what it names, and the campaign's repeats and time limit where it gives none."""
-    repeats = entry.repeats if entry.repeats is not None else campaign.repeats
-    groups = (each for name in entry.host_groups for each in groups_of(campaign, name, entry.mpis))
+    default = BLOCKS if entry.blocks else campaign.repeats
+    repeats = entry.repeats if entry.repeats is not None else default
+
+    def in_order(group: str) -> int:
+        """In blocks the first one named is the reference."""
+        return entry.mpis.index(library_of(campaign, group)) if entry.blocks and entry.mpis else 0
+
+    groups = (
+        each
+        for name in entry.host_groups
+        for each in sorted(groups_of(campaign, name, entry.mpis), key=in_order)
+    )
     return replace(
         entry,
         host_groups=tuple(groups),

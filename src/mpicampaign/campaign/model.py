@@ -36,7 +36,16 @@ from mpicampaign.keys import (
 )
 from mpicampaign.mpis import MPIS
 from mpicampaign.presentation import BALANCE_AT, REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
-from mpicampaign.records import NEW_SERIES, RANKED, REPEATS, UNRANKED, defined_name
+from mpicampaign.records import (
+    ALL_PAIRS,
+    BLOCKS,
+    NEW_SERIES,
+    RANKED,
+    REPEATS,
+    TO_REFERENCE,
+    UNRANKED,
+    defined_name,
+)
 from mpicampaign.schedulers import SCHEDULERS, is_local
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.own import TAKE
@@ -670,7 +679,7 @@ BENCHMARK = entry(Benchmark, "benchmark", "Benchmark")
 
 @dataclass(frozen=True, slots=True)
 class MatrixEntry:
-    """One block of the campaign: every host group × placement × benchmark named here is a case.
+    """Every host group × placement × benchmark named here is a case.
 
     Variants of what is named here count, too: MPI libraries of a host group, values of lists.
 
@@ -683,6 +692,14 @@ class MatrixEntry:
     repeats: int = key(kinds.RUNS, "Repeats of each case", "Default: the campaign's.", 10)
     time_limit: int = key(kinds.DURATION, "Time limit of one run", "Default: the campaign's.", "45 min")
     mpis: tuple[str, ...] = key(kinds.NAMES, "MPI libraries", "Default: all of the system.", ["openmpi5"])
+    blocks: str = key(
+        choice((TO_REFERENCE, ALL_PAIRS)),
+        "Measure the cases side by side, in blocks",
+        "A block is one repeat of all cases of a host group that take as many nodes, on the same nodes. "
+        "Its candidates (placements, MPI libraries, values of lists) are compared within it: with the "
+        f"first one named, or in all pairs. repeats is then {BLOCKS} by default.",
+        TO_REFERENCE,
+    )
 
 
 MATRIX_ENTRY = entry(MatrixEntry, "matrix_entry", "Matrix entry")
@@ -852,7 +869,7 @@ class Campaign:
     matrix: tuple[MatrixEntry, ...] = key(
         entries(MATRIX_ENTRY, type="array", minItems=1),
         "Matrix",
-        "What is run: a list of blocks.",
+        "What is run: a list of entries.",
         [{"host_groups": "milan", "placements": ["SHM-1", "SHM-2"], "benchmarks": "PingPong"}],
         required=True,
     )

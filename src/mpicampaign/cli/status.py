@@ -50,12 +50,18 @@ def run(options: argparse.Namespace) -> int:
 
 def _printed(options: argparse.Namespace) -> list[RunStatus]:
     from mpicampaign.execution.queue_status import run_states, status_text
-    from mpicampaign.jobs.plan_text import further_text
+    from mpicampaign.jobs.plan_text import blocks_text, further_text
 
     prepared = prepared_of(options)
     states, older = run_states(prepared)
     further = [further_text(prepared.plan)] if prepared.plan.disturbed else []
-    lines = [status_text(states, older), *further, *_choices(prepared), *beside(prepared)]
+    lines = [
+        status_text(states, older),
+        *blocks_text(prepared.plan),
+        *further,
+        *_choices(prepared),
+        *beside(prepared),
+    ]
     print_lines(*selection_lines(prepared), *lines)
     return states
 
@@ -84,7 +90,7 @@ def _status(states: Iterable[RunStatus]) -> int:
 
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     """The exit status, and the data of ``--json``."""
-    from mpicampaign.cli.json_output import campaign_data
+    from mpicampaign.cli.json_output import blocks_data, campaign_data
     from mpicampaign.execution.queue_status import counts, run_states
 
     prepared = prepared_of(options)
@@ -93,6 +99,7 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
         **campaign_data(prepared),
         "counts": counts(states),
         "runs": [_run_data(state) for state in states],
+        "blocks": blocks_data(prepared),
         "jobs_of_former_runs": [{"job": job.id, "name": job.name, "state": job.description} for job in older],
     }
 

@@ -20,8 +20,10 @@ from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submi
 from mpicampaign.collect.whole import not_whole
 from mpicampaign.identity import canonical, identity, of_run, run_path
 from mpicampaign.records import (
+    BLOCK,
     CHOSEN_TRANSPORT,
     CLAIMED_TRANSPORT,
+    COMPARED,
     DISTURBED,
     FAILED,
     MISSING,
@@ -97,8 +99,11 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
     submissions = read_submissions(campaign_folder / SUBMISSIONS)
     for entry in cases:
         case, suite, rate = entry.case, entry.suite, entry.line_rate
+        design = {BLOCK: entry.block, COMPARED: entry.compared} if entry.block else {}
         if entry.not_available:
-            record = Record(case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate)
+            record = Record(
+                case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate, metadata=design
+            )
             own = dict(entry.attributes)
             records += [replace(record, repeat=run.repeat, attributes=own) for run in entry.runs]
             continue
@@ -107,12 +112,14 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
             path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
             folder = RunFolder(path, run.repeat, run.order)
             record = replace(read_run(entry.kept, suite, folder, rate, entry.reading), case=case)
+            if run.left and record.status == MISSING:
+                continue
             record = with_peak(record, entry.core_peak)
             busy, attributes = plan.busy_machine == RANKED, dict(entry.attributes)
             record = replace(record, ranks_busy=busy, further=run.further, attributes=attributes)
             if submitted := submissions_text(submissions.get(record.identity, ())):
                 record = replace(record, metadata={**record.metadata, "submissions": submitted})
-            records.append(replace(record, metadata={**declared, **record.metadata}) if declared else record)
+            records.append(replace(record, metadata={**declared, **record.metadata, **design}))
     return records
 
 
@@ -354,6 +361,14 @@ def exit_status(folder: Path, job_id: str = "") -> int | None:
     attempts = [path for path in attempts_of(folder) if path.name.partition("-")[2] == job_id or not job_id]
     status = evidence_in(attempts[-1]).job.get("exit_status", "") if attempts else ""
     return int(status) if status.isdecimal() else None
+
+
+def ended_by_itself(folder: Path) -> bool:
+    """Whether a run's latest attempt ended without a result, and not by a signal or for want of space."""
+    attempts = attempts_of(folder)
+    job = evidence_in(attempts[-1]).job if attempts else {}
+    status, reason = job.get("exit_status", ""), job.get("reason", "")
+    return status.isdecimal() and int(status) not in _UNWRITTEN and not reason.startswith("interrupted")
 
 
 def could_not_write(folder: Path, job_id: str, status: int | None) -> bool:

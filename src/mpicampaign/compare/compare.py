@@ -15,6 +15,7 @@ from mpicampaign.collect.startup import START_UP
 from mpicampaign.compare.apart import oversubscribed_apart
 from mpicampaign.compare.balance import balance_table
 from mpicampaign.compare.beside import beside_tables
+from mpicampaign.compare.blocks import in_blocks
 from mpicampaign.compare.cut_repeats import cut_repeats
 from mpicampaign.compare.guidelines import with_guidelines
 from mpicampaign.compare.machine_causes import with_causes
@@ -56,7 +57,7 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     table_sizes : message sizes (B) at which tables show bandwidth or time
     by : an attribute of host groups; rows with the same value of it follow each other
     """
-    states = find_states(records)
+    states, blocks = find_states(records), in_blocks(records, table_sizes)
     records = with_causes(oversubscribed_apart(states_apart(records, states)))
     records = _by_attribute(records, by)
     tables = []
@@ -67,9 +68,8 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     tables += [*beside_tables(tables), *([found] if found else [])]
     systems = tuple(dict.fromkeys(record.case.system for record in records))
     startup = tuple(_startup_tables(records))
-    return Comparison(
-        tuple(tables), tuple(records), tuple(table_sizes), systems, states, by=by, startup=startup
-    )
+    shown = tuple(tables), tuple(records), tuple(table_sizes)
+    return Comparison(*shown, systems, states, by=by, startup=startup, blocks=blocks)
 
 
 def _by_attribute(records: Sequence[Record], by: str) -> Sequence[Record]:

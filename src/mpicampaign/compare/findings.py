@@ -45,6 +45,7 @@ NOT_READ = "not_read"  # the patterns of the campaign file do not fit the output
 EARLIER = "earlier"  # made with an earlier program or MPI library: not averaged with the present one
 NOT_COMPARABLE = "not_comparable"  # the parts of a balance
 AT_MOST = "at_most"  # a balance whose HPL is too small
+OTHER_NODES = "other_nodes"  # of a block: its candidates ran on different ones
 ABOVE = "above"  # more bytes a second than the stated rate of the link
 # Of a single entry of a table.
 NOT_IN_CAMPAIGN = "not_in_campaign"

@@ -75,7 +75,8 @@ class Average:
 def averages(table: Table) -> Iterator[Average]:
     """For each headline metric, number of ranks and source."""
     for metric in _headlines(table):
-        values = [*_measured(table, metric), *_published(table, metric)]
+        alone = (one for one in _measured(table, metric) if not (one.row and one.row.in_blocks))
+        values = [*alone, *_published(table, metric)]
         for (source, ranks), found in grouped(values, lambda one: (one.source, one.ranks)).items():
             yield from _of_placements(metric, source, ranks, found)
 

@@ -95,9 +95,10 @@ def paired(comparison: Comparison) -> list[Paired]:
     """All pairs of few repeats with three settings or more: of placements, host groups, MPI libraries."""
     rows = [(table, row) for table in comparison.tables if not table.is_baseline for row in table.rows]
     few = [(table, row) for table, row in rows if row.ranked and row.counted < FEWEST]
-    of_libraries = [(table, row) for table, row in few if row.case.library]
+    alone = [(table, row) for table, row in few if not row.in_blocks]
+    of_libraries = [(table, row) for table, row in alone if row.case.library]
     return [
-        *_pairs(PLACEMENTS, few, name=_placement, place=comparison.place),
+        *_pairs(PLACEMENTS, alone, name=_placement, place=comparison.place),
         *_pairs(HOST_GROUPS, few, name=comparison.machine, place=_placement_and_library),
         *_pairs(
             LIBRARIES,

@@ -200,8 +200,9 @@ class Ranking:
 
 
 def rank_placements(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Ranking, ...]:
-    """The placements of each host group compared, for each headline metric."""
+    """The placements of each host group compared, for each headline metric; not those compared in blocks."""
     place = _place(rows)
+    rows = [row for row in rows if not row.in_blocks]
     return _rank(PLACEMENTS, rows, metrics, scope=place, name=lambda row: row.case.placement)
 
 
@@ -222,7 +223,7 @@ def rank_host_groups(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Ra
 def rank_libraries(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Ranking, ...]:
     """The MPI libraries of each system compared in each placement; empty if none has several."""
     machine = _machine(rows)
-    several = [row for row in rows if row.case.library]
+    several = [row for row in rows if row.case.library and not row.in_blocks]
 
     def scope(row: Row) -> str:
         return f"{machine(row)} {row.case.placement}"

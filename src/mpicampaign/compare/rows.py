@@ -10,6 +10,7 @@ from mpicampaign.compare.findings import AT_MOST, MODES, OTHER_STATE, SHARING, W
 from mpicampaign.records import (
     APART,
     BLAS,
+    BLOCK,
     CONTRADICTED,
     DECLARED,
     DISTURBED,
@@ -128,6 +129,11 @@ class Row:
     def apart(self) -> bool:
         """Whether its ranks shared cores, or its machine was in another state: it is compared with no row."""
         return any(key in run.metadata for run, _ in self.curves for key in APART)
+
+    @property
+    def in_blocks(self) -> bool:
+        """Whether it is compared within blocks, and in no other way with rows of its host group."""
+        return any(BLOCK in run.metadata for run in self.records)
 
     @property
     def ranked(self) -> bool:

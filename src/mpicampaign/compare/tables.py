@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.blocks import InBlocks
 from mpicampaign.compare.consensus import StatedRanking, stated_rankings
 from mpicampaign.compare.findings import OF_ONE_SERIES, Note
 from mpicampaign.compare.metrics import Metric, useful_bandwidth
@@ -91,6 +92,7 @@ class Comparison:
     states: States = NO_STATES  # of their machines
     references: tuple[ReferenceChoice, ...] = ()  # publications to show beside
     by: str = ""  # the attribute of host groups by which rows are grouped
+    blocks: tuple[InBlocks, ...] = ()  # of its block designs
     startup: tuple[Table, ...] = ()  # how long the ranks took to start: of each benchmark
 
     @property
@@ -115,8 +117,9 @@ class Comparison:
 
     @property
     def tested(self) -> bool:
-        """Whether tests are of any use here: not where none is made, and more repeats would not help."""
-        return not self.in_turn or any(ranking.tested for _, ranking in self.rankings)
+        """Whether tests over repeats are of any use: not where none is made, and more would not help."""
+        alone = bool(self.blocks) and not self.rankings
+        return not (self.in_turn or alone) or any(ranking.tested for _, ranking in self.rankings)
 
     @property
     def stated_rankings(self) -> tuple[tuple[Table, StatedRanking], ...]:

@@ -1,4 +1,4 @@
-"""Batches: several runs in one submission, as a job array, packed into shared allocations, or both.
+"""Batches: several runs in one submission, as a job array, in shared allocations (packs, blocks), or both.
 
 A batch is two files in the campaign's folder ``batches``: NAME.sh, which is submitted, and NAME.runs, with a
 line for each task of the array and on it the folders of its runs. NAME is the job's name in the queue, so
@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.errors import UnreadableError
 from mpicampaign.files import write_whole
-from mpicampaign.jobs.render import batch_text, minutes
+from mpicampaign.grouping import grouped
+from mpicampaign.jobs.render import batch_text, minutes, widest
 from mpicampaign.jobs.run import Run, job_name
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ class Batch:
         """All its runs."""
         return [run for task in self.tasks for run in task]
 
+    @property
+    def can_be_split(self) -> bool:
+        """Whether its runs may be submitted apart: of a block none is."""
+        return len(self.tasks) > 1 or (len(self.runs) > 1 and not self.runs[0].block)
+
     def write(self) -> Path:
         """Write its files, unless it is a single run; returns the script to submit."""
         first = self.tasks[0][0]
@@ -53,8 +59,7 @@ class Batch:
         runs, script = folder / f"{name}.runs", folder / f"{name}.sh"
         lines = ("\t".join(_path(each) for each in task) for task in self.tasks)
         write_whole(runs, "".join(f"{line}\n" for line in lines))
-        packed = max(map(len, self.tasks))
-        write_whole(script, batch_text(first, runs, len(self.tasks), packed))
+        write_whole(script, batch_text(self.tasks, runs))
         return script
 
     def ids(self, number: str) -> dict[str, str]:
@@ -74,7 +79,7 @@ def batches_of(
 ) -> list[Batch]:
     """The runs in as few submissions as their requests allow, in their order.
 
-    Repeats of a case stay independent: none shares an allocation.
+    Repeats of a case stay independent: none shares an allocation. A block is a task of its own.
 
     Parameters
     ----------
@@ -82,14 +87,14 @@ def batches_of(
     alone : names of jobs that are submitted by themselves
     """
     alike: dict[object, list[list[Run]]] = {}  # packs by request
-    for run in runs:
-        system, own = run.job.system, run.job_name in alone
-        packs = alike.setdefault(run.job_name if own else _request(run), [])
-        if (pack := _fitting(packs, run)) is not None:
-            pack.append(run)
+    for block in grouped(runs, lambda run: (run.block, run.repeat) if run.block else run.identity).values():
+        system, own = block[0].job.system, any(run.job_name in alone for run in block)
+        packs = alike.setdefault(block[0].job_name if own else _request(block), [])
+        if (pack := _fitting(packs, block[0])) is not None:
+            pack += block
         elif places[system.defined] > 0:
             places[system.defined] -= 1
-            packs.append([run])
+            packs.append(block)
     batches: list[Batch] = []
     for packs in alike.values():
         tasks = tuple(map(tuple, packs))
@@ -98,16 +103,19 @@ def batches_of(
 
 
 def _fitting(packs: Iterable[list[Run]], run: Run) -> list[Run] | None:
-    size, case = run.job.system.pack, run.case
+    size, case = 0 if run.block else run.job.system.pack, run.case
     free = (pack for pack in packs if len(pack) < size)
     return next((pack for pack in free if all(each.case != case for each in pack)), None)
 
 
-def _request(run: Run) -> tuple[object, ...]:
-    """What the run's job asks for; a system and a host group have the same directives for all runs."""
-    job = run.job
-    limit, threads = minutes(run.time_limit), job.placement.threads
-    return job.system.name, job.group.name, job.placement.nodes, job.ranks, job.ranks_per_node, threads, limit
+def _request(block: Sequence[Run]) -> tuple[object, ...]:
+    """What the job of a run or a block asks for; a system and a host group have the same directives for all.
+
+    The MPI libraries of a system share blocks, and no packs.
+    """
+    run, shared = block[0], len(block) if block[0].block else 0
+    names = run.case.machine if shared else (run.job.system.name, run.job.group.name)
+    return *names, shared, run.job.placement.nodes, *widest(block), minutes(run.time_limit)
 
 
 def _path(run: Run) -> str:

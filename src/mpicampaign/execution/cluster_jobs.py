@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.runs import attempts_of, could_not_write, exit_status
+from mpicampaign.collect.runs import attempts_of, could_not_write, ended_by_itself, exit_status
 from mpicampaign.collect.submissions import REFUSED, SUBMISSIONS, SUBMITTING, read_submissions
 from mpicampaign.commands import CommandResult
 from mpicampaign.errors import Problem, UnreadableError, UserError
@@ -25,8 +25,10 @@ from mpicampaign.execution.batches import Batch, batches_of, runs_in_queue
 from mpicampaign.execution.faults import Faults
 from mpicampaign.execution.scheduler_calls import caller
 from mpicampaign.execution.writable import SECONDS_BETWEEN_WRITES, TRIES, why_not_writable
-from mpicampaign.files import append_lines, refuse_changeable, system_error_text
+from mpicampaign.files import append_lines, refuse_changeable, system_error_text, write_whole
 from mpicampaign.grouping import grouped
+from mpicampaign.jobs.blocks import LEFT_BEHIND, keeps_nodes
+from mpicampaign.jobs.run import RESULT
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
@@ -71,10 +73,12 @@ FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queri
 
 _TAKEN = ("submitted ", "adopted ")  # beginnings of notes with a job's id
 VANISHED = "no longer known to the scheduler"
+BLOCK_ENDED = "ended before all runs of its block"
 UNWRITTEN = "results not written"
 MAY_LIVE = (*ACTIVE, UNKNOWN)
 # States for which the cluster is to blame, not the run, and how often a run is then submitted again.
 RETRIES = {NODE_FAIL: 2, LAUNCH_FAILED: 2, PREEMPTED: 2, VANISHED: 2, NOT_STARTED: 2, UNWRITTEN: TRIES - 1}
+RETRIES |= {BLOCK_ENDED: 2}
 ADVICE = {
     TIMEOUT: "raise time_limit in the campaign file",
     OUT_OF_MEMORY: "request more memory with directives, or use smaller messages",
@@ -83,6 +87,7 @@ ADVICE = {
     LAUNCH_FAILED: "a node can't start jobs: its log says why; the same command runs it again",
     PREEMPTED: "choose another partition or qos; the same command runs it again",
     VANISHED: "the same command runs it again",
+    BLOCK_ENDED: "the same command goes on with it",
     NOT_STARTED: "are the results' folder and its logs writable on the node? the same command runs it again",
     UNWRITTEN: "is the disk full, a quota used up, or the mount read-only? the same command runs it again",
 }
@@ -290,7 +295,19 @@ class ClusterJobs:
             return False  # it is still in the queue: a second job would be one too many
         if job.id:
             return self._after_end(job, next((each for each in known if each.id == job.id), None))
-        return self._is_absent(job, known)
+        return self._is_absent(job, known) and (self._left(job, "its job is gone") or True)
+
+    def _left(self, job: ClusterJob, why: str) -> Ended | None:
+        """The end of a run whose part of a block began on nodes that no later job gets; noted for plans."""
+        run = job.run
+        folders = [run.campaign_folder / each for each in run.part]
+        begun = any((each / RESULT).exists() or ended_by_itself(each) for each in folders)
+        noted = run.folder / LEFT_BEHIND  # by the job itself, where it was requeued on other nodes
+        if not noted.exists():
+            if not begun or keeps_nodes(run.job):
+                return None
+            write_whole(noted, f"{why}\n")
+        return Ended(run, None, "its block was left: " + noted.read_text(encoding="utf-8").strip())
 
     def _known(self, job: ClusterJob, listed: list[QueuedJob]) -> list[QueuedJob]:
         """The jobs of a run that the scheduler knows: the listed ones, and noted ones that the list lacks.
@@ -399,13 +416,17 @@ class ClusterJobs:
         outage = self._faults.unwritable.times > job.outages
         if self._could_not_write(job, state, status) or (state == FAILED and status is None and outage):
             state, description = UNWRITTEN, f"could not write to {job.run.campaign_folder}"
+        if job.run.part and not ended_by_itself(job.run.folder):
+            status, state = None, BLOCK_ENDED if state in (FAILED, TIMEOUT) else state
         if status is not None and state not in RETRIES:
             note = f"job {job.id}: {description}; {ADVICE[state]}" if state in ADVICE else ""
             return Ended(job.run, status, note)
         if status is not None and state == VANISHED:
             return Ended(job.run, status)
-        if (state == DONE or not last) and self._clock() - job.since < GRACE_SECONDS:
+        if (state in (DONE, BLOCK_ENDED) or not last) and self._clock() - job.since < GRACE_SECONDS:
             return False  # its files may not be visible yet
+        if state in RETRIES and (left := self._left(job, f"job {job.id} {description}")):
+            return left
         known = outage and state in (UNWRITTEN, NOT_STARTED)  # to be over by now
         if known or job.retries[state] < RETRIES.get(state, 0):
             job.retries[state] += not known
@@ -444,9 +465,12 @@ class ClusterJobs:
         """
         if self._faults.unwritable.now:
             return []
-        due = [job for job in self._jobs.values() if job.due]
+        apart = {job.run.part for job in self._jobs.values() if job.run.part and not job.due}
+        due = [job for job in self._jobs.values() if job.due and job.run.part not in apart]
         places = self._places(due)
-        return [job for job in due if places[_system(job).defined] > 0][:BURST]
+        due = [job for job in due if places[_system(job).defined] > 0]
+        blocks = {_block(job) for job in due[:BURST]} - {None}
+        return [job for number, job in enumerate(due) if number < BURST or _block(job) in blocks]
 
     def _places(self, jobs: Iterable[ClusterJob]) -> Counter[str]:
         """How many further jobs the queue takes, by system, with whichever MPI libraries."""
@@ -471,9 +495,9 @@ class ClusterJobs:
             jobs = [by_name[run.job_name] for run in batch.runs]
             problem = self._submit(batch, jobs)
             refused += bool(problem)
-            if problem and self._gives_up(jobs, problem):
+            if problem and self._gives_up(batch, jobs, problem):
                 message = f"not submitted after {jobs[0].refusals} tries: {problem}"
-                ended.append(Ended(jobs[0].run, None, message))
+                ended += [Ended(run, None, message) for run in batch.runs]
             if (problem and self._concerns_all(problem)) or refused == REFUSALS_IN_A_BURST:
                 break
         return ended
@@ -520,12 +544,12 @@ class ClusterJobs:
         self._next_query = min(self._next_query, self._clock() + FIRST_WAIT * jobs[0].refusals)
         return answer.last_line
 
-    def _gives_up(self, jobs: list[ClusterJob], problem: str) -> bool:
+    def _gives_up(self, batch: Batch, jobs: list[ClusterJob], problem: str) -> bool:
         """Whether to stop trying; with other jobs of ours in flight, a limit on jobs is waited for."""
         patient = (BUSY.search(problem) or TOO_MANY.search(problem)) is not None
         others = any(other.id for other in self._jobs.values())
         tries = PATIENT_TRIES if patient else SUBMIT_TRIES
-        if (patient and others) or len(jobs) > 1 or jobs[0].refusals < tries:
+        if (patient and others) or batch.can_be_split or jobs[0].refusals < tries:
             more = f" and {len(jobs) - 1} more" if len(jobs) > 1 else ""
             self._say(f"{jobs[0].run.label}{more}: not submitted yet ({problem}), trying again")
             return False
@@ -632,6 +656,10 @@ def foremost(jobs: Iterable[QueuedJob]) -> QueuedJob:
         return int("".join(filter(str.isdecimal, job.id.partition("_")[0])) or 0)
 
     return max(jobs, key=lambda job: (job.state in MAY_LIVE, job.state in IN_THE_QUEUE, number(job)))
+
+
+def _block(job: ClusterJob) -> tuple[str, int] | None:
+    return (job.run.block, job.run.repeat) if job.run.block else None
 
 
 def _system(job: ClusterJob) -> System:

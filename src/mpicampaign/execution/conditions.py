@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import count
 from os.path import exists
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.identity import identity, of_run
+from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
+from mpicampaign.identity import canonical, identity, of_run
+from mpicampaign.jobs.blocks import LEFT_BEHIND, VALUE, Made
 from mpicampaign.jobs.declaration import reading_of
+from mpicampaign.jobs.further import ENDED, LEFT
 from mpicampaign.jobs.prepare import ThisMachine, prepare
-from mpicampaign.records import DISTURBED, OK, Record
+from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED, NOT_AVAILABLE, OK, Record, defined_name
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import read_evidence
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from mpicampaign.selection import RunSelection
 
 ANY_OTHER = "any other"
+_STOPPED = re.compile(r"stopped at the time limit of ([0-9]+) s")
 _ROUND_TRIP = re.compile(r"\.round_trip_ns=([0-9]{1,7}\.[0-9]) to ")
 
 
@@ -59,9 +64,24 @@ class MachineWithResults(ThisMachine):
         result = self._result(case, repeat, identity)
         return result.condition if result else ""
 
+    def in_block(self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int) -> Made:
+        folder = self.run_folder(case, repeat, identity)
+        if not folder.exists():
+            return Made()
+        try:
+            written = (folder / "result/output.txt").stat().st_mtime_ns
+        except OSError:
+            written = 0
+        reading = canonical(reading_of(benchmark))
+        read = _read_in_block if written else _read_in_block.__wrapped__
+        made = read(case, benchmark.suite, RunFolder(folder, repeat), reading, time_limit, written)
+        left = folder / LEFT_BEHIND
+        if made.has_result or not left.exists():
+            return made
+        return made._replace(state=LEFT, why=left.read_text(encoding="utf-8", errors="replace").strip())
+
     def is_known(self, case: Case, benchmark: Benchmark, identities: Sequence[str]) -> bool:
         """An output that its patterns do not fit asks for other patterns, not for more repeats."""
-        from mpicampaign.collect.runs import RunFolder, read_run
         from mpicampaign.compare.stopping import is_known
 
         repeats = enumerate(identities, start=1)
@@ -93,8 +113,12 @@ class MachineWithResults(ThisMachine):
 
     def _of(self, each: Repeated, made: int) -> list[_Result | None]:
         """The results of the planned repeats and of so many blocks."""
-        numbers = range(1, each.planned + min(made, each.limit) + 1)
+        numbers = self._numbers(each, made)
         return [self._result(each.kept, number, each.identity_of(number)) for number in numbers]
+
+    def _numbers(self, each: Repeated, made: int) -> list[int]:
+        numbers = range(1, each.planned + min(made, each.limit) + 1)
+        return [number for number in numbers if number not in each.absent]
 
     def _mixes(self, each: Repeated) -> bool:
         """Whether the least or the largest round trips of its runs are as far apart as two states are."""
@@ -112,7 +136,7 @@ class MachineWithResults(ThisMachine):
 
     def _runs(self, each: Repeated, made: int) -> Iterable[Record]:
         """The runs that have a result, with what their evidence says of the machine alone."""
-        for number, result in enumerate(self._of(each, made), start=1):
+        for number, result in zip(self._numbers(each, made), self._of(each, made), strict=True):
             if result is None:
                 continue
             evidence = read_evidence(
@@ -128,6 +152,35 @@ class MachineWithResults(ThisMachine):
                 probes=probes(evidence),
                 further=number > each.planned,
             )
+
+
+@cache
+def _read_in_block(
+    case: Case, suite: str, folder: RunFolder, reading: str, time_limit: int, written: int
+) -> Made:
+    """What is there of a run in a block; results are kept, as a call plans after each run that is disturbed.
+
+    ``written``: the time of its result, 0 without one.
+    """
+    record = read_run(case, suite, folder, reading=json.loads(reading))
+    if record.status == OK:
+        state = CONTRADICTED if record.verdict == CONTRADICTED else record.condition
+        state = state if state in (CONTRADICTED, DISTURBED) else VALUE
+    elif record.status == NOT_AVAILABLE or record.unread:
+        state = ENDED
+    elif record.condition == DISTURBED:
+        state = DISTURBED if written else ""  # it is made again
+    elif met_limit(record, time_limit):
+        state = VALUE
+    else:
+        state = FAILED if written or ended_by_itself(folder.path) else ""
+    return Made(state, bool(written), tuple(sorted(record.hosts)))
+
+
+def met_limit(record: Record, time_limit: int) -> bool:
+    """Whether a run was stopped at its time limit, or at a longer one."""
+    stopped = _STOPPED.match(record.reason)
+    return record.status == FAILED and stopped is not None and int(stopped[1]) >= time_limit
 
 
 def _read_result(folder: Path) -> _Result | None:
@@ -174,5 +227,7 @@ def further_of(cases: Collection[str], pending: Iterable[Run]) -> list[Run]:
 
 
 def case_of(run: Run) -> str:
-    """The same for all repeats of what is declared of a run."""
+    """The same for all repeats of what is declared of a run, or of a benchmark's candidates in blocks."""
+    if run.block:
+        return f"{run.block}: {defined_name(run.case.benchmark)}"
     return identity({**of_run(run.declared), "repeat": 0})

@@ -1,8 +1,8 @@
 """Further repeats: a run that others disturbed is repeated with the next number of its case.
 
-Where the machine alternates between states, all cases are repeated together, in whole blocks, until each has
-its repeats in one common state. Both follow from the results on disk alone, so that a killed campaign goes on
-by the same command.
+Candidates in blocks are repeated together. Where the machine alternates between states, all cases are, until
+each has its repeats in one common state. All follows from the results on disk alone, so that a killed
+campaign goes on by the same command.
 """
 
 from __future__ import annotations
@@ -18,13 +18,21 @@ if TYPE_CHECKING:
     from mpicampaign.campaign.model import Campaign
     from mpicampaign.records import Case
 
+# Conditions of a part of a block, beside DISTURBED: all its runs count; one cannot be made; it is repeated,
+# up to the limit; it was left and is made anew, however often.
+WHOLE, ENDED, AGAIN, LEFT = "whole", "ended", "again", "left"
+
 
 class Repeats(NamedTuple):
-    """The repeats of a case: how many are planned, further ones, and how many of all were disturbed."""
+    """The repeats of a case: how many are planned, further ones, and how many of all were disturbed.
+
+    ``left``: of how many the block was left.
+    """
 
     planned: int
     further: int
     disturbed: int
+    left: int = 0
 
     @property
     def all(self) -> int:
@@ -34,8 +42,9 @@ class Repeats(NamedTuple):
 class Repeated(NamedTuple):
     """A case as the blocks for states see it.
 
-    ``kept``: the names under which its runs are kept; ``limit``: of its further repeats; ``identity_of`` a
-    repeat.
+    ``kept``: the names under which its runs are kept; ``planned``: with those that stand in for blocks that
+    were left; ``limit``: of its further repeats; ``identity_of`` a repeat; ``absent``: those without a result
+    that are not made.
     """
 
     case: Case
@@ -43,6 +52,7 @@ class Repeated(NamedTuple):
     planned: int
     limit: int
     identity_of: Callable[[int], str]
+    absent: frozenset[int] = frozenset()
 
 
 def limit_of(campaign: Campaign, planned: int) -> int:
@@ -72,12 +82,16 @@ def repeats_of(
 ) -> Repeats:
     """A further repeat for each disturbed run, further ones among them, up to the limit.
 
-    ``condition_of_repeat``: empty without a result. ``made_only``: only further repeats that have one.
+    ``condition_of_repeat``: empty without a result. ``made_only``: for disturbed runs only further repeats
+    that have one.
     """
     conditions = [condition_of_repeat(repeat) for repeat in range(1, planned + 1)]
-    while len(conditions) - planned < min(limit, conditions.count(DISTURBED)):
+    while True:
+        left, again = conditions.count(LEFT), conditions.count(AGAIN)
+        disturbed, further = again + conditions.count(DISTURBED), len(conditions) - planned
+        if further >= left + min(limit, disturbed):
+            return Repeats(planned, further, disturbed, left)
         condition = condition_of_repeat(len(conditions) + 1)
-        if made_only and not condition:
-            break
+        if made_only and not condition and further >= left + min(limit, again):
+            return Repeats(planned, further, disturbed, left)
         conditions.append(condition)
-    return Repeats(planned, len(conditions) - planned, conditions.count(DISTURBED))

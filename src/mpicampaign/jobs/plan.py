@@ -9,14 +9,24 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mpicampaign import plan_file
 from mpicampaign.campaign.combinations import request_of
+from mpicampaign.campaign.designs import cases_of, designs_of
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.variants import for_ranks
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.expectation import REPEAT_STAGES, UNTIL_KNOWN
 from mpicampaign.grouping import grouped
-from mpicampaign.identity import identity
+from mpicampaign.identity import identity, run_path
+from mpicampaign.jobs.blocks import DesignState, PartOfBlock, keeps_nodes
 from mpicampaign.jobs.declaration import declare, reading_of
-from mpicampaign.jobs.further import Repeated, Repeats, limit_in_states, limit_of, repeats_of, until_known
+from mpicampaign.jobs.further import (
+    LEFT,
+    Repeated,
+    Repeats,
+    limit_in_states,
+    limit_of,
+    repeats_of,
+    until_known,
+)
 from mpicampaign.jobs.inputs import inputs_of
 from mpicampaign.jobs.launchers import Job
 from mpicampaign.jobs.local_mpi import LocalMpi
@@ -29,8 +39,11 @@ from mpicampaign.suites import SUITES
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from mpicampaign.campaign.designs import Design
     from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry, System
     from mpicampaign.identity import Declaration
+    from mpicampaign.jobs.blocks import Made
+    from mpicampaign.jobs.inputs import Input
     from mpicampaign.selection import RunSelection
     from mpicampaign.suites.suite import Request
 
@@ -41,12 +54,13 @@ class PlannedCase(plan_file.CaseEntry):
 
     ``absent``: why its program is not on this machine, one of the reasons of ``not_available``. ``addable``:
     how many more runs there may be, by the campaign. ``disturbed``: for how many runs further ones stand in.
-    ``warnings``: what the runs may suffer from.
+    ``lost``: of how many repeats the block was left. ``warnings``: what the runs may suffer from.
     """
 
     absent: str = ""
     addable: int = 0
     disturbed: int = 0
+    lost: int = 0
     warnings: tuple[str, ...] = ()
 
     @property
@@ -61,7 +75,7 @@ class Plan(plan_file.PlanFile):
 
     ``capped``: how many repeats are left out by the cap, though their cases are not known well enough.
     ``until_known``: whether any case is repeated until it is known. ``blocks``: further repeats of every
-    case, since the machine alternates between states.
+    case, since the machine alternates between states. ``designs``: the block designs of this machine.
     """
 
     cases: tuple[PlannedCase, ...] = ()
@@ -69,6 +83,7 @@ class Plan(plan_file.PlanFile):
     capped: int = 0
     until_known: bool = False
     blocks: int = 0
+    designs: tuple[DesignState, ...] = ()
 
     @property
     def node_seconds(self) -> float:
@@ -130,6 +145,11 @@ class Machine(Protocol):
     def is_known(self, case: Case, benchmark: Benchmark, identities: Sequence[str], /) -> bool:
         """Whether these repeats know their case well enough."""
 
+    def in_block(
+        self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int, /
+    ) -> Made:
+        """What is there of a run in a block."""
+
     def blocks(self, cases: Sequence[Repeated], /) -> Mapping[Case, int]:
         """How many further repeats of each case are due, since the machine alternates between states."""
 
@@ -168,15 +188,13 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
     The n-th repeats of all cases form a block, which is shuffled (randomised complete blocks). A drift of the
     machine then affects all cases alike, and an interrupted campaign has complete blocks.
     """
-    cases: list[PlannedCase] = []
-    runs: list[Run] = []
+    planner = _Planner(campaign, systems, machine)
     for entry in campaign.matrix:
-        for case in cases_of(campaign, entry):
-            planned, of_case = _plan_case(campaign, entry, case, systems, machine)
-            cases.append(planned)
-            runs += of_case
+        planner.add(entry)
+    cases, runs = planner.cases, planner.runs
     _check_different(campaign, cases)
-    cases, runs, blocks = _with_blocks(campaign, cases, runs, machine)
+    cases, runs, blocks = _with_blocks(campaign, cases, runs, machine, planner.parts)
+    runs = _with_parts(runs)
     further = (run for run in runs if run.further)
     begun = {run.case: run.repeat for run in further if machine.begun(run.kept, run.repeat, run.identity)}
     ordered = _within_cap(_shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
@@ -192,6 +210,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
         capped=len(runs) - len(ordered) if until_known else 0,
         until_known=until_known,
         blocks=blocks,
+        designs=tuple(planner.designs),
     )
 
 
@@ -210,18 +229,27 @@ def _check_different(campaign: Campaign, cases: Iterable[PlannedCase]) -> None:
 
 
 def _with_blocks(
-    campaign: Campaign, cases: Sequence[PlannedCase], runs: Sequence[Run], machine: Machine
+    campaign: Campaign,
+    cases: Sequence[PlannedCase],
+    runs: Sequence[Run],
+    machine: Machine,
+    parts: Mapping[Case, _Part],
 ) -> tuple[list[PlannedCase], list[Run], int]:
     """The cases and runs with as many further repeats of all as the states of the machine ask for."""
     first = {run.case: run for run in runs}
+
+    def closed(case: Case, numbers: Iterable[int]) -> frozenset[int]:
+        return frozenset(n for n in numbers if case in parts and parts[case][n].closes(case))
+
     blocks = machine.blocks(
         [
             Repeated(
                 each.case,
                 each.kept,
-                each.repeats,
+                each.repeats + each.lost,
                 limit_in_states(campaign, each.repeats),
                 _identities(each.kept, each.declared, each.reading, machine).__getitem__,
+                closed(each.case, range(1, len(each.runs) + limit_in_states(campaign, each.repeats) + 1)),
             )
             for each in cases
             if each.case in first
@@ -229,11 +257,11 @@ def _with_blocks(
     )
     extended, more = [], list[Run]()
     for each in cases:
-        due = each.repeats + blocks.get(each.case, 0)
+        due = each.repeats + each.lost + blocks.get(each.case, 0)
         declared = _identities(each.kept, each.declared, each.reading, machine)
-        entries = [
-            RunEntry(number, declared[number], further=True) for number in range(len(each.runs) + 1, due + 1)
-        ]
+        numbers = range(len(each.runs) + 1, due + 1)
+        left = closed(each.case, numbers)
+        entries = [RunEntry(n, declared[n], further=True, left=n in left) for n in numbers]
         more += [
             replace(
                 first[each.case],
@@ -241,6 +269,8 @@ def _with_blocks(
                 identity=entry.identity,
                 declared=declared.declared(entry.repeat),
                 further=True,
+                left=entry.left,
+                closed=entry.left,
             )
             for entry in entries
         ]
@@ -248,6 +278,16 @@ def _with_blocks(
             replace(each, runs=(*each.runs, *entries), addable=max(each.addable - len(entries), 0))
         )
     return extended, [*runs, *more], max(blocks.values(), default=0)
+
+
+def _with_parts(runs: Iterable[Run]) -> list[Run]:
+    """The runs; those in blocks with the folders of the candidates beside them."""
+    found: list[Run] = []
+    parts = grouped(runs, lambda run: (run.block, run.repeat, run.block and defined_name(run.case.benchmark)))
+    for (block, *_), part in parts.items():
+        folders = tuple(run_path(run.kept, run.repeat, run.identity) for run in part)
+        found += [replace(run, part=folders) for run in part] if block else part
+    return found
 
 
 def kept_names(campaign: Campaign, case: Case) -> Case:
@@ -261,80 +301,212 @@ def kept_names(campaign: Campaign, case: Case) -> Case:
     return Case(*(each.kept_as or each.name for each in kept))
 
 
-def cases_of(campaign: Campaign, entry: MatrixEntry) -> list[Case]:
-    """The cases of a block of the matrix."""
-    return [
-        Case(campaign.host_groups[group].system, group, placement, benchmark)
-        for group in entry.host_groups
-        for placement in entry.placements
-        for benchmark in entry.benchmarks
-    ]
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """What is known of a case before its results are looked at; ``here``: this machine makes its runs."""
 
+    entry: MatrixEntry
+    case: Case
+    kept: Case
+    here: bool
+    job: Job
+    benchmark: Benchmark
+    request: Request
+    inputs: tuple[Input, ...]
+    declared: Declaration
+    reading: Mapping[str, Any]
+    identities: _Identities
+    mpi: LocalMpi
+    program: Program
+    not_available: str
 
-def _plan_case(
-    campaign: Campaign, entry: MatrixEntry, case: Case, systems: Collection[str], machine: Machine
-) -> tuple[PlannedCase, list[Run]]:
-    """A case, and its runs if this machine can make them."""
-    job = _job(campaign, case, machine)
-    benchmark = for_ranks(campaign.benchmarks[case.benchmark], job.placement, job.ranks_per_node)
-    request = _request(benchmark, job, entry.time_limit)
-    inputs = inputs_of(benchmark, request)
-    kept = kept_names(campaign, case)
-    declared, reading = declare(kept, job, benchmark, inputs), reading_of(benchmark)
-    identities = _identities(kept, declared, reading, machine)
-    suite = SUITES[benchmark.suite]
-    here = case.system in systems
-    mpi = machine.find_mpi(job.system) if here else LocalMpi(job.system.mpi.command)
-    program = machine.find_program(job.system, benchmark) if here and not mpi.not_available else Program("")
-    not_available = (suite.lacks(request) or mpi.not_available or program.not_available) if here else ""
-    made_only = campaign.busy_machine == RANKED or bool(not_available)
-    first = entry.repeats or REPEAT_STAGES[0]
-    count = _repeats(campaign, entry, kept, benchmark, identities, machine, made_only)
-    planned = PlannedCase(
-        case,
-        benchmark.suite,
-        not_available,
-        job.line_rate,
-        job.group.core_peak,
-        declared,
-        tuple(RunEntry(each, identities[each], further=each > first) for each in range(1, count.all + 1)),
-        _oversubscribed(job),
-        job.group.attributes,
-        reading,
-        kept if kept != case else None,
-        absent=program.not_available,
-        disturbed=count.disturbed,
-        warnings=tuple(suite.warns(request)),
-    )
-    if not here or not_available:
-        return planned, []
-    job = _with_command(job, mpi.command)
-    evidence_library = machine.evidence_library(job.system) if job.system.evidence else ""
-    libraries = machine.libraries(job.system)
-    runs = [
-        Run(
-            repeat=run.repeat,
-            identity=run.identity,
-            further=run.further,
-            campaign=campaign.name,
-            case=case,
-            kept=kept,
-            job=job,
-            benchmark=benchmark,
-            time_limit=entry.time_limit,
-            program=program.command,
-            program_sha256=program.sha256,
-            evidence_library=evidence_library,
-            libraries=libraries,
-            declared=identities.declared(run.repeat),
-            inputs=inputs,
+    def planned(self, count: Repeats, closed: Collection[int], design: Design | None) -> PlannedCase:
+        """The case with its repeats."""
+        first = self.entry.repeats or REPEAT_STAGES[0]
+        return PlannedCase(
+            self.case,
+            self.benchmark.suite,
+            self.not_available,
+            self.job.line_rate,
+            self.job.group.core_peak,
+            self.declared,
+            tuple(
+                RunEntry(each, self.identities[each], further=each > first, left=each in closed)
+                for each in range(1, count.all + 1)
+            ),
+            _oversubscribed(self.job),
+            self.job.group.attributes,
+            self.reading,
+            self.kept if self.kept != self.case else None,
+            design.name if design else "",
+            design.compared if design else "",
+            absent=self.program.not_available,
+            disturbed=count.disturbed,
+            lost=count.left,
+            warnings=tuple(SUITES[self.benchmark.suite].warns(self.request)),
         )
-        for run in planned.runs
-    ]
-    most = REPEAT_STAGES[-1] if entry.repeats == UNTIL_KNOWN else entry.repeats
-    limit = limit_of if entry.repeats == UNTIL_KNOWN else limit_in_states
-    addable = 0 if made_only else max(most + limit(campaign, most) - count.all, 0)
-    return replace(planned, addable=addable), runs
+
+
+class _Planner:
+    """The cases of all entries, and the runs that this machine makes."""
+
+    def __init__(self, campaign: Campaign, systems: Collection[str], machine: Machine) -> None:
+        self.campaign, self.systems, self.machine = campaign, systems, machine
+        self.cases: list[PlannedCase] = []
+        self.runs: list[Run] = []
+        self.designs: list[DesignState] = []
+        self.parts: dict[Case, _Part] = {}
+        self._names: list[str] = []  # of all designs
+
+    def add(self, entry: MatrixEntry) -> None:
+        """Plan an entry of the matrix."""
+        drafts = {case: self._draft(entry, case) for case in cases_of(self.campaign, entry)}
+        designs = designs_of(self.campaign, entry, self._names)
+        self._names += [design.name for design in designs]
+        if not designs:
+            for draft in drafts.values():
+                self._add(draft, self._repeats(draft))
+        for design in designs:
+            self._add_blocks(entry, design, drafts)
+
+    def _draft(self, entry: MatrixEntry, case: Case) -> _Draft:
+        campaign, machine = self.campaign, self.machine
+        job = _job(campaign, case, machine)
+        benchmark = for_ranks(campaign.benchmarks[case.benchmark], job.placement, job.ranks_per_node)
+        request = _request(benchmark, job, entry.time_limit)
+        inputs = inputs_of(benchmark, request)
+        kept = kept_names(campaign, case)
+        declared, reading = declare(kept, job, benchmark, inputs), reading_of(benchmark)
+        here = case.system in self.systems
+        mpi = machine.find_mpi(job.system) if here else LocalMpi(job.system.mpi.command)
+        looked = here and not mpi.not_available
+        program = machine.find_program(job.system, benchmark) if looked else Program("")
+        return _Draft(
+            entry,
+            case,
+            kept,
+            here,
+            _with_command(job, mpi.command),
+            benchmark,
+            request,
+            inputs,
+            declared,
+            reading,
+            _identities(kept, declared, reading, machine),
+            mpi,
+            program,
+            (SUITES[benchmark.suite].lacks(request) or mpi.not_available or program.not_available)
+            if here
+            else "",
+        )
+
+    def _repeats(self, draft: _Draft) -> Repeats:
+        """How many repeats of a case are due, by the results so far."""
+        machine, identities, planned = self.machine, draft.identities, draft.entry.repeats
+
+        def condition_of(number: int) -> str:
+            return machine.condition_of(draft.kept, number, identities[number])
+
+        def repeats_for(planned: int) -> Repeats:
+            return repeats_of(planned, limit_of(self.campaign, planned), condition_of, self._made_only(draft))
+
+        def is_known(repeats: Repeats) -> bool | None:
+            numbers = range(1, repeats.all + 1)
+            named = [identities[number] for number in numbers]
+            made = all(map(condition_of, numbers))
+            return machine.is_known(draft.kept, draft.benchmark, named) if made else None
+
+        return until_known(repeats_for, is_known) if planned == UNTIL_KNOWN else repeats_for(planned)
+
+    def _made_only(self, draft: _Draft) -> bool:
+        return self.campaign.busy_machine == RANKED or bool(draft.not_available)
+
+    def _add_blocks(self, entry: MatrixEntry, design: Design, drafts: Mapping[Case, _Draft]) -> None:
+        """Plan a block design: the candidates of a benchmark are repeated together."""
+        planned, ranked = entry.repeats, self.campaign.busy_machine == RANKED
+        state, limit = DesignState(design, planned), limit_of(self.campaign, planned)
+        for cases in design.candidates.values():
+            part = _Part([drafts[case] for case in cases], self.machine, ranked)
+            count = repeats_of(planned, limit, part.condition, ranked)
+            self.parts |= dict.fromkeys(cases, part)
+            for draft in part.drafts:
+                state.due += self._add(draft, count, design, part)
+            state.parts.append([part[repeat] for repeat in range(1, count.all + 1)])
+        if any(each.made for part in state.parts for each in part):
+            self.designs.append(state)
+
+    def _add(
+        self, draft: _Draft, count: Repeats, design: Design | None = None, part: _Part | None = None
+    ) -> list[Run]:
+        """Take a case with so many repeats, and its runs if this machine makes them; those due in blocks."""
+        closed = {n for n in range(1, count.all + 1) if part is not None and part[n].closes(draft.case)}
+        left = {n for n in closed if part is not None and part[n].condition == LEFT}
+        planned = draft.planned(count, left, design)
+        runs: list[Run] = []
+        if draft.here and not draft.not_available:
+            most = REPEAT_STAGES[-1] if draft.entry.repeats == UNTIL_KNOWN else draft.entry.repeats
+            limit = limit_of if draft.entry.repeats == UNTIL_KNOWN else limit_in_states
+            more = max(most + limit(self.campaign, most) + count.left - count.all, 0)
+            planned = replace(planned, addable=0 if self._made_only(draft) else more)
+            runs = self._runs(draft, planned)
+        if part is not None:
+            disturbed = sum(part[run.repeat].is_disturbed(draft.case) for run in planned.runs)
+            planned = replace(planned, disturbed=disturbed)
+            runs = [replace(run, closed=run.repeat in closed) for run in runs]
+        self.runs += runs
+        self.cases.append(planned)
+        return [run for run in runs if part is not None and part[run.repeat].is_due(draft.case)]
+
+    def _runs(self, draft: _Draft, planned: PlannedCase) -> list[Run]:
+        system = draft.job.system
+        evidence_library = self.machine.evidence_library(system) if system.evidence else ""
+        libraries = self.machine.libraries(system)
+        return [
+            Run(
+                repeat=run.repeat,
+                identity=run.identity,
+                further=run.further,
+                left=run.left,
+                campaign=self.campaign.name,
+                case=draft.case,
+                kept=draft.kept,
+                job=draft.job,
+                benchmark=draft.benchmark,
+                time_limit=draft.entry.time_limit,
+                program=draft.program.command,
+                program_sha256=draft.program.sha256,
+                evidence_library=evidence_library,
+                libraries=libraries,
+                declared=draft.identities.declared(run.repeat),
+                inputs=draft.inputs,
+                block=planned.block,
+            )
+            for run in planned.runs
+        ]
+
+
+class _Part(dict[int, PartOfBlock]):
+    """The candidates of a benchmark in a block design, with what is there of each of their repeats."""
+
+    def __init__(self, drafts: Sequence[_Draft], machine: Machine, ranked: bool) -> None:
+        super().__init__()
+        self.drafts, self._machine, self._ranked = drafts, machine, ranked
+        self._available = [draft for draft in drafts if draft.here and not draft.not_available]
+        self._keeps_nodes = keeps_nodes(drafts[0].job)
+
+    def __missing__(self, repeat: int) -> PartOfBlock:
+        made = {
+            each.case: self._machine.in_block(
+                each.kept, repeat, each.identities[repeat], each.benchmark, each.entry.time_limit
+            )
+            for each in self._available
+        }
+        self[repeat] = PartOfBlock(repeat, made, self._keeps_nodes, self._ranked)
+        return self[repeat]
+
+    def condition(self, repeat: int) -> str:
+        """Of a repeat, see `PartOfBlock`."""
+        return self[repeat].condition
 
 
 def _with_command(job: Job, command: str) -> Job:
@@ -345,33 +517,6 @@ def _with_command(job: Job, command: str) -> Job:
 
 def _request(benchmark: Benchmark, job: Job, time_limit: int) -> Request:
     return request_of(benchmark, job.placement, job.group, job.system, job.ranks_per_node, time_limit)
-
-
-def _repeats(
-    campaign: Campaign,
-    entry: MatrixEntry,
-    kept: Case,
-    benchmark: Benchmark,
-    identities: _Identities,
-    machine: Machine,
-    made_only: bool,
-) -> Repeats:
-    """How many repeats of a case are due, by the results so far."""
-
-    def condition_of(number: int) -> str:
-        return machine.condition_of(kept, number, identities[number])
-
-    def repeats_for(planned: int) -> Repeats:
-        return repeats_of(planned, limit_of(campaign, planned), condition_of, made_only)
-
-    def is_known(repeats: Repeats) -> bool | None:
-        numbers = range(1, repeats.all + 1)
-        named = [identities[number] for number in numbers]
-        return machine.is_known(kept, benchmark, named) if all(map(condition_of, numbers)) else None
-
-    if entry.repeats == UNTIL_KNOWN:
-        return until_known(repeats_for, is_known)
-    return repeats_for(entry.repeats)
 
 
 class _Identities(dict[int, str]):
@@ -418,19 +563,24 @@ def _oversubscribed(job: Job) -> str:
 
 
 def _shuffled(runs: list[Run], seed: int) -> tuple[Run, ...]:
+    """Repeat by repeat in random order; candidates of a block stay side by side, in random order."""
     generator = random.Random(seed)
-    blocks: dict[tuple[bool, int], list[Run]] = {}  # further repeats behind all others
-    for run in runs:
-        blocks.setdefault((run.further, run.repeat), []).append(run)
     ordered: list[Run] = []
-    for block in sorted(blocks):
-        generator.shuffle(blocks[block])
-        ordered += blocks[block]
+    of_repeats = grouped(runs, lambda run: (run.further, run.repeat))  # further repeats behind all others
+    for repeat in sorted(of_repeats):
+        units = [*grouped(of_repeats[repeat], lambda run: run.block or run.identity).values()]
+        generator.shuffle(units)
+        for unit in units:
+            parts = [*grouped(unit, lambda run: defined_name(run.case.benchmark)).values()]
+            generator.shuffle(parts)
+            for part in parts:
+                generator.shuffle(part)
+                ordered += part
     return tuple(replace(run, order=order) for order, run in enumerate(ordered, start=1))
 
 
 def _within_cap(runs: tuple[Run, ...], begun: Mapping[Case, int], cap: float | None) -> tuple[Run, ...]:
-    """The runs, with as many of the further repeats as the node-hours allow.
+    """The runs, with as many of the further repeats as the node-hours allow; of a block all or none.
 
     Those up to the last one of their case that was ``begun`` come first: their node-hours are spent, or their
     jobs are in the queue.
@@ -440,10 +590,13 @@ def _within_cap(runs: tuple[Run, ...], begun: Mapping[Case, int], cap: float | N
     seconds = sum(run.node_seconds for run in runs if not run.further)
     kept = set()
     further = [run for run in runs if run.further]
-    for run in sorted(further, key=lambda run: run.repeat > begun.get(run.case, 0)):
-        if _hours(seconds + run.node_seconds) <= cap:
-            seconds += run.node_seconds
-            kept.add(run.identity)
+    together = grouped(further, lambda run: (run.block, run.repeat) if run.block else run.identity)
+    units = together.values()
+    for unit in sorted(units, key=lambda unit: all(run.repeat > begun.get(run.case, 0) for run in unit)):
+        more = sum(run.node_seconds for run in unit)
+        if _hours(seconds + more) <= cap:
+            seconds += more
+            kept |= {run.identity for run in unit}
     return tuple(run for run in runs if not run.further or run.identity in kept)
 
 

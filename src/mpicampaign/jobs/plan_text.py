@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from mpicampaign.grouping import grouped
-from mpicampaign.records import RANKED, defined_name
+from mpicampaign.records import ALL_PAIRS, RANKED, defined_name
 from mpicampaign.suites import SUITES
 from mpicampaign.this_machine import allocation
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.campaign.model import Campaign
     from mpicampaign.errors import Problem
+    from mpicampaign.jobs.blocks import DesignState
     from mpicampaign.jobs.plan import Plan, PlannedCase
 
 
@@ -28,6 +29,7 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
         lines += ["", *_matrix(benchmark, cases, plan.systems)]
     if offers := sources_text(plan):
         lines += ["", *offers]
+    lines += ["", *blocks_text(plan)] if plan.designs else []
     lines += [further_text(plan)] if plan.disturbed or plan.blocks else []
     lines += [*warnings_text(plan), *allocation_text(plan)]
     runs, seconds = plan.most(cap)
@@ -110,6 +112,27 @@ def further_text(plan: Plan) -> str:
     return text if further >= disturbed else f"{text}: the campaign allows no more"
 
 
+def blocks_text(plan: Plan) -> list[str]:
+    """How far the block designs of this machine are, a line for each, and the blocks that were left."""
+    lines = []
+    for each in plan.designs:
+        name, compared, _, candidates = each.design
+        counts = sorted({len(cases) for cases in candidates.values()})
+        shape = f"{' or '.join(map(str, counts))} candidates of {', '.join(candidates)}"
+        shape += ", all pairs compared" if compared == ALL_PAIRS else f", compared with {_reference(each)}"
+        state = f"{each.complete} of {each.planned} blocks complete"
+        hours = sum(run.node_seconds for run in each.due) / 3600
+        runs = f"{len(each.due)} run{'s' * (len(each.due) != 1)}, at most {hours:.2f} node-hours"
+        lines.append(f"{name}: {shape}: {state}{f', {each.missing} missing: {runs}' if each.missing else ''}")
+        lines += [f"  {left}" for left in each.left]
+    return lines
+
+
+def _reference(state: DesignState) -> str:
+    case = next(iter(state.design.candidates.values()))[0]
+    return " with ".join(filter(None, (case.placement, case.library)))
+
+
 def _matrix(benchmark: str, cases: list[PlannedCase], systems: Collection[str]) -> list[str]:
     groups = list(dict.fromkeys(planned.case.host_group for planned in cases))
     placements = list(dict.fromkeys(planned.case.placement for planned in cases))
@@ -141,6 +164,8 @@ def _cell(planned: PlannedCase | None, systems: Collection[str]) -> str:
 def pending_text(plan: Plan, pending: int, title: str, when: str) -> str:
     """One line before a start: the runs to do and how long they take, or when the last one ended."""
     name = f"{plan.campaign}: {title}" if title not in ("", plan.campaign) else plan.campaign
+    if not pending and (missing := sum(each.missing for each in plan.designs)):
+        return f"{name}: nothing to do, but {missing} blocks are missing: mpicampaign status says why"
     if not pending:
         return f"{name}: nothing to do, all {len(plan.runs)} runs are there" + (f" ({when})" if when else "")
     return f"{name}: {pending} of {len(plan.runs)} runs to do, {when}"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from mpicampaign.background import on_two_cores
+from mpicampaign.campaign.designs import cases_of
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import BusyError, Problem, UserError
 from mpicampaign.files import OTHERS_WRITE, naming, same_text, write_whole
@@ -19,9 +20,10 @@ from mpicampaign.grouping import grouped
 from mpicampaign.identity import run_path
 from mpicampaign.jobs import software
 from mpicampaign.jobs.begun import begun_runs
+from mpicampaign.jobs.blocks import Made, keeps_nodes
 from mpicampaign.jobs.inputs import keep
 from mpicampaign.jobs.local_mpi import find_mpi
-from mpicampaign.jobs.plan import cases_of, check_cap, choose_systems, make_plan, selected_plan
+from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, selected_plan
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.render import claim_text, library_name, library_text, script_text
 from mpicampaign.places import results_folder
@@ -84,6 +86,9 @@ class ThisMachine:
     def is_known(self, case: Case, benchmark: Benchmark, identities: Sequence[str]) -> bool:
         return False
 
+    def in_block(self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int) -> Made:
+        return Made()
+
     def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:
         return {}
 
@@ -132,16 +137,21 @@ class Prepared:
 
     @property
     def pending(self) -> tuple[Run, ...]:
-        """The selected runs without a result."""
-        return tuple(run for run in self.selected if not run.output.exists())
+        """The selected runs without a result that are to be made."""
+        return tuple(run for run in self.wanted if not run.output.exists())
+
+    @property
+    def wanted(self) -> tuple[Run, ...]:
+        """The selected runs that have a result or are to be made."""
+        return tuple(run for run in self.selected if not run.closed)
 
     @property
     def one_repeat(self) -> tuple[Run, ...]:
-        """Of each case the first run without a result: what a tick makes that adds a repeat."""
-        first: dict[Case, Run] = {}
-        for run in sorted(self.pending, key=lambda run: run.repeat):
-            first.setdefault(run.case, run)
-        return tuple(sorted(first.values(), key=lambda run: run.order))
+        """Of each case the first run without a result, of a design the first block: what a tick adds."""
+        due = grouped(self.pending, lambda run: run.block or run.case).values()
+        first = (min(run.repeat for run in runs) for runs in due)
+        runs = [run for runs, repeat in zip(due, first, strict=True) for run in runs if run.repeat == repeat]
+        return tuple(sorted(runs, key=lambda run: run.order))
 
     def binaries(self, system: str) -> list[Path]:
         """What a system's runs need built: the evidence library and bundled kernels."""
@@ -218,7 +228,7 @@ def check_caps(campaign: Campaign) -> None:
 
 
 def check_runs(prepared: Prepared) -> None:
-    """Refuse a campaign, or a selection of it, of which this machine can make no run.
+    """Refuse a campaign, or a selection of it, of which this machine can make no run, or parts of blocks.
 
     Raises
     ------
@@ -230,6 +240,12 @@ def check_runs(prepared: Prepared) -> None:
         here = "give --system NAME, or call report for the results of other machines"
         hint = "; ".join([here, *sources_text(plan)])
         raise UserError(Problem(no_runs_text(plan, host_names()[0]), prepared.campaign.file, hint=hint))
+    chosen = {run.folder for run in prepared.selected}
+    for run in prepared.pending:
+        if not (keeps_nodes(run.job) or chosen.issuperset(prepared.folder / each for each in run.part)):
+            message = f"some candidates of a block would be measured without the others: {run.block}"
+            hint = "select by host group, benchmark or repeat, not by placement or MPI library"
+            raise UserError(Problem(message, prepared.campaign.file, hint=hint))
 
 
 def _check_campaign_file(prepared: Prepared) -> None:
@@ -360,7 +376,7 @@ def with_kept_repeats(campaign: Campaign, planned: Callable[[Case], int]) -> Cam
     if lookup(document.data, ("repeats",)) is not None:
         return campaign
     blocks = zip(campaign.matrix, document.items(("matrix",)), strict=False)
-    default = [entry for entry, (_, data) in blocks if data.get("repeats") is None]
+    default = [entry for entry, (_, data) in blocks if data.get("repeats") is None and not data.get("blocks")]
     if not any(planned(case) == EARLIER_DEFAULT for entry in default for case in cases_of(campaign, entry)):
         return campaign
     message = (

@@ -34,7 +34,7 @@ from mpicampaign.suites import SUITES
 from mpicampaign.this_machine import measuring_lock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from jinja2 import Environment, Template
 
@@ -160,29 +160,42 @@ def script_text(run: Run, inline: bool = False) -> str:
     return template.render(_context(run, inline))
 
 
-def batch_text(run: Run, runs: Path, tasks: int, packed: int) -> str:
-    """The script of several runs that ask for the same.
+def batch_text(tasks: Sequence[Sequence[Run]], runs: Path) -> str:
+    """The script of several runs, a job array if they are more than one task.
+
+    Tasks ask for the same: the runs of a block for the most ranks on a node that any of them has, with the
+    threads for the CPUs that any of them needs.
 
     Parameters
     ----------
-    run : one of them
     runs : the file with the runs' folders, a line for each task; its name is the job's
-    tasks : the number of tasks; more than one are a job array
-    packed : the largest number of runs in a task
     """
-    scheduler = SCHEDULERS[run.job.system.scheduler]
+    run, count, packed = tasks[0][0], len(tasks), max(map(len, tasks))
+    scheduler = batch_scheduler(run.job.system.scheduler)
+    assert scheduler is not None  # there are no batches without one
     each = minutes(run.time_limit)
-    shape = f"A job array of {tasks} tasks" if tasks > 1 else "A job"
+    shape = f"A job array of {count} {'blocks' if run.block else 'tasks'}" if count > 1 else "A job"
+    ranks, threads = widest(tasks[0])
+    request = {**_request(run, runs.stem, each * packed, count if count > 1 else 0)}
+    request |= {"ranks": run.job.placement.nodes * ranks, "ranks_per_node": ranks, "threads": threads}
     template = _environment().get_template("batch.sh.j2")
     return template.render(
-        **_request(run, runs.stem, each * packed, tasks if tasks > 1 else 0),
+        **request,
         shape=f"{shape} with at most {_counted(packed, 'run')} each, of campaign {run.campaign}",
         how_to_run=scheduler.how_to_run.replace("job.sh", f"{runs.stem}.sh"),
         campaign_folder=run.campaign_folder,
         runs=runs,
         task=ShellText(scheduler.task or "1"),
         seconds=60 * each if packed > 1 else 0,
+        hosts=ShellText(f"${{{scheduler.granted_hosts}-}}") if run.block and scheduler.granted_hosts else "",
     )
+
+
+def widest(runs: Sequence[Run]) -> tuple[int, int]:
+    """The most ranks per node, and the threads of each that bring as many CPUs as any of the runs needs."""
+    ranks = max(run.job.ranks_per_node for run in runs)
+    cpus = max(run.job.ranks_per_node * (run.job.placement.threads or 1) for run in runs)
+    return ranks, -(-cpus // ranks)
 
 
 def _request(run: Run, job_name: str, limit: int, array: int = 0) -> dict[str, Any]:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.launchers import Job
     from mpicampaign.records import Case
 
+RESULT = "result/output.txt"  # in a run's folder
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run(plan_file.RunEntry):
@@ -24,7 +26,8 @@ class Run(plan_file.RunEntry):
     ``kept``: the names in its folder and its claim. ``identity`` is made from ``declared``.
     ``program_sha256`` and ``libraries`` (build-ids) are those that this machine sees now, or empty.
     ``campaign_folder``: below it are the files of all runs. ``token``: of that folder, in the name of the
-    job.
+    job. Of a run in a block: ``block``: the name of the design; ``part``: the folders of the candidates with
+    its repeat; ``closed``: it is not made (again), though it has no result.
     """
 
     order: int = 0
@@ -42,6 +45,9 @@ class Run(plan_file.RunEntry):
     inputs: tuple[Input, ...] = ()
     campaign_folder: Path = Path()
     token: str = ""
+    block: str = ""
+    part: tuple[str, ...] = ()
+    closed: bool = False
 
     @property
     def reading(self) -> dict[str, Any]:
@@ -51,7 +57,7 @@ class Run(plan_file.RunEntry):
     @property
     def node_seconds(self) -> float:
         """The upper bound of its time on all its nodes."""
-        return self.job.placement.nodes * self.time_limit
+        return 0 if self.left else self.job.placement.nodes * self.time_limit
 
     @property
     def label(self) -> str:
@@ -81,7 +87,7 @@ class Run(plan_file.RunEntry):
     @property
     def output(self) -> Path:
         """The raw output; it exists if and only if the run succeeded."""
-        return self.folder / "result/output.txt"
+        return self.folder / RESULT
 
     @property
     def log(self) -> Path:

@@ -7,10 +7,12 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.blocks import BETTER, FEW, WORSE, is_of
 from mpicampaign.compare.paired import paired
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, ONE, PLACEMENTS, best_first
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
+from mpicampaign.show import blocks
 from mpicampaign.show.cells import MetricCell, name_among
 from mpicampaign.show.over_groups import attribute_lines
 from mpicampaign.show.pairs import baseline_lines, pair_sentence
@@ -18,6 +20,7 @@ from mpicampaign.show.rankings import (
     APART,
     BUSY,
     MANY,
+    NOT_SHOWN,
     ON,
     SHOWN,
     best_in_placement,
@@ -39,10 +42,12 @@ from mpicampaign.text import in_ranks, listed, visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from mpicampaign.compare.blocks import InBlocks
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.ranking import Contestant, Ranking
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.records import Case
     from mpicampaign.show.view import View
 
 ALONE = "nothing to compare"
@@ -55,7 +60,7 @@ class Candidate:
 
     ``ratio``: how many times worse than the best its median is; ``low``, ``high``: the same of the ends of
     its interval. ``None`` where that is unknown, and of disturbed runs beside quiet ones. ``leads``: it may
-    be the best.
+    be the best. In blocks the ratio is that to the reference.
     """
 
     name: str
@@ -87,7 +92,7 @@ class Answer:
 
     ``said``: which placement is best, by how much, and whether it is real. ``host_groups``: the best of them,
     a line for each placement. ``candidates``: best first, in ``unit``; behind them those of disturbed runs.
-    ``rankings``: those it is made of.
+    ``rankings``, ``blocks``: what it is made of.
     """
 
     table: Table
@@ -98,6 +103,12 @@ class Answer:
     candidates: tuple[Candidate, ...] = ()
     unit: str = ""
     rankings: tuple[Ranking, ...] = ()
+    blocks: InBlocks | None = None
+
+    @property
+    def design(self) -> str:
+        """The block design; empty where it is about none."""
+        return self.blocks.design if self.blocks else ""
 
 
 def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
@@ -116,6 +127,8 @@ def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
         alike = grouped(rankings, lambda ranking: (ranking.metric, ranking.ranks))
         keys = dict.fromkeys((*alike, *disturbed_metrics(table)))
         found += [_answer(comparison, table, key, alike.get(key, []), view) for key in keys]
+    in_blocks = [_block_answer(comparison, one, view) for one in blocks.shown_blocks(comparison, view)]
+    found = [*in_blocks, *found]
     compared = [answer for answer in found if answer.real != ALONE]
     return sorted(compared or found, key=lambda answer: answer.real not in (SHOWN, APART))
 
@@ -162,6 +175,48 @@ def _title(table: Table, metric: Metric, ranks: int | None) -> str:
     return f"{table.title}: {metric.name}" + (f", {in_ranks(ranks)}" if len(counts) > 1 else "")
 
 
+# Candidates of a block design
+
+
+def _block_answer(comparison: Comparison, found: InBlocks, view: View) -> Answer:
+    """Its design stands in the title where there are several."""
+    several = len({one.design for one in comparison.blocks}) > 1
+    title = (f"{found.design}, " if several else "") + blocks.metric_title(found)
+    real = {BETTER: SHOWN, WORSE: SHOWN, FEW: FEW}.get(blocks.outcome(found), NOT_SHOWN)
+    rows = [_row_of(comparison, found, case) for case in found.cases]
+    candidates = _block_candidates(found, [row for _, row in rows], view)
+    return Answer(
+        rows[0][0],
+        title,
+        real,
+        (*blocks.block_sentences(found), *_unverified(candidates)),
+        candidates=candidates,
+        unit=view.unit_of(found.metric.dimension),
+        blocks=found,
+    )
+
+
+def _row_of(comparison: Comparison, found: InBlocks, case: Case) -> tuple[Table, Row]:
+    """A candidate's row with the series, or any where all its runs met their time limit."""
+    every = [(table, row) for table in comparison.tables for row in table.rows if is_of(row.case, case)]
+    return next((each for each in every if found.is_of(each[1], case)), every[0])
+
+
+def _block_candidates(found: InBlocks, rows: Sequence[Row], view: View) -> tuple[Candidate, ...]:
+    """Best first. Those that nothing is shown to be better than may be the best."""
+    worse = {
+        (v.candidate if v.verdict == WORSE else v.other)
+        for v in found.verdicts
+        if v.verdict in (BETTER, WORSE)
+    }
+    candidates = []
+    for place, (name, row) in enumerate(zip(found.names, rows, strict=True)):
+        cell = next((cell for cell in row.cells if cell.metric == found.metric), None)
+        ratios = found.costs_to_reference(place)
+        candidates.append(Candidate(name, MetricCell(row, cell, view), *ratios, place not in worse))
+    return tuple(sorted(candidates, key=lambda one: one.ratio or math.inf))
+
+
 # The candidates
 
 
@@ -170,8 +225,9 @@ def _candidates(
 ) -> tuple[Candidate, ...]:
     """All host groups and placements of the metric, best first; those not judged are behind others."""
     judged = any(ranking.judged for ranking in rankings)
-    contestants = [one for ranking in rankings if ranking.kind == PLACEMENTS for one in ranking.contestants]
-    contestants = sorted(best_first(contestants), key=lambda one: judged and not one.judged)
+    # those compared in blocks are in rankings of host groups alone
+    every = {id(one.row): one for ranking in rankings for one in ranking.contestants}
+    contestants = sorted(best_first(every.values()), key=lambda one: judged and not one.judged)
     rows = [one.row for one in contestants]
     leads = _leaders(rankings, contestants) if judged else set()
     return tuple(
@@ -248,10 +304,14 @@ def _few(candidates: Sequence[Candidate], unit: str) -> Iterable[str]:
 
 def _doubts(candidates: Sequence[Candidate], metric: Metric) -> Iterable[str]:
     """What the medians may not mean: another placement, or a value that no run had."""
-    if unproved := [one for one in candidates if UNVERIFIED in one.row.verdicts]:
-        yield f"Unverified: {_some(unproved, candidates)}."
+    yield from _unverified(candidates)
     if mixed := [one for one in candidates if one.row.has_modes_in(metric)]:
         yield f"Repeats in several modes: {_some(mixed, candidates)}."
+
+
+def _unverified(candidates: Sequence[Candidate]) -> Iterable[str]:
+    if unproved := [one for one in candidates if UNVERIFIED in one.row.verdicts]:
+        yield f"Unverified: {_some(unproved, candidates)}."
 
 
 def _some(chosen: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
@@ -270,6 +330,8 @@ def _some(chosen: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
 
 def behind(answer: Answer, view: View = DEFAULT) -> Iterable[str]:
     """Each pair of the only host group with the runs behind it; a line for each of several host groups."""
+    if answer.blocks:
+        yield from blocks.block_lines(answer.blocks)
     table, rankings = answer.table, [one for one in answer.rankings if one.kind == PLACEMENTS]
     if len(rankings) == 1:
         yield from (pair_sentence(pair, view) for pair in rankings[0].pairs_of_best)
@@ -290,11 +352,12 @@ def behind(answer: Answer, view: View = DEFAULT) -> Iterable[str]:
 # In one sentence
 
 
-def lead(comparison: Comparison, found: Sequence[Answer]) -> str:
+def lead(comparison: Comparison, found: Sequence[Answer], view: View = DEFAULT) -> str:
     """Which host groups, MPI libraries and placements are best over all metrics."""
     rankings = [ranking for answer in found for ranking in answer.rankings if ranking.pairs]
     kinds = [[one for one in rankings if one.kind == kind] for kind in (*_OTHERS, PLACEMENTS)]
-    said = [_leading(comparison, same) for same in kinds if same]
+    said = [blocks.lead(comparison, view)] if any(answer.blocks for answer in found) else []
+    said += [_leading(comparison, same) for same in kinds if same]
     if not said:
         return _busy_lead([answer for answer in found if answer.real == BUSY])
     return ". ".join(said)

@@ -20,6 +20,7 @@ from mpicampaign.text import in_ranks, visible
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from mpicampaign.compare.blocks import InBlocks, Verdict
     from mpicampaign.compare.changes import Change, Changes
     from mpicampaign.compare.findings import Absence
     from mpicampaign.compare.metrics import Metric
@@ -63,12 +64,21 @@ def name_among(comparison: Comparison, table: Table, row: Row, rows: Sequence[Ro
 
 
 class MetricCell(NamedTuple):
-    """One metric of one row; no cell where the row has no metric. ``change``: since an earlier series."""
+    """One metric of one row; no cell where the row has no metric.
+
+    ``change``: since an earlier series. ``blocks``: of its block design.
+    """
 
     row: Row
     cell: Cell | None
     view: View
     change: Change | None = None
+    blocks: InBlocks | None = None
+
+    @property
+    def in_blocks(self) -> Verdict | None:
+        """What its block design says of it against the reference."""
+        return self.blocks.of(self.row) if self.blocks else None
 
     @property
     def reasons(self) -> Absence:

@@ -11,6 +11,7 @@ from mpicampaign.compare.hpcc import RANDOM_RING, hpcc_results
 from mpicampaign.compare.paired import paired
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, PLACEMENTS
 from mpicampaign.show import pairs
+from mpicampaign.show.blocks import block_nodes
 from mpicampaign.show.cells import published_sources, row_name
 from mpicampaign.show.charts.hpcc import interpolated_text
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
@@ -67,7 +68,8 @@ def comparison_document(comparison: Comparison, view: View, *, brief: bool) -> l
     if brief:
         return [*nodes, meaning, *left_out, *_statements(comparison, view)]
     beside = [*gather_nodes(comparison, view), *scaling_nodes(comparison, view)]
-    return [*nodes, *beside, *left_out, meaning]
+    of_blocks = block_nodes(comparison, view, each_block=True)
+    return [*nodes, *of_blocks, *beside, *left_out, meaning]
 
 
 def _items(found: Sequence[str]) -> list[Node]:
@@ -145,6 +147,7 @@ def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
     )
     yield from _answered("Which host group is best, by how much", of_kind[HOST_GROUPS])
     yield from _answered("Which MPI library is best, by how much", of_kind[LIBRARIES])
+    yield from block_nodes(comparison, view)
     yield from _own(comparison, view)
     yield from _paired(comparison)
     yield from _over_groups(tables, view)

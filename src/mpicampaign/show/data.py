@@ -6,6 +6,7 @@ column ``unit`` names, since metrics of several dimensions are in one table.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign import records
@@ -146,6 +147,34 @@ COLUMNS = (
 )
 
 
+def _of_blocks(name: str, kind: Kind, path: str) -> Column:
+    """What a row's block design says of it: against the reference, or of its blocks."""
+    return Column(name, kind, lambda line: _plain_value(_follow(line, path)))
+
+
+def _plain_value(found: object) -> Value:
+    if isinstance(found, float) and not math.isfinite(found):
+        return None
+    return found if isinstance(found, (str, int, float)) else None
+
+
+def _better_than(line: MetricCell) -> Value:
+    return "; ".join(line.blocks.better_than(line.row)) if line.blocks else None
+
+
+BLOCK_COLUMNS = (
+    _of_blocks("block_design", str, "blocks.design"),
+    _of_blocks("reference", str, "blocks.reference"),
+    _of_blocks("blocks_complete", int, "blocks.count"),
+    _of_blocks("blocks_disturbed", bool, "blocks.disturbed"),
+    _of_blocks("ratio_in_blocks [1]", float, "in_blocks.ratio.median"),
+    _of_blocks("ratio_low [1]", float, "in_blocks.ratio.interval.low"),
+    _of_blocks("ratio_high [1]", float, "in_blocks.ratio.interval.high"),
+    _of_blocks("blocks_p [1]", float, "in_blocks.p"),
+    _of_blocks("blocks_verdict", str, "in_blocks.verdict"),
+    Column("blocks_better_than", str, _better_than),
+)
+
 # Where a system has several.
 _LIBRARY = _text("mpi_library", lambda line: line.row.case.library)
 
@@ -206,8 +235,10 @@ def long_data(
     changes : adds how the values differ from those of an earlier series
     with_identity : adds what tells whether values that were written at two times are of one measurement
     """
-    named = {plain_name(column.name): column for column in (*COLUMNS, *CHANGE_COLUMNS)}
+    named = {plain_name(column.name): column for column in (*COLUMNS, *CHANGE_COLUMNS, *BLOCK_COLUMNS)}
     every = (*COLUMNS, *CHANGE_COLUMNS) if changes is not None else COLUMNS
+    if comparison.blocks:
+        every = (*every, *BLOCK_COLUMNS)
     if any(row.case.library for table in comparison.tables for row in table.rows):
         every = (*every, _LIBRARY)
     if with_identity:
@@ -230,7 +261,9 @@ def _head(name: str, view: View) -> str:
 def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterable[MetricCell]:
     for row in (row for table in comparison.with_startup.tables for row in table.rows):
         metrics = [cell.metric for cell in row.cells if row.shows(cell.metric)]
-        yield from (metric_cell(row, metric, view, changes) for metric in metrics)
+        for metric in metrics:
+            own = next((one for one in comparison.blocks if one.holds(row, metric)), None)
+            yield metric_cell(row, metric, view, changes)._replace(blocks=own)
         if not metrics:
             yield MetricCell(row, None, view)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mpicampaign.compare.blocks import is_of
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.show.sentences import brief
 from mpicampaign.show.writer import DataWriter, TextWriter, names_of
@@ -15,6 +16,7 @@ from mpicampaign.units import format_size
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from mpicampaign.compare.blocks import InBlocks
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.show.view import Filter
@@ -44,7 +46,8 @@ def select(
     ]
     kept = _kept(comparison, comparison.tables, wanted) if not problems else ()
     if kept:
-        return replace(comparison, tables=kept, startup=_kept(comparison, comparison.startup, wanted))
+        startup = _kept(comparison, comparison.startup, wanted)
+        return replace(comparison, tables=kept, startup=startup, blocks=_blocks(comparison, kept))
     every = with_all().with_startup.tables if with_all and wanted.metrics else ()
     uncounted = _uncounted(comparison, wanted, every)
     if not problems and not uncounted:
@@ -57,6 +60,16 @@ def select(
 def _kept(comparison: Comparison, tables: Iterable[Table], wanted: Filter) -> tuple[Table, ...]:
     parts = (_part(comparison, table, wanted) for table in tables)
     return tuple(table for table in parts if table.rows and (table.metrics or not wanted.metrics))
+
+
+def _blocks(comparison: Comparison, kept: Sequence[Table]) -> tuple[InBlocks, ...]:
+    """Those of which every candidate is kept in the metric."""
+    shown = [(row, metric) for table in kept for row in table.rows for metric in table.metrics]
+    return tuple(
+        one
+        for one in comparison.blocks
+        if all(any(is_of(row.case, case) and one.metric == m for row, m in shown) for case in one.cases)
+    )
 
 
 def _uncounted(comparison: Comparison, wanted: Filter, with_all: Iterable[Table]) -> list[Problem]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.show.blocks import block_grids
 from mpicampaign.show.comparison_document import comparison_document, long_legend
 from mpicampaign.show.data import data_grid
 from mpicampaign.show.document import Paragraph
@@ -38,9 +39,10 @@ def tables(
     if isinstance(chosen, DataWriter):
         return chosen.write(data_grid(comparison, view, changes), campaign)
     legend = [Paragraph(long_legend(comparison, view))] if view.layout == LONG else []
+    in_blocks = block_grids(comparison, view) if view.layout == LONG else []
     # a table of LaTeX floats by itself
     found = grids(comparison, view, changes, notes_once=form != "latex")
-    return chosen.write([*found, *legend]).encode("utf-8")
+    return chosen.write([*found, *in_blocks, *legend]).encode("utf-8")
 
 
 def to_csv(comparison: Comparison, view: View = DEFAULT) -> str:

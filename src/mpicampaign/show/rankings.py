@@ -332,7 +332,7 @@ def _repeats(contestant: Contestant) -> str:
 
 def is_told(row: Row) -> bool:
     """Whether nothing but its disturbed runs keeps the row from being compared."""
-    return row.disturbed and not (row.apart or row.at_most)
+    return row.disturbed and not (row.apart or row.at_most or row.in_blocks)
 
 
 def disturbed_metrics(table: Table) -> Iterator[tuple[Metric, int | None]]:

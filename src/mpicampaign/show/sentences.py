@@ -46,6 +46,7 @@ KIND_NAMES = {
     findings.NOT_MONOTONIC: "not monotonic",
     findings.TUNING_CLIFF: "tuning cliff",
     findings.ABOVE: "above the line rate",
+    findings.OTHER_NODES: "on other nodes than the others",
     findings.NOT_COMPARABLE: "no balance",
     findings.AT_MOST: "at most",
     findings.NOT_IN_CAMPAIGN: "not in this campaign",

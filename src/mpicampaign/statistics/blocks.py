@@ -1,14 +1,15 @@
 """Few candidates measured side by side in blocks: which differ, by exchanging their values within each block.
 
 What disturbs a block, such as its nodes or the hour, disturbs all its candidates alike and drops out. A value
-becomes a score: its logarithm less the median of its block, ranked over all blocks (aligned ranks). If the
-candidates of a set are alike, each exchange of their scores within blocks is as likely as the observed one:
-all exchanges are tried, or `DRAWS` random ones, always the same.
+becomes a score: its logarithm less the median of its block, ranked over all blocks (aligned ranks), among the
+candidates of the set in question. If they are alike, each exchange of their scores within blocks is as likely
+as the observed one: all exchanges are tried, or `DRAWS` random ones, always the same.
 
 Each question is closed (Marcus, Peritz, Gabriel): two candidates differ if every set of candidates with both
 of them differs. Against a reference those are the sets that hold it, each at the full level: 6 blocks can
 show something. For all pairs disjoint sets may each be alike, so that a set of m of k is tested at 1 - (1 -
-level)^(m / k), as in `mpicampaign.statistics.comparisons`: 7 blocks for up to six candidates, 8 beyond.
+level)^(m / k), as in `mpicampaign.statistics.comparisons`: 7 blocks for up to six candidates, 8 beyond. More
+candidates than `MOST` have too many sets: there Holm's steps on the tests of the pairs.
 
 How often each errs, and what it finds, was simulated: ``bench/blocks.py``.
 """
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from mpicampaign.statistics.comparisons import LEVEL, share_of_level
+from mpicampaign.statistics.comparisons import LEVEL, holm, share_of_level
 from mpicampaign.statistics.medians import Interval
 
 if TYPE_CHECKING:
@@ -43,8 +44,12 @@ Key = TypeVar("Key")
 
 def fewest_blocks(candidates: int, all_pairs: bool = False, level: float = LEVEL) -> int:
     """The least number of blocks that can show a difference of two candidates among so many."""
-    share = share_of_level(2, candidates, 2 / candidates) if all_pairs and candidates > 2 else 1.0
-    return math.ceil(1 - math.log2(1 - (1 - level) ** share))
+    if candidates > MOST:
+        needed = level / (math.comb(candidates, 2) if all_pairs else candidates - 1)
+    else:
+        share = share_of_level(2, candidates, 2 / candidates) if all_pairs and candidates > 2 else 1.0
+        needed = 1 - (1 - level) ** share
+    return math.ceil(1 - math.log2(needed))
 
 
 def against_reference(costs: Array, level: float = LEVEL) -> list[float]:
@@ -57,6 +62,8 @@ def against_reference(costs: Array, level: float = LEVEL) -> list[float]:
     costs : blocks x candidates, logarithms of what should be low; infinite where a run met its time limit
     """
     others = range(1, costs.shape[1])
+    if costs.shape[1] > MOST:
+        return list(_by_holm(costs, [(0, other) for other in others]).values())
     sets = [(0, *chosen) for size in range(len(others), 0, -1) for chosen in combinations(others, size)]
     found = _closed(costs, sets, {other: (0, other) for other in others}, level, reference=True)
     return [found[other] for other in others]
@@ -65,8 +72,15 @@ def against_reference(costs: Array, level: float = LEVEL) -> list[float]:
 def all_pairs(costs: Array, level: float = LEVEL) -> dict[Pair, float]:
     """The probability of each pair of candidates, closed over all of them; as `against_reference`."""
     k = costs.shape[1]
+    if k > MOST:
+        return _by_holm(costs, combinations(range(k), 2))
     sets = [chosen for size in range(k, 1, -1) for chosen in combinations(range(k), size)]
     return _closed(costs, sets, {pair: pair for pair in combinations(range(k), 2)}, level, reference=False)
+
+
+def _by_holm(costs: Array, pairs: Iterable[Pair]) -> dict[Pair, float]:
+    found = holm({pair: probability(aligned_ranks(costs[:, pair]), reference=False) for pair in pairs})
+    return {pair: found[pair] for pair in sorted(found)}
 
 
 def _closed(
@@ -77,13 +91,13 @@ def _closed(
     reference: bool,
 ) -> dict[Key, float]:
     """The largest probability of the sets that hold each pair; larger sets come first, and may decide."""
-    scores, k = aligned_ranks(costs), costs.shape[1]
+    k = costs.shape[1]
     found = dict.fromkeys(questions, 0.0)
     for chosen in sets:
         open_ = [key for key, pair in questions.items() if found[key] <= level and {*pair} <= {*chosen}]
         if not open_:
             continue
-        p = probability(scores[:, chosen], reference)
+        p = probability(aligned_ranks(costs[:, chosen]), reference)
         if not reference:
             p = 1 - (1 - p) ** (1 / share_of_level(len(chosen), k, 2 / k))
         found |= {key: max(found[key], p) for key in open_}
@@ -93,7 +107,8 @@ def _closed(
 def aligned_ranks(costs: Array) -> Array:
     """Ranks over all blocks of the values less the median of their block; equal ones share a rank."""
     finite = np.where(np.isfinite(costs), costs, np.nan)
-    middle = np.array([np.nanmedian(row) if np.isfinite(row).any() else 0.0 for row in finite])
+    finite[np.isnan(finite).all(axis=1)] = 0.0
+    middle = np.nanmedian(finite, axis=1)
     _, place, counts = np.unique(costs - middle[:, None], return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2)[place].reshape(costs.shape))
@@ -110,8 +125,8 @@ def probability(scores: Array, reference: bool) -> float:
     n, m = scores.shape
     if m == 2:
         return _of_signs(scores[:, 1] - scores[:, 0])
-    sums = scores[np.arange(n)[:, None], _exchanges(n, m)].sum(axis=1)
-    far = np.abs(sums[:, 1:] - sums[:, :1]).max(axis=1) if reference else np.ptp(sums, axis=1)
+    sums = sum(block[places] for block, places in zip(scores, _exchanges(n, m), strict=True))
+    far = np.abs(sums[1:] - sums[0]).max(axis=0) if reference else np.ptp(sums, axis=0)
     return float(np.mean(far >= far[0] * (1 - _ROUNDING)))
 
 
@@ -125,15 +140,15 @@ def _of_signs(differences: Array) -> float:
 
 
 @cache
-def _exchanges(n: int, m: int) -> npt.NDArray[np.intp]:
-    """Exchanges x blocks x candidates: all of them, or `DRAWS`; the first leaves everything in its place."""
+def _exchanges(n: int, m: int) -> npt.NDArray[np.int8]:
+    """Blocks x candidates x exchanges: all of them, or `DRAWS`; the first leaves everything in its place."""
     if math.factorial(m) ** n <= DRAWS:
         every = list(permutations(range(m)))
-        return np.array(list(product(every, repeat=n)))
-    source = np.random.default_rng([n, m])
-    drawn = np.argsort(source.random((DRAWS, n, m)), axis=2)
-    drawn[0] = np.arange(m)
-    return drawn
+        drawn = np.array(list(product(every, repeat=n)))
+    else:
+        drawn = np.argsort(np.random.default_rng([n, m]).random((DRAWS, n, m)), axis=2)
+        drawn[0] = np.arange(m)
+    return np.ascontiguousarray(drawn.transpose(1, 2, 0), dtype=np.int8)
 
 
 class Ratio(NamedTuple):

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from mpicampaign.records import IMPORTED_FROM
+from mpicampaign.show.charts.blocks import block_charts
 from mpicampaign.show.charts.core_maps import core_maps
 from mpicampaign.show.charts.curves import by_host_group, by_placement, kernels
 from mpicampaign.show.charts.dots import at_sizes, latency, single_metrics
@@ -25,11 +26,12 @@ _FEW = 2  # host groups that one sees in a table
 
 
 def every_chart(scene: Scene, few: bool = False) -> Iterator[Chart]:
-    """The charts that become figures: those of HPCC's paper, one table after the other, then kernels.
+    """The charts that become figures: blocks, those of HPCC's paper, one table after the other, then kernels.
 
     ``few``: one of each table over message size, and the pictures that the papers have. The others show what
     the tables say.
     """
+    yield from block_charts(scene)
     yield from balance(scene, few)
     for table in scene.comparison.tables:
         yield from single_metrics(scene, table)

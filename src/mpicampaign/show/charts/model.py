@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record
     from mpicampaign.show.charts.looks import Look
     from mpicampaign.show.charts.scales import Scale
+    from mpicampaign.statistics.blocks import Ratio
     from mpicampaign.statistics.medians import Summary
 
 
@@ -226,6 +227,28 @@ class LevelChart(Captioned):
     trees: tuple[tuple[str, tuple[Level, ...]], ...]
 
 
+# Blocks
+
+
+@dataclass(frozen=True, slots=True)
+class BlockColumn:
+    """One metric: in each block the candidates by the reference; ``None``: a time limit was met."""
+
+    title: str
+    across: Axis
+    lines: tuple[tuple[float | None, ...], ...]
+    ratios: tuple[Ratio, ...]  # of the candidates over the blocks
+
+
+@dataclass(frozen=True, slots=True)
+class BlockChart(Captioned):
+    """A line for each block, named with its nodes, a mark for each candidate but the reference."""
+
+    blocks: tuple[tuple[str, str], ...]
+    candidates: tuple[tuple[str, Look], ...]
+    columns: tuple[BlockColumn, ...]
+
+
 # Results of several systems beside each other
 
 
@@ -294,4 +317,4 @@ class BarChart(Captioned):
     key: str
 
 
-Chart = CurveChart | DotChart | CoreMap | LevelChart | ScatterChart | BarChart
+Chart = CurveChart | DotChart | CoreMap | LevelChart | ScatterChart | BarChart | BlockChart

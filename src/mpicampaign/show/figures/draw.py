@@ -16,6 +16,7 @@ from mpicampaign.show.charts import model
 from mpicampaign.show.charts.every import every_chart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures.bars import draw_bars, draw_levels
+from mpicampaign.show.figures.blocks import draw_blocks
 from mpicampaign.show.figures.core_map import draw_core_map
 from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
@@ -102,6 +103,8 @@ def page_of(chart: model.Chart) -> Page:
             return draw_scatter(chart)
         case model.BarChart():
             return draw_bars(chart)
+        case model.BlockChart():
+            return draw_blocks(chart)
 
 
 def _write(page: Page, path: Path) -> None:

@@ -29,6 +29,7 @@ LEGEND = (
     "median, on a logarithmic scale; further right is worse. Filled: may be the best; hollow: is not, or "
     "was not tested."
 )
+BLOCKS = "Of candidates compared in blocks: the ratio to the reference in the same block, and its interval."
 TESTED = (
     "A placement's lead is clear if it is significant, at least 1 %, and larger than the intervals: neither "
     "holds the other's median. Any smaller lead is a tie. Which host groups may be the best is judged over "
@@ -63,7 +64,11 @@ def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:
     rows = (one.row for answer in found for one in answer.candidates)
     marks = [Paragraph(f"{mark} {meaning}.", "legend") for mark, meaning in explained(rows)]
     comparison = source.comparison
-    legend = [LEGEND, *([TESTED] if comparison.tested else [])]
+    legend = [
+        LEGEND,
+        *([BLOCKS] if any(answer.blocks for answer in found) else []),
+        *([TESTED] if comparison.tested else []),
+    ]
     legend += [LEADS_BY_RANGES, OF_OWN_REPEATS] if comparison.in_turn else []
     return [Paragraph(" ".join(legend), "legend"), *marks, *(fold if nodes else [])]
 
@@ -103,11 +108,14 @@ def _picture(source: Source, answer: Answer) -> list[PageNode]:
 
 def _ratios(source: Source, answer: Answer, chosen: Sequence[Candidate], strip: Strip, label: str) -> Grid:
     """A line for each candidate: its name, its place on the scale, its value."""
-    axis = strip.axis(map(_tick, strip.scale.ticks(MOST_TICKS)), "times the best median")
+    other = answer.blocks.names[0] if answer.blocks else "best"
+    best = "1 ×" if answer.blocks else "best"
+    ticks = (best if tick == 1 else f"{tick:g} ×" for tick in strip.scale.ticks(MOST_TICKS))
+    axis = strip.axis(ticks, f"times {other}" if answer.blocks else "times the best median")
     lines = tuple(
         (
             Box(Span(one.name, "strong" if one.leads else "")),
-            Box(_mark(one, strip), role="scale"),
+            Box(_mark(one, strip, other), role="scale"),
             one.shown.box("median")._replace(
                 text=Span(one.value, link=source.runs_of(one.row)),
                 value=one.ratio,
@@ -121,16 +129,12 @@ def _ratios(source: Source, answer: Answer, chosen: Sequence[Candidate], strip: 
     return Grid(label, 3, ("candidate", axis, f"median [interval], {answer.unit}"), lines, role="ratios")
 
 
-def _tick(ratio: float) -> str:
-    return "best" if ratio == 1 else f"{ratio:g} ×"
-
-
-def _mark(one: Candidate, strip: Strip) -> Markup:
+def _mark(one: Candidate, strip: Strip, other: str) -> Markup:
     """The median as a dot with its interval."""
     if one.ratio is None:
         return Markup("")
     ends = (one.low, one.high) if one.low and one.high else None
-    label = f"{one.ratio:.3g} times the best"
+    label = f"{one.ratio:.4g} times {other}" if other != "best" else f"{one.ratio:.3g} times the best"
     return strip.drawn([Dot(one.ratio, ends, "leads" if one.leads else "", label)], label)
 
 

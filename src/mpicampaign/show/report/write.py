@@ -14,6 +14,7 @@ from mpicampaign.compare.in_turn import IN_TURN
 from mpicampaign.files import write_whole
 from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show import runs
+from mpicampaign.show.blocks import block_nodes, ratio_nodes, shown_blocks
 from mpicampaign.show.charts.hpcc import not_drawn
 from mpicampaign.show.charts.interactive import interactive_charts
 from mpicampaign.show.charts.scene import Scene
@@ -169,6 +170,10 @@ def tables_section(source: Source) -> Section:
         found = comparison_nodes(source, table, anchor)
         nodes += [Fold(f"Baseline: {table.title}", tuple(found))] if table.is_baseline else found
     nodes += scaling_nodes(comparison, source.view, 3)
+    nodes += block_nodes(comparison, source.view, 3)
+    if each := shown_blocks(comparison, source.view):
+        ratios = tuple(node for one in each for node in ratio_nodes(one))
+        nodes.append(Fold("The ratios in each block, with its nodes", ratios))
     if side_by_side := gather_nodes(comparison, source.view):
         nodes.append(Fold(GATHERS, tuple(side_by_side[1:])))
     start = (

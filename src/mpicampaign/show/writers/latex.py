@@ -53,6 +53,7 @@ _ESCAPES = {
     "≥": r"$\geq$",
     "→": r"$\to$",
     "†": r"\dag{}",
+    "∞": r"$\infty$",
     **{character: f"\\{character}" for character in "{}$&#%_"},
 }
 

@@ -1,0 +1,141 @@
+"""What comparing within blocks finds, and how often it errs: simulated, as docs/statistics.md prints it.
+
+bench/blocks.py [--cases 2000] [--seed 32]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import product
+
+import numpy as np
+import numpy.typing as npt
+from common import usually
+
+from mpicampaign.statistics.blocks import against_reference, all_pairs
+from mpicampaign.statistics.comparisons import LEVEL, compare_pairs
+
+CASES = usually(2000, smallest=2)
+NOISE = 0.01  # of a run
+Array = npt.NDArray[np.float64]
+Course = Callable[[np.random.Generator, int, int], Array]  # logarithms by block and place in it
+
+
+def quiet(_source: np.random.Generator, n: int, k: int) -> Array:
+    return np.zeros((n, k))
+
+
+def drift(_source: np.random.Generator, n: int, k: int, total: float = 0.05) -> Array:
+    """5 % from the first run to the last."""
+    return np.linspace(0, np.log1p(total), n * k).reshape(n, k)
+
+
+def time_of_day(source: np.random.Generator, n: int, k: int) -> Array:
+    """3 % up and down, twelve blocks a day."""
+    return 0.03 * np.sin(2 * np.pi * (np.arange(n * k) / (12 * k) + source.random())).reshape(n, k)
+
+
+def states(source: np.random.Generator, n: int, k: int) -> Array:
+    """Each block in one of two states, a factor of 2 apart."""
+    return np.log(2) * source.integers(0, 2, (n, 1)) + np.zeros((n, k))
+
+
+def moving(source: np.random.Generator, n: int, k: int) -> Array:
+    """The same, and the state may change between any two runs."""
+    return (np.log(2) * (np.cumsum(source.random(n * k) < 1 / 6) % 2)).reshape(n, k)
+
+
+def nodes(spread: float) -> Course:
+    """Each block on other nodes."""
+    return lambda source, n, k: spread * source.standard_normal((n, 1)) + np.zeros((n, k))
+
+
+COURSES: dict[str, Course] = {
+    **{"quiet": quiet, "drift 5 %": drift, "time of day": time_of_day, "states": states},
+    **{"moving states": moving},
+    **{f"nodes {spread:.0%}": nodes(spread) for spread in (0.01, 0.03, 0.05)},
+}
+
+
+def costs(source: np.random.Generator, course: Course, n: int, truth: Sequence[float]) -> Array:
+    """Blocks x candidates, these in random order within each block; ``truth``: how much each takes."""
+    k = len(truth)
+    places = np.argsort(source.random((n, k)), axis=1)
+    effects = np.take_along_axis(course(source, n, k), places, axis=1)
+    return effects + np.log(truth) + NOISE * source.standard_normal((n, k))
+
+
+def differing(found: Array, question: str) -> dict[tuple[int, int], bool]:
+    """Which pairs are shown to differ."""
+    if question == "reference":
+        return {(0, other): p <= LEVEL for other, p in enumerate(against_reference(found), 1)}
+    if question == "all pairs":
+        return {pair: p <= LEVEL for pair, p in all_pairs(found).items()}
+    answers = compare_pairs(np.exp(found.T).tolist()).differences
+    return {pair: bool(answer.significant) for pair, answer in answers.items()}
+
+
+def rates(
+    source: np.random.Generator,
+    course: Course,
+    n: int,
+    truth: Sequence[float],
+    question: str,
+    cases: int,
+) -> tuple[float, float]:
+    """How often any pair that is alike is called different, and the first and the last candidate are."""
+    false = true = 0
+    for _ in range(cases):
+        shown = differing(costs(source, course, n, truth), question)
+        false += any(differ for (a, b), differ in shown.items() if truth[a] == truth[b])
+        true += shown[0, len(truth) - 1]
+    return false / cases, true / cases
+
+
+def found(cases: int, source: np.random.Generator) -> None:
+    print("Found: 2 % with noise of 1 %, by blocks; two candidates, four against the reference, all pairs")
+    for n in (6, 7, 8, 10):
+        kinds = ((2, "reference"), (4, "reference"), (4, "all pairs"))
+        shares = [rates(source, quiet, n, [1.0] * (k - 1) + [1.02], asked, cases)[1] for k, asked in kinds]
+        print(f"  {n:2}  " + "  ".join(f"{share:.2f}" for share in shares), flush=True)
+
+
+def errors(cases: int, source: np.random.Generator) -> None:
+    print("Any false difference, 8 blocks: four alike, and three alike with one 5 % slower; 2 % found of two")
+    for name, course in COURSES.items():
+        false = [
+            rates(source, course, 8, [1.0] * 3 + [last], asked, cases)[0]
+            for asked, last in product(("reference", "all pairs"), (1.0, 1.05))
+        ]
+        power = rates(source, course, 8, [1.0, 1.02], "reference", cases)[1]
+        print(f"  {name:14}" + "  ".join(f"{one:.3f}" for one in false) + f"  {power:.2f}", flush=True)
+
+
+def own_campaigns(cases: int, source: np.random.Generator) -> None:
+    print(
+        "Repeats as blocks in time, found unpaired and in blocks: candidates, repeats, step; quiet, drift 3 %"
+    )
+    for k, n in product((2, 3, 4), (6, 10, 16)):
+        step = 1 + NOISE * (1.1 + k / 20) * np.sqrt(10 / n)
+        text = []
+        for total in (0.0, 0.03):
+            course = partial(drift, total=total)
+            for asked in ("unpaired", "all pairs"):
+                text.append(rates(source, course, n, [1.0] * (k - 1) + [step], asked, cases)[1])
+        print(f"  {k} {n:2} {step - 1:.1%}  " + "  ".join(f"{one:.2f}" for one in text), flush=True)
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--cases", type=int, default=CASES, help="simulated for each rate")
+    parser.add_argument("--seed", type=int, default=32)
+    options = parser.parse_args(arguments)
+    for part in (found, errors, own_campaigns):
+        part(options.cases, np.random.default_rng(options.seed))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,72 @@
+"""Block designs: the cases of a matrix entry that are measured side by side, with `blocks`.
+
+A block is one repeat of them all, on the same nodes. Cases share a design if they are on one host group of
+one defined system, with whichever of its MPI libraries, and take as many nodes.
+"""
+
+from __future__ import annotations
+
+from math import ceil, comb, log2
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.grouping import grouped
+from mpicampaign.records import Case, defined_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from mpicampaign.campaign.model import Campaign, MatrixEntry
+
+_NAMED = 3  # candidates in a design's name
+
+
+def fewest_blocks(candidates: int, all_pairs: bool) -> int:
+    """How many blocks can show a difference, as the tests of `mpicampaign.statistics.blocks` find it."""
+    if candidates > 8:
+        needed = 0.05 / (comb(candidates, 2) if all_pairs else candidates - 1)
+    else:
+        needed = 1 - 0.95 ** (2 / candidates if all_pairs else 1)
+    return ceil(1 - log2(needed))
+
+
+class Design(NamedTuple):
+    """Cases in blocks; ``candidates``: those of each benchmark, by its defined name, the reference first."""
+
+    name: str
+    compared: str
+    nodes: int
+    candidates: dict[str, list[Case]]
+
+
+def cases_of(campaign: Campaign, entry: MatrixEntry) -> list[Case]:
+    """The cases of an entry of the matrix."""
+    return [
+        Case(campaign.host_groups[group].system, group, placement, benchmark)
+        for group in entry.host_groups
+        for placement in entry.placements
+        for benchmark in entry.benchmarks
+    ]
+
+
+def designs_of(campaign: Campaign, entry: MatrixEntry, taken: Collection[str] = ()) -> list[Design]:
+    """The block designs of an entry; their names are none of those that are ``taken``."""
+    designs: list[Design] = []
+
+    def together(case: Case) -> tuple[object, ...]:
+        return *case.machine, campaign.placements[case.placement].nodes
+
+    cases = cases_of(campaign, entry) if entry.blocks else []
+    for (_, group, nodes), alike in grouped(cases, together).items():
+        first = _name(str(group), alike, int(str(nodes)))
+        used = {*taken, *(each.name for each in designs)}
+        name = next(each for each in (first, *(f"{first} ({n})" for n in range(2, 1000))) if each not in used)
+        candidates = grouped(alike, lambda case: defined_name(case.benchmark))
+        designs.append(Design(name, entry.blocks, int(str(nodes)), candidates))
+    return designs
+
+
+def _name(group: str, cases: list[Case], nodes: int) -> str:
+    """``milan TCP, TCP with openmpi5, 2 nodes``."""
+    names = list(dict.fromkeys(" with ".join(filter(None, (each.placement, each.library))) for each in cases))
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return f"{group} {', '.join([*names[:_NAMED], *more])}, {nodes} node{'s' * (nodes > 1)}"

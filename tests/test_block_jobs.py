@@ -1,0 +1,166 @@
+"""Blocks on a scheduler: one job each, never half of one, never on two sets of nodes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from builders import campaign, plan
+from test_cluster_jobs import Cluster, leave
+
+from mpicampaign.errors import UserError
+from mpicampaign.execution.cluster_jobs import GRACE_SECONDS
+from mpicampaign.execution.conditions import MachineWithResults
+from mpicampaign.jobs.blocks import LEFT_BEHIND, VALUE, Made
+from mpicampaign.jobs.further import LEFT
+from mpicampaign.jobs.prepare import Prepared, check_runs, write_scripts
+from mpicampaign.records import FAILED
+from mpicampaign.selection import RunSelection
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Callable[..., Cluster]:
+    def cluster(repeats: int = 1, **group: object) -> Cluster:
+        made = campaign(repeats=repeats, scheduler="slurm", group=group, pack=8)
+        made = replace(made, matrix=(replace(made.matrix[0], blocks="reference"),))
+        prepared = Prepared(made, plan(made), tmp_path / "results")
+        write_scripts(prepared)
+        return Cluster(prepared.runs, prepared.folder / "submitting.lock")
+
+    return cluster
+
+
+def test_each_block_is_a_task_of_one_array(make: Callable[..., Cluster]) -> None:
+    cluster = make(3)
+    cluster.step()
+    [tasks] = cluster.submitted
+    assert [[run.repeat for run in task] for task in tasks] == [[1, 1], [2, 2], [3, 3]]
+    assert [run.order for task in tasks for run in task] == [1, 2, 3, 4, 5, 6]
+    [script] = (cluster.scripts[0].campaign_folder / "batches").glob("*.sh")
+    text = script.read_text()
+    assert "A job array of 3 blocks with at most 2 runs each" in text
+    assert (
+        "--time=12 " in text and "--ntasks=2 --ntasks-per-node=2" in text
+    )  # of both runs, 1 + 5 minutes each
+
+
+@pytest.mark.parametrize("state", ["NODE_FAIL", "FAILED", "TIMEOUT", "PREEMPTED"])
+def test_a_block_that_is_lost_is_left_once_it_has_begun(make: Callable[..., Cluster], state: str) -> None:
+    cluster = make()
+    first, second = cluster.scripts
+    cluster.step()
+    cluster.becomes(state)
+    cluster.step()
+    cluster.step(2 * GRACE_SECONDS)
+    cluster.step()
+    assert [len(task) for tasks in cluster.submitted for task in tasks] == [2, 2]  # nothing was there of it
+    leave(first, 0, result=True, number="2")
+    leave(second, 143, number="2")
+    evidence = next(second.folder.glob("attempts/*-2")) / "evidence.txt"
+    evidence.write_text(
+        evidence.read_text().replace("job exit", "job reason=interrupted by signal 15\njob exit")
+    )
+    cluster.becomes(state, "2")
+    ended = [end for _ in range(4) for end in cluster.step(2 * GRACE_SECONDS)]
+    assert [end.run for end in ended] == [first, second]
+    assert ended[1].problem == f"its block was left: job 2 {state}"
+    assert (second.folder / LEFT_BEHIND).read_text() == f"job 2 {state}\n"
+    assert cluster.calls == 2 and not cluster.jobs.names
+
+
+def test_a_block_goes_on_where_each_job_gets_the_same_nodes(make: Callable[..., Cluster]) -> None:
+    cluster = make(hosts=("n7",))
+    first, second = cluster.scripts
+    cluster.step()
+    leave(first, 0, result=True)
+    cluster.becomes("NODE_FAIL")
+    cluster.step()
+    cluster.step()
+    assert [script.path for script in cluster.runs] == [first.path, second.path, second.path]
+
+
+def test_a_block_without_a_job_is_left_by_a_later_call(make: Callable[..., Cluster]) -> None:
+    """As where a killed call's job has ended, or runs were made before they were in blocks."""
+    cluster = make(2)
+    leave(cluster.scripts[0], 0, result=True)
+    ended = cluster.step() + cluster.step()
+    assert [(end.run.repeat, end.problem) for end in ended if end.problem] == [
+        (1, "its block was left: its job is gone")
+    ]
+    cluster.step()
+    assert [[run.repeat for run in task] for tasks in cluster.submitted for task in tasks] == [[2, 2]]
+
+
+def test_a_block_that_is_refused_is_given_up_as_a_whole(make: Callable[..., Cluster]) -> None:
+    cluster = make()
+    cluster.refusal = "Invalid account"
+    ended = [end for _ in range(9) for end in cluster.step()]
+    assert len(ended) == 2 and not cluster.jobs.names
+
+
+def test_a_requeued_block_makes_nothing_on_other_nodes(make: Callable[..., Cluster]) -> None:
+    cluster = make()
+    cluster.step()
+    folder = cluster.scripts[0].campaign_folder
+    [script] = (folder / "batches").glob("*.sh")
+    made = folder / "made"
+    for number, run in enumerate(cluster.runs):
+        then = f"mkdir {run.output.parent} && touch {run.output}" if number == 0 else "exit 3"
+        run.path.write_text(f"echo {number} >>{made}\n[ -e {run.output} ] || {{ {then}; }}\n")
+
+    def start(nodes: str) -> tuple[int, str]:
+        environment = {**os.environ, "SLURM_JOB_NODELIST": nodes}
+        status = subprocess.run(["bash", str(script)], env=environment, check=False).returncode
+        return status, "".join(made.read_text().split())
+
+    assert start("n[1-2]") == (3, "01")
+    assert start("n[1-3]") == (76, "01")
+    assert (
+        cluster.runs[1].folder / LEFT_BEHIND
+    ).read_text() == "it began on n[1-2] and was requeued on n[1-3]\n"
+    assert not (cluster.runs[0].folder / LEFT_BEHIND).exists()
+    assert start("n[1-2]") == (3, "0101")
+    cluster.runs[0].output.unlink()  # nothing of it has a result: it may begin anywhere
+    cluster.runs[0].output.parent.rmdir()
+    assert start("n[1-3]") == (3, "010101")
+
+
+def test_a_selection_of_some_candidates_is_refused(tmp_path: Path) -> None:
+    for hosts in ((), ("n7",)):
+        made = campaign(scheduler="slurm", group={"hosts": hosts})
+        made = replace(made, matrix=(replace(made.matrix[0], blocks="reference"),))
+        prepared = Prepared(made, plan(made), tmp_path, RunSelection(placements=("SHM",), repeats=((1, 1),)))
+        if hosts:
+            check_runs(prepared)  # where the nodes are always the same, a block is a stretch of time
+        else:
+            with pytest.raises(UserError, match="without the others: blue SHM-1, SHM, 1 node"):
+                check_runs(prepared)
+
+
+@pytest.mark.parametrize(
+    ("lines", "state"),
+    [
+        (["job reason=stopped at the time limit of 60 s", "job exit_status=124"], VALUE),
+        (["job reason=stopped at the time limit of 30 s", "job exit_status=124"], FAILED),  # it was raised
+        (["job reason=the benchmark ended with exit status 7", "job exit_status=7"], FAILED),
+        (["job reason=interrupted by signal 15", "job exit_status=143"], ""),
+        (["job reason=results could not be written", "job exit_status=74"], ""),
+        ([], ""),
+    ],
+)
+def test_what_an_attempt_is_in_a_block(make: Callable[..., Cluster], lines: list[str], state: str) -> None:
+    first, _ = make().scripts
+    machine = MachineWithResults(first.campaign_folder)
+    asked = first.kept, 1, first.identity, first.benchmark, 60
+    leave(first, 0)
+    evidence = next(first.folder.glob("attempts/*")) / "evidence.txt"
+    evidence.write_text(
+        "\n".join(["#mpicampaign-evidence 2", *lines, *(["end of evidence"] if lines else []), ""])
+    )
+    assert machine.in_block(*asked) == Made(state)
+    (first.folder / LEFT_BEHIND).write_text("n7 was lost\n")
+    assert machine.in_block(*asked) == Made(LEFT, why="n7 was lost")

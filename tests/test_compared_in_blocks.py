@@ -1,0 +1,282 @@
+"""Candidates of block designs: which blocks count, and what the pages say of them."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plain_blocks
+import pytest
+import synthetic
+from test_report import Page
+
+from mpicampaign.compare.blocks import BETTER, FEW, NOT_SHOWN, WORSE, InBlocks
+from mpicampaign.compare.compare import compare
+from mpicampaign.records import (
+    ALL_PAIRS,
+    BLOCK,
+    COMPARED,
+    CONTRADICTED,
+    DISTURBED,
+    FAILED,
+    MISSING,
+    OVERSUBSCRIBED,
+    TIME_LIMIT_MET,
+    TO_REFERENCE,
+    Case,
+    Record,
+)
+from mpicampaign.show.blocks import block_sentences
+from mpicampaign.show.figures.draw import draw_all
+from mpicampaign.show.filter import select
+from mpicampaign.show.make import tables, to_markdown, to_terminal
+from mpicampaign.show.report.write import write_report
+from mpicampaign.show.summary import summary
+from mpicampaign.show.view import Filter, View
+from mpicampaign.statistics.blocks import against_reference, all_pairs, fewest_blocks
+
+Change = Callable[[Record], Record]
+
+
+def design(
+    times: dict[str, float], blocks: int = 8, spread: float = 0.05, compared: str = TO_REFERENCE, **more: Any
+) -> list[Record]:
+    """PingPong of candidates whose blocks are on nodes that differ by more than they do; noise 0.5 %."""
+    noise = random.Random("blocks")
+    nodes = [noise.gauss(1, spread) for _ in range(blocks)]
+    records = []
+    for name, time in times.items():
+        placement, _, library = name.partition(" with ")
+        of = f" with {library}" if library else ""
+        case = Case(f"s{of}", f"g{of}", placement, more.get("benchmark", "PingPong"))
+        for repeat, node in enumerate(nodes, 1):
+            took = time * node * noise.gauss(1, 0.005)
+            record = synthetic.run(case, repeat, synthetic.pingpong(took * 1e-6, 1e9 / took))
+            metadata = {**record.metadata, BLOCK: "g TCP, 2 nodes", COMPARED: compared}
+            records.append(replace(record, hosts=(f"n{repeat}", f"m{repeat}"), metadata=metadata))
+    return records
+
+
+def changed(records: list[Record], name: str, repeats: set[int], how: dict[str, Any]) -> list[Record]:
+    return [
+        replace(one, **how) if one.case.placement == name and one.repeat in repeats else one
+        for one in records
+    ]
+
+
+def latency(records: list[Record]) -> InBlocks:
+    return next(one for one in compare(records).blocks if one.metric.name == "latency at 0 B")
+
+
+FAILURE: dict[str, Any] = {"status": FAILED, "series": (), "verdict": None}
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        (FAILURE, "block 3 (B failed)"),
+        ({**FAILURE, "status": MISSING}, "block 3 (B missing)"),
+        ({"verdict": CONTRADICTED}, "block 3 (B contradicted)"),
+        ({"condition": DISTURBED}, "block 3 (B disturbed)"),
+        ({"earlier": "program"}, "block 3 (B earlier program or library)"),
+        ({"hosts": ("n3", "other")}, "block 3 (not all on the same nodes)"),
+        ({"hosts": ()}, "block 3 (not all on the same nodes)"),
+    ],
+)
+def test_a_block_counts_only_as_a_whole(how: dict[str, Any], said: str) -> None:
+    found = latency(changed(design({"A": 1, "B": 1.02}), "B", {3}, how))
+    assert [block.repeat for block in found.blocks] == [1, 2, 4, 5, 6, 7, 8]
+    [verdict] = found.verdicts
+    assert verdict.verdict == WORSE and f"Left out: {said}." in list(block_sentences(found))
+
+
+def test_a_time_limit_is_the_worst_rank_and_no_missing_cell() -> None:
+    late = {**FAILURE, "exit_status": TIME_LIMIT_MET, "hosts": ("n3",)}
+    found = latency(changed(design({"A": 1, "B": 1.02}), "B", {3}, late))
+    assert len(found.blocks) == 8 and found.blocks[2].values[1] is None
+    assert found.verdicts[0].verdict == WORSE and not found.left_out
+    assert "B met its time limit in block 3: the worst rank." in list(block_sentences(found))
+    always = latency(changed(design({"A": 1, "B": 0.9}), "B", set(range(1, 9)), late | {"hosts": ()}))
+    assert always.verdicts[0].verdict == WORSE
+    assert "B met its time limit in most blocks: it is worse than A" in next(block_sentences(always))
+    variants = design({"A": 1}, benchmark="PP") + changed(
+        design({"B": 1}, benchmark="PP n=2"), "B", set(range(1, 9)), late | {"hosts": ()}
+    )
+    assert summary(compare(variants)).lead == "Within blocks: A is better than B n=2 in 2 of 2 comparisons"
+
+
+def test_equal_values_in_most_blocks_leave_the_direction_to_the_others() -> None:
+    records = design({"A": 1, "B": 1}, blocks=15, spread=0)
+    times = {("B", repeat): 1.1e-6 for repeat in range(1, 8)}
+    rounded = [
+        replace(r, series=(synthetic.pingpong(times.get((r.case.placement, r.repeat), 1e-6), 1e9),))
+        for r in records
+    ]
+    [verdict] = latency(rounded).verdicts
+    assert (verdict.ratio.median, verdict.verdict) == (1, WORSE)
+    nothing = changed(design({"A": 1, "B": 1}), "B", {2, 3, 4, 5, 6, 7, 8}, FAILURE)
+    none = changed(nothing, "B", {1}, {"hosts": ("x",)})
+    assert summary(compare(none)).lead == "Within blocks: too few blocks"
+
+
+def test_blocks_of_a_machine_that_is_never_quiet_rank_and_are_marked() -> None:
+    records = design({"A": 1, "B": 1.02})
+    for name, repeats in (("A", {1, 2, 3, 4}), ("B", {5, 6, 7, 8})):
+        records = changed(records, name, repeats, {"condition": DISTURBED})
+    found = latency(records)
+    assert found.disturbed and len(found.blocks) == 8 and found.verdicts[0].verdict == WORSE
+    assert " 8†" in to_terminal(compare(records)) and "8 blocks†" in next(block_sentences(found))
+
+
+@pytest.mark.parametrize(("blocks", "verdict"), [(5, FEW), (6, WORSE)])
+def test_too_few_blocks_is_said_with_the_number_that_would_do(blocks: int, verdict: str) -> None:
+    found = latency(design({"A": 1, "B": 1.1}, blocks))
+    assert found.verdicts[0].verdict == verdict
+    said = "Too few blocks to compare A and B: 5 blocks; 6 would do."
+    assert (said in list(block_sentences(found))) is (verdict == FEW)
+
+
+def test_candidates_are_named_by_what_tells_them_apart() -> None:
+    libraries = latency(design({"TCP with openmpi5": 1, "TCP with intelmpi": 1.02}))
+    assert libraries.names == ("TCP with openmpi5", "TCP with intelmpi")
+    variants = design({"TCP": 1}, benchmark="PingPong UCX_TLS=tcp") + design(
+        {"TCP": 1.1}, benchmark="PingPong UCX_TLS=rc"
+    )
+    assert latency(variants).names == ("PingPong UCX_TLS=tcp", "PingPong UCX_TLS=rc")
+    own = [replace(r, series=(replace(r.series[0], benchmark=r.case.benchmark),)) for r in variants]
+    assert "PingPong UCX_TLS=rc takes 1.1" in summary(compare(own)).answers[0].said[0]
+    shared = design({"A": 1, "B": 1.02}) + changed(design({"C": 3, "D": 3}), "C", set(), {})
+    apart = [
+        replace(r, metadata={**r.metadata, OVERSUBSCRIBED: "4 ranks on 2 cores"})
+        if r.case.placement in "CD"
+        else r
+        for r in shared
+    ]
+    assert [one.names for one in compare(apart).blocks if one.metric.name == "latency at 0 B"] == [
+        ("A", "B"),
+        ("C", "D"),
+    ]
+
+
+def test_all_pairs_are_compared_on_demand_and_none_of_equal_ones_is_shown() -> None:
+    found = latency(design({"A": 1, "B": 1.05, "C": 1, "D": 0.9}, compared=ALL_PAIRS))
+    verdicts = {(one.candidate, one.other): one.verdict for one in found.verdicts}
+    assert verdicts == {
+        (1, 0): WORSE,
+        (2, 0): NOT_SHOWN,
+        (3, 0): BETTER,
+        (2, 1): BETTER,
+        (3, 1): BETTER,
+        (3, 2): BETTER,
+    }
+    assert fewest_blocks(9) == 9 and fewest_blocks(12, all_pairs=True) == 12
+    costs = np.arange(10) / 10 + np.random.default_rng(1).normal(0, 1e-3, (11, 10))
+    assert max(all_pairs(costs).values()) <= 0.05
+
+
+def test_a_key_that_kernels_print_makes_no_design() -> None:
+    printed = {"block": "calls back to back, 1e-05 s or more"}
+    records = [replace(record, metadata=printed) for record in design({"A": 1, "B": 1.02})]
+    assert not compare(records).blocks and compare(records).rankings
+
+
+# What pages say
+
+
+@pytest.fixture(scope="module")
+def records() -> list[Record]:
+    return design({"R": 1, "S": 1.03, "T": 1.001}, blocks=6)
+
+
+def test_the_sentences_hold(records: list[Record]) -> None:
+    comparison = compare(records)
+    for answer, column in zip(summary(comparison).answers, ("time", "bandwidth"), strict=True):
+        assert sum(plain_blocks.hold(text, records, column) for text in answer.said) == 2
+    assert summary(comparison).lead == "Within blocks: R is better than S in 2 of 2 comparisons"
+
+
+def test_a_page_has_sentences_table_blocks_and_figure_and_no_other_test(
+    records: list[Record], tmp_path: Path
+) -> None:
+    comparison = compare(records)
+    assert not comparison.rankings
+    figures = draw_all(comparison, tmp_path / "figures", few=True)
+    assert figures[0].title == "PingPong in blocks, g TCP, 2 nodes" and not figures[0].folded
+    write_report(tmp_path / "report.html", comparison, records, lambda: figures)
+    page = re.sub(r"<[^>]+>", " ", (tmp_path / "report.html").read_text())
+    for text in (to_markdown(comparison), page):
+        assert "Side by side: compared within blocks" in text and "g TCP, 2 nodes: ratio to R:" in text
+        assert "m3, n3" in text and "Mann" not in text
+    assert "repeats agree" not in page and "The ratios in each block, with its nodes" in page
+
+
+def test_hostile_names_of_designs_candidates_and_nodes_stay_text(tmp_path: Path) -> None:
+    evil = synthetic.HOSTILE
+    named = [
+        replace(
+            r, hosts=(evil,), metadata={BLOCK: evil}, case=replace(r.case, placement=r.case.placement + evil)
+        )
+        for r in design({"A": 1, "B": 1.1})
+    ]
+    comparison = compare(named)
+    for text in (to_terminal(comparison), to_markdown(comparison), tables(comparison, "csv").decode()):
+        assert "\x1b" not in text and "\u202e" not in text
+    write_report(tmp_path / "report.html", comparison, named)
+    assert Page((tmp_path / "report.html").read_text()).ids
+
+
+def test_data_have_the_ratio_of_each_candidate_and_metric(records: list[Record]) -> None:
+    comparison = compare(records)
+    lines = json.loads(tables(comparison, "json"))["rows"]
+    of = {(line["placement"], line["metric"]): line for line in lines}
+    own = of["S", "bandwidth at 8 KiB"]
+    assert own["block_design"] == "g TCP, 2 nodes" and own["reference"] == "R"
+    assert own["blocks_verdict"] == "worse" and own["ratio_low [1]"] < own["ratio_in_blocks [1]"] < 1
+    assert of["R", "latency at 0 B"]["ratio_in_blocks [1]"] is None
+    assert [of[name, "latency at 0 B"]["blocks_better_than"] for name in "RST"] == ["S", "", ""]
+    chosen = Filter(metrics=("bandwidth at 8 KiB",))
+    shown = to_terminal(select(comparison, chosen), View(only=chosen))
+    assert "PingPong: bandwidth at 8 KiB" in shown.partition("Side by side")[2]
+    assert not select(comparison, Filter(placements=("R",))).blocks
+
+
+# How often they err, and what they find: more in bench/blocks.py
+
+_State = Callable[[np.random.Generator, int, int], "np.ndarray[Any, Any]"]
+
+
+def moving(source: np.random.Generator, n: int, k: int) -> np.ndarray[Any, Any]:
+    """Two states a factor of 2 apart; any run may begin the other one."""
+    return (np.log(2) * (np.cumsum(source.random(n * k) < 1 / 6) % 2)).reshape(n, k)
+
+
+def node(source: np.random.Generator, n: int, k: int) -> np.ndarray[Any, Any]:
+    """Nodes of 5 %, with a drift of 5 %."""
+    return 0.05 * source.standard_normal((n, 1)) + np.linspace(0, 0.05, n * k).reshape(n, k)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("course", [moving, node])
+def test_simulated_blocks_err_at_most_as_often_as_they_say(course: _State) -> None:
+    source = np.random.default_rng(32)
+    false = np.zeros(2)
+    found, cases = 0, 150
+
+    def costs(truth: list[float]) -> np.ndarray[Any, Any]:
+        places = source.random((8, len(truth))).argsort(axis=1)
+        effects = np.take_along_axis(course(source, 8, len(truth)), places, axis=1)
+        return np.asarray(effects + np.log(truth) + 0.01 * source.standard_normal(effects.shape))
+
+    for _ in range(cases):
+        three_alike = [1.0, 1.0, 1.0, 1.05]
+        false[0] += min(against_reference(costs(three_alike))[:2]) <= 0.05
+        false[1] += min(p for (_, b), p in all_pairs(costs(three_alike)).items() if b < 3) <= 0.05
+        found += against_reference(costs([1.0, 1.02]))[0] <= 0.05
+    assert (false <= 15).all()  # 7.5 are expected at most
+    assert course is moving or found >= 0.82 * cases  # 0.90 is expected
