@@ -169,6 +169,23 @@ def test_interrupted_script_ends_its_ranks_too(tmp_path: Path) -> None:
     assert left_of(script.folder) == []
 
 
+def test_a_signal_between_the_launch_and_its_note_ends_the_ranks(tmp_path: Path) -> None:
+    stubborn = "trap '' TERM HUP INT\nwhile :; do sleep 0.1; done\n"
+    script = prepared(tmp_path, stubborn, 'setsid "$@" & sleep 60\n', environment={"X": "1"}).runs[0]
+    text = script.path.read_text()
+    [library] = re.findall(r"^library=(.*)$", text, re.M)
+    lines = Path(library).read_text()
+    there = 'while [ ! -s "$attempt/ranks/0" ]; do sleep 0.05; done\n    kill -TERM $$\n    launched=$!\n'
+    assert lines.count("    launched=$!\n") == 1
+    (tmp_path / "library.sh").write_text(lines.replace("    launched=$!\n", f"    {there}"))
+    checksum = hashlib.sha256((tmp_path / "library.sh").read_bytes()).hexdigest()
+    text = re.sub(r"^library=.*$", f"library={tmp_path}/library.sh", text, flags=re.M)
+    script.path.write_text(re.sub(r"[0-9a-f]{64}(?=  -)", checksum, text))
+    process = popen_with_default_signals(["bash", str(script.path)], start_new_session=True)
+    assert process.wait(30) == 143
+    assert left_of(script.folder) == []
+
+
 @pytest.mark.parametrize("name", ["SIGUSR1", "SIGUSR2", "SIGXCPU", "SIGALRM", "SIGQUIT"])
 def test_no_signal_of_a_scheduler_makes_a_result(name: str, tmp_path: Path) -> None:
     """LSF sends USR2 at the run limit; a shell that dies of it runs its trap of EXIT with status 0."""

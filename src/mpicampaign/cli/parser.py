@@ -43,13 +43,13 @@ GROUPS = {
     "look at results": {
         "report": "write records, tables, figures and report of the results so far",
         "tables": "print the results: choose rows, columns, layout, format",
-        "export": "write the results for other systems: OpenMetrics, JSON lines",
+        "export": "write the results for other tools: OpenMetrics, JSON lines, ReFrame",
         "compare": "compare two dates, series, folders or bundles: what changed",
         "judge": "check the results against the campaign's limits",
         "history": "show series, changes over time, and their causes",
     },
     "share": {
-        "import": "add raw outputs made elsewhere: IMB, OSU, HPL, HPCC",
+        "import": "add raw outputs made elsewhere: IMB, OSU, HPL, HPCC, ReFrame",
         "bundle": "pack a campaign's results into one checksummed file",
         "merge": "add bundles of other sites",
     },

@@ -78,7 +78,7 @@ cannot_write() {
 mkdir -p "$attempt/ranks" || cannot_write
 evidence=$attempt/evidence.txt
 rank=$attempt/rank # starts each rank: binds it, then becomes the program
-launched=
+launched='' started_before=''
 succeeded= # set at the end of `measure`: a shell that was killed may also have status 0
 unwritten= # set when evidence could not be written
 exec 3>"$evidence" || cannot_write
@@ -148,6 +148,8 @@ finish() { # STATUS
 }
 interrupt() { # SIGNAL
     record "job reason=interrupted by signal $1"
+    # a signal may come between the launch and the line that notes its number
+    [ "$started_before" = "$!" ] || launched=${launched:-$!}
     if [ -n "$launched" ]; then
         kill -TERM "$launched" 2>/dev/null
         wait "$launched"
@@ -219,6 +221,7 @@ measure() {
     [ ! -d "$attempt/work" ] || cd "$attempt/work" || exit 73
     began=$SECONDS
     read -r uptime _ </proc/uptime # in steps of 10 ms; nobody sets this clock
+    started_before=$!
     launched_us=${EPOCHREALTIME:-$(date +%s.%6N)} # ranks of other hosts have no other clock in common; not in bash 4
     timeout --kill-after=10 "$time_limit" "${launch[@]}" "$rank" "$program" "$@" \
         >"$attempt/output.txt" 2>"$attempt/stderr.txt" </dev/null 3>&- &
@@ -231,7 +234,7 @@ measure() {
     record_node after
     look_at_hosts after
     [ "$status" -eq 0 ] || end_ranks
-    launched=
+    launched='' started_before=$!
     append_results
 
     # Success is an exit status of 0 and a complete output. A launcher that timeout had to kill leaves 137.
