@@ -207,3 +207,16 @@ def test_repeats_for_states_of_the_machine_are_blocks_too(tmp_path: Path) -> Non
     assert {len(run.part) for run in plan.runs} == {2}
     left = [(run.case.placement, run.case.benchmark, run.repeat) for run in plan.runs if run.closed]
     assert left == [("TCP", "PingPong", 1), ("TCP", "PingPong", 5)]
+
+
+def test_on_a_machine_that_is_never_quiet_disturbed_blocks_count_and_lost_ones_are_made_anew(
+    tmp_path: Path,
+) -> None:
+    disturbed = Made(DISTURBED, has_result=True, hosts=N1)
+    made = block(1, TCP=disturbed) | block(2, TCP=LEFT_RUN)
+    base = f"{BASE}busy_machine: rank\n"
+    plan = plan_of(tmp_path, TWO, machine=with_runs(made), base=base)
+    assert numbers(plan, "PingPong") == [1, 2, 3, 4] and plan.designs[0].complete == 1
+    assert "block 4 stands in for it" in "\n".join(blocks_text(plan))
+    plan = plan_of(tmp_path, TWO, machine=with_runs(block(1, TCP=Made(FAILED))), base=base)
+    assert numbers(plan, "PingPong") == [1, 2, 3, 4]

@@ -138,7 +138,8 @@ class DesignState:
         """The blocks that were left, or of which a run failed, of any benchmark."""
         found: dict[int, LeftBlock] = {}
         for part in self.parts:
-            again = [each for each in part if each.condition in (LEFT, AGAIN, DISTURBED)]
+            asks = (LEFT, AGAIN, DISTURBED)
+            again = [each for each in part if each.condition in asks and not each.is_complete]
             for number, each in enumerate(again, start=self.planned + 1):
                 if each.condition in (LEFT, AGAIN):
                     stands_in = number if number <= len(part) else 0

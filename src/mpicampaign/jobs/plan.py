@@ -100,7 +100,7 @@ class Plan(plan_file.PlanFile):
 
         ``cap``: the node-hours that the campaign allows, which fewer long runs or more short ones may reach.
         """
-        each = {run.case: run.node_seconds for run in self.runs}
+        each = {run.case: replace(run, left=False).node_seconds for run in self.runs}
         added = (each[planned.case] for planned in self.cases for _ in range(planned.addable))
         number, seconds = len(self.runs), self.node_seconds
         for more in sorted(added):
