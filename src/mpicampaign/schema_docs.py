@@ -93,7 +93,8 @@ benchmarks:
 ```
 
 The first values keep the name, the others are added to it: `IBV`, `IBV nodes=4`, `IBV nodes=4 UCX_TLS=ud`.
-`--placement IBV` selects all of them. A list that grows, shrinks or changes its order makes no finished run due.
+`--placement IBV` selects all of them. A list that grows, shrinks or changes its order makes no finished run
+due.
 
 In the arguments of a benchmark `{{NAME}}` stands for a parameter that its suite does not know, and
 `{{nodes}}`, `{{ranks_per_node}}` and `{{ranks}}` for those of the placement. Over several numbers of ranks,
