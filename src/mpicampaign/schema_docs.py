@@ -67,14 +67,14 @@ How a file is read:
 
 - A key takes a text unless its type is given. Texts are literal, as in YAML 1.2: `off`, `no` and `0:45` are
   texts, only `true` and `false` are truth values.
-- An unknown key is an error, and so is a key given twice. Tags (`!name`) are not used.
+- An unknown key, a key given twice and a tag (`!name`) are errors.
 - Paths are relative to the file that names them.
 - Where a list is expected, a single value is a list of one.
 - Tokens (arguments, options) are a list, or one text that is split as a shell does. Nothing in them is
   expanded: `$HOME` and `$(date)` reach the program as they are.
 - Shared keys are written once: `first: &shared {{…}}`, then `second: {{<<: *shared, …}}`.
-- Files of `include:` and the built-in definitions are extended: mappings are merged key by key, lists and
-  single values are replaced.
+- Files of `include:` and built-in definitions are extended: mappings key by key; lists and single values are
+  replaced.
 - Durations: `90 s`, `10 min`, `2 h`; `0:45` is 45 min (H:MM). Sizes: `64KiB`, `64kB`, `64` (bytes).
   Rates: `1 Gbit/s`, `100 MB/s`.
 
@@ -92,17 +92,15 @@ benchmarks:
   HPL: {{parameters: {{N: [20000, 40000], NB: [128, 192]}}}}
 ```
 
-The first values keep the name, the others are added to it: `IBV`, `IBV nodes=4`, `IBV nodes=4 UCX_TLS=ud`. A
-run is known by its own values: a list that grows, shrinks or changes its order makes no finished run due.
-`--placement IBV` selects all of them. `plan` says how many cases there are.
+The first values keep the name, the others are added to it: `IBV`, `IBV nodes=4`, `IBV nodes=4 UCX_TLS=ud`.
+`--placement IBV` selects all of them. A list that grows, shrinks or changes its order makes no finished run
+due.
 
 In the arguments of a benchmark `{{NAME}}` stands for a parameter that its suite does not know, and
-`{{nodes}}`, `{{ranks_per_node}}` and `{{ranks}}` for those of the placement. Where a benchmark of computing
-ran with several numbers of ranks, the report has a table and a figure of its scaling: strong where all ran
-the same problem, else weak.
+`{{nodes}}`, `{{ranks_per_node}}` and `{{ranks}}` for those of the placement. Over several numbers of ranks,
+the report shows the scaling of benchmarks of computing: strong where all ran the same problem, else weak.
 
-`mpi` of a system takes a list, too. Each library is compared in each placement, and its runs are named
-`milan with impi`:
+`mpi` of a system takes a list, too. Each library is compared in each placement, named `milan with impi`:
 
 ```yaml
 systems:
@@ -121,8 +119,8 @@ matrix:
   - {{host_groups: milan, placements: IBV, benchmarks: PingPong, mpis: [openmpi5, own-build]}}
 ```
 
-An item with `system` and `host_groups` stands for those of an earlier file that had a system for each of
-them: what was finished there stays finished (`campaigns/three-mpis.yaml`).
+An item with `system` and `host_groups` stands for those of an earlier file with a system for each library:
+its finished runs stay finished (`campaigns/three-mpis.yaml`).
 
 Below, a key has an example if the file above does not have it, the first time.
 """

@@ -258,7 +258,7 @@ class System:
     login_hosts: tuple[str, ...] = key(
         kinds.HOST_PATTERNS,
         "Host name patterns of the login nodes",
-        "They tell to which of several systems a machine belongs.",
+        "They tell which of several systems a machine belongs to.",
         "login*.cluster.example",
         default=[],
     )
@@ -294,7 +294,7 @@ class System:
     pack: int = key(
         count(1, 1000),
         "Runs in one job",
-        "So many short runs of different cases share an allocation, one after the other.",
+        "Short runs of different cases share an allocation, one after the other.",
         8,
         default=1,
     )
@@ -781,8 +781,8 @@ class Campaign:
     repeats: int = key(
         kinds.RUNS,
         "Repeats of each case",
-        "until known: 6 to 20, until each ranked metric's interval reaches at most 5 % to either side of its "
-        "median, or node_hours_cap is used up.",
+        "until known: 6 to 20, until each ranked metric's interval is within 5 % of its median, or "
+        "node_hours_cap is used up.",
         10,
         "until known",
         default=6,
@@ -798,8 +798,8 @@ class Campaign:
     busy_machine: str = key(
         choice((UNRANKED, RANKED)),
         "What becomes of disturbed runs",
-        "unranked: repeated; shown, but not averaged or ranked with others. rank: like quiet runs, and every "
-        "table says so; for machines that are never quiet.",
+        "unranked: repeated, and not averaged or ranked. rank: like quiet runs, and every table says so; for "
+        "machines that are never quiet.",
         RANKED,
         default=UNRANKED,
     )
@@ -807,7 +807,7 @@ class Campaign:
         kinds.DURATION,
         "Time that a call takes on a busy machine",
         "Without a scheduler only. If eight of its first ten runs were disturbed, a call leaves out what "
-        "does not fit, long runs first; the next call makes it. Default: no limit.",
+        "does not fit, long runs first. Default: no limit.",
         "5 min",
     )
     time_limit: int = key(
