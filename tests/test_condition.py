@@ -87,6 +87,11 @@ def evidence(
         ),
         (evidence(cpu=0.6, wait=0.4, allowed=UNBOUND), NOT_JUDGED, "ranks may use the same CPUs of n1"),
         (evidence(cpu=0.6, wait=0.4, allowed=("", "1"), others=0.0), QUIET, "waited 40%"),
+        (
+            evidence(wall=0.2, cpu=0.001, wait=0.003),
+            QUIET,
+            "waited 75% of its time for a CPU: 3.0 ms; it ran 1.0 ms",
+        ),
         (evidence().replace("rank 1 end.wait_ns=0", ""), NOT_JUDGED, "no time of waiting"),
         (evidence(cpu=-1.0, wait=1.0), NOT_JUDGED, "no time of waiting"),
         (evidence(cpu=0.6, wait=0.4, allowed=("0", "0-99999999999")), NOT_JUDGED, "ranks may use the same"),

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import reframe_runs
 import synthetic
 import time_curves
 import yaml
@@ -31,6 +32,7 @@ from mpicampaign.history.limits import (
     NO_TIMES,
     NOT_OWN,
     SEVERAL_RUNS,
+    SEVERAL_TESTS,
     TREND,
     Proposal,
     fitting,
@@ -51,6 +53,7 @@ from mpicampaign.statistics.limits import (
     is_met,
     past_limit,
 )
+from mpicampaign.statistics.medians import median
 
 WISH = 1e-3
 CAMPAIGN = """\
@@ -318,6 +321,48 @@ def test_imported_runs_have_a_limit_each_run_a_value(
 # ---- ReFrame
 
 
+METRIC = {"unit": "us", "better": "lower"}
+
+
+def test_limits_of_imported_tests_have_reframes_names_and_units(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of a session's runs the first counts: the others are retries of slow ones."""
+    name = "Stream %size=8 KiB %fixture.n=2"
+    blobs = {
+        number: reframe_runs.report(
+            number,
+            [
+                reframe_runs.case(
+                    number + retry / 100,
+                    name=name,
+                    perfvalues={
+                        "alpha:cpu:size": [100 * value + retry, 0, None, None, "MBytes/sec"],
+                        "alpha:cpu:t": [value, 0, None, None, "ms"],
+                    },
+                )
+                for retry in range(1 + (number == 5))
+            ],
+        )
+        for number, value in enumerate(values(20))
+    }
+    reframe_runs.database(folder / "results.db", blobs)
+    assert main(["import", "results.db"]) == 0
+    capsys.readouterr()
+    assert main(["judge", "--propose", "--reframe", "--results", "results/results"]) == 0
+    found = yaml.safe_load(capsys.readouterr().out)["Stream"]
+    assert found.pop("$index") == ["$partition", "$environ", "display_name"]
+    written = found["alpha:cpu"]["gnu"][name]
+    middle = median(values(20))
+    assert [written["t"][0], written["t"][3]] == [middle, "ms"]
+    assert [written["size"][0], written["size"][3]] == [pytest.approx(100 * middle), "MBytes/sec"]
+
+
+def test_runs_of_several_tests_give_no_limit() -> None:
+    one = replace(found(values(30)), tests=("A @s:p+e", "B @s:p+e"))
+    assert fitting(one, of_tests=True).why == SEVERAL_TESTS
+
+
 # The n-th run of a test prints the n-th of its values.
 TEST = """\
 import os
@@ -353,9 +398,13 @@ SAY = 'echo >> "$1"; n=$(wc -l < "$1"); shift; echo "${!n:-$1}us"'
 @pytest.mark.full
 def test_reframe_obeys_the_references(folder: Path) -> None:
     key = replace(time_curves.LATENCY, system="generic", host_group="default", placement="builtin")
-    one = found([value * 1e-6 for value in values(30)], key)
+    one = found([value * 1e-6 for value in values(30)], replace(key, metric="latency_at_0_B"))
     assert one.limit and one.limit.value == pytest.approx(1.52e-6)
-    (folder / "refs.yaml").write_text(reframe_text("c", [one], WISH))
+    named = [
+        replace(one, tests=(f"osu %prints={prints} @generic:default+builtin",), metric=METRIC)
+        for prints in ("1.52", "1.53", "1.53 1.53 1.52", "1.53 1.53 1.53")
+    ]
+    (folder / "refs.yaml").write_text(reframe_text("c", named, WISH))
     (folder / "osu.py").write_text(TEST)
     (folder / "say.sh").write_text(SAY)
 

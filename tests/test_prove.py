@@ -217,6 +217,15 @@ DOUBTS = {
         SENT + "node n1 speed.eth0=1000\nnode n1 speed.eth1=25000\n",
         "TCP over eth0 (1000 Mb/s), though eth1 (25000 Mb/s) is up",
     ),
+    "failed": (ONE.replace("exit_status=0", "exit_status=9"), "exit status: the command failed (9)"),
+    "disturbed": (
+        ONE + "rank 1 end.continued=1\n",
+        "condition: disturbed, so the command's times say little",
+    ),
+    "another clock rate": (
+        ONE + "rank 0 start.clock_ghz=3.600\nrank 0 end.clock_ghz=1.800\n",
+        "machine: clock rate changed while the ranks ran",
+    ),
     "balancing": (ONE + "node n1 numa_balancing=1\n", "automatic NUMA balancing of n1"),
 }
 
@@ -226,6 +235,18 @@ def test_what_one_should_doubt_is_said(name: str) -> None:
     text, said = DOUBTS[name]
     [line] = [line for line in of(text).lines if line.startswith("doubts:")]
     assert said in line
+
+
+@pytest.mark.parametrize(
+    ("local", "said"),
+    [
+        ("N0=1000", "all of it is on each rank's own NUMA node"),
+        ("N0=999,N1=1", "at least 99% of it is on each rank's own NUMA node"),
+    ],
+)
+def test_only_all_memory_is_called_all(local: str, said: str) -> None:
+    [line] = [line for line in of(ONE.replace("N0=900,N1=100", local)).lines if line.startswith("memory:")]
+    assert line.endswith(said)
 
 
 def test_an_output_of_another_run_tells_nothing_of_this_one() -> None:
@@ -278,7 +299,8 @@ def test_output_passes_unchanged_and_is_read(tmp_path: Path) -> None:
     reading, writing = pty.openpty()
     through(tmp_path, PRINTS, stdout=writing, stderr=writing).wait()
     os.close(writing)
-    assert b"a\r\n\xffb\r\r\nterminal\r\n" in os.read(reading, 1000), "as without anything between"
+    printed = os.read(reading, 1000).replace(b"c\r\n", b"")  # in any order with the rest: two pipes
+    assert printed == b"a\r\n\xffb\r\r\nterminal\r\n", "as without anything between"
     os.close(reading)
 
 

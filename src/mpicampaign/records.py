@@ -93,6 +93,7 @@ MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
 BLAS = "BLAS"  # the BLAS library that the ranks mapped
 REFERENCE_BLAS = "reference BLAS"  # Netlib's, which is not tuned for any machine
 MERGED_FROM = "merged from bundle"  # in the metadata of runs of other systems
+REFRAME_TEST = "ReFrame test"  # NAME @SYSTEM:PARTITION+ENVIRONMENT, as ReFrame writes it
 # of imported runs: the original path of the file, and the requested host group if the job ran on another one
 IMPORTED_FROM = "imported from"
 REQUESTED_GROUP = "requested host group"

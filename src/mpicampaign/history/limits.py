@@ -6,7 +6,7 @@ imported ones, are each a value.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -23,7 +23,7 @@ from mpicampaign.history.overview import overview
 from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import NO_SERIES
 from mpicampaign.plan_file import PlanFile
-from mpicampaign.records import RECORDS, REPEATS, Case, read_records
+from mpicampaign.records import OK, RECORDS, REFRAME_TEST, REPEATS, SESSION, Case, read_records
 from mpicampaign.statistics.change_points import ALTERNATING, NOT_POSITIVE
 from mpicampaign.statistics.limits import (
     LEVEL,
@@ -40,15 +40,17 @@ from mpicampaign.statistics.medians import median
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from mpicampaign.expectation import Alarm, Limit
     from mpicampaign.history.curves import Curve, Point
+    from mpicampaign.records import OwnMetric, Record
 
 # Why a curve gives no limit, beside those of `mpicampaign.statistics.change_points`
 FEW, NO_TIMES, TREND, NEIGHBOURS = "too few", "no times", "trend", "neighbours"
 NOT_OWN, SEVERAL_RUNS, NO_DIRECTION = "not own", "several runs", "no direction"
+SEVERAL_TESTS = "several tests"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,7 @@ class Proposal:
 
     ``points``: that count, those since the last change. ``needed``: how many it takes. ``gap``: the median
     time between two of them (s). ``own``: a curve of the campaign's own ticks, not of other runs.
+    ``tests``, ``metric``: of runs of ReFrame, its names of the test and its unit of the variable.
     """
 
     curve: Curve
@@ -64,6 +67,8 @@ class Proposal:
     needed: int
     gap: float
     own: bool = True
+    tests: tuple[str, ...] = ()
+    metric: Mapping[str, str] = field(default_factory=dict)
     limit: PastLimit | None = None
     why: str = ""
 
@@ -86,33 +91,59 @@ def proposals(campaign_folder: Path, wish: float, *, of_tests: bool) -> list[Pro
     plan = plan_of(campaign_folder)
     declared = {entry.identity(0) for entry in plan.cases}
     own = [curve for curve in overview(campaign_folder).curves if curve.key.declared in declared]
-    others = _other_curves(campaign_folder, plan)
     found = [propose(curve, wish) for curve in own]
-    found += [replace(propose(curve, wish), own=False) for curve in others]
+    found += [
+        replace(propose(curve, wish), own=False, tests=tests, metric=metric)
+        for curve, tests, metric in _other_curves(campaign_folder, plan)
+    ]
     return [fitting(each, of_tests=of_tests) for each in found]
 
 
 def fitting(found: Proposal, *, of_tests: bool) -> Proposal:
     """The proposal; without its limit where those who would use it have other values."""
+    if of_tests and len(found.tests) > 1:
+        return replace(found, limit=None, why=SEVERAL_TESTS)
     if of_tests and any(point.n > 1 for point in found.points):
         return replace(found, limit=None, why=SEVERAL_RUNS)
     return found if of_tests or found.own else replace(found, limit=None, why=NOT_OWN)
 
 
-def _other_curves(campaign_folder: Path, plan: PlanFile) -> Sequence[Curve]:
-    """The curves of runs that are not the plan's: a point for each run, in the order in which they began."""
+def _other_curves(
+    campaign_folder: Path, plan: PlanFile
+) -> Iterator[tuple[Curve, tuple[str, ...], OwnMetric]]:
+    """The curves of runs that are not the plan's: a point for each run, in the order in which they began.
+
+    Each with ReFrame's names of the test and the variable. Of a session's runs of a test the first with
+    values counts: it retries those that are slow.
+    """
     if not (campaign_folder / RECORDS).is_file():  # as after a tick that packed a series
-        return ()
+        return
     header, records = read_records(campaign_folder / RECORDS)
     planned = {entry.case for entry in plan.cases}
-    runs = [
-        replace(record, repeat=number)
+    by_case = {
+        case: _first_of_sessions(of_case)
         for case, of_case in grouped(records, lambda record: record.case).items()
         if case not in planned
-        for number, record in enumerate(sorted(of_case, key=lambda record: record.started), start=1)
-    ]
+    }
+    runs = [record for of_case in by_case.values() for record in of_case]
     curves = curves_of(rows_of(runs, PlanFile(plan.campaign), replace(NO_SERIES, kind=REPEATS), header))
-    return analyse_curves(curves, campaign_folder / "no log", write=False).curves
+    for curve in analyse_curves(curves, campaign_folder / "no log", write=False).curves:
+        key = curve.key
+        of_case = by_case[Case(key.system, key.host_group, key.placement, key.benchmark)]
+        tests = dict.fromkeys(run.metadata[REFRAME_TEST] for run in of_case if REFRAME_TEST in run.metadata)
+        metrics = (series.metrics.get(key.metric, {}) for series in of_case[-1].series)
+        yield curve, tuple(tests), next(metrics, {})
+
+
+def _first_of_sessions(runs: Iterable[Record]) -> list[Record]:
+    """Those with values in the order of their starts, numbered anew."""
+    latest_first = sorted((run for run in runs if run.status == OK), key=_start, reverse=True)
+    first = {run.metadata.get(SESSION) or f"alone {number}": run for number, run in enumerate(latest_first)}
+    return [replace(run, repeat=number) for number, run in enumerate(sorted(first.values(), key=_start), 1)]
+
+
+def _start(run: Record) -> str:
+    return run.started
 
 
 def propose(curve: Curve, wish: float) -> Proposal:

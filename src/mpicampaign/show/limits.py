@@ -7,13 +7,24 @@ import re
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
+from mpicampaign.dimension import own_dimension
 from mpicampaign.expectation import Rule, limit_value
 from mpicampaign.grouping import grouped
 from mpicampaign.history.changes import key_id
-from mpicampaign.history.limits import FEW, NEIGHBOURS, NO_DIRECTION, NO_TIMES, NOT_OWN, SEVERAL_RUNS, TREND
+from mpicampaign.history.limits import (
+    FEW,
+    NEIGHBOURS,
+    NO_DIRECTION,
+    NO_TIMES,
+    NOT_OWN,
+    SEVERAL_RUNS,
+    SEVERAL_TESTS,
+    TREND,
+)
 from mpicampaign.records import defined_name
 from mpicampaign.show.history import WHY_NOT, curve_name, day, factor
 from mpicampaign.statistics.limits import LEVEL, POWER, RETESTED, SINGLE, false_alarm_rate, is_beyond
+from mpicampaign.suites.reframe import RENAMED
 from mpicampaign.text import visible
 from mpicampaign.units import format_duration
 
@@ -26,12 +37,15 @@ if TYPE_CHECKING:
 _WHY = WHY_NOT | {
     NOT_OWN: "it was imported or merged: no tick repeats it; for tests elsewhere: --reframe",
     SEVERAL_RUNS: "a tick is the median of several runs, a test is one",
+    SEVERAL_TESTS: "its runs are of several tests of ReFrame: label them apart in the map",
     NO_DIRECTION: "nothing says whether lower or higher is better",
     NO_TIMES: "the start times of its runs are not known",
     TREND: f"its values rise or fall with time (p < {LEVEL}): new ones are not like the past",
     NEIGHBOURS: f"values next to each other in time are alike (p < {LEVEL}): re-tests are no new evidence",
 }
-_Path = tuple[str, str, str, str]  # test, partition, environment, performance variable
+_Path = tuple[str, ...]  # the test's class, what `_INDEX` names, performance variable: as YAML
+_INDEX = ("$partition", "$environ", "display_name")
+_TEST = re.compile(r"(?P<test>.+) @(?P<partition>[^:\s]+:[^+\s]+)\+(?P<environ>\S+)")
 _UNITS = {"s": ("us", 1e-6), "B/s": ("MB/s", 1e6), "flop/s": ("Gflop/s", 1e9)}
 _NAMED = 5  # curves, where many have no limit for one reason
 _FURTHER = 5  # digits after the first
@@ -40,13 +54,14 @@ _PLAIN = re.compile(
     r"(?!(?:y|n|yes|no|on|off|true|false|null)\Z)[a-z][a-z0-9_.+-]*(?: [a-z0-9_.+-]+)*", re.IGNORECASE
 )
 _HEAD = """\
-# Limits from the history of {campaign}. False alarms per 1,000 ticks: {wish:g} of each at most,
+# Limits from the history of {campaign}. False alarms per 1,000 {checks}: {wish:g} of each at most,
 # {all:.2g} of all. Rates are averages over histories, not of this one.
 # Re-tests must be as far apart as the past was.
 """
 
 _REFRAME = """\
-# In a test: reference = {'$ref': 'FILE'}, require_reference = True (without a reference it would pass).
+# In a test: reference = {'$ref': 'FILE'}, require_reference = True. Without a reference it then fails,
+# else it passes.
 # A test has to report the unit written here: of another one ReFrame only warns.
 # --max-retries=2 passes if any of 3 runs does. They come at once: the rate holds only if what slows
 # one run down is over by the next.
@@ -57,12 +72,12 @@ def expect_text(campaign: str, found: Sequence[Proposal], wish: float) -> str:
     """What a campaign file says below ``expect:``; comments alone where there is no limit."""
     entries = "".join(f"{_about(each, each.limit)}{_entry(each, each.limit)}" for each in found if each.limit)
     refused = "".join(f"# {line}\n" for line in refused_lines(found))
-    return _head(campaign, found, wish) + (f"expect:\n{entries}" if entries else "") + refused
+    return _head(campaign, found, wish, "ticks") + (f"expect:\n{entries}" if entries else "") + refused
 
 
-def _head(campaign: str, found: Iterable[Proposal], wish: float) -> str:
+def _head(campaign: str, found: Iterable[Proposal], wish: float, checks: str) -> str:
     together = sum(each.limit.rate for each in found if each.limit)
-    return _HEAD.format(campaign=visible(campaign), wish=1000 * wish, all=1000 * together)
+    return _HEAD.format(campaign=visible(campaign), checks=checks, wish=1000 * wish, all=1000 * together)
 
 
 def refused_lines(found: Iterable[Proposal]) -> list[str]:
@@ -155,28 +170,39 @@ def _with_unit(number: Decimal, unit: str) -> str:
 def reframe_text(campaign: str, found: Sequence[Proposal], wish: float) -> str:
     """References by test, partition, environment and variable, as ``{'$ref': FILE}`` reads them."""
     written: dict[_Path, tuple[str, str]] = {}
+    index: dict[str, int] = {}  # the lengths of a class's paths
     refused = refused_lines(found)
     for each in found:
-        key, limit = each.curve.key, each.limit
-        place, environment = _scalar(f"{key.system}:{key.host_group}"), _scalar(key.placement)
-        path = (_name(key.benchmark), place, environment, _name(key.metric))
-        if limit and path in written:
-            refused.append(f"no limit: another one has its names: {curve_name(key)}")
+        path, limit = _path(each), each.limit
+        if limit and (path in written or index.setdefault(path[0], len(path)) != len(path)):
+            refused.append(f"no limit: another one has its names: {curve_name(each.curve.key)}")
         elif limit:
             written[path] = _reference(each, limit)
-    lines = [_head(campaign, found, wish) + _REFRAME.rstrip("\n"), *_nested(written)]
+    lines = [_head(campaign, found, wish, "tests") + _REFRAME.rstrip("\n"), *_nested(written)]
     return "\n".join([*lines, *(f"# {line}" for line in refused)]) + "\n"
 
 
+def _path(proposal: Proposal) -> _Path:
+    """Of runs of ReFrame its own names, with the test's parameters; else those that a test may have."""
+    key = proposal.curve.key
+    if own := _TEST.fullmatch(next(iter(proposal.tests), "")):
+        variable = _scalar(key.metric.removesuffix(RENAMED))
+        place = map(_scalar, (own["partition"], own["environ"], own["test"]))
+        return (_name(own["test"].partition(" ")[0]), *place, variable)
+    place = map(_scalar, (f"{key.system}:{key.host_group}", key.placement))
+    return (_name(key.benchmark), *place, _name(key.metric))
+
+
 def _nested(written: Mapping[_Path, tuple[str, str]]) -> Iterator[str]:
-    before: tuple[str, ...] = ()
+    before: _Path = ()
     for path, (about, reference) in sorted(written.items()):
-        for depth in range(3):
+        for depth, name in enumerate(path[:-1]):
             if path[: depth + 1] != before[: depth + 1]:
-                yield "  " * depth + f"{path[depth]}:"
-                yield from () if depth else ["  $index: [$partition, $environ]"]
-        yield f"      # {about}"
-        yield f"      {path[3]}: {reference}"
+                yield "  " * depth + f"{name}:"
+                yield from () if depth else [f"  $index: [{', '.join(_INDEX[: len(path) - 2])}]"]
+        indent = "  " * (len(path) - 1)
+        yield f"{indent}# {about}"
+        yield f"{indent}{path[-1]}: {reference}"
         before = path
 
 
@@ -187,8 +213,11 @@ def _name(text: str) -> str:
 
 def _reference(proposal: Proposal, limit: PastLimit) -> tuple[str, str]:
     """A comment with the rates, and the median with a threshold on the bad side."""
-    key = proposal.curve.key
+    key, metric = proposal.curve.key, proposal.metric
     unit, size = _UNITS.get(key.unit, (key.unit, 1.0))
+    if metric:
+        size = own_dimension(metric["unit"], metric["better"]).factor
+        unit = metric.get("reported", metric["unit"])
     middle = Decimal(f"{proposal.median / size:.6g}")
     share = Decimal(repr(limit.value)) / Decimal(repr(size)) / middle - 1
     threshold = share.quantize(_SHARE, rounding=ROUND_CEILING if key.lower_is_better else ROUND_FLOOR)

@@ -101,7 +101,9 @@ def _binding(command: Command) -> Fact:
     most, by = max(map(len, sockets.values()), default=0), _bound_by(evidence)
     data = {"cpus": {str(rank): text or None for rank, text in allowed.items()}, "sockets": sockets}
     on = f", on {most} socket{'s' * (most > 1)}{' of each host' * (len(sockets) > 1)}" if most else ""
-    return Fact("binding", f"{_cpus(allowed)}{on}{by and f'; by {by}'}", {**data, "bound_by": by or None})
+    return Fact(
+        "binding", f"{_cpus(allowed)}{on}{by and f'; bound by {by}'}", {**data, "bound_by": by or None}
+    )
 
 
 def _cpus(allowed: Mapping[int, str]) -> str:
@@ -144,7 +146,9 @@ def _memory(command: Command) -> Fact:
     shares = [local_share(seen) for seen in command.evidence.ranks.values()]
     known = [share for share in shares if share is not None]
     least = min(known) if len(known) == len(shares) else None
-    text = "not recorded" if least is None else f"at least {least:.0%} on the rank's own NUMA node"
+    share = "all" if least == 1 else f"at least {int(100 * (least or 0))}%"
+    whose = "the rank's own NUMA node" if len(shares) == 1 else "each rank's own NUMA node"
+    text = "not recorded" if least is None else f"{share} of it is on {whose}"
     return Fact("memory", text, {"least_local_share": least})
 
 
@@ -167,6 +171,7 @@ def _transport(command: Command) -> Fact:
     parts += [f"TCP carried {listed(over)}"] if over else []
     parts += [f"{port} counted {volume(count)}" for port, count in ports.items() if count >= NOISE_BYTES]
     parts += ["the ranks have no account of their sockets"] if tcp is None else []
+    parts += [f"at least {volume(command.payload)} by the output"] if command.payload else []
     if not command.payload and len(evidence.hosts) < len(evidence.ranks):
         parts.append("nothing counts what shared memory carried")
     data = {

@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from mpicampaign.dimension import own_dimension
-from mpicampaign.records import SESSION, Series
+from mpicampaign.records import REFRAME_TEST, SESSION, OwnMetric, Series
 from mpicampaign.suites.reading import OutputError, ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
 from mpicampaign.units import TIME_UNITS
@@ -32,6 +32,7 @@ _FLOPS = re.compile(r"([kmgtp]?)flop(?:s|/s|/sec)", re.IGNORECASE)
 _TIMES = {f"{short}{long}": f"{short}s" for short in ("n", "u", "m") for long in ("sec", "secs", "seconds")}
 # Columns by whose names tables are read otherwise
 _TAKEN = re.compile(r"size|repetitions|samples|time_min|time_max|bandwidth_wire|pairs_.*")
+RENAMED = " (ReFrame)"  # the end of their names here
 
 
 class Variable(NamedTuple):
@@ -60,6 +61,12 @@ class Variable(NamedTuple):
             return "higher" if self.upper is None else "lower"
         unit = self.known_unit
         return "lower" if unit in TIME_UNITS else "higher" if unit.endswith(("/s", "/sec", "bps")) else ""
+
+    @property
+    def metric(self) -> OwnMetric:
+        """``reported``: the unit as ReFrame knows it, where that is another one."""
+        known = {"unit": self.known_unit, "better": self.better}
+        return known if self.unit == self.known_unit else {**known, "reported": _line(self.unit, 40)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,10 +142,11 @@ def parse(text: str) -> ParsedOutput:
         label(case.test),
         None,
         {name: [value] for name, value in numbers.items()},
-        metrics={name: {"unit": each.known_unit, "better": each.better} for name, each in values.items()},
+        metrics={name: each.metric for name, each in values.items()},
     )
     missing = [f"{name}: {values[name].printed}" for name, value in numbers.items() if value is None]
     metadata = {"ReFrame": case.result, SESSION: (case.session or case.completed)[:19]}
+    metadata[REFRAME_TEST] = _line(f"{case.test} @{case.system}:{case.partition}+{case.environ}", 500)
     metadata |= {f"reference of {name}": text for name, each in values.items() if (text := _reference(each))}
     metadata |= {"not_measured": "; ".join(missing)} if missing else {}
     return ParsedOutput("", metadata, (series,))
@@ -146,7 +154,7 @@ def parse(text: str) -> ParsedOutput:
 
 def _column(name: str) -> str:
     plain = _line(name, 80) or "value"
-    return f"{plain} (ReFrame)" if _TAKEN.fullmatch(plain) else plain
+    return f"{plain}{RENAMED}" if _TAKEN.fullmatch(plain) else plain
 
 
 def _si(variable: Variable) -> float | None:

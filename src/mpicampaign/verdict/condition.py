@@ -85,7 +85,11 @@ def condition(evidence: Evidence) -> tuple[str, str]:
     claimed = evidence.claim.get("ranks", "")
     if claimed.isdecimal() and len(known) < int(claimed):
         return NOT_JUDGED, f"{len(known)} of {claimed} ranks recorded their time of waiting for a CPU"
-    return QUIET, f"{waited}, in which other ranks used it" if waiting_most.waiting > WAITING else waited
+    if waiting_most.waiting <= WAITING:
+        return QUIET, waited
+    if others.get(evidence.host_of(worst)) is not None:
+        return QUIET, f"{waited}, in which other ranks used it"
+    return QUIET, f"{waited}: {1e3 * waiting_most.wait:.1f} ms; it ran {1e3 * waiting_most.cpu:.1f} ms"
 
 
 def _stopped(evidence: Evidence) -> str:

@@ -6,13 +6,16 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from mpicampaign.mpis import library_of_mpirun, library_title
-from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
+from mpicampaign.records import DISTURBED
+from mpicampaign.text import listed
+from mpicampaign.verdict.condition import condition, ranks_by_host, shared_cpus
 from mpicampaign.verdict.connections import LOOPBACK
 from mpicampaign.verdict.counters import traffic, volume
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import CONTRADICTS, SUPPORTS, number
 from mpicampaign.verdict.judge import declared_topology, shared_core
 from mpicampaign.verdict.launched import doubts_of_launch
+from mpicampaign.verdict.machine_state import changed
 from mpicampaign.verdict.proof import parted, world
 from mpicampaign.verdict.software import checksums_of, library_findings
 from mpicampaign.verdict.traffic import LAUNCHER_BYTES
@@ -36,12 +39,15 @@ def doubts(command: Command) -> list[str]:
         *_ranks(evidence),
         *(_networks(evidence, command.exchanged) if command.uses_mpi and len(evidence.ranks) > 1 else ()),
         *_memory(evidence),
+        *_machine(evidence),
     ]
     return list(dict.fromkeys(found))
 
 
 def _completeness(command: Command) -> Iterator[str]:
     evidence = command.evidence
+    if (status := evidence.job.get("exit_status", "0")) != "0":
+        yield f"exit status: the command failed ({status})"
     if command.programs > 1:
         yield f"programs: {command.programs} MPI programs ran; this is of the first"
     if declared := declared_topology(evidence):
@@ -130,6 +136,13 @@ def _networks(evidence: Evidence, exchanged: Exchanged | None) -> Iterator[str]:
     if used != LOOPBACK and 0 < speeds.get(used, 0) < speeds.get(fastest, 0):
         slow, fast = f"{used} ({speeds[used]} Mb/s)", f"{fastest} ({speeds[fastest]} Mb/s)"
         yield f"transport: TCP over {slow}, though {fast} is up"
+
+
+def _machine(evidence: Evidence) -> Iterator[str]:
+    if condition(evidence)[0] == DISTURBED:
+        yield "condition: disturbed, so the command's times say little"
+    if moved := changed(evidence):
+        yield f"machine: {listed(moved)} changed while the ranks ran"
 
 
 def _memory(evidence: Evidence) -> Iterator[str]:
