@@ -228,6 +228,31 @@ def test_what_one_should_doubt_is_said(name: str) -> None:
     assert said in line
 
 
+PROBED = "".join(
+    f"rank {rank} {moment}.round_trip_ns={trip} to rank {1 - rank}\n"
+    f"rank {rank} {moment}.clock_ghz={rate}\nrank {rank} {moment}.copy_gbs=10.0\n"
+    for rank in (0, 1)
+    for moment, trip, rate in (("start", "70.0", "3.0"), ("end", "280.0", "3.1"))
+)
+PROBES = "(n1, same socket), clock rate 3 GHz (n1), copy 10 GB/s (n1);"
+SHOWN = {
+    "bytes": (SENT, "transport:  tcp over eth0 (by the ranks' sockets); TCP carried 100.0 MB over eth0"),
+    "no bytes": (TWO, "transport:  not known"),
+    "not bound": (ONE.replace("cores=8", "cores=1"), "binding:    {}, on 1 socket"),
+    "bound": (ONE, "binding:    {}, on 1 socket; by the launcher or the MPI library"),
+    "no round trip": (ONE, "machine:    round trip not probed"),
+    "no pair": (TWO, "machine:    not probed"),
+    "changed": (ONE + PROBED, f"machine:    round trip 70 to 280 ns {PROBES} round trip changed"),
+    "the same": (ONE + PROBED.replace("=280", "=70"), f"machine:    round trip 70 ns {PROBES} unchanged"),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_facts_are_shown_in_the_units_that_people_read(name: str) -> None:
+    text, line = SHOWN[name]
+    assert line.format("each rank may use 1 CPU (rank 0: 0, rank 1: 1)") in of(text).lines
+
+
 def test_an_output_of_another_run_tells_nothing_of_this_one() -> None:
     """It accounts for more than the 2 s that passed, and for messages that nobody sent over TCP."""
     claim, evidence = claim_of(PLACEMENTS["TCP-loopback"]), read_evidence(f"{ONE}end of evidence\n")
