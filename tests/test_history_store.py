@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -274,12 +272,13 @@ def test_a_full_disk_leaves_a_readable_store(tmp_path: Path) -> None:
 def test_kills_at_random_moments_leave_a_readable_store(tmp_path: Path) -> None:
     """While series are added and files merged: nothing is lost and nothing doubled."""
     code = (
-        "import shutil, sys; sys.path.insert(0, sys.argv[1]); from pathlib import Path; from history_data import *;"
-        "from mpicampaign.history import store as s; s.MAX_FILES = 4; f = Path(sys.argv[2]);"
-        "n = len(Store(f / 'history').names());\n"
+        "import shutil, sys; sys.path.insert(0, sys.argv[1])\n"
+        "from pathlib import Path; from history_data import *; f = Path(sys.argv[2])\n"
+        "from mpicampaign.history import store as s; s.MAX_FILES = 4\n"
+        "n = len(Store(f / 'history').names())\n"
         "for number in range(n, n + 4):\n"
-        "    shutil.rmtree(f / 'runs', ignore_errors=True); runs = write_runs(f, number); print(number, flush=True)\n"
-        "    Store(f / 'history').add(runs, f, Presentation())\n"
+        "    shutil.rmtree(f / 'runs', ignore_errors=True); runs = write_runs(f, number)\n"
+        "    print(number, flush=True); Store(f / 'history').add(runs, f, Presentation())\n"
     )
     generator = random.Random(3)
     seen: set[str] = set()

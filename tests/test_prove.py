@@ -93,6 +93,7 @@ CORES = "".join(
 LABELS = {
     "honest": (ONE, "SHM-1", PROVED, "SHM-1 is proved"),
     "more ranks": (ONE.replace("=2\n", "=3\n") + THIRD, "SHM-1", PROVED, "n1 (3 ranks)"),
+    "ranks without their number": (ONE.replace("start.ranks=2\n", "x=\n"), "SHM-1", PROVED, "n1 (2 ranks)"),
     "unbound": (ONE.replace("allowed=1\n", "allowed=0-1\n"), "SHM-1", CONTRADICTED, "rank 1 may use 2 CPUs"),
     "two CPUs of a core": (HT + CORES, "SHM-1", PROVED, "one core per rank"),
     "two CPUs, of two cores": (HT, "SHM-1", CONTRADICTED, "rank 0 may use 2 CPUs"),
@@ -238,6 +239,14 @@ PROBES = "(n1, same socket), clock rate 3 GHz (n1), copy 10 GB/s (n1);"
 SHOWN = {
     "bytes": (SENT, "transport:  tcp over eth0 (by the ranks' sockets); TCP carried 100.0 MB over eth0"),
     "no bytes": (TWO, "transport:  not known"),
+    "no account": (
+        TWO.replace("rank 1 end.tcp=0\n", ""),
+        "transport:  not known; the ranks have no account of their sockets",
+    ),
+    "program": (
+        f"{ONE}job program=/opt/program\njob program_sha256={'ab' * 32}\n",
+        "program:    /opt/program (sha256 abababababab)",
+    ),
     "not bound": (ONE.replace("cores=8", "cores=1"), "binding:    {}, on 1 socket"),
     "bound": (ONE, "binding:    {}, on 1 socket; by the launcher or the MPI library"),
     "no round trip": (ONE, "machine:    round trip not probed"),
