@@ -52,7 +52,7 @@ def write(folder: Path, library: str) -> None:
     ("library", "outer"),
     [
         ("intelmpi", ["slurm"]),
-        ("openmpi", ["slurm", "lsf", "pbs"]),
+        pytest.param("openmpi", ["slurm", "lsf", "pbs"], marks=pytest.mark.full),
         pytest.param("mpich", ["slurm"], marks=pytest.mark.full),
     ],
 )

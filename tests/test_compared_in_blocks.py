@@ -104,6 +104,7 @@ def test_a_time_limit_is_the_worst_rank_and_no_missing_cell() -> None:
     assert "B met its time limit in block 3: the worst rank." in list(block_sentences(found))
     always = latency(changed(design({"A": 1, "B": 0.9}), "B", set(range(1, 9)), late | {"hosts": ()}))
     assert always.verdicts[0].verdict == WORSE
+    assert always.costs_to_reference(1) == (None, None, None)
     assert "B met its time limit in most blocks: it is worse than A" in next(block_sentences(always))
     variants = design({"A": 1}, benchmark="PP") + changed(
         design({"B": 1}, benchmark="PP n=2"), "B", set(range(1, 9)), late | {"hosts": ()}
@@ -111,15 +112,19 @@ def test_a_time_limit_is_the_worst_rank_and_no_missing_cell() -> None:
     assert summary(compare(variants)).lead == "Within blocks: A is better than B n=2 in 2 of 2 comparisons"
 
 
-def test_equal_values_in_most_blocks_leave_the_direction_to_the_others() -> None:
+@pytest.mark.parametrize(("factor", "said"), [(1.1, WORSE), (0.9, BETTER)])
+def test_equal_values_in_most_blocks_leave_the_direction_to_the_others(factor: float, said: str) -> None:
     records = design({"A": 1, "B": 1}, blocks=15, spread=0)
-    times = {("B", repeat): 1.1e-6 for repeat in range(1, 8)}
+    times = {("B", repeat): factor * 1e-6 for repeat in range(1, 8)}
     rounded = [
         replace(r, series=(synthetic.pingpong(times.get((r.case.placement, r.repeat), 1e-6), 1e9),))
         for r in records
     ]
     [verdict] = latency(rounded).verdicts
-    assert (verdict.ratio.median, verdict.verdict) == (1, WORSE)
+    assert (verdict.ratio.median, verdict.verdict) == (1, said)
+
+
+def test_a_comparison_without_enough_blocks_says_so_first() -> None:
     nothing = changed(design({"A": 1, "B": 1}), "B", {2, 3, 4, 5, 6, 7, 8}, FAILURE)
     none = changed(nothing, "B", {1}, {"hosts": ("x",)})
     assert summary(compare(none)).lead == "Within blocks: too few blocks"
@@ -240,6 +245,10 @@ def test_data_have_the_ratio_of_each_candidate_and_metric(records: list[Record])
     assert own["blocks_verdict"] == "worse" and own["ratio_low [1]"] < own["ratio_in_blocks [1]"] < 1
     assert of["R", "latency at 0 B"]["ratio_in_blocks [1]"] is None
     assert [of[name, "latency at 0 B"]["blocks_better_than"] for name in "RST"] == ["S", "", ""]
+    for found in comparison.blocks:
+        cost, low, high = found.costs_to_reference(1)
+        assert low and cost and high and 1.01 < low < cost < high < 1.05, "of times and of bandwidths"
+        assert found.costs_to_reference(0) == (1, None, None)
     chosen = Filter(metrics=("bandwidth at 8 KiB",))
     shown = to_terminal(select(comparison, chosen), View(only=chosen))
     assert "PingPong: bandwidth at 8 KiB" in shown.partition("Side by side")[2]

@@ -97,9 +97,9 @@ class Build:
         command = ["mpirun", "-n", str(ranks), "sh", "-c", note, "sh", *before]
         return self._run([*command, self.folder / program, *arguments], SHIM=":".join(shims), **environment)
 
-    def refuse(self, ranks: int, kernel: str, *options: str) -> Launch:
+    def refuse(self, ranks: int, kernel: str, *options: str, before: tuple[str, ...] = ()) -> Launch:
         """The refusal of wrong options by this many ranks, without mpirun, in a hundredth of its time."""
-        return self._run([self.folder / "test_options", str(ranks), kernel, *options])
+        return self._run([*before, self.folder / "test_options", str(ranks), kernel, *options])
 
     def _run(self, command: list[str | Path], **environment: str) -> Launch:
         statuses = self.folder / f"statuses-{os.urandom(6).hex()}"
@@ -392,7 +392,7 @@ def test_a_processor_without_avx512_merges_with_the_portable_version(build: Buil
     small = ("--max-size", "8", "--tree", "natural", *QUICK)
     launch = build.launch(2, "tree_merge", *small, before=valgrind)
     assert (launch.statuses, launch.header("merge")) == ([0, 0], "portable")
-    launch = build.launch(2, "tree_merge", "--merge", "avx512", *small, before=valgrind)
+    launch = build.refuse(2, "tree_merge", "--merge", "avx512", before=valgrind)
     assert (launch.statuses, launch.output) == ([2, 2], "")
     assert launch.errors.count("--merge avx512: the processor of ") == 1
 

@@ -93,6 +93,7 @@ CORES = "".join(
 LABELS = {
     "honest": (ONE, "SHM-1", PROVED, "SHM-1 is proved"),
     "more ranks": (ONE.replace("=2\n", "=3\n") + THIRD, "SHM-1", PROVED, "n1 (3 ranks)"),
+    "ranks without their number": (ONE.replace("start.ranks=2\n", "x=\n"), "SHM-1", PROVED, "n1 (2 ranks)"),
     "unbound": (ONE.replace("allowed=1\n", "allowed=0-1\n"), "SHM-1", CONTRADICTED, "rank 1 may use 2 CPUs"),
     "two CPUs of a core": (HT + CORES, "SHM-1", PROVED, "one core per rank"),
     "two CPUs, of two cores": (HT, "SHM-1", CONTRADICTED, "rank 0 may use 2 CPUs"),
@@ -247,6 +248,39 @@ def test_what_one_should_doubt_is_said(name: str) -> None:
 def test_only_all_memory_is_called_all(local: str, said: str) -> None:
     [line] = [line for line in of(ONE.replace("N0=900,N1=100", local)).lines if line.startswith("memory:")]
     assert line.endswith(said)
+
+
+PROBED = "".join(
+    f"rank {rank} {moment}.round_trip_ns={trip} to rank {1 - rank}\n"
+    f"rank {rank} {moment}.clock_ghz={rate}\nrank {rank} {moment}.copy_gbs=10.0\n"
+    for rank in (0, 1)
+    for moment, trip, rate in (("start", "70.0", "3.0"), ("end", "280.0", "3.1"))
+)
+PROBES = "(n1, same socket), clock rate 3 GHz (n1), copy 10 GB/s (n1);"
+SHOWN = {
+    "bytes": (SENT, "transport:  tcp over eth0 (by the ranks' sockets); TCP carried 100.0 MB over eth0"),
+    "no bytes": (TWO, "transport:  not known"),
+    "no account": (
+        TWO.replace("rank 1 end.tcp=0\n", ""),
+        "transport:  not known; the ranks have no account of their sockets",
+    ),
+    "program": (
+        f"{ONE}job program=/opt/program\njob program_sha256={'ab' * 32}\n",
+        "program:    /opt/program (sha256 abababababab)",
+    ),
+    "not bound": (ONE.replace("cores=8", "cores=1"), "binding:    {}, on 1 socket"),
+    "bound": (ONE, "binding:    {}, on 1 socket; by the launcher or the MPI library"),
+    "no round trip": (ONE, "machine:    round trip not probed"),
+    "no pair": (TWO, "machine:    not probed"),
+    "changed": (ONE + PROBED, f"machine:    round trip 70 to 280 ns {PROBES} round trip changed"),
+    "the same": (ONE + PROBED.replace("=280", "=70"), f"machine:    round trip 70 ns {PROBES} unchanged"),
+}
+
+
+@pytest.mark.parametrize("name", SHOWN)
+def test_facts_are_shown_in_the_units_that_people_read(name: str) -> None:
+    text, line = SHOWN[name]
+    assert line.format("each rank may use 1 CPU (rank 0: 0, rank 1: 1)") in of(text).lines
 
 
 def test_an_output_of_another_run_tells_nothing_of_this_one() -> None:
