@@ -107,21 +107,36 @@ def probability(scores: Array, reference: bool) -> float:
     scores : blocks x candidates
     reference : only the first candidate is compared with the others
     """
-    n, m = scores.shape
-    if m == 2:
-        return _of_signs(scores[:, 1] - scores[:, 0])
-    sums = scores[np.arange(n)[:, None], _exchanges(n, m)].sum(axis=1)
-    far = np.abs(sums[:, 1:] - sums[:, :1]).max(axis=1) if reference else np.ptp(sums, axis=1)
-    return float(np.mean(far >= far[0] * (1 - _ROUNDING)))
+    if scores.shape[1] == 2:
+        far = np.abs(_signed_sums(scores[:, 1] - scores[:, 0]))
+    else:
+        sums = exchanged_sums(scores)
+        far = np.abs(sums[:, 1:] - sums[:, :1]).max(axis=1) if reference else np.ptp(sums, axis=1)
+    return _share(far)
 
 
-def _of_signs(differences: Array) -> float:
-    """Two-sided, over all signs of the differences of two candidates."""
+def one_sided(scores: Array) -> float:
+    """How often exchanges bring the second of two candidates as far above the first as it is."""
+    return _share(_signed_sums(scores[:, 1] - scores[:, 0]))
+
+
+def _share(found: Array) -> float:
+    """Of values as large as the first, which is the observed one."""
+    return float(np.mean(found >= found[0] - _ROUNDING * np.abs(found).max()))
+
+
+def _signed_sums(differences: Array) -> Array:
+    """The sums with all signs."""
     sums = np.zeros(1)
     for each in differences:
         sums = np.concatenate([sums + each, sums - each])
-    far = np.abs(sums)
-    return float(np.mean(far >= far[0] * (1 - _ROUNDING)))
+    return sums
+
+
+def exchanged_sums(scores: Array) -> Array:
+    """Exchanges x candidates: the sums over blocks after each exchange; the first are as observed."""
+    n, m = scores.shape
+    return np.asarray(scores[np.arange(n)[:, None], _exchanges(n, m)].sum(axis=1))
 
 
 @cache
