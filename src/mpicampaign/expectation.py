@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from mpicampaign.keys import LINE, NAME, Kind, entry, key, texts
@@ -13,6 +14,8 @@ UNTIL_KNOWN = 0  # repeats of a case that go on until then
 
 # Repeats from which on there is an interval of 95 %: of a median, and of the ratio of two groups of as many.
 FEWEST_OF_VALUE, FEWEST_OF_RATIO = 6, 4
+
+MOST_IN_SETS = 8  # candidates in blocks, of which all sets are tested
 
 BEFORE = "before"  # as the other side of a comparison: the last finished series
 
@@ -103,3 +106,13 @@ class Limit:
 
 
 LIMIT = entry(Limit, "limit", "Limit (`expect: [{…}]`)")
+
+
+def fewest_blocks(candidates: int, all_pairs: bool = False) -> int:
+    """How many blocks can show a difference of two of the candidates, by the tests of `statistics.blocks`."""
+    pairs = math.comb(candidates, 2) if all_pairs else candidates - 1
+    if candidates > MOST_IN_SETS:
+        needed = 0.05 / pairs
+    else:
+        needed = 1 - 0.95 ** (2 / candidates if all_pairs and candidates > 3 else 1)
+    return math.ceil(1 - math.log2(needed))

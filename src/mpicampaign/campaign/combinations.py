@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign import this_machine
 from mpicampaign.campaign.checks import check_command_line, check_reference, check_sockets
-from mpicampaign.campaign.designs import designs_of, fewest_blocks
+from mpicampaign.campaign.designs import designs_of
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.variants import for_ranks, library_of, named
 from mpicampaign.errors import did_you_mean
-from mpicampaign.expectation import UNTIL_KNOWN
+from mpicampaign.expectation import UNTIL_KNOWN, fewest_blocks
 from mpicampaign.grouping import grouped
 from mpicampaign.records import ALL_PAIRS, BLOCKS, defined_name
 from mpicampaign.suites import SUITES

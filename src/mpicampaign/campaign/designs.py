@@ -6,7 +6,6 @@ one defined system, with whichever of its MPI libraries, and take as many nodes.
 
 from __future__ import annotations
 
-from math import ceil, log2
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
@@ -18,12 +17,6 @@ if TYPE_CHECKING:
     from mpicampaign.campaign.model import Campaign, MatrixEntry
 
 _NAMED = 3  # candidates in a design's name
-
-
-def fewest_blocks(candidates: int, all_pairs: bool) -> int:
-    """How many blocks can show a difference, as the tests of `mpicampaign.statistics.blocks` find it."""
-    share = 2 / candidates if all_pairs else 1
-    return ceil(1 - log2(1 - 0.95**share))
 
 
 class Design(NamedTuple):

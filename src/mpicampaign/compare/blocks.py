@@ -19,6 +19,7 @@ import numpy as np
 from mpicampaign.compare.cut_repeats import cut_repeats
 from mpicampaign.compare.findings import EARLIER, NOT_PRINTED, OTHER_NODES, end_of
 from mpicampaign.compare.metrics import choose_metrics, read
+from mpicampaign.expectation import fewest_blocks
 from mpicampaign.grouping import grouped
 from mpicampaign.records import (
     ALL_PAIRS,
@@ -32,7 +33,7 @@ from mpicampaign.records import (
     WITH,
     defined_name,
 )
-from mpicampaign.statistics.blocks import Ratio, against_reference, all_pairs, fewest_blocks, ratio
+from mpicampaign.statistics.blocks import Ratio, against_reference, all_pairs, ratio
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.medians import Interval
 from mpicampaign.suites import is_baseline
