@@ -15,6 +15,7 @@ UNTIL_KNOWN = 0  # repeats of a case that go on until then
 # Repeats from which on there is an interval of 95 %: of a median, and of the ratio of two groups of as many.
 FEWEST_OF_VALUE, FEWEST_OF_RATIO = 6, 4
 
+LOOKS = (8, 12, 16)  # blocks of a race of settings after which candidates leave
 MOST_IN_SETS = 8  # candidates in blocks, of which all sets are tested
 
 BEFORE = "before"  # as the other side of a comparison: the last finished series
@@ -51,7 +52,7 @@ _LIMIT = Kind(
     {"type": ["string", "number"], "x-type": "quantity"},
     lambda values, path: values.parsed(path, _any_limit) or "",
 )
-_PERCENT = Kind(
+PERCENT = Kind(
     {"type": ["string", "number"], "x-type": "per cent"},
     lambda values, path: values.parsed(path, parse_percent),
     absent=0.0,
@@ -102,7 +103,7 @@ class Limit:
     at_most: str = key(_LIMIT, "Largest value", "", "2 us")
     at_least: str = key(_LIMIT, "Smallest value", "", "10 GB/s")
     against: Against | None = key(AGAINST, "Values that it is compared with", "", BEFORE)
-    tolerance: float = key(_PERCENT, "How much worse than those it may be", "", "5 %", default="5 %")
+    tolerance: float = key(PERCENT, "How much worse than those it may be", "", "5 %", default="5 %")
 
 
 LIMIT = entry(Limit, "limit", "Limit (`expect: [{…}]`)")

@@ -59,6 +59,7 @@ NEW_SERIES = "new"
 TO_REFERENCE = "reference"  # each candidate with the first
 ALL_PAIRS = "all pairs"
 BLOCKS = 8
+RACE_WITHIN = "race within "  # of a race of settings, in front of its tolerance: ``race within 0.02``
 
 _Kind = type | tuple[type, ...]
 _KINDS: dict[str, _Kind] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
-from mpicampaign.records import Case, defined_name
+from mpicampaign.records import RACE_WITHIN, Case, defined_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -51,7 +51,8 @@ def designs_of(campaign: Campaign, entry: MatrixEntry, taken: Collection[str] = 
         used = {*taken, *(each.name for each in designs)}
         name = next(each for each in (first, *(f"{first} ({n})" for n in range(2, 1000))) if each not in used)
         candidates = grouped(alike, lambda case: defined_name(case.benchmark))
-        designs.append(Design(name, entry.blocks, int(str(nodes)), candidates))
+        compared = f"{RACE_WITHIN}{entry.race.tolerance:.6g}" if entry.race else entry.blocks
+        designs.append(Design(name, compared, int(str(nodes)), candidates))
     return designs
 
 

@@ -30,6 +30,7 @@ from mpicampaign.records import (
     MISSING,
     OK,
     OVERSUBSCRIBED,
+    RACE_WITHIN,
     WITH,
     defined_name,
 )
@@ -131,7 +132,7 @@ class InBlocks:
 
     def is_of(self, row: Row, case: Case) -> bool:
         """Whether the row is this candidate's: one of its states of the machine."""
-        own = _label(row.case, row.label), row.ranks
+        own = series_label(row.case, row.label), row.ranks
         return own in ((self.label, self.ranks), (self.label, None)) and is_of(row.case, case)
 
     @property
@@ -202,15 +203,20 @@ def is_of(shown: Case, case: Case) -> bool:
 
 def in_blocks(records: Iterable[Record], sizes: Sequence[int]) -> tuple[InBlocks, ...]:
     """All metrics of all block designs; ``sizes``: as `choose_metrics` wants them."""
-    own = (record for record in records if BLOCK in record.metadata)
+    own = (record for record in records if BLOCK in record.metadata and not is_of_race(record))
     designs = grouped(own, lambda r: (r.case.machine, r.metadata[BLOCK], defined_name(r.case.benchmark)))
     return tuple(one for runs in designs.values() for one in _of_benchmark(runs, sizes))
+
+
+def is_of_race(record: Record) -> bool:
+    """Whether a run is one of a race, whose blocks are looked at as they come: see `mpicampaign.compare.races`."""
+    return record.metadata.get(COMPARED, "").startswith(RACE_WITHIN)
 
 
 def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBlocks]:
     """For each series and number of ranks."""
     printed = dict.fromkeys(
-        (_label(run.case, series.label), series.ranks) for run in runs if run.sound for series in run.series
+        (series_label(run.case, series.label), series.ranks) for run in runs if run.sound for series in run.series
     )
     cases = grouped(runs, lambda run: run.case)
     for (label, ranks), shared in product(printed, (False, True)):
@@ -220,7 +226,7 @@ def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBl
         members = {
             case: {run.repeat: run for run in of_case}
             for case, of_case in cases.items()
-            if any(_series(run, label, ranks) for run in of_case) or (alone and _none_printed(of_case))
+            if any(series_of(run, label, ranks) for run in of_case) or (alone and _none_printed(of_case))
             if any(OVERSUBSCRIBED in run.metadata for run in of_case) is shared
         }
         if len(members) > 1:
@@ -231,13 +237,13 @@ def _none_printed(runs: Iterable[Record]) -> bool:
     return not any(run.sound for run in runs)
 
 
-def _series(run: Record, label: str, ranks: int | None) -> Series | None:
+def series_of(run: Record, label: str, ranks: int | None) -> Series | None:
     """That of a run whose values mean what its label says."""
-    own = (one for one in run.series if (_label(run.case, one.label), one.ranks) == (label, ranks))
+    own = (one for one in run.series if (series_label(run.case, one.label), one.ranks) == (label, ranks))
     return next(own, None) if run.sound else None
 
 
-def _label(case: Case, label: str) -> str:
+def series_label(case: Case, label: str) -> str:
     """Of programs of one's own the series of a variant has its name: that of the definition instead."""
     rest = label.removeprefix(case.benchmark)
     return label if rest == label else defined_name(case.benchmark) + rest
@@ -250,9 +256,9 @@ def _of_series(
     members: _Members, label: str, ranks: int | None, several_ranks: bool, shared: bool, sizes: Sequence[int]
 ) -> Iterator[InBlocks]:
     every = [run for of_case in members.values() for run in of_case.values()]
-    printed = [series for run in every if (series := _series(run, label, ranks))]
+    printed = [series for run in every if (series := series_of(run, label, ranks))]
     first = every[0]
-    names = _names(list(members))
+    names = candidate_names(list(members))
     for metric in choose_metrics(first.suite, printed, sizes):
         values = {case: _values(metric, runs.values(), label, ranks) for case, runs in members.items()}
         having = [
@@ -283,7 +289,7 @@ def _title(run: Record, label: str) -> str:
     return label if label.startswith(name) else f"{name}: {label}"
 
 
-def _names(cases: Sequence[Case]) -> dict[Case, str]:
+def candidate_names(cases: Sequence[Case]) -> dict[Case, str]:
     """What tells candidates apart: placement, MPI library, and the values of lists of the benchmark."""
     libraries = len({case.library for case in cases}) > 1
     variants = len({case.benchmark for case in cases}) > 1
@@ -300,7 +306,7 @@ def _names(cases: Sequence[Case]) -> dict[Case, str]:
 
 def _values(metric: Metric, runs: Iterable[Record], label: str, ranks: int | None) -> dict[int, float]:
     """By repeat, of sound runs; a logarithm needs what is positive."""
-    curves = [(run, series) for run in runs if (series := _series(run, label, ranks))]
+    curves = [(run, series) for run in runs if (series := series_of(run, label, ranks))]
     cut = cut_repeats(curves) if metric.size is None else {}
     readings = {
         run.repeat: read(metric, series, run.series) for run, series in curves if run.repeat not in cut
@@ -326,7 +332,7 @@ def _blocks(
             if known[case] is None and not (run and run.timed_out)
         }
         busy = {case: DISTURBED for case, run in runs.items() if run and run.disturbed}
-        if lacking or not _on_same_nodes(runs, known):
+        if lacking or not on_same_nodes(runs, known):
             reasons = lacking or dict.fromkeys(members, OTHER_NODES)
             left_out.append(_left_out(repeat, {**busy, **reasons}, names))
             continue
@@ -354,7 +360,7 @@ def _why_none(run: Record | None) -> str:
     return EARLIER if run.earlier else NOT_PRINTED
 
 
-def _on_same_nodes(runs: Mapping[Case, Record | None], values: Mapping[Case, float | None]) -> bool:
+def on_same_nodes(runs: Mapping[Case, Record | None], values: Mapping[Case, float | None]) -> bool:
     """Whether the evidence shows one set of hosts; a run that met its time limit may not show all of them."""
     ended = {frozenset(run.hosts) for case, run in runs.items() if run and values[case] is not None}
     if len(ended) != 1:

@@ -27,6 +27,7 @@ from mpicampaign.compare.metrics import (
 )
 from mpicampaign.compare.monotony import with_monotony
 from mpicampaign.compare.ranking import rank_host_groups, rank_libraries, rank_placements
+from mpicampaign.compare.races import races
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.run_notes import run_notes, value_notes
 from mpicampaign.compare.states import find_states, states_apart
@@ -53,7 +54,7 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     table_sizes : message sizes (B) at which tables show bandwidth or time
     by : an attribute of host groups; rows with the same value of it follow each other
     """
-    states, blocks = find_states(records), in_blocks(records, table_sizes)
+    states, blocks, raced = find_states(records), in_blocks(records, table_sizes), races(records)
     records = with_causes(oversubscribed_apart(states_apart(records, states)))
     records = _by_attribute(records, by)
     tables = []
@@ -63,7 +64,7 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     tables += [*beside_tables(tables), *([found] if found else [])]
     systems = tuple(dict.fromkeys(record.case.system for record in records))
     return Comparison(
-        tuple(tables), tuple(records), tuple(table_sizes), systems, states, by=by, blocks=blocks
+        tuple(tables), tuple(records), tuple(table_sizes), systems, states, by=by, blocks=blocks, races=raced
     )
 
 

@@ -15,7 +15,7 @@ from mpicampaign.jobs.further import AGAIN, ENDED, LEFT, WHOLE
 from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from mpicampaign.campaign.designs import Design
     from mpicampaign.jobs.launchers import Job
@@ -48,6 +48,7 @@ class PartOfBlock:
 
     def __init__(self, repeat: int, made: Mapping[Case, Made], keeps_nodes: bool, ranked: bool) -> None:
         self.repeat, self.made, self._keeps_nodes = repeat, made, keeps_nodes
+        self.stands_in = 0  # the repeat that is made in place of this one
         self.results = sum(each.has_result for each in made.values())
         self.condition = self._condition()
         counts = {VALUE, DISTURBED} if ranked else {VALUE}
@@ -110,21 +111,40 @@ class DesignState:
 
     design: Design
     parts: list[list[PartOfBlock]] = field(default_factory=list)
+    planned: list[int] = field(default_factory=list)
+    running: int = 0  # candidates of the stage that is due
     due: list[Run] = field(default_factory=list)
+
+    def add(self, stages: Iterable[tuple[int, list[PartOfBlock]]]) -> None:
+        """Take the blocks of a benchmark: one stage, or those of a race, each with its number of blocks."""
+        parts, planned = [], 0
+        for blocks, stage in stages:
+            again = [each for each in stage if each.condition in (LEFT, AGAIN, DISTURBED)]
+            for number, each in enumerate(again, start=len(parts) + blocks + 1):
+                each.stands_in = number
+            parts += stage
+            planned += blocks
+        self.parts.append(parts)
+        self.planned.append(planned)
+
+    @property
+    def blocks(self) -> int:
+        """How many there should be that count."""
+        return max(self.planned)
 
     @property
     def complete(self) -> int:
-        """How many blocks count, of the benchmark with the fewest."""
-        return min(sum(each.is_complete for each in part) for part in self.parts)
+        """How many there are, by the benchmark that lacks most."""
+        counts = [sum(each.is_complete for each in part) for part in self.parts]
+        lacking = (planned - count for planned, count in zip(self.planned, counts, strict=True))
+        return self.blocks - max(0, *lacking)
 
-    def left(self, planned: int) -> list[LeftBlock]:
+    @property
+    def left(self) -> list[LeftBlock]:
         """The blocks that were left, of any benchmark."""
         found: dict[int, LeftBlock] = {}
-        for part in self.parts:
-            again = [each for each in part if each.condition in (LEFT, AGAIN, DISTURBED)]
-            for stands_in, each in enumerate(again, start=planned + 1):
-                if each.condition == LEFT:
-                    found.setdefault(each.repeat, self._left(each.repeat, stands_in))
+        for each in (each for part in self.parts for each in part if each.condition == LEFT):
+            found.setdefault(each.repeat, self._left(each.repeat, each.stands_in))
         return [found[number] for number in sorted(found)]
 
     def _left(self, number: int, stands_in: int) -> LeftBlock:

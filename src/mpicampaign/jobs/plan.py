@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mpicampaign import plan_file
@@ -13,15 +14,17 @@ from mpicampaign.campaign.designs import cases_of, designs_of
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.variants import for_ranks
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.expectation import REPEAT_STAGES, UNTIL_KNOWN
+from mpicampaign.expectation import LOOKS, REPEAT_STAGES, UNTIL_KNOWN
 from mpicampaign.grouping import grouped
 from mpicampaign.identity import identity, run_path
 from mpicampaign.jobs.blocks import DesignState, PartOfBlock, keeps_nodes
 from mpicampaign.jobs.declaration import declare, reading_of
 from mpicampaign.jobs.further import (
     LEFT,
+    Racer,
     Repeated,
     Repeats,
+    Stage,
     limit_in_states,
     limit_of,
     repeats_of,
@@ -33,7 +36,7 @@ from mpicampaign.jobs.local_mpi import LocalMpi
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
 from mpicampaign.plan_file import RunEntry
-from mpicampaign.records import RANKED, Case, defined_name
+from mpicampaign.records import RACE_WITHIN, RANKED, Case, defined_name
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -150,6 +153,9 @@ class Machine(Protocol):
     ) -> Made:
         """What is there of a run in a block."""
 
+    def race(self, compared: str, racers: Sequence[Racer], ranked: bool, /) -> Mapping[str, Sequence[Stage]]:
+        """The stages of a race that are due so far, by benchmark; without results the first alone."""
+
     def blocks(self, cases: Sequence[Repeated], /) -> Mapping[Case, int]:
         """How many further repeats of each case are due, since the machine alternates between states."""
 
@@ -198,7 +204,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
     begun = {run.case: run.repeat for run in further if machine.begun(run.kept, run.repeat, run.identity)}
     ordered = _within_cap(_shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
     repeats = grouped(ordered, lambda run: run.case)
-    until_known = any(entry.repeats == UNTIL_KNOWN for entry in campaign.matrix)
+    until_known = any(entry.repeats == UNTIL_KNOWN or entry.race for entry in campaign.matrix)
     return Plan(
         campaign=campaign.name,
         systems=tuple(systems),
@@ -247,7 +253,7 @@ def _with_blocks(
                 absent[each.case],
             )
             for each in cases
-            if each.case in first
+            if each.case in first and not each.compared.startswith(RACE_WITHIN)
         ]
     )
     extended, more = [], list[Run]()
@@ -406,36 +412,75 @@ class _Planner:
     def _add_blocks(self, design: Design, drafts: Mapping[Case, _Draft]) -> None:
         """Plan a block design: the candidates of a benchmark are repeated together."""
         state, ranked = DesignState(design), self.campaign.busy_machine == RANKED
-        for cases in design.candidates.values():
-            part = _Part([drafts[case] for case in cases], self.machine, ranked)
-            planned = part.drafts[0].entry.repeats
-            limit = limit_of(self.campaign, planned)
-            count = repeats_of(planned, limit, part.condition, ranked)
-            for draft in part.drafts:
-                state.due += self._add(draft, count, design, part)
-            state.parts.append([part[repeat] for repeat in range(1, count.all + 1)])
+        of_race = self._stages(design, drafts)
+        for name, cases in design.candidates.items():
+            of_cases = [drafts[case] for case in cases]
+            every = Stage(frozenset(range(len(cases))), of_cases[0].entry.repeats, 0)
+            parts = [
+                _Part([of_cases[place] for place in sorted(stage.running)], self.machine, ranked, stage)
+                for stage in of_race.get(name, [every])
+            ]
+            for part in parts:
+                limit = limit_of(self.campaign, part.stage.blocks)
+                part.count = repeats_of(part.stage.blocks, limit, part.condition, ranked)
+            for one, following in pairwise(parts):  # whatever is behind the last block that counted is not due
+                one.end = following.stage.after
+            for draft in of_cases:
+                state.due += self._add_in_blocks(draft, design, parts)
+            state.add((part.stage.blocks, [part[repeat] for repeat in part.repeats]) for part in parts)
+            state.running = max(state.running, len(parts[-1].drafts))
         if any(each.made for part in state.parts for each in part):
             self.designs.append(state)
 
+    def _stages(self, design: Design, drafts: Mapping[Case, _Draft]) -> Mapping[str, Sequence[Stage]]:
+        """Those of a race; empty for other designs."""
+        own = [drafts[case] for cases in design.candidates.values() for case in cases]
+        if not own[0].entry.race or not own[0].here:
+            return {}
+        racers = [Racer(one.case, one.kept, one.benchmark, one.identities.__getitem__) for one in own]
+        return self.machine.race(design.compared, racers, self.campaign.busy_machine == RANKED)
+
+    def _add_in_blocks(self, draft: _Draft, design: Design, parts: Sequence[_Part]) -> list[Run]:
+        """Take a case of a design with the stages that it is in; its runs that are due."""
+        own = [part for part in parts if draft in part.drafts]
+        of = {repeat: part for part in own for repeat in part.repeats}
+        disturbed, left = (sum(getattr(part.count, name) for part in own) for name in ("disturbed", "left"))
+        first = own[0].stage.blocks
+        count = Repeats(first, max(of, default=first) - first, disturbed, left)
+        return self._add(draft, count, design, of)
+
     def _add(
-        self, draft: _Draft, count: Repeats, design: Design | None = None, part: _Part | None = None
+        self,
+        draft: _Draft,
+        count: Repeats,
+        design: Design | None = None,
+        parts: Mapping[int, _Part] | None = None,
     ) -> list[Run]:
-        """Take a case with so many repeats, and its runs if this machine makes them; those due in blocks."""
-        closed = {n for n in range(1, count.all + 1) if part is not None and part[n].closes(draft.case)}
-        left = {n for n in closed if part is not None and part[n].condition == LEFT}
+        """Take a case with so many repeats, and its runs if this machine makes them; those due in blocks.
+
+        ``parts``: in blocks, that of each repeat; of a race there is none where the case had left.
+        """
+        of = parts or {}
+        out = set(range(1, count.all + 1)) - of.keys() if of else set()
+        closed = out | {n for n, part in of.items() if part[n].closes(draft.case)}
+        left = out | {n for n in closed - out if of[n][n].condition == LEFT}
         planned = draft.planned(count, left, design)
         runs: list[Run] = []
         if draft.here and not draft.not_available:
-            most = REPEAT_STAGES[-1] if draft.entry.repeats == UNTIL_KNOWN else draft.entry.repeats
-            limit = limit_of if draft.entry.repeats == UNTIL_KNOWN else limit_in_states
+            most = draft.entry.repeats or REPEAT_STAGES[-1]
+            most = 2 * LOOKS[-1] if draft.entry.race else most  # fresh blocks are no more than those of the race
+            limit = limit_of if draft.entry.repeats == UNTIL_KNOWN or draft.entry.race else limit_in_states
             more = max(most + limit(self.campaign, most) + count.left - count.all, 0)
             planned = replace(planned, addable=0 if self._made_only(draft) else more)
             runs = self._runs(draft, planned)
-        if part is not None:
-            runs = [replace(run, part=part.folders(run.repeat), closed=run.repeat in closed) for run in runs]
+        if of:
+            folders = {n: part.folders(n) for n, part in of.items()}
+            runs = [
+                replace(run, part=folders.get(run.repeat, ()), closed=run.repeat in closed) for run in runs
+            ]
         self.runs += runs
         self.cases.append(planned)
-        return [run for run in runs if part is not None and part[run.repeat].is_due(draft.case)]
+        return [run for run in runs if run.repeat in of and of[run.repeat][run.repeat].is_due(draft.case)]
 
     def _runs(self, draft: _Draft, planned: PlannedCase) -> list[Run]:
         system = draft.job.system
@@ -466,11 +511,15 @@ class _Planner:
 
 
 class _Part(dict[int, PartOfBlock]):
-    """The candidates of a benchmark in a block design, with what is there of each of their repeats."""
+    """The candidates of a benchmark in a block design, with what is there of each of their repeats.
 
-    def __init__(self, drafts: Sequence[_Draft], machine: Machine, ranked: bool) -> None:
+    ``stage``: of a race; other designs have one. ``end``: its last repeat, where another stage follows.
+    """
+
+    def __init__(self, drafts: Sequence[_Draft], machine: Machine, ranked: bool, stage: Stage) -> None:
         super().__init__()
         self.drafts, self._machine, self._ranked = drafts, machine, ranked
+        self.stage, self.count, self.end = stage, Repeats(stage.blocks, 0, 0), 0
         self._available = [draft for draft in drafts if draft.here and not draft.not_available]
         self._keeps_nodes = keeps_nodes(drafts[0].job)
 
@@ -484,9 +533,15 @@ class _Part(dict[int, PartOfBlock]):
         self[repeat] = PartOfBlock(repeat, made, self._keeps_nodes, self._ranked)
         return self[repeat]
 
-    def condition(self, repeat: int) -> str:
-        """Of a repeat, see `PartOfBlock`."""
-        return self[repeat].condition
+    @property
+    def repeats(self) -> range:
+        """Those of the stage."""
+        after = self.stage.after
+        return range(after + 1, (self.end or after + self.count.all) + 1)
+
+    def condition(self, number: int) -> str:
+        """Of the stage's n-th repeat, see `PartOfBlock`."""
+        return self[self.stage.after + number].condition
 
     def folders(self, repeat: int) -> tuple[str, ...]:
         """The folders of a repeat, below the campaign's."""

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from mpicampaign.grouping import grouped
-from mpicampaign.records import ALL_PAIRS, RANKED, defined_name
+from mpicampaign.records import ALL_PAIRS, RACE_WITHIN, RANKED, defined_name
 from mpicampaign.suites import SUITES
 from mpicampaign.this_machine import allocation
 
@@ -114,20 +114,19 @@ def further_text(plan: Plan) -> str:
 
 def blocks_text(plan: Plan) -> list[str]:
     """How far the block designs of this machine are, a line for each, and the blocks that were left."""
-    planned = {each.block: each.repeats for each in plan.cases}
     lines = []
     for each in plan.designs:
         name, compared, _, candidates = each.design
-        number = planned[name]
         counts = sorted({len(cases) for cases in candidates.values()})
         shape = f"{' or '.join(map(str, counts))} candidates of {', '.join(candidates)}"
         shape += ", all pairs compared" if compared == ALL_PAIRS else f", compared with {_reference(each)}"
-        missing = max(number - each.complete, 0)
-        state = f"{min(each.complete, number)} of {number} blocks complete"
+        shape += f", race, {each.running} running" if compared.startswith(RACE_WITHIN) else ""
+        missing = each.blocks - each.complete
+        state = f"{each.complete} of {each.blocks} blocks complete"
         hours = sum(run.node_seconds for run in each.due) / 3600
         runs = f"{len(each.due)} run{'s' * (len(each.due) != 1)}, at most {hours:.2f} node-hours"
         lines.append(f"{name}: {shape}: {state}{f', {missing} missing: {runs}' if missing else ''}")
-        lines += [f"  {left}" for left in each.left(number)]
+        lines += [f"  {left}" for left in each.left]
     return lines
 
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from mpicampaign.expectation import LOOKS
 from mpicampaign.statistics.blocks import aligned_ranks, exchanged_sums, one_sided, ratio
 from mpicampaign.statistics.comparisons import LEVEL, holm
 
@@ -29,8 +30,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-LOOKS = (8, 12, 16)  # blocks
-SPENT = (0.01, 0.015, 0.025)
+SPENT = (0.01, 0.015, 0.025)  # after each of LOOKS
 TOLERANCE = 0.02
 DEFAULT = 0  # the first candidate: what the library does by itself; it never leaves
 _ROUNDING = 1e-9
@@ -56,22 +56,24 @@ def race(costs: Array, tolerance: float = TOLERANCE) -> Race:
 
     Parameters
     ----------
-    costs : blocks x candidates x cells, logarithms of times; of candidates that had left anything
+    costs : blocks x candidates x cells, logarithms of times; of candidates that had left NaN
     tolerance : smaller differences do not matter
     """
     k, count = costs.shape[1:]
-    left = [frozenset(range(k))] * count
+    cells = [Cell(frozenset(range(k)), DEFAULT)] * count
     for look, spent in zip(LOOKS, SPENT, strict=True):
-        due = frozenset[int]().union(*(each for each in left if len(each) > 2))
+        due = frozenset[int]().union(*(each.left for each in cells if len(each.left) > 2))
         if not due or len(costs) < look:
             break
         level = 1 - (1 - spent) ** (1 / count)
-        left = [_left(costs[:look, :, cell], each, level, tolerance) for cell, each in enumerate(left)]
+        for place, each in enumerate(cells):
+            if len(each.left) > 2:  # the others are decided: those that left there may run no more
+                seen = costs[:look, :, place]
+                left = _left(seen, each.left, level, tolerance)
+                cells[place] = Cell(left, _best(seen, left))
     else:
         due = frozenset()
-    seen = costs[: max((look for look in LOOKS if look <= len(costs)), default=0)]
-    cells = tuple(Cell(each, _best(seen[:, :, cell], each)) for cell, each in enumerate(left))
-    return Race(cells, due, look)
+    return Race(tuple(cells), due, look)
 
 
 def _left(costs: Array, running: frozenset[int], level: float, tolerance: float) -> frozenset[int]:
@@ -93,9 +95,7 @@ def _left(costs: Array, running: frozenset[int], level: float, tolerance: float)
 
 
 def _best(costs: Array, running: frozenset[int]) -> int:
-    """That of the lowest median within blocks; the default where there is none."""
-    if not len(costs):
-        return DEFAULT
+    """That of the lowest median within blocks."""
     members = sorted(running)
     with np.errstate(invalid="ignore"):
         lead = costs[:, members] - np.min(costs[:, members], axis=1, keepdims=True)
@@ -110,8 +110,12 @@ def _alike(costs: Array, tolerance: float) -> bool:
 def winners(race: Race, costs: Array, tolerance: float = TOLERANCE) -> dict[int, int]:
     """The candidate that may replace the default, by cell; only those that lead by the tolerance."""
     best = {cell: found.best for cell, found in enumerate(race.cells) if found.best != DEFAULT}
-    leads = {cell: ratio(costs[:, [each, DEFAULT], cell]).median for cell, each in best.items()}
-    return {cell: best[cell] for cell, lead in leads.items() if lead >= 1 + tolerance}
+    return {cell: each for cell, each in best.items() if _lead(costs[:, [each, DEFAULT], cell]) >= 1 + tolerance}
+
+
+def _lead(costs: Array) -> float:
+    """How many times as long the default takes, in the blocks that have both."""
+    return ratio(costs[~np.isnan(costs).any(axis=1)]).median
 
 
 def fresh_blocks(cells: int) -> int:
