@@ -111,7 +111,7 @@ LEFT_RUN = Made(LEFT, why="job 7 ended: NODE_FAIL")
     [
         (block(1), 3, 1, "1 of 3 blocks complete, 2 missing: 8 runs"),
         (block(1, TCP=Made(DISTURBED, has_result=True, hosts=N1)), 4, 0, "0 of 3"),
-        (block(1, TCP=Made(CONTRADICTED, has_result=True, hosts=N1)), 4, 0, "0 of 3"),
+        (block(1, TCP=Made(CONTRADICTED, has_result=True, hosts=N1)), 4, 0, "a run is contradicted; block 4"),
         (block(1, TCP=Made(FAILED)), 4, 0, "0 of 3 blocks complete, 3 missing: 10 runs"),
         (block(1, TCP=Made(VALUE)), 3, 1, "1 of 3 blocks complete, 2 missing: 8 runs"),
         (block(1, TCP=Made(ENDED)), 3, 0, "0 of 3"),

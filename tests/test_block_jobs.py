@@ -14,8 +14,11 @@ from test_cluster_jobs import Cluster, leave
 
 from mpicampaign.errors import UserError
 from mpicampaign.execution.cluster_jobs import GRACE_SECONDS
-from mpicampaign.jobs.blocks import LEFT_BEHIND
+from mpicampaign.execution.conditions import MachineWithResults
+from mpicampaign.jobs.blocks import LEFT_BEHIND, VALUE, Made
+from mpicampaign.jobs.further import LEFT
 from mpicampaign.jobs.prepare import Prepared, check_runs, write_scripts
+from mpicampaign.records import FAILED
 from mpicampaign.selection import RunSelection
 
 
@@ -136,3 +139,28 @@ def test_a_selection_of_some_candidates_is_refused(tmp_path: Path) -> None:
         else:
             with pytest.raises(UserError, match="without the others: blue SHM-1, SHM, 1 node"):
                 check_runs(prepared)
+
+
+@pytest.mark.parametrize(
+    ("lines", "state"),
+    [
+        (["job reason=stopped at the time limit of 60 s", "job exit_status=124"], VALUE),
+        (["job reason=stopped at the time limit of 30 s", "job exit_status=124"], FAILED),  # it was raised
+        (["job reason=the benchmark ended with exit status 7", "job exit_status=7"], FAILED),
+        (["job reason=interrupted by signal 15", "job exit_status=143"], ""),
+        (["job reason=results could not be written", "job exit_status=74"], ""),
+        ([], ""),
+    ],
+)
+def test_what_an_attempt_is_in_a_block(make: Callable[..., Cluster], lines: list[str], state: str) -> None:
+    first, _ = make().scripts
+    machine = MachineWithResults(first.campaign_folder)
+    asked = first.kept, 1, first.identity, first.benchmark, 60
+    leave(first, 0)
+    evidence = next(first.folder.glob("attempts/*")) / "evidence.txt"
+    evidence.write_text(
+        "\n".join(["#mpicampaign-evidence 2", *lines, *(["end of evidence"] if lines else []), ""])
+    )
+    assert machine.in_block(*asked) == Made(state)
+    (first.folder / LEFT_BEHIND).write_text("n7 was lost\n")
+    assert machine.in_block(*asked) == Made(LEFT, why="n7 was lost")

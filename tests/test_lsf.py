@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 import subprocess
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from signal import SIGINT, SIGKILL
 from subprocess import CompletedProcess
@@ -204,6 +207,38 @@ def test_kills_leave_the_jobs_and_the_next_call_takes_them_up(site: Site) -> Non
     assert done.returncode == 0, done.stderr
     assert set(site.submissions().values()) == {1}
     assert len(site.submissions()) == 6
+
+
+@pytest.mark.full
+@pytest.mark.slow
+def test_a_block_whose_job_is_killed_is_made_anew_by_the_next_call(site: Site) -> None:
+    results = site.folder / "results/jobs/runs"
+    made = f"$(ls -d {results}/*/*/*/r01*/result 2>/dev/null | wc -l)"
+    site.write(body=f'while [ ! -e "$0.peace" ] && [ {made} -eq 1 ]; do sleep 0.2; done')
+    text, other = (site.folder / "jobs.yaml").read_text(), "  other: {nodes: 2, ranks_per_node: 2, "
+    text = text.replace("  two:", f"{other}transport: any, binding: none}}\n  two:")
+    matrix = "placements: [two, other], repeats: 2, blocks: reference"
+    (site.folder / "jobs.yaml").write_text(text.replace("placements: two", matrix))
+    thread = site.in_the_background()
+    for part in ("result", "attempts/*"):  # of the first run, and then of the second
+        wait_until(lambda part=part: any(results.glob(f"*/*/*/r01*/{part}/output.txt")))  # type: ignore[misc]
+    first = next(number for number, _ in site.lsf.submitted)
+    assert "Job <" in site.lsf.call("bkill", f"{first}[1]").stdout
+    # LSF ends all processes of a job: timeout has made some of them a group of their own
+    for command in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if re.search(rf"{results}/\S*/r01-\w+/job\.sh", command.read_text()):
+                os.kill(int(command.parent.name), SIGKILL)
+    (site.folder / "program.peace").touch()
+    thread.join(240)
+    assert site.done.returncode != 0
+    assert succeeded(site.run())
+    status = site.campaign("status").stdout
+    assert "compared with two: 2 of 2 blocks complete" in status
+    assert "block 1 was left after 1 of 2 runs: its job is gone; block 3 stands in for it" in status
+    assert len([record for record in site.records() if record.status == OK]) == 5
+    scripts = [path.read_text() for path in (site.folder / "results/jobs/batches").glob("*.sh")]
+    assert all('-n 4 -R "span[ptile=2]"' in text and "LSB_MCPU_HOSTS" in text for text in scripts)
 
 
 @pytest.mark.full

@@ -164,7 +164,11 @@ class Executor(RealExecutor):  # type: ignore[misc]
             record = read_run(run.kept, run.benchmark.suite, folder, reading=run.reading)
             if record.status == FAILED and run.output.exists() and not record.unread:
                 set_aside(run)  # its exit status was 0, but its output says nothing
-            self._progress.finished(run.label, record, status, problem)
+            if self._is_left(run):
+                self._progress.left_out([run])
+                self._progress.say(f"{run.label}: {problem}; another block stands in for it")
+            else:
+                self._progress.finished(run.label, record, status, problem)
             ended_well = run.output.exists() and (record.unread or record.status not in (FAILED, MISSING))
             disturbed = ended_well and record.condition == DISTURBED
             if run.block:
@@ -194,12 +198,16 @@ class Executor(RealExecutor):  # type: ignore[misc]
         while self._held and not self._in_flight:
             self._report(*self._held.pop())
 
+    def _is_left(self, run: Run) -> bool:
+        """Whether the block of a run was left, and it with it."""
+        return bool(run.block) and not run.output.exists() and (run.folder / LEFT_BEHIND).exists()
+
     def _is_made_again(self, run: Run, record: Record) -> bool:
         """Whether the candidates of a run's benchmark are to be measured again, in another block.
 
         A run that was left, or met its time limit there, is done for Snakemake.
         """
-        left = not run.output.exists() and (run.folder / LEFT_BEHIND).exists()
+        left = self._is_left(run)
         if left or met_limit(record, run.time_limit):
             self._left[run.job_name] = run
         self._lost |= {run.part} if left else set()

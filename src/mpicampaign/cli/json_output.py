@@ -52,6 +52,21 @@ def campaign_data(prepared: Prepared) -> dict[str, Any]:
     }
 
 
+def blocks_data(prepared: Prepared) -> list[dict[str, Any]]:
+    """How far each block design of this machine is."""
+    return [
+        {
+            "block": state.design.name,
+            "compared": state.design.compared,
+            "planned": state.planned,
+            "complete": state.complete,
+            "left": [left._asdict() for left in state.left],
+            "runs": len(state.due),
+        }
+        for state in prepared.plan.designs
+    ]
+
+
 def run_data(run: Run) -> dict[str, Any]:
     """What identifies a run."""
     case = plain_fields(run.case)

@@ -68,7 +68,7 @@ def _faults(prepared: Prepared) -> list[tuple[Run, Fault]]:
 
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     """The exit status, and the data of ``--json``."""
-    from mpicampaign.cli.json_output import campaign_data, plain, run_data
+    from mpicampaign.cli.json_output import blocks_data, campaign_data, plain, run_data
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import warnings_text
 
@@ -89,6 +89,7 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
             }
             for run in prepared.selected
         ],
+        "blocks": blocks_data(prepared),
         "to_be_run_again": again,
         "node_hours": plan.node_seconds / 3600,
         "runs_with_further_repeats": most,

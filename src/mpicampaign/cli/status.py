@@ -90,7 +90,7 @@ def _status(states: Iterable[RunStatus]) -> int:
 
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     """The exit status, and the data of ``--json``."""
-    from mpicampaign.cli.json_output import campaign_data
+    from mpicampaign.cli.json_output import blocks_data, campaign_data
     from mpicampaign.execution.queue_status import counts, run_states
 
     prepared = prepared_of(options)
@@ -99,6 +99,7 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
         **campaign_data(prepared),
         "counts": counts(states),
         "runs": [_run_data(state) for state in states],
+        "blocks": blocks_data(prepared),
         "jobs_of_former_runs": [{"job": job.id, "name": job.name, "state": job.description} for job in older],
     }
 

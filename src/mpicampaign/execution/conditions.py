@@ -204,7 +204,7 @@ def _read_in_block(
     elif record.status == NOT_AVAILABLE or record.unread:
         state = ENDED
     elif record.condition == DISTURBED:
-        state = DISTURBED
+        state = DISTURBED if written else ""  # it is made again
     elif met_limit(record, time_limit):
         state = VALUE
     else:

@@ -29,6 +29,7 @@ NOT_SUBMITTED = "not submitted"
 NOT_RUN = "not run"  # where there is no scheduler to submit it to
 FINISHED = "finished"
 NOT_AVAILABLE = "not available"
+CLOSED = "failed and not repeated"  # where the blocks are complete all the same
 CORRECT = "correct the campaign file, and report reads it again:"
 
 
@@ -78,6 +79,11 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     before = OutputsRead(prepared.folder)
     states = [_state(run, queued.get(run.job_name), before) for run in prepared.selected if not run.left]
     before.keep()
+    complete = {design.design.name for design in prepared.plan.designs if not design.missing}
+    states = [
+        each._replace(state=CLOSED) if each.has_failed and each.run.block in complete else each
+        for each in states
+    ]
     return states, _older(prepared, jobs) if jobs else []
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.host_lists import expand
 from mpicampaign.jobs.further import AGAIN, ENDED, LEFT, WHOLE
 from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED
+from mpicampaign.schedulers import batch_scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 VALUE = "value"  # also of a run that met its time limit: it is the slowest of its part
 LEFT_BEHIND = "left"  # the file in a run's folder that says why its block was left
+
+_WHY = {FAILED: "a run failed", CONTRADICTED: "a run is contradicted"}
 
 
 class Made(NamedTuple):
@@ -77,22 +79,29 @@ class PartOfBlock:
         again = FAILED in self._states and not self._keeps_nodes
         return made.state == VALUE or self.condition == LEFT or again
 
+    def is_disturbed(self, case: Case) -> bool:
+        """Whether others disturbed a run."""
+        return case in self.made and self.made[case].state == DISTURBED
+
     def is_due(self, case: Case) -> bool:
         """Whether a run is to be made."""
         return not self.made[case].has_result and not self.closes(case)
 
 
 def keeps_nodes(job: Job) -> bool:
-    """Whether every allocation of a job has the same nodes: this machine, or those that its group lists."""
-    try:
-        listed = [host for each in job.group.hosts for host in expand(each)]
-    except ValueError:
-        return job.system.local
-    return job.system.local or len(listed) == job.placement.nodes
+    """Whether every allocation of a job has the same nodes: this machine, or those that its group lists.
+
+    With LSF, a name in the list may be that of many hosts.
+    """
+    scheduler = batch_scheduler(job.system.scheduler)
+    if scheduler is None:
+        return True
+    listed = scheduler.read_hosts(",".join(job.group.hosts)) if "hosts" in scheduler.granted else ()
+    return len(listed) == job.placement.nodes
 
 
 class LeftBlock(NamedTuple):
-    """A block that was left: its number, its runs with a result, of how many, why, and what stands in."""
+    """A block that was left: its number, its runs with a result, of how many, why, what stands in (or 0)."""
 
     number: int
     results: int
@@ -102,7 +111,8 @@ class LeftBlock(NamedTuple):
 
     def __str__(self) -> str:
         text = f"block {self.number} was left after {self.results} of {self.runs} runs: {self.why}"
-        return f"{text}; block {self.stands_in} stands in for it"
+        instead = f"block {self.stands_in}" if self.stands_in else "by further_repeats, no other"
+        return f"{text}; {instead} stands in for it"
 
 
 @dataclass(slots=True)
@@ -111,44 +121,50 @@ class DesignState:
 
     design: Design
     parts: list[list[PartOfBlock]] = field(default_factory=list)
-    planned: list[int] = field(default_factory=list)
-    running: int = 0  # candidates of the stage that is due
+    of_parts: list[int] = field(default_factory=list)  # how many blocks of each part are planned
+    running: int = 0  # candidates of a race that are left
     due: list[Run] = field(default_factory=list)
 
     def add(self, stages: Iterable[tuple[int, list[PartOfBlock]]]) -> None:
-        """Take the blocks of a benchmark: one stage, or those of a race, each with its number of blocks."""
-        parts, planned = [], 0
+        """Take a benchmark: one stage, or those of a race, each with its planned number of blocks."""
+        parts: list[PartOfBlock] = []
+        planned = 0
         for blocks, stage in stages:
             again = [each for each in stage if each.condition in (LEFT, AGAIN, DISTURBED)]
-            for number, each in enumerate(again, start=len(parts) + blocks + 1):
-                each.stands_in = number
+            for number, each in enumerate(again, start=blocks):
+                each.stands_in = stage[number].repeat if number < len(stage) else 0
             parts += stage
             planned += blocks
         self.parts.append(parts)
-        self.planned.append(planned)
+        self.of_parts.append(planned)
 
     @property
-    def blocks(self) -> int:
-        """How many there should be that count."""
-        return max(self.planned)
+    def planned(self) -> int:
+        """How many blocks there should be that count."""
+        return max(self.of_parts)
+
+    @property
+    def missing(self) -> int:
+        """How many of the planned blocks there are not, of the benchmark that lacks most."""
+        counts = [sum(each.is_complete for each in part) for part in self.parts]
+        return max(0, *(planned - count for planned, count in zip(self.of_parts, counts, strict=True)))
 
     @property
     def complete(self) -> int:
-        """How many there are, by the benchmark that lacks most."""
-        counts = [sum(each.is_complete for each in part) for part in self.parts]
-        lacking = (planned - count for planned, count in zip(self.planned, counts, strict=True))
-        return self.blocks - max(0, *lacking)
+        """How many of the planned blocks there are."""
+        return self.planned - self.missing
 
     @property
     def left(self) -> list[LeftBlock]:
-        """The blocks that were left, of any benchmark."""
+        """The blocks that were left, or of which a run failed, of any benchmark."""
         found: dict[int, LeftBlock] = {}
-        for each in (each for part in self.parts for each in part if each.condition == LEFT):
+        for each in (each for part in self.parts for each in part if each.condition in (LEFT, AGAIN)):
             found.setdefault(each.repeat, self._left(each.repeat, each.stands_in))
         return [found[number] for number in sorted(found)]
 
     def _left(self, number: int, stands_in: int) -> LeftBlock:
         parts = [part[number - 1] for part in self.parts if number <= len(part)]
         runs = [made for part in parts for made in part.made.values()]
-        why = next((made.why for made in runs if made.why), "they are of several sets of nodes")
+        said = [made.why or _WHY.get(made.state, "") for made in sorted(runs, key=lambda made: not made.why)]
+        why = next(filter(None, said), "they are of several sets of nodes")
         return LeftBlock(number, sum(part.results for part in parts), len(runs), why, stands_in)

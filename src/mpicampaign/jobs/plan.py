@@ -355,7 +355,7 @@ class _Planner:
             for draft in drafts.values():
                 self._add(draft, self._repeats(draft))
         for design in designs:
-            self._add_blocks(design, drafts)
+            self._add_blocks(entry, design, drafts)
 
     def _draft(self, entry: MatrixEntry, case: Case) -> _Draft:
         campaign, machine = self.campaign, self.machine
@@ -409,13 +409,13 @@ class _Planner:
     def _made_only(self, draft: _Draft) -> bool:
         return self.campaign.busy_machine == RANKED or bool(draft.not_available)
 
-    def _add_blocks(self, design: Design, drafts: Mapping[Case, _Draft]) -> None:
+    def _add_blocks(self, entry: MatrixEntry, design: Design, drafts: Mapping[Case, _Draft]) -> None:
         """Plan a block design: the candidates of a benchmark are repeated together."""
         state, ranked = DesignState(design), self.campaign.busy_machine == RANKED
-        of_race = self._stages(design, drafts)
+        of_race = self._stages(entry, design, drafts)
         for name, cases in design.candidates.items():
             of_cases = [drafts[case] for case in cases]
-            every = Stage(frozenset(range(len(cases))), of_cases[0].entry.repeats, 0)
+            every = Stage(frozenset(range(len(cases))), entry.repeats, 0)
             parts = [
                 _Part([of_cases[place] for place in sorted(stage.running)], self.machine, ranked, stage)
                 for stage in of_race.get(name, [every])
@@ -432,17 +432,19 @@ class _Planner:
         if any(each.made for part in state.parts for each in part):
             self.designs.append(state)
 
-    def _stages(self, design: Design, drafts: Mapping[Case, _Draft]) -> Mapping[str, Sequence[Stage]]:
+    def _stages(
+        self, entry: MatrixEntry, design: Design, drafts: Mapping[Case, _Draft]
+    ) -> Mapping[str, Sequence[Stage]]:
         """Those of a race; empty for other designs."""
         own = [drafts[case] for cases in design.candidates.values() for case in cases]
-        if not own[0].entry.race or not own[0].here:
+        if not entry.race or not any(one.here for one in own):
             return {}
         racers = [Racer(one.case, one.kept, one.benchmark, one.identities.__getitem__) for one in own]
         return self.machine.race(design.compared, racers, self.campaign.busy_machine == RANKED)
 
     def _add_in_blocks(self, draft: _Draft, design: Design, parts: Sequence[_Part]) -> list[Run]:
         """Take a case of a design with the stages that it is in; its runs that are due."""
-        own = [part for part in parts if draft in part.drafts]
+        own = [part for part in parts if draft in part.drafts] or [parts[0].alone(draft)]
         of = {repeat: part for part in own for repeat in part.repeats}
         disturbed, left = (sum(getattr(part.count, name) for part in own) for name in ("disturbed", "left"))
         first = own[0].stage.blocks
@@ -474,6 +476,8 @@ class _Planner:
             planned = replace(planned, addable=0 if self._made_only(draft) else more)
             runs = self._runs(draft, planned)
         if of:
+            disturbed = sum(part[n].is_disturbed(draft.case) for n, part in of.items())
+            planned = replace(planned, disturbed=disturbed)
             folders = {n: part.folders(n) for n, part in of.items()}
             runs = [
                 replace(run, part=folders.get(run.repeat, ()), closed=run.repeat in closed) for run in runs
@@ -532,6 +536,10 @@ class _Part(dict[int, PartOfBlock]):
         }
         self[repeat] = PartOfBlock(repeat, made, self._keeps_nodes, self._ranked)
         return self[repeat]
+
+    def alone(self, draft: _Draft) -> _Part:
+        """One of the stage for a candidate that never gave a value: the others do not wait for it."""
+        return _Part([draft], self._machine, self._ranked, self.stage)
 
     @property
     def repeats(self) -> range:

@@ -29,7 +29,7 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
         lines += ["", *_matrix(benchmark, cases, plan.systems)]
     if offers := sources_text(plan):
         lines += ["", *offers]
-    lines += blocks_text(plan)
+    lines += ["", *blocks_text(plan)] if plan.designs else []
     lines += [further_text(plan)] if plan.disturbed or plan.blocks else []
     lines += [*warnings_text(plan), *allocation_text(plan)]
     runs, seconds = plan.most(cap)
@@ -120,12 +120,11 @@ def blocks_text(plan: Plan) -> list[str]:
         counts = sorted({len(cases) for cases in candidates.values()})
         shape = f"{' or '.join(map(str, counts))} candidates of {', '.join(candidates)}"
         shape += ", all pairs compared" if compared == ALL_PAIRS else f", compared with {_reference(each)}"
-        shape += f", race, {each.running} running" if compared.startswith(RACE_WITHIN) else ""
-        missing = each.blocks - each.complete
-        state = f"{each.complete} of {each.blocks} blocks complete"
+        shape += f", race, {each.running} left" if compared.startswith(RACE_WITHIN) else ""
+        state = f"{each.complete} of {each.planned} blocks complete"
         hours = sum(run.node_seconds for run in each.due) / 3600
         runs = f"{len(each.due)} run{'s' * (len(each.due) != 1)}, at most {hours:.2f} node-hours"
-        lines.append(f"{name}: {shape}: {state}{f', {missing} missing: {runs}' if missing else ''}")
+        lines.append(f"{name}: {shape}: {state}{f', {each.missing} missing: {runs}' if each.missing else ''}")
         lines += [f"  {left}" for left in each.left]
     return lines
 
@@ -166,6 +165,8 @@ def _cell(planned: PlannedCase | None, systems: Collection[str]) -> str:
 def pending_text(plan: Plan, pending: int, title: str, when: str) -> str:
     """One line before a start: the runs to do and how long they take, or when the last one ended."""
     name = f"{plan.campaign}: {title}" if title not in ("", plan.campaign) else plan.campaign
+    if not pending and (missing := sum(each.missing for each in plan.designs)):
+        return f"{name}: nothing to do, but {missing} blocks are missing: mpicampaign status says why"
     if not pending:
         return f"{name}: nothing to do, all {len(plan.runs)} runs are there" + (f" ({when})" if when else "")
     return f"{name}: {pending} of {len(plan.runs)} runs to do, {when}"
