@@ -14,6 +14,7 @@ import numpy as np
 import plain_blocks
 import pytest
 import synthetic
+from test_report import Page
 
 from mpicampaign.compare.blocks import BETTER, FEW, NOT_SHOWN, WORSE, InBlocks
 from mpicampaign.compare.compare import compare
@@ -105,6 +106,24 @@ def test_a_time_limit_is_the_worst_rank_and_no_missing_cell() -> None:
     always = latency(changed(design({"A": 1, "B": 0.9}), "B", set(range(1, 9)), late | {"hosts": ()}))
     assert always.verdicts[0].verdict == WORSE
     assert "B met its time limit in most blocks: it is worse than A" in next(block_sentences(always))
+    variants = design({"A": 1}, benchmark="PP") + changed(
+        design({"B": 1}, benchmark="PP n=2"), "B", set(range(1, 9)), late | {"hosts": ()}
+    )
+    assert summary(compare(variants)).lead == "Within blocks: A is better than B n=2 in 2 of 2 comparisons"
+
+
+def test_equal_values_in_most_blocks_leave_the_direction_to_the_others() -> None:
+    records = design({"A": 1, "B": 1}, blocks=15, spread=0)
+    times = {("B", repeat): 1.1e-6 for repeat in range(1, 8)}
+    rounded = [
+        replace(r, series=(synthetic.pingpong(times.get((r.case.placement, r.repeat), 1e-6), 1e9),))
+        for r in records
+    ]
+    [verdict] = latency(rounded).verdicts
+    assert (verdict.ratio.median, verdict.verdict) == (1, WORSE)
+    nothing = changed(design({"A": 1, "B": 1}), "B", {2, 3, 4, 5, 6, 7, 8}, FAILURE)
+    none = changed(nothing, "B", {1}, {"hosts": ("x",)})
+    assert summary(compare(none)).lead == "Within blocks: too few blocks"
 
 
 def test_blocks_of_a_machine_that_is_never_quiet_rank_and_are_marked() -> None:
@@ -162,6 +181,12 @@ def test_all_pairs_are_compared_on_demand_and_none_of_equal_ones_is_shown() -> N
     assert max(all_pairs(costs).values()) <= 0.05
 
 
+def test_a_key_that_kernels_print_makes_no_design() -> None:
+    printed = {"block": "calls back to back, 1e-05 s or more"}
+    records = [replace(record, metadata=printed) for record in design({"A": 1, "B": 1.02})]
+    assert not compare(records).blocks and compare(records).rankings
+
+
 # What pages say
 
 
@@ -192,6 +217,21 @@ def test_a_page_has_sentences_table_blocks_and_figure_and_no_other_test(
     assert "repeats agree" not in page and "The ratios in each block, with its nodes" in page
 
 
+def test_hostile_names_of_designs_candidates_and_nodes_stay_text(tmp_path: Path) -> None:
+    evil = synthetic.HOSTILE
+    named = [
+        replace(
+            r, hosts=(evil,), metadata={BLOCK: evil}, case=replace(r.case, placement=r.case.placement + evil)
+        )
+        for r in design({"A": 1, "B": 1.1})
+    ]
+    comparison = compare(named)
+    for text in (to_terminal(comparison), to_markdown(comparison), tables(comparison, "csv").decode()):
+        assert "\x1b" not in text and "\u202e" not in text
+    write_report(tmp_path / "report.html", comparison, named)
+    assert Page((tmp_path / "report.html").read_text()).ids
+
+
 def test_data_have_the_ratio_of_each_candidate_and_metric(records: list[Record]) -> None:
     comparison = compare(records)
     lines = json.loads(tables(comparison, "json"))["rows"]
@@ -200,6 +240,7 @@ def test_data_have_the_ratio_of_each_candidate_and_metric(records: list[Record])
     assert own["block_design"] == "g TCP, 2 nodes" and own["reference"] == "R"
     assert own["blocks_verdict"] == "worse" and own["ratio_low [1]"] < own["ratio_in_blocks [1]"] < 1
     assert of["R", "latency at 0 B"]["ratio_in_blocks [1]"] is None
+    assert [of[name, "latency at 0 B"]["blocks_better_than"] for name in "RST"] == ["S", "", ""]
     chosen = Filter(metrics=("bandwidth at 8 KiB",))
     shown = to_terminal(select(comparison, chosen), View(only=chosen))
     assert "PingPong: bandwidth at 8 KiB" in shown.partition("Side by side")[2]

@@ -22,12 +22,15 @@ from mpicampaign.history.rows import COLUMNS, round_trips_text, schema
 from mpicampaign.jobs.further import Repeated
 from mpicampaign.jobs.plan_text import further_text
 from mpicampaign.records import (
+    BLOCK,
     CLOCK_RATE,
+    COMPARED,
     COPY,
     DISTURBED,
     MERGED_FROM,
     OK,
     ROUND_TRIP,
+    TO_REFERENCE,
     VERIFIED,
     Case,
     Record,
@@ -35,6 +38,7 @@ from mpicampaign.records import (
 )
 from mpicampaign.show.runs import notices
 from mpicampaign.show.sentences import note_text
+from mpicampaign.show.summary import summary
 from mpicampaign.verdict.evidence import HEADER
 
 if TYPE_CHECKING:
@@ -320,3 +324,18 @@ def test_the_same_distance_has_one_name_everywhere() -> None:
     states = find_states(everywhere)
     assert states.names == ("30 ns apart", "60 ns apart", "300 ns apart")
     assert [states.name_of(run) for run in elsewhere[:2]] == ["300 ns apart", "60 ns apart"]
+
+
+def test_blocks_count_in_each_state_of_the_machine() -> None:
+    """Candidates that stand beside each other share it: their rows are split, their blocks are not."""
+    records = []
+    for block in range(1, 9):
+        values, slow = (NEAR, 1) if block % 2 else (FAR, 2)
+        for placement, time in (("A", 1e-6), ("B", 1.05e-6 + block * 1e-10)):
+            record = run(block, values, placement, time * slow)
+            records.append(replace(record, metadata={BLOCK: "A, B", COMPARED: TO_REFERENCE}))
+    comparison = compare(records)
+    assert comparison.states.names and len(comparison.tables[0].rows) == 4
+    [found] = comparison.blocks
+    assert len(found.blocks) == 8 and found.verdicts[0].verdict == "worse"
+    assert "takes 1.050 times as long as A" in summary(comparison).answers[0].said[0]

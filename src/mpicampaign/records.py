@@ -86,8 +86,8 @@ CHOSEN_TRANSPORT = "the library chose"  # where the label claims none, with what
 OVERSUBSCRIBED = "oversubscribed ranks"
 STATE = "state of the machine"  # where it is another one than that of the answers
 APART = (OVERSUBSCRIBED, STATE)  # such runs are compared with no others
-# of a run in a block: the name of its block design, and what is compared there
-BLOCK, COMPARED = "block", "compared in blocks"
+# of a run in a block: the name of its block design, and what is compared there; kernels print a key "block"
+BLOCK, COMPARED = "block design", "compared in blocks"
 MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
 BLAS = "BLAS"  # the BLAS library that the ranks mapped
 REFERENCE_BLAS = "reference BLAS"  # Netlib's, which is not tuned for any machine

@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 import tarfile
 import zlib
 from typing import TYPE_CHECKING, Any
@@ -242,5 +243,4 @@ def _is_count(value: Any) -> bool:
 
 def _is_comparison(compared: str) -> bool:
     """Whether it says what is compared in blocks."""
-    tolerance = compared.removeprefix(RACE_WITHIN)
-    return compared in _COMPARED or (tolerance != compared and re.fullmatch(r"[01](\.[0-9]{1,6})?", tolerance) is not None)
+    return compared in _COMPARED or re.fullmatch(rf"{RACE_WITHIN}[01](\.[0-9]{{1,6}})?", compared) is not None

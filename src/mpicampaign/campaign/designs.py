@@ -51,7 +51,7 @@ def designs_of(campaign: Campaign, entry: MatrixEntry, taken: Collection[str] = 
         used = {*taken, *(each.name for each in designs)}
         name = next(each for each in (first, *(f"{first} ({n})" for n in range(2, 1000))) if each not in used)
         candidates = grouped(alike, lambda case: defined_name(case.benchmark))
-        compared = f"{RACE_WITHIN}{entry.race.tolerance:.6g}" if entry.race else entry.blocks
+        compared = f"{RACE_WITHIN}{entry.race.tolerance:.6f}" if entry.race else entry.blocks
         designs.append(Design(name, compared, int(str(nodes)), candidates))
     return designs
 

@@ -98,13 +98,15 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
     submissions = read_submissions(campaign_folder / SUBMISSIONS)
     for entry in cases:
         case, suite, rate = entry.case, entry.suite, entry.line_rate
+        design = {BLOCK: entry.block, COMPARED: entry.compared} if entry.block else {}
         if entry.not_available:
-            record = Record(case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate)
+            record = Record(
+                case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate, metadata=design
+            )
             own = dict(entry.attributes)
             records += [replace(record, repeat=run.repeat, attributes=own) for run in entry.runs]
             continue
-        declared = {OVERSUBSCRIBED: entry.oversubscribed, BLOCK: entry.block, COMPARED: entry.compared}
-        declared = {key: value for key, value in declared.items() if value}
+        declared = {OVERSUBSCRIBED: entry.oversubscribed} if entry.oversubscribed else {}
         for run in entry.runs:
             path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
             folder = RunFolder(path, run.repeat, run.order)
@@ -116,7 +118,7 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
             record = replace(record, ranks_busy=busy, further=run.further, attributes=attributes)
             if submitted := submissions_text(submissions.get(record.identity, ())):
                 record = replace(record, metadata={**record.metadata, "submissions": submitted})
-            records.append(replace(record, metadata={**declared, **record.metadata}) if declared else record)
+            records.append(replace(record, metadata={**declared, **record.metadata, **design}))
     return records
 
 

@@ -41,7 +41,7 @@ from mpicampaign.suites import is_baseline
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
@@ -142,8 +142,17 @@ class InBlocks:
 
     def of(self, row: Row) -> Verdict | None:
         """A row's own against the reference; a row may be of one state of the machine."""
-        place = next((place for place, case in enumerate(self.cases) if is_of(row.case, case)), 0)
-        return self._verdicts.get((0, place))
+        return self._verdicts.get((0, self._place(row)))
+
+    def better_than(self, row: Row) -> tuple[str, ...]:
+        """The names of those that a row is shown to be better than."""
+        own = self._place(row)
+        better = [(one.candidate, one.other) for one in self.verdicts if one.verdict == BETTER]
+        better += [(one.other, one.candidate) for one in self.verdicts if one.verdict == WORSE]
+        return tuple(self.names[other] for place, other in better if place == own)
+
+    def _place(self, row: Row) -> int:
+        return next((place for place, case in enumerate(self.cases) if is_of(row.case, case)), 0)
 
     def costs_to_reference(self, place: int) -> tuple[float | None, float | None, float | None]:
         """How many times worse than the reference a candidate is, and the ends of the interval."""
@@ -177,10 +186,11 @@ class InBlocks:
 
     def _verdict(self, costs: np.ndarray, other: int, candidate: int, p: float | None) -> Verdict:
         found = ratio(costs[:, (other, candidate)])
-        verdict = FEW if p is None else NOT_SHOWN if p > LEVEL else WORSE if found.median > 1 else BETTER
-        return Verdict(
-            candidate, other, found if self.metric.lower_is_better else _inverse(found), p, verdict
-        )
+        # equal values in most blocks have a median of 1: then the others decide
+        more = np.sign(costs[:, candidate] - costs[:, other]).sum() if found.median == 1 else found.median - 1
+        verdict = FEW if p is None else NOT_SHOWN if p > LEVEL else WORSE if more > 0 else BETTER
+        shown = found if self.metric.lower_is_better else _inverse(found)
+        return Verdict(candidate, other, shown, p, verdict)
 
 
 def _inverse(found: Ratio) -> Ratio:
@@ -202,21 +212,24 @@ def is_of(shown: Case, case: Case) -> bool:
 
 
 def in_blocks(records: Iterable[Record], sizes: Sequence[int]) -> tuple[InBlocks, ...]:
-    """All metrics of all block designs; ``sizes``: as `choose_metrics` wants them."""
+    """All metrics of which two candidates have values; ``sizes``: as `choose_metrics` wants them."""
     own = (record for record in records if BLOCK in record.metadata and not is_of_race(record))
     designs = grouped(own, lambda r: (r.case.machine, r.metadata[BLOCK], defined_name(r.case.benchmark)))
     return tuple(one for runs in designs.values() for one in _of_benchmark(runs, sizes))
 
 
 def is_of_race(record: Record) -> bool:
-    """Whether a run is one of a race, whose blocks are looked at as they come: see `mpicampaign.compare.races`."""
+    """Whether a run is one of a race, see `mpicampaign.compare.races`: no test of all blocks fits there."""
     return record.metadata.get(COMPARED, "").startswith(RACE_WITHIN)
 
 
 def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBlocks]:
     """For each series and number of ranks."""
     printed = dict.fromkeys(
-        (series_label(run.case, series.label), series.ranks) for run in runs if run.sound for series in run.series
+        (series_label(run.case, series.label), series.ranks)
+        for run in runs
+        if run.sound
+        for series in run.series
     )
     cases = grouped(runs, lambda run: run.case)
     for (label, ranks), shared in product(printed, (False, True)):
@@ -264,6 +277,8 @@ def _of_series(
         having = [
             case for case in members if values[case] or any(r.timed_out for r in members[case].values())
         ]
+        if len(having) < 2:
+            continue
         absent = tuple(names[case] for case in members if case not in having)
         blocks, left_out = _blocks({case: members[case] for case in having}, values, names)
         yield InBlocks(
@@ -332,7 +347,7 @@ def _blocks(
             if known[case] is None and not (run and run.timed_out)
         }
         busy = {case: DISTURBED for case, run in runs.items() if run and run.disturbed}
-        if lacking or not on_same_nodes(runs, known):
+        if lacking or not on_same_nodes([run for run in runs.values() if run]):
             reasons = lacking or dict.fromkeys(members, OTHER_NODES)
             left_out.append(_left_out(repeat, {**busy, **reasons}, names))
             continue
@@ -360,10 +375,10 @@ def _why_none(run: Record | None) -> str:
     return EARLIER if run.earlier else NOT_PRINTED
 
 
-def on_same_nodes(runs: Mapping[Case, Record | None], values: Mapping[Case, float | None]) -> bool:
+def on_same_nodes(runs: Collection[Record]) -> bool:
     """Whether the evidence shows one set of hosts; a run that met its time limit may not show all of them."""
-    ended = {frozenset(run.hosts) for case, run in runs.items() if run and values[case] is not None}
+    ended = {frozenset(run.hosts) for run in runs if not run.timed_out}
     if len(ended) != 1:
         return False
     hosts = ended.pop()
-    return bool(hosts) and all(hosts.issuperset(run.hosts) for run in runs.values() if run)
+    return bool(hosts) and all(hosts.issuperset(run.hosts) for run in runs)

@@ -26,8 +26,8 @@ from mpicampaign.compare.metrics import (
     read_fraction,
 )
 from mpicampaign.compare.monotony import with_monotony
-from mpicampaign.compare.ranking import rank_host_groups, rank_libraries, rank_placements
 from mpicampaign.compare.races import races
+from mpicampaign.compare.ranking import rank_host_groups, rank_libraries, rank_placements
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.run_notes import run_notes, value_notes
 from mpicampaign.compare.states import find_states, states_apart

@@ -47,7 +47,7 @@ class Stage(NamedTuple):
 
 
 class RaceCell(NamedTuple):
-    """A benchmark's metric. ``leader``: the candidate that leads; ``ratio``: of the default to it, in its proof.
+    """A benchmark's metric. ``leader``: the best candidate; ``ratio``: of the default to it, in its proof.
 
     ``p``: that of the proof on fresh blocks, one-sided, corrected for all cells.
     """
@@ -64,7 +64,7 @@ class RaceCell(NamedTuple):
 
 @dataclass(frozen=True)
 class InRace:
-    """A race; ``cases``: the candidates of each benchmark, ``names`` what tells them apart, the default first.
+    """A race; ``cases``: the candidates of each benchmark, the default first; ``names``: of them.
 
     ``left``: the number of blocks after which candidates left all cells. ``out``: never gave a value.
     ``runs``: all that are sound.
@@ -126,16 +126,12 @@ class _Benchmark:
                     found.append((label, ranks, metric))
         return found
 
-    def costs(self, repeat: int, running: Iterable[int]) -> dict[int, list[float]] | None:
+    def costs(self, repeat: int, running: Collection[int]) -> dict[int, list[float]] | None:
         """The logarithms of the times of each candidate in a block; ``None`` if it does not count."""
-        runs = {place: self.runs[place].get(repeat) for place in running}
-        costs = {place: self._costs(run) for place, run in runs.items() if run is not None}
-        if len(costs) < len(runs) or any(each is None for each in costs.values()):
-            return None
-        ended = {place: None if run is None or run.timed_out else 1.0 for place, run in runs.items()}
-        if any(ended.values()) and not on_same_nodes(runs, ended):
-            return None
-        return {place: each for place, each in costs.items() if each is not None}
+        runs = {place: run for place in running if (run := self.runs[place].get(repeat))}
+        costs = {place: own for place, run in runs.items() if (own := self._costs(run))}
+        whole = len(costs) == len(running) and on_same_nodes(runs.values())
+        return costs if whole else None
 
     def _costs(self, run: Record) -> list[float] | None:
         if run.timed_out:
@@ -147,9 +143,11 @@ class _Benchmark:
         costs = [sign * math.log(value) for sign, value in zip(signs, values, strict=True) if value]
         return costs if len(costs) == len(self.cells) else None
 
-    def stage(self, running: Collection[int], after: int, blocks: int) -> tuple[Stage, list[dict[int, list[float]]]]:
+    def stage(
+        self, running: Collection[int], after: int, blocks: int
+    ) -> tuple[Stage, list[dict[int, list[float]]]]:
         """The first blocks behind a repeat that count."""
-        found = {}
+        found: dict[int, dict[int, list[float]]] = {}
         for repeat in self.repeats:
             if repeat > after and len(found) < blocks and (costs := self.costs(repeat, running)) is not None:
                 found[repeat] = costs
@@ -214,7 +212,9 @@ class _Follow:
             return [self._cell(place, RUNNING, leader) for place, leader in leaders.items()], 0
         won = winners(found, costs, self._tolerance)
         if not won:
-            return [self._cell(place, BEST if not leader else WITHIN, leader) for place, leader in leaders.items()], 0
+            return [
+                self._cell(place, BEST if not leader else WITHIN, leader) for place, leader in leaders.items()
+            ], 0
         return self._confirm(leaders, won)
 
     def _cell(self, place: int, outcome: str, leader: int = DEFAULT, *proof: object) -> RaceCell:

@@ -11,13 +11,23 @@ from os.path import exists
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
+from mpicampaign.expectation import LOOKS
 from mpicampaign.identity import canonical, identity, of_run
 from mpicampaign.jobs.blocks import LEFT_BEHIND, VALUE, Made
 from mpicampaign.jobs.declaration import reading_of
-from mpicampaign.expectation import LOOKS
 from mpicampaign.jobs.further import ENDED, LEFT, Stage
 from mpicampaign.jobs.prepare import ThisMachine, prepare
-from mpicampaign.records import BLOCK, COMPARED, CONTRADICTED, DISTURBED, FAILED, NOT_AVAILABLE, OK, Record, defined_name
+from mpicampaign.records import (
+    BLOCK,
+    COMPARED,
+    CONTRADICTED,
+    DISTURBED,
+    FAILED,
+    NOT_AVAILABLE,
+    OK,
+    Record,
+    defined_name,
+)
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import read_evidence
@@ -94,7 +104,11 @@ class MachineWithResults(ThisMachine):
     def race(self, compared: str, racers: Sequence[Racer], ranked: bool) -> dict[str, list[Stage]]:
         from mpicampaign.compare.races import races
 
-        records = [replace(record, metadata={**record.metadata, BLOCK: "race", COMPARED: compared}) for each in racers for record in self._raced(each, ranked)]
+        records = [
+            replace(record, metadata={**record.metadata, BLOCK: "race", COMPARED: compared})
+            for each in racers
+            for record in self._raced(each, ranked)
+        ]
         [found] = races(records)
         return {
             name: [

@@ -423,7 +423,9 @@ class _Planner:
             for part in parts:
                 limit = limit_of(self.campaign, part.stage.blocks)
                 part.count = repeats_of(part.stage.blocks, limit, part.condition, ranked)
-            for one, following in pairwise(parts):  # whatever is behind the last block that counted is not due
+            for one, following in pairwise(
+                parts
+            ):  # whatever is behind the last block that counted is not due
                 one.end = following.stage.after
             for draft in of_cases:
                 state.due += self._add_in_blocks(draft, design, parts)
@@ -470,7 +472,9 @@ class _Planner:
         runs: list[Run] = []
         if draft.here and not draft.not_available:
             most = draft.entry.repeats or REPEAT_STAGES[-1]
-            most = 2 * LOOKS[-1] if draft.entry.race else most  # fresh blocks are no more than those of the race
+            most = (
+                2 * LOOKS[-1] if draft.entry.race else most
+            )  # fresh blocks are no more than those of the race
             limit = limit_of if draft.entry.repeats == UNTIL_KNOWN or draft.entry.race else limit_in_states
             more = max(most + limit(self.campaign, most) + count.left - count.all, 0)
             planned = replace(planned, addable=0 if self._made_only(draft) else more)

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.blocks import BETTER, FEW, WORSE
+from mpicampaign.compare.blocks import BETTER, FEW, WORSE, is_of
 from mpicampaign.compare.paired import paired
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, ONE, PLACEMENTS, best_first
 from mpicampaign.grouping import grouped
@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.ranking import Contestant, Ranking
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.records import Case
     from mpicampaign.show.view import View
 
 ALONE = "nothing to compare"
@@ -103,6 +104,11 @@ class Answer:
     unit: str = ""
     rankings: tuple[Ranking, ...] = ()
     blocks: InBlocks | None = None
+
+    @property
+    def design(self) -> str:
+        """The block design; empty where it is about none."""
+        return self.blocks.design if self.blocks else ""
 
 
 def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
@@ -175,12 +181,9 @@ def _title(table: Table, metric: Metric, ranks: int | None) -> str:
 def _block_answer(comparison: Comparison, found: InBlocks, view: View) -> Answer:
     """Its design stands in the title where there are several."""
     several = len({one.design for one in comparison.blocks}) > 1
-    title = blocks.metric_title(found) + (f", {found.design}" if several else "")
+    title = (f"{found.design}, " if several else "") + blocks.metric_title(found)
     real = {BETTER: SHOWN, WORSE: SHOWN, FEW: FEW}.get(blocks.outcome(found), NOT_SHOWN)
-    rows = [
-        next((table, row) for table in comparison.tables for row in table.rows if found.is_of(row, case))
-        for case in found.cases
-    ]
+    rows = [_row_of(comparison, found, case) for case in found.cases]
     candidates = _block_candidates(found, [row for _, row in rows], view)
     return Answer(
         rows[0][0],
@@ -191,6 +194,12 @@ def _block_answer(comparison: Comparison, found: InBlocks, view: View) -> Answer
         unit=view.unit_of(found.metric.dimension),
         blocks=found,
     )
+
+
+def _row_of(comparison: Comparison, found: InBlocks, case: Case) -> tuple[Table, Row]:
+    """A candidate's row with the series, or any where all its runs met their time limit."""
+    every = [(table, row) for table in comparison.tables for row in table.rows if is_of(row.case, case)]
+    return next((each for each in every if found.is_of(each[1], case)), every[0])
 
 
 def _block_candidates(found: InBlocks, rows: Sequence[Row], view: View) -> tuple[Candidate, ...]:

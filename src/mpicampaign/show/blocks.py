@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from mpicampaign.show.view import probability
 from mpicampaign.text import in_ranks, listed, repeats_text, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.compare.blocks import Block, InBlocks, LeftOut, Verdict
     from mpicampaign.compare.tables import Comparison
@@ -38,9 +39,8 @@ _NAMED = 3  # comparisons and blocks in a sentence
 
 
 def shown_blocks(comparison: Comparison, view: View) -> list[InBlocks]:
-    """Those with anything to compare: the headline metrics, or those asked for."""
-    chosen = [one for one in comparison.blocks if one.metric.headline or view.only.metrics]
-    return [one for one in chosen if len(one.cases) > 1]
+    """The headline metrics, or those asked for."""
+    return [one for one in comparison.blocks if one.metric.headline or view.only.metrics]
 
 
 # Sentences
@@ -150,31 +150,27 @@ def block_lines(found: InBlocks) -> Iterator[str]:
 
 
 def lead(comparison: Comparison, view: View) -> str:
-    """``On the same nodes, X is worse than Y in 2 of 3 comparisons``; empty without block designs."""
-    found = [(one, verdict) for one in shown_blocks(comparison, view) for verdict in one.verdicts]
-    if not found:
+    """``Within blocks: X is better than Y in 2 of 3 comparisons``; empty without block designs."""
+    designs = shown_blocks(comparison, view)
+    if not designs:
         return ""
-    shown = [_is_better(*each) for each in found if each[1].verdict in (BETTER, WORSE)]
+    found = [(one, verdict) for one in designs for verdict in one.verdicts]
+    asked = Counter(frozenset(_order(*each)) for each in found)
+    shown = Counter(_order(*each) for each in found if each[1].verdict in (BETTER, WORSE))
     if not shown:
         few = all(verdict.verdict == FEW for _, verdict in found)
-        return f"Within blocks: {FEW if few else NOT_SHOWN}"
-    counts = {each: shown.count(each) for each in dict.fromkeys(shown)}
-    most = sorted(counts, key=lambda each: -counts[each])[:_NAMED]
-    return (
-        f"Within blocks: {'; '.join(f'{each} in {counts[each]} of {_asked(found, each)}' for each in most)}"
-    )
+        return f"Within blocks: {FEW if few else 'no difference shown'}"
+    said = []
+    for pair, count in shown.most_common(_NAMED):
+        of = asked[frozenset(pair)]
+        said.append(f"{pair[0]} is better than {pair[1]} in {count} of {of} comparison{'s' * (of > 1)}")
+    return f"Within blocks: {'; '.join(said)}"
 
 
-def _is_better(found: InBlocks, verdict: Verdict) -> str:
+def _order(found: InBlocks, verdict: Verdict) -> tuple[str, str]:
+    """The two, the better one first."""
     name, other = found.names[verdict.candidate], found.names[verdict.other]
-    return f"{name} is better than {other}" if verdict.verdict == BETTER else f"{other} is better than {name}"
-
-
-def _asked(found: Sequence[tuple[InBlocks, Verdict]], said: str) -> str:
-    """How many comparisons have the two."""
-    pair = set(said.split(" is better than "))
-    count = sum({one.names[v.candidate], one.names[v.other]} == pair for one, v in found)
-    return f"{count} comparison{'s' * (count > 1)}"
+    return (name, other) if verdict.verdict == BETTER else (other, name)
 
 
 # Tables
@@ -186,7 +182,7 @@ def block_nodes(comparison: Comparison, view: View, level: int = 2, each_block: 
     if not shown:
         return []
     nodes: list[Node] = [Heading(HEADING, level), Paragraph(MEANING)]
-    for own in grouped(shown, lambda one: one.design).values():
+    for own in _by_design(shown):
         grid = _grid(own)
         nodes += [Caption(f"{grid.label}:"), replace(grid, title="")]
         said = tuple(_doubts_of(own))
@@ -205,7 +201,11 @@ def _doubts_of(own: Sequence[InBlocks]) -> Iterator[str]:
 
 def block_grids(comparison: Comparison, view: View) -> list[Grid]:
     """The tables alone."""
-    return [*map(_grid, grouped(shown_blocks(comparison, view), lambda one: one.design).values())]
+    return [*map(_grid, _by_design(shown_blocks(comparison, view)))]
+
+
+def _by_design(shown: Sequence[InBlocks]) -> Iterable[list[InBlocks]]:
+    return grouped(shown, lambda one: (one.cases[0].machine, one.design)).values()
 
 
 def _of_pairs(own: Sequence[InBlocks]) -> bool:

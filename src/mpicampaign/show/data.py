@@ -157,6 +157,10 @@ def _plain_value(found: object) -> Value:
     return found if isinstance(found, (str, int, float)) else None
 
 
+def _better_than(line: MetricCell) -> Value:
+    return "; ".join(line.blocks.better_than(line.row)) if line.blocks else None
+
+
 BLOCK_COLUMNS = (
     _of_blocks("block_design", str, "blocks.design"),
     _of_blocks("reference", str, "blocks.reference"),
@@ -167,6 +171,7 @@ BLOCK_COLUMNS = (
     _of_blocks("ratio_high [1]", float, "in_blocks.ratio.interval.high"),
     _of_blocks("blocks_p [1]", float, "in_blocks.p"),
     _of_blocks("blocks_verdict", str, "in_blocks.verdict"),
+    Column("blocks_better_than", str, _better_than),
 )
 
 # Where a system has several.

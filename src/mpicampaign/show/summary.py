@@ -118,6 +118,7 @@ def _table(found: Sequence[Answer], width: int, room: int) -> list[str]:
         (f"{answer.title.rpartition(': ')[2]} ({answer.unit})", texts)
         for answer in found
         if answer.table is first.table
+        and answer.design == first.design
         and set(texts := {one.name: _value(one) for one in answer.candidates}) == set(names)
     ][:_METRICS]
     lines = [

@@ -110,7 +110,9 @@ def _alike(costs: Array, tolerance: float) -> bool:
 def winners(race: Race, costs: Array, tolerance: float = TOLERANCE) -> dict[int, int]:
     """The candidate that may replace the default, by cell; only those that lead by the tolerance."""
     best = {cell: found.best for cell, found in enumerate(race.cells) if found.best != DEFAULT}
-    return {cell: each for cell, each in best.items() if _lead(costs[:, [each, DEFAULT], cell]) >= 1 + tolerance}
+    return {
+        cell: each for cell, each in best.items() if _lead(costs[:, [each, DEFAULT], cell]) >= 1 + tolerance
+    }
 
 
 def _lead(costs: Array) -> float:
