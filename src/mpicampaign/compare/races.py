@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-# What became of a cell, in the words that the reader gets.
-WON, BEST, WITHIN = "won", "none is better", "the best leads by less than the tolerance"
-NOT_CONFIRMED, RUNNING = "not confirmed on fresh blocks", "not decided yet"
+# What became of a cell, in the words that the reader gets; `WITHIN` and `NOT_CONFIRMED` of the best setting.
+WON, BEST, WITHIN = "won", "none leads", "within the tolerance"
+NOT_CONFIRMED, RUNNING = "not confirmed", "not decided yet"
 
 
 class Stage(NamedTuple):
@@ -47,7 +47,7 @@ class Stage(NamedTuple):
 
 
 class RaceCell(NamedTuple):
-    """A benchmark's metric. ``leader``: the best candidate; ``ratio``: of the default to it, in its proof.
+    """A benchmark's metric. ``leader``: the best candidate; ``ratio``: to the default, in its proof.
 
     ``p``: that of the proof on fresh blocks, one-sided, corrected for all cells.
     """
@@ -257,8 +257,9 @@ class _Follow:
             elif not p:
                 cells.append(self._cell(place, RUNNING, leader))
             else:
-                proof = ratio(costs[:, [won[place], DEFAULT], place])
-                outcome = WON if p[place] <= LEVEL and proof.median > 1 else NOT_CONFIRMED
+                sign = 1 if self._cells[place][1][2].lower_is_better else -1
+                proof = ratio(sign * costs[:, [DEFAULT, won[place]], place])
+                outcome = WON if p[place] <= LEVEL else NOT_CONFIRMED
                 cells.append(self._cell(place, outcome, leader, proof, p[place]))
         return cells, due
 

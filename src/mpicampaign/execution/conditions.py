@@ -113,13 +113,13 @@ class MachineWithResults(ThisMachine):
         return {
             name: [
                 Stage(stage.running, stage.blocks, before.repeats[-1] if before else 0)
-                for before, stage in zip((None, *stages), stages)
+                for before, stage in zip((None, *stages), stages, strict=False)
             ]
             for name, stages in found.stages.items()
         }
 
     def _raced(self, each: Racer, ranked: bool) -> Iterable[Record]:
-        """The runs that were begun, or the first; a candidate that had left may have been made again later."""
+        """The runs that were begun, or the first; a candidate that had left may be in later ones again."""
         reading = canonical(reading_of(each.benchmark))
         for repeat in range(1, 4 * LOOKS[-1] + 1):
             folder = self.run_folder(each.kept, repeat, each.identity_of(repeat))

@@ -24,7 +24,7 @@ WHOLE, ENDED, AGAIN, LEFT = "whole", "ended", "again", "left"
 
 
 class Stage(NamedTuple):
-    """A stage of a race: so many blocks of those ``running``, by their places, behind the repeat ``after``."""
+    """So many blocks of those candidates of a race, by their places, behind the repeat ``after``."""
 
     running: frozenset[int]
     blocks: int

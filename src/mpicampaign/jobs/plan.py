@@ -477,7 +477,8 @@ class _Planner:
             )  # fresh blocks are no more than those of the race
             limit = limit_of if draft.entry.repeats == UNTIL_KNOWN or draft.entry.race else limit_in_states
             more = max(most + limit(self.campaign, most) + count.left - count.all, 0)
-            planned = replace(planned, addable=0 if self._made_only(draft) else more)
+            fixed = self._made_only(draft) and not draft.entry.race
+            planned = replace(planned, addable=0 if fixed else more)
             runs = self._runs(draft, planned)
         if of:
             disturbed = sum(part[n].is_disturbed(draft.case) for n, part in of.items())

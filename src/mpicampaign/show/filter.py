@@ -44,7 +44,8 @@ def select(
     ]
     kept = _kept(comparison, wanted) if not problems else ()
     if kept:
-        return replace(comparison, tables=kept, blocks=_blocks(comparison, kept))
+        shown = replace(comparison, tables=kept, blocks=_blocks(comparison, kept))
+        return shown if wanted == Filter() else replace(shown, races=())  # a race is shown whole
     uncounted = _uncounted(comparison, wanted, with_all().tables if with_all and wanted.metrics else ())
     if not problems and not uncounted:
         hint = "mpicampaign tables --list shows what there is" + _no_values(comparison, wanted)
