@@ -54,7 +54,7 @@ _LIMIT = Kind(
 )
 PERCENT = Kind(
     {"type": ["string", "number"], "x-type": "per cent"},
-    lambda values, path: values.parsed(path, parse_percent),
+    lambda values, path: values.parsed(path, parse_percent) or 0.0,
     absent=0.0,
 )
 
