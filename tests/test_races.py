@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import random
 import re
 import shlex
 import shutil
 import subprocess
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,9 @@ from typing import Any
 import pytest
 import synthetic
 from builders import MACHINE
+from conftest import PROJECT, ProjectCopy
 from test_block_designs import BASE, plan_of
+from trivial_campaign import write_trivial
 
 from mpicampaign.bundle.read import _is_comparison
 from mpicampaign.compare.compare import compare
@@ -90,7 +92,9 @@ def test_what_is_planted_is_found() -> None:
     assert all(cell.p is not None and cell.p <= 0.05 for cell in found.cells)
     last = found.stages["Allreduce"][-1]
     assert last.running == {0, 2} and found.fresh == last.blocks == 8
-    assert last.repeats[0] > max(repeat for stage in found.stages["Allreduce"][:-1] for repeat in stage.repeats)
+    assert last.repeats[0] > max(
+        repeat for stage in found.stages["Allreduce"][:-1] for repeat in stage.repeats
+    )
     one = next(cell for cell in raced({**PLANTED, "fast": {512: 0.95}})[0].cells if cell.outcome == WON)
     assert one.metric.size == 512
     comparison = compare(records)
@@ -134,9 +138,7 @@ def test_a_block_counts_only_as_a_whole(how: dict[str, Any], left: set[str] | No
 
 # The plan
 
-LIST = (
-    "{nodes: 2, ranks_per_node: 1, transport: any, environment: {I_MPI_ADJUST_ALLREDUCE: [1, 2, 3, 4]}}"
-)
+LIST = "{nodes: 2, ranks_per_node: 1, transport: any, environment: {I_MPI_ADJUST_ALLREDUCE: [1, 2, 3, 4]}}"
 RACE = BASE.replace("placements:\n", f"placements:\n  A: {LIST}\n").replace(
     "mpi: [intelmpi, openmpi5], pack: 4", "mpi: intelmpi"
 )
@@ -220,7 +222,9 @@ DYNAMIC = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
 
 
 def rules_of(text: str) -> list[list[int]]:
-    return [[int(each) for each in line.partition("#")[0].split()] for line in text.splitlines() if line[0] != "#"]
+    return [
+        [int(each) for each in line.partition("#")[0].split()] for line in text.splitlines() if line[0] != "#"
+    ]
 
 
 def test_open_mpi_gets_a_file_of_rules(tmp_path: Path, by_size: InRace) -> None:
@@ -231,7 +235,9 @@ def test_open_mpi_gets_a_file_of_rules(tmp_path: Path, by_size: InRace) -> None:
         *([5], [1], [0, 0, 0, 0]),
     ]
     assert text.startswith("# campaign c\\nrm x: g a, 1 node; last run 2026") and "# X 1; 4 ranks" in text
-    assert re.search(r"^64 3 0 0 # 64 B: 0\.9\d\d times a \[0\.\d+, 0\.\d+\], p = 0\.0\d+, \d+ blocks$", text, re.M)
+    assert re.search(
+        r"^64 3 0 0 # 64 B: 0\.9\d\d times a \[0\.\d+, 0\.\d+\], p = 0\.0\d+, \d+ blocks$", text, re.M
+    )
     asked = sourced(folder / "environment.sh", "OMPI_MCA_coll_tuned_dynamic_rules_filename")
     assert asked == str(folder / "openmpi-rules.conf")
     alltoall = raced({"a": {}, "b": {8: 0.9}, "c": {}}, label="Alltoall")[0]
@@ -242,7 +248,9 @@ def test_open_mpi_gets_a_file_of_rules(tmp_path: Path, by_size: InRace) -> None:
 def sourced(file: Path, variable: str) -> str:
     """A variable after a shell has read the file."""
     command = f'. {shlex.quote(str(file))}; printf %s "${{{variable}-}}"'
-    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True, cwd=file.parent).stdout
+    return subprocess.run(
+        ["sh", "-c", command], capture_output=True, text=True, check=True, cwd=file.parent
+    ).stdout
 
 
 def test_intel_mpi_gets_ranges_of_sizes(tmp_path: Path, by_size: InRace) -> None:
@@ -269,3 +277,86 @@ def test_other_variables_are_written_where_they_win_at_all_sizes(tmp_path: Path,
     assert "fast is not written: it differs in arguments" in text and "export" not in text
     equal, _ = raced(ALIKE)
     assert [path.name for path in written(tmp_path, equal, {}).iterdir()] == ["race.json"]
+
+
+# The files in the libraries that they are for
+
+COLLECTIVES = PROJECT / "campaigns" / "collectives" / "collectives.c"
+
+
+@pytest.mark.mpi
+@pytest.mark.full
+@pytest.mark.skipif(not shutil.which("mpicc.openmpi"), reason="Open MPI is not installed")
+def test_open_mpi_reads_the_file(tmp_path: Path, by_size: InRace) -> None:
+    """An algorithm that is not there is refused at its size, and for as many ranks."""
+    folder = written(tmp_path, by_size, of_algorithms("OMPI_MCA_coll_tuned_allreduce_algorithm", **DYNAMIC))
+    program, rules = tmp_path / "collectives", folder / "openmpi-rules.conf"
+    subprocess.run(["mpicc.openmpi", "-o", str(program), str(COLLECTIVES)], check=True)
+
+    def ends_well(ranks: int, size: int) -> bool:
+        call = (
+            f". {folder}/environment.sh; exec mpirun.openmpi --oversubscribe -np {ranks} {program} allreduce"
+        )
+        as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        command = ["sh", "-c", f"{call} {size} {size} 0.001"]
+        return (
+            subprocess.run(
+                command, env={**os.environ, **as_root}, capture_output=True, check=False
+            ).returncode
+            == 0
+        )
+
+    assert ends_well(4, 64)
+    rules.write_text(rules.read_text().replace("\n64 3 0 0", "\n64 99 0 0"))
+    assert [ends_well(4, 64), ends_well(4, 512), ends_well(5, 64), ends_well(3, 64)] == [
+        False,
+        True,
+        True,
+        True,
+    ]
+
+
+@pytest.mark.mpi
+@pytest.mark.full
+def test_intel_mpi_takes_the_line(tmp_path: Path, by_size: InRace) -> None:
+    """It reports what it can't use."""
+    folder = written(tmp_path, by_size, of_algorithms("I_MPI_ADJUST_ALLREDUCE"))
+    call = f". {folder}/environment.sh; exec mpirun -np 2 IMB-MPI1 -iter 1 -msglog 0:3 Allreduce"
+    environment = {**os.environ, "I_MPI_DEBUG": "10", "I_MPI_FABRICS": "shm"}
+    said = subprocess.run(
+        ["sh", "-c", call], env=environment, capture_output=True, text=True, check=True
+    ).stdout
+    assert "I_MPI_ADJUST_ALLREDUCE=3:8-63;3:64-511;1:512-512" in said and "Incorrect" not in said
+
+
+@pytest.mark.mpi
+@pytest.mark.full
+def test_an_example_runs(project: ProjectCopy) -> None:
+    call = project.call("run", "campaigns/race-transports.yaml", "--placement", "fabrics*", "--repeat", "1")
+    assert call.returncode == 0, call.stderr
+
+
+@pytest.mark.full
+def test_a_race_that_is_killed_goes_on_to_its_end(project: ProjectCopy) -> None:
+    """Its launcher prints a latency that depends on the setting: after eight blocks the slow one has left."""
+    placement = {"nodes": 1, "ranks_per_node": 2, "transport": "any", "binding": "none"}
+    placement["environment"] = {"SETTING": [20, 26, 17]}
+    matrix = [{"host_groups": "local", "placements": "one", "benchmarks": "trivial", "race": {}}]
+    body = r"""printf '# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 %s.%02d\n' "$SETTING" $((RANDOM % 10)); exit"""
+    more = {"placements": {"one": placement}, "matrix": matrix, "busy_machine": "rank", "repeats": 1}
+    file = write_trivial(project, "race", body, **more)
+    outputs = project.folder / "results" / "race" / "runs"
+    with subprocess.Popen(
+        project.command("run", str(file)), cwd=project.folder, env=project.environment
+    ) as call:
+        while len([*outputs.glob("*/*/*/*/result/output.txt")]) < 10:
+            assert call.poll() is None
+            time.sleep(0.1)
+        call.terminate()
+    done = project.call("run", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "On fresh blocks one SETTING=17 beats one in 1 of 1 cells" in done.stdout
+    assert sourced(outputs.parent / "settings" / "environment.sh", "SETTING") == "17"
+    counts = [len([*each.glob("*/*/result/output.txt")]) for each in sorted(outputs.glob("local/one*"))]
+    assert counts == [16, 16, 8] or sum(counts) == 40, counts
+    assert "nothing to do" in project.call("run", str(file)).stdout
