@@ -1,4 +1,4 @@
-"""What races of settings find, and how often the default is wrongly replaced: simulated, for docs/statistics.md.
+"""What races of settings find, and how often they err: simulated, as docs/statistics.md prints it.
 
 bench/race.py [--cases 400] [--seed 32]
 """

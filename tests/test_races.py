@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -90,11 +91,9 @@ def test_what_is_planted_is_found() -> None:
     assert {(cell.outcome, found.names[cell.leader]) for cell in found.cells} == {(WON, "fast")}
     assert all(cell.ratio and 0.94 < cell.ratio.median < 0.96 and cell.ratio.interval for cell in found.cells)
     assert all(cell.p is not None and cell.p <= 0.05 for cell in found.cells)
-    last = found.stages["Allreduce"][-1]
+    *before, last = found.stages["Allreduce"]
     assert last.running == {0, 2} and found.fresh == last.blocks == 8
-    assert last.repeats[0] > max(
-        repeat for stage in found.stages["Allreduce"][:-1] for repeat in stage.repeats
-    )
+    assert last.repeats[0] > before[-1].repeats[-1]
     one = next(cell for cell in raced({**PLANTED, "fast": {512: 0.95}})[0].cells if cell.outcome == WON)
     assert one.metric.size == 512
     comparison = compare(records)
@@ -222,9 +221,8 @@ DYNAMIC = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
 
 
 def rules_of(text: str) -> list[list[int]]:
-    return [
-        [int(each) for each in line.partition("#")[0].split()] for line in text.splitlines() if line[0] != "#"
-    ]
+    lines = (line.partition("#")[0].split() for line in text.splitlines())
+    return [[*map(int, line)] for line in lines if line]
 
 
 def test_open_mpi_gets_a_file_of_rules(tmp_path: Path, by_size: InRace) -> None:
@@ -235,9 +233,8 @@ def test_open_mpi_gets_a_file_of_rules(tmp_path: Path, by_size: InRace) -> None:
         *([5], [1], [0, 0, 0, 0]),
     ]
     assert text.startswith("# campaign c\\nrm x: g a, 1 node; last run 2026") and "# X 1; 4 ranks" in text
-    assert re.search(
-        r"^64 3 0 0 # 64 B: 0\.9\d\d times a \[0\.\d+, 0\.\d+\], p = 0\.0\d+, \d+ blocks$", text, re.M
-    )
+    proof = r"0\.9\d\d times a \[0\.\d+, 0\.\d+\], p = 0\.0\d+, \d+ blocks"
+    assert re.search(rf"^64 3 0 0 # 64 B: {proof}$", text, re.M)
     asked = sourced(folder / "environment.sh", "OMPI_MCA_coll_tuned_dynamic_rules_filename")
     assert asked == str(folder / "openmpi-rules.conf")
     alltoall = raced({"a": {}, "b": {8: 0.9}, "c": {}}, label="Alltoall")[0]
@@ -248,9 +245,7 @@ def test_open_mpi_gets_a_file_of_rules(tmp_path: Path, by_size: InRace) -> None:
 def sourced(file: Path, variable: str) -> str:
     """A variable after a shell has read the file."""
     command = f'. {shlex.quote(str(file))}; printf %s "${{{variable}-}}"'
-    return subprocess.run(
-        ["sh", "-c", command], capture_output=True, text=True, check=True, cwd=file.parent
-    ).stdout
+    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True).stdout
 
 
 def test_intel_mpi_gets_ranges_of_sizes(tmp_path: Path, by_size: InRace) -> None:
@@ -294,26 +289,16 @@ def test_open_mpi_reads_the_file(tmp_path: Path, by_size: InRace) -> None:
     subprocess.run(["mpicc.openmpi", "-o", str(program), str(COLLECTIVES)], check=True)
 
     def ends_well(ranks: int, size: int) -> bool:
-        call = (
-            f". {folder}/environment.sh; exec mpirun.openmpi --oversubscribe -np {ranks} {program} allreduce"
-        )
+        call = f"exec mpirun.openmpi --oversubscribe -np {ranks} {program} allreduce {size} {size} 0.001"
         as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        command = ["sh", "-c", f"{call} {size} {size} 0.001"]
-        return (
-            subprocess.run(
-                command, env={**os.environ, **as_root}, capture_output=True, check=False
-            ).returncode
-            == 0
-        )
+        command = ["sh", "-c", f". {folder}/environment.sh; {call}"]
+        done = subprocess.run(command, env={**os.environ, **as_root}, capture_output=True, check=False)
+        return done.returncode == 0
 
     assert ends_well(4, 64)
     rules.write_text(rules.read_text().replace("\n64 3 0 0", "\n64 99 0 0"))
-    assert [ends_well(4, 64), ends_well(4, 512), ends_well(5, 64), ends_well(3, 64)] == [
-        False,
-        True,
-        True,
-        True,
-    ]
+    ended = [ends_well(*each) for each in ((4, 64), (4, 512), (5, 64), (3, 64))]
+    assert ended == [False, True, True, True]
 
 
 @pytest.mark.mpi
@@ -322,10 +307,10 @@ def test_intel_mpi_takes_the_line(tmp_path: Path, by_size: InRace) -> None:
     """It reports what it can't use."""
     folder = written(tmp_path, by_size, of_algorithms("I_MPI_ADJUST_ALLREDUCE"))
     call = f". {folder}/environment.sh; exec mpirun -np 2 IMB-MPI1 -iter 1 -msglog 0:3 Allreduce"
-    environment = {**os.environ, "I_MPI_DEBUG": "10", "I_MPI_FABRICS": "shm"}
-    said = subprocess.run(
-        ["sh", "-c", call], env=environment, capture_output=True, text=True, check=True
-    ).stdout
+    of_wheel = {"I_MPI_ROOT": sys.prefix, "LD_LIBRARY_PATH": f"{sys.prefix}/lib"}
+    environment = {**os.environ, **of_wheel, "I_MPI_DEBUG": "10", "I_MPI_FABRICS": "shm"}
+    done = subprocess.run(["sh", "-c", call], env=environment, capture_output=True, text=True, check=True)
+    said = done.stdout
     assert "I_MPI_ADJUST_ALLREDUCE=3:8-63;3:64-511;1:512-512" in said and "Incorrect" not in said
 
 
@@ -342,17 +327,17 @@ def test_a_race_that_is_killed_goes_on_to_its_end(project: ProjectCopy) -> None:
     placement = {"nodes": 1, "ranks_per_node": 2, "transport": "any", "binding": "none"}
     placement["environment"] = {"SETTING": [20, 26, 17]}
     matrix = [{"host_groups": "local", "placements": "one", "benchmarks": "trivial", "race": {}}]
-    body = r"""printf '# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 %s.%02d\n' "$SETTING" $((RANDOM % 10)); exit"""
+    printed = r"# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 %s.%02d\n"
+    body = f"printf '{printed}' $SETTING $((RANDOM % 10)); exit"
     more = {"placements": {"one": placement}, "matrix": matrix, "busy_machine": "rank", "repeats": 1}
     file = write_trivial(project, "race", body, **more)
     outputs = project.folder / "results" / "race" / "runs"
-    with subprocess.Popen(
-        project.command("run", str(file)), cwd=project.folder, env=project.environment
-    ) as call:
+    call = project.command("run", str(file))
+    with subprocess.Popen(call, cwd=project.folder, env=project.environment) as first:
         while len([*outputs.glob("*/*/*/*/result/output.txt")]) < 10:
-            assert call.poll() is None
+            assert first.poll() is None
             time.sleep(0.1)
-        call.terminate()
+        first.terminate()
     done = project.call("run", str(file))
     assert done.returncode == 0, done.stderr
     assert "On fresh blocks one SETTING=17 beats one in 1 of 1 cells" in done.stdout
