@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from builders import MACHINE
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark
 from mpicampaign.errors import UserError
+from mpicampaign.identity import run_path
 from mpicampaign.jobs.blocks import VALUE, Made
 from mpicampaign.jobs.further import ENDED, LEFT
 from mpicampaign.jobs.plan import Machine, Plan, make_plan
@@ -186,3 +188,27 @@ def test_check_warns_of_blocks_that_can_show_nothing(tmp_path: Path, entry: str,
     with pytest.raises(UserError, match="blocks take a number of repeats"):
         base = f"{BASE}node_hours_cap: 100\n"
         plan_of(tmp_path, f"{TCP}, blocks: reference, repeats: until known", base=base)
+
+
+def test_repeats_for_states_of_the_machine_are_blocks_too(tmp_path: Path) -> None:
+    made = block(1, TCP=LEFT_RUN) | block(5, TCP=LEFT_RUN)
+    one_more: Callable[..., dict[Case, int]] = lambda cases: {each.case: 2 for each in cases}  # noqa: E731
+    plan = plan_of(tmp_path, TWO, machine=replace(with_runs(made), blocks=one_more))
+    assert numbers(plan, "PingPong") == [1, 2, 3, 4, 5, 6] and numbers(plan, "Exchange") == [1, 2, 3, 4, 5]
+    assert all(run_path(run.kept, run.repeat, run.identity) in run.part for run in plan.runs)
+    assert {len(run.part) for run in plan.runs} == {2}
+    left = [(run.case.placement, run.case.benchmark, run.repeat) for run in plan.runs if run.closed]
+    assert left == [("TCP", "PingPong", 1), ("TCP", "PingPong", 5)]
+
+
+def test_on_a_machine_that_is_never_quiet_disturbed_blocks_count_and_lost_ones_are_made_anew(
+    tmp_path: Path,
+) -> None:
+    disturbed = Made(DISTURBED, has_result=True, hosts=N1)
+    made = block(1, TCP=disturbed) | block(2, TCP=LEFT_RUN)
+    base = f"{BASE}busy_machine: rank\n"
+    plan = plan_of(tmp_path, TWO, machine=with_runs(made), base=base)
+    assert numbers(plan, "PingPong") == [1, 2, 3, 4] and plan.designs[0].complete == 1
+    assert "block 4 stands in for it" in "\n".join(blocks_text(plan))
+    plan = plan_of(tmp_path, TWO, machine=with_runs(block(1, TCP=Made(FAILED))), base=base)
+    assert numbers(plan, "PingPong") == [1, 2, 3, 4]

@@ -164,3 +164,14 @@ def test_what_an_attempt_is_in_a_block(make: Callable[..., Cluster], lines: list
     assert machine.in_block(*asked) == Made(state)
     (first.folder / LEFT_BEHIND).write_text("n7 was lost\n")
     assert machine.in_block(*asked) == Made(LEFT, why="n7 was lost")
+
+
+def test_a_tick_makes_one_block(tmp_path: Path) -> None:
+    made = campaign(repeats=3, scheduler="slurm")
+    made = replace(made, matrix=(replace(made.matrix[0], blocks="reference"),))
+    prepared = Prepared(made, plan(made), tmp_path)
+    write_scripts(prepared)
+    assert [run.repeat for run in prepared.one_repeat] == [1, 1]
+    for run in prepared.one_repeat[:1]:
+        leave(run, 0, result=True)
+    assert [run.repeat for run in prepared.one_repeat] == [1]  # the rest of it, not half of the next one

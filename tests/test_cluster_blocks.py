@@ -31,9 +31,9 @@ def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
         yield Site(cluster)
 
 
-def write(site: Site, blocks: int) -> None:
+def write(site: Site, blocks: int, requeue: str) -> None:
     """Two placements as candidates, of two benchmarks; half of the cluster for each block."""
-    site.write(body="sleep 1", repeats=blocks, group=", exclusive: true")
+    site.write(body="sleep 0.5", repeats=blocks, group=f", exclusive: true, requeue: {requeue}")
     file = site.folder / "jobs.yaml"
     lines = file.read_text().splitlines()
     for name, other in (CANDIDATES, BENCHMARKS):
@@ -54,14 +54,16 @@ def busy(site: Site) -> list[list[str]]:
 
 
 @pytest.mark.parametrize(
-    ("blocks", "kills", "lost"),
+    ("blocks", "kills", "lost", "requeue"),
     [
-        pytest.param(4, 2, 1, marks=pytest.mark.full),
-        pytest.param(12, 8, 4, marks=pytest.mark.soak),
+        pytest.param(3, 2, 1, "false", marks=pytest.mark.full),
+        pytest.param(12, 8, 4, "true", marks=pytest.mark.soak),
     ],
 )
-def test_blocks_stay_whole_whatever_is_killed(site: Site, blocks: int, kills: int, lost: int) -> None:
-    write(site, blocks)
+def test_blocks_stay_whole_whatever_is_killed(
+    site: Site, blocks: int, kills: int, lost: int, requeue: str
+) -> None:
+    write(site, blocks, requeue)
     generator = random.Random(blocks)
 
     def lose_nodes(stopping: Event) -> None:
@@ -78,7 +80,7 @@ def test_blocks_stay_whole_whatever_is_killed(site: Site, blocks: int, kills: in
     with meanwhile(lose_nodes):
         for _ in range(kills):
             kind = generator.choice((signal.SIGKILL, signal.SIGTERM, signal.SIGINT))
-            site.run(before=killed_after("", kind, generator.randrange(4, 8 * blocks)))
+            site.run(before=killed_after("", kind, generator.randrange(1, 2 * blocks)))
         for _ in range(
             1 + lost
         ):  # a launch that fails for a lost node is a failed run, which the next call repeats
@@ -97,4 +99,4 @@ def test_blocks_stay_whole_whatever_is_killed(site: Site, blocks: int, kills: in
     assert status.count(" stands in for it") >= (len(parts) > len(whole))
     assert site.submitted_while_alive() == []
     print(f"{len(good)} results, {len(parts) - len(whole)} parts of blocks left")
-    assert "nothing to do" in site.run().stdout
+    assert " 0 still to be done" in site.call("plan").stdout

@@ -212,6 +212,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
             self._left[run.job_name] = run
         self._lost |= {run.part} if left else set()
         if left and len(self._lost) > MOST_LOST:
+            self._progress.say(f"{run.label}: too many blocks were left: the same command goes on")
             THIS_CALL.failed = True
             return False
         return left or record.verdict == CONTRADICTED

@@ -3,7 +3,8 @@ if any(binaries.values()):
 
     rule build:
         output:
-            [binary for of_system in binaries.values() for binary in of_system],
+            # those of an MPI library that a system has twice, such as by two launchers, are the same
+            list(dict.fromkeys(binary for of_system in binaries.values() for binary in of_system)),
         localrule: True
         shell:
             "exec {mpicampaign} build {options}" + (" --verbose" if verbose else "")

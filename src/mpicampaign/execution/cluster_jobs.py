@@ -78,7 +78,7 @@ UNWRITTEN = "results not written"
 MAY_LIVE = (*ACTIVE, UNKNOWN)
 # States for which the cluster is to blame, not the run, and how often a run is then submitted again.
 RETRIES = {NODE_FAIL: 2, LAUNCH_FAILED: 2, PREEMPTED: 2, VANISHED: 2, NOT_STARTED: 2, UNWRITTEN: TRIES - 1}
-RETRIES[BLOCK_ENDED] = 2
+RETRIES |= {BLOCK_ENDED: 2}
 ADVICE = {
     TIMEOUT: "raise time_limit in the campaign file",
     OUT_OF_MEMORY: "request more memory with directives, or use smaller messages",
@@ -87,6 +87,7 @@ ADVICE = {
     LAUNCH_FAILED: "a node can't start jobs: its log says why; the same command runs it again",
     PREEMPTED: "choose another partition or qos; the same command runs it again",
     VANISHED: "the same command runs it again",
+    BLOCK_ENDED: "the same command goes on with it",
     NOT_STARTED: "are the results' folder and its logs writable on the node? the same command runs it again",
     UNWRITTEN: "is the disk full, a quota used up, or the mount read-only? the same command runs it again",
 }
@@ -413,10 +414,10 @@ class ClusterJobs:
         state, description = (last.state, last.description) if last else self._vanished(job)
         status = exit_status(job.run.folder, job.id)
         outage = self._faults.unwritable.times > job.outages
-        if job.run.part and not ended_by_itself(job.run.folder):
-            status, state = None, BLOCK_ENDED if state in (FAILED, TIMEOUT) else state
         if self._could_not_write(job, state, status) or (state == FAILED and status is None and outage):
             state, description = UNWRITTEN, f"could not write to {job.run.campaign_folder}"
+        if job.run.part and not ended_by_itself(job.run.folder):
+            status, state = None, BLOCK_ENDED if state in (FAILED, TIMEOUT) else state
         if status is not None and state not in RETRIES:
             note = f"job {job.id}: {description}; {ADVICE[state]}" if state in ADVICE else ""
             return Ended(job.run, status, note)

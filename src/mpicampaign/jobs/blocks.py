@@ -130,7 +130,8 @@ class DesignState:
         parts: list[PartOfBlock] = []
         planned = 0
         for blocks, stage in stages:
-            again = [each for each in stage if each.condition in (LEFT, AGAIN, DISTURBED)]
+            asks = (LEFT, AGAIN, DISTURBED)
+            again = [each for each in stage if each.condition in asks and not each.is_complete]
             for number, each in enumerate(again, start=blocks):
                 each.stands_in = stage[number].repeat if number < len(stage) else 0
             parts += stage

@@ -103,7 +103,7 @@ class Plan(plan_file.PlanFile):
 
         ``cap``: the node-hours that the campaign allows, which fewer long runs or more short ones may reach.
         """
-        each = {run.case: run.node_seconds for run in self.runs}
+        each = {run.case: replace(run, left=False).node_seconds for run in self.runs}
         added = (each[planned.case] for planned in self.cases for _ in range(planned.addable))
         number, seconds = len(self.runs), self.node_seconds
         for more in sorted(added):
@@ -199,7 +199,8 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
         planner.add(entry)
     cases, runs = planner.cases, planner.runs
     _check_different(campaign, cases)
-    cases, runs, blocks = _with_blocks(campaign, cases, runs, machine)
+    cases, runs, blocks = _with_blocks(campaign, cases, runs, machine, planner.parts)
+    runs = _with_parts(runs)
     further = (run for run in runs if run.further)
     begun = {run.case: run.repeat for run in further if machine.begun(run.kept, run.repeat, run.identity)}
     ordered = _within_cap(_shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
@@ -234,14 +235,18 @@ def _check_different(campaign: Campaign, cases: Iterable[PlannedCase]) -> None:
 
 
 def _with_blocks(
-    campaign: Campaign, cases: Sequence[PlannedCase], runs: Sequence[Run], machine: Machine
+    campaign: Campaign,
+    cases: Sequence[PlannedCase],
+    runs: Sequence[Run],
+    machine: Machine,
+    parts: Mapping[Case, _Part],
 ) -> tuple[list[PlannedCase], list[Run], int]:
     """The cases and runs with as many further repeats of all as the states of the machine ask for."""
     first = {run.case: run for run in runs}
-    absent = {
-        case: frozenset(run.repeat for run in of_case if run.closed)
-        for case, of_case in grouped(runs, lambda run: run.case).items()
-    }
+
+    def closed(case: Case, numbers: Iterable[int]) -> frozenset[int]:
+        return frozenset(n for n in numbers if case in parts and parts[case][n].closes(case))
+
     blocks = machine.blocks(
         [
             Repeated(
@@ -250,7 +255,7 @@ def _with_blocks(
                 each.repeats + each.lost,
                 limit_in_states(campaign, each.repeats),
                 _identities(each.kept, each.declared, each.reading, machine).__getitem__,
-                absent[each.case],
+                closed(each.case, range(1, len(each.runs) + limit_in_states(campaign, each.repeats) + 1)),
             )
             for each in cases
             if each.case in first and not each.compared.startswith(RACE_WITHIN)
@@ -260,9 +265,9 @@ def _with_blocks(
     for each in cases:
         due = each.repeats + each.lost + blocks.get(each.case, 0)
         declared = _identities(each.kept, each.declared, each.reading, machine)
-        entries = [
-            RunEntry(number, declared[number], further=True) for number in range(len(each.runs) + 1, due + 1)
-        ]
+        numbers = range(len(each.runs) + 1, due + 1)
+        left = closed(each.case, numbers)
+        entries = [RunEntry(n, declared[n], further=True, left=n in left) for n in numbers]
         more += [
             replace(
                 first[each.case],
@@ -270,6 +275,8 @@ def _with_blocks(
                 identity=entry.identity,
                 declared=declared.declared(entry.repeat),
                 further=True,
+                left=entry.left,
+                closed=entry.left,
             )
             for entry in entries
         ]
@@ -277,6 +284,16 @@ def _with_blocks(
             replace(each, runs=(*each.runs, *entries), addable=max(each.addable - len(entries), 0))
         )
     return extended, [*runs, *more], max(blocks.values(), default=0)
+
+
+def _with_parts(runs: Iterable[Run]) -> list[Run]:
+    """The runs; those in blocks with the folders of the candidates beside them."""
+    found: list[Run] = []
+    parts = grouped(runs, lambda run: (run.block, run.repeat, run.block and defined_name(run.case.benchmark)))
+    for (block, *_), part in parts.items():
+        folders = tuple(run_path(run.kept, run.repeat, run.identity) for run in part)
+        found += [replace(run, part=folders) for run in part] if block else part
+    return found
 
 
 def kept_names(campaign: Campaign, case: Case) -> Case:
@@ -344,6 +361,7 @@ class _Planner:
         self.cases: list[PlannedCase] = []
         self.runs: list[Run] = []
         self.designs: list[DesignState] = []
+        self.parts: dict[Case, _Part] = {}
         self._names: list[str] = []  # of all designs
 
     def add(self, entry: MatrixEntry) -> None:
@@ -423,10 +441,10 @@ class _Planner:
             for part in parts:
                 limit = limit_of(self.campaign, part.stage.blocks)
                 part.count = repeats_of(part.stage.blocks, limit, part.condition, ranked)
-            for one, following in pairwise(
-                parts
-            ):  # whatever is behind the last block that counted is not due
-                one.end = following.stage.after
+            for one, following in pairwise(parts):
+                one.end = following.stage.after  # what is behind the last block that counted is not due
+            if not entry.race:
+                self.parts |= dict.fromkeys(cases, parts[0])
             for draft in of_cases:
                 state.due += self._add_in_blocks(draft, design, parts)
             state.add((part.stage.blocks, [part[repeat] for repeat in part.repeats]) for part in parts)
@@ -465,16 +483,14 @@ class _Planner:
         ``parts``: in blocks, that of each repeat; of a race there is none where the case had left.
         """
         of = parts or {}
-        out = set(range(1, count.all + 1)) - of.keys() if of else set()
-        closed = out | {n for n, part in of.items() if part[n].closes(draft.case)}
-        left = out | {n for n in closed - out if of[n][n].condition == LEFT}
+        closed = {n for n, part in of.items() if part[n].closes(draft.case)}
+        left = {n for n in closed if of[n][n].condition == LEFT}
         planned = draft.planned(count, left, design)
         runs: list[Run] = []
         if draft.here and not draft.not_available:
             most = draft.entry.repeats or REPEAT_STAGES[-1]
-            most = (
-                2 * LOOKS[-1] if draft.entry.race else most
-            )  # fresh blocks are no more than those of the race
+            # the fresh blocks of a race are no more than those before
+            most = 2 * LOOKS[-1] if draft.entry.race else most
             limit = limit_of if draft.entry.repeats == UNTIL_KNOWN or draft.entry.race else limit_in_states
             more = max(most + limit(self.campaign, most) + count.left - count.all, 0)
             fixed = self._made_only(draft) and not draft.entry.race
@@ -483,10 +499,7 @@ class _Planner:
         if of:
             disturbed = sum(part[n].is_disturbed(draft.case) for n, part in of.items())
             planned = replace(planned, disturbed=disturbed)
-            folders = {n: part.folders(n) for n, part in of.items()}
-            runs = [
-                replace(run, part=folders.get(run.repeat, ()), closed=run.repeat in closed) for run in runs
-            ]
+            runs = [replace(run, closed=run.repeat in closed) for run in runs if run.repeat in of]
         self.runs += runs
         self.cases.append(planned)
         return [run for run in runs if run.repeat in of and of[run.repeat][run.repeat].is_due(draft.case)]
@@ -555,10 +568,6 @@ class _Part(dict[int, PartOfBlock]):
     def condition(self, number: int) -> str:
         """Of the stage's n-th repeat, see `PartOfBlock`."""
         return self[self.stage.after + number].condition
-
-    def folders(self, repeat: int) -> tuple[str, ...]:
-        """The folders of a repeat, below the campaign's."""
-        return tuple(run_path(each.kept, repeat, each.identities[repeat]) for each in self._available)
 
 
 def _with_command(job: Job, command: str) -> Job:
