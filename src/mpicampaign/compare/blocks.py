@@ -187,8 +187,9 @@ class InBlocks:
     def _verdict(self, costs: np.ndarray, other: int, candidate: int, p: float | None) -> Verdict:
         found = ratio(costs[:, (other, candidate)])
         # equal values in most blocks have a median of 1: then the others decide
-        more = np.sign(costs[:, candidate] - costs[:, other]).sum() if found.median == 1 else found.median - 1
-        verdict = FEW if p is None else NOT_SHOWN if p > LEVEL else WORSE if more > 0 else BETTER
+        higher, lower = (int(np.sum(sign * costs[:, candidate] > sign * costs[:, other])) for sign in (1, -1))
+        is_worse = (found.median, higher - lower) > (1, 0)
+        verdict = FEW if p is None else NOT_SHOWN if p > LEVEL else WORSE if is_worse else BETTER
         shown = found if self.metric.lower_is_better else _inverse(found)
         return Verdict(candidate, other, shown, p, verdict)
 
