@@ -22,7 +22,6 @@ from conftest import PROJECT, ProjectCopy
 from test_block_designs import BASE, plan_of
 from trivial_campaign import write_trivial
 
-from mpicampaign.bundle.read import _is_comparison
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.races import BEST, NOT_CONFIRMED, RUNNING, WITHIN, WON, InRace, races
 from mpicampaign.errors import UserError
@@ -39,6 +38,7 @@ from mpicampaign.records import (
     Case,
     Record,
     Series,
+    race_tolerance,
 )
 from mpicampaign.show.make import tables, to_terminal
 from mpicampaign.show.settings import write_settings
@@ -149,7 +149,7 @@ def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
     as_blocks = plan_of(tmp_path, f"{ENTRY}, blocks: reference", base=RACE)
     assert {run.identity for run in first.runs} == {run.identity for run in as_blocks.runs}
     assert len(first.runs) == 64 and {case.compared for case in first.cases} == {f"{RACE_WITHIN}0.020000"}
-    assert all(_is_comparison(case.compared) for case in first.cases) and first.until_known
+    assert {race_tolerance(case.compared) for case in first.cases} == {0.02} and first.until_known
 
     def race(compared: str, racers: list[Racer], ranked: bool) -> dict[str, list[Stage]]:
         assert compared.startswith(RACE_WITHIN) and len(racers) == 8

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from mpicampaign.compare.blocks import candidate_names, is_of_race, on_same_nodes, series_label, series_of
 from mpicampaign.compare.metrics import Metric, read, times_at_sizes
 from mpicampaign.grouping import grouped
-from mpicampaign.records import BLOCK, COMPARED, MISSING, RACE_WITHIN, defined_name
+from mpicampaign.records import BLOCK, COMPARED, MISSING, defined_name, race_tolerance
 from mpicampaign.statistics.blocks import Ratio, ratio
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.race import DEFAULT, Race, confirmed, fresh_blocks, race, winners
@@ -25,7 +26,7 @@ from mpicampaign.suites import is_baseline
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -96,7 +97,7 @@ def races(records: Iterable[Record]) -> tuple[InRace, ...]:
     """All races; the records are those of all their planned runs, in the plan's order."""
     own = (record for record in records if is_of_race(record))
     designs = grouped(own, lambda record: (*record.case.machine, record.metadata[BLOCK]))
-    return tuple(_race(runs) for runs in designs.values())
+    return tuple(found for runs in designs.values() for found in _race(runs))
 
 
 class _Benchmark:
@@ -166,13 +167,19 @@ def _value(run: Record, label: str, ranks: int | None, metric: Metric) -> float 
     return found.value if found and found.value > 0 else None
 
 
-def _race(runs: Sequence[Record]) -> InRace:
-    benchmarks = [
-        _Benchmark(name, own) for name, own in grouped(runs, lambda r: defined_name(r.case.benchmark)).items()
-    ]
-    return _Follow(benchmarks, float(runs[0].metadata[COMPARED].removeprefix(RACE_WITHIN))).found(
-        visible(runs[0].metadata[BLOCK])
-    )
+def _race(runs: Sequence[Record]) -> Iterator[InRace]:
+    """None where the benchmarks have different candidates: no plan of this program has that."""
+    named = grouped(runs, lambda run: defined_name(run.case.benchmark))
+    benchmarks = [_Benchmark(name, own) for name, own in named.items()]
+    tolerance = race_tolerance(runs[0].metadata[COMPARED])
+    if tolerance is not None and len({len(each.cases) for each in benchmarks}) == 1:
+        yield _Follow(benchmarks, tolerance).found(visible(runs[0].metadata[BLOCK]))
+
+
+@lru_cache(maxsize=64)
+def _race_of(costs: bytes, shape: tuple[int, ...], tolerance: float) -> Race:
+    """Each planning asks the same of the blocks so far."""
+    return race(np.frombuffer(costs).reshape(shape), tolerance)
 
 
 class _Follow:
@@ -225,7 +232,7 @@ class _Follow:
         """Stage by stage; whom a stage leaves out has left after the blocks so far."""
         costs = np.empty((0, len(self._places), len(self._cells)))
         while True:
-            found = race(costs, self._tolerance)
+            found = _race_of(costs.tobytes(), costs.shape, self._tolerance)
             still = found.due or frozenset[int]().union(*(each.left for each in found.cells))
             gone = {place for place, _ in self._left}
             self._left += [

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.blocks import is_of
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.show.sentences import brief
+from mpicampaign.show.view import Filter
 from mpicampaign.show.writer import DataWriter, TextWriter, names_of
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from mpicampaign.compare.blocks import InBlocks
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.show.view import Filter
 
 
 def select(

@@ -10,6 +10,7 @@ number on, so lines with algorithm 0, the library's own choice, end each range t
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 import shutil
@@ -79,26 +80,13 @@ def write_settings(folder: Path, plan: PlanFile, races: Sequence[InRace]) -> Non
         own = target / f"race-{number}" if len(races) > 1 else target
         own.mkdir(parents=True, exist_ok=True)
         write_whole(own / DATA, json.dumps(race_data(found), indent=1, ensure_ascii=False) + "\n")
-        if found.won:
+        if found.won and all(case in entries for each in found.cases.values() for case in each):
             _write(own, plan.campaign, found, entries)
 
 
 def race_data(found: InRace) -> dict[str, object]:
     """A race for programs; docs/formats.md."""
-    cells = [
-        {
-            "benchmark": visible(cell.label),
-            "ranks": cell.ranks,
-            "metric": cell.metric.name,
-            "size": cell.metric.size,
-            "setting": found.names[cell.leader],
-            "outcome": cell.outcome,
-            "ratio": cell.ratio.median if cell.ratio else None,
-            "interval": [ends.low, ends.high] if (ends := cell.ratio and cell.ratio.interval) else None,
-            "p": cell.p,
-        }
-        for cell in found.cells
-    ]
+    cells = [_cell_data(found, cell) for cell in found.cells]
     return {
         "race": found.design,
         "default": found.names[0],
@@ -110,11 +98,33 @@ def race_data(found: InRace) -> dict[str, object]:
     }
 
 
+def _cell_data(found: InRace, cell: RaceCell) -> dict[str, object]:
+    ends = cell.ratio.interval if cell.ratio else None
+    return {
+        "benchmark": visible(cell.label),
+        "ranks": cell.ranks,
+        "metric": cell.metric.name,
+        "size": cell.metric.size,
+        "setting": found.names[cell.leader],
+        "outcome": cell.outcome,
+        "ratio": _finite(cell.ratio.median) if cell.ratio else None,
+        "low": _finite(ends.low) if ends else None,
+        "high": _finite(ends.high) if ends else None,
+        "p": cell.p,
+    }
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinity."""
+    return value if math.isfinite(value) else None
+
+
 def _write(folder: Path, campaign: str, found: InRace, entries: Mapping[Case, CaseEntry]) -> None:
     made = _Files()
     for leader, cells in grouped(found.won, lambda cell: cell.leader).items():
         _add(found, leader, cells, _setting(found, leader, entries), made)
-    head = [f"# {line}" for line in _head(campaign, found)]
+    # a backslash at the end of a line would join the next one to it
+    head = [f"# {line}".rstrip("\\") for line in _head(campaign, found)]
     if made.rules:
         path = (folder / RULES).resolve()
         write_whole(path, "\n".join([*head, *_rules(found, made.rules)]) + "\n")
