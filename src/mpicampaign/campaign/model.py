@@ -694,7 +694,7 @@ class Race:
 
 
 RACE = replace(
-    entry(Race, "race", "Race (`race: {…}`)"),
+    entry(Race, "race", "Race"),
     read=lambda values, path: values.entry(Race, path) if values.get(path) is not None else None,
 )
 
