@@ -1,4 +1,5 @@
-/* Times a collective over message sizes: collectives NAME SMALLEST LARGEST SECONDS. Sizes are bytes per rank.
+/* Times a collective over message sizes: collectives NAME SMALLEST LARGEST SECONDS. Sizes are bytes
+   per rank.
 
    A time is the largest of all ranks, the median over calls that follow a barrier. */
 #include <mpi.h>
@@ -47,15 +48,18 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const char *name = argc == 5 ? argv[1] : "";
-    int known = !strcmp(name, "allreduce") || !strcmp(name, "allgather") || !strcmp(name, "alltoall");
+    int known =
+        !strcmp(name, "allreduce") || !strcmp(name, "allgather") || !strcmp(name, "alltoall");
     int smallest = known ? atoi(argv[2]) : 0, largest = known ? atoi(argv[3]) : 0;
     if (!known || smallest < (int)sizeof(int) || largest < smallest || largest > 1 << 24) {
         if (rank == 0)
-            fprintf(stderr, "usage: collectives allreduce|allgather|alltoall SMALLEST LARGEST SECONDS\n");
+            fprintf(stderr,
+                    "usage: collectives allreduce|allgather|alltoall SMALLEST LARGEST SECONDS\n");
         MPI_Finalize();
         return 2;
     }
-    char *from = calloc((size_t)ranks, (size_t)largest), *to = calloc((size_t)ranks, (size_t)largest);
+    char *from = calloc((size_t)ranks, (size_t)largest),
+         *to = calloc((size_t)ranks, (size_t)largest);
     for (int bytes = smallest; from && to && bytes <= largest; bytes *= 8) {
         double time = median(name, from, to, bytes, atof(argv[4]));
         if (rank == 0)
