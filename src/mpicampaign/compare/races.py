@@ -182,6 +182,11 @@ def _race_of(costs: bytes, shape: tuple[int, ...], tolerance: float) -> Race:
     return race(np.frombuffer(costs).reshape(shape), tolerance)
 
 
+def _short(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Values of lists alone, where the default has the name of all: ``VARIABLE=2``."""
+    return tuple(name.removeprefix(f"{names[0]} ") for name in names)
+
+
 class _Follow:
     """A race from its first block on, as far as its runs go."""
 
@@ -199,7 +204,7 @@ class _Follow:
         return InRace(
             design,
             self._tolerance,
-            tuple(candidate_names(self._benchmarks[0].cases).values()),
+            _short(tuple(candidate_names(self._benchmarks[0].cases).values())),
             cases,
             tuple(cells),
             {name: tuple(stages) for name, stages in self._stages.items()},

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.races import RUNNING, WON
+from mpicampaign.compare.races import RUNNING
 from mpicampaign.grouping import grouped
 from mpicampaign.show.blocks import factor, interval
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 HEADING = "Races of settings"
 MEANING = (
     "A setting that wins beats the default on fresh blocks, which had no part in choosing it: one-sided "
-    "exact test, corrected for all lines of the race. Ratio: to the default there, within blocks."
+    "exact test, corrected for all lines of the race. Elsewhere the default stays. Ratio: to the default "
+    "on these blocks, within each."
 )
 _NAMED = 3  # settings in a sentence
 
@@ -90,13 +91,10 @@ def _line(found: InRace, cell: RaceCell) -> tuple[str, ...]:
 
 
 def outcome_text(found: InRace, cell: RaceCell) -> str:
-    """``A won``, or why the default stays."""
-    name = found.names[cell.leader]
-    if cell.outcome == WON:
-        return f"{name} won"
+    """``A won``; who leads, or why the best does not replace the default."""
     if cell.outcome == RUNNING:
-        return f"{RUNNING}; {name} leads"
-    return f"{found.names[0]} stays: {f'{name} ' if cell.leader else ''}{cell.outcome}"
+        return f"{RUNNING}; {found.names[cell.leader]} leads"
+    return f"{found.names[cell.leader]} {cell.outcome}" if cell.leader else cell.outcome
 
 
 def race_nodes(races: Sequence[InRace], level: int = 2) -> list[Node]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.files import write_whole
 from mpicampaign.grouping import grouped
+from mpicampaign.records import MPI_LIBRARY
 from mpicampaign.show.blocks import factor, interval
 from mpicampaign.show.races import cell_name, left_lines, outcome_text, race_sentence
 from mpicampaign.show.view import probability
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.races import InRace, RaceCell
     from mpicampaign.plan_file import CaseEntry, PlanFile
-    from mpicampaign.records import Case
+    from mpicampaign.records import Case, Record
 
 FOLDER = "settings"
 SHELL, MODULE, RULES, DATA = "environment.sh", "modulefile", "openmpi-rules.conf", "race.json"
@@ -124,7 +125,7 @@ def _write(folder: Path, campaign: str, found: InRace, entries: Mapping[Case, Ca
     for leader, cells in grouped(found.won, lambda cell: cell.leader).items():
         _add(found, leader, cells, _setting(found, leader, entries), made)
     # a backslash at the end of a line would join the next one to it
-    head = [f"# {line}".rstrip("\\") for line in _head(campaign, found)]
+    head = [f"# {line}".rstrip("\\") for line in _head(campaign, found, entries)]
     if made.rules:
         path = (folder / RULES).resolve()
         write_whole(path, "\n".join([*head, *_rules(found, made.rules)]) + "\n")
@@ -135,17 +136,23 @@ def _write(folder: Path, campaign: str, found: InRace, entries: Mapping[Case, Ca
         write_whole(folder / name, "\n".join([*first, *head, *text]) + "\n")
 
 
-def _head(campaign: str, found: InRace) -> Iterator[str]:
+def _head(campaign: str, found: InRace, entries: Mapping[Case, CaseEntry]) -> Iterator[str]:
     """Where the settings are from."""
-    libraries = dict.fromkeys(run.metadata.get("mpi_library", "") for run in found.runs)
+    own = [run for run in found.runs if run.case in entries]
+    libraries = dict.fromkeys(_library(run, entries[run.case]) for run in own)
     hosts = sorted({host for run in found.runs for host in run.hosts})
     ranks = dict.fromkeys(cell.ranks for cell in found.cells)
-    library = listed([*filter(None, libraries)] or ["unknown MPI library"])
     yield visible(f"campaign {campaign}: {found.design}; last run {max(run.ended for run in found.runs)}")
-    yield visible(f"{library}; {listed([*map(in_ranks, ranks)])}")
+    yield visible(f"{listed([*libraries])}; {listed([*map(in_ranks, ranks)])}")
     yield visible(f"hosts: {', '.join(hosts)}")
     yield visible(f"{race_sentence(found)}; {'; '.join(left_lines(found))}")
     yield "Measured there alone: other hosts, ranks and versions may have another best setting."
+
+
+def _library(run: Record, entry: CaseEntry) -> str:
+    """The MPI library as it prints itself, else as the campaign names it, with the checksum of its file."""
+    checksum = f", checksum {run.metadata[MPI_LIBRARY]}" if MPI_LIBRARY in run.metadata else ""
+    return run.metadata.get("mpi_library", str(entry.declared.get("mpi", "unknown MPI library"))) + checksum
 
 
 def _setting(found: InRace, leader: int, entries: Mapping[Case, CaseEntry]) -> _Setting:
