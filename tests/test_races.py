@@ -25,6 +25,7 @@ from trivial_campaign import write_trivial
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.races import BEST, NOT_CONFIRMED, RUNNING, WITHIN, WON, InRace, races
 from mpicampaign.errors import UserError
+from mpicampaign.jobs.blocks import VALUE, Made
 from mpicampaign.jobs.further import Racer, Stage
 from mpicampaign.plan_file import CaseEntry, PlanFile
 from mpicampaign.records import (
@@ -171,6 +172,19 @@ def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
         [*range(1, 9), *range(14, 22)],
     ]
     assert [len(due["Alltoall", name]) for name in names] == [12, 12, 12, 8]
+
+
+def test_a_block_that_the_analysis_does_not_count_is_made_anew(tmp_path: Path) -> None:
+    done = Made(VALUE, has_result=True, hosts=("n1", "n2"))
+    counted = frozenset({1, 2, 3, 5, 6, 7, 8})
+    stages = {each: [Stage(frozenset(range(4)), 8, 0, counted)] for each in ("Allreduce", "Alltoall")}
+    machine = replace(
+        MACHINE,
+        race=lambda compared, racers, ranked: stages,
+        in_block=lambda case, repeat, identity, benchmark, limit: done if repeat <= 8 else Made(),
+    )
+    plan = plan_of(tmp_path, f"{ENTRY}, race: {{}}", base=RACE, machine=machine)
+    assert {len(case.runs) for case in plan.cases} == {9}
 
 
 @pytest.mark.parametrize(

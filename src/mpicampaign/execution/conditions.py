@@ -112,7 +112,12 @@ class MachineWithResults(ThisMachine):
         [found] = races(records)
         return {
             name: [
-                Stage(stage.running, stage.blocks, before.repeats[-1] if before else 0)
+                Stage(
+                    stage.running,
+                    stage.blocks,
+                    before.repeats[-1] if before else 0,
+                    frozenset(stage.repeats),
+                )
                 for before, stage in zip((None, *stages), stages, strict=False)
             ]
             for name, stages in found.stages.items()

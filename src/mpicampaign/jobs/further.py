@@ -24,11 +24,15 @@ WHOLE, ENDED, AGAIN, LEFT = "whole", "ended", "again", "left"
 
 
 class Stage(NamedTuple):
-    """So many blocks of those candidates of a race, by their places, behind the repeat ``after``."""
+    """So many blocks of those candidates of a race, by their places, behind the repeat ``after``.
+
+    ``counted``: the repeats that count so far.
+    """
 
     running: frozenset[int]
     blocks: int
     after: int
+    counted: frozenset[int] = frozenset()
 
 
 class Repeats(NamedTuple):

@@ -20,7 +20,9 @@ from mpicampaign.identity import identity, run_path
 from mpicampaign.jobs.blocks import DesignState, PartOfBlock, keeps_nodes
 from mpicampaign.jobs.declaration import declare, reading_of
 from mpicampaign.jobs.further import (
+    AGAIN,
     LEFT,
+    WHOLE,
     Racer,
     Repeated,
     Repeats,
@@ -498,7 +500,7 @@ class _Planner:
             runs = self._runs(draft, planned)
         if of:
             disturbed = sum(part[n].is_disturbed(draft.case) for n, part in of.items())
-            planned = replace(planned, disturbed=disturbed)
+            planned = replace(planned, disturbed=0 if draft.entry.race else disturbed)
             runs = [replace(run, closed=run.repeat in closed) for run in runs if run.repeat in of]
         self.runs += runs
         self.cases.append(planned)
@@ -566,8 +568,11 @@ class _Part(dict[int, PartOfBlock]):
         return range(after + 1, (self.end or after + self.count.all) + 1)
 
     def condition(self, number: int) -> str:
-        """Of the stage's n-th repeat, see `PartOfBlock`."""
-        return self[self.stage.after + number].condition
+        """Of the stage's n-th repeat, see `PartOfBlock`; of a race the analysis says which ones count."""
+        repeat, counted = self.stage.after + number, self.stage.counted
+        found = self[repeat].condition
+        lacks = counted and repeat not in counted and len(counted) < self.stage.blocks
+        return AGAIN if found == WHOLE and lacks else found
 
 
 def _with_command(job: Job, command: str) -> Job:

@@ -101,7 +101,8 @@ def not_available_text(plan: Plan) -> list[str]:
 
 def further_text(plan: Plan) -> str:
     """``2 further repeats, since 2 runs were disturbed``."""
-    further, disturbed = len(plan.further), plan.disturbed
+    raced = {each.block for each in plan.cases if each.compared.startswith(RACE_WITHIN)}
+    further, disturbed = sum(run.block not in raced for run in plan.further), plan.disturbed
     repeats = f"{further or 'no'} further repeat{'' if further == 1 else 's'}"
     were = f"{disturbed} run{' was' if disturbed == 1 else 's were'} disturbed"
     if plan.busy_machine == RANKED:
