@@ -239,10 +239,9 @@ def rules_of(text: str) -> list[list[int]]:
 def test_open_mpi_gets_a_file_of_rules(tmp_path: Path, by_size: InRace) -> None:
     folder = written(tmp_path, by_size, of_algorithms("OMPI_MCA_coll_tuned_allreduce_algorithm", **DYNAMIC))
     text = (folder / "openmpi-rules.conf").read_text()
-    assert rules_of(text) == [
-        *([1], [2], [2], [4], [5], [0, 0, 0, 0], [8, 3, 0, 0], [64, 3, 0, 0], [512, 1, 0, 0], [513, 0, 0, 0]),
-        *([5], [1], [0, 0, 0, 0]),
-    ]
+    of_four = [[0, 0, 0, 0], [8, 3, 0, 0], [64, 3, 0, 0], [512, 1, 0, 0], [513, 0, 0, 0]]
+    others = [[1], [0, 0, 0, 0]]
+    assert rules_of(text) == [[1], [2], [3], [1], *others, [4], [5], *of_four, [5], *others]
     assert text.startswith("# campaign c\\nrm x: g a, 1 node; last run 2026") and "# X 1; 4 ranks" in text
     proof = r"0\.9\d\d times a \[0\.\d+, 0\.\d+\], p = 0\.0\d+, \d+ blocks"
     assert re.search(rf"^64 3 0 0 # 64 B: {proof}$", text, re.M)
@@ -328,7 +327,9 @@ def test_intel_mpi_takes_the_line(tmp_path: Path, by_size: InRace) -> None:
 @pytest.mark.mpi
 @pytest.mark.full
 def test_an_example_runs(project: ProjectCopy) -> None:
-    call = project.call("run", "campaigns/race-transports.yaml", "--placement", "fabrics*", "--repeat", "1")
+    file = project.folder / "race.yaml"
+    file.write_text((PROJECT / "campaigns" / "race-transports.yaml").read_text())
+    call = project.call("run", str(file), "--placement", "fabrics*", "--repeat", "1")
     assert call.returncode == 0, call.stderr
 
 
@@ -351,7 +352,7 @@ def test_a_race_that_is_killed_goes_on_to_its_end(project: ProjectCopy) -> None:
         first.terminate()
     done = project.call("run", str(file))
     assert done.returncode == 0, done.stderr
-    assert "On fresh blocks one SETTING=17 beats one in 1 of 1 cells" in done.stdout
+    assert "On fresh blocks SETTING=17 beats one in 1 of 1 cells" in done.stdout
     assert sourced(outputs.parent / "settings" / "environment.sh", "SETTING") == "17"
     counts = [len([*each.glob("*/*/result/output.txt")]) for each in sorted(outputs.glob("local/one*"))]
     assert counts == [16, 16, 8] or sum(counts) == 40, counts

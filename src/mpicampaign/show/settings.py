@@ -256,11 +256,12 @@ def _rules(found: InRace, rules: Mapping[str, Sequence[tuple[RaceCell, int]]]) -
     for collective, chosen in rules.items():
         number, of_all = _OPENMPI[collective]
         of_ranks = grouped(chosen, lambda each: each[0].ranks or 0)
-        # a rule holds from its number of ranks on: the library's own choice for more
-        ends = [ranks + 1 for ranks in of_ranks if ranks + 1 not in of_ranks]
+        # A rule holds from its number of ranks on, and the first one for fewer, too: the library's own choice
+        # for what was not measured.
+        counts = sorted({1, *of_ranks, *(ranks + 1 for ranks in of_ranks)})
         yield f"{number} # {collective}"
-        yield f"{len(of_ranks) + len(ends)} # numbers of ranks"
-        for ranks in sorted([*of_ranks, *ends]):
+        yield f"{len(counts)} # numbers of ranks"
+        for ranks in counts:
             yield f"{ranks} # ranks"
             lines = _of_ranks(found, of_ranks.get(ranks, []), ranks if of_all else 1)
             yield f"{len(lines)} # sizes"
