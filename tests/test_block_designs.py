@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from builders import MACHINE
 
-from mpicampaign.campaign import designs
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark
 from mpicampaign.errors import UserError
@@ -21,7 +20,6 @@ from mpicampaign.jobs.plan import Machine, Plan, make_plan
 from mpicampaign.jobs.plan_text import blocks_text
 from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED, Case
-from mpicampaign.statistics import blocks
 
 BASE = """
 campaign: c
@@ -190,12 +188,6 @@ def test_check_warns_of_blocks_that_can_show_nothing(tmp_path: Path, entry: str,
     with pytest.raises(UserError, match="blocks take a number of repeats"):
         base = f"{BASE}node_hours_cap: 100\n"
         plan_of(tmp_path, f"{TCP}, blocks: reference, repeats: until known", base=base)
-
-
-def test_the_fewest_blocks_are_those_of_the_tests() -> None:
-    for all_pairs in (False, True):
-        for candidates in range(2, 60):
-            assert designs.fewest_blocks(candidates, all_pairs) == blocks.fewest_blocks(candidates, all_pairs)
 
 
 def test_repeats_for_states_of_the_machine_are_blocks_too(tmp_path: Path) -> None:

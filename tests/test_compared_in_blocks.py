@@ -18,6 +18,7 @@ from test_report import Page
 
 from mpicampaign.compare.blocks import BETTER, FEW, NOT_SHOWN, WORSE, InBlocks
 from mpicampaign.compare.compare import compare
+from mpicampaign.expectation import fewest_blocks
 from mpicampaign.records import (
     ALL_PAIRS,
     BLOCK,
@@ -39,7 +40,7 @@ from mpicampaign.show.make import tables, to_markdown, to_terminal
 from mpicampaign.show.report.write import write_report
 from mpicampaign.show.summary import summary
 from mpicampaign.show.view import Filter, View
-from mpicampaign.statistics.blocks import against_reference, all_pairs, fewest_blocks
+from mpicampaign.statistics.blocks import against_reference, all_pairs
 
 Change = Callable[[Record], Record]
 

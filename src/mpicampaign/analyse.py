@@ -17,6 +17,7 @@ from mpicampaign.selection import ALL_RUNS
 from mpicampaign.show.figures.draw import draw_all
 from mpicampaign.show.report.history import FILE as HISTORY
 from mpicampaign.show.report.write import write_report
+from mpicampaign.show.settings import write_settings
 from mpicampaign.show.view import view_of
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def analyse(
         partial(draw_all, comparison, target / "figures", view, formats, few=not every_figure)
     )
     keep(target, plan.campaign, presentation.title, view, records, comparison)
+    if not selection:
+        write_settings(folder, plan, comparison.races)
     write_report(
         target / "report.html",
         comparison,

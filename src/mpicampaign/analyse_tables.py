@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.collect.campaign import collect_all, plan_of
@@ -65,6 +66,8 @@ def compared(
     if not selection:
         _check_not_emptied(folder, records)
     comparison = compare(records, view.table_sizes, view.by)
+    if selection:  # a race without some of its runs is another one
+        comparison = replace(comparison, races=())
     check_attribute(comparison)
     return records, with_published(comparison, reference)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -15,6 +16,9 @@ UNTIL_KNOWN = 0  # repeats of a case that go on until then
 
 # Repeats from which on there is an interval of 95 %: of a median, and of the ratio of two groups of as many.
 FEWEST_OF_VALUE, FEWEST_OF_RATIO = 6, 4
+
+LOOKS = (8, 12, 16)  # blocks of a race of settings after which candidates leave
+MOST_IN_SETS = 8  # candidates in blocks, of which all sets are tested
 
 BEFORE = "before"  # as the other side of a comparison: the last finished series
 
@@ -50,9 +54,9 @@ _LIMIT = Kind(
     {"type": ["string", "number"], "x-type": "quantity"},
     lambda values, path: values.parsed(path, _any_limit) or "",
 )
-_PERCENT = Kind(
+PERCENT = Kind(
     {"type": ["string", "number"], "x-type": "per cent"},
-    lambda values, path: values.parsed(path, parse_percent),
+    lambda values, path: values.parsed(path, parse_percent) or 0.0,
     absent=0.0,
 )
 
@@ -162,7 +166,7 @@ class Limit:
     at_most: str = key(_LIMIT, "Largest value", "", "2 us")
     at_least: str = key(_LIMIT, "Smallest value", "", "10 GB/s")
     against: Against | None = key(AGAINST, "Values that it is compared with", "", BEFORE)
-    tolerance: float = key(_PERCENT, "How much worse than those it may be", "", "5 %", default="5 %")
+    tolerance: float = key(PERCENT, "How much worse than those it may be", "", "5 %", default="5 %")
     alarm: Alarm | None = key(
         ALARM,
         "How a limit from the history is judged",
@@ -172,3 +176,13 @@ class Limit:
 
 
 LIMIT = entry(Limit, "limit", "Limit (`expect: [{…}]`)")
+
+
+def fewest_blocks(candidates: int, all_pairs: bool = False) -> int:
+    """How many blocks can show a difference of two of the candidates, by the tests of `statistics.blocks`."""
+    pairs = math.comb(candidates, 2) if all_pairs else candidates - 1
+    if candidates > MOST_IN_SETS:
+        needed = 0.05 / pairs
+    else:
+        needed = 1 - 0.95 ** (2 / candidates if all_pairs and candidates > 3 else 1)
+    return math.ceil(1 - math.log2(needed))

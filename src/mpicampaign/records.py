@@ -7,6 +7,7 @@ value is ``None``, never 0.
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import dataclass, field, replace
 from types import NoneType
@@ -60,6 +61,8 @@ NEW_SERIES = "new"
 TO_REFERENCE = "reference"  # each candidate with the first
 ALL_PAIRS = "all pairs"
 BLOCKS = 8
+RACE_WITHIN = "race within "  # of a race of settings, in front of its tolerance: ``race within 0.02``
+_RACE = re.compile(rf"{RACE_WITHIN}([01](?:\.[0-9]{{1,6}})?)")
 
 _Kind = type | tuple[type, ...]
 _KINDS: dict[str, _Kind] = {
@@ -104,6 +107,12 @@ ROUND_TRIP, CLOCK_RATE, COPY = "round trip", "clock rate", "copy"
 Probes = dict[str, dict[str, list[float]]]
 
 OwnMetric = dict[str, str]  # unit, and better: higher or lower
+
+
+def race_tolerance(compared: str) -> float | None:
+    """That of a race; ``None`` of other designs."""
+    found = _RACE.fullmatch(compared)
+    return float(found[1]) if found else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ SECTIONS = (
     "benchmark",
     "provider",
     "matrix_entry",
+    "race",
     "mpi",
     "settings",
     "reference",

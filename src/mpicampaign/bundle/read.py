@@ -25,7 +25,7 @@ from mpicampaign.bundle.archive import (
 )
 from mpicampaign.files import naming
 from mpicampaign.plan_file import FILE, plan_from
-from mpicampaign.records import ALL_PAIRS, TO_REFERENCE, plain_fields
+from mpicampaign.records import ALL_PAIRS, TO_REFERENCE, plain_fields, race_tolerance
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -224,7 +224,9 @@ def _check_plan(text: bytes, manifest: Manifest) -> None:
         right = planned.campaign == manifest.campaign and all(_is_name(name) for name in names)
         right = right and all(_is_count(run.repeat) for run in runs)
         right = right and all(
-            each.block.isprintable() and each.compared in _COMPARED for each in planned.cases
+            each.block.isprintable()
+            and (each.compared in _COMPARED or race_tolerance(each.compared) is not None)
+            for each in planned.cases
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BundleError(f"plan.json: damaged: {type(error).__name__} {error}") from error

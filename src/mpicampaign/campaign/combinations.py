@@ -9,23 +9,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign import this_machine
 from mpicampaign.campaign.checks import check_command_line, check_reference, check_sockets
-from mpicampaign.campaign.designs import designs_of, fewest_blocks
+from mpicampaign.campaign.designs import designs_of
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.variants import for_ranks, library_of, named
 from mpicampaign.errors import did_you_mean
-from mpicampaign.expectation import UNTIL_KNOWN
+from mpicampaign.expectation import UNTIL_KNOWN, fewest_blocks
 from mpicampaign.grouping import grouped
-from mpicampaign.records import ALL_PAIRS, BLOCKS, defined_name
+from mpicampaign.records import ALL_PAIRS, BLOCKS, TO_REFERENCE, defined_name
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
 from mpicampaign.this_machine import physical_cores
 from mpicampaign.units import parse_size
-from mpicampaign.yaml_lines import shown
+from mpicampaign.yaml_lines import lookup, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mpicampaign.campaign.checks import Notes
+    from mpicampaign.campaign.designs import Design
     from mpicampaign.campaign.model import (
         Benchmark,
         Campaign,
@@ -116,6 +117,8 @@ def _check_blocks(campaign: Campaign, entry: MatrixEntry, key: Key, notes: Notes
     if designs and entry.repeats == UNTIL_KNOWN:
         notes.add((*key, "repeats"), "blocks take a number of repeats", "until known", f"such as {BLOCKS}")
         return
+    if entry.race:
+        _check_race(key, designs, notes)
     of_machine = grouped(designs, lambda design: next(iter(design.candidates.values()))[0].machine)
     for (_, group), several in of_machine.items():
         if len(several) > 1:
@@ -130,6 +133,8 @@ def _check_blocks(campaign: Campaign, entry: MatrixEntry, key: Key, notes: Notes
             )
             notes.warn((*key, "blocks"), message)
         most = max(map(len, design.candidates.values()))
+        if entry.race:
+            continue
         needed = fewest_blocks(most, design.compared == ALL_PAIRS)
         if most > 1 and entry.repeats < needed:
             message = f"{entry.repeats} blocks can show no difference between {most} candidates"
@@ -139,6 +144,28 @@ def _check_blocks(campaign: Campaign, entry: MatrixEntry, key: Key, notes: Notes
     for name in {defined_name(each) for each in systems if campaign.systems[each].pack > 1}:
         message = "without effect on cases in blocks: each block has a job of its own"
         notes.warn(("systems", name, "pack"), message)
+
+
+def _check_race(key: Key, designs: Sequence[Design], notes: Notes) -> None:
+    """Note what a race cannot do: with a number of repeats, two candidates, or other ones elsewhere."""
+    given = lookup(notes.document.data, key)
+    if given.get("repeats") is not None:
+        hint = "remove repeats: the results say how many blocks are due"
+        notes.add((*key, "repeats"), "a race takes no repeats", str(given["repeats"]), hint)
+    if given.get("blocks") == ALL_PAIRS:
+        notes.add((*key, "blocks"), "a race compares with its default", ALL_PAIRS, f"write {TO_REFERENCE}")
+    for design in designs:
+        kinds = {
+            name: [(case.placement, case.library, case.benchmark.partition(" ")[2]) for case in cases]
+            for name, cases in design.candidates.items()
+        }
+        few = min(map(len, kinds.values()))
+        if few < 3:
+            message = f"a race needs three candidates or more; {design.name} has {few}"
+            notes.add((*key, "race"), message, hint=f"compare two with blocks: {TO_REFERENCE}")
+        elif any(each != next(iter(kinds.values())) for each in kinds.values()):
+            message = f"the benchmarks {', '.join(kinds)} have different candidates"
+            notes.add((*key, "race"), message, hint="give each its own matrix entry")
 
 
 def _with_libraries(campaign: Campaign, index: int, groups: dict[str, Key], notes: Notes) -> dict[str, Key]:

@@ -6,11 +6,10 @@ one defined system, with whichever of its MPI libraries, and take as many nodes.
 
 from __future__ import annotations
 
-from math import ceil, comb, log2
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
-from mpicampaign.records import Case, defined_name
+from mpicampaign.records import RACE_WITHIN, Case, defined_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -18,15 +17,6 @@ if TYPE_CHECKING:
     from mpicampaign.campaign.model import Campaign, MatrixEntry
 
 _NAMED = 3  # candidates in a design's name
-
-
-def fewest_blocks(candidates: int, all_pairs: bool) -> int:
-    """How many blocks can show a difference, as the tests of `mpicampaign.statistics.blocks` find it."""
-    if candidates > 8:
-        needed = 0.05 / (comb(candidates, 2) if all_pairs else candidates - 1)
-    else:
-        needed = 1 - 0.95 ** (2 / candidates if all_pairs else 1)
-    return ceil(1 - log2(needed))
 
 
 class Design(NamedTuple):
@@ -61,7 +51,8 @@ def designs_of(campaign: Campaign, entry: MatrixEntry, taken: Collection[str] = 
         used = {*taken, *(each.name for each in designs)}
         name = next(each for each in (first, *(f"{first} ({n})" for n in range(2, 1000))) if each not in used)
         candidates = grouped(alike, lambda case: defined_name(case.benchmark))
-        designs.append(Design(name, entry.blocks, int(str(nodes)), candidates))
+        compared = f"{RACE_WITHIN}{entry.race.tolerance:.6f}" if entry.race else entry.blocks
+        designs.append(Design(name, compared, int(str(nodes)), candidates))
     return designs
 
 

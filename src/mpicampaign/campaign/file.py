@@ -27,7 +27,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.keys import Values
 from mpicampaign.mpis import MPIS, definitions, wheel_library
 from mpicampaign.places import wheel_folder
-from mpicampaign.records import BLOCKS, WITH, defined_name
+from mpicampaign.records import BLOCKS, TO_REFERENCE, WITH, defined_name
 from mpicampaign.schedulers import is_local
 from mpicampaign.shape import check_shape
 from mpicampaign.suites import benchmarks
@@ -374,6 +374,7 @@ def _wheel_prefix(mpi: str) -> str:
 
 def _completed(entry: MatrixEntry, campaign: Campaign) -> MatrixEntry:
     """With all variants of what it names, and the campaign's repeats and time limit where it gives none."""
+    entry = replace(entry, blocks=TO_REFERENCE) if entry.race else entry
     default = BLOCKS if entry.blocks else campaign.repeats
     repeats = entry.repeats if entry.repeats is not None else default
 

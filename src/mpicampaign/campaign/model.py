@@ -7,14 +7,14 @@ documentation. `mpicampaign.campaign.file` reads the files.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any
 
 from mpicampaign.campaign import kinds
 from mpicampaign.campaign.kinds import CORES as CORES
 from mpicampaign.errors import Problem
-from mpicampaign.expectation import LIMIT, Limit
+from mpicampaign.expectation import LIMIT, PERCENT, Limit
 from mpicampaign.keys import (
     ATTRIBUTES,
     ATTRIBUTES_TEXT,
@@ -678,6 +678,28 @@ BENCHMARK = entry(Benchmark, "benchmark", "Benchmark")
 
 
 @dataclass(frozen=True, slots=True)
+class Race:
+    """Find the best of three or more candidates, such as settings of a library; `race: {}` has all defaults.
+
+    ``tolerance``: a fraction.
+    """
+
+    tolerance: float = key(
+        PERCENT,
+        "Difference that does not matter",
+        "The race ends where none differs from the best by more; no setting is written that wins by less.",
+        "2 %",
+        default="2 %",
+    )
+
+
+RACE = replace(
+    entry(Race, "race", "Race"),
+    read=lambda values, path: values.entry(Race, path) if values.get(path) is not None else None,
+)
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixEntry:
     """Every host group × placement × benchmark named here is a case.
 
@@ -699,6 +721,13 @@ class MatrixEntry:
         "Its candidates (placements, MPI libraries, values of lists) are compared within it: with the "
         f"first one named, or in all pairs. repeats is then {BLOCKS} by default.",
         TO_REFERENCE,
+    )
+    race: Race | None = key(
+        RACE,
+        "Find the best candidate",
+        "The first one named is the default. After 8, 12 and 16 blocks the worse ones leave; what wins must "
+        "beat the default on fresh blocks. results/NAME/settings then holds it. In place of repeats.",
+        {"tolerance": "2 %"},
     )
 
 

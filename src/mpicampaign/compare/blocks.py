@@ -19,6 +19,7 @@ import numpy as np
 from mpicampaign.compare.cut_repeats import cut_repeats
 from mpicampaign.compare.findings import EARLIER, NOT_PRINTED, OTHER_NODES, end_of
 from mpicampaign.compare.metrics import choose_metrics, read
+from mpicampaign.expectation import fewest_blocks
 from mpicampaign.grouping import grouped
 from mpicampaign.records import (
     ALL_PAIRS,
@@ -31,15 +32,16 @@ from mpicampaign.records import (
     OVERSUBSCRIBED,
     WITH,
     defined_name,
+    race_tolerance,
 )
-from mpicampaign.statistics.blocks import Ratio, against_reference, all_pairs, fewest_blocks, ratio
+from mpicampaign.statistics.blocks import Ratio, against_reference, all_pairs, ratio
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.medians import Interval
 from mpicampaign.suites import is_baseline
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
@@ -130,7 +132,7 @@ class InBlocks:
 
     def is_of(self, row: Row, case: Case) -> bool:
         """Whether the row is this candidate's: one of its states of the machine."""
-        own = _label(row.case, row.label), row.ranks
+        own = series_label(row.case, row.label), row.ranks
         return own in ((self.label, self.ranks), (self.label, None)) and is_of(row.case, case)
 
     @property
@@ -212,15 +214,23 @@ def is_of(shown: Case, case: Case) -> bool:
 
 def in_blocks(records: Iterable[Record], sizes: Sequence[int]) -> tuple[InBlocks, ...]:
     """All metrics of which two candidates have values; ``sizes``: as `choose_metrics` wants them."""
-    own = (record for record in records if BLOCK in record.metadata)
+    own = (record for record in records if BLOCK in record.metadata and not is_of_race(record))
     designs = grouped(own, lambda r: (r.case.machine, r.metadata[BLOCK], defined_name(r.case.benchmark)))
     return tuple(one for runs in designs.values() for one in _of_benchmark(runs, sizes))
+
+
+def is_of_race(record: Record) -> bool:
+    """Whether a run is one of a race, see `mpicampaign.compare.races`: no test of all blocks fits there."""
+    return race_tolerance(record.metadata.get(COMPARED, "")) is not None
 
 
 def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBlocks]:
     """For each series and number of ranks."""
     printed = dict.fromkeys(
-        (_label(run.case, series.label), series.ranks) for run in runs if run.sound for series in run.series
+        (series_label(run.case, series.label), series.ranks)
+        for run in runs
+        if run.sound
+        for series in run.series
     )
     cases = grouped(runs, lambda run: run.case)
     for (label, ranks), shared in product(printed, (False, True)):
@@ -230,7 +240,7 @@ def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBl
         members = {
             case: {run.repeat: run for run in of_case}
             for case, of_case in cases.items()
-            if any(_series(run, label, ranks) for run in of_case) or (alone and _none_printed(of_case))
+            if any(series_of(run, label, ranks) for run in of_case) or (alone and _none_printed(of_case))
             if any(OVERSUBSCRIBED in run.metadata for run in of_case) is shared
         }
         if len(members) > 1:
@@ -241,13 +251,13 @@ def _none_printed(runs: Iterable[Record]) -> bool:
     return not any(run.sound for run in runs)
 
 
-def _series(run: Record, label: str, ranks: int | None) -> Series | None:
+def series_of(run: Record, label: str, ranks: int | None) -> Series | None:
     """That of a run whose values mean what its label says."""
-    own = (one for one in run.series if (_label(run.case, one.label), one.ranks) == (label, ranks))
+    own = (one for one in run.series if (series_label(run.case, one.label), one.ranks) == (label, ranks))
     return next(own, None) if run.sound else None
 
 
-def _label(case: Case, label: str) -> str:
+def series_label(case: Case, label: str) -> str:
     """Of programs of one's own the series of a variant has its name: that of the definition instead."""
     rest = label.removeprefix(case.benchmark)
     return label if rest == label else defined_name(case.benchmark) + rest
@@ -260,9 +270,9 @@ def _of_series(
     members: _Members, label: str, ranks: int | None, several_ranks: bool, shared: bool, sizes: Sequence[int]
 ) -> Iterator[InBlocks]:
     every = [run for of_case in members.values() for run in of_case.values()]
-    printed = [series for run in every if (series := _series(run, label, ranks))]
+    printed = [series for run in every if (series := series_of(run, label, ranks))]
     first = every[0]
-    names = _names(list(members))
+    names = candidate_names(list(members))
     for metric in choose_metrics(first.suite, printed, sizes):
         values = {case: _values(metric, runs.values(), label, ranks) for case, runs in members.items()}
         having = [
@@ -295,7 +305,7 @@ def _title(run: Record, label: str) -> str:
     return label if label.startswith(name) else f"{name}: {label}"
 
 
-def _names(cases: Sequence[Case]) -> dict[Case, str]:
+def candidate_names(cases: Sequence[Case]) -> dict[Case, str]:
     """What tells candidates apart: placement, MPI library, and the values of lists of the benchmark."""
     libraries = len({case.library for case in cases}) > 1
     variants = len({case.benchmark for case in cases}) > 1
@@ -312,7 +322,7 @@ def _names(cases: Sequence[Case]) -> dict[Case, str]:
 
 def _values(metric: Metric, runs: Iterable[Record], label: str, ranks: int | None) -> dict[int, float]:
     """By repeat, of sound runs; a logarithm needs what is positive."""
-    curves = [(run, series) for run in runs if (series := _series(run, label, ranks))]
+    curves = [(run, series) for run in runs if (series := series_of(run, label, ranks))]
     cut = cut_repeats(curves) if metric.size is None else {}
     readings = {
         run.repeat: read(metric, series, run.series) for run, series in curves if run.repeat not in cut
@@ -338,7 +348,7 @@ def _blocks(
             if known[case] is None and not (run and run.timed_out)
         }
         busy = {case: DISTURBED for case, run in runs.items() if run and run.disturbed}
-        if lacking or not _on_same_nodes(runs, known):
+        if lacking or not on_same_nodes([run for run in runs.values() if run]):
             reasons = lacking or dict.fromkeys(members, OTHER_NODES)
             left_out.append(_left_out(repeat, {**busy, **reasons}, names))
             continue
@@ -366,10 +376,10 @@ def _why_none(run: Record | None) -> str:
     return EARLIER if run.earlier else NOT_PRINTED
 
 
-def _on_same_nodes(runs: Mapping[Case, Record | None], values: Mapping[Case, float | None]) -> bool:
+def on_same_nodes(runs: Collection[Record]) -> bool:
     """Whether the evidence shows one set of hosts; a run that met its time limit may not show all of them."""
-    ended = {frozenset(run.hosts) for case, run in runs.items() if run and values[case] is not None}
+    ended = {frozenset(run.hosts) for run in runs if not run.timed_out}
     if len(ended) != 1:
         return False
     hosts = ended.pop()
-    return bool(hosts) and all(hosts.issuperset(run.hosts) for run in runs.values() if run)
+    return bool(hosts) and all(hosts.issuperset(run.hosts) for run in runs)

@@ -29,6 +29,7 @@ from mpicampaign.compare.metrics import (
     read_fraction,
 )
 from mpicampaign.compare.monotony import with_monotony
+from mpicampaign.compare.races import races
 from mpicampaign.compare.ranking import rank_host_groups, rank_libraries, rank_placements
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.run_notes import run_notes, value_notes
@@ -57,7 +58,7 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     table_sizes : message sizes (B) at which tables show bandwidth or time
     by : an attribute of host groups; rows with the same value of it follow each other
     """
-    states, blocks = find_states(records), in_blocks(records, table_sizes)
+    states, blocks, raced = find_states(records), in_blocks(records, table_sizes), races(records)
     records = with_causes(oversubscribed_apart(states_apart(records, states)))
     records = _by_attribute(records, by)
     tables = []
@@ -69,7 +70,7 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     systems = tuple(dict.fromkeys(record.case.system for record in records))
     startup = tuple(_startup_tables(records))
     shown = tuple(tables), tuple(records), tuple(table_sizes)
-    return Comparison(*shown, systems, states, by=by, startup=startup, blocks=blocks)
+    return Comparison(*shown, systems, states, by=by, startup=startup, blocks=blocks, races=raced)
 
 
 def _by_attribute(records: Sequence[Record], by: str) -> Sequence[Record]:

@@ -115,6 +115,14 @@ def choose_metrics(suite: str, tables: Sequence[Series], wanted: Sequence[int]) 
     return (*common, *_own_metrics(own, sizes))
 
 
+def times_at_sizes(suite: str, tables: Sequence[Series]) -> tuple[Metric, ...]:
+    """The time at each message size from 1 B on; what is ranked, of series without them."""
+    sizes = [size for size in printed_sizes(tables) if size > 0]
+    if sizes and any(_holds(table, "time") for table in tables if "time" in table.columns):
+        return tuple(_at("time", "time", TIME, size) for size in sizes)
+    return tuple(metric for metric in choose_metrics(suite, tables, ()) if metric.headline)
+
+
 def _of_series(tables: Sequence[Series]) -> dict[str, ColumnMetric]:
     """What campaign files say of the columns of their own programs."""
     found = {title: about for table in tables for title, about in table.metrics.items()}

@@ -9,6 +9,7 @@ from mpicampaign.compare.blocks import InBlocks
 from mpicampaign.compare.consensus import StatedRanking, stated_rankings
 from mpicampaign.compare.findings import OF_ONE_SERIES, Note
 from mpicampaign.compare.metrics import Metric, useful_bandwidth
+from mpicampaign.compare.races import InRace
 from mpicampaign.compare.ranking import Ranking
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.states import NO_STATES, States
@@ -93,6 +94,7 @@ class Comparison:
     references: tuple[ReferenceChoice, ...] = ()  # publications to show beside
     by: str = ""  # the attribute of host groups by which rows are grouped
     blocks: tuple[InBlocks, ...] = ()  # of its block designs
+    races: tuple[InRace, ...] = ()
     startup: tuple[Table, ...] = ()  # how long the ranks took to start: of each benchmark
 
     @property
@@ -118,7 +120,7 @@ class Comparison:
     @property
     def tested(self) -> bool:
         """Whether tests over repeats are of any use: not where none is made, and more would not help."""
-        alone = bool(self.blocks) and not self.rankings
+        alone = bool(self.blocks or self.races) and not self.rankings
         return not (self.in_turn or alone) or any(ranking.tested for _, ranking in self.rankings)
 
     @property

@@ -11,12 +11,23 @@ from os.path import exists
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
+from mpicampaign.expectation import LOOKS
 from mpicampaign.identity import canonical, identity, of_run
 from mpicampaign.jobs.blocks import LEFT_BEHIND, VALUE, Made
 from mpicampaign.jobs.declaration import reading_of
-from mpicampaign.jobs.further import ENDED, LEFT
+from mpicampaign.jobs.further import ENDED, LEFT, Stage
 from mpicampaign.jobs.prepare import ThisMachine, prepare
-from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED, NOT_AVAILABLE, OK, Record, defined_name
+from mpicampaign.records import (
+    BLOCK,
+    COMPARED,
+    CONTRADICTED,
+    DISTURBED,
+    FAILED,
+    NOT_AVAILABLE,
+    OK,
+    Record,
+    defined_name,
+)
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import read_evidence
@@ -27,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mpicampaign.campaign.model import Benchmark
-    from mpicampaign.jobs.further import Repeated
+    from mpicampaign.jobs.further import Racer, Repeated
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
     from mpicampaign.records import Case
@@ -89,6 +100,43 @@ class MachineWithResults(ThisMachine):
         reading = reading_of(benchmark)
         records = [read_run(case, benchmark.suite, folder, reading=reading) for folder in folders]
         return any(record.unread for record in records) or is_known(records)
+
+    def race(self, compared: str, racers: Sequence[Racer], ranked: bool) -> dict[str, list[Stage]]:
+        from mpicampaign.compare.races import races
+
+        records = [
+            replace(record, metadata={**record.metadata, BLOCK: "race", COMPARED: compared})
+            for each in racers
+            for record in self._raced(each, ranked)
+        ]
+        [found] = races(records)
+        return {
+            name: [
+                Stage(
+                    stage.running,
+                    stage.blocks,
+                    before.repeats[-1] if before else 0,
+                    frozenset(stage.repeats),
+                )
+                for before, stage in zip((None, *stages), stages, strict=False)
+            ]
+            for name, stages in found.stages.items()
+        }
+
+    def _raced(self, each: Racer, ranked: bool) -> Iterable[Record]:
+        """The runs that were begun, or the first; a candidate that had left may be in later ones again."""
+        reading = canonical(reading_of(each.benchmark))
+        for repeat in range(1, 4 * LOOKS[-1] + 1):
+            folder = self.run_folder(each.kept, repeat, each.identity_of(repeat))
+            if repeat > 1 and not folder.exists():
+                continue
+            try:
+                written = (folder / "result/output.txt").stat().st_mtime_ns
+            except OSError:
+                written = 0
+            read = _read_record if written else _read_record.__wrapped__
+            record = read(each.kept, each.benchmark.suite, RunFolder(folder, repeat), reading, written)
+            yield replace(record, case=each.case, ranks_busy=ranked)
 
     def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:
         """Whole blocks: when the last one is made, the next one follows while a case lacks repeats there.
@@ -152,6 +200,12 @@ class MachineWithResults(ThisMachine):
                 probes=probes(evidence),
                 further=number > each.planned,
             )
+
+
+@cache
+def _read_record(case: Case, suite: str, folder: RunFolder, reading: str, _written: int) -> Record:
+    """A run with a result; results are kept, as a call plans after each run that is disturbed."""
+    return read_run(case, suite, folder, reading=json.loads(reading))
 
 
 @cache

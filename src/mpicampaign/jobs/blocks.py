@@ -15,7 +15,7 @@ from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED
 from mpicampaign.schedulers import batch_scheduler
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from mpicampaign.campaign.designs import Design
     from mpicampaign.jobs.launchers import Job
@@ -50,6 +50,7 @@ class PartOfBlock:
 
     def __init__(self, repeat: int, made: Mapping[Case, Made], keeps_nodes: bool, ranked: bool) -> None:
         self.repeat, self.made, self._keeps_nodes = repeat, made, keeps_nodes
+        self.stands_in = 0  # the repeat that is made in place of this one
         self.results = sum(each.has_result for each in made.values())
         self.condition = self._condition()
         counts = {VALUE, DISTURBED} if ranked else {VALUE}
@@ -119,31 +120,47 @@ class DesignState:
     """How far a block design is: its blocks by benchmark and repeat, and the runs that are to be made."""
 
     design: Design
-    planned: int
     parts: list[list[PartOfBlock]] = field(default_factory=list)
+    of_parts: list[int] = field(default_factory=list)  # how many blocks of each part are planned
+    running: int = 0  # candidates of a race that are left
     due: list[Run] = field(default_factory=list)
 
+    def add(self, stages: Iterable[tuple[int, list[PartOfBlock]]]) -> None:
+        """Take a benchmark: one stage, or those of a race, each with its planned number of blocks."""
+        parts: list[PartOfBlock] = []
+        planned = 0
+        for blocks, stage in stages:
+            asks = (LEFT, AGAIN, DISTURBED)
+            again = [each for each in stage if each.condition in asks and not each.is_complete]
+            for number, each in enumerate(again, start=blocks):
+                each.stands_in = stage[number].repeat if number < len(stage) else 0
+            parts += stage
+            planned += blocks
+        self.parts.append(parts)
+        self.of_parts.append(planned)
+
     @property
-    def complete(self) -> int:
-        """How many of the planned blocks there are, of the benchmark with the fewest."""
-        return min(self.planned, *(sum(each.is_complete for each in part) for part in self.parts))
+    def planned(self) -> int:
+        """How many blocks there should be that count."""
+        return max(self.of_parts)
 
     @property
     def missing(self) -> int:
-        """How many of the planned blocks there are not."""
-        return self.planned - self.complete
+        """How many of the planned blocks there are not, of the benchmark that lacks most."""
+        counts = [sum(each.is_complete for each in part) for part in self.parts]
+        return max(0, *(planned - count for planned, count in zip(self.of_parts, counts, strict=True)))
+
+    @property
+    def complete(self) -> int:
+        """How many of the planned blocks there are."""
+        return self.planned - self.missing
 
     @property
     def left(self) -> list[LeftBlock]:
         """The blocks that were left, or of which a run failed, of any benchmark."""
         found: dict[int, LeftBlock] = {}
-        for part in self.parts:
-            asks = (LEFT, AGAIN, DISTURBED)
-            again = [each for each in part if each.condition in asks and not each.is_complete]
-            for number, each in enumerate(again, start=self.planned + 1):
-                if each.condition in (LEFT, AGAIN):
-                    stands_in = number if number <= len(part) else 0
-                    found.setdefault(each.repeat, self._left(each.repeat, stands_in))
+        for each in (each for part in self.parts for each in part if each.condition in (LEFT, AGAIN)):
+            found.setdefault(each.repeat, self._left(each.repeat, each.stands_in))
         return [found[number] for number in sorted(found)]
 
     def _left(self, number: int, stands_in: int) -> LeftBlock:

@@ -15,12 +15,24 @@ from mpicampaign.records import DISTURBED
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from mpicampaign.campaign.model import Campaign
+    from mpicampaign.campaign.model import Benchmark, Campaign
     from mpicampaign.records import Case
 
 # Conditions of a part of a block, beside DISTURBED: all its runs count; one cannot be made; it is repeated,
 # up to the limit; it was left and is made anew, however often.
 WHOLE, ENDED, AGAIN, LEFT = "whole", "ended", "again", "left"
+
+
+class Stage(NamedTuple):
+    """So many blocks of those candidates of a race, by their places, behind the repeat ``after``.
+
+    ``counted``: the repeats that count so far.
+    """
+
+    running: frozenset[int]
+    blocks: int
+    after: int
+    counted: frozenset[int] = frozenset()
 
 
 class Repeats(NamedTuple):
@@ -37,6 +49,15 @@ class Repeats(NamedTuple):
     @property
     def all(self) -> int:
         return self.planned + self.further
+
+
+class Racer(NamedTuple):
+    """A case of a race; ``kept``: the names under which its runs are kept."""
+
+    case: Case
+    kept: Case
+    benchmark: Benchmark
+    identity_of: Callable[[int], str]
 
 
 class Repeated(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, replace
 from fnmatch import fnmatch
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
 from mpicampaign import plan_file
@@ -13,15 +14,19 @@ from mpicampaign.campaign.designs import cases_of, designs_of
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.variants import for_ranks
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.expectation import REPEAT_STAGES, UNTIL_KNOWN
+from mpicampaign.expectation import LOOKS, REPEAT_STAGES, UNTIL_KNOWN
 from mpicampaign.grouping import grouped
 from mpicampaign.identity import identity, run_path
 from mpicampaign.jobs.blocks import DesignState, PartOfBlock, keeps_nodes
 from mpicampaign.jobs.declaration import declare, reading_of
 from mpicampaign.jobs.further import (
+    AGAIN,
     LEFT,
+    WHOLE,
+    Racer,
     Repeated,
     Repeats,
+    Stage,
     limit_in_states,
     limit_of,
     repeats_of,
@@ -33,7 +38,7 @@ from mpicampaign.jobs.local_mpi import LocalMpi
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
 from mpicampaign.plan_file import RunEntry
-from mpicampaign.records import RANKED, Case, defined_name
+from mpicampaign.records import RACE_WITHIN, RANKED, Case, defined_name
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -150,6 +155,9 @@ class Machine(Protocol):
     ) -> Made:
         """What is there of a run in a block."""
 
+    def race(self, compared: str, racers: Sequence[Racer], ranked: bool, /) -> Mapping[str, Sequence[Stage]]:
+        """The stages of a race that are due so far, by benchmark; without results the first alone."""
+
     def blocks(self, cases: Sequence[Repeated], /) -> Mapping[Case, int]:
         """How many further repeats of each case are due, since the machine alternates between states."""
 
@@ -199,7 +207,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
     begun = {run.case: run.repeat for run in further if machine.begun(run.kept, run.repeat, run.identity)}
     ordered = _within_cap(_shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
     repeats = grouped(ordered, lambda run: run.case)
-    until_known = any(entry.repeats == UNTIL_KNOWN for entry in campaign.matrix)
+    until_known = any(entry.repeats == UNTIL_KNOWN or entry.race for entry in campaign.matrix)
     return Plan(
         campaign=campaign.name,
         systems=tuple(systems),
@@ -252,7 +260,7 @@ def _with_blocks(
                 closed(each.case, range(1, len(each.runs) + limit_in_states(campaign, each.repeats) + 1)),
             )
             for each in cases
-            if each.case in first
+            if each.case in first and not each.compared.startswith(RACE_WITHIN)
         ]
     )
     extended, more = [], list[Run]()
@@ -423,39 +431,80 @@ class _Planner:
 
     def _add_blocks(self, entry: MatrixEntry, design: Design, drafts: Mapping[Case, _Draft]) -> None:
         """Plan a block design: the candidates of a benchmark are repeated together."""
-        planned, ranked = entry.repeats, self.campaign.busy_machine == RANKED
-        state, limit = DesignState(design, planned), limit_of(self.campaign, planned)
-        for cases in design.candidates.values():
-            part = _Part([drafts[case] for case in cases], self.machine, ranked)
-            count = repeats_of(planned, limit, part.condition, ranked)
-            self.parts |= dict.fromkeys(cases, part)
-            for draft in part.drafts:
-                state.due += self._add(draft, count, design, part)
-            state.parts.append([part[repeat] for repeat in range(1, count.all + 1)])
+        state, ranked = DesignState(design), self.campaign.busy_machine == RANKED
+        of_race = self._stages(entry, design, drafts)
+        for name, cases in design.candidates.items():
+            of_cases = [drafts[case] for case in cases]
+            every = Stage(frozenset(range(len(cases))), entry.repeats, 0)
+            parts = [
+                _Part([of_cases[place] for place in sorted(stage.running)], self.machine, ranked, stage)
+                for stage in of_race.get(name, [every])
+            ]
+            for part in parts:
+                limit = limit_of(self.campaign, part.stage.blocks)
+                part.count = repeats_of(part.stage.blocks, limit, part.condition, ranked)
+            for one, following in pairwise(parts):
+                one.end = following.stage.after  # what is behind the last block that counted is not due
+            if not entry.race:
+                self.parts |= dict.fromkeys(cases, parts[0])
+            for draft in of_cases:
+                state.due += self._add_in_blocks(draft, design, parts)
+            state.add((part.stage.blocks, [part[repeat] for repeat in part.repeats]) for part in parts)
+            state.running = max(state.running, len(parts[-1].drafts))
         if any(each.made for part in state.parts for each in part):
             self.designs.append(state)
 
+    def _stages(
+        self, entry: MatrixEntry, design: Design, drafts: Mapping[Case, _Draft]
+    ) -> Mapping[str, Sequence[Stage]]:
+        """Those of a race; empty for other designs."""
+        own = [drafts[case] for cases in design.candidates.values() for case in cases]
+        if not entry.race or not any(one.here for one in own):
+            return {}
+        racers = [Racer(one.case, one.kept, one.benchmark, one.identities.__getitem__) for one in own]
+        return self.machine.race(design.compared, racers, self.campaign.busy_machine == RANKED)
+
+    def _add_in_blocks(self, draft: _Draft, design: Design, parts: Sequence[_Part]) -> list[Run]:
+        """Take a case of a design with the stages that it is in; its runs that are due."""
+        own = [part for part in parts if draft in part.drafts] or [parts[0].alone(draft)]
+        of = {repeat: part for part in own for repeat in part.repeats}
+        disturbed, left = (sum(getattr(part.count, name) for part in own) for name in ("disturbed", "left"))
+        first = own[0].stage.blocks
+        count = Repeats(first, max(of, default=first) - first, disturbed, left)
+        return self._add(draft, count, design, of)
+
     def _add(
-        self, draft: _Draft, count: Repeats, design: Design | None = None, part: _Part | None = None
+        self,
+        draft: _Draft,
+        count: Repeats,
+        design: Design | None = None,
+        parts: Mapping[int, _Part] | None = None,
     ) -> list[Run]:
-        """Take a case with so many repeats, and its runs if this machine makes them; those due in blocks."""
-        closed = {n for n in range(1, count.all + 1) if part is not None and part[n].closes(draft.case)}
-        left = {n for n in closed if part is not None and part[n].condition == LEFT}
+        """Take a case with so many repeats, and its runs if this machine makes them; those due in blocks.
+
+        ``parts``: in blocks, that of each repeat; of a race there is none where the case had left.
+        """
+        of = parts or {}
+        closed = {n for n, part in of.items() if part[n].closes(draft.case)}
+        left = {n for n in closed if of[n][n].condition == LEFT}
         planned = draft.planned(count, left, design)
         runs: list[Run] = []
         if draft.here and not draft.not_available:
-            most = REPEAT_STAGES[-1] if draft.entry.repeats == UNTIL_KNOWN else draft.entry.repeats
-            limit = limit_of if draft.entry.repeats == UNTIL_KNOWN else limit_in_states
+            most = draft.entry.repeats or REPEAT_STAGES[-1]
+            # the fresh blocks of a race are no more than those before
+            most = 2 * LOOKS[-1] if draft.entry.race else most
+            limit = limit_of if draft.entry.repeats == UNTIL_KNOWN or draft.entry.race else limit_in_states
             more = max(most + limit(self.campaign, most) + count.left - count.all, 0)
-            planned = replace(planned, addable=0 if self._made_only(draft) else more)
+            fixed = self._made_only(draft) and not draft.entry.race
+            planned = replace(planned, addable=0 if fixed else more)
             runs = self._runs(draft, planned)
-        if part is not None:
-            disturbed = sum(part[run.repeat].is_disturbed(draft.case) for run in planned.runs)
-            planned = replace(planned, disturbed=disturbed)
-            runs = [replace(run, closed=run.repeat in closed) for run in runs]
+        if of:
+            disturbed = sum(part[n].is_disturbed(draft.case) for n, part in of.items())
+            planned = replace(planned, disturbed=0 if draft.entry.race else disturbed)
+            runs = [replace(run, closed=run.repeat in closed) for run in runs if run.repeat in of]
         self.runs += runs
         self.cases.append(planned)
-        return [run for run in runs if part is not None and part[run.repeat].is_due(draft.case)]
+        return [run for run in runs if run.repeat in of and of[run.repeat][run.repeat].is_due(draft.case)]
 
     def _runs(self, draft: _Draft, planned: PlannedCase) -> list[Run]:
         system = draft.job.system
@@ -486,11 +535,15 @@ class _Planner:
 
 
 class _Part(dict[int, PartOfBlock]):
-    """The candidates of a benchmark in a block design, with what is there of each of their repeats."""
+    """The candidates of a benchmark in a block design, with what is there of each of their repeats.
 
-    def __init__(self, drafts: Sequence[_Draft], machine: Machine, ranked: bool) -> None:
+    ``stage``: of a race; other designs have one. ``end``: its last repeat, where another stage follows.
+    """
+
+    def __init__(self, drafts: Sequence[_Draft], machine: Machine, ranked: bool, stage: Stage) -> None:
         super().__init__()
         self.drafts, self._machine, self._ranked = drafts, machine, ranked
+        self.stage, self.count, self.end = stage, Repeats(stage.blocks, 0, 0), 0
         self._available = [draft for draft in drafts if draft.here and not draft.not_available]
         self._keeps_nodes = keeps_nodes(drafts[0].job)
 
@@ -504,9 +557,22 @@ class _Part(dict[int, PartOfBlock]):
         self[repeat] = PartOfBlock(repeat, made, self._keeps_nodes, self._ranked)
         return self[repeat]
 
-    def condition(self, repeat: int) -> str:
-        """Of a repeat, see `PartOfBlock`."""
-        return self[repeat].condition
+    def alone(self, draft: _Draft) -> _Part:
+        """One of the stage for a candidate that never gave a value: the others do not wait for it."""
+        return _Part([draft], self._machine, self._ranked, self.stage)
+
+    @property
+    def repeats(self) -> range:
+        """Those of the stage."""
+        after = self.stage.after
+        return range(after + 1, (self.end or after + self.count.all) + 1)
+
+    def condition(self, number: int) -> str:
+        """Of the stage's n-th repeat, see `PartOfBlock`; of a race the analysis says which ones count."""
+        repeat, counted = self.stage.after + number, self.stage.counted
+        found = self[repeat].condition
+        lacks = counted and repeat not in counted and len(counted) < self.stage.blocks
+        return AGAIN if found == WHOLE and lacks else found
 
 
 def _with_command(job: Job, command: str) -> Job:

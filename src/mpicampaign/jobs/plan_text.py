@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from mpicampaign.grouping import grouped
-from mpicampaign.records import ALL_PAIRS, RANKED, defined_name
+from mpicampaign.records import ALL_PAIRS, RACE_WITHIN, RANKED, defined_name
 from mpicampaign.suites import SUITES
 from mpicampaign.this_machine import allocation
 
@@ -101,7 +101,8 @@ def not_available_text(plan: Plan) -> list[str]:
 
 def further_text(plan: Plan) -> str:
     """``2 further repeats, since 2 runs were disturbed``."""
-    further, disturbed = len(plan.further), plan.disturbed
+    raced = {each.block for each in plan.cases if each.compared.startswith(RACE_WITHIN)}
+    further, disturbed = sum(run.block not in raced for run in plan.further), plan.disturbed
     repeats = f"{further or 'no'} further repeat{'' if further == 1 else 's'}"
     were = f"{disturbed} run{' was' if disturbed == 1 else 's were'} disturbed"
     if plan.busy_machine == RANKED:
@@ -120,6 +121,7 @@ def blocks_text(plan: Plan) -> list[str]:
         counts = sorted({len(cases) for cases in candidates.values()})
         shape = f"{' or '.join(map(str, counts))} candidates of {', '.join(candidates)}"
         shape += ", all pairs compared" if compared == ALL_PAIRS else f", compared with {_reference(each)}"
+        shape += f", race, {each.running} left" if compared.startswith(RACE_WITHIN) else ""
         state = f"{each.complete} of {each.planned} blocks complete"
         hours = sum(run.node_seconds for run in each.due) / 3600
         runs = f"{len(each.due)} run{'s' * (len(each.due) != 1)}, at most {hours:.2f} node-hours"

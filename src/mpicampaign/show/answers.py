@@ -12,7 +12,7 @@ from mpicampaign.compare.paired import paired
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, ONE, PLACEMENTS, best_first
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
-from mpicampaign.show import blocks
+from mpicampaign.show import blocks, races
 from mpicampaign.show.cells import MetricCell, name_among
 from mpicampaign.show.over_groups import attribute_lines
 from mpicampaign.show.pairs import baseline_lines, pair_sentence
@@ -128,7 +128,7 @@ def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
         keys = dict.fromkeys((*alike, *disturbed_metrics(table)))
         found += [_answer(comparison, table, key, alike.get(key, []), view) for key in keys]
     in_blocks = [_block_answer(comparison, one, view) for one in blocks.shown_blocks(comparison, view)]
-    found = [*in_blocks, *found]
+    found = [*_race_answers(comparison), *in_blocks, *found]
     compared = [answer for answer in found if answer.real != ALONE]
     return sorted(compared or found, key=lambda answer: answer.real not in (SHOWN, APART))
 
@@ -173,6 +173,14 @@ def _title(table: Table, metric: Metric, ranks: int | None) -> str:
     """The table and the metric; with the number of ranks where there are several."""
     counts = {ranking.ranks for ranking in table.rankings} | {n for _, n in disturbed_metrics(table)}
     return f"{table.title}: {metric.name}" + (f", {in_ranks(ranks)}" if len(counts) > 1 else "")
+
+
+def _race_answers(comparison: Comparison) -> Iterable[Answer]:
+    for one in comparison.races:
+        benchmarks = {case.benchmark for each in one.cases.values() for case in each}
+        table = next(each for each in comparison.tables if each.benchmark in benchmarks)
+        real = SHOWN if one.won else NOT_SHOWN
+        yield Answer(table, races.race_title(one, comparison.races), real, (f"{races.race_sentence(one)}.",))
 
 
 # Candidates of a block design
@@ -356,7 +364,8 @@ def lead(comparison: Comparison, found: Sequence[Answer], view: View = DEFAULT) 
     """Which host groups, MPI libraries and placements are best over all metrics."""
     rankings = [ranking for answer in found for ranking in answer.rankings if ranking.pairs]
     kinds = [[one for one in rankings if one.kind == kind] for kind in (*_OTHERS, PLACEMENTS)]
-    said = [blocks.lead(comparison, view)] if any(answer.blocks for answer in found) else []
+    said = [races.race_sentence(one) for one in comparison.races]
+    said += [blocks.lead(comparison, view)] if any(answer.blocks for answer in found) else []
     said += [_leading(comparison, same) for same in kinds if same]
     if not said:
         return _busy_lead([answer for answer in found if answer.real == BUSY])

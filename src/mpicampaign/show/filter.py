@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.blocks import is_of
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.show.sentences import brief
+from mpicampaign.show.view import Filter
 from mpicampaign.show.writer import DataWriter, TextWriter, names_of
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from mpicampaign.compare.blocks import InBlocks
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.show.view import Filter
 
 
 def select(
@@ -47,7 +47,8 @@ def select(
     kept = _kept(comparison, comparison.tables, wanted) if not problems else ()
     if kept:
         startup = _kept(comparison, comparison.startup, wanted)
-        return replace(comparison, tables=kept, startup=startup, blocks=_blocks(comparison, kept))
+        shown = replace(comparison, tables=kept, startup=startup, blocks=_blocks(comparison, kept))
+        return shown if wanted == Filter() else replace(shown, races=())  # a race is shown whole
     every = with_all().with_startup.tables if with_all and wanted.metrics else ()
     uncounted = _uncounted(comparison, wanted, every)
     if not problems and not uncounted:

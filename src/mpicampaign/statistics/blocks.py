@@ -17,12 +17,14 @@ How often each errs, and what it finds, was simulated: ``bench/blocks.py``.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from functools import cache
-from itertools import combinations, combinations_with_replacement, permutations, product
+from itertools import combinations, permutations, product
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
+from mpicampaign.expectation import MOST_IN_SETS as MOST
 from mpicampaign.statistics.comparisons import LEVEL, holm, share_of_level
 from mpicampaign.statistics.medians import Interval
 
@@ -36,20 +38,9 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 DRAWS = 20_000  # exchanges that are tried where there are more
-MOST = 8  # candidates whose sets are all tested
 _ROUNDING = 1e-9
 
 Key = TypeVar("Key")
-
-
-def fewest_blocks(candidates: int, all_pairs: bool = False, level: float = LEVEL) -> int:
-    """The least number of blocks that can show a difference of two candidates among so many."""
-    if candidates > MOST:
-        needed = level / (math.comb(candidates, 2) if all_pairs else candidates - 1)
-    else:
-        share = share_of_level(2, candidates, 2 / candidates) if all_pairs and candidates > 2 else 1.0
-        needed = 1 - (1 - level) ** share
-    return math.ceil(1 - math.log2(needed))
 
 
 def against_reference(costs: Array, level: float = LEVEL) -> list[float]:
@@ -122,21 +113,36 @@ def probability(scores: Array, reference: bool) -> float:
     scores : blocks x candidates
     reference : only the first candidate is compared with the others
     """
-    n, m = scores.shape
-    if m == 2:
-        return _of_signs(scores[:, 1] - scores[:, 0])
-    sums = sum(block[places] for block, places in zip(scores, _exchanges(n, m), strict=True))
-    far = np.abs(sums[1:] - sums[0]).max(axis=0) if reference else np.ptp(sums, axis=0)
-    return float(np.mean(far >= far[0] * (1 - _ROUNDING)))
+    if scores.shape[1] == 2:
+        far = np.abs(_signed_sums(scores[:, 1] - scores[:, 0]))
+    else:
+        sums = exchanged_sums(scores)
+        far = np.abs(sums[1:] - sums[0]).max(axis=0) if reference else np.ptp(sums, axis=0)
+    return _share(far)
 
 
-def _of_signs(differences: Array) -> float:
-    """Two-sided, over all signs of the differences of two candidates."""
+def one_sided(scores: Array) -> float:
+    """How often exchanges bring the second of two candidates as far above the first as it is."""
+    return _share(_signed_sums(scores[:, 1] - scores[:, 0]))
+
+
+def _share(found: Array) -> float:
+    """Of values as large as the first, which is the observed one."""
+    return float(np.mean(found >= found[0] - _ROUNDING * np.abs(found).max()))
+
+
+def _signed_sums(differences: Array) -> Array:
+    """The sums with all signs."""
     sums = np.zeros(1)
     for each in differences:
         sums = np.concatenate([sums + each, sums - each])
-    far = np.abs(sums)
-    return float(np.mean(far >= far[0] * (1 - _ROUNDING)))
+    return sums
+
+
+def exchanged_sums(scores: Array) -> Array:
+    """Candidates x exchanges: the sums over blocks after each exchange; the first are as observed."""
+    exchanges = _exchanges(*scores.shape)
+    return np.asarray(sum(block[places] for block, places in zip(scores, exchanges, strict=True)))
 
 
 @cache
@@ -158,10 +164,10 @@ class Ratio(NamedTuple):
     interval: Interval | None
 
 
-def ratio(costs: Array, coverage: float = 0.95) -> Ratio:
-    """Of the second candidate to the first; ``None`` where so few blocks have no interval.
+def ratio(costs: Array, level: float = LEVEL) -> Ratio:
+    """Of the second candidate to the first; the interval holds the factors that the test of two allows.
 
-    The interval holds the factors that the signed ranks allow (Hodges and Lehmann).
+    Without an interval, so few blocks allow any factor.
 
     Parameters
     ----------
@@ -169,20 +175,31 @@ def ratio(costs: Array, coverage: float = 0.95) -> Ratio:
     """
     with np.errstate(invalid="ignore"):
         logs = np.nan_to_num(costs[:, 1] - costs[:, 0], nan=0.0, posinf=math.inf, neginf=-math.inf)
-    means = np.sort([0.0 if a == -b else (a + b) / 2 for a, b in combinations_with_replacement(logs, 2)])
-    cut, covered = _signed_ranks(len(logs), (1 - coverage) / 2)
-    interval = Interval(math.exp(means[cut]), math.exp(means[-1 - cut]), covered) if covered else None
-    return Ratio(
-        math.exp(sorted(logs)[len(logs) // 2] if np.isinf(logs).any() else np.median(logs)), interval
+        means = np.add.outer(logs, logs)[np.triu_indices(len(logs))] / 2
+    ends = np.unique(np.nan_to_num(means, nan=0.0, posinf=math.inf, neginf=-math.inf))
+    middle = sorted(logs)[len(logs) // 2] if np.isinf(logs).any() else float(np.median(logs))
+    found = _allowed(logs, ends, level) if 2 ** (1 - len(logs)) <= level else None
+    return Ratio(math.exp(middle), found)
+
+
+def _allowed(logs: Array, ends: Array, level: float) -> Interval:
+    """The factors that are not rejected: p changes only at means of two logarithms (``ends``)."""
+    finite = ends[np.isfinite(ends)]
+    if not len(finite):
+        return Interval(math.exp(ends[0]), math.exp(ends[-1]), 1 - float(2 ** (1 - len(logs))))
+    beyond = [finite[0] - 1, *((finite[1:] + finite[:-1]) / 2).tolist(), finite[-1] + 1]
+
+    def p(shift: float) -> float:
+        apart = np.column_stack([np.full(len(logs), shift), logs])
+        return probability(aligned_ranks(apart), reference=False)
+
+    middle = int(np.searchsorted(finite, np.median(logs[np.isfinite(logs)])))
+    low = bisect_left(range(middle), True, key=lambda place: p(beyond[place]) > level)
+    high = bisect_left(range(middle + 1, len(beyond)), True, key=lambda place: p(beyond[place]) <= level)
+    high += middle + 1
+    outside = [p(beyond[place]) for place in (low - 1, high) if 0 <= place < len(beyond)]
+    return Interval(
+        math.exp(finite[low - 1] if low else ends[0]),
+        math.exp(finite[high - 1] if high < len(beyond) else ends[-1]),
+        1 - max(outside, default=float(2 ** (1 - len(logs)))),
     )
-
-
-@cache
-def _signed_ranks(n: int, tail: float) -> tuple[int, float]:
-    """The largest sum of signed ranks with at most this tail, and the coverage; 0 where there is none."""
-    ways = np.ones(1)
-    for rank in range(1, n + 1):
-        ways = np.pad(ways, (0, rank)) + np.pad(ways, (rank, 0))
-    below = np.cumsum(ways) / 2**n
-    cut = int(np.searchsorted(below, tail + _ROUNDING, side="right")) - 1
-    return (cut, 1 - 2 * float(below[cut])) if cut >= 0 else (0, 0.0)

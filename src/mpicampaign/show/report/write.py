@@ -32,6 +32,7 @@ from mpicampaign.show.document import (
 )
 from mpicampaign.show.frame import framed, program
 from mpicampaign.show.gathers import GATHERS, gather_nodes
+from mpicampaign.show.races import race_nodes
 from mpicampaign.show.rankings import OF_OWN_REPEATS, errors_text
 from mpicampaign.show.report.cases import runs_section
 from mpicampaign.show.report.curves import curve_chart, places
@@ -171,6 +172,7 @@ def tables_section(source: Source) -> Section:
         nodes += [Fold(f"Baseline: {table.title}", tuple(found))] if table.is_baseline else found
     nodes += scaling_nodes(comparison, source.view, 3)
     nodes += block_nodes(comparison, source.view, 3)
+    nodes += race_nodes(comparison.races, 3)
     if each := shown_blocks(comparison, source.view):
         ratios = tuple(node for one in each for node in ratio_nodes(one))
         nodes.append(Fold("The ratios in each block, with its nodes", ratios))

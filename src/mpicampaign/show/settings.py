@@ -1,0 +1,296 @@
+"""The settings that won a race, as files that a job script or a module loads, each line with its proof.
+
+Environment lines hold for all message sizes, so a setting is written there only if it won all cells. Where it
+is a collective's algorithm, Open MPI's file of rules and Intel MPI's I_MPI_ADJUST hold one for each range of
+sizes. Open MPI 4 and 5 read the same file (``coll_tuned_dynamic_rules_filename``): collectives, for each the
+numbers of ranks, for each the sizes in bytes with algorithm, fan-out and segment size. A line holds from its
+number on, so lines with algorithm 0, the library's own choice, end each range that was measured.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shlex
+import shutil
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.files import write_whole
+from mpicampaign.grouping import grouped
+from mpicampaign.records import MPI_LIBRARY
+from mpicampaign.show.blocks import factor, interval
+from mpicampaign.show.races import cell_name, left_lines, outcome_text, race_sentence
+from mpicampaign.show.view import probability
+from mpicampaign.text import in_ranks, listed, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from mpicampaign.compare.races import InRace, RaceCell
+    from mpicampaign.plan_file import CaseEntry, PlanFile
+    from mpicampaign.records import Case, Record
+
+FOLDER = "settings"
+SHELL, MODULE, RULES, DATA = "environment.sh", "modulefile", "openmpi-rules.conf", "race.json"
+# Open MPI's numbers of collectives, and whether its sizes are those of all ranks (ompi/mca/coll/base).
+_OPENMPI = {
+    "allgather": (0, True),
+    "allreduce": (2, False),
+    "alltoall": (3, True),
+    "bcast": (7, False),
+    "gather": (9, True),
+    "reduce": (11, False),
+    "scatter": (15, True),
+}
+_OPENMPI_ALGORITHM = re.compile(r"OMPI_MCA_coll_tuned_([a-z_]+)_algorithm")
+_INTEL_ALGORITHM = re.compile(r"I_MPI_ADJUST_([A-Z_]+)")
+_DYNAMIC = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+_RULES_FILE = "OMPI_MCA_coll_tuned_dynamic_rules_filename"
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAMES = ("system", "host_group", "placement", "benchmark")
+
+
+class _Setting(NamedTuple):
+    """The variables of a candidate that differ from the default's; ``None``: it has none of that name.
+
+    ``beside``: what else differs, which no variable can hold.
+    """
+
+    variables: dict[str, str | None]
+    beside: tuple[str, ...]
+
+
+@dataclass
+class _Files:
+    """Lines of the files: comments, and variables with values; the algorithms of rules by collective."""
+
+    lines: list[str | tuple[str, str | None]] = field(default_factory=list)
+    rules: dict[str, list[tuple[RaceCell, int]]] = field(default_factory=dict)
+
+
+def write_settings(folder: Path, plan: PlanFile, races: Sequence[InRace]) -> None:
+    """Write the settings of all races into a campaign's folder, in place of earlier ones."""
+    target = folder / FOLDER
+    if target.is_dir():
+        shutil.rmtree(target)
+    entries = {entry.case: entry for entry in plan.cases}
+    for number, found in enumerate(races, 1):
+        own = target / f"race-{number}" if len(races) > 1 else target
+        own.mkdir(parents=True, exist_ok=True)
+        write_whole(own / DATA, json.dumps(race_data(found), indent=1, ensure_ascii=False) + "\n")
+        if found.won and all(case in entries for each in found.cases.values() for case in each):
+            _write(own, plan.campaign, found, entries)
+
+
+def race_data(found: InRace) -> dict[str, object]:
+    """A race for programs; docs/formats.md."""
+    cells = [_cell_data(found, cell) for cell in found.cells]
+    return {
+        "race": found.design,
+        "default": found.names[0],
+        "tolerance": found.tolerance,
+        "ended": found.ended,
+        "fresh_blocks": found.fresh,
+        "left": {found.names[place]: blocks for place, blocks in found.left},
+        "cells": cells,
+    }
+
+
+def _cell_data(found: InRace, cell: RaceCell) -> dict[str, object]:
+    ends = cell.ratio.interval if cell.ratio else None
+    return {
+        "benchmark": visible(cell.label),
+        "ranks": cell.ranks,
+        "metric": cell.metric.name,
+        "size": cell.metric.size,
+        "setting": found.names[cell.leader],
+        "outcome": cell.outcome,
+        "ratio": _finite(cell.ratio.median) if cell.ratio else None,
+        "low": _finite(ends.low) if ends else None,
+        "high": _finite(ends.high) if ends else None,
+        "p": cell.p,
+    }
+
+
+def _finite(value: float) -> float | None:
+    """JSON has no infinity."""
+    return value if math.isfinite(value) else None
+
+
+def _write(folder: Path, campaign: str, found: InRace, entries: Mapping[Case, CaseEntry]) -> None:
+    made = _Files()
+    for leader, cells in grouped(found.won, lambda cell: cell.leader).items():
+        _add(found, leader, cells, _setting(found, leader, entries), made)
+    # a backslash at the end of a line would join the next one to it
+    head = [f"# {line}".rstrip("\\") for line in _head(campaign, found, entries)]
+    if made.rules:
+        path = (folder / RULES).resolve()
+        write_whole(path, "\n".join([*head, *_rules(found, made.rules)]) + "\n")
+        made.lines.append("# algorithms by size: the rules are in the file, each with its proof")
+        made.lines += [*_DYNAMIC.items(), (_RULES_FILE, str(path))]
+    for name, line, first in ((SHELL, _shell, []), (MODULE, _tcl, ["#%Module1.0"])):
+        text = [each if isinstance(each, str) else line(*each) for each in made.lines]
+        write_whole(folder / name, "\n".join([*first, *head, *text]) + "\n")
+
+
+def _head(campaign: str, found: InRace, entries: Mapping[Case, CaseEntry]) -> Iterator[str]:
+    """Where the settings are from."""
+    own = [run for run in found.runs if run.case in entries]
+    libraries = dict.fromkeys(_library(run, entries[run.case]) for run in own)
+    hosts = sorted({host for run in found.runs for host in run.hosts})
+    ranks = dict.fromkeys(cell.ranks for cell in found.cells)
+    yield visible(f"campaign {campaign}: {found.design}; last run {max(run.ended for run in found.runs)}")
+    yield visible(f"{listed([*libraries])}; {listed([*map(in_ranks, ranks)])}")
+    yield visible(f"hosts: {', '.join(hosts)}")
+    yield visible(f"{race_sentence(found)}; {'; '.join(left_lines(found))}")
+    yield "Measured there alone: other hosts, ranks and versions may have another best setting."
+
+
+def _library(run: Record, entry: CaseEntry) -> str:
+    """The MPI library as it prints itself, else as the campaign names it, with the checksum of its file."""
+    checksum = f", checksum {run.metadata[MPI_LIBRARY]}" if MPI_LIBRARY in run.metadata else ""
+    return run.metadata.get("mpi_library", str(entry.declared.get("mpi", "unknown MPI library"))) + checksum
+
+
+def _setting(found: InRace, leader: int, entries: Mapping[Case, CaseEntry]) -> _Setting:
+    """By what the campaign declares of the candidates of any benchmark: the setting is the same for all."""
+    cases = next(iter(found.cases.values()))
+    default, own = (dict(entries[cases[place]].declared) for place in (0, leader))
+    before, after = _environment(default), _environment(own)
+    differing = {name: after.get(name) for name in [*after, *before] if after.get(name) != before.get(name)}
+    beside = {key for key in {*default, *own} - {*_NAMES} if default.get(key) != own.get(key)}
+    return _Setting(differing, tuple(sorted(beside)))
+
+
+def _environment(declared: dict[str, object]) -> dict[str, str]:
+    """The variables of a declaration, which are taken out of it."""
+    of_placement = declared.pop("placement.environment", {})
+    names = [key for key in declared if key.startswith("environment.")]
+    found = {key.removeprefix("environment."): str(declared.pop(key)) for key in names}
+    return found | (dict(of_placement) if isinstance(of_placement, dict) else {})
+
+
+def _add(found: InRace, leader: int, cells: Sequence[RaceCell], setting: _Setting, made: _Files) -> None:
+    name, variables = visible(found.names[leader]), setting.variables
+    proof = [f"# {name}, {cell_name(found, cell)}: {proof_text(found, cell)}" for cell in cells]
+    if setting.beside or not variables or not all(_NAME.fullmatch(each) for each in variables):
+        why = f"it differs in {', '.join(setting.beside)}" if setting.beside else "it sets no variable"
+        made.lines.append(visible(f"# {name} is not written: {why}"))
+        return
+    rest, collective, algorithm = _algorithm(variables)
+    by_size = all(_collective(cell.label) == collective and cell.metric.size for cell in cells)
+    if by_size and rest in ({}, _DYNAMIC) and algorithm.isdecimal():
+        if any(_INTEL_ALGORITHM.fullmatch(each) for each in variables):
+            _adjust(found, cells, made, (collective, int(algorithm)), proof)
+        elif collective in _OPENMPI:
+            rules = made.rules.setdefault(collective, [])
+            rules += [(cell, int(algorithm)) for cell in cells]
+        else:
+            made.lines.append(f"# {name} is not written: this program knows no rules for {collective}")
+        return
+    if len(cells) < len(found.cells):
+        won = listed([cell_name(found, cell) for cell in cells])
+        text = f"# {name} is not written: it won {len(cells)} of {len(found.cells)} cells ({won}),"
+        made.lines += [*proof, visible(f"{text} and a variable holds for all of them")]
+        return
+    made.lines += [*proof, *variables.items()]
+
+
+def proof_text(found: InRace, cell: RaceCell) -> str:
+    """``0.950 times default [0.948, 0.952], p = 0.012, 8 blocks``."""
+    ratio, p = cell.ratio, cell.p
+    if ratio is None or p is None:
+        return outcome_text(found, cell)
+    text = f"{factor(ratio.median)} times {found.names[0]} {interval(ratio)}"
+    return visible(f"{text}, {probability(p)}, {found.fresh} blocks")
+
+
+def _algorithm(variables: Mapping[str, str | None]) -> tuple[dict[str, str | None], str, str]:
+    """The other variables, and the only collective that has an algorithm here; empty where there is none."""
+    chosen = {
+        each: match[1].lower()
+        for each in variables
+        if (match := _OPENMPI_ALGORITHM.fullmatch(each) or _INTEL_ALGORITHM.fullmatch(each))
+    }
+    rest = {each: value for each, value in variables.items() if each not in chosen}
+    if len(chosen) != 1:
+        return rest, "", ""
+    [(variable, collective)] = chosen.items()
+    return rest, collective, variables[variable] or ""
+
+
+def _collective(label: str) -> str:
+    """``allreduce`` of ``Allreduce``, ``osu_allreduce``, ``MPI_Allreduce``."""
+    return re.sub(r"^(osu|mpi)_", "", label.partition(" ")[0].lower())
+
+
+def _sizes(found: InRace, cell: RaceCell) -> list[int]:
+    """All sizes that were measured like a cell, ascending."""
+    alike = (each for each in found.cells if (each.label, each.ranks) == (cell.label, cell.ranks))
+    return sorted(each.metric.size for each in alike if each.metric.size)
+
+
+def _adjust(
+    found: InRace, cells: Sequence[RaceCell], made: _Files, chosen: tuple[str, int], proof: Sequence[str]
+) -> None:
+    """A line of Intel MPI; further algorithms of the same collective are added to it."""
+    collective, algorithm = chosen
+    variable = f"I_MPI_ADJUST_{collective.upper()}"
+    before = next((each for each in made.lines if isinstance(each, tuple) and each[0] == variable), None)
+    parts = [before[1]] if before and before[1] else []
+    if before:
+        made.lines.remove(before)
+    for cell in cells:
+        sizes, size = _sizes(found, cell), cell.metric.size or 0
+        end = next((each - 1 for each in sizes if each > size), size)
+        parts.append(f"{algorithm}:{size}-{end}")
+    made.lines += [*proof, (variable, ";".join(parts))]
+
+
+def _rules(found: InRace, rules: Mapping[str, Sequence[tuple[RaceCell, int]]]) -> Iterator[str]:
+    """Open MPI's file; it takes what follows a # as a comment."""
+    yield f"{len(rules)} # collectives"
+    for collective, chosen in rules.items():
+        number, of_all = _OPENMPI[collective]
+        of_ranks = grouped(chosen, lambda each: each[0].ranks or 0)
+        # A rule holds from its number of ranks on, and the first one for fewer, too: the library's own choice
+        # for what was not measured.
+        counts = sorted({1, *of_ranks, *(ranks + 1 for ranks in of_ranks)})
+        yield f"{number} # {collective}"
+        yield f"{len(counts)} # numbers of ranks"
+        for ranks in counts:
+            yield f"{ranks} # ranks"
+            lines = _of_ranks(found, of_ranks.get(ranks, []), ranks if of_all else 1)
+            yield f"{len(lines)} # sizes"
+            yield from lines
+
+
+def _of_ranks(found: InRace, chosen: Sequence[tuple[RaceCell, int]], times: int) -> list[str]:
+    """A line for each size from which on another algorithm holds."""
+    lines = ["0 0 0 0 # below: the library's own choice"]
+    if not chosen:
+        return ["0 0 0 0 # not measured: the library's own choice"]
+    sizes = _sizes(found, chosen[0][0])
+    of_size = {cell.metric.size: (cell, algorithm) for cell, algorithm in chosen}
+    for size in sizes:
+        if size in of_size:
+            cell, algorithm = of_size[size]
+            lines.append(f"{size * times} {algorithm} 0 0 # {size} B: {proof_text(found, cell)}")
+        else:
+            lines.append(f"{size * times} 0 0 0 # {size} B: the default stays")
+    return [*lines, f"{sizes[-1] * times + 1} 0 0 0 # above: the library's own choice"]
+
+
+def _shell(name: str, value: str | None) -> str:
+    return f"unset {name}" if value is None else f"export {name}={shlex.quote(value)}"
+
+
+def _tcl(name: str, value: str | None) -> str:
+    """A value between quotation marks, in which Tcl would replace some signs."""
+    if value is None:
+        return f"unsetenv {name}"
+    quoted = re.sub(r'([\\"$\[\]{}])', r"\\\1", value)
+    return f'setenv {name} "{quoted}"'

@@ -1,0 +1,359 @@
+"""Races of settings: what is due, what wins, and the files that hold it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import synthetic
+from builders import MACHINE
+from conftest import PROJECT, ProjectCopy
+from test_block_designs import BASE, plan_of
+from trivial_campaign import write_trivial
+
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.races import BEST, NOT_CONFIRMED, RUNNING, WITHIN, WON, InRace, races
+from mpicampaign.errors import UserError
+from mpicampaign.jobs.blocks import VALUE, Made
+from mpicampaign.jobs.further import Racer, Stage
+from mpicampaign.plan_file import CaseEntry, PlanFile
+from mpicampaign.records import (
+    BLOCK,
+    COMPARED,
+    DISTURBED,
+    FAILED,
+    MISSING,
+    RACE_WITHIN,
+    TIME_LIMIT_MET,
+    Case,
+    Record,
+    Series,
+    race_tolerance,
+)
+from mpicampaign.show.make import tables, to_terminal
+from mpicampaign.show.settings import write_settings
+from mpicampaign.show.summary import summary_text
+
+SIZES = (8, 64, 512)
+Times = dict[str, dict[int, float]]  # by candidate and size, relative to 1; of sizes that are not named 1
+
+
+def run_of(name: str, repeat: int, times: dict[int, float], noise: random.Random, label: str) -> Record:
+    case = Case("s", "g", name, "Allreduce")
+    measured: list[float | None] = [1e-5 * times.get(size, 1) * noise.gauss(1, 0.005) for size in SIZES]
+    series = Series(label, 4, {"size": [float(size) for size in SIZES], "time": measured})
+    record = synthetic.run(case, repeat, series)
+    metadata = {**record.metadata, BLOCK: "g a, 1 node", COMPARED: f"{RACE_WITHIN}0.02", "mpi_library": "X 1"}
+    return replace(record, metadata=metadata)
+
+
+def raced(truth: Times, seed: int = 1, label: str = "Allreduce", **how: Any) -> tuple[InRace, list[Record]]:
+    """A race to its end: what is due is made, block by block."""
+    noise, names = random.Random(seed), list(truth)
+    records = [replace(run_of(name, 1, {}, noise, label), status=MISSING, series=()) for name in names]
+    while True:
+        [found] = races(records)
+        stage = found.stages["Allreduce"][-1]
+        if found.ended and len(stage.repeats) == stage.blocks:
+            return found, records
+        last = max((record.repeat for record in records if record.status != MISSING), default=0)
+        if last > 2 * stage.blocks and not stage.repeats:
+            raise AssertionError("no block counts")
+        first = [record for record in records if record.status != MISSING]
+        for repeat in range(last + 1, last + 1 + stage.blocks - len(stage.repeats)):
+            made = (
+                replace(run_of(name, repeat, truth[name], noise, label), **how.get(name, {}))
+                for place, name in enumerate(names)
+                if place in stage.running
+            )
+            first += made
+        tried = {record.case.placement for record in first}
+        records = [*first, *(record for record in records if record.case.placement not in tried)]
+
+
+ALIKE: Times = {name: {} for name in "abcd"}
+FAST = dict.fromkeys(SIZES, 0.95)
+PLANTED: Times = {"a": {}, "slow": {512: 1.2}, "fast": FAST, "same": {}}
+
+
+def test_what_is_planted_is_found() -> None:
+    found, records = raced(PLANTED)
+    assert {(cell.outcome, found.names[cell.leader]) for cell in found.cells} == {(WON, "fast")}
+    assert all(cell.ratio and 0.94 < cell.ratio.median < 0.96 and cell.ratio.interval for cell in found.cells)
+    assert all(cell.p is not None and cell.p <= 0.05 for cell in found.cells)
+    *before, last = found.stages["Allreduce"]
+    assert last.running == {0, 2} and found.fresh == last.blocks == 8
+    assert last.repeats[0] > before[-1].repeats[-1]
+    one = next(cell for cell in raced({**PLANTED, "fast": {512: 0.95}})[0].cells if cell.outcome == WON)
+    assert one.metric.size == 512
+    comparison = compare(records)
+    assert not comparison.blocks  # their tests do not allow for looks
+    said = summary_text(comparison)
+    assert "On fresh blocks fast beats a in 3 of 3 cells" in said, said
+    for text in (to_terminal(comparison), tables(comparison, "markdown").decode()):
+        assert re.search(r"time at 512 B.*0\.95.*fast won", text), text
+
+
+def test_with_all_alike_the_default_stays() -> None:
+    kinds = [{cell.outcome for cell in raced(ALIKE, seed)[0].cells} for seed in range(4)]
+    assert all(WON not in each and RUNNING not in each for each in kinds)
+    assert kinds.count({BEST}) < 4  # others lead by luck
+    assert set().union(*kinds) <= {BEST, WITHIN, NOT_CONFIRMED}
+
+
+LATE = {"status": FAILED, "series": (), "verdict": None, "exit_status": TIME_LIMIT_MET}
+
+
+@pytest.mark.parametrize(
+    ("how", "left", "out"),
+    [
+        ({"same": LATE}, {"slow", "same"}, []),
+        ({"same": {**LATE, "exit_status": 1}}, {"slow"}, ["same"]),
+        ({"a": {"hosts": ("node1", "node2")}, "same": {"hosts": ("node1", "node2")}}, None, []),
+        ({"slow": {"condition": DISTURBED}}, None, []),
+    ],
+)
+def test_a_block_counts_only_as_a_whole(how: dict[str, Any], left: set[str] | None, out: list[str]) -> None:
+    truth = {**PLANTED, "slow": dict.fromkeys(SIZES, 1.2)}
+    if left is None:  # nothing ever counts
+        with pytest.raises(AssertionError, match="no block counts"):
+            raced(truth, **how)
+        return
+    found, _ = raced(truth, **how)
+    assert {found.names[place] for place, _ in found.left} - {"a"} >= left
+    assert [found.names[place] for place in found.out] == out
+    assert {found.names[cell.leader] for cell in found.cells} == {"fast"}
+
+
+# The plan
+
+LIST = "{nodes: 2, ranks_per_node: 1, transport: any, environment: {I_MPI_ADJUST_ALLREDUCE: [1, 2, 3, 4]}}"
+RACE = BASE.replace("placements:\n", f"placements:\n  A: {LIST}\n").replace(
+    "mpi: [intelmpi, openmpi5], pack: 4", "mpi: intelmpi"
+)
+ENTRY = "placements: A, benchmarks: [Allreduce, Alltoall]"
+
+
+def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
+    first = plan_of(tmp_path, f"{ENTRY}, race: {{}}", base=RACE)
+    as_blocks = plan_of(tmp_path, f"{ENTRY}, blocks: reference", base=RACE)
+    assert {run.identity for run in first.runs} == {run.identity for run in as_blocks.runs}
+    assert len(first.runs) == 64 and {case.compared for case in first.cases} == {f"{RACE_WITHIN}0.020000"}
+    assert {race_tolerance(case.compared) for case in first.cases} == {0.02} and first.until_known
+
+    def race(compared: str, racers: list[Racer], ranked: bool) -> dict[str, list[Stage]]:
+        assert compared.startswith(RACE_WITHIN) and len(racers) == 8
+        every, two = frozenset(range(4)), frozenset({0, 3})
+        return {
+            "Allreduce": [Stage(every, 8, 0), Stage(frozenset({0, 1, 2}), 4, 8), Stage(two, 8, 13)],
+            "Alltoall": [Stage(every, 8, 0), Stage(frozenset({0, 1, 2}), 4, 8)],
+        }
+
+    plan = plan_of(tmp_path, f"{ENTRY}, race: {{}}", base=RACE, machine=replace(MACHINE, race=race))
+    due = {
+        (case.case.benchmark, case.case.placement): [run.repeat for run in case.runs] for case in plan.cases
+    }
+    names = list(dict.fromkeys(case.case.placement for case in plan.cases))
+    assert [due["Allreduce", name] for name in names] == [
+        [*range(1, 22)],
+        [*range(1, 14)],
+        [*range(1, 14)],
+        [*range(1, 9), *range(14, 22)],
+    ]
+    assert [len(due["Alltoall", name]) for name in names] == [12, 12, 12, 8]
+
+
+def test_a_block_that_the_analysis_does_not_count_is_made_anew(tmp_path: Path) -> None:
+    done = Made(VALUE, has_result=True, hosts=("n1", "n2"))
+    counted = frozenset({1, 2, 3, 5, 6, 7, 8})
+    stages = {each: [Stage(frozenset(range(4)), 8, 0, counted)] for each in ("Allreduce", "Alltoall")}
+    machine = replace(
+        MACHINE,
+        race=lambda compared, racers, ranked: stages,
+        in_block=lambda case, repeat, identity, benchmark, limit: done if repeat <= 8 else Made(),
+    )
+    plan = plan_of(tmp_path, f"{ENTRY}, race: {{}}", base=RACE, machine=machine)
+    assert {len(case.runs) for case in plan.cases} == {9}
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        (f"{ENTRY}, race: {{}}, repeats: 8", "a race takes no repeats"),
+        (f"{ENTRY}, race: {{}}, blocks: all pairs", "a race compares with its default"),
+        ("placements: [TCP, Any], benchmarks: Allreduce, race: {}", "three candidates or more"),
+        (f"{ENTRY}, race: {{tolerance: 200 %}}", "not from 0 % to 100 %"),
+    ],
+)
+def test_what_a_race_cannot_do_is_refused(tmp_path: Path, entry: str, said: str) -> None:
+    with pytest.raises(UserError) as error:
+        plan_of(tmp_path, entry, base=RACE)
+    assert said in str(error.value)
+
+
+# The files
+
+HOSTILE = 'a"b$(touch X)`touch Y`[touch Z]\\{'
+
+
+def written(tmp_path: Path, found: InRace, variables: dict[str, dict[str, str]], **declared: Any) -> Path:
+    entries = []
+    for case in found.cases["Allreduce"]:
+        environment = {"placement.environment": variables.get(case.placement, {})}
+        more = declared if case.placement in variables else {}
+        entries.append(CaseEntry(case, "imb", "", None, None, {**environment, **more}, ()))
+    write_settings(tmp_path, PlanFile("c\nrm x", cases=tuple(entries)), [found])
+    return tmp_path / "settings"
+
+
+@pytest.fixture(scope="module")
+def by_size() -> InRace:
+    """One setting wins at 8 and 64 B, another at 512 B."""
+    truth: Times = {"a": {}, "b": {8: 0.9, 64: 0.9}, "c": {512: 0.9}, "d": {}}
+    return raced(truth)[0]
+
+
+def of_algorithms(variable: str, **more: str) -> dict[str, dict[str, str]]:
+    return {"b": {variable: "3", **more}, "c": {variable: "1", **more}}
+
+
+DYNAMIC = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+
+
+def rules_of(text: str) -> list[list[int]]:
+    lines = (line.partition("#")[0].split() for line in text.splitlines())
+    return [[*map(int, line)] for line in lines if line]
+
+
+def test_open_mpi_gets_a_file_of_rules(tmp_path: Path, by_size: InRace) -> None:
+    folder = written(tmp_path, by_size, of_algorithms("OMPI_MCA_coll_tuned_allreduce_algorithm", **DYNAMIC))
+    text = (folder / "openmpi-rules.conf").read_text()
+    of_four = [[0, 0, 0, 0], [8, 3, 0, 0], [64, 3, 0, 0], [512, 1, 0, 0], [513, 0, 0, 0]]
+    others = [[1], [0, 0, 0, 0]]
+    assert rules_of(text) == [[1], [2], [3], [1], *others, [4], [5], *of_four, [5], *others]
+    assert text.startswith("# campaign c\\nrm x: g a, 1 node; last run 2026") and "# X 1; 4 ranks" in text
+    proof = r"0\.9\d\d times a \[0\.\d+, 0\.\d+\], p = 0\.0\d+, \d+ blocks"
+    assert re.search(rf"^64 3 0 0 # 64 B: {proof}$", text, re.M)
+    asked = sourced(folder / "environment.sh", "OMPI_MCA_coll_tuned_dynamic_rules_filename")
+    assert asked == str(folder / "openmpi-rules.conf")
+    alltoall = raced({"a": {}, "b": {8: 0.9}, "c": {}}, label="Alltoall")[0]
+    folder = written(tmp_path, alltoall, of_algorithms("OMPI_MCA_coll_tuned_alltoall_algorithm"))
+    assert [32, 3, 0, 0] in rules_of((folder / "openmpi-rules.conf").read_text())  # of all ranks
+
+
+def sourced(file: Path, variable: str) -> str:
+    """A variable after a shell has read the file."""
+    command = f'. {shlex.quote(str(file))}; printf %s "${{{variable}-}}"'
+    return subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True).stdout
+
+
+def test_intel_mpi_gets_ranges_of_sizes(tmp_path: Path, by_size: InRace) -> None:
+    folder = written(tmp_path, by_size, of_algorithms("I_MPI_ADJUST_ALLREDUCE"))
+    assert sourced(folder / "environment.sh", "I_MPI_ADJUST_ALLREDUCE") == "3:8-63;3:64-511;1:512-512"
+    assert 'setenv I_MPI_ADJUST_ALLREDUCE "3:8-63;3:64-511;1:512-512"' in (folder / "modulefile").read_text()
+
+
+def test_other_variables_are_written_where_they_win_at_all_sizes(tmp_path: Path, by_size: InRace) -> None:
+    variables = of_algorithms("MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM")
+    text = (written(tmp_path, by_size, variables) / "environment.sh").read_text()
+    assert "export" not in text and "b is not written: it won 2 of 3 cells" in text
+    found, _ = raced(PLANTED)
+    folder = written(tmp_path, found, {"fast": {"VALUE": HOSTILE}})
+    assert sourced(folder / "environment.sh", "VALUE") == HOSTILE
+    assert [path.name for path in sorted(folder.iterdir())] == ["environment.sh", "modulefile", "race.json"]
+    assert sorted(json.loads((folder / "race.json").read_text())["left"]) != []
+    if shutil.which("tclsh"):
+        script = "proc setenv {n v} {puts -nonewline $v}; source [lindex $argv 0]"
+        (tmp_path / "t.tcl").write_text(script)
+        call = ["tclsh", str(tmp_path / "t.tcl"), str(folder / "modulefile")]
+        assert subprocess.run(call, capture_output=True, text=True, check=True).stdout == HOSTILE
+    text = (written(tmp_path, found, {"fast": {"V": "1"}}, arguments=["x"]) / "environment.sh").read_text()
+    assert "fast is not written: it differs in arguments" in text and "export" not in text
+    equal, _ = raced(ALIKE)
+    assert [path.name for path in written(tmp_path, equal, {}).iterdir()] == ["race.json"]
+
+
+# The files in the libraries that they are for
+
+COLLECTIVES = PROJECT / "campaigns" / "collectives" / "collectives.c"
+
+
+@pytest.mark.mpi
+@pytest.mark.full
+@pytest.mark.skipif(not shutil.which("mpicc.openmpi"), reason="Open MPI is not installed")
+def test_open_mpi_reads_the_file(tmp_path: Path, by_size: InRace) -> None:
+    """An algorithm that is not there is refused at its size, and for as many ranks."""
+    folder = written(tmp_path, by_size, of_algorithms("OMPI_MCA_coll_tuned_allreduce_algorithm", **DYNAMIC))
+    program, rules = tmp_path / "collectives", folder / "openmpi-rules.conf"
+    subprocess.run(["mpicc.openmpi", "-o", str(program), str(COLLECTIVES)], check=True)
+
+    def ends_well(ranks: int, size: int) -> bool:
+        call = f"exec mpirun.openmpi --oversubscribe -np {ranks} {program} allreduce {size} {size} 0.001"
+        as_root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+        command = ["sh", "-c", f". {folder}/environment.sh; {call}"]
+        done = subprocess.run(command, env={**os.environ, **as_root}, capture_output=True, check=False)
+        return done.returncode == 0
+
+    assert ends_well(4, 64)
+    rules.write_text(rules.read_text().replace("\n64 3 0 0", "\n64 99 0 0"))
+    ended = [ends_well(*each) for each in ((4, 64), (4, 512), (5, 64), (3, 64))]
+    assert ended == [False, True, True, True]
+
+
+@pytest.mark.mpi
+@pytest.mark.full
+def test_intel_mpi_takes_the_line(tmp_path: Path, by_size: InRace) -> None:
+    """It reports what it can't use."""
+    folder = written(tmp_path, by_size, of_algorithms("I_MPI_ADJUST_ALLREDUCE"))
+    call = f". {folder}/environment.sh; exec mpirun -np 2 IMB-MPI1 -iter 1 -msglog 0:3 Allreduce"
+    of_wheel = {"I_MPI_ROOT": sys.prefix, "LD_LIBRARY_PATH": f"{sys.prefix}/lib"}
+    environment = {**os.environ, **of_wheel, "I_MPI_DEBUG": "10", "I_MPI_FABRICS": "shm"}
+    done = subprocess.run(["sh", "-c", call], env=environment, capture_output=True, text=True, check=True)
+    said = done.stdout
+    assert "I_MPI_ADJUST_ALLREDUCE=3:8-63;3:64-511;1:512-512" in said and "Incorrect" not in said
+
+
+@pytest.mark.mpi
+@pytest.mark.full
+def test_an_example_runs(project: ProjectCopy) -> None:
+    file = project.folder / "race.yaml"
+    file.write_text((PROJECT / "campaigns" / "race-transports.yaml").read_text())
+    call = project.call("run", str(file), "--placement", "fabrics*", "--repeat", "1")
+    assert call.returncode == 0, call.stderr
+
+
+@pytest.mark.full
+def test_a_race_that_is_killed_goes_on_to_its_end(project: ProjectCopy) -> None:
+    """Its launcher prints a latency that depends on the setting: after eight blocks the slow one has left."""
+    placement = {"nodes": 1, "ranks_per_node": 2, "transport": "any", "binding": "none"}
+    placement["environment"] = {"SETTING": [20, 26, 17]}
+    matrix = [{"host_groups": "local", "placements": "one", "benchmarks": "trivial", "race": {}}]
+    printed = r"# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 %s.%02d\n"
+    body = f"printf '{printed}' $SETTING $((RANDOM % 10)); exit"
+    more = {"placements": {"one": placement}, "matrix": matrix, "busy_machine": "rank", "repeats": 1}
+    file = write_trivial(project, "race", body, **more)
+    outputs = project.folder / "results" / "race" / "runs"
+    call = project.command("run", str(file))
+    with subprocess.Popen(call, cwd=project.folder, env=project.environment) as first:
+        while len([*outputs.glob("*/*/*/*/result/output.txt")]) < 10:
+            assert first.poll() is None
+            time.sleep(0.1)
+        first.terminate()
+    done = project.call("run", str(file))
+    assert done.returncode == 0, done.stderr
+    assert "On fresh blocks SETTING=17 beats one in 1 of 1 cells" in done.stdout
+    assert sourced(outputs.parent / "settings" / "environment.sh", "SETTING") == "17"
+    counts = [len([*each.glob("*/*/result/output.txt")]) for each in sorted(outputs.glob("local/one*"))]
+    assert counts == [16, 16, 8] or sum(counts) == 40, counts
+    assert "nothing to do" in project.call("run", str(file)).stdout
