@@ -269,7 +269,7 @@ SHOWN = {
         "program:    /opt/program (sha256 abababababab)",
     ),
     "not bound": (ONE.replace("cores=8", "cores=1"), "binding:    {}, on 1 socket"),
-    "bound": (ONE, "binding:    {}, on 1 socket; by the launcher or the MPI library"),
+    "bound": (ONE, "binding:    {}, on 1 socket; bound by the launcher or the MPI library"),
     "no round trip": (ONE, "machine:    round trip not probed"),
     "no pair": (TWO, "machine:    not probed"),
     "changed": (ONE + PROBED, f"machine:    round trip 70 to 280 ns {PROBES} round trip changed"),
