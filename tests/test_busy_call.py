@@ -227,6 +227,7 @@ matrix:
 
 @pytest.mark.mpi
 @pytest.mark.full
+@pytest.mark.alone
 @pytest.mark.usefixtures("imb")
 def test_a_call_beside_busy_loops_ends_and_names_what_takes_the_cpu(project: ProjectCopy) -> None:
     (project.folder / "busy.yaml").write_text(REAL)
