@@ -329,7 +329,7 @@ def test_intel_mpi_takes_the_line(tmp_path: Path, by_size: InRace) -> None:
 def test_an_example_runs(project: ProjectCopy) -> None:
     file = project.folder / "race.yaml"
     file.write_text((PROJECT / "campaigns" / "race-transports.yaml").read_text())
-    call = project.call("run", str(file), "--placement", "fabrics*", "--repeat", "1")
+    call = project.call("run", str(file), "--host-group", "local with intelmpi", "--repeat", "1")
     assert call.returncode == 0, call.stderr
 
 
