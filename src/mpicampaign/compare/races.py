@@ -18,7 +18,7 @@ import numpy as np
 from mpicampaign.compare.blocks import candidate_names, is_of_race, on_same_nodes, series_label, series_of
 from mpicampaign.compare.metrics import Metric, read, times_at_sizes
 from mpicampaign.grouping import grouped
-from mpicampaign.records import BLOCK, COMPARED, MISSING, defined_name, race_tolerance
+from mpicampaign.records import BLOCK, BLOCKS, COMPARED, MISSING, defined_name, race_tolerance
 from mpicampaign.statistics.blocks import Ratio, ratio
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.race import DEFAULT, Race, confirmed, fresh_blocks, race, winners
@@ -216,7 +216,7 @@ class _Follow:
 
     def _decided(self) -> tuple[list[RaceCell], int]:
         if DEFAULT in self._out or len(self._places) < 3 or not self._cells:
-            self._take({each.name: range(len(each.cases)) for each in self._benchmarks}, 8)
+            self._take({each.name: range(len(each.cases)) for each in self._benchmarks}, BLOCKS)
             return [self._cell(place, RUNNING) for place in range(len(self._cells))], 0
         found, costs = self._run()
         leaders = {place: self._places[each.best] for place, each in enumerate(found.cells)}

@@ -36,7 +36,7 @@ def cell_name(found: InRace, cell: RaceCell) -> str:
 
 
 def race_sentence(found: InRace) -> str:
-    """``A beats default in 2 of 12 cells on fresh blocks; default stays in 10``."""
+    """``On fresh blocks A beats default in 2 of 12 cells; default stays in 10``."""
     default, count = found.names[0], len(found.cells)
     if not found.cells:
         return f"The race of {len(found.names)} settings has no values yet"
@@ -55,9 +55,9 @@ def race_sentence(found: InRace) -> str:
 
 def progress(found: InRace) -> str:
     """``9 of 12 blocks``, of the benchmark that lacks most."""
-    stages = [each for each in found.stages.values() if each]
-    done = min(sum(len(stage.repeats) for stage in each) for each in stages)
-    return f"{done} of {max(sum(stage.blocks for stage in each) for each in stages)} blocks"
+    due = max(sum(stage.blocks for stage in stages) for stages in found.stages.values())
+    lacking = (stage.blocks - len(stage.repeats) for stages in found.stages.values() for stage in stages)
+    return f"{due - max(lacking)} of {due} blocks"
 
 
 def race_title(found: InRace, races: Sequence[InRace]) -> str:
