@@ -60,8 +60,8 @@ _HEAD = """\
 """
 
 _REFRAME = """\
-# In a test: reference = {'$ref': 'FILE'}, require_reference = True. Without a reference it then fails,
-# else it passes.
+# In a test beside FILE: reference = {'$ref': 'FILE'}, require_reference = True. Without a reference it then
+# fails, else it passes.
 # A test has to report the unit written here: of another one ReFrame only warns.
 # --max-retries=2 passes if any of 3 runs does. They come at once: the rate holds only if what slows
 # one run down is over by the next.
