@@ -269,7 +269,7 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert f"{target}: 11 files" in said
     assert "here: 2 runs; hosts blue1; CPU Invented CPU; MPI intelmpi" in said
     assert main(["bundle", "--results", str(tmp_path / "nothing"), "-o", str(target)]) == 2
-    assert "no results found" in capsys.readouterr().err
+    assert "--results: no such folder" in capsys.readouterr().err
     assert main(["bundle", "--results", str(folder), "-o", str(tmp_path / "no" / "x.tar.gz")]) == 2
     assert "the bundle cannot be written: No such file" in capsys.readouterr().err
 

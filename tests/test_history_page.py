@@ -93,7 +93,7 @@ def test_the_command_shows_filters_and_writes(
         ),
         (["--since", "yesterday"], "--since: not a date such as 2026-03-01"),
         (["--since", "2027-01-01"], "no point matches all filters"),
-        (["--merge", "nowhere"], "no finished series there"),
+        (["--merge", "nowhere"], "--merge: no such folder (found nowhere)"),
     ],
 )
 def test_errors_of_the_command(

@@ -294,6 +294,8 @@ def test_mistakes_are_named_together(folder: Path, capsys: pytest.CaptureFixture
         assert main(["judge", "c.yaml", *arguments]) == 2
         message = capsys.readouterr().err
         assert all(each in message for each in said)
+    assert main(["judge", "--propose", "--results", "nope"]) == 2
+    assert "--results: no such folder (found nope)" in capsys.readouterr().err
     ticks(folder, values(5))
     assert main(["judge", "c.yaml", "--propose", "--metric", "latency", "--placement", "SHM"]) == 2
     assert capsys.readouterr().err.count("no curve has this name") == 2
@@ -356,6 +358,13 @@ def test_limits_of_imported_tests_have_reframes_names_and_units(
     middle = median(values(20))
     assert [written["t"][0], written["t"][3]] == [middle, "ms"]
     assert [written["size"][0], written["size"][3]] == [pytest.approx(100 * middle), "MBytes/sec"]
+
+
+def test_numbers_of_ranks_are_a_parameter() -> None:
+    curves = [found(values(30), replace(time_curves.LATENCY, ranks=ranks)) for ranks in (2, 4)]
+    [test] = yaml.safe_load(reframe_text("c", curves, WISH)).values()
+    [named] = [names for place in test.values() if isinstance(place, dict) for names in place.values()]
+    assert [name.partition(" ")[2] for name in named] == ["%ranks=2", "%ranks=4"]
 
 
 def test_runs_of_several_tests_give_no_limit() -> None:

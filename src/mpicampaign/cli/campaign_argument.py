@@ -95,13 +95,16 @@ def _files_in(folder: Path) -> str:
 
 
 def check_results(path: Path, option: str) -> None:
-    """Refuse a campaign file where an option takes a folder of results.
+    """Refuse what is not there, and a campaign file where an option takes a folder of results.
 
     Raises
     ------
     UserError
         saying how to give the file.
     """
+    if not path.exists():
+        hint = "give a folder results/CAMPAIGN"
+        raise UserError(Problem("no such folder", key=option, value=_printable(path), hint=hint))
     if path.suffix in _YAML and path.is_file():
         hint = f"give a folder such as results/CAMPAIGN, or the campaign file without {option}"
         raise UserError(Problem(f"{option} takes a folder of results", _printable(path), hint=hint))

@@ -59,7 +59,7 @@ class Proposal:
 
     ``points``: that count, those since the last change. ``needed``: how many it takes. ``gap``: the median
     time between two of them (s). ``own``: a curve of the campaign's own ticks, not of other runs.
-    ``tests``, ``metric``: of runs of ReFrame, its names of the test and its unit of the variable.
+    ``tests``, ``metric``: of runs of ReFrame, its names of the test and the unit of its variable.
     """
 
     curve: Curve

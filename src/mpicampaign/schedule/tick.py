@@ -83,7 +83,11 @@ def tick(prepared: Prepared, work: Work, only_if_due: bool = False) -> int:
     schedule, folder = schedule_of(prepared), prepared.folder
     check_runs(prepared)
     log = TickLog(folder)
-    if is_complete(prepared, log) or (only_if_due and not is_due(schedule, _since(log))):
+    if only_if_due and not is_due(schedule, _since(log)):
+        return 0
+    if is_complete(prepared, log):  # the file may be asked for since, or lost
+        for line in write_textfile(schedule.textfile, prepared.campaign.name, folder, log):
+            work.say(line)
         return 0
     (folder / LOCK).parent.mkdir(parents=True, exist_ok=True)
     try:

@@ -60,8 +60,8 @@ _HEAD = """\
 """
 
 _REFRAME = """\
-# In a test: reference = {'$ref': 'FILE'}, require_reference = True. Without a reference it then fails,
-# else it passes.
+# In a test beside FILE: reference = {'$ref': 'FILE'}, require_reference = True. Without a reference it then
+# fails, else it passes.
 # A test has to report the unit written here: of another one ReFrame only warns.
 # --max-retries=2 passes if any of 3 runs does. They come at once: the rate holds only if what slows
 # one run down is over by the next.
@@ -171,9 +171,12 @@ def reframe_text(campaign: str, found: Sequence[Proposal], wish: float) -> str:
     """References by test, partition, environment and variable, as ``{'$ref': FILE}`` reads them."""
     written: dict[_Path, tuple[str, str]] = {}
     index: dict[str, int] = {}  # the lengths of a class's paths
+    ranks: dict[str, set[int | None]] = {}
+    for each in found:
+        ranks.setdefault(each.curve.key.benchmark, set()).add(each.curve.key.ranks)
     refused = refused_lines(found)
     for each in found:
-        path, limit = _path(each), each.limit
+        path, limit = _path(each, of_ranks=len(ranks[each.curve.key.benchmark]) > 1), each.limit
         if limit and (path in written or index.setdefault(path[0], len(path)) != len(path)):
             refused.append(f"no limit: another one has its names: {curve_name(each.curve.key)}")
         elif limit:
@@ -182,15 +185,20 @@ def reframe_text(campaign: str, found: Sequence[Proposal], wish: float) -> str:
     return "\n".join([*lines, *(f"# {line}" for line in refused)]) + "\n"
 
 
-def _path(proposal: Proposal) -> _Path:
-    """Of runs of ReFrame its own names, with the test's parameters; else those that a test may have."""
+def _path(proposal: Proposal, *, of_ranks: bool) -> _Path:
+    """Of runs of ReFrame its own names, with the test's parameters; else those that a test may have.
+
+    ``of_ranks``: the numbers of ranks are a parameter of the test.
+    """
     key = proposal.curve.key
     if own := _TEST.fullmatch(next(iter(proposal.tests), "")):
         variable = _scalar(key.metric.removesuffix(RENAMED))
         place = map(_scalar, (own["partition"], own["environ"], own["test"]))
-        return (_name(own["test"].partition(" ")[0]), *place, variable)
-    place = map(_scalar, (f"{key.system}:{key.host_group}", key.placement))
-    return (_name(key.benchmark), *place, _name(key.metric))
+        return (_name(own["test"].partition(" ")[0].rstrip(":")), *place, variable)
+    test = _name(key.benchmark)
+    variant = [f"{test} %ranks={key.ranks}"] if of_ranks else []  # as in a performance log
+    place = map(_scalar, (f"{key.system}:{key.host_group}", key.placement, *variant))
+    return (test, *place, _name(key.metric))
 
 
 def _nested(written: Mapping[_Path, tuple[str, str]]) -> Iterator[str]:
