@@ -264,7 +264,7 @@ SHOWN = {
     "one host with more": (TWO + rank_text(2, "n2", 1), "hosts:      3 ranks on n1 (1), n2 (2)"),
     "two CPUs": (
         HT.replace("launch=", "launch=numactl "),
-        "binding:    each rank may use 2 CPUs (rank 0: 0,2, rank 1: 1,3), on 1 socket; by numactl",
+        "binding:    each rank may use 2 CPUs (rank 0: 0,2, rank 1: 1,3), on 1 socket; bound by numactl",
     ),
     "library": (
         ONE,
