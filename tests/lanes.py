@@ -18,7 +18,7 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
 # Their MPI programs need no machine to themselves, and the lane of the others is the longest.
-OWN_LANES = ("test_bench.py", "test_tutorial.py", "test_prove_runs.py", "test_prove_hosts.py", "test_races.py")
+OWN_LANES = tuple(f"test_{name}.py" for name in ("bench", "tutorial", "prove_runs", "prove_hosts", "races"))
 CLUSTER, MPI = r"\bminicluster: MiniCluster\b", r"\bpytest\.mark\.mpi\b"
 
 
