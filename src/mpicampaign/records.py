@@ -92,6 +92,12 @@ SESSION = "session"  # of imported runs: when the call that made them began; a h
 APART = (OVERSUBSCRIBED, STATE)  # such runs are compared with no others
 # of a run in a block: the name of its block design, and what is compared there; kernels print a key "block"
 BLOCK, COMPARED = "block design", "compared in blocks"
+# of a run of `each`: node or pair, the declared names of its nodes, its round, the tolerance as a fraction,
+# and the switches that the scheduler knows of these nodes; of an absent node the scheduler's state and reason
+EACH, EACH_NODES, ROUND, EACH_TOLERANCE = "each", "nodes of a member", "round", "tolerance"
+EACH_SWITCHES, NODE_STATE = "switches of the nodes", "state of the node"
+SCHEDULER = "scheduler"
+NODE, PAIR = "node", "pair"
 MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
 BLAS = "BLAS"  # the BLAS library that the ranks mapped
 REFERENCE_BLAS = "reference BLAS"  # Netlib's, which is not tuned for any machine

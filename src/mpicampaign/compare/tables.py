@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.blocks import InBlocks
 from mpicampaign.compare.consensus import StatedRanking, stated_rankings
 from mpicampaign.compare.findings import OF_ONE_SERIES, Note
+from mpicampaign.compare.machine import Machine
 from mpicampaign.compare.metrics import Metric, useful_bandwidth
 from mpicampaign.compare.races import InRace
 from mpicampaign.compare.ranking import Ranking
@@ -95,6 +96,7 @@ class Comparison:
     by: str = ""  # the attribute of host groups by which rows are grouped
     blocks: tuple[InBlocks, ...] = ()  # of its block designs
     races: tuple[InRace, ...] = ()
+    machines: tuple[Machine, ...] = ()  # whose nodes or pairs are compared one by one
     startup: tuple[Table, ...] = ()  # how long the ranks took to start: of each benchmark
 
     @property
