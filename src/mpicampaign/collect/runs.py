@@ -32,11 +32,13 @@ from mpicampaign.records import (
     OK,
     OVERSUBSCRIBED,
     RANKED,
+    SCHEDULER,
     UNREAD,
     Case,
     Record,
     plain_fields,
 )
+from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, UnreadError, parse
 from mpicampaign.suites.own import TIME_TO_SOLUTION
 from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
@@ -386,6 +388,7 @@ def _metadata(evidence: Evidence) -> dict[str, str]:
     network = [claim.get(key, "") for key in ("transport", "interface", "device")]
     network += ["and shm within a node"] if claim.get("within_node") == "shm" else []
     facts = {CLAIMED_TRANSPORT: " ".join(filter(None, network))} if network[0] not in ("", "any") else {}
+    facts |= {SCHEDULER: claim[SCHEDULER]} if batch_scheduler(claim.get(SCHEDULER, "")) else {}
     for host, node in evidence.nodes.items():
         for key in (
             "cpu_model",

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
+from statistics import median  # of infinite values, too
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.metrics import Metric, choose_metrics, read
@@ -43,7 +44,6 @@ from mpicampaign.records import (
 from mpicampaign.statistics.against_controls import Round
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.links import LinkSearch, PairRound, search_links
-from mpicampaign.statistics.medians import median
 from mpicampaign.statistics.slow_members import Search, search
 from mpicampaign.suites import is_baseline
 
@@ -110,6 +110,11 @@ class MachineSearch:
     stretches: tuple[Stretch, ...]
     costs: tuple[Mapping[str, float], ...]
     found: LinkSearch
+
+    @property
+    def is_probe(self) -> bool:
+        """Whether it is of the machine itself, not of what the benchmark printed."""
+        return self.label in _PROBES
 
     @property
     def nodes(self) -> Search:

@@ -173,6 +173,8 @@ class BatchScheduler(Scheduler):
     release: str
     no_jobs = ""
     job_query: tuple[str, ...] = ()
+    # What an administrator may type so that no job starts on a node; this program never does.
+    drain = ""  # with {node} and {reason}
 
     # What a job gets, as variables tell it: for the keys of a host group that were asked for, and its hosts.
     granted: ClassVar[Mapping[str, str]] = {}

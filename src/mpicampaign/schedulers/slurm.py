@@ -119,6 +119,7 @@ class Slurm(BatchScheduler):
     local_rank_variable = "SLURM_LOCALID"
 
     submit = ("sbatch", "--parsable")
+    drain = "scontrol update nodename={node} state=drain reason={reason}"
     cancel = "scancel"
     release = "scontrol release"
     job_query = ("scontrol", "--oneliner", "show", "job")
