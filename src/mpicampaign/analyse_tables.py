@@ -14,6 +14,7 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_whole
 from mpicampaign.records import OK, RECORDS, Header, read_records, write_records
 from mpicampaign.selection import ALL_RUNS
+from mpicampaign.show.configurations import write_configurations
 from mpicampaign.show.filter import check_attribute
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.summary import summary_text
@@ -108,3 +109,4 @@ def write_tables(comparison: Comparison, folder: Path, view: View = DEFAULT, tit
     write_whole(folder / "comparison.txt", to_terminal(comparison, view))
     write_whole(folder / "comparison.csv", to_csv(comparison, view))
     write_whole(folder / "comparison.md", to_markdown(comparison, view))
+    write_configurations(folder, comparison.configurations)

@@ -16,6 +16,7 @@ from mpicampaign.compare.apart import oversubscribed_apart
 from mpicampaign.compare.balance import balance_table
 from mpicampaign.compare.beside import beside_tables
 from mpicampaign.compare.blocks import in_blocks
+from mpicampaign.compare.configurations import configurations
 from mpicampaign.compare.cut_repeats import cut_repeats
 from mpicampaign.compare.guidelines import with_guidelines
 from mpicampaign.compare.machine_causes import with_causes
@@ -59,6 +60,7 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     by : an attribute of host groups; rows with the same value of it follow each other
     """
     states, blocks, raced = find_states(records), in_blocks(records, table_sizes), races(records)
+    unlike = configurations(records)
     records = with_causes(oversubscribed_apart(states_apart(records, states)))
     records = _by_attribute(records, by)
     tables = []
@@ -70,7 +72,8 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     systems = tuple(dict.fromkeys(record.case.system for record in records))
     startup = tuple(_startup_tables(records))
     shown = tuple(tables), tuple(records), tuple(table_sizes)
-    return Comparison(*shown, systems, states, by=by, startup=startup, blocks=blocks, races=raced)
+    comparison = Comparison(*shown, systems, states, by=by, startup=startup, blocks=blocks, races=raced)
+    return replace(comparison, configurations=unlike)
 
 
 def _by_attribute(records: Sequence[Record], by: str) -> Sequence[Record]:

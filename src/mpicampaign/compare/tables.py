@@ -20,6 +20,7 @@ from mpicampaign.text import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mpicampaign.compare.configurations import Configurations
     from mpicampaign.presentation import ReferenceChoice
     from mpicampaign.records import Record
     from mpicampaign.suites.suite import UsefulBandwidth
@@ -95,6 +96,7 @@ class Comparison:
     by: str = ""  # the attribute of host groups by which rows are grouped
     blocks: tuple[InBlocks, ...] = ()  # of its block designs
     races: tuple[InRace, ...] = ()
+    configurations: tuple[Configurations, ...] = ()  # of host groups whose nodes differ
     startup: tuple[Table, ...] = ()  # how long the ranks took to start: of each benchmark
 
     @property

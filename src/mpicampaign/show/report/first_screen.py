@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from mpicampaign.show.answers import behind
 from mpicampaign.show.charts.scales import Scale
+from mpicampaign.show.configurations import configuration_nodes
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Section, Span
 from mpicampaign.show.pairs import OWN, own_legend, own_lines, own_table, paired_legend
 from mpicampaign.show.rankings import LEADS_BY_RANGES, OF_OWN_REPEATS, SHOWN
@@ -51,6 +52,7 @@ def first_screen(source: Source) -> Section:
     nodes += _explained(source, found.answers) if found.answers else []
     doubts = Span("Left out and in doubt", link="#doubts")
     nodes += [] if found.answers or found.paired else [Paragraph(("The reasons are in ", doubts, "."))]
+    nodes += configuration_nodes(source.comparison.configurations, 3)
     return Section((*nodes, *_own(source)), "answers", "", "Answers")
 
 
