@@ -14,6 +14,7 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_whole
 from mpicampaign.records import OK, RECORDS, Header, read_records, write_records
 from mpicampaign.selection import ALL_RUNS
+from mpicampaign.show.configurations import write_configurations
 from mpicampaign.show.filter import check_attribute
 from mpicampaign.show.machine import machine_files
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
@@ -114,3 +115,4 @@ def write_tables(comparison: Comparison, folder: Path, view: View = DEFAULT, tit
             write_whole(folder / name, text)
         else:  # of an earlier call
             (folder / name).unlink(missing_ok=True)
+    write_configurations(folder, comparison.configurations)

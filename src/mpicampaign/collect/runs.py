@@ -43,6 +43,7 @@ from mpicampaign.suites import SUITES, OutputError, ParsedOutput, UnreadError, p
 from mpicampaign.suites.own import TIME_TO_SOLUTION
 from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
 from mpicampaign.verdict.evidence import Evidence, read_evidence
+from mpicampaign.verdict.node_facts import node_facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -341,6 +342,7 @@ def _with_evidence(record: Record, evidence: Evidence, left: _Left) -> Record:
         exit_status=int(status) if status.isdecimal() else None,
         files=left.paths,
         metadata=_metadata(evidence),
+        nodes=node_facts(evidence),
     )
 
 

@@ -16,6 +16,7 @@ from mpicampaign.compare.apart import oversubscribed_apart
 from mpicampaign.compare.balance import balance_table
 from mpicampaign.compare.beside import beside_tables
 from mpicampaign.compare.blocks import in_blocks
+from mpicampaign.compare.configurations import configurations
 from mpicampaign.compare.cut_repeats import cut_repeats
 from mpicampaign.compare.guidelines import with_guidelines
 from mpicampaign.compare.machine import is_of_machine, machines
@@ -61,6 +62,7 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     """
     every, records = records, [record for record in records if not is_of_machine(record)]
     states, blocks, raced = find_states(records), in_blocks(records, table_sizes), races(records)
+    unlike = configurations(every)
     records = with_causes(oversubscribed_apart(states_apart(records, states)))
     records = _by_attribute(records, by)
     tables = []
@@ -72,7 +74,7 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     systems = tuple(dict.fromkeys(record.case.system for record in records))
     startup = tuple(_startup_tables(records))
     shown = tuple(tables), tuple(records), tuple(table_sizes)
-    found = Comparison(*shown, systems, states, by=by, startup=startup)
+    found = Comparison(*shown, systems, states, by=by, startup=startup, configurations=unlike)
     return replace(found, blocks=blocks, races=raced, machines=machines(every))
 
 

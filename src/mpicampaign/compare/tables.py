@@ -21,6 +21,7 @@ from mpicampaign.text import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mpicampaign.compare.configurations import Configurations
     from mpicampaign.presentation import ReferenceChoice
     from mpicampaign.records import Record
     from mpicampaign.suites.suite import UsefulBandwidth
@@ -97,6 +98,7 @@ class Comparison:
     blocks: tuple[InBlocks, ...] = ()  # of its block designs
     races: tuple[InRace, ...] = ()
     machines: tuple[Machine, ...] = ()  # whose nodes or pairs are compared one by one
+    configurations: tuple[Configurations, ...] = ()  # of host groups whose nodes differ
     startup: tuple[Table, ...] = ()  # how long the ranks took to start: of each benchmark
 
     @property

@@ -14,6 +14,7 @@ from mpicampaign.show import pairs
 from mpicampaign.show.blocks import block_nodes
 from mpicampaign.show.cells import published_sources, row_name
 from mpicampaign.show.charts.hpcc import interpolated_text
+from mpicampaign.show.configurations import configuration_nodes
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.machine import machine_nodes
@@ -68,13 +69,14 @@ def comparison_document(comparison: Comparison, view: View, *, brief: bool) -> l
     notes = _items(note_lines(comparison, view))
     left_out = [Heading("Left out and in doubt"), *notes] if notes else []
     raced = [*machine_nodes(comparison.machines), *race_nodes(comparison.races)]
+    odd = configuration_nodes(comparison.configurations)
     if not comparison.tables:
-        return raced
+        return [*raced, *odd]
     if brief:
-        return [*nodes, *raced, meaning, *left_out, *_statements(comparison, view)]
+        return [*nodes, *raced, meaning, *left_out, *odd, *_statements(comparison, view)]
     beside = [*gather_nodes(comparison, view), *scaling_nodes(comparison, view)]
     of_blocks = block_nodes(comparison, view, each_block=True)
-    return [*nodes, *of_blocks, *raced, *beside, *left_out, meaning]
+    return [*nodes, *of_blocks, *raced, *beside, *odd, *left_out, meaning]
 
 
 def _items(found: Sequence[str]) -> list[Node]:

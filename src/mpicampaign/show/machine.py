@@ -260,11 +260,13 @@ def _why(runs: Iterable[Record]) -> str:
 
 
 def _disturbed(machine: Machine) -> Iterator[str]:
-    for node, runs in [*machine.disturbed.items()][:_FEW]:
+    told = found_nodes(machine)  # with their causes
+    found = {node: runs for node, runs in machine.disturbed.items() if node not in told}
+    for node, runs in [*found.items()][:_FEW]:
         why = visible(Counter(run.condition_reason for run in runs).most_common(1)[0][0])
         how_often = f"{len(runs)} of {machine.made(node)} runs"
         yield f"{visible(node)} was disturbed in {how_often}: {why or 'no cause known'}."
-    if (more := len(machine.disturbed) - _FEW) > 0:
+    if (more := len(found) - _FEW) > 0:
         yield f"{_nodes(more, 'more node')} disturbed in most runs."
 
 

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from mpicampaign.show.answers import behind
 from mpicampaign.show.charts.scales import Scale
+from mpicampaign.show.configurations import configuration_nodes
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Section, Span, Verbatim
 from mpicampaign.show.machine import drain_commands, sentences
 from mpicampaign.show.pairs import OWN, own_legend, own_lines, own_table, paired_legend
@@ -54,9 +55,9 @@ def first_screen(source: Source) -> Section:
     nodes += [*shown, *folded]
     nodes += _explained(source, found.answers) if found.answers else []
     doubts = Span("Left out and in doubt", link="#doubts")
-    nodes += (
-        [] if found.answers or found.paired or machines else [Paragraph(("The reasons are in ", doubts, "."))]
-    )
+    if not (found.answers or found.paired or machines):
+        nodes.append(Paragraph(("The reasons are in ", doubts, ".")))
+    nodes += configuration_nodes(source.comparison.configurations, 3)
     return Section((*nodes, *_own(source)), "answers", "", "Answers")
 
 
