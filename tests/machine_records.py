@@ -111,6 +111,7 @@ class Nodes:
             run,
             series=(Series("stream", 16, {"stream_triad_star": [triad]}),),
             probes={CLOCK_RATE: {node: [clock]}},
+            nodes={node: {"kernel": "5.14.0"}},
         )
         if node in self.disturbed:
             run = replace(run, condition=DISTURBED, condition_reason=self.disturbed[node])

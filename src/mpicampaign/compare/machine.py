@@ -152,9 +152,9 @@ class MachineSearch:
         return undecided | {one.member: SLOW_ONE for part in self.parts for one in part.named}
 
     def fresh_times(self, member: str) -> tuple[str, str]:
-        """When its rounds after the screen began and ended, as far as its runs say it."""
-        first = min(self.nodes.confirm, default=0)
-        own = [each for each in self.stretches if each.number >= first and each.holds(member)]
+        """When the rounds that confirm it began and ended, as far as its runs say it."""
+        numbers = {number for part in self.parts for number in part.confirm}
+        own = [each for each in self.stretches if each.number in numbers and each.holds(member)]
         times = [each.times for each in own]
         return min((begin for begin, _ in times if begin), default=""), max(
             (end for _, end in times), default=""

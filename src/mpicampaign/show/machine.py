@@ -16,7 +16,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.records import DISTURBED, FAILED, OK, PAIR
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph, plain
-from mpicampaign.show.view import probability, quantity, rough_percent
+from mpicampaign.show.view import percent, probability, quantity
 from mpicampaign.show.writers.csv import data_to_csv
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.text import listed, visible
@@ -74,13 +74,13 @@ def _short_title(machine: Machine, search: MachineSearch) -> str:
 def below(metric: Metric, cost: float) -> str:
     """How far a value is below or above the others', where its cost is so much larger: ``8.3 % below``."""
     if metric.lower_is_better:
-        return f"{rough_percent(cost)} above"
-    return f"{rough_percent(cost / (1 + cost))} below"
+        return f"{percent(cost)} above"
+    return f"{percent(cost / (1 + cost))} below"
 
 
 def slower(metric: Metric, cost: float) -> str:
     """The same, as a difference in the value."""
-    return f"{below(metric, abs(cost))}" if cost >= 0 else f"{rough_percent(-cost)} better"
+    return f"{below(metric, abs(cost))}" if cost >= 0 else f"{percent(-cost)} better"
 
 
 def _amount(metric: Metric, cost: float) -> str:
@@ -107,8 +107,14 @@ def _between(search: MachineSearch, member: str) -> str:
 def _named_text(machine: Machine, member: str, found: Sequence[Found]) -> str:
     """``n37 (STREAM triad 8.3 % below: throttled)``: the largest difference, and the first cause."""
     search, one = found[0]
-    cause = f": {visible(machine.causes[member][0])}" if member in machine.causes else ""
+    cause = "".join(f": {each}" for each in _causes(machine, member, found)[:1])
     return f"{visible(member)} ({_difference(_short_title(machine, search), search, one)}{cause})"
+
+
+def _causes(machine: Machine, member: str, found: Sequence[Found]) -> list[str]:
+    """What its runs recorded, beside what a metric says."""
+    said = tuple(search.metric.name for search, _ in found)
+    return [visible(each) for each in machine.causes.get(member, ()) if not each.startswith(said)]
 
 
 def _difference(title: str, search: MachineSearch, one: Named) -> str:
@@ -123,7 +129,7 @@ def _evidence(machine: Machine) -> Iterator[str]:
     for member, found in every[:_NAMED]:
         said = "; ".join(_evidence_text(machine, *one) for one in found[:_FEW])
         more = f"; {_nodes(len(found) - _FEW, 'more metric')}" if len(found) > _FEW else ""
-        causes = visible("; ".join(machine.causes.get(member, ())))
+        causes = "; ".join(_causes(machine, member, found))
         yield f"{visible(member)}: {said}{more}.{f' Recorded there: {causes}.' if causes else ''}"
 
 
@@ -206,16 +212,14 @@ def sentences(machine: Machine) -> Iterator[str]:
 def _smallest(machine: Machine) -> Iterator[str]:
     """By how much a node must be slower to be found in nine of ten cases, and the error."""
     known = [(search, search.nodes.smallest) for search in machine.searches if search.nodes.smallest]
-    named = [f"{rough_percent(smallest)} ({metric_title(machine, search)})" for search, smallest in known]
+    named = [f"{percent(smallest)} ({metric_title(machine, search)})" for search, smallest in known]
     if named:
-        few = named if len(named) <= _NAMED else [f"{rough_percent(max(s for _, s in known))} in each metric"]
+        few = named if len(named) <= _NAMED else [f"{percent(max(s for _, s in known))} in each metric"]
         yield f"A slow-down of {listed(few, 'or')} or more would have been found in nine of ten cases."
-    if any(search.nodes.looks for search in machine.searches):
         what = "node or link" if machine.pairs else "node"
         yield f"The chance that any {what} is wrongly named is at most {100 * LEVEL:g} %."
-    due = [member for search in machine.searches for part in search.parts for member in part.open]
-    if due and not all(search.nodes.looks for search in machine.searches):
-        yield f"Rounds are still due, of {_nodes(len(set(due)), 'suspect')}: run the campaign again."
+    if still := {member for search in machine.searches for part in search.parts for member in part.open}:
+        yield f"Not decided yet: {_nodes(len(still), 'suspect')}; the next run of the campaign continues."
 
 
 def undecided(machine: Machine) -> list[tuple[MachineSearch, Undecided]]:
@@ -336,10 +340,9 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def _reason(machine: Machine, found: Sequence[Found]) -> str:
-    """In plain letters: ``slow: STREAM triad 8.3 % below``."""
+    """In plain letters: ``slow: stream 8.3 % below``."""
     search, one = found[0]
-    how = "runs failed" if math.isinf(one.slower) else below(search.metric, one.slower)
-    text = f"slow: {metric_title(machine, search)} {how}"
+    text = f"slow: {_difference(_short_title(machine, search), search, one)}"
     return text.encode("ascii", "replace").decode().replace("'", "").replace('"', "")
 
 
