@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.metrics import Metric, choose_metrics, read
 from mpicampaign.compare.node_causes import causes_by_node
-from mpicampaign.dimension import own_dimension
+from mpicampaign.dimension import BANDWIDTH, CLOCK, TIME
 from mpicampaign.grouping import grouped
 from mpicampaign.presentation import TABLE_SIZES
 from mpicampaign.records import (
@@ -373,13 +373,12 @@ def _printed(label: str, ranks: int | None, metric: Metric) -> _Measured:
 
 _NOISY = (COPY, ROUND_TRIP)  # probes that ask for no rounds: what they show by the way is named
 # How the values that a run probed at several moments become one.
-_PROBES = {CLOCK_RATE: ("Hz", min), COPY: ("B/s", max), ROUND_TRIP: ("s", min)}
+_PROBES = {CLOCK_RATE: (CLOCK, min), COPY: (BANDWIDTH, max), ROUND_TRIP: (TIME, min)}
 
 
 def _probed(runs: Sequence[Record]) -> Iterator[_Measured]:
     """Clock rate, copy, and the round trip of a cache line at each distance of two CPUs."""
-    for kind, (unit, best) in _PROBES.items():
-        dimension = own_dimension(unit, "lower" if kind == ROUND_TRIP else "higher")
+    for kind, (dimension, best) in _PROBES.items():
         for distance in dict.fromkeys(_distance(place) for run in runs for place in run.probes.get(kind, ())):
             name = f"{kind}, {distance}" if distance else kind
 
