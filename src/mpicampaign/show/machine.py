@@ -187,10 +187,20 @@ def _slow(
 
 
 def _none(machine: Machine, of: int) -> str:
-    tolerance = max((search.tolerance for search in machine.searches), default=None)
-    if tolerance is None or not any(search.costs for search in machine.searches):
+    if not any(search.costs for search in machine.searches):
         return f"No run on the {_nodes(of)} has a value yet"
-    return f"No node of {of:,} is shown to be slower than the others by more than {100 * tolerance:g} %"
+    if not any(part.smallest for search in machine.searches for part in search.parts):
+        return f"Not decided yet: the first rounds of the {_nodes(of)} are not made"
+    tolerance = max(search.tolerance for search in machine.searches)
+    so_far = " so far" if _open(machine) else ""
+    return (
+        f"No node of {of:,} is shown{so_far} to be slower than the others by more than {100 * tolerance:g} %"
+    )
+
+
+def _open(machine: Machine) -> set[str]:
+    """Suspects with rounds to come."""
+    return {member for search in machine.searches for part in search.parts for member in part.open}
 
 
 # What else there is to say
@@ -218,8 +228,8 @@ def _smallest(machine: Machine) -> Iterator[str]:
         yield f"A slow-down of {listed(few, 'or')} or more would have been found in nine of ten cases."
         what = "node or link" if machine.pairs else "node"
         yield f"The chance that any {what} is wrongly named is at most {100 * LEVEL:g} %."
-    if still := {member for search in machine.searches for part in search.parts for member in part.open}:
-        yield f"Not decided yet: {_nodes(len(still), 'suspect')}; the next run of the campaign continues."
+    if still := len(_open(machine)):
+        yield f"Not decided yet: {_nodes(still, 'suspect')}; the next run of the campaign continues."
 
 
 def undecided(machine: Machine) -> list[tuple[MachineSearch, Undecided]]:
