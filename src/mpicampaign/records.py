@@ -92,6 +92,9 @@ SESSION = "session"  # of imported runs: when the call that made them began; a h
 APART = (OVERSUBSCRIBED, STATE)  # such runs are compared with no others
 # of a run in a block: the name of its block design, and what is compared there; kernels print a key "block"
 BLOCK, COMPARED = "block design", "compared in blocks"
+# of a run of `each`: its unit, its member's nodes as declared, the round, the tolerance (a fraction)
+EACH, EACH_NODES, ROUND, EACH_TOLERANCE = "each", "nodes of a member", "round", "tolerance"
+NODE, PAIR = "node", "pair"  # units of `each`
 MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
 BLAS = "BLAS"  # the BLAS library that the ranks mapped
 REFERENCE_BLAS = "reference BLAS"  # Netlib's, which is not tuned for any machine

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from mpicampaign.errors import UnreadableError
-from mpicampaign.host_lists import expand, fold
+from mpicampaign.host_lists import fold, listed, short
 from mpicampaign.schedulers.scheduler import (
     CANCELLED,
     DONE,
@@ -86,7 +86,6 @@ _OUT_OF_USE = re.compile(
 _OUTPUT_NAME = re.compile(r"slurm-(\d+(?:_\d+(?!\w))?).*")  # of arrays %A_%a
 # Features and nodes under names that need no quotes, and are no operators of a constraint.
 _FEATURE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@%+=:/-]*")
-_LISTED_HOSTS = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")  # a comma in brackets is one of a range
 _MOST_ALTERNATIVES = 4  # features in a constraint such as rack1|rack2
 _LONGEST_DIRECTIVE = 1000  # characters that a campaign file takes
 _NUMBERS = {"%j": r"(\d+)", "%A": r"(\d+)", "%A_%a": r"(\d+_\d+)"}
@@ -196,7 +195,7 @@ class Slurm(BatchScheduler):
     def read_hosts(self, text: str) -> list[str]:
         """From ``n[1-2,7],m1``."""
         try:
-            return [host for part in _LISTED_HOSTS.findall(text) for host in expand(part)]
+            return [short(host) for host in listed(text)]
         except ValueError:
             return []
 
