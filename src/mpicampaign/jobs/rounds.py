@@ -5,11 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.grouping import grouped
+
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from mpicampaign.jobs.run import Run
     from mpicampaign.records import Case
+
+
+def steps_of(runs: Iterable[Run]) -> list[list[Run]]:
+    """The runs that are started at once, in the order of the rounds: no more than the campaign allows."""
+    steps = []
+    of_rounds = grouped(
+        sorted(runs, key=lambda run: (run.round, run.order)), lambda run: (run.round, run.whole)
+    )
+    for _, several in sorted(of_rounds.items(), key=lambda item: (item[0][0], item[1][0].order)):
+        at_once = (several[0].each and several[0].each.at_once) or len(several)
+        count = -(-len(several) // at_once)
+        steps += [several[number::count] for number in range(count)]
+    return steps
 
 
 class Rounds(NamedTuple):

@@ -27,6 +27,7 @@ from mpicampaign.schedulers.scheduler import (
     BatchScheduler,
     Node,
     NodeClass,
+    NodeState,
     Queue,
     QueuedJob,
     by_native_state,
@@ -101,6 +102,8 @@ class Slurm(BatchScheduler):
     header = Path(__file__).with_name("slurm.sh.j2")
     job_id = "${SLURM_ARRAY_JOB_ID:-${SLURM_JOB_ID:-$$}}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}"
     task = "${SLURM_ARRAY_TASK_ID:-1}"
+    rounds = Path(__file__).with_name("slurm.rounds.sh.j2")
+    rounds_directives = ("--no-kill",)
     minutes_first = True
     how_to_run = "Submit with: sbatch job.sh"
     # srun inherits sbatch's --export, and so does an mpirun that uses srun
@@ -191,6 +194,17 @@ class Slurm(BatchScheduler):
     def read_queue(self, text: str) -> list[QueuedJob]:
         """A job's name comes last, since it may contain bars."""
         return [_queued_job(line) for line in filter(str.strip, text.splitlines())]
+
+    def state_query(self, hosts: Sequence[str]) -> list[str]:
+        return ["sinfo", "--noheader", "--Node", f"--nodes={','.join(hosts)}", "--format=%N|%T|%E"]
+
+    def read_states(self, text: str) -> dict[str, NodeState]:
+        """A node has a line for each of its partitions."""
+        fields = (line.split("|", 2) for line in text.splitlines())
+        return {
+            name: NodeState(not _out_of_use(state), state, "" if reason.strip() == "none" else reason.strip())
+            for name, state, reason in (each for each in fields if len(each) == 3)
+        }
 
     def read_hosts(self, text: str) -> list[str]:
         """From ``n[1-2,7],m1``."""
