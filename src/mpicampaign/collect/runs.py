@@ -25,6 +25,9 @@ from mpicampaign.records import (
     CLAIMED_TRANSPORT,
     COMPARED,
     DISTURBED,
+    EACH,
+    EACH_NODES,
+    EACH_TOLERANCE,
     FAILED,
     MISSING,
     NOT_AVAILABLE,
@@ -32,6 +35,7 @@ from mpicampaign.records import (
     OK,
     OVERSUBSCRIBED,
     RANKED,
+    ROUND,
     SCHEDULER,
     UNREAD,
     Case,
@@ -49,7 +53,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mpicampaign.collect.outputs_read import OutputsRead
-    from mpicampaign.plan_file import CaseEntry, PlanFile
+    from mpicampaign.plan_file import CaseEntry, PlanFile, RunEntry
     from mpicampaign.records import Record, Series
     from mpicampaign.verdict.evidence import Evidence
 
@@ -102,13 +106,14 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
     submissions = read_submissions(campaign_folder / SUBMISSIONS)
     for entry in cases:
         case, suite, rate = entry.case, entry.suite, entry.line_rate
-        design = {BLOCK: entry.block, COMPARED: entry.compared} if entry.block else {}
+        design = _design(entry)
         if entry.not_available:
-            record = Record(
-                case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate, metadata=design
-            )
+            record = Record(case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate)
             own = dict(entry.attributes)
-            records += [replace(record, repeat=run.repeat, attributes=own) for run in entry.runs]
+            records += [
+                replace(record, repeat=run.repeat, attributes=own, metadata={**design, **_round(run)})
+                for run in entry.runs
+            ]
             continue
         declared = {OVERSUBSCRIBED: entry.oversubscribed} if entry.oversubscribed else {}
         for run in entry.runs:
@@ -122,8 +127,21 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
             record = replace(record, ranks_busy=busy, further=run.further, attributes=attributes)
             if submitted := submissions_text(submissions.get(record.identity, ())):
                 record = replace(record, metadata={**record.metadata, "submissions": submitted})
-            records.append(replace(record, metadata={**declared, **record.metadata, **design}))
+            metadata = {**declared, **record.metadata, **design, **_round(run)}
+            records.append(replace(record, metadata=metadata))
     return records
+
+
+def _design(entry: CaseEntry) -> dict[str, str]:
+    """What a case is measured beside: other candidates in blocks, or other members with `each`."""
+    if entry.each:
+        nodes = " ".join(entry.declared["host_group.hosts"])
+        return {EACH: entry.each, EACH_NODES: nodes, EACH_TOLERANCE: f"{entry.tolerance:g}"}
+    return {BLOCK: entry.block, COMPARED: entry.compared} if entry.block else {}
+
+
+def _round(run: RunEntry) -> dict[str, str]:
+    return {ROUND: str(run.round)} if run.round else {}
 
 
 def read_run(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mpicampaign import plan_file
 from mpicampaign.campaign.combinations import request_of
 from mpicampaign.campaign.designs import cases_of, designs_of
+from mpicampaign.campaign.each import hosts_of, screen
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.variants import for_ranks
 from mpicampaign.errors import Problem, UserError
@@ -35,6 +36,7 @@ from mpicampaign.jobs.further import (
 from mpicampaign.jobs.inputs import inputs_of
 from mpicampaign.jobs.launchers import Job
 from mpicampaign.jobs.local_mpi import LocalMpi
+from mpicampaign.jobs.rounds import Rounds
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
 from mpicampaign.plan_file import RunEntry
@@ -45,7 +47,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from mpicampaign.campaign.designs import Design
-    from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry, System
+    from mpicampaign.campaign.each import Member
+    from mpicampaign.campaign.model import Benchmark, Campaign, Each, HostGroup, MatrixEntry, System
     from mpicampaign.identity import Declaration
     from mpicampaign.jobs.blocks import Made
     from mpicampaign.jobs.inputs import Input
@@ -80,7 +83,8 @@ class Plan(plan_file.PlanFile):
 
     ``capped``: how many repeats are left out by the cap, though their cases are not known well enough.
     ``until_known``: whether any case is repeated until it is known. ``blocks``: further repeats of every
-    case, since the machine alternates between states. ``designs``: the block designs of this machine.
+    case, since the machine alternates between states. ``designs``: the block designs of this machine;
+    ``rounds``: of its host groups with `each`.
     """
 
     cases: tuple[PlannedCase, ...] = ()
@@ -89,6 +93,7 @@ class Plan(plan_file.PlanFile):
     until_known: bool = False
     blocks: int = 0
     designs: tuple[DesignState, ...] = ()
+    rounds: tuple[Rounds, ...] = ()
 
     @property
     def node_seconds(self) -> float:
@@ -207,7 +212,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
     begun = {run.case: run.repeat for run in further if machine.begun(run.kept, run.repeat, run.identity)}
     ordered = _within_cap(_shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
     repeats = grouped(ordered, lambda run: run.case)
-    until_known = any(entry.repeats == UNTIL_KNOWN or entry.race for entry in campaign.matrix)
+    until_known = any(entry.repeats == UNTIL_KNOWN or entry.race or entry.each for entry in campaign.matrix)
     return Plan(
         campaign=campaign.name,
         systems=tuple(systems),
@@ -219,6 +224,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
         until_known=until_known,
         blocks=blocks,
         designs=tuple(planner.designs),
+        rounds=tuple(planner.rounds),
     )
 
 
@@ -260,7 +266,7 @@ def _with_blocks(
                 closed(each.case, range(1, len(each.runs) + limit_in_states(campaign, each.repeats) + 1)),
             )
             for each in cases
-            if each.case in first and not each.compared.startswith(RACE_WITHIN)
+            if each.case in first and not (each.each or each.compared.startswith(RACE_WITHIN))
         ]
     )
     extended, more = [], list[Run]()
@@ -328,9 +334,28 @@ class _Draft:
     program: Program
     not_available: str
 
-    def planned(self, count: Repeats, closed: Collection[int], design: Design | None) -> PlannedCase:
-        """The case with its repeats."""
+    def on(self, member: Member) -> _Draft:
+        """The same on a member of its host group."""
+        declared = {**self.declared, "host_group": member.name, "host_group.hosts": list(member.hosts)}
+        return replace(
+            self,
+            case=member.case(self.case),
+            kept=replace(self.kept, host_group=member.name),
+            job=replace(self.job, group=member.group(self.job.group)),
+            declared=declared,
+            identities=_Identities(declared, {}),
+        )
+
+    def repeats(self, count: Repeats, closed: Collection[int]) -> tuple[RunEntry, ...]:
+        """So many repeats."""
         first = self.entry.repeats or REPEAT_STAGES[0]
+        return tuple(
+            RunEntry(each, self.identities[each], further=each > first, left=each in closed)
+            for each in range(1, count.all + 1)
+        )
+
+    def planned(self, runs: tuple[RunEntry, ...], design: Design | None = None) -> PlannedCase:
+        """The case with its repeats."""
         return PlannedCase(
             self.case,
             self.benchmark.suite,
@@ -338,19 +363,16 @@ class _Draft:
             self.job.line_rate,
             self.job.group.core_peak,
             self.declared,
-            tuple(
-                RunEntry(each, self.identities[each], further=each > first, left=each in closed)
-                for each in range(1, count.all + 1)
-            ),
+            runs,
             _oversubscribed(self.job),
             self.job.group.attributes,
             self.reading,
             self.kept if self.kept != self.case else None,
             design.name if design else "",
             design.compared if design else "",
+            self.entry.each.unit if self.entry.each else "",
+            self.entry.each.tolerance if self.entry.each else 0.0,
             absent=self.program.not_available,
-            disturbed=count.disturbed,
-            lost=count.left,
             warnings=tuple(SUITES[self.benchmark.suite].warns(self.request)),
         )
 
@@ -363,12 +385,17 @@ class _Planner:
         self.cases: list[PlannedCase] = []
         self.runs: list[Run] = []
         self.designs: list[DesignState] = []
+        self.rounds: list[Rounds] = []
         self.parts: dict[Case, _Part] = {}
         self._names: list[str] = []  # of all designs
 
     def add(self, entry: MatrixEntry) -> None:
         """Plan an entry of the matrix."""
         drafts = {case: self._draft(entry, case) for case in cases_of(self.campaign, entry)}
+        if entry.each:
+            for draft in drafts.values():
+                self._add_each(draft, entry.each)
+            return
         designs = designs_of(self.campaign, entry, self._names)
         self._names += [design.name for design in designs]
         if not designs:
@@ -487,7 +514,8 @@ class _Planner:
         of = parts or {}
         closed = {n for n, part in of.items() if part[n].closes(draft.case)}
         left = {n for n in closed if of[n][n].condition == LEFT}
-        planned = draft.planned(count, left, design)
+        planned = draft.planned(draft.repeats(count, left), design)
+        planned = replace(planned, disturbed=count.disturbed, lost=count.left)
         runs: list[Run] = []
         if draft.here and not draft.not_available:
             most = draft.entry.repeats or REPEAT_STAGES[-1]
@@ -506,6 +534,26 @@ class _Planner:
         self.cases.append(planned)
         return [run for run in runs if run.repeat in of and of[run.repeat][run.repeat].is_due(draft.case)]
 
+    def _add_each(self, draft: _Draft, each: Each) -> None:
+        """Take a case on each member of its host group, in the rounds that are due."""
+        rounds = screen(hosts_of(draft.job.group), each.unit, self.campaign.seed)
+        drafts = {
+            member: draft.on(member) for member in {member: 0 for members in rounds for member in members}
+        }
+        entries = {member: list[RunEntry]() for member in drafts}
+        for number, member in ((n, member) for n, members in enumerate(rounds, 1) for member in members):
+            repeat, further = len(entries[member]) + 1, number > len(rounds)
+            identity_of = drafts[member].identities
+            entries[member].append(RunEntry(repeat, identity_of[repeat], further=further, round=number))
+        runs: list[Run] = []
+        for member, own in drafts.items():
+            planned = own.planned(tuple(entries[member]))
+            self.cases.append(planned)
+            runs += self._runs(own, planned) if own.here and not own.not_available else []
+        runs = [replace(run, each=each, whole=draft.case) for run in runs]
+        self.runs += runs
+        self.rounds.append(Rounds(draft.case, each.unit, len(drafts), tuple(runs), draft.not_available))
+
     def _runs(self, draft: _Draft, planned: PlannedCase) -> list[Run]:
         system = draft.job.system
         evidence_library = self.machine.evidence_library(system) if system.evidence else ""
@@ -516,6 +564,7 @@ class _Planner:
                 identity=run.identity,
                 further=run.further,
                 left=run.left,
+                round=run.round,
                 campaign=self.campaign.name,
                 case=draft.case,
                 kept=draft.kept,
@@ -656,14 +705,18 @@ def _within_cap(runs: tuple[Run, ...], begun: Mapping[Case, int], cap: float | N
     seconds = sum(run.node_seconds for run in runs if not run.further)
     kept = set()
     further = [run for run in runs if run.further]
-    together = grouped(further, lambda run: (run.block, run.repeat) if run.block else run.identity)
-    units = together.values()
+    units = grouped(further, _together).values()
     for unit in sorted(units, key=lambda unit: all(run.repeat > begun.get(run.case, 0) for run in unit)):
         more = sum(run.node_seconds for run in unit)
         if _hours(seconds + more) <= cap:
             seconds += more
             kept |= {run.identity for run in unit}
     return tuple(run for run in runs if not run.further or run.identity in kept)
+
+
+def _together(run: Run) -> object:
+    """The same for runs of which all are made or none: those of a block, or of a round."""
+    return (run.whole, run.round) if run.round else (run.block, run.repeat) if run.block else run.identity
 
 
 def _hours(seconds: float) -> float:

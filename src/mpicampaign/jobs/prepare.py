@@ -379,7 +379,9 @@ def with_kept_repeats(campaign: Campaign, planned: Callable[[Case], int]) -> Cam
     if lookup(document.data, ("repeats",)) is not None:
         return campaign
     blocks = zip(campaign.matrix, document.items(("matrix",)), strict=False)
-    default = [entry for entry, (_, data) in blocks if not {"repeats", "blocks", "race"} & data.keys()]
+    default = [
+        entry for entry, (_, data) in blocks if not {"repeats", "blocks", "race", "each"} & data.keys()
+    ]
     if not any(planned(case) == EARLIER_DEFAULT for entry in default for case in cases_of(campaign, entry)):
         return campaign
     message = (

@@ -1,0 +1,91 @@
+"""The whole machine, with `each`: the nodes of a host group one by one, or its pairs, in rounds.
+
+A member is a node or a pair; its runs are those of a host group that lists just its hosts. A round is
+measured side by side: no host is in two of its members.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from itertools import islice
+from math import ceil, log2
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.host_lists import listed
+from mpicampaign.records import NODE, WITH
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mpicampaign.campaign.model import HostGroup
+    from mpicampaign.records import Case
+
+MOST_IN_ALL_PAIRS = 128  # hosts; of more, a sweep has random pairs
+SCREEN = 2  # rounds of all nodes, sweeps of pairs, before suspects are measured again
+
+
+class Member(NamedTuple):
+    """The hosts of a member, the first of which starts its ranks."""
+
+    hosts: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """``n001``, or ``n001+n002``: what a host group of just these hosts is kept as."""
+        return "+".join(self.hosts)
+
+    def case(self, case: Case) -> Case:
+        """The case of the host group, on the member: ``milan n001 with openmpi5``."""
+        group, library, name = case.host_group.partition(WITH)
+        return replace(case, host_group=f"{group} {self.name}{library}{name}")
+
+    def group(self, group: HostGroup) -> HostGroup:
+        """The host group with just these hosts."""
+        return replace(group, hosts=self.hosts, kept_as=self.name)
+
+
+def hosts_of(group: HostGroup) -> list[str]:
+    """The hosts that a group lists, ranges expanded.
+
+    Raises
+    ------
+    ValueError
+        where a range cannot be read.
+    """
+    return listed(",".join(group.hosts))
+
+
+def screen(hosts: Sequence[str], unit: str, seed: int) -> list[list[Member]]:
+    """The first rounds, which have all nodes, or sweep over the pairs."""
+    if unit == NODE:
+        return [[Member((host,)) for host in hosts]] * SCREEN
+    return [pairs for sweep in range(SCREEN) for pairs in _sweep(hosts, random.Random(f"{seed} {sweep}"))]
+
+
+def _sweep(hosts: Sequence[str], generator: random.Random) -> Iterator[list[Member]]:
+    """Rounds of disjoint pairs: of all pairs, or of random ones."""
+    if len(hosts) <= MOST_IN_ALL_PAIRS:
+        return _all_pairs(_shuffled(hosts, generator), hosts)
+    return (_paired(_shuffled(hosts, generator), hosts) for _ in range(ceil(log2(len(hosts)))))
+
+
+def _shuffled(hosts: Sequence[str], generator: random.Random) -> list[str]:
+    return generator.sample(hosts, len(hosts))
+
+
+def _all_pairs(order: list[str], hosts: Sequence[str]) -> Iterator[list[Member]]:
+    """The circle method: the first stays, the others move on; of an odd number one rests."""
+    first, *others = order + [""] * (len(order) % 2)
+    for turn in range(len(others)):
+        circle = [first, *others[turn:], *others[:turn]]
+        half = len(circle) // 2
+        facing = zip(circle[:half], reversed(circle[half:]), strict=True)
+        yield _paired([host for pair in facing if all(pair) for host in pair], hosts)
+
+
+def _paired(order: Sequence[str], hosts: Sequence[str]) -> list[Member]:
+    """Neighbours as pairs, each in the order of the host list."""
+    place = {host: number for number, host in enumerate(hosts)}
+    pairs = zip(islice(order, 0, None, 2), islice(order, 1, None, 2), strict=False)
+    return [Member(tuple(sorted(pair, key=place.__getitem__))) for pair in pairs]
