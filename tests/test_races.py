@@ -285,6 +285,27 @@ def test_other_variables_are_written_where_they_win_at_all_sizes(tmp_path: Path,
     assert [path.name for path in written(tmp_path, equal, {}).iterdir()] == ["race.json"]
 
 
+def test_settings_stay_until_new_ones_are_there(tmp_path: Path, by_size: InRace) -> None:
+    variables = of_algorithms("OMPI_MCA_coll_tuned_allreduce_algorithm", **DYNAMIC)
+    folder = written(tmp_path, by_size, variables)
+    before = {path: path.read_text() for path in folder.iterdir()}
+    replaced = Path.replace
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError, match="full"):
+        patch.setattr(Path, "replace", lambda part, path: replaced(part, full_at(path, "modulefile")))
+        written(tmp_path, raced(PLANTED)[0], {"fast": {"VALUE": "1"}})
+    assert before.keys() <= {*folder.iterdir()}
+    written(tmp_path, raced(PLANTED)[0], {"fast": {"VALUE": "1"}})
+    assert {path.name for path in before} - {path.name for path in folder.iterdir()} == {"openmpi-rules.conf"}
+    write_settings(tmp_path, PlanFile("c"), [])
+    assert not folder.exists()
+
+
+def full_at(path: Path, name: str) -> Path:
+    if path.name == name:
+        raise OSError("full")
+    return path
+
+
 # The files in the libraries that they are for
 
 COLLECTIVES = PROJECT / "campaigns" / "collectives" / "collectives.c"
