@@ -121,13 +121,19 @@ def blocks_text(plan: Plan) -> list[str]:
         counts = sorted({len(cases) for cases in candidates.values()})
         shape = f"{' or '.join(map(str, counts))} candidates of {', '.join(candidates)}"
         shape += ", all pairs compared" if compared == ALL_PAIRS else f", compared with {_reference(each)}"
-        shape += f", race, {each.running} left" if compared.startswith(RACE_WITHIN) else ""
+        shape += _race_text(each) if compared.startswith(RACE_WITHIN) else ""
         state = f"{each.complete} of {each.planned} blocks complete"
         hours = sum(run.node_seconds for run in each.due) / 3600
         runs = f"{len(each.due)} run{'s' * (len(each.due) != 1)}, at most {hours:.2f} node-hours"
         lines.append(f"{name}: {shape}: {state}{f', {each.missing} missing: {runs}' if each.missing else ''}")
         lines += [f"  {left}" for left in each.left]
     return lines
+
+
+def _race_text(state: DesignState) -> str:
+    """How many settings are left, and what decides next."""
+    stage = "on fresh blocks" if state.fresh else f"look after {state.planned} blocks"
+    return f", race, {state.running} left, {stage}"
 
 
 def _reference(state: DesignState) -> str:
