@@ -161,7 +161,8 @@ def test_what_an_attempt_is_in_a_block(make: Callable[..., Cluster], lines: list
     evidence.write_text(
         "\n".join(["#mpicampaign-evidence 2", *lines, *(["end of evidence"] if lines else []), ""])
     )
-    assert machine.in_block(*asked) == Made(state)
+    why = lines[0].partition("=")[2] if state == FAILED else ""
+    assert machine.in_block(*asked) == Made(state, why=why)
     (first.folder / LEFT_BEHIND).write_text("n7 was lost\n")
     assert machine.in_block(*asked) == Made(LEFT, why="n7 was lost")
 

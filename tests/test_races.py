@@ -27,6 +27,7 @@ from mpicampaign.compare.races import BEST, NOT_CONFIRMED, RUNNING, WITHIN, WON,
 from mpicampaign.errors import UserError
 from mpicampaign.jobs.blocks import VALUE, Made
 from mpicampaign.jobs.further import Racer, Stage
+from mpicampaign.jobs.plan_text import blocks_text
 from mpicampaign.plan_file import CaseEntry, PlanFile
 from mpicampaign.records import (
     BLOCK,
@@ -151,6 +152,8 @@ def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
     assert {run.identity for run in first.runs} == {run.identity for run in as_blocks.runs}
     assert len(first.runs) == 64 and {case.compared for case in first.cases} == {f"{RACE_WITHIN}0.020000"}
     assert {race_tolerance(case.compared) for case in first.cases} == {0.02} and first.until_known
+    [said] = blocks_text(first)
+    assert "race, 4 left, look after 8 blocks: 0 of 8 blocks complete, 8 missing: 64 runs" in said
 
     def race(compared: str, racers: list[Racer], ranked: bool) -> dict[str, list[Stage]]:
         assert compared.startswith(RACE_WITHIN) and len(racers) == 8
@@ -165,6 +168,7 @@ def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
     due = {
         (case.case.benchmark, case.case.placement): [run.repeat for run in case.runs] for case in plan.cases
     }
+    assert "race, 3 left, on fresh blocks: 0 of 20 blocks" in blocks_text(plan)[0]
     names = list(dict.fromkeys(case.case.placement for case in plan.cases))
     assert [due["Allreduce", name] for name in names] == [
         [*range(1, 22)],
@@ -283,6 +287,27 @@ def test_other_variables_are_written_where_they_win_at_all_sizes(tmp_path: Path,
     assert "fast is not written: it differs in arguments" in text and "export" not in text
     equal, _ = raced(ALIKE)
     assert [path.name for path in written(tmp_path, equal, {}).iterdir()] == ["race.json"]
+
+
+def test_settings_stay_until_new_ones_are_there(tmp_path: Path, by_size: InRace) -> None:
+    variables = of_algorithms("OMPI_MCA_coll_tuned_allreduce_algorithm", **DYNAMIC)
+    folder = written(tmp_path, by_size, variables)
+    before = {path: path.read_text() for path in folder.iterdir()}
+    replaced = Path.replace
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(OSError, match="full"):
+        patch.setattr(Path, "replace", lambda part, path: replaced(part, full_at(path, "modulefile")))
+        written(tmp_path, raced(PLANTED)[0], {"fast": {"VALUE": "1"}})
+    assert before.keys() <= {*folder.iterdir()}
+    written(tmp_path, raced(PLANTED)[0], {"fast": {"VALUE": "1"}})
+    assert {path.name for path in before} - {path.name for path in folder.iterdir()} == {"openmpi-rules.conf"}
+    write_settings(tmp_path, PlanFile("c"), [])
+    assert not folder.exists()
+
+
+def full_at(path: Path, name: str) -> Path:
+    if path.name == name:
+        raise OSError("full")
+    return path
 
 
 # The files in the libraries that they are for

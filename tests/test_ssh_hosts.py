@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from subprocess import CompletedProcess
+from threading import Event
 
 import pytest
 from conftest import ProjectCopy, copy_project, succeeded
 from minicluster import MiniCluster, NodeGroup
+from test_cluster_faults import meanwhile, wait_for
 
 from mpicampaign.records import (
     CHOSEN_TRANSPORT,
@@ -57,7 +59,7 @@ trap '' TERM HUP INT
 echo "$$" >"$0.$(uname -n)"
 while :; do sleep 0.1; done
 """
-FAKE_TABLE = r"#!/bin/bash\nprintf '# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 0.50\n'\n"
+FAKE_TABLE = "#!/bin/bash\nprintf '# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n'\n"
 DEBIAN = "mpis: {{{mpi}: {{command: {command}}}}}"
 
 
@@ -290,6 +292,36 @@ def test_a_host_that_does_not_answer_fails_soon_with_what_to_do(hosts: Hosts) ->
     assert record.status == FAILED
     assert "n2 does not answer ssh from n1" in record.reason
     assert "'ssh -o BatchMode=yes n2 true' must work" in record.reason
+
+
+@pytest.mark.full
+def test_a_block_names_the_host_that_was_lost_and_goes_on_with_it(hosts: Hosts) -> None:
+    """Its program sleeps until the time limit: the host's fault, not the slowness of a candidate."""
+    began = hosts.folder / "began"
+    once = f"[ -e {began} ] || {{ touch {began}; exec sleep 60; }}\n"
+    program = FAKE_TABLE.replace("printf", f"{once}[ $PMI_RANK != 0 ] || printf")
+    hosts.write(placements="free, four", program=program, limit="5 s")
+    campaign = hosts.folder / "ssh.yaml"
+    text = campaign.read_text().replace("sockets: 1, transport: tcp", "transport: tcp, binding: none")
+    campaign.write_text(
+        text.replace("benchmarks: program", "benchmarks: program, blocks: reference, repeats: 1")
+    )
+
+    def cut(stopping: Event) -> None:
+        if wait_for(began.exists, stopping):
+            hosts.cluster.cut_link("n2")
+
+    try:
+        with meanwhile(cut):
+            assert hosts.run().returncode != 0
+    finally:
+        hosts.cluster.join_link("n2")
+    assert [record.reason.count("since the launch") for record in hosts.records()].count(1) == 1
+    said = hosts.call("status", "ssh.yaml").stdout
+    begins = "block 1 has 0 of 2 runs: n2 does not answer ssh from n1"
+    assert begins in said and "the same command makes the others, on the same nodes" in said, said
+    assert succeeded(hosts.run())
+    assert [record.status for record in hosts.records()] == [OK, OK]  # none counts as the slowest
 
 
 @pytest.mark.full

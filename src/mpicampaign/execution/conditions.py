@@ -228,7 +228,8 @@ def _read_in_block(
         state = VALUE
     else:
         state = FAILED if written or ended_by_itself(folder.path) else ""
-    return Made(state, bool(written), tuple(sorted(record.hosts)))
+    why = record.reason.partition("; files in ")[0] if state == FAILED else ""
+    return Made(state, bool(written), tuple(sorted(record.hosts)), why)
 
 
 def met_limit(record: Record, time_limit: int) -> bool:

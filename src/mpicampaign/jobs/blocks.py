@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.expectation import LOOKS
 from mpicampaign.jobs.further import AGAIN, ENDED, LEFT, WHOLE
 from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED
 from mpicampaign.schedulers import batch_scheduler
@@ -32,7 +33,7 @@ class Made(NamedTuple):
     """What is there of a run in a block; ``state`` is empty while it is to be made.
 
     States: `VALUE`, what asks for another part (`DISTURBED`, `CONTRADICTED`, `FAILED`, `LEFT`), or any other
-    end. ``why``: it was left.
+    end. ``why``: it was left, or has failed.
     """
 
     state: str = ""
@@ -55,6 +56,11 @@ class PartOfBlock:
         self.condition = self._condition()
         counts = {VALUE, DISTURBED} if ranked else {VALUE}
         self.is_complete = self.condition in (WHOLE, DISTURBED) and self._states <= counts
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether a run has failed, which is made again on the same nodes."""
+        return not self.condition and FAILED in self._states
 
     @property
     def _states(self) -> set[str]:
@@ -101,7 +107,10 @@ def keeps_nodes(job: Job) -> bool:
 
 
 class LeftBlock(NamedTuple):
-    """A block that was left: its number, its runs with a result, of how many, why, what stands in (or 0)."""
+    """A block that was left, or has a failed run: its number, its runs with a result, of how many, and why.
+
+    ``stands_in``: the block that is made instead; 0: none; its own number: it goes on.
+    """
 
     number: int
     results: int
@@ -110,7 +119,10 @@ class LeftBlock(NamedTuple):
     stands_in: int
 
     def __str__(self) -> str:
-        text = f"block {self.number} was left after {self.results} of {self.runs} runs: {self.why}"
+        of_runs = f"{self.results} of {self.runs} runs: {self.why}"
+        if self.stands_in == self.number:
+            return f"block {self.number} has {of_runs}; the same command makes the others, on the same nodes"
+        text = f"block {self.number} was left after {of_runs}"
         instead = f"block {self.stands_in}" if self.stands_in else "by further_repeats, no other"
         return f"{text}; {instead} stands in for it"
 
@@ -123,6 +135,7 @@ class DesignState:
     parts: list[list[PartOfBlock]] = field(default_factory=list)
     of_parts: list[int] = field(default_factory=list)  # how many blocks of each part are planned
     running: int = 0  # candidates of a race that are left
+    fresh: bool = False  # whether the blocks of a race prove the winner
     due: list[Run] = field(default_factory=list)
 
     def add(self, stages: Iterable[tuple[int, list[PartOfBlock]]]) -> None:
@@ -130,10 +143,13 @@ class DesignState:
         parts: list[PartOfBlock] = []
         planned = 0
         for blocks, stage in stages:
+            self.fresh |= planned > 0 and blocks >= LOOKS[0]  # those between two looks are fewer
             asks = (LEFT, AGAIN, DISTURBED)
             again = [each for each in stage if each.condition in asks and not each.is_complete]
             for number, each in enumerate(again, start=blocks):
                 each.stands_in = stage[number].repeat if number < len(stage) else 0
+            for each in filter(lambda part: part.goes_on, stage):
+                each.stands_in = each.repeat
             parts += stage
             planned += blocks
         self.parts.append(parts)
@@ -159,13 +175,15 @@ class DesignState:
     def left(self) -> list[LeftBlock]:
         """The blocks that were left, or of which a run failed, of any benchmark."""
         found: dict[int, LeftBlock] = {}
-        for each in (each for part in self.parts for each in part if each.condition in (LEFT, AGAIN)):
+        every = (each for part in self.parts for each in part)
+        for each in (each for each in every if each.condition in (LEFT, AGAIN) or each.goes_on):
             found.setdefault(each.repeat, self._left(each.repeat, each.stands_in))
         return [found[number] for number in sorted(found)]
 
     def _left(self, number: int, stands_in: int) -> LeftBlock:
         parts = [part[number - 1] for part in self.parts if number <= len(part)]
         runs = [made for part in parts for made in part.made.values()]
-        said = [made.why or _WHY.get(made.state, "") for made in sorted(runs, key=lambda made: not made.why)]
+        runs.sort(key=lambda made: (made.state != LEFT, not made.why))
+        said = [made.why or _WHY.get(made.state, "") for made in runs]
         why = next(filter(None, said), "they are of several sets of nodes")
         return LeftBlock(number, sum(part.results for part in parts), len(runs), why, stands_in)

@@ -123,7 +123,7 @@ def blocks_text(plan: Plan) -> list[str]:
         counts = sorted({len(cases) for cases in candidates.values()})
         shape = f"{' or '.join(map(str, counts))} candidates of {', '.join(candidates)}"
         shape += ", all pairs compared" if compared == ALL_PAIRS else f", compared with {_reference(each)}"
-        shape += f", race, {each.running} left" if compared.startswith(RACE_WITHIN) else ""
+        shape += _race_text(each) if compared.startswith(RACE_WITHIN) else ""
         state = f"{each.complete} of {each.planned} blocks complete"
         hours = sum(run.node_seconds for run in each.due) / 3600
         runs = f"{len(each.due)} run{'s' * (len(each.due) != 1)}, at most {hours:.2f} node-hours"
@@ -136,6 +136,12 @@ def rounds_text(plan: Plan) -> list[str]:
     """The rounds of each case on a whole host group: how many there are, their runs and node-hours."""
     left = {run.identity for run in plan.runs}
     return [str(each.only(left)) for each in plan.rounds]
+
+
+def _race_text(state: DesignState) -> str:
+    """How many settings are left, and what decides next."""
+    stage = "on fresh blocks" if state.fresh else f"look after {state.planned} blocks"
+    return f", race, {state.running} left, {stage}"
 
 
 def _reference(state: DesignState) -> str:

@@ -13,7 +13,6 @@ import json
 import math
 import re
 import shlex
-import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -72,17 +71,26 @@ class _Files:
 
 
 def write_settings(folder: Path, plan: PlanFile, races: Sequence[InRace]) -> None:
-    """Write the settings of all races into a campaign's folder, in place of earlier ones."""
+    """Write the settings of all races into a campaign's folder, in place of earlier ones.
+
+    Jobs may read them meanwhile, so that none is away until all new ones are there.
+    """
     target = folder / FOLDER
-    if target.is_dir():
-        shutil.rmtree(target)
     entries = {entry.case: entry for entry in plan.cases}
+    files: dict[Path, str] = {}
     for number, found in enumerate(races, 1):
         own = target / f"race-{number}" if len(races) > 1 else target
-        own.mkdir(parents=True, exist_ok=True)
-        write_whole(own / DATA, json.dumps(race_data(found), indent=1, ensure_ascii=False) + "\n")
+        files[own / DATA] = json.dumps(race_data(found), indent=1, ensure_ascii=False) + "\n"
         if found.won and all(case in entries for each in found.cases.values() for case in each):
-            _write(own, plan.campaign, found, entries)
+            files |= _settings(own, plan.campaign, found, entries)
+    for file, text in files.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(file, text)
+    for path in sorted([target, *target.rglob("*")], reverse=True):  # a folder behind what is in it
+        if path.is_file() and path not in files:
+            path.unlink()
+        elif path.is_dir() and not any(path.iterdir()):
+            path.rmdir()
 
 
 def race_data(found: InRace) -> dict[str, object]:
@@ -120,20 +128,24 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _write(folder: Path, campaign: str, found: InRace, entries: Mapping[Case, CaseEntry]) -> None:
+def _settings(
+    folder: Path, campaign: str, found: InRace, entries: Mapping[Case, CaseEntry]
+) -> dict[Path, str]:
+    """The files of a race that was won, and their texts; the rules come before what refers to them."""
     made = _Files()
+    files: dict[Path, str] = {}
     for leader, cells in grouped(found.won, lambda cell: cell.leader).items():
         _add(found, leader, cells, _setting(found, leader, entries), made)
     # a backslash at the end of a line would join the next one to it
     head = [f"# {line}".rstrip("\\") for line in _head(campaign, found, entries)]
     if made.rules:
-        path = (folder / RULES).resolve()
-        write_whole(path, "\n".join([*head, *_rules(found, made.rules)]) + "\n")
+        files[folder / RULES] = "\n".join([*head, *_rules(found, made.rules)]) + "\n"
         made.lines.append("# algorithms by size: the rules are in the file, each with its proof")
-        made.lines += [*_DYNAMIC.items(), (_RULES_FILE, str(path))]
+        made.lines += [*_DYNAMIC.items(), (_RULES_FILE, str((folder / RULES).resolve()))]
     for name, line, first in ((SHELL, _shell, []), (MODULE, _tcl, ["#%Module1.0"])):
         text = [each if isinstance(each, str) else line(*each) for each in made.lines]
-        write_whole(folder / name, "\n".join([*first, *head, *text]) + "\n")
+        files[folder / name] = "\n".join([*first, *head, *text]) + "\n"
+    return files
 
 
 def _head(campaign: str, found: InRace, entries: Mapping[Case, CaseEntry]) -> Iterator[str]:

@@ -30,7 +30,10 @@ look_at_hosts() { # before|after
         said=$(look_at "$host" "$1")
         status=$?
         printf '%s\n' "$said" | grep '^node ' >&3
-        [ "$1" = before ] || continue
+        if [ "$1" = after ]; then
+            [ "$status" -eq 0 ] || silent=$host
+            continue
+        fi
         case $status in
             0) ;;
             66) fail 69 "$host does not see $attempt: the results' folder must lie on a file system that all hosts share" ;;

@@ -6,7 +6,7 @@
 # A job script sets `run` (its folder), `job` (the job's id), `script` (its own file) and `lock` (empty with a
 # scheduler), then it sources this file, which starts an attempt. The last command of the script is `measure`.
 
-hosts=() exported=() further_settings='' refused='' version_option='' result_file=''
+hosts=() silent='' exported=() further_settings='' refused='' version_option='' result_file=''
 umask o-w # what the group may write is up to the user
 export LC_ALL=C PATH HOME=${HOME:-~} # a scheduler may start a job with almost no environment
 read -r HOSTNAME </proc/sys/kernel/hostname # an exported value may be the login node's
@@ -228,6 +228,8 @@ measure() {
 
     # Success is an exit status of 0 and a complete output. A launcher that timeout had to kill leaves 137.
     [ "$status" -ne 137 ] || [ "$((SECONDS - began))" -lt "$time_limit" ] || status=124
+    [ -z "$silent" ] || [ "$status" -eq 0 ] ||
+        fail 69 "$silent does not answer ssh from $HOSTNAME since the launch, which ended with exit status $status"
     [ "$status" -ne 124 ] || record_others
     [ "$status" -ne 124 ] || fail 124 "stopped at the time limit of $time_limit s"
     [ "$status" -eq 0 ] || fail "$status" "the benchmark ended with exit status $status; see stderr.txt"
