@@ -34,12 +34,11 @@ def test_all_exchanges_of_few_blocks() -> None:
     scores = aligned_ranks(costs)
 
     def apart(rows: tuple[tuple[float, ...], ...]) -> float:
-        sums = [sum(column) for column in zip(*rows, strict=True)]
-        return max(sums) - min(sums)
+        return sum(sum(column) ** 2 for column in zip(*rows, strict=True))
 
     every = [apart(rows) for rows in product(*(permutations(row) for row in scores.tolist()))]
     expected = sum(each >= apart(tuple(map(tuple, scores.tolist()))) - 1e-9 for each in every) / len(every)
-    assert probability(scores, reference=False) == pytest.approx(expected)
+    assert probability(scores) == pytest.approx(expected)
 
 
 def test_blocks_that_can_show_something() -> None:
@@ -49,6 +48,12 @@ def test_blocks_that_can_show_something() -> None:
     assert max(against_reference(slower)) <= LEVEL < min(against_reference(slower[:5]))
     fourth = np.column_stack([slower, slower[:, :1] + 0.3])
     assert min(all_pairs(fourth).values()) > LEVEL
+
+
+def test_a_reference_between_a_better_and_a_worse_one_differs_from_both() -> None:
+    source = np.random.default_rng(5)
+    shown = [against_reference(machine(source, 8, 3)[:, :, 0] + [0, 0.02, -0.02]) for _ in range(40)]
+    assert sum(max(each) <= LEVEL for each in shown) >= 30  # the largest distance finds both in a tenth
 
 
 def test_a_time_out_is_the_worst_rank() -> None:

@@ -121,11 +121,6 @@ class InBlocks:
         """The name of the first candidate."""
         return self.names[0]
 
-    @property
-    def count(self) -> int:
-        """How many blocks count."""
-        return len(self.blocks)
-
     def holds(self, row: Row, metric: Metric) -> bool:
         """Whether it is about this metric of the row."""
         return self.metric == metric and any(self.is_of(row, case) for case in self.cases)
