@@ -32,7 +32,7 @@ from mpicampaign.records import (
     OVERSUBSCRIBED,
     WITH,
     defined_name,
-    race_tolerance,
+    race_rules,
 )
 from mpicampaign.statistics.blocks import Ratio, against_reference, all_pairs, ratio
 from mpicampaign.statistics.comparisons import LEVEL
@@ -216,7 +216,7 @@ def in_blocks(records: Iterable[Record], sizes: Sequence[int]) -> tuple[InBlocks
 
 def is_of_race(record: Record) -> bool:
     """Whether a run is one of a race, see `mpicampaign.compare.races`: no test of all blocks fits there."""
-    return race_tolerance(record.metadata.get(COMPARED, "")) is not None
+    return race_rules(record.metadata.get(COMPARED, "")) is not None
 
 
 def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBlocks]:
