@@ -71,7 +71,7 @@ def costs(source: np.random.Generator, course: Course, n: int, truth: Sequence[f
 def differing(found: Array, question: str) -> dict[tuple[int, int], bool]:
     """Which pairs are shown to differ."""
     if question == "reference":
-        return {(0, other): p <= LEVEL for other, p in enumerate(against_reference(found), 1)}
+        return {pair: p <= LEVEL for pair, p in against_reference(found).items()}
     if question == "all pairs":
         return {pair: p <= LEVEL for pair, p in all_pairs(found).items()}
     answers = compare_pairs(np.exp(found.T).tolist()).differences

@@ -31,7 +31,7 @@ from mpicampaign.statistics.comparisons import LEVEL, holm, share_of_level
 from mpicampaign.statistics.medians import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
@@ -43,8 +43,8 @@ DRAWS = 20_000  # exchanges that are tried where there are more
 _ROUNDING = 1e-9
 
 
-def against_reference(costs: Array, level: float = LEVEL) -> list[float]:
-    """The probability of each candidate but the first, the reference, closed over all of them.
+def against_reference(costs: Array, level: float = LEVEL) -> dict[Pair, float]:
+    """The probability of each candidate with the first, the reference, closed over all of them.
 
     Those above ``level`` may be larger than what is returned.
 
@@ -53,8 +53,7 @@ def against_reference(costs: Array, level: float = LEVEL) -> list[float]:
     costs : blocks x candidates, logarithms of what should be low; infinite where a run met its time limit
     """
     pairs = [(0, other) for other in range(1, costs.shape[1])]
-    closed = _by_holm(costs, pairs) if costs.shape[1] > MOST else _closed(costs, pairs, level, (0,))
-    return [closed[pair] for pair in pairs]
+    return _by_holm(costs, pairs) if costs.shape[1] > MOST else _closed(costs, pairs, level, (0,))
 
 
 def all_pairs(costs: Array, level: float = LEVEL) -> dict[Pair, float]:
@@ -63,8 +62,9 @@ def all_pairs(costs: Array, level: float = LEVEL) -> dict[Pair, float]:
     return _by_holm(costs, pairs) if costs.shape[1] > MOST else _closed(costs, pairs, level)
 
 
-def _by_holm(costs: Array, pairs: Iterable[Pair]) -> dict[Pair, float]:
-    return holm({pair: probability(aligned_ranks(costs[:, pair])) for pair in pairs})
+def _by_holm(costs: Array, pairs: Sequence[Pair]) -> dict[Pair, float]:
+    corrected = holm({pair: probability(aligned_ranks(costs[:, pair])) for pair in pairs})
+    return {pair: corrected[pair] for pair in pairs}
 
 
 def _closed(
@@ -172,8 +172,8 @@ def ratio(costs: Array, level: float = LEVEL) -> Ratio:
         means = np.add.outer(logs, logs)[np.triu_indices(len(logs))] / 2
     ends = np.unique(np.nan_to_num(means, nan=0.0, posinf=math.inf, neginf=-math.inf))
     middle = sorted(logs)[len(logs) // 2] if np.isinf(logs).any() else float(np.median(logs))
-    found = _allowed(logs, ends, level) if 2 ** (1 - len(logs)) <= level else None
-    return Ratio(math.exp(middle), found)
+    interval = _allowed(logs, ends, level) if 2 ** (1 - len(logs)) <= level else None
+    return Ratio(math.exp(middle), interval)
 
 
 def _allowed(logs: Array, ends: Array, level: float) -> Interval:
