@@ -71,7 +71,7 @@ def costs(source: np.random.Generator, course: Course, n: int, truth: Sequence[f
 def differing(found: Array, question: str) -> dict[tuple[int, int], bool]:
     """Which pairs are shown to differ."""
     if question == "reference":
-        return {(0, other): p <= LEVEL for other, p in enumerate(against_reference(found), 1)}
+        return {pair: p <= LEVEL for pair, p in against_reference(found).items()}
     if question == "all pairs":
         return {pair: p <= LEVEL for pair, p in all_pairs(found).items()}
     answers = compare_pairs(np.exp(found.T).tolist()).differences
@@ -96,10 +96,12 @@ def rates(
 
 
 def found(cases: int, source: np.random.Generator) -> None:
-    print("Found: 2 % with noise of 1 %, by blocks; two candidates, four against the reference, all pairs")
+    print("Found: 2 % with noise of 1 %, by blocks; two candidates, the last of four against the reference,")
+    print("the same with another one 2 % the other way, and all pairs")
+    alone, between = [1.0, 1.0, 1.0, 1.02], [1.0, 1.0, 0.98, 1.02]
+    kinds = (([1.0, 1.02], "reference"), (alone, "reference"), (between, "reference"), (alone, "all pairs"))
     for n in (6, 7, 8, 10):
-        kinds = ((2, "reference"), (4, "reference"), (4, "all pairs"))
-        shares = [rates(source, quiet, n, [1.0] * (k - 1) + [1.02], asked, cases)[1] for k, asked in kinds]
+        shares = [rates(source, quiet, n, truth, asked, cases)[1] for truth, asked in kinds]
         print(f"  {n:2}  " + "  ".join(f"{share:.2f}" for share in shares), flush=True)
 
 

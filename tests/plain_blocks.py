@@ -61,7 +61,7 @@ def signed(logs: Array) -> float:
 
 
 def of_set(costs: Array) -> float:
-    """How often exchanges within blocks bring any sum of ranks as far from that of the reference."""
+    """How often exchanges within blocks bring the sums of ranks as far from their mean, in squares."""
     aligned = costs - np.median(costs, axis=1, keepdims=True)
     ranks = aligned.ravel().argsort().argsort().reshape(aligned.shape) + 1
     if costs.shape[1] == 3:  # the middle ones are all 0
@@ -69,5 +69,5 @@ def of_set(costs: Array) -> float:
     sums = np.zeros((1, ranks.shape[1]))
     for row in ranks:
         sums = (sums[:, None] + np.array(list(permutations(row)))).reshape(-1, ranks.shape[1])
-    far = np.abs(sums[:, 1:] - sums[:, :1]).max(axis=1)
-    return float((far >= np.abs(ranks.sum(axis=0)[1:] - ranks.sum(axis=0)[0]).max() - 1e-9).mean())
+    squares, observed = (np.sum(np.square(each), axis=-1) for each in (sums, ranks.sum(axis=0)))
+    return float((squares >= observed - 1e-6).mean())

@@ -40,7 +40,7 @@ from mpicampaign.records import (
     Case,
     Record,
     Series,
-    race_tolerance,
+    race_rules,
 )
 from mpicampaign.show.make import tables, to_terminal
 from mpicampaign.show.settings import write_settings
@@ -50,19 +50,24 @@ SIZES = (8, 64, 512)
 Times = dict[str, dict[int, float]]  # by candidate and size, relative to 1; of sizes that are not named 1
 
 
-def run_of(name: str, repeat: int, times: dict[int, float], noise: random.Random, label: str) -> Record:
+def run_of(
+    name: str, repeat: int, times: dict[int, float], noise: random.Random, label: str, rules: str
+) -> Record:
     case = Case("s", "g", name, "Allreduce")
     measured: list[float | None] = [1e-5 * times.get(size, 1) * noise.gauss(1, 0.005) for size in SIZES]
     series = Series(label, 4, {"size": [float(size) for size in SIZES], "time": measured})
     record = synthetic.run(case, repeat, series)
-    metadata = {**record.metadata, BLOCK: "g a, 1 node", COMPARED: f"{RACE_WITHIN}0.02", "mpi_library": "X 1"}
+    metadata = {**record.metadata, BLOCK: "g a, 1 node", COMPARED: rules, "mpi_library": "X 1"}
     return replace(record, metadata=metadata)
 
 
-def raced(truth: Times, seed: int = 1, label: str = "Allreduce", **how: Any) -> tuple[InRace, list[Record]]:
+def raced(
+    truth: Times, seed: int = 1, label: str = "Allreduce", more: str = "", **how: Any
+) -> tuple[InRace, list[Record]]:
     """A race to its end: what is due is made, block by block."""
     noise, names = random.Random(seed), list(truth)
-    records = [replace(run_of(name, 1, {}, noise, label), status=MISSING, series=()) for name in names]
+    kind = noise, label, f"{RACE_WITHIN}0.02{more}"
+    records = [replace(run_of(name, 1, {}, *kind), status=MISSING, series=()) for name in names]
     while True:
         [found] = races(records)
         stage = found.stages["Allreduce"][-1]
@@ -74,7 +79,7 @@ def raced(truth: Times, seed: int = 1, label: str = "Allreduce", **how: Any) -> 
         first = [record for record in records if record.status != MISSING]
         for repeat in range(last + 1, last + 1 + stage.blocks - len(stage.repeats)):
             made = (
-                replace(run_of(name, repeat, truth[name], noise, label), **how.get(name, {}))
+                replace(run_of(name, repeat, truth[name], *kind), **how.get(name, {}))
                 for place, name in enumerate(names)
                 if place in stage.running
             )
@@ -151,7 +156,7 @@ def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
     as_blocks = plan_of(tmp_path, f"{ENTRY}, blocks: reference", base=RACE)
     assert {run.identity for run in first.runs} == {run.identity for run in as_blocks.runs}
     assert len(first.runs) == 64 and {case.compared for case in first.cases} == {f"{RACE_WITHIN}0.020000"}
-    assert {race_tolerance(case.compared) for case in first.cases} == {0.02} and first.until_known
+    assert {race_rules(case.compared) for case in first.cases} == {(0.02, 1)} and first.until_known
     [said] = blocks_text(first)
     assert "race, 4 left, look after 8 blocks: 0 of 8 blocks complete, 8 missing: 64 runs" in said
 
@@ -212,13 +217,15 @@ def test_what_a_race_cannot_do_is_refused(tmp_path: Path, entry: str, said: str)
 HOSTILE = 'a"b$(touch X)`touch Y`[touch Z]\\{'
 
 
-def written(tmp_path: Path, found: InRace, variables: dict[str, dict[str, str]], **declared: Any) -> Path:
+def written(
+    tmp_path: Path, found: InRace, variables: dict[str, dict[str, str]], *others: InRace, **declared: Any
+) -> Path:
     entries = []
-    for case in found.cases["Allreduce"]:
+    for case in {case: None for race in (found, *others) for case in race.cases["Allreduce"]}:
         environment = {"placement.environment": variables.get(case.placement, {})}
         more = declared if case.placement in variables else {}
         entries.append(CaseEntry(case, "imb", "", None, None, {**environment, **more}, ()))
-    write_settings(tmp_path, PlanFile("c\nrm x", cases=tuple(entries)), [found])
+    write_settings(tmp_path, PlanFile("c\nrm x", cases=tuple(entries)), [found, *others])
     return tmp_path / "settings"
 
 
@@ -247,7 +254,7 @@ def test_open_mpi_gets_a_file_of_rules(tmp_path: Path, by_size: InRace) -> None:
     of_four = [[0, 0, 0, 0], [8, 3, 0, 0], [64, 3, 0, 0], [512, 1, 0, 0], [513, 0, 0, 0]]
     others = [[1], [0, 0, 0, 0]]
     assert rules_of(text) == [[1], [2], [3], [1], *others, [4], [5], *of_four, [5], *others]
-    assert text.startswith("# campaign c\\nrm x: g a, 1 node; last run 2026") and "# X 1; 4 ranks" in text
+    assert text.startswith("# campaign c\\nrm x\n# g a, 1 node; last run 2026") and "# X 1; 4 ranks" in text
     proof = r"0\.9\d\d times a \[0\.\d+, 0\.\d+\], p = 0\.0\d+, \d+ blocks"
     assert re.search(rf"^64 3 0 0 # 64 B: {proof}$", text, re.M)
     asked = sourced(folder / "environment.sh", "OMPI_MCA_coll_tuned_dynamic_rules_filename")
@@ -255,6 +262,34 @@ def test_open_mpi_gets_a_file_of_rules(tmp_path: Path, by_size: InRace) -> None:
     alltoall = raced({"a": {}, "b": {8: 0.9}, "c": {}}, label="Alltoall")[0]
     folder = written(tmp_path, alltoall, of_algorithms("OMPI_MCA_coll_tuned_alltoall_algorithm"))
     assert [32, 3, 0, 0] in rules_of((folder / "openmpi-rules.conf").read_text())  # of all ranks
+
+
+def test_races_of_one_machine_share_the_error_and_the_files(tmp_path: Path) -> None:
+    other = ENTRY.replace("Allreduce, Alltoall", "PingPong")
+    plan = plan_of(tmp_path, f"{ENTRY}, race: {{}}", f"{other}, race: {{}}", base=RACE)
+    assert {race_rules(case.compared) for case in plan.cases} == {(0.02, 2)}
+    truths: list[tuple[str, Times]] = [
+        ("Allreduce", {"a": {}, "b": {8: 0.9}, "c": {}}),
+        ("Alltoall", {"a": {}, "d": {8: 0.9}, "e": {}}),
+        ("Allreduce", {"a": {}, "f": {8: 0.9}, "g": {}}),
+    ]
+    alone = raced(truths[0][1])[0].won[0].p
+    many = [raced(truth, label=label, more=", one of 40")[0] for label, truth in truths]
+    assert (
+        alone
+        and many[0].won[0].p == pytest.approx(40 * alone / 2 ** (many[0].fresh - 8))
+        and many[0].fresh > 8
+    )
+    variables = {
+        name: f"OMPI_MCA_coll_tuned_{kind}_algorithm"
+        for name, kind in (("b", "allreduce"), ("d", "alltoall"))
+    }
+    values = {**{name: {each: "3"} for name, each in variables.items()}, "f": {variables["b"]: "2"}}
+    folder = written(tmp_path, many[0], values, *many[1:])
+    rules = rules_of((folder / "openmpi-rules.conf").read_text())
+    assert rules[0] == [2] and [8, 3, 0, 0] in rules and [32, 3, 0, 0] in rules
+    assert "# f is not written: another race has set" in (folder / "environment.sh").read_text()
+    assert len(json.loads((folder / "race.json").read_text())) == 3
 
 
 def sourced(file: Path, variable: str) -> str:
@@ -277,7 +312,7 @@ def test_other_variables_are_written_where_they_win_at_all_sizes(tmp_path: Path,
     folder = written(tmp_path, found, {"fast": {"VALUE": HOSTILE}})
     assert sourced(folder / "environment.sh", "VALUE") == HOSTILE
     assert [path.name for path in sorted(folder.iterdir())] == ["environment.sh", "modulefile", "race.json"]
-    assert sorted(json.loads((folder / "race.json").read_text())["left"]) != []
+    assert json.loads((folder / "race.json").read_text())[0]["left"]
     if shutil.which("tclsh"):
         script = "proc setenv {n v} {puts -nonewline $v}; source [lindex $argv 0]"
         (tmp_path / "t.tcl").write_text(script)

@@ -11,7 +11,7 @@ import re
 import sys
 from dataclasses import dataclass, field, replace
 from types import NoneType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.errors import UserError
 from mpicampaign.files import write_whole
@@ -61,8 +61,8 @@ NEW_SERIES = "new"
 TO_REFERENCE = "reference"  # each candidate with the first
 ALL_PAIRS = "all pairs"
 BLOCKS = 8
-RACE_WITHIN = "race within "  # of a race of settings, in front of its tolerance: ``race within 0.02``
-_RACE = re.compile(rf"{RACE_WITHIN}([01](?:\.[0-9]{{1,6}})?)")
+RACE_WITHIN = "race within "  # of a race of settings, in front of its rules: ``race within 0.02, one of 3``
+_RACE = re.compile(rf"{RACE_WITHIN}([01](?:\.[0-9]{{1,6}})?)(?:, one of ([1-9][0-9]{{0,3}}))?")
 
 _Kind = type | tuple[type, ...]
 _KINDS: dict[str, _Kind] = {
@@ -115,10 +115,17 @@ Probes = dict[str, dict[str, list[float]]]
 OwnMetric = dict[str, str]  # unit, and better: higher or lower
 
 
-def race_tolerance(compared: str) -> float | None:
-    """That of a race; ``None`` of other designs."""
+class RaceRules(NamedTuple):
+    """Smaller differences than ``tolerance`` do not matter; so many ``races`` share one error."""
+
+    tolerance: float
+    races: int
+
+
+def race_rules(compared: str) -> RaceRules | None:
+    """Those of a race; ``None`` of other designs."""
     found = _RACE.fullmatch(compared)
-    return float(found[1]) if found else None
+    return RaceRules(float(found[1]), int(found[2] or 1)) if found else None
 
 
 @dataclass(frozen=True, slots=True)

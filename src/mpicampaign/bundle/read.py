@@ -25,7 +25,7 @@ from mpicampaign.bundle.archive import (
 )
 from mpicampaign.files import naming
 from mpicampaign.plan_file import FILE, plan_from
-from mpicampaign.records import ALL_PAIRS, TO_REFERENCE, plain_fields, race_tolerance
+from mpicampaign.records import ALL_PAIRS, TO_REFERENCE, plain_fields, race_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -224,8 +224,7 @@ def _check_plan(text: bytes, manifest: Manifest) -> None:
         right = planned.campaign == manifest.campaign and all(_is_name(name) for name in names)
         right = right and all(_is_count(run.repeat) for run in runs)
         right = right and all(
-            each.block.isprintable()
-            and (each.compared in _COMPARED or race_tolerance(each.compared) is not None)
+            each.block.isprintable() and (each.compared in _COMPARED or race_rules(each.compared) is not None)
             for each in planned.cases
         )
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:

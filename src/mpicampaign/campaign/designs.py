@@ -14,7 +14,7 @@ from mpicampaign.records import RACE_WITHIN, Case, defined_name
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from mpicampaign.campaign.model import Campaign, MatrixEntry
+    from mpicampaign.campaign.model import Campaign, MatrixEntry, Race
 
 _NAMED = 3  # candidates in a design's name
 
@@ -51,9 +51,21 @@ def designs_of(campaign: Campaign, entry: MatrixEntry, taken: Collection[str] = 
         used = {*taken, *(each.name for each in designs)}
         name = next(each for each in (first, *(f"{first} ({n})" for n in range(2, 1000))) if each not in used)
         candidates = grouped(alike, lambda case: defined_name(case.benchmark))
-        compared = f"{RACE_WITHIN}{entry.race.tolerance:.6f}" if entry.race else entry.blocks
+        compared = _race_rules(campaign, entry.race, alike[0].machine) if entry.race else entry.blocks
         designs.append(Design(name, compared, int(str(nodes)), candidates))
     return designs
+
+
+def _race_rules(campaign: Campaign, race: Race, machine: tuple[str, str]) -> str:
+    """The races of a host group share one error, since a job there may load the settings of all."""
+    races = {
+        (place, campaign.placements[case.placement].nodes)
+        for place, entry in enumerate(campaign.matrix)
+        if entry.race
+        for case in cases_of(campaign, entry)
+        if case.machine == machine
+    }
+    return f"{RACE_WITHIN}{race.tolerance:.6f}" + (f", one of {len(races)}" if len(races) > 1 else "")
 
 
 def _name(group: str, cases: list[Case], nodes: int) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations, product
+from itertools import product
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -32,7 +32,7 @@ from mpicampaign.records import (
     OVERSUBSCRIBED,
     WITH,
     defined_name,
-    race_tolerance,
+    race_rules,
 )
 from mpicampaign.statistics.blocks import Ratio, against_reference, all_pairs, ratio
 from mpicampaign.statistics.comparisons import LEVEL
@@ -121,11 +121,6 @@ class InBlocks:
         """The name of the first candidate."""
         return self.names[0]
 
-    @property
-    def count(self) -> int:
-        """How many blocks count."""
-        return len(self.blocks)
-
     def holds(self, row: Row, metric: Metric) -> bool:
         """Whether it is about this metric of the row."""
         return self.metric == metric and any(self.is_of(row, case) for case in self.cases)
@@ -159,24 +154,24 @@ class InBlocks:
         verdict = self._verdicts.get((0, place))
         if verdict is None:
             return 1.0, None, None
-        found = verdict.ratio if self.metric.lower_is_better else _inverse(verdict.ratio)
-        ends = (found.interval.low, found.interval.high) if found.interval else ()
-        median = found.median if 0 < found.median < math.inf else None
-        known = median and ends and ends[0] > 0 and ends[1] < math.inf
-        return median, *(ends if known else (None, None))
+        worse = verdict.ratio if self.metric.lower_is_better else _inverse(verdict.ratio)
+        median, ends = worse.median, worse.interval
+        if not 0 < median < math.inf:
+            return None, None, None
+        return (
+            (median, ends.low, ends.high)
+            if ends and ends.low > 0 and ends.high < math.inf
+            else (median, None, None)
+        )
 
     @cached_property
     def _verdicts(self) -> Mapping[tuple[int, int], Verdict]:
-        k = len(self.cases)
-        pairs = combinations(range(k), 2) if self.compared == ALL_PAIRS else product([0], range(1, k))
-        costs = np.array([[self._cost(value) for value in block.values] for block in self.blocks])
         if not self.blocks:
             return {}
-        found: Mapping[tuple[int, int], float] = {}
-        if len(self.blocks) >= self.enough:
-            of_reference = enumerate(against_reference(costs), 1) if self.compared != ALL_PAIRS else ()
-            found = {(0, place): p for place, p in of_reference} or all_pairs(costs)
-        return {pair: self._verdict(costs, *pair, found.get(pair)) for pair in pairs}
+        costs = np.array([[self._cost(value) for value in block.values] for block in self.blocks])
+        test = all_pairs if self.compared == ALL_PAIRS else against_reference
+        few = len(self.blocks) < self.enough
+        return {pair: self._verdict(costs, *pair, None if few else p) for pair, p in test(costs).items()}
 
     def _cost(self, value: float | None) -> float:
         """The logarithm of what should be low."""
@@ -185,22 +180,21 @@ class InBlocks:
         return math.log(value) if self.metric.lower_is_better else -math.log(value)
 
     def _verdict(self, costs: np.ndarray, other: int, candidate: int, p: float | None) -> Verdict:
-        found = ratio(costs[:, (other, candidate)])
+        of_costs = ratio(costs[:, (other, candidate)])
         # equal values in most blocks have a median of 1: then the others decide
         higher, lower = (int(np.sum(sign * costs[:, candidate] > sign * costs[:, other])) for sign in (1, -1))
-        is_worse = (found.median, higher - lower) > (1, 0)
+        is_worse = (of_costs.median, higher - lower) > (1, 0)
         verdict = FEW if p is None else NOT_SHOWN if p > LEVEL else WORSE if is_worse else BETTER
-        shown = found if self.metric.lower_is_better else _inverse(found)
+        shown = of_costs if self.metric.lower_is_better else _inverse(of_costs)
         return Verdict(candidate, other, shown, p, verdict)
 
 
-def _inverse(found: Ratio) -> Ratio:
+def _inverse(ratio: Ratio) -> Ratio:
     def of(value: float) -> float:
         return 1 / value if value else math.inf
 
-    ends = found.interval
-    turned = Interval(of(ends.high), of(ends.low), ends.coverage) if ends else None
-    return Ratio(of(found.median), turned)
+    ends = ratio.interval
+    return Ratio(of(ratio.median), Interval(of(ends.high), of(ends.low), ends.coverage) if ends else None)
 
 
 def is_of(shown: Case, case: Case) -> bool:
@@ -221,7 +215,7 @@ def in_blocks(records: Iterable[Record], sizes: Sequence[int]) -> tuple[InBlocks
 
 def is_of_race(record: Record) -> bool:
     """Whether a run is one of a race, see `mpicampaign.compare.races`: no test of all blocks fits there."""
-    return race_tolerance(record.metadata.get(COMPARED, "")) is not None
+    return race_rules(record.metadata.get(COMPARED, "")) is not None
 
 
 def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBlocks]:

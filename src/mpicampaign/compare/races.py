@@ -18,7 +18,7 @@ import numpy as np
 from mpicampaign.compare.blocks import candidate_names, is_of_race, on_same_nodes, series_label, series_of
 from mpicampaign.compare.metrics import Metric, read, times_at_sizes
 from mpicampaign.grouping import grouped
-from mpicampaign.records import BLOCK, BLOCKS, COMPARED, MISSING, defined_name, race_tolerance
+from mpicampaign.records import BLOCK, BLOCKS, COMPARED, MISSING, defined_name, race_rules
 from mpicampaign.statistics.blocks import Ratio, ratio
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.race import DEFAULT, Race, confirmed, fresh_blocks, race, winners
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-    from mpicampaign.records import Case, Record
+    from mpicampaign.records import Case, RaceRules, Record
 
     Array = npt.NDArray[np.float64]
 
@@ -50,7 +50,7 @@ class Stage(NamedTuple):
 class RaceCell(NamedTuple):
     """A benchmark's metric. ``leader``: the best candidate; ``ratio``: to the default, in its proof.
 
-    ``p``: that of the proof on fresh blocks, one-sided, corrected for all cells.
+    ``p``: that of the proof on fresh blocks, one-sided, corrected for all races of the host group.
     """
 
     benchmark: str
@@ -72,7 +72,7 @@ class InRace:
     """
 
     design: str
-    tolerance: float
+    rules: RaceRules
     names: tuple[str, ...]
     cases: Mapping[str, tuple[Case, ...]]
     cells: tuple[RaceCell, ...]
@@ -81,6 +81,11 @@ class InRace:
     out: tuple[int, ...]
     fresh: int
     runs: tuple[Record, ...]
+
+    @property
+    def every_case(self) -> frozenset[Case]:
+        """The candidates of all benchmarks."""
+        return frozenset(case for own in self.cases.values() for case in own)
 
     @property
     def ended(self) -> bool:
@@ -171,15 +176,15 @@ def _race(runs: Sequence[Record]) -> Iterator[InRace]:
     """None where the benchmarks have different candidates: no plan of this program has that."""
     named = grouped(runs, lambda run: defined_name(run.case.benchmark))
     benchmarks = [_Benchmark(name, own) for name, own in named.items()]
-    tolerance = race_tolerance(runs[0].metadata[COMPARED])
-    if tolerance is not None and len({len(each.cases) for each in benchmarks}) == 1:
-        yield _Follow(benchmarks, tolerance).found(visible(runs[0].metadata[BLOCK]))
+    rules = race_rules(runs[0].metadata[COMPARED])
+    if rules and len({len(each.cases) for each in benchmarks}) == 1:
+        yield _Follow(benchmarks, rules).found(visible(runs[0].metadata[BLOCK]))
 
 
 @lru_cache(maxsize=64)
-def _race_of(costs: bytes, shape: tuple[int, ...], tolerance: float) -> Race:
+def _race_of(costs: bytes, shape: tuple[int, ...], rules: RaceRules) -> Race:
     """Each planning asks the same of the blocks so far."""
-    return race(np.frombuffer(costs).reshape(shape), tolerance)
+    return race(np.frombuffer(costs).reshape(shape), *rules)
 
 
 def _short(names: tuple[str, ...]) -> tuple[str, ...]:
@@ -190,8 +195,8 @@ def _short(names: tuple[str, ...]) -> tuple[str, ...]:
 class _Follow:
     """A race from its first block on, as far as its runs go."""
 
-    def __init__(self, benchmarks: Sequence[_Benchmark], tolerance: float) -> None:
-        self._benchmarks, self._tolerance = benchmarks, tolerance
+    def __init__(self, benchmarks: Sequence[_Benchmark], rules: RaceRules) -> None:
+        self._benchmarks, self._rules = benchmarks, rules
         self._stages: dict[str, list[Stage]] = {each.name: [] for each in benchmarks}
         self._out = set[int]().union(*(each.out for each in benchmarks))
         self._places = [place for place in range(len(benchmarks[0].cases)) if place not in self._out]
@@ -203,7 +208,7 @@ class _Follow:
         cells, fresh = self._decided()
         return InRace(
             design,
-            self._tolerance,
+            self._rules,
             _short(tuple(candidate_names(self._benchmarks[0].cases).values())),
             cases,
             tuple(cells),
@@ -222,7 +227,7 @@ class _Follow:
         leaders = {place: self._places[each.best] for place, each in enumerate(found.cells)}
         if found.due:
             return [self._cell(place, RUNNING, leader) for place, leader in leaders.items()], 0
-        won = winners(found, costs, self._tolerance)
+        won = winners(found, costs, self._rules.tolerance)
         if not won:
             return [
                 self._cell(place, BEST if not leader else WITHIN, leader) for place, leader in leaders.items()
@@ -237,7 +242,7 @@ class _Follow:
         """Stage by stage; whom a stage leaves out has left after the blocks so far."""
         costs = np.empty((0, len(self._places), len(self._cells)))
         while True:
-            found = _race_of(costs.tobytes(), costs.shape, self._tolerance)
+            found = _race_of(costs.tobytes(), costs.shape, self._rules)
             still = found.due or frozenset[int]().union(*(each.left for each in found.cells))
             gone = {place for place, _ in self._left}
             self._left += [
@@ -255,13 +260,13 @@ class _Follow:
             costs = np.concatenate([costs, rows])
 
     def _confirm(self, leaders: Mapping[int, int], won: Mapping[int, int]) -> tuple[list[RaceCell], int]:
-        due = fresh_blocks(len(won))
+        due = fresh_blocks(len(won), self._rules.races)
         running = {
             each.name: sorted({DEFAULT, *(leaders[n] for n in won if self._cells[n][0] is each)})
             for each in self._benchmarks
         }
         costs = self._take({name: places for name, places in running.items() if len(places) > 1}, due)
-        p = confirmed(costs, won) if len(costs) == due else {}
+        p = confirmed(costs, won, self._rules.races) if len(costs) == due else {}
         cells = []
         for place, leader in leaders.items():
             if place not in won:

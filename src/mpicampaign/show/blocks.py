@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 HEADING = "Side by side: compared within blocks"
 MEANING = (
     "A block is one repeat of all candidates on the same nodes. Ratio: within a block, the median over "
-    "blocks, with the interval that signed ranks allow. p: exact test that exchanges the candidates' values "
-    "within blocks, corrected for all comparisons of the metric."
+    "blocks. p: exact test that exchanges the candidates' values within blocks, corrected for all "
+    "comparisons of the metric. Interval: the ratios that this test of two candidates alone does not reject."
 )
 BUSY = f"{MARK} every block holds a disturbed run: they count all the same"
 _NAMED = 3  # comparisons and blocks in a sentence

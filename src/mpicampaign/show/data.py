@@ -168,7 +168,7 @@ def _better_than(line: MetricCell) -> Value:
 BLOCK_COLUMNS = (
     _of_blocks("block_design", str, "blocks.design"),
     _of_blocks("reference", str, "blocks.reference"),
-    _of_blocks("blocks_complete", int, "blocks.count"),
+    Column("blocks_complete", int, lambda line: len(line.blocks.blocks) if line.blocks else None),
     _of_blocks("blocks_disturbed", bool, "blocks.disturbed"),
     _of_blocks("ratio_in_blocks [1]", float, "in_blocks.ratio.median"),
     _of_blocks("ratio_low [1]", float, "in_blocks.ratio.interval.low"),

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 HEADING = "Races of settings"
 MEANING = (
     "A setting that wins beats the default on fresh blocks, which had no part in choosing it: one-sided "
-    "exact test, corrected for all lines of the race. Elsewhere the default stays. Ratio: to the default "
-    "on these blocks, within each."
+    "exact test, corrected for all races of the host group. Elsewhere the default stays. Ratio: to the "
+    "default on these blocks, within each."
 )
 _NAMED = 3  # settings in a sentence
 

@@ -25,7 +25,7 @@ from mpicampaign.show.view import probability
 from mpicampaign.text import in_ranks, listed, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from mpicampaign.compare.races import InRace, RaceCell
@@ -62,27 +62,42 @@ class _Setting(NamedTuple):
     beside: tuple[str, ...]
 
 
+class _Rule(NamedTuple):
+    """The algorithm that won a cell of a race."""
+
+    race: InRace
+    cell: RaceCell
+    algorithm: int
+
+
 @dataclass
 class _Files:
-    """Lines of the files: comments, and variables with values; the algorithms of rules by collective."""
+    """Lines of the files: comments, and variables with values; the algorithms of rules by collective.
+
+    ``set_by``: the race of each variable that is written.
+    """
 
     lines: list[str | tuple[str, str | None]] = field(default_factory=list)
-    rules: dict[str, list[tuple[RaceCell, int]]] = field(default_factory=dict)
+    rules: dict[str, list[_Rule]] = field(default_factory=dict)
+    set_by: dict[str, InRace] = field(default_factory=dict)
 
 
 def write_settings(folder: Path, plan: PlanFile, races: Sequence[InRace]) -> None:
     """Write the settings of all races into a campaign's folder, in place of earlier ones.
 
-    Jobs may read them meanwhile, so that none is away until all new ones are there.
+    Races with the same MPI libraries and ranks on one host group share the files. Jobs may read them
+    meanwhile, so that none is away until all new ones are there.
     """
     target = folder / FOLDER
     entries = {entry.case: entry for entry in plan.cases}
+    groups = grouped(races, _used_together).values()
     files: dict[Path, str] = {}
-    for number, found in enumerate(races, 1):
-        own = target / f"race-{number}" if len(races) > 1 else target
-        files[own / DATA] = json.dumps(race_data(found), indent=1, ensure_ascii=False) + "\n"
-        if found.won and all(case in entries for each in found.cases.values() for case in each):
-            files |= _settings(own, plan.campaign, found, entries)
+    for number, together in enumerate(groups, 1):
+        own = target / str(number) if len(groups) > 1 else target
+        data = [race_data(each) for each in together]
+        files[own / DATA] = json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+        known = [each for each in together if each.won and each.every_case <= entries.keys()]
+        files |= _settings(own, plan.campaign, known, entries) if known else {}
     for file, text in files.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, text)
@@ -93,13 +108,19 @@ def write_settings(folder: Path, plan: PlanFile, races: Sequence[InRace]) -> Non
             path.rmdir()
 
 
+def _used_together(found: InRace) -> tuple[object, ...]:
+    cases = found.every_case
+    libraries = frozenset((case.machine, case.library) for case in cases)
+    return libraries, frozenset(cell.ranks for cell in found.cells)
+
+
 def race_data(found: InRace) -> dict[str, object]:
     """A race for programs; docs/formats.md."""
     cells = [_cell_data(found, cell) for cell in found.cells]
     return {
         "race": found.design,
         "default": found.names[0],
-        "tolerance": found.tolerance,
+        "tolerance": found.rules.tolerance,
         "ended": found.ended,
         "fresh_blocks": found.fresh,
         "left": {found.names[place]: blocks for place, blocks in found.left},
@@ -129,17 +150,19 @@ def _finite(value: float) -> float | None:
 
 
 def _settings(
-    folder: Path, campaign: str, found: InRace, entries: Mapping[Case, CaseEntry]
+    folder: Path, campaign: str, races: Sequence[InRace], entries: Mapping[Case, CaseEntry]
 ) -> dict[Path, str]:
-    """The files of a race that was won, and their texts; the rules come before what refers to them."""
-    made = _Files()
+    """The files of races that were won, and their texts; the rules come before what refers to them."""
+    made, head = _Files(), [f"# {visible(f'campaign {campaign}')}"]
     files: dict[Path, str] = {}
-    for leader, cells in grouped(found.won, lambda cell: cell.leader).items():
-        _add(found, leader, cells, _setting(found, leader, entries), made)
+    for found in races:
+        head += [f"# {line}" for line in _head(found, entries)]
+        for leader, cells in grouped(found.won, lambda cell: cell.leader).items():
+            _add(found, leader, cells, _setting(found, leader, entries), made)
     # a backslash at the end of a line would join the next one to it
-    head = [f"# {line}".rstrip("\\") for line in _head(campaign, found, entries)]
+    head = [line.rstrip("\\") for line in (*head, "# Measured there alone: elsewhere others may be best.")]
     if made.rules:
-        files[folder / RULES] = "\n".join([*head, *_rules(found, made.rules)]) + "\n"
+        files[folder / RULES] = "\n".join([*head, *_rules(made.rules)]) + "\n"
         made.lines.append("# algorithms by size: the rules are in the file, each with its proof")
         made.lines += [*_DYNAMIC.items(), (_RULES_FILE, str((folder / RULES).resolve()))]
     for name, line, first in ((SHELL, _shell, []), (MODULE, _tcl, ["#%Module1.0"])):
@@ -148,17 +171,14 @@ def _settings(
     return files
 
 
-def _head(campaign: str, found: InRace, entries: Mapping[Case, CaseEntry]) -> Iterator[str]:
-    """Where the settings are from."""
-    own = [run for run in found.runs if run.case in entries]
-    libraries = dict.fromkeys(_library(run, entries[run.case]) for run in own)
+def _head(found: InRace, entries: Mapping[Case, CaseEntry]) -> Iterator[str]:
+    """Where the settings of a race are from."""
+    libraries = dict.fromkeys(_library(run, entries[run.case]) for run in found.runs)
     hosts = sorted({host for run in found.runs for host in run.hosts})
     ranks = dict.fromkeys(cell.ranks for cell in found.cells)
-    yield visible(f"campaign {campaign}: {found.design}; last run {max(run.ended for run in found.runs)}")
-    yield visible(f"{listed([*libraries])}; {listed([*map(in_ranks, ranks)])}")
-    yield visible(f"hosts: {', '.join(hosts)}")
+    yield visible(f"{found.design}; last run {max(run.ended for run in found.runs)}")
+    yield visible(f"{listed([*libraries])}; {listed([*map(in_ranks, ranks)])}; hosts: {', '.join(hosts)}")
     yield visible(f"{race_sentence(found)}; {'; '.join(left_lines(found))}")
-    yield "Measured there alone: other hosts, ranks and versions may have another best setting."
 
 
 def _library(run: Record, entry: CaseEntry) -> str:
@@ -187,28 +207,49 @@ def _environment(declared: dict[str, object]) -> dict[str, str]:
 
 def _add(found: InRace, leader: int, cells: Sequence[RaceCell], setting: _Setting, made: _Files) -> None:
     name, variables = visible(found.names[leader]), setting.variables
-    proof = [f"# {name}, {cell_name(found, cell)}: {proof_text(found, cell)}" for cell in cells]
-    if setting.beside or not variables or not all(_NAME.fullmatch(each) for each in variables):
-        why = f"it differs in {', '.join(setting.beside)}" if setting.beside else "it sets no variable"
+    made.lines += [f"# {name}, {cell_name(found, cell)}: {proof_text(found, cell)}" for cell in cells]
+    if why := _why_not(found, cells, setting, made):
         made.lines.append(visible(f"# {name} is not written: {why}"))
         return
-    rest, collective, algorithm = _algorithm(variables)
-    by_size = all(_collective(cell.label) == collective and cell.metric.size for cell in cells)
-    if by_size and rest in ({}, _DYNAMIC) and algorithm.isdecimal():
-        if any(_INTEL_ALGORITHM.fullmatch(each) for each in variables):
-            _adjust(found, cells, made, (collective, int(algorithm)), proof)
-        elif collective in _OPENMPI:
-            rules = made.rules.setdefault(collective, [])
-            rules += [(cell, int(algorithm)) for cell in cells]
-        else:
-            made.lines.append(f"# {name} is not written: this program knows no rules for {collective}")
-        return
+    made.set_by |= dict.fromkeys(variables.keys() - _DYNAMIC, found)
+    collective, algorithm = _by_size(cells, variables)
+    if not collective:
+        made.lines += variables.items()
+    elif _is_of_intel(variables):
+        _adjust(found, cells, made, collective, algorithm)
+    else:
+        made.rules.setdefault(collective, []).extend(_Rule(found, cell, algorithm) for cell in cells)
+
+
+def _why_not(found: InRace, cells: Sequence[RaceCell], setting: _Setting, made: _Files) -> str:
+    """Why a setting cannot be written; empty where it can."""
+    variables = setting.variables
+    if setting.beside:
+        return f"it differs in {', '.join(setting.beside)}"
+    if not variables or not all(_NAME.fullmatch(each) for each in variables):
+        return "it sets no variable"
+    if taken := [each for each in variables if made.set_by.get(each, found) is not found]:
+        return f"another race has set {listed(taken)}"
+    collective, _ = _by_size(cells, variables)
+    if collective:
+        known = collective in _OPENMPI or _is_of_intel(variables)
+        return "" if known else f"this program knows no rules for {collective}"
     if len(cells) < len(found.cells):
-        won = listed([cell_name(found, cell) for cell in cells])
-        text = f"# {name} is not written: it won {len(cells)} of {len(found.cells)} cells ({won}),"
-        made.lines += [*proof, visible(f"{text} and a variable holds for all of them")]
-        return
-    made.lines += [*proof, *variables.items()]
+        return f"it won {len(cells)} of {len(found.cells)} cells, and a variable holds for all of them"
+    return ""
+
+
+def _by_size(cells: Sequence[RaceCell], variables: Mapping[str, str | None]) -> tuple[str, int]:
+    """The collective and its algorithm, where a setting is that alone, and its cells have sizes."""
+    rest, collective, algorithm = _algorithm(variables)
+    of_sizes = all(_collective(cell.label) == collective and cell.metric.size for cell in cells)
+    if of_sizes and rest in ({}, _DYNAMIC) and algorithm.isdecimal():
+        return collective, int(algorithm)
+    return "", 0
+
+
+def _is_of_intel(variables: Iterable[str]) -> bool:
+    return any(_INTEL_ALGORITHM.fullmatch(each) for each in variables)
 
 
 def proof_text(found: InRace, cell: RaceCell) -> str:
@@ -245,11 +286,8 @@ def _sizes(found: InRace, cell: RaceCell) -> list[int]:
     return sorted(each.metric.size for each in alike if each.metric.size)
 
 
-def _adjust(
-    found: InRace, cells: Sequence[RaceCell], made: _Files, chosen: tuple[str, int], proof: Sequence[str]
-) -> None:
+def _adjust(found: InRace, cells: Sequence[RaceCell], made: _Files, collective: str, algorithm: int) -> None:
     """A line of Intel MPI; further algorithms of the same collective are added to it."""
-    collective, algorithm = chosen
     variable = f"I_MPI_ADJUST_{collective.upper()}"
     before = next((each for each in made.lines if isinstance(each, tuple) and each[0] == variable), None)
     parts = [before[1]] if before and before[1] else []
@@ -259,15 +297,15 @@ def _adjust(
         sizes, size = _sizes(found, cell), cell.metric.size or 0
         end = next((each - 1 for each in sizes if each > size), size)
         parts.append(f"{algorithm}:{size}-{end}")
-    made.lines += [*proof, (variable, ";".join(parts))]
+    made.lines.append((variable, ";".join(parts)))
 
 
-def _rules(found: InRace, rules: Mapping[str, Sequence[tuple[RaceCell, int]]]) -> Iterator[str]:
+def _rules(rules: Mapping[str, Sequence[_Rule]]) -> Iterator[str]:
     """Open MPI's file; it takes what follows a # as a comment."""
     yield f"{len(rules)} # collectives"
     for collective, chosen in rules.items():
         number, of_all = _OPENMPI[collective]
-        of_ranks = grouped(chosen, lambda each: each[0].ranks or 0)
+        of_ranks = grouped(chosen, lambda each: each.cell.ranks or 0)
         # A rule holds from its number of ranks on, and the first one for fewer, too: the library's own choice
         # for what was not measured.
         counts = sorted({1, *of_ranks, *(ranks + 1 for ranks in of_ranks)})
@@ -275,22 +313,22 @@ def _rules(found: InRace, rules: Mapping[str, Sequence[tuple[RaceCell, int]]]) -
         yield f"{len(counts)} # numbers of ranks"
         for ranks in counts:
             yield f"{ranks} # ranks"
-            lines = _of_ranks(found, of_ranks.get(ranks, []), ranks if of_all else 1)
+            lines = _of_ranks(of_ranks.get(ranks, []), ranks if of_all else 1)
             yield f"{len(lines)} # sizes"
             yield from lines
 
 
-def _of_ranks(found: InRace, chosen: Sequence[tuple[RaceCell, int]], times: int) -> list[str]:
+def _of_ranks(chosen: Sequence[_Rule], times: int) -> list[str]:
     """A line for each size from which on another algorithm holds."""
-    lines = ["0 0 0 0 # below: the library's own choice"]
     if not chosen:
         return ["0 0 0 0 # not measured: the library's own choice"]
-    sizes = _sizes(found, chosen[0][0])
-    of_size = {cell.metric.size: (cell, algorithm) for cell, algorithm in chosen}
+    lines = ["0 0 0 0 # below: the library's own choice"]
+    sizes = _sizes(chosen[0].race, chosen[0].cell)
+    of_size = {each.cell.metric.size: each for each in chosen}
     for size in sizes:
-        if size in of_size:
-            cell, algorithm = of_size[size]
-            lines.append(f"{size * times} {algorithm} 0 0 # {size} B: {proof_text(found, cell)}")
+        if rule := of_size.get(size):
+            proof = proof_text(rule.race, rule.cell)
+            lines.append(f"{size * times} {rule.algorithm} 0 0 # {size} B: {proof}")
         else:
             lines.append(f"{size * times} 0 0 0 # {size} B: the default stays")
     return [*lines, f"{sizes[-1] * times + 1} 0 0 0 # above: the library's own choice"]

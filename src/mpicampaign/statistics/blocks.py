@@ -1,9 +1,11 @@
 """Few candidates measured side by side in blocks: which differ, by exchanging their values within each block.
 
 What disturbs a block, such as its nodes or the hour, disturbs all its candidates alike and drops out. A value
-becomes a score: its logarithm less the median of its block, ranked over all blocks (aligned ranks), among the
-candidates of the set in question. If they are alike, each exchange of their scores within blocks is as likely
-as the observed one: all exchanges are tried, or `DRAWS` random ones, always the same.
+becomes a score: its logarithm less the median of its block, ranked over all blocks (aligned ranks: Hodges and
+Lehmann 1962), among the candidates of the set in question. If they are alike, each exchange of their scores
+within blocks is as likely as the observed one: all exchanges are tried, or `DRAWS` random ones, always the
+same. The statistic is the sum of squares of the candidates' sums, less their mean: the largest distance from
+a reference would miss one between a better and a worse candidate.
 
 Each question is closed (Marcus, Peritz, Gabriel): two candidates differ if every set of candidates with both
 of them differs. Against a reference those are the sets that hold it, each at the full level: 6 blocks can
@@ -20,7 +22,7 @@ import math
 from bisect import bisect_left
 from functools import cache
 from itertools import combinations, permutations, product
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -29,7 +31,7 @@ from mpicampaign.statistics.comparisons import LEVEL, holm, share_of_level
 from mpicampaign.statistics.medians import Interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Sequence
 
     import numpy.typing as npt
 
@@ -40,11 +42,9 @@ if TYPE_CHECKING:
 DRAWS = 20_000  # exchanges that are tried where there are more
 _ROUNDING = 1e-9
 
-Key = TypeVar("Key")
 
-
-def against_reference(costs: Array, level: float = LEVEL) -> list[float]:
-    """The probability of each candidate but the first, the reference, closed over all of them.
+def against_reference(costs: Array, level: float = LEVEL) -> dict[Pair, float]:
+    """The probability of each candidate with the first, the reference, closed over all of them.
 
     Those above ``level`` may be larger than what is returned.
 
@@ -52,47 +52,42 @@ def against_reference(costs: Array, level: float = LEVEL) -> list[float]:
     ----------
     costs : blocks x candidates, logarithms of what should be low; infinite where a run met its time limit
     """
-    others = range(1, costs.shape[1])
-    if costs.shape[1] > MOST:
-        return list(_by_holm(costs, [(0, other) for other in others]).values())
-    sets = [(0, *chosen) for size in range(len(others), 0, -1) for chosen in combinations(others, size)]
-    found = _closed(costs, sets, {other: (0, other) for other in others}, level, reference=True)
-    return [found[other] for other in others]
+    pairs = [(0, other) for other in range(1, costs.shape[1])]
+    return _by_holm(costs, pairs) if costs.shape[1] > MOST else _closed(costs, pairs, level, (0,))
 
 
 def all_pairs(costs: Array, level: float = LEVEL) -> dict[Pair, float]:
     """The probability of each pair of candidates, closed over all of them; as `against_reference`."""
-    k = costs.shape[1]
-    if k > MOST:
-        return _by_holm(costs, combinations(range(k), 2))
-    sets = [chosen for size in range(k, 1, -1) for chosen in combinations(range(k), size)]
-    return _closed(costs, sets, {pair: pair for pair in combinations(range(k), 2)}, level, reference=False)
+    pairs = list(combinations(range(costs.shape[1]), 2))
+    return _by_holm(costs, pairs) if costs.shape[1] > MOST else _closed(costs, pairs, level)
 
 
-def _by_holm(costs: Array, pairs: Iterable[Pair]) -> dict[Pair, float]:
-    found = holm({pair: probability(aligned_ranks(costs[:, pair]), reference=False) for pair in pairs})
-    return {pair: found[pair] for pair in sorted(found)}
+def _by_holm(costs: Array, pairs: Sequence[Pair]) -> dict[Pair, float]:
+    corrected = holm({pair: probability(aligned_ranks(costs[:, pair])) for pair in pairs})
+    return {pair: corrected[pair] for pair in pairs}
 
 
 def _closed(
-    costs: Array,
-    sets: Iterable[tuple[int, ...]],
-    questions: Mapping[Key, Pair],
-    level: float,
-    reference: bool,
-) -> dict[Key, float]:
-    """The largest probability of the sets that hold each pair; larger sets come first, and may decide."""
+    costs: Array, pairs: Sequence[Pair], level: float, in_all: tuple[int, ...] = ()
+) -> dict[Pair, float]:
+    """The largest probability of the sets that hold each pair; larger sets come first, and may decide.
+
+    ``in_all``: what every set holds, so that no two are disjoint.
+    """
     k = costs.shape[1]
-    found = dict.fromkeys(questions, 0.0)
-    for chosen in sets:
-        open_ = [key for key, pair in questions.items() if found[key] <= level and {*pair} <= {*chosen}]
-        if not open_:
-            continue
-        p = probability(aligned_ranks(costs[:, chosen]), reference)
-        if not reference:
-            p = 1 - (1 - p) ** (1 / share_of_level(len(chosen), k, 2 / k))
-        found |= {key: max(found[key], p) for key in open_}
-    return found
+    largest = dict.fromkeys(pairs, 0.0)
+    others = [each for each in range(k) if each not in in_all]
+    for m in range(k, 1, -1):
+        for chosen in combinations(others, m - len(in_all)):
+            members = (*in_all, *chosen)
+            still = [pair for pair in pairs if largest[pair] <= level and {*pair} <= {*members}]
+            if not still:
+                continue
+            p = probability(aligned_ranks(costs[:, members]))
+            if not in_all:
+                p = 1 - (1 - p) ** (1 / share_of_level(m, k, 2 / k))
+            largest |= {pair: max(largest[pair], p) for pair in still}
+    return largest
 
 
 def aligned_ranks(costs: Array) -> Array:
@@ -105,20 +100,19 @@ def aligned_ranks(costs: Array) -> Array:
     return np.asarray((last - (counts - 1) / 2)[place].reshape(costs.shape))
 
 
-def probability(scores: Array, reference: bool) -> float:
-    """How often exchanges within blocks bring two sums of scores as far apart as any two are.
+def probability(scores: Array) -> float:
+    """How often exchanges within blocks bring the candidates' sums of scores as far apart as they are.
+
+    Of two candidates all exchanges are tried.
 
     Parameters
     ----------
     scores : blocks x candidates
-    reference : only the first candidate is compared with the others
     """
     if scores.shape[1] == 2:
-        far = np.abs(_signed_sums(scores[:, 1] - scores[:, 0]))
-    else:
-        sums = exchanged_sums(scores)
-        far = np.abs(sums[1:] - sums[0]).max(axis=0) if reference else np.ptp(sums, axis=0)
-    return _share(far)
+        return _share(np.abs(_signed_sums(scores[:, 1] - scores[:, 0])))
+    sums = exchanged_sums(scores)
+    return _share(((sums - sums.mean(axis=0)) ** 2).sum(axis=0))
 
 
 def one_sided(scores: Array) -> float:
@@ -126,9 +120,9 @@ def one_sided(scores: Array) -> float:
     return _share(_signed_sums(scores[:, 1] - scores[:, 0]))
 
 
-def _share(found: Array) -> float:
-    """Of values as large as the first, which is the observed one."""
-    return float(np.mean(found >= found[0] - _ROUNDING * np.abs(found).max()))
+def _share(values: Array) -> float:
+    """Of those as large as the first, which is the observed one."""
+    return float(np.mean(values >= values[0] - _ROUNDING * np.abs(values).max()))
 
 
 def _signed_sums(differences: Array) -> Array:
@@ -142,7 +136,7 @@ def _signed_sums(differences: Array) -> Array:
 def exchanged_sums(scores: Array) -> Array:
     """Candidates x exchanges: the sums over blocks after each exchange; the first are as observed."""
     exchanges = _exchanges(*scores.shape)
-    return np.asarray(sum(block[places] for block, places in zip(scores, exchanges, strict=True)))
+    return np.asarray(sum(np.take(block, places) for block, places in zip(scores, exchanges, strict=True)))
 
 
 @cache
@@ -178,8 +172,8 @@ def ratio(costs: Array, level: float = LEVEL) -> Ratio:
         means = np.add.outer(logs, logs)[np.triu_indices(len(logs))] / 2
     ends = np.unique(np.nan_to_num(means, nan=0.0, posinf=math.inf, neginf=-math.inf))
     middle = sorted(logs)[len(logs) // 2] if np.isinf(logs).any() else float(np.median(logs))
-    found = _allowed(logs, ends, level) if 2 ** (1 - len(logs)) <= level else None
-    return Ratio(math.exp(middle), found)
+    interval = _allowed(logs, ends, level) if 2 ** (1 - len(logs)) <= level else None
+    return Ratio(math.exp(middle), interval)
 
 
 def _allowed(logs: Array, ends: Array, level: float) -> Interval:
@@ -191,7 +185,7 @@ def _allowed(logs: Array, ends: Array, level: float) -> Interval:
 
     def p(shift: float) -> float:
         apart = np.column_stack([np.full(len(logs), shift), logs])
-        return probability(aligned_ranks(apart), reference=False)
+        return probability(aligned_ranks(apart))
 
     middle = int(np.searchsorted(finite, np.median(logs[np.isfinite(logs)])))
     low = bisect_left(range(middle), True, key=lambda place: p(beyond[place]) > level)

@@ -4,7 +4,8 @@ As in F-race (Birattari 2002) and irace, candidates run side by side in blocks, 
 that are worse than the best one leave. A cell is what one line of the result decides, such as a message size
 of a collective; each has a race of its own in the same runs. The scores are those of
 `mpicampaign.statistics.blocks`; a lead counts against the largest lead of any two after exchanges. The error
-of all looks and cells together is `LEVEL`, shared out over the looks by `SPENT`.
+of all looks and cells together is `LEVEL`, shared out over the looks by `SPENT`. Several races, whose results
+are used together, have equal parts of it, so that what one decides does not depend on how far the others are.
 
 A race chooses by looking, so its own blocks prove nothing about the winner. It beats the default only in a
 test of fresh blocks, one-sided, by the steps of Holm over all cells that have a winner.
@@ -51,13 +52,14 @@ class Race(NamedTuple):
     blocks: int
 
 
-def race(costs: Array, tolerance: float = TOLERANCE) -> Race:
+def race(costs: Array, tolerance: float = TOLERANCE, races: int = 1) -> Race:
     """A race by the blocks that it has.
 
     Parameters
     ----------
     costs : blocks x candidates x cells, logarithms of times; of candidates that had left NaN
     tolerance : smaller differences do not matter
+    races : how many share the error
     """
     k, count = costs.shape[1:]
     cells = [Cell(frozenset(range(k)), DEFAULT)] * count
@@ -65,7 +67,7 @@ def race(costs: Array, tolerance: float = TOLERANCE) -> Race:
         due = frozenset[int]().union(*(each.left for each in cells if len(each.left) > 2))
         if not due or len(costs) < look:
             break
-        level = 1 - (1 - spent) ** (1 / count)
+        level = 1 - (1 - spent) ** (1 / (count * races))
         for place, each in enumerate(cells):
             if len(each.left) > 2:  # the others are decided: those that left there may run no more
                 seen = costs[:look, :, place]
@@ -103,13 +105,13 @@ def _best(costs: Array, running: frozenset[int]) -> int:
 
 
 def _alike(costs: Array, tolerance: float) -> bool:
-    found = ratio(costs).interval
-    return found is not None and found.low >= 1 / (1 + tolerance) and found.high <= 1 + tolerance
+    interval = ratio(costs).interval
+    return interval is not None and interval.low >= 1 / (1 + tolerance) and interval.high <= 1 + tolerance
 
 
 def winners(race: Race, costs: Array, tolerance: float = TOLERANCE) -> dict[int, int]:
     """The candidate that may replace the default, by cell; only those that lead by the tolerance."""
-    best = {cell: found.best for cell, found in enumerate(race.cells) if found.best != DEFAULT}
+    best = {place: cell.best for place, cell in enumerate(race.cells) if cell.best != DEFAULT}
     return {
         cell: each for cell, each in best.items() if _lead(costs[:, [each, DEFAULT], cell]) >= 1 + tolerance
     }
@@ -120,12 +122,12 @@ def _lead(costs: Array) -> float:
     return ratio(costs[~np.isnan(costs).any(axis=1)]).median
 
 
-def fresh_blocks(cells: int) -> int:
+def fresh_blocks(cells: int, races: int = 1) -> int:
     """How many blocks can show that so many winners beat the default."""
-    return max(LOOKS[0], math.ceil(math.log2(max(cells, 1) / LEVEL)))
+    return max(LOOKS[0], math.ceil(math.log2(max(cells, 1) * races / LEVEL)))
 
 
-def confirmed(costs: Array, winners: Mapping[int, int]) -> dict[int, float]:
+def confirmed(costs: Array, winners: Mapping[int, int], races: int = 1) -> dict[int, float]:
     """The probability of each winner, one-sided and by Holm's steps; at most `LEVEL`: it beats the default.
 
     Parameters
@@ -135,4 +137,4 @@ def confirmed(costs: Array, winners: Mapping[int, int]) -> dict[int, float]:
     alone = {
         cell: one_sided(aligned_ranks(costs[:, [each, DEFAULT], cell])) for cell, each in winners.items()
     }
-    return holm(alone)
+    return {cell: min(1.0, races * p) for cell, p in holm(alone).items()}
