@@ -292,11 +292,7 @@ def _rankings_of(
 
 
 def _ranking(
-    kind: str,
-    scope: str,
-    contestants: tuple[Contestant, ...],
-    absent: tuple[Absent, ...],
-    ranks: int | None,
+    kind: str, scope: str, contestants: tuple[Contestant, ...], absent: tuple[Absent, ...], ranks: int | None
 ) -> Ranking:
     metric = contestants[0].cell.metric
     values = [contestant.cell.values for contestant in contestants]

@@ -190,10 +190,7 @@ _BANDS = (
     _Bars(
         "latency",
         TIME,
-        (
-            ("ping-pong", _BLUE, Quantity(LATENCY)),
-            ("random ring", _ORANGE, Quantity(RING_LATENCY)),
-        ),
+        (("ping-pong", _BLUE, Quantity(LATENCY)), ("random ring", _ORANGE, Quantity(RING_LATENCY))),
     ),
     _Bars(
         "bandwidth",
@@ -305,10 +302,7 @@ def over_hpl(drawing: Drawing) -> model.ScatterChart:
         panel
         for column in drawing.columns[1:]
         for logarithmic in (True, False)
-        for panel in (
-            _panel(drawing, column, "", logarithmic),
-            _panel(drawing, column, HPL, logarithmic),
-        )
+        for panel in (_panel(drawing, column, "", logarithmic), _panel(drawing, column, HPL, logarithmic))
     ]
     text = "Left: over HPL; right: divided by HPL. Logarithmic axes above, linear ones below."
     if PER_PROCESS & set(drawing.columns):
@@ -355,11 +349,7 @@ def _alt_over_hpl(drawing: Drawing) -> str:
     columns = drawing.columns
     wanted = [(*NAMES[column], whole_system(column)) for column in columns]
     wanted += [
-        (
-            f"{NAMES[column][0]} / HPL",
-            _ratio_of(NAMES[column][1]),
-            whole_system(column, HPL),
-        )
+        (f"{NAMES[column][0]} / HPL", _ratio_of(NAMES[column][1]), whole_system(column, HPL))
         for column in columns[1:]
     ]
     return values_text(drawing, wanted)
@@ -443,16 +433,7 @@ _FIGURES = (
     _Figure(
         "4 to 6",
         "results divided by HPL, side by side",
-        (
-            HPL,
-            DGEMM,
-            FFT,
-            PTRANS,
-            COPY,
-            RANDOM_RING,
-            RING_LATENCY,
-            RANDOM_ACCESS,
-        ),
+        (HPL, DGEMM, FFT, PTRANS, COPY, RANDOM_RING, RING_LATENCY, RANDOM_ACCESS),
         parallel,
     ),
     _over("7", "FFT", FFT),
