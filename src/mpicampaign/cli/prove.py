@@ -91,10 +91,10 @@ def _proved(options: argparse.Namespace, out: int) -> tuple[int, Shown]:
     else:
         ran, evidence = _ran(options, out)
         status, command = ran.status, command_of(evidence, claim, ran.out or "", ran.err or "")
-    found = shown(command, options.placement)
+    proof = shown(command, options.placement)
     if options.placement:
-        status = {PROVED: DONE, CONTRADICTED: FAILED}.get(found.outcome, UNDECIDED)
-    return status, found
+        status = {PROVED: DONE, CONTRADICTED: FAILED}.get(proof.outcome, UNDECIDED)
+    return status, proof
 
 
 # ---- the call
