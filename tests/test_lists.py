@@ -21,10 +21,11 @@ from mpicampaign.errors import UserError
 from mpicampaign.execution.batches import batches_of
 from mpicampaign.expectation import Against, Limit
 from mpicampaign.identity import run_path
+from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.plan_text import lists_text
 from mpicampaign.jobs.prepare import check_caps
-from mpicampaign.jobs.render import claim_text, script_text
+from mpicampaign.jobs.render import script_text
 from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import Case, Record, Series
 from mpicampaign.schedulers import SCHEDULERS

@@ -16,7 +16,8 @@ from default_signals import popen_with_default_signals
 from printed_outputs import imb_pingpong
 
 from mpicampaign.cli import main
-from mpicampaign.cli.prove import claim_of, placements
+from mpicampaign.cli.prove import placements
+from mpicampaign.jobs.claim import placement_claim
 from mpicampaign.show.proof import Shown, shown
 from mpicampaign.verdict.evidence import read_evidence
 from mpicampaign.verdict.proof import command_of
@@ -162,7 +163,7 @@ OUTCOMES = {PROVED: "proved", CONTRADICTED: "contradicted", NOT_PROVED: "not pro
 
 
 def of(text: str, label: str = "") -> Shown:
-    claim = claim_of(PLACEMENTS[label]) if label else {}
+    claim = placement_claim(PLACEMENTS[label]) if label else {}
     return shown(command_of(read_evidence(f"{text}end of evidence\n"), claim), label)
 
 
@@ -301,7 +302,7 @@ def test_facts_are_shown_in_the_units_that_people_read(name: str) -> None:
 
 def test_an_output_of_another_run_tells_nothing_of_this_one() -> None:
     """It accounts for more than the 2 s that passed, and for messages that nobody sent over TCP."""
-    claim, evidence = claim_of(PLACEMENTS["TCP-loopback"]), read_evidence(f"{ONE}end of evidence\n")
+    claim, evidence = placement_claim(PLACEMENTS["TCP-loopback"]), read_evidence(f"{ONE}end of evidence\n")
     outcomes = {}
     for time in (9.0, 9000.0):
         printed = imb_pingpong("2019 Update 1", [time] * 9, 1e6)

@@ -14,8 +14,9 @@ from builders import BENCHMARK, PLACEMENTS, ROOT, campaign, plan, script_of
 from mpicampaign.campaign.model import Campaign, Placement
 from mpicampaign.errors import UserError
 from mpicampaign.identity import canonical
+from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
-from mpicampaign.jobs.render import claim_text, minutes, script_text
+from mpicampaign.jobs.render import minutes, script_text
 from mpicampaign.jobs.run import Run
 from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.suites import SUITES, OutputError, parse

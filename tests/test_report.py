@@ -15,11 +15,12 @@ from markupsafe import Markup
 
 from mpicampaign.compare.changes import changes_since
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.ranking import PLACEMENTS
 from mpicampaign.compare.tables import Comparison, PublishedRow
 from mpicampaign.records import CONTRADICTED, MISSING, STATE, Case, Record
 from mpicampaign.show.answers import answers, behind, lead
 from mpicampaign.show.figures.draw import Figure, draw_all
-from mpicampaign.show.rankings import FEW, NOT_SHOWN
+from mpicampaign.show.rankings import FEW, NOT_SHOWN, verdict
 from mpicampaign.show.report.write import write_report
 
 WITHOUT_END = {"meta", "link", "img", "br", "hr", "input", "li", "td", "th", "tr"}
@@ -138,6 +139,30 @@ def test_the_answer_names_the_next_that_differs_from_the_best() -> None:
     assert re.fullmatch("C takes .* times as long as [AB].", apart[0].said[1])
     said = lead(compare(runs["A"]), apart)
     assert said == "No placement has a clear lead in any of the 2 comparisons", "bandwidth: all are alike"
+
+
+@pytest.mark.parametrize("groups", ["g", "gh"])
+def test_nobody_is_called_fastest_behind_one_of_too_few_repeats(groups: str) -> None:
+    runs = [
+        run
+        for group in groups
+        for name, latency, repeats in (("A", 1e-6, 3), ("B", 2e-6, 6), ("C", 9e-6, 6))
+        for run in steady(Case("s", group, name, "PingPong"), latency)[: repeats if group == "g" else 6]
+    ]
+    comparison = compare(runs)
+    latency, bandwidth = found = answers(comparison)
+    said = {
+        "g": "B (2.00 µs) is fastest of those judged, behind A (3 repeats).",
+        "gh": "Fastest placement: A in 1 of 2 host groups, too few repeats in 1.",
+    }
+    assert said[groups] in latency.said and not any("those judged" in text for text in bandwidth.said)
+    [ranked] = [one for one in latency.rankings if one.kind == PLACEMENTS and one.scope == "g"]
+    assert verdict(ranked) == "lowest of those judged: B; not judged: A (3 repeats)"
+    counted = {
+        "g": "No placement has a clear lead in any of the 2 comparisons, too few repeats in 1",
+        "gh": "A is the fastest placement in 1 of 4 comparisons, no clear lead in 2, too few repeats in 1",
+    }
+    assert lead(comparison, found).endswith(counted[groups])
 
 
 @pytest.mark.parametrize("groups", ["g", "gh"])

@@ -50,10 +50,7 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
 
 
 def compared(
-    folder: Path,
-    view: View,
-    reference: Sequence[ReferenceChoice],
-    selection: RunSelection = ALL_RUNS,
+    folder: Path, view: View, reference: Sequence[ReferenceChoice], selection: RunSelection = ALL_RUNS
 ) -> tuple[list[Record], Comparison]:
     """The records and the comparison of the selected runs in a campaign's folder, published values beside.
 
@@ -75,12 +72,7 @@ def compared(
 
 
 def keep(
-    folder: Path,
-    campaign: str,
-    title: str,
-    view: View,
-    records: list[Record],
-    comparison: Comparison,
+    folder: Path, campaign: str, title: str, view: View, records: list[Record], comparison: Comparison
 ) -> None:
     """Write tables and records into a folder."""
     write_tables(comparison, folder / "tables", view, title)

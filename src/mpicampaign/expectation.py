@@ -100,10 +100,10 @@ class Rule(NamedTuple):
 
 
 def _rule(text: str) -> Rule:
-    found = re.fullmatch(r"([1-9]) of ([1-9])", text.strip(), re.ASCII)
-    if not found or found[1] > found[2]:
+    match = re.fullmatch(r"([1-9]) of ([1-9])", text.strip(), re.ASCII)
+    if not match or match[1] > match[2]:
         raise ValueError(f"{text!r} is not a rule such as 3 of 3")
-    return Rule(int(found[1]), int(found[2]))
+    return Rule(int(match[1]), int(match[2]))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,11 +23,7 @@ class ReferenceChoice:
     """A publication in reference/ to show beside own rows, or some of its rows; () = all."""
 
     name: str = key(
-        NAME,
-        "Name of the publication",
-        "It is in reference/NAME.csv.",
-        "stfc-2017",
-        required=True,
+        NAME, "Name of the publication", "It is in reference/NAME.csv.", "stfc-2017", required=True
     )
     host_groups: tuple[str, ...] = key(
         _NAMES,

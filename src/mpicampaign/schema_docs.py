@@ -23,11 +23,7 @@ MAP_SCHEMA = SCHEMA.with_name("import.schema.json")
 EXAMPLE = shipped("campaigns/slurm-two-libraries.yaml")
 DOCUMENT = shipped("docs/campaign.md")
 MAP_DOCUMENT = DOCUMENT.with_name("import-map.md")
-MAP_SECTIONS = {
-    "host_group": "A host group",
-    "placement": "A placement",
-    "rule": "A rule",
-}
+MAP_SECTIONS = {"host_group": "A host group", "placement": "A placement", "rule": "A rule"}
 SECTIONS = (
     "system",
     "system_mpi",

@@ -146,10 +146,10 @@ class _Shape:
 
     def _keys(self, schema: Schema) -> Schema:
         """The keys of a mapping with this schema."""
-        found = schema
+        resolved = schema
         if "$ref" in schema:
-            found = self._definitions[schema["$ref"].rsplit("/", 1)[-1]]
-        properties: Schema = found.get("properties", {})
+            resolved = self._definitions[schema["$ref"].rsplit("/", 1)[-1]]
+        properties: Schema = resolved.get("properties", {})
         return properties
 
     def _unknown_key(self, name: str, value: Any, known: Schema, key: Key) -> _Misfit:
@@ -238,8 +238,8 @@ def _text_hint(value: str, names: list[str], schema: Schema) -> str:
 
 
 def _number_hint(value: Any) -> str:
-    found = isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", value)
-    return "write it without quotes" if found else ""
+    match = isinstance(value, str) and re.fullmatch(r"-?[0-9]+(\.[0-9]+)?", value)
+    return "write it without quotes" if match else ""
 
 
 def _outline(schema: Schema) -> str:

@@ -43,10 +43,10 @@ def physical_cores() -> int:
 def memory() -> int | None:
     """Memory of this machine (B), in whole GiB: what the kernel takes for itself differs with its version."""
     try:
-        found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        installed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):
         return None
-    return found // _GIB * _GIB or found
+    return installed // _GIB * _GIB or installed
 
 
 class Allocation(NamedTuple):

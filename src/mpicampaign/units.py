@@ -228,10 +228,10 @@ def _unknown_unit(text: str, what: str, unit: str, known: Iterable[str], listed:
 
 
 def _quantity(text: str, what: str, example: str) -> tuple[str, str]:
-    found = _QUANTITY.fullmatch(text)
-    if not found:
+    match = _QUANTITY.fullmatch(text)
+    if not match:
         raise ValueError(f"{text!r} is not a {what}; write it as {example}")
-    return found[1], found[2]
+    return match[1], match[2]
 
 
 def _clock_seconds(text: str, hours: int, minutes: int, seconds: int) -> float:

@@ -221,10 +221,10 @@ def _text(path: Path, name: str) -> str:
         line = raw.count(b"\n", 0, error.start) + 1
         value = f"byte 0x{raw[error.start]:02x}"
         raise UserError(Problem("this file is not UTF-8", name, line, value=value)) from error
-    found = _UNREADABLE.search(text)
-    if found:
-        line = text.count("\n", 0, found.start()) + 1
-        raise UserError(Problem("a character that YAML does not allow", name, line, value=ascii(found[0])))
+    match = _UNREADABLE.search(text)
+    if match:
+        line = text.count("\n", 0, match.start()) + 1
+        raise UserError(Problem("a character that YAML does not allow", name, line, value=ascii(match[0])))
     return text
 
 

@@ -107,9 +107,7 @@ _VARIABLE = Kind(
     Values.text,
 )
 ENVIRONMENT = mapping(
-    _VARIABLE,
-    text(_NO_CONTROL, _NO_CONTROL_MESSAGE, name="text", type=_SCALAR),
-    kind_name="environment",
+    _VARIABLE, text(_NO_CONTROL, _NO_CONTROL_MESSAGE, name="text", type=_SCALAR), kind_name="environment"
 )
 SIZES = sizes(
     "sizes",

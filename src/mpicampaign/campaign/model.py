@@ -84,11 +84,7 @@ class Fabric:
     interface: str = key(kinds.DEVICE, "Network interface on the nodes", "", "eth0")
     device: str = key(kinds.DEVICE, "InfiniBand device on the nodes", "", "mlx5_0")
     bytes_per_second: float | None = key(
-        kinds.RATE,
-        "Line rate of one direction",
-        "",
-        "1 Gbit/s",
-        name="rate",
+        kinds.RATE, "Line rate of one direction", "", "1 Gbit/s", name="rate"
     )
 
 
@@ -137,21 +133,14 @@ class Mpi:
     )
     command: str = key(kinds.COMMAND, "Launch command", "", "mpiexec", default="mpirun")
     environment: dict[str, str] = key(
-        kinds.ENVIRONMENT,
-        "Environment variables of every run",
-        "",
-        {"I_MPI_DEBUG": 5},
-        default={},
+        kinds.ENVIRONMENT, "Environment variables of every run", "", {"I_MPI_DEBUG": 5}, default={}
     )
     options: tuple[str, ...] = key(kinds.TOKENS, "Launcher options of every run", "", "-prot", default=[])
     unbound: TransportSettings | None = key(
         SETTINGS, "What turns off the library's own binding", "", {"options": ["--bind-to", "none"]}
     )
     pmi: str = key(
-        kinds.WORD,
-        "Kind of PMI",
-        "For srun --mpi=; without it srun cannot launch the library.",
-        "pmix",
+        kinds.WORD, "Kind of PMI", "For srun --mpi=; without it srun cannot launch the library.", "pmix"
     )
     own: bool = False
 
@@ -265,11 +254,7 @@ class System:
         default=[],
     )
     source: tuple[str, ...] = key(
-        kinds.FILES,
-        "Files to source",
-        "Before modules are loaded.",
-        "/etc/profile.d/modules.sh",
-        default=[],
+        kinds.FILES, "Files to source", "Before modules are loaded.", "/etc/profile.d/modules.sh", default=[]
     )
     modules: tuple[str, ...] = key(
         kinds.MODULES, "Modules to load", "", ["gcc/13", "openmpi/5.0"], default=[]
@@ -381,26 +366,15 @@ class HostGroup:
         "nomultithread",
     )
     threads_per_core: int | None = key(
-        count(1, 16),
-        "Threads per core",
-        "Slurm only, as for sbatch --threads-per-core.",
-        1,
+        count(1, 16), "Threads per core", "Slurm only, as for sbatch --threads-per-core.", 1
     )
     memory: str = key(
         kinds.MEMORY, "Memory of a node", "Slurm only, as for sbatch --mem; 0 is all of it.", "64G"
     )
     gres: str = key(kinds.WORD, "Generic resources", "Slurm only, as for sbatch --gres.", "gpu:1")
-    switches: str = key(
-        kinds.SWITCHES,
-        "Switches",
-        "Slurm only, as for sbatch --switches.",
-        "1@10:00",
-    )
+    switches: str = key(kinds.SWITCHES, "Switches", "Slurm only, as for sbatch --switches.", "1@10:00")
     requeue: bool | None = key(
-        flag(),
-        "Requeue after a failure of the node",
-        "Slurm and LSF. Default: the scheduler decides.",
-        False,
+        flag(), "Requeue after a failure of the node", "Slurm and LSF. Default: the scheduler decides.", False
     )
     cores: int | None = key(
         count(1, 100000),
@@ -475,10 +449,7 @@ class Placement:
         default="network",
     )
     sockets: int | None = key(
-        count(1, 64),
-        "Sockets of a node that the ranks are spread over",
-        "Default: no claim.",
-        2,
+        count(1, 64), "Sockets of a node that the ranks are spread over", "Default: no claim.", 2
     )
     binding: str = key(
         choice(("core", "none", "library")),
@@ -623,20 +594,10 @@ class Benchmark:
     )
     program: str = key(kinds.PROGRAM, "Program", "Its file name.", "IMB-MPI1", required=True)
     provider: Provider = key(
-        PROVIDER,
-        "Provider",
-        "",
-        "wheel",
-        {"kind": "path", "location": "/apps/imb/IMB-MPI1"},
-        required=True,
+        PROVIDER, "Provider", "", "wheel", {"kind": "path", "location": "/apps/imb/IMB-MPI1"}, required=True
     )
     arguments: tuple[str, ...] = key(
-        kinds.TOKENS,
-        "Arguments",
-        "",
-        "-iter 1000 PingPong",
-        ["-iter", 1000, "PingPong"],
-        default=[],
+        kinds.TOKENS, "Arguments", "", "-iter 1000 PingPong", ["-iter", 1000, "PingPong"], default=[]
     )
     parameters: dict[str, str] = key(
         kinds.PARAMETERS,
@@ -861,13 +822,7 @@ class Campaign:
         "site.yaml",
         default=[],
     )
-    seed: int = key(
-        count(0, 2**63 - 1),
-        "Seed of the order of runs",
-        "",
-        20181001,
-        default=1,
-    )
+    seed: int = key(count(0, 2**63 - 1), "Seed of the order of runs", "", 20181001, default=1)
     repeats: int = key(
         kinds.RUNS,
         "Repeats of each case",
@@ -901,12 +856,7 @@ class Campaign:
         "5 min",
     )
     time_limit: int = key(
-        kinds.DURATION,
-        "Time limit of one run",
-        "Also H:MM or H:MM:SS.",
-        "45 min",
-        "90 s",
-        default="10 min",
+        kinds.DURATION, "Time limit of one run", "Also H:MM or H:MM:SS.", "45 min", "90 s", default="10 min"
     )
     node_hours_cap: float | None = key(
         kinds.NUMBER,

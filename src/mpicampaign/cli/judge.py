@@ -71,8 +71,8 @@ def _check(options: argparse.Namespace) -> None:
 
 def _rate(text: str) -> float:
     """``1 per 1000`` is 0.001; 0 where the text is no rate."""
-    found = re.fullmatch(r"([0-9]{1,9}) per ([0-9]{1,9})", " ".join(text.split()), re.ASCII)
-    number, of = map(int, found.groups()) if found else (0, 0)
+    match = re.fullmatch(r"([0-9]{1,9}) per ([0-9]{1,9})", " ".join(text.split()), re.ASCII)
+    number, of = map(int, match.groups()) if match else (0, 0)
     return number / of if 0 < 10 * number <= of else 0.0
 
 
@@ -82,10 +82,10 @@ def _propose(options: argparse.Namespace) -> int:
     from mpicampaign.show.limits import expect_text, reframe_text, refused_lines
 
     folder, wish = folder_of(options), _rate(options.alarms or "1 per 1000")
-    found = proposals(folder, wish, of_tests=options.reframe)
-    if problems := unknown_names([each.curve.key for each in found], options):
+    proposed = proposals(folder, wish, of_tests=options.reframe)
+    if problems := unknown_names([each.curve.key for each in proposed], options):
         raise UserError(problems)
-    chosen = [each for each in found if is_chosen(each.curve.key, options)]
+    chosen = [each for each in proposed if is_chosen(each.curve.key, options)]
     text = (reframe_text if options.reframe else expect_text)(folder.name, chosen, wish)
     if options.output is None:
         print_lines(text.rstrip("\n"))

@@ -91,10 +91,10 @@ def _proved(options: argparse.Namespace, out: int) -> tuple[int, Shown]:
     else:
         ran, evidence = _ran(options, out)
         status, command = ran.status, command_of(evidence, claim, ran.out or "", ran.err or "")
-    found = shown(command, options.placement)
+    proof = shown(command, options.placement)
     if options.placement:
-        status = {PROVED: DONE, CONTRADICTED: FAILED}.get(found.outcome, UNDECIDED)
-    return status, found
+        status = {PROVED: DONE, CONTRADICTED: FAILED}.get(proof.outcome, UNDECIDED)
+    return status, proof
 
 
 # ---- the call
@@ -140,6 +140,8 @@ def _claim(options: argparse.Namespace) -> dict[str, str]:
     """What the label claims; nothing without one."""
     if not options.placement:
         return {}
+    from mpicampaign.jobs.claim import placement_claim
+
     known = placements(options.placements)
     placement = known.get(options.placement)
     if placement is None:
@@ -148,22 +150,7 @@ def _claim(options: argparse.Namespace) -> dict[str, str]:
         raise UserError(
             Problem("no such placement", file, key="--placement", value=options.placement, hint=hint)
         )
-    return claim_of(placement)
-
-
-def claim_of(placement: Placement) -> dict[str, str]:
-    """What a placement claims of its ranks; which these are is for the evidence to say."""
-    claim = {
-        "nodes": placement.nodes,
-        "ranks_per_node": placement.ranks_per_node,
-        "sockets": placement.sockets or "",
-        "binding": placement.binding,
-        "transport": placement.transport,
-        "within_node": placement.within_node,
-        "threads": placement.threads or "",
-        "interface": "lo" if placement.loopback else "",
-    }
-    return {key: str(value) for key, value in claim.items()}
+    return placement_claim(placement)
 
 
 def placements(file: Path | None) -> Mapping[str, Placement]:

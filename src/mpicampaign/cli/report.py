@@ -9,14 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign, check_there
-from mpicampaign.cli.common import (
-    add_by,
-    add_selection,
-    counts,
-    print_lines,
-    selection_of,
-    unread_lines,
-)
+from mpicampaign.cli.common import add_by, add_selection, counts, print_lines, selection_of, unread_lines
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import system_error_text

@@ -34,13 +34,13 @@ def startup(evidence: Evidence) -> dict[str, float]:
     known = [each for each in ranks if each]
     if len(known) < len(ranks) or str(len(ranks)) != evidence.claim.get("ranks") or _is_repeated(evidence):
         return {}
-    found = {RANKS: len(known), MPI_INIT: max(each.init_ended - each.init_began for each in known) / 1e6}
+    times = {RANKS: len(known), MPI_INIT: max(each.init_ended - each.init_began for each in known) / 1e6}
     launched, took = (_number(evidence.job.get(key, "")) for key in ("launched_us", "launch_ms"))
     if launched and took:
         first, began, ended = (of(each[at] for each in known) for of, at in ((min, 0), (max, 0), (max, 2)))
         if launched <= first and ended <= launched + 1000 * took + _STEPS:
-            found |= {START_UP: (ended - launched) / 1e6, LAUNCHER: (began - launched) / 1e6}
-    return found
+            times |= {START_UP: (ended - launched) / 1e6, LAUNCHER: (began - launched) / 1e6}
+    return times
 
 
 def _moments(text: str) -> _Moments | None:

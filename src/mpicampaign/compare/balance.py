@@ -253,8 +253,8 @@ def _cell(metric: Metric, hpl: _Source, others: dict[str, _Source]) -> Cell:
 
 
 def _made(metric: Metric, values: dict[int, float]) -> Cell:
-    found = tuple(values.values())
-    return Cell(metric, found, tuple(values), (), summarise(found) if found else None)
+    numbers = tuple(values.values())
+    return Cell(metric, numbers, tuple(values), (), summarise(numbers) if numbers else None)
 
 
 def _ratios(over: dict[int, float], under: dict[int, float]) -> dict[int, float]:

@@ -96,8 +96,8 @@ def _row(mine: Row, other: Row, shared: Iterable[Metric], names: tuple[str, str]
         for part, dimension, values in parts:
             name = f"{metric.name}, {part}"
             made = Metric(name, metric.column, dimension, group=name)
-            found = tuple(values.values())
-            cells.append(Cell(made, found, tuple(values), (), summarise(found) if found else None))
+            numbers = tuple(values.values())
+            cells.append(Cell(made, numbers, tuple(values), (), summarise(numbers) if numbers else None))
     return replace(mine, label=label, cells=tuple(cells), notes=(), stretches=(), outliers=())
 
 

@@ -154,15 +154,11 @@ class InBlocks:
         verdict = self._verdicts.get((0, place))
         if verdict is None:
             return 1.0, None, None
-        worse = verdict.ratio if self.metric.lower_is_better else _inverse(verdict.ratio)
-        median, ends = worse.median, worse.interval
-        if not 0 < median < math.inf:
-            return None, None, None
-        return (
-            (median, ends.low, ends.high)
-            if ends and ends.low > 0 and ends.high < math.inf
-            else (median, None, None)
-        )
+        cost = verdict.ratio if self.metric.lower_is_better else _inverse(verdict.ratio)
+        ends = (cost.interval.low, cost.interval.high) if cost.interval else ()
+        median = cost.median if 0 < cost.median < math.inf else None
+        known = median and ends and ends[0] > 0 and ends[1] < math.inf
+        return median, *(ends if known else (None, None))
 
     @cached_property
     def _verdicts(self) -> Mapping[tuple[int, int], Verdict]:

@@ -214,8 +214,8 @@ def _other(
         return earlier._replace(in_turn=False)  # what changed meanwhile is the question
     if against.source in reference_names():
         choice = ReferenceChoice(against.source, (group,), (placement,))
-        found = [each.values[metric] for each in published_for(table, [choice]) if metric in each.values]
-        return _Other(published=found[0]) if len(found) == 1 else _Other()
+        published = [each.values[metric] for each in published_for(table, [choice]) if metric in each.values]
+        return _Other(published=published[0]) if len(published) == 1 else _Other()
     place = (_with(row.case.library, against.source), _with(row.case.library, group), placement)
     return _of_rows(comparison.tables, table, metric, row, place)
 

@@ -8,15 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.records import (
-    CONTRADICTED,
-    DECLARED,
-    DISTURBED,
-    FAILED,
-    MISSING,
-    NOT_AVAILABLE,
-    UNVERIFIED,
-)
+from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
 
 if TYPE_CHECKING:
     from mpicampaign.dimension import Dimension

@@ -93,9 +93,9 @@ class _Compared:
 
 def with_guidelines(tables: Sequence[Table]) -> list[Table]:
     """The tables, with a note on each row where a guideline is violated; neighbouring sizes are one."""
-    found = [one for table in tables for one in _operations(table)]
+    operations = [one for table in tables for one in _operations(table)]
     notes: dict[int, list[TuningCliff]] = {}
-    for alike in grouped(found, lambda one: one.place).values():
+    for alike in grouped(operations, lambda one: one.place).values():
         for one in alike:
             notes[id(one.row)] = [*_monotony(one), *_mock_up(one, alike)]
     return [replace(table, rows=tuple(_noted(row, notes) for row in table.rows)) for table in tables]
@@ -182,17 +182,17 @@ def _against(one: _Operation, others: Sequence[_Operation], column: str) -> Iter
     for size, taken in one.times(column).items():
         block = _block(one, size, of_others)
         if block is not None:
-            found = [times[block] for times in of_others]
-            named = zip(others, found, strict=True)
+            of_block = [times[block] for times in of_others]
+            named = zip(others, of_block, strict=True)
             instead = tuple(Timed(other.name, block, each.median) for other, each in named)
-            yield _Compared(size, taken, instead, tuple(found))
+            yield _Compared(size, taken, instead, tuple(of_block))
 
 
 def _beside(one: _Operation, name: str, alike: Sequence[_Operation]) -> _Operation | None:
     """The one row of another operation: of the same benchmark if there are several."""
-    found = [other for other in alike if other.name == name and not differing(one.row, other.row)]
-    own = [other for other in found if other.row.case == one.row.case]
-    return next(iter(own or found)) if len(own or found) == 1 else None
+    rows = [other for other in alike if other.name == name and not differing(one.row, other.row)]
+    own = [other for other in rows if other.row.case == one.row.case]
+    return next(iter(own or rows)) if len(own or rows) == 1 else None
 
 
 def _block(one: _Operation, size: int, of_others: Sequence[Mapping[int, Summary]]) -> int | None:

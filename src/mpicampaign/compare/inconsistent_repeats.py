@@ -98,12 +98,12 @@ def _sides(keys: Sequence[str], recorded: Mapping[int, _Facts]) -> tuple[Side, .
 def _facts(run: Record, series: Series) -> dict[str, tuple[str, ...]]:
     """What a run recorded under the keys that must be alike; other keys are absent."""
     known = [key for key in _keys(run.suite) if key in run.metadata]
-    found = {key: _parts(key, run.metadata[key], run) for key in known}
+    facts = {key: _parts(key, run.metadata[key], run) for key in known}
     if run.hosts:
-        found["nodes"] = (f"nodes {len(run.hosts)}",)
+        facts["nodes"] = (f"nodes {len(run.hosts)}",)
     if sizes := [size for size in series.columns.get("size", ()) if size is not None]:
-        found["sizes"] = tuple(format_size(int(size)) for size in sizes)
-    return found | _calls(run.metadata)
+        facts["sizes"] = tuple(format_size(int(size)) for size in sizes)
+    return facts | _calls(run.metadata)
 
 
 def _parts(key: str, value: str, run: Record) -> tuple[str, ...]:

@@ -153,35 +153,37 @@ def _common_metrics(suite: str, series: str, columns: set[str], sizes: _Sizes) -
 
 
 def _own_metrics(own: Mapping[str, ColumnMetric], sizes: _Sizes) -> list[Metric]:
-    found = []
+    metrics = []
     for column, metric in own.items():
         title, ranked = metric.title, metric.headline
         if not sizes.printed:
-            found.append(Metric(title, column, metric.dimension, group=title, headline=ranked))
+            metrics.append(Metric(title, column, metric.dimension, group=title, headline=ranked))
         elif not ranked:
-            found += [_at(title, column, metric.dimension, size) for size in sizes.shown]
+            metrics += [_at(title, column, metric.dimension, size) for size in sizes.shown]
         elif metric.dimension.lower_is_better:
-            found += _lower_is_better(title, column, metric.dimension, sizes)
+            metrics += _lower_is_better(title, column, metric.dimension, sizes)
         else:
-            found += _higher_is_better(title, column, metric.dimension, sizes)
-    return found
+            metrics += _higher_is_better(title, column, metric.dimension, sizes)
+    return metrics
 
 
 def _transfer_metrics(sizes: _Sizes, columns: set[str]) -> list[Metric]:
-    found = [_latency(sizes.printed[0])] if "time" in columns else []
-    found += _higher_is_better("bandwidth", "bandwidth", BANDWIDTH, sizes)
+    metrics = [_latency(sizes.printed[0])] if "time" in columns else []
+    metrics += _higher_is_better("bandwidth", "bandwidth", BANDWIDTH, sizes)
     if "message_rate" in columns:
-        found.append(
+        metrics.append(
             _maximum_of("message rate", "message_rate", MESSAGE_RATE, headline="time" not in columns)
         )
-    return found
+    return metrics
 
 
 def _time_metrics(of_latency: bool, sizes: _Sizes, columns: set[str]) -> list[Metric]:
-    found = _lower_is_better("time", "time", TIME, sizes, _latency(sizes.printed[0]) if of_latency else None)
+    metrics = _lower_is_better(
+        "time", "time", TIME, sizes, _latency(sizes.printed[0]) if of_latency else None
+    )
     if "overlap" in columns:
-        found += [_at("overlap", "overlap", FRACTION, size) for size in sizes.shown]
-    return found
+        metrics += [_at("overlap", "overlap", FRACTION, size) for size in sizes.shown]
+    return metrics
 
 
 def _higher_is_better(title: str, column: str, dimension: Dimension, sizes: _Sizes) -> list[Metric]:
@@ -207,20 +209,20 @@ def _lower_is_better(
 
 def _useful_metrics(useful: UsefulBandwidth, sizes: Sequence[int], columns: set[str]) -> list[Metric]:
     """Useful beside wire bandwidth, always: wire bandwidth can rise while nothing completes earlier."""
-    found = []
+    metrics = []
     for size in (*sizes, None):
         group = "maximum" if size is None else f"at {format_size(size)} per {useful.per}"
         named = "maximum {}" if size is None else f"{{}} {group}"
         name = named.format("B_useful")
         ranked = size is None
-        found.append(Metric(name, "bandwidth", BANDWIDTH, size, group, "B_useful", headline=ranked))
+        metrics.append(Metric(name, "bandwidth", BANDWIDTH, size, group, "B_useful", headline=ranked))
         if useful.wire and "bandwidth_wire" in columns:
-            found.append(Metric(named.format("B_wire"), "bandwidth_wire", BANDWIDTH, size, group, "B_wire"))
+            metrics.append(Metric(named.format("B_wire"), "bandwidth_wire", BANDWIDTH, size, group, "B_wire"))
         if useful.baseline and size is not None:
             part = f"/ {useful.baseline}"
             name = named.format(f"B_useful {part}")
-            found.append(Metric(name, "bandwidth", RATIO, size, group, part, baseline=useful.baseline))
-    return found
+            metrics.append(Metric(name, "bandwidth", RATIO, size, group, part, baseline=useful.baseline))
+    return metrics
 
 
 def _latency(size: int) -> Metric:

@@ -71,8 +71,8 @@ def _of_placements(
     table: Table, choice: ReferenceChoice, published: list[PublishedValue]
 ) -> list[PublishedValue]:
     wanted = set(choice.placements) or {row.case.placement for row in table.rows}
-    found = [value for value in published if value.placement in wanted]
-    return found if found or choice.placements else published
+    chosen = [value for value in published if value.placement in wanted]
+    return chosen if chosen or choice.placements else published
 
 
 def _values(metrics: Iterable[Metric], published: Iterable[PublishedValue]) -> dict[Metric, float]:

@@ -2,7 +2,7 @@
 
 A lead is clear if it is significant and no tie. Two that were measured one after the other are not tested:
 there it is clear if all repeats of one lie on one side of all of the other's. Those of fewer repeats than a
-test needs are not judged: they are never among the leaders.
+test needs are not judged: they are never among the leaders, and nobody leads behind one of them.
 """
 
 from __future__ import annotations
@@ -175,9 +175,20 @@ class Ranking:
         return next((one for one in self.contestants if one.judged), self.contestants[0])
 
     @property
+    def unjudged_ahead(self) -> tuple[Contestant, ...]:
+        """Those of too few repeats whose medians are better than that of the best, by 1 % or more."""
+        behind = (pair for pair in self.pairs if pair.worse is self.best and not pair.small)
+        return tuple(pair.better for pair in behind if not pair.better.judged)
+
+    @property
+    def few(self) -> bool:
+        """Whether more repeats are needed to say which is best."""
+        return not self.judged or bool(self.unjudged_ahead)
+
+    @property
     def alone(self) -> bool:
-        """Whether one is clearly better than all others that are judged."""
-        return self.gap is not None and len(self.leaders) == 1
+        """Whether one is clearly better than all others, none of which is ahead unjudged."""
+        return self.gap is not None and len(self.leaders) == 1 and not self.few
 
     @property
     def tied(self) -> bool:
@@ -281,11 +292,7 @@ def _rankings_of(
 
 
 def _ranking(
-    kind: str,
-    scope: str,
-    contestants: tuple[Contestant, ...],
-    absent: tuple[Absent, ...],
-    ranks: int | None,
+    kind: str, scope: str, contestants: tuple[Contestant, ...], absent: tuple[Absent, ...], ranks: int | None
 ) -> Ranking:
     metric = contestants[0].cell.metric
     values = [contestant.cell.values for contestant in contestants]

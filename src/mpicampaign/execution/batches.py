@@ -81,10 +81,7 @@ class Batch:
 
 
 def batches_of(
-    runs: Iterable[Run],
-    scheduler: BatchScheduler,
-    places: Counter[str],
-    alone: Collection[str] = (),
+    runs: Iterable[Run], scheduler: BatchScheduler, places: Counter[str], alone: Collection[str] = ()
 ) -> list[Batch]:
     """The runs in as few submissions as their requests allow, in their order.
 

@@ -113,10 +113,7 @@ class MachineWithResults(ThisMachine):
         return {
             name: [
                 Stage(
-                    stage.running,
-                    stage.blocks,
-                    before.repeats[-1] if before else 0,
-                    frozenset(stage.repeats),
+                    stage.running, stage.blocks, before.repeats[-1] if before else 0, frozenset(stage.repeats)
                 )
                 for before, stage in zip((None, *stages), stages, strict=False)
             ]
@@ -258,10 +255,7 @@ def evidence_text(folder: Path) -> str:
 
 
 def prepare_with_results(
-    campaign_file: Path,
-    system: str = "",
-    results: Path | None = None,
-    selection: RunSelection = ALL_RUNS,
+    campaign_file: Path, system: str = "", results: Path | None = None, selection: RunSelection = ALL_RUNS
 ) -> Prepared:
     """As `prepare`, with the further repeats that the results on disk ask for, and the selection of a call.
 

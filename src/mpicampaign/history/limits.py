@@ -91,12 +91,12 @@ def proposals(campaign_folder: Path, wish: float, *, of_tests: bool) -> list[Pro
     plan = plan_of(campaign_folder)
     declared = {entry.identity(0) for entry in plan.cases}
     own = [curve for curve in overview(campaign_folder).curves if curve.key.declared in declared]
-    found = [propose(curve, wish) for curve in own]
-    found += [
+    proposed = [propose(curve, wish) for curve in own]
+    proposed += [
         replace(propose(curve, wish), own=False, tests=tests, metric=metric)
         for curve, tests, metric in _other_curves(campaign_folder, plan)
     ]
-    return [fitting(each, of_tests=of_tests) for each in found]
+    return [fitting(each, of_tests=of_tests) for each in proposed]
 
 
 def fitting(found: Proposal, *, of_tests: bool) -> Proposal:
@@ -150,20 +150,20 @@ def propose(curve: Curve, wish: float) -> Proposal:
     """The limit of a curve with at most ``wish`` false alarms for each tick."""
     start = curve.changes[-1].index if curve.changes else 0
     points = curve.points[start:]
-    found = Proposal(curve, points, fewest(RETESTED, wish), _gap(points))
+    proposal = Proposal(curve, points, fewest(RETESTED, wish), _gap(points))
     if curve.not_judged in (NOT_POSITIVE, ALTERNATING):
-        return replace(found, why=curve.not_judged)
-    if len(points) < found.needed:
-        return replace(found, why=FEW)
+        return replace(proposal, why=curve.not_judged)
+    if len(points) < proposal.needed:
+        return replace(proposal, why=FEW)
     if not all(point.time for point in points):
-        return replace(found, why=NO_TIMES)
+        return replace(proposal, why=NO_TIMES)
     if curve.key.lower_is_better is None:
-        return replace(found, why=NO_DIRECTION)
+        return replace(proposal, why=NO_DIRECTION)
     values = [point.value for point in points]
     p = dependence(values)
     if min(p) < LEVEL:
-        return replace(found, why=TREND if p.trend < LEVEL else NEIGHBOURS)
-    return replace(found, limit=past_limit(values, lower_is_better=curve.key.lower_is_better, wish=wish))
+        return replace(proposal, why=TREND if p.trend < LEVEL else NEIGHBOURS)
+    return replace(proposal, limit=past_limit(values, lower_is_better=curve.key.lower_is_better, wish=wish))
 
 
 def _gap(points: Sequence[Point]) -> float:
@@ -219,15 +219,15 @@ def judge_alarm(limit: Limit, alarm: Alarm, curve: Curve | None) -> Judged:
     if key.metric != limit.metric:
         raise ValueError(f"its curve is of another metric: {visible(key.metric)}")
     case = Case(key.system, key.host_group, key.placement, key.benchmark)
-    found = Judged(limit, case, key.label, UNDECIDED, Metric(key.metric, "", dimension_of(key)))
+    judged = Judged(limit, case, key.label, UNDECIDED, Metric(key.metric, "", dimension_of(key)))
     bound = Bound(limit_value(limit.at_most or limit.at_least, key.unit), lower, ratio=False)
     newest = _spaced(curve.points, alarm)[-alarm.rule.of :]
     if not newest:
-        return replace(found, bound=bound, why=NOTHING_NEW)
+        return replace(judged, bound=bound, why=NOTHING_NEW)
     beyond = [is_beyond(value, bound.value, lower_is_better=lower) for value in newest]
     outcome = FAILED if is_met(alarm.rule, beyond) else UNDECIDED if beyond[-1] else PASSED
     return replace(
-        found,
+        judged,
         outcome=outcome,
         median=newest[-1],
         bound=bound,

@@ -159,5 +159,5 @@ def _without_job(facts: Facts) -> str:
 
 def _last_number(path: str) -> tuple[str, str, str]:
     """The last number in a file's name, with what is before and after it; empty where it has none."""
-    found = re.fullmatch(r"(.*/(?:[^/]*[^0-9/])?)([0-9]+)([^0-9/]*)", path, re.S)
-    return (found[1], found[2], found[3]) if found else (path, "", "")
+    match = re.fullmatch(r"(.*/(?:[^/]*[^0-9/])?)([0-9]+)([^0-9/]*)", path, re.S)
+    return (match[1], match[2], match[3]) if match else (path, "", "")

@@ -162,16 +162,16 @@ def _case(found: _Found) -> TestCase:
 
 def _variables(values: _Data) -> dict[str, Variable]:
     """By name, without the system in front of it."""
-    found = {}
+    variables = {}
     for name, each in values.items():
         *numbers, unit = (*each, *5 * [None])[:5] if isinstance(each, list) else 5 * [None]
         value, reference, lower, upper = map(_number, numbers)
         if lower is upper is None and not reference:  # what ReFrame writes where no reference is given
             reference = None
-        found[name.rpartition(":")[2]] = Variable(
+        variables[name.rpartition(":")[2]] = Variable(
             value, "" if unit is None else str(unit), reference, lower, upper, str(numbers[0])[:40]
         )
-    return found
+    return variables
 
 
 def _number(value: object) -> float | None:
@@ -244,8 +244,8 @@ def _copied(file: Path, folder: Path) -> Path:
 
 def _states(file: Path) -> dict[str, tuple[int, int]]:
     states = {ending: Path(f"{file}{ending}") for ending in ("", "-wal", "-journal")}
-    found = {ending: path.stat() for ending, path in states.items() if path.is_file()}
-    return {ending: (about.st_size, about.st_mtime_ns) for ending, about in found.items()}
+    files = {ending: path.stat() for ending, path in states.items() if path.is_file()}
+    return {ending: (about.st_size, about.st_mtime_ns) for ending, about in files.items()}
 
 
 def _check_schema(opened: sqlite3.Connection) -> None:
@@ -254,8 +254,8 @@ def _check_schema(opened: sqlite3.Connection) -> None:
         raise _UnusableError("an SQLite database without the tables of ReFrame: sessions, testcases")
     for (version,) in opened.execute("SELECT schema_version FROM metadata") if "metadata" in tables else ():
         if version != _SCHEMA:
-            found = str(version)[:20]
-            raise _UnusableError(f"ReFrame's results database of schema {found!r}; known: {_SCHEMA}")
+            given = str(version)[:20]
+            raise _UnusableError(f"ReFrame's results database of schema {given!r}; known: {_SCHEMA}")
 
 
 def _report(source: Source) -> Iterator[_Found]:
@@ -329,10 +329,10 @@ class _Format(NamedTuple):
     @classmethod
     def of(cls, line: str) -> _Format | None:
         """The format of a log by its first line; None where it is no log of ReFrame."""
-        found = cls._by(line)
-        names = found.names
+        form = cls._by(line)
+        names = form.names
         if names & {*_TIMES} and (names & {*_NAMES, "info"} or any(map(_is_value, names))):
-            return found
+            return form
         early = (cls._by(header)._replace(early=True) for header in _EARLY)
         return next((each for each in early if each.fits(line)), None)
 

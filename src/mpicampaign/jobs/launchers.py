@@ -147,3 +147,9 @@ def _launch(job: Job) -> Launch:
 def named_hosts(job: Job) -> tuple[str, ...]:
     """The hosts of a job that the campaign file lists; empty where a scheduler chooses them."""
     return job.group.hosts[: job.placement.nodes] if job.system.hosts_from == "list" else ()
+
+
+def claimed_settings(job: Job) -> dict[str, str]:
+    """The variables that configure the MPI library or make the placement, as the script exports them."""
+    exported = environment(job)
+    return {name: exported[name] for name in transport_settings(job) | placement_variables(job.placement)}

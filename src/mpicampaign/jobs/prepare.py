@@ -21,11 +21,12 @@ from mpicampaign.identity import run_path
 from mpicampaign.jobs import software
 from mpicampaign.jobs.begun import begun_runs
 from mpicampaign.jobs.blocks import Made, keeps_nodes
+from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.inputs import keep
 from mpicampaign.jobs.local_mpi import find_mpi
 from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, selected_plan
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
-from mpicampaign.jobs.render import claim_text, library_name, library_text, script_text
+from mpicampaign.jobs.render import library_name, library_text, script_text
 from mpicampaign.places import results_folder
 from mpicampaign.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
 from mpicampaign.records import defined_name

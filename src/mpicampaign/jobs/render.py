@@ -1,4 +1,4 @@
-"""From a run to its job script, and to the claim against which its evidence is checked.
+"""From a run to its job script.
 
 `_finalize` quotes every expression of the templates for the shell, unless a filter below has made it safe
 for a comment or a directive: there is no other way for a value of the campaign into a script.
@@ -17,14 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.model import SHM
 from mpicampaign.errors import UserError
-from mpicampaign.identity import canonical
 from mpicampaign.jobs.launchers import (
+    claimed_settings,
     command_tokens,
     environment,
     named_hosts,
-    placement_variables,
     rank_variables,
-    transport_settings,
 )
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
 from mpicampaign.jobs.software import build_problem, source_build_folder, source_folder, wrappers
@@ -395,87 +393,6 @@ def prefix_environment(system: System) -> dict[str, Any]:
         "LD_LIBRARY_PATH": ShellText(f'{prefix}/lib"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"'),
         **prefix_variables(system.mpi.name, system.prefix),
     }
-
-
-def _members(job: Job) -> tuple[str, ...]:
-    """Patterns of the group's host names.
-
-    Listed hosts are left out if they are addresses, or with a scheduler, which may use other names.
-    """
-    named = job.group.hosts if job.system.local else ()
-    return job.group.members or tuple(host for host in named if not re.fullmatch(r"[0-9.]+|.*:.*", host))
-
-
-def claim_text(run: Run, scripts: Iterable[str]) -> str:
-    """What the run's label claims: the evidence is checked against these lines and nothing else.
-
-    ``scripts``: the checksums of all scripts rendered for the run so far; jobs in the queue may have an
-    earlier one.
-    """
-    job, placement, case = run.job, run.job.placement, run.kept
-    claims = {
-        "campaign": run.campaign,
-        "system": case.system,
-        "host_group": case.host_group,
-        "placement": case.placement,
-        "benchmark": case.benchmark,
-        "suite": run.benchmark.suite,
-        "repeat": run.repeat,
-        "identity": run.identity,
-        "declared": canonical(run.declared),
-        "scripts": " ".join(scripts),
-        "nodes": placement.nodes,
-        "ranks": job.ranks,
-        "ranks_per_node": job.ranks_per_node,
-        "sockets": placement.sockets or "",
-        "binding": placement.binding,
-        "transport": placement.transport,
-        "loopback": "yes" if placement.loopback else "no",
-        "interface": job.interface,
-        "device": job.device,
-        **({"within_node": placement.within_node} if placement.within_node == SHM else {}),
-        **({"threads": placement.threads} if placement.threads else {}),
-        "mpi": job.system.mpi.name,
-        "members": " ".join(_members(job)),
-        "evidence": "on" if job.system.evidence else "off",
-        "program_sha256": run.program_sha256,
-        "libraries": run.libraries,
-        "time_limit": run.time_limit,
-        "largest_size": _largest_size(run) or "",
-        **_requested(job),
-        "launch": " ".join(command_tokens(job)),
-        "arguments": " ".join(run.benchmark.arguments),
-    }
-    settings = {f"setting.{key}": value for key, value in claimed_settings(job).items()}
-    claims |= {"settings": len(settings), **settings}
-    lines = [_recorded(f"claim {key}={value}") for key, value in claims.items()]
-    return "".join(f"{line}\n" for line in ["#mpicampaign-claim 1", *lines])
-
-
-def _requested(job: Job) -> dict[str, str]:
-    """What the job asks of its scheduler, as far as a job is told what it got."""
-    scheduler = batch_scheduler(job.system.scheduler)
-    if scheduler is None:
-        return {}
-    values = job.group.keys | {"hosts": " ".join(scheduler.read_hosts(",".join(job.group.hosts)))}
-    asked = {f"request.{key}": values[key] for key in scheduler.granted if values[key]}
-    return {"scheduler": scheduler.name} | asked
-
-
-def _recorded(text: str) -> str:
-    """A value as one line, in the way of the library's ``record``."""
-    return re.sub(r"[\x00-\x1f\x7f]", " ", text)
-
-
-def _largest_size(run: Run) -> int | None:
-    benchmark = run.benchmark
-    return SUITES[benchmark.suite].largest_size(benchmark.program, benchmark.arguments, run.job.ranks)
-
-
-def claimed_settings(job: Job) -> dict[str, str]:
-    """The variables that configure the MPI library or make the placement, as the script exports them."""
-    exported = environment(job)
-    return {name: exported[name] for name in transport_settings(job) | placement_variables(job.placement)}
 
 
 def _wrapper(compiler: str) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.blocks import BETTER, FEW, WORSE, is_of
+from mpicampaign.compare.blocks import BETTER, WORSE, is_of
+from mpicampaign.compare.blocks import FEW as FEW_BLOCKS
 from mpicampaign.compare.paired import paired
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, ONE, PLACEMENTS, best_first
 from mpicampaign.grouping import grouped
@@ -19,6 +20,7 @@ from mpicampaign.show.pairs import baseline_lines, pair_sentence
 from mpicampaign.show.rankings import (
     APART,
     BUSY,
+    FEW,
     MANY,
     NOT_SHOWN,
     ON,
@@ -190,7 +192,7 @@ def _block_answer(comparison: Comparison, found: InBlocks, view: View) -> Answer
     """Its design stands in the title where there are several."""
     several = len({one.design for one in comparison.blocks}) > 1
     title = (f"{found.design}, " if several else "") + blocks.metric_title(found)
-    real = {BETTER: SHOWN, WORSE: SHOWN, FEW: FEW}.get(blocks.outcome(found), NOT_SHOWN)
+    real = {BETTER: SHOWN, WORSE: SHOWN, FEW_BLOCKS: FEW_BLOCKS}.get(blocks.outcome(found), NOT_SHOWN)
     rows = [_row_of(comparison, found, case) for case in found.cases]
     candidates = _block_candidates(found, [row for _, row in rows], view)
     return Answer(
@@ -389,7 +391,9 @@ def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
     best, one = best_of(rankings), ONE[kind]
     if not any(ranking.judged for ranking in rankings):
         return f"Too few repeats to say which of the {kind} is best"
-    if all(ranking.judged and ranking.gap is None for ranking in rankings):
+    if any(ranking.few for ranking in rankings):
+        return _alone(rankings, best, one)
+    if all(ranking.gap is None for ranking in rankings):
         return f"No clear difference between the {kind}"
     if len(leaders) == 1 and all(ranking.gap for ranking in rankings) and len(names := leaders.pop()) <= MANY:
         place = comparison.machine if kind == LIBRARIES else comparison.place
@@ -400,16 +404,19 @@ def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
 
 
 def _alone(rankings: Sequence[Ranking], best: str, kind: str) -> str:
-    """``SHM-1 is the fastest placement in 9 of 39 comparisons, SHM in 3, no clear lead in 27``."""
+    """``SHM-1 is the fastest placement in 9 of 39 comparisons, SHM in 3, no clear lead in 27``.
+
+    Those with too few repeats are counted apart.
+    """
     alone = Counter(ranking.leaders[0] for ranking in rankings if ranking.alone)
     every = f"{len(rankings)} comparisons"
+    few = sum(ranking.few for ranking in rankings)
     if not alone:
-        return f"No {kind} has a clear lead in any of the {every}"
+        nobody = f"No {kind} has a clear lead in any of the {every}"
+        return f"{nobody}, {FEW} in {few}" if few else nobody
     first, *others = alone.most_common(MANY)
     another = alone.total() - first[1] - sum(count for _, count in others)
-    none = len(rankings) - alone.total()
-    rest = [
-        (name, count) for name, count in (*others, ("another", another), ("no clear lead", none)) if count
-    ]
-    counts = [f"{name} in {count}" for name, count in rest]
+    none = len(rankings) - alone.total() - few
+    rest = (*others, ("another", another), ("no clear lead", none), (FEW, few))
+    counts = [f"{name} in {count}" for name, count in rest if count]
     return ", ".join([f"{first[0]} is the {best} {kind} in {first[1]} of {every}", *counts])

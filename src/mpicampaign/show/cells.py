@@ -136,9 +136,9 @@ def change_box(change: Change | None, mark: Callable[[str], str]) -> Box:
     """The ratio to the earlier median; whether it is more than chance is a footnote."""
     if change is None:
         return Box(NO_VALUE, (mark(NO_EARLIER),))
-    found = change.difference
-    text = "significant at 5 %, tested alone" if found.significant else "not significant"
-    text = found.reason if found.p is None else text
+    difference = change.difference
+    text = "significant at 5 %, tested alone" if difference.significant else "not significant"
+    text = difference.reason if difference.p is None else text
     return Box(change_ratio(change) or NO_VALUE, (mark(f"change: {text}"),))
 
 

@@ -28,10 +28,10 @@ DEFINITION = (
 
 def gather_nodes(comparison: Comparison, view: View) -> list[Heading | Paragraph | Grid]:
     """The table of each host group and number of nodes; nothing where there are no gathers to compare."""
-    found = gathers(comparison)
+    tables = gathers(comparison)
     nodes: list[Heading | Paragraph | Grid] = []
-    nodes += [Heading(GATHERS), Paragraph(DEFINITION)] if found else []
-    for of_place in found:
+    nodes += [Heading(GATHERS), Paragraph(DEFINITION)] if tables else []
+    for of_place in tables:
         nodes += [Paragraph(f"{place_of(comparison, of_place)}. {placements_text(of_place)}")]
         nodes += [_grid(of_place, view)]
         nodes += [Paragraph(missing)] if (missing := _missing(of_place)) else []

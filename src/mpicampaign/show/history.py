@@ -71,10 +71,10 @@ def _where(name: str) -> str:
 def day(time: str, year: str = "") -> str:
     """``3 March 2026``; without the year where it is this one."""
     try:
-        found = datetime.fromisoformat(time)
+        moment = datetime.fromisoformat(time)
     except ValueError:
         return "an unknown date"
-    return f"{found.day} {found:%B}" + ("" if f"{found.year}" == year else f" {found.year}")
+    return f"{moment.day} {moment:%B}" + ("" if f"{moment.year}" == year else f" {moment.year}")
 
 
 def curve_name(key: CurveKey) -> str:

@@ -53,15 +53,15 @@ def pair_sentence(pair: Pair, view: View) -> str:
     Separation and ratio are stated even where so many pairs are compared that they show nothing.
     """
     better, worse = (valued(one, view) for one in (pair.better, pair.worse))
-    found = pair.difference
+    difference = pair.difference
     if pair.judged and pair.in_turn:
         text = f"{better} and {worse}: {_untested(pair, view)}"
-    elif found.significant is None:
-        text = f"{better} and {worse}: too few repeats to compare them ({found.reason})"
-    elif found.significant:
+    elif difference.significant is None:
+        text = f"{better} and {worse}: too few repeats to compare them ({difference.reason})"
+    elif difference.significant:
         text = f"{contrast(pair, better, worse)}; {_certainty(pair)}{'; a tie' if pair.tied else ''}"
     elif pair.apart:
-        chance = f"may be chance among {found.comparisons} pairs ({_p(pair)})"
+        chance = f"may be chance among {difference.comparisons} pairs ({_p(pair)})"
         text = f"{contrast(pair, better, worse)}; {_certainty(pair)}, but this {chance}"
     else:
         text = f"no significant difference between {better} and {worse} ({_p(pair)}; {_counts(pair)})"
@@ -135,12 +135,12 @@ def _counts(pair: Pair) -> str:
 
 
 def _p(pair: Pair) -> str:
-    found = pair.difference
-    if found.p is None or found.corrected is None:
+    difference = pair.difference
+    if difference.p is None or difference.corrected is None:
         return ""
-    if found.comparisons == 1:
-        return probability(found.corrected)
-    return f"{probability(found.corrected)} among all pairs, {probability(found.p)} alone"
+    if difference.comparisons == 1:
+        return probability(difference.corrected)
+    return f"{probability(difference.corrected)} among all pairs, {probability(difference.p)} alone"
 
 
 def _certainty(pair: Pair) -> str:
@@ -357,10 +357,10 @@ def change_ratio(change: Change) -> str:
 
 def change_verdict(change: Change) -> str:
     """Whether the change is more than chance, or why no test was possible."""
-    found = change.difference
-    if found.p is None:
-        return found.reason
-    return f"{'significant' if found.significant else 'not significant'}, {probability(found.p)}"
+    difference = change.difference
+    if difference.p is None:
+        return difference.reason
+    return f"{'significant' if difference.significant else 'not significant'}, {probability(difference.p)}"
 
 
 def precision_text(found: InterimPrecision) -> str:

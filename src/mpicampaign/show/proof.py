@@ -15,7 +15,7 @@ from mpicampaign.verdict.condition import condition, ranks_by_host
 from mpicampaign.verdict.counters import NOISE_BYTES, traffic, volume
 from mpicampaign.verdict.doubts import doubts
 from mpicampaign.verdict.evidence import cpu_list
-from mpicampaign.verdict.judge import local_share
+from mpicampaign.verdict.judge import at_least, local_share
 from mpicampaign.verdict.machine_state import changed, probes
 from mpicampaign.verdict.proof import judge_label, not_recorded, parted, without_counters
 from mpicampaign.verdict.software import checksums_of, library_of
@@ -146,9 +146,8 @@ def _memory(command: Command) -> Fact:
     shares = [local_share(seen) for seen in command.evidence.ranks.values()]
     known = [share for share in shares if share is not None]
     least = min(known) if len(known) == len(shares) else None
-    share = "all" if least == 1 else f"at least {int(100 * (least or 0))}%"
     whose = "the rank's own NUMA node" if len(shares) == 1 else "each rank's own NUMA node"
-    text = "not recorded" if least is None else f"{share} of it is on {whose}"
+    text = "not recorded" if least is None else f"{at_least(least)} of it is on {whose}"
     return Fact("memory", text, {"least_local_share": least})
 
 

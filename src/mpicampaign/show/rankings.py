@@ -57,9 +57,13 @@ def verdict(ranking: Ranking) -> str:
     many = ranking.gap is None and len(ranking.leaders) > MANY
     best = f"any of {len(ranking.leaders)}" if many else listed(ranking.leaders, "or")
     few = [f"{one.name} ({_repeats(one)})" for one in ranking.contestants if not one.judged]
-    return "; ".join(
-        [f"{superlative(ranking.metric)}: {best}", *([f"not judged: {listed(few)}"] if few else [])]
-    )
+    best_is = superlative(ranking.metric) + _of_those_judged(ranking)
+    return "; ".join([f"{best_is}: {best}", *([f"not judged: {listed(few)}"] if few else [])])
+
+
+def _of_those_judged(ranking: Ranking) -> str:
+    """Behind a superlative."""
+    return " of those judged" if ranking.unjudged_ahead else ""
 
 
 def _lacking(ranking: Ranking) -> str:
@@ -220,8 +224,19 @@ def _of_one_host_group(ranking: Ranking, view: View) -> Iterable[str]:
 
 
 def leaders_text(ranking: Ranking, view: View) -> str:
-    """``SHM (0.17 µs) is fastest``, ``SHM (0.17 µs) or SHM-1 (0.19 µs) is fastest``; of many the range."""
-    best_is = fastest(ranking.metric)
+    """``SHM (0.17 µs) is fastest``, ``SHM (0.17 µs) or SHM-1 (0.19 µs) is fastest``; of many the range.
+
+    Behind one of too few repeats: ``SHM (0.17 µs) is fastest of those judged, behind TCP (2 repeats)``.
+    """
+    said = _who_leads(ranking, view)
+    if not (ahead := ranking.unjudged_ahead):
+        return said
+    named = listed([f"{one.name} ({_repeats(one)})" for one in ahead])
+    return f"{said}, behind {named if len(ahead) <= MANY else f'{len(ahead)} with too few repeats'}"
+
+
+def _who_leads(ranking: Ranking, view: View) -> str:
+    best_is = fastest(ranking.metric) + _of_those_judged(ranking)
     named = [valued(one, view) for one in ranking.contestants if one.name in ranking.leaders]
     ends, many = f"{len(named)} {ranking.kind}, {named[0]} to {named[-1]}", len(named) > MANY
     if len(named) == 1:
@@ -277,8 +292,8 @@ def first_places(rankings: Sequence[Ranking], where: str) -> str:
     rest = sum(count for names, count in counted.items() if len(names) > 1 and names not in named)
     parts.append(("one of several", rest))
     parts += [(TIE, sum(_ties(one) for one in rankings))]
-    open_ = sum(one.judged and one.gap is None and not _ties(one) for one in rankings)
-    parts += [(NOT_SHOWN, open_), (FEW, sum(not one.judged for one in rankings))]
+    open_ = sum(one.gap is None and not one.few and not _ties(one) for one in rankings)
+    parts += [(NOT_SHOWN, open_), (FEW, sum(one.few for one in rankings))]
     first, *others = [f"{who} in {count}" for who, count in parts if count]
     kind = ONE[rankings[0].kind]
     return f"{best_of(rankings).capitalize()} {kind}: {', '.join([f'{first} of {where}', *others])}"
@@ -291,17 +306,18 @@ def best_of(rankings: Iterable[Ranking]) -> str:
 
 
 def _first_place(ranking: Ranking) -> tuple[str, ...]:
-    """Those of which each may be the best; empty where nobody is shown to be worse."""
-    return tuple(sorted(ranking.leaders)) if ranking.gap else ()
+    """Those of which each may be the best; empty where repeats are too few or show nobody to be worse."""
+    return tuple(sorted(ranking.leaders)) if ranking.gap and not ranking.few else ()
 
 
 def _ties(ranking: Ranking) -> bool:
-    return ranking.judged and ranking.gap is None and ranking.tied
+    return ranking.gap is None and ranking.tied and not ranking.few
 
 
 def _leads(rankings: Sequence[Ranking]) -> tuple[str, ...]:
     """The smallest and the largest clear lead, with their host groups."""
-    found = [(pair.factor, pair, r.scope) for r in rankings if (pair := r.gap) is not None and pair.factor]
+    gaps = [(ranking.gap, ranking.scope) for ranking in rankings if not ranking.few]
+    found = [(pair.factor, pair, scope) for pair, scope in gaps if pair is not None and pair.factor]
     if not found:
         return ()
     low, high = min(found, key=itemgetter(0)), max(found, key=itemgetter(0))

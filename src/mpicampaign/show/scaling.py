@@ -28,8 +28,9 @@ MEANING = {
     WEAK: "Weak scaling: the problem differs with the ranks. Efficiency: the rate per rank, or the time, "
     "against that with the fewest ranks.",
     MESSAGES: "Messages have no efficiency: their latency and bandwidth are shown.",
-    STARTUP: "Start-up: from the launch to the last rank's end of MPI_Init; launcher: to the begin of the "
-    "last rank's program. MPI_Init: of the rank that took longest. Clocks of several hosts may differ.",
+    STARTUP: "Start-up: from the launch to the last rank's end of MPI_Init; launcher: to the beginning "
+    "of the last rank's program. MPI_Init: of the rank that took longest. Clocks of several hosts may "
+    "differ.",
 }
 
 

@@ -155,10 +155,7 @@ def _sets_reach(sizes: Sequence[int], level: float) -> bool:
 
 
 def _by_sets(
-    groups: Sequence[Sequence[float]],
-    ranks: Mapping[Pair, float],
-    means: Mapping[Pair, float],
-    level: float,
+    groups: Sequence[Sequence[float]], ranks: Mapping[Pair, float], means: Mapping[Pair, float], level: float
 ) -> dict[Pair, float]:
     """The largest probability of both tests of a pair and of all sets with the pair, each scaled by its W."""
     k = len(groups)

@@ -122,10 +122,7 @@ class Stretch:
 
 
 def split(
-    values: Sequence[float],
-    minimum_gap: float = MINIMUM_GAP,
-    resolution: float = 0.0,
-    lone: bool = True,
+    values: Sequence[float], minimum_gap: float = MINIMUM_GAP, resolution: float = 0.0, lone: bool = True
 ) -> Split | None:
     """The two bands into which the values fall; ``None`` without evidence for more than one.
 

@@ -215,8 +215,5 @@ class _ReFrame(Suite):
 
 
 SUITE = _ReFrame(
-    name="reframe",
-    title="ReFrame",
-    banner=Banner(_BEGIN, re.compile(re.escape(_BEGIN))),
-    parse=parse,
+    name="reframe", title="ReFrame", banner=Banner(_BEGIN, re.compile(re.escape(_BEGIN))), parse=parse
 )

@@ -345,8 +345,13 @@ def _memory(evidence: Evidence) -> list[Finding]:
         if share < 0.5:
             reason = f"rank {rank} has {share:.0%} of its memory on its own NUMA node"
             return [Finding("memory", CONTRADICTS, reason)]
-    lowest = min(share for share in shares.values() if share is not None)
-    return [Finding("memory", SUPPORTS, f"at least {lowest:.0%} local")]
+    least = at_least(min(filter(None, shares.values())))
+    return [Finding("memory", SUPPORTS, f"each rank has {least} of it on its own NUMA node")]
+
+
+def at_least(share: float) -> str:
+    """``at least 97%``, or ``all``: rounded down."""
+    return "all" if share == 1 else f"at least {int(100 * share)}%"
 
 
 def local_share(seen: Rank) -> float | None:

@@ -156,10 +156,7 @@ def _wrong_variable(
         return None
     if any(declared.get(key) for key in _OPTIONS):
         return LACKS, "which the job script did not set; an option of the launcher may have"
-    return (
-        CONTRADICTS,
-        _UNSET.format("job script") if script is None else f"in the job script {script}",
-    )
+    return (CONTRADICTS, _UNSET.format("job script") if script is None else f"in the job script {script}")
 
 
 def _is_option(evidence: Evidence, name: str) -> bool:

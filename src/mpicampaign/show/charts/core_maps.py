@@ -44,9 +44,9 @@ def core_maps(scene: Scene) -> Iterator[CoreMap]:
     """Two for each host group and placement of core_pairs."""
     for table in scene.comparison.tables:
         for row in table.rows:
-            found = [_pairs(run, series) for run, series in row.curves if "pairs_from" in series.columns]
-            if found and len(_ranks(found[0])) >= _FEWEST_RANKS:
-                yield from _maps(scene, table, row, found)
+            maps = [_pairs(run, series) for run, series in row.curves if "pairs_from" in series.columns]
+            if maps and len(_ranks(maps[0])) >= _FEWEST_RANKS:
+                yield from _maps(scene, table, row, maps)
 
 
 def _pairs(run: Record, series: Series) -> _Pairs:

@@ -157,9 +157,9 @@ def axis_of(
     logarithmic: bool | None,
 ) -> model.Axis:
     """An axis that holds medians and intervals."""
-    found = [summary for summary in summaries if summary is not None]
-    bounds = [value for s in found if s.interval for value in (s.interval.low, s.interval.high)]
-    axis = scene.axis(name, dimension, [*bounds, *(summary.median for summary in found)], logarithmic)
+    known = [summary for summary in summaries if summary is not None]
+    bounds = [value for s in known if s.interval for value in (s.interval.low, s.interval.high)]
+    axis = scene.axis(name, dimension, [*bounds, *(summary.median for summary in known)], logarithmic)
     assert axis is not None, "all values of a result are positive"
     return axis
 
@@ -190,10 +190,7 @@ _BANDS = (
     _Bars(
         "latency",
         TIME,
-        (
-            ("ping-pong", _BLUE, Quantity(LATENCY)),
-            ("random ring", _ORANGE, Quantity(RING_LATENCY)),
-        ),
+        (("ping-pong", _BLUE, Quantity(LATENCY)), ("random ring", _ORANGE, Quantity(RING_LATENCY))),
     ),
     _Bars(
         "bandwidth",
@@ -269,9 +266,9 @@ def parallel(drawing: Drawing) -> model.BarChart:
 
 
 def _share(drawing: Drawing, title: str, wanted: Quantity) -> model.BarColumn:
-    found = drawing.whole(wanted)
-    largest = max(summary.median for summary in found)
-    shares = tuple(_divided(summary, largest) for summary in found)
+    summaries = drawing.whole(wanted)
+    largest = max(summary.median for summary in summaries)
+    shares = tuple(_divided(summary, largest) for summary in summaries)
     axis = axis_of(drawing.scene, "", FRACTION, shares, logarithmic=False)
     return model.BarColumn(title, axis, (model.BarSeries("", _BLUE, shares),))
 
@@ -305,10 +302,7 @@ def over_hpl(drawing: Drawing) -> model.ScatterChart:
         panel
         for column in drawing.columns[1:]
         for logarithmic in (True, False)
-        for panel in (
-            _panel(drawing, column, "", logarithmic),
-            _panel(drawing, column, HPL, logarithmic),
-        )
+        for panel in (_panel(drawing, column, "", logarithmic), _panel(drawing, column, HPL, logarithmic))
     ]
     text = "Left: over HPL; right: divided by HPL. Logarithmic axes above, linear ones below."
     if PER_PROCESS & set(drawing.columns):
@@ -355,11 +349,7 @@ def _alt_over_hpl(drawing: Drawing) -> str:
     columns = drawing.columns
     wanted = [(*NAMES[column], whole_system(column)) for column in columns]
     wanted += [
-        (
-            f"{NAMES[column][0]} / HPL",
-            _ratio_of(NAMES[column][1]),
-            whole_system(column, HPL),
-        )
+        (f"{NAMES[column][0]} / HPL", _ratio_of(NAMES[column][1]), whole_system(column, HPL))
         for column in columns[1:]
     ]
     return values_text(drawing, wanted)
@@ -393,20 +383,20 @@ class _Figure:
 
 def balance(scene: Scene, few: bool = False) -> Iterator[model.Chart]:
     """The paper's figures for which there are enough results; ``few``: none for one or two results."""
-    found = hpcc_results(scene.comparison)
-    for figure in _FIGURES if len(found) >= _LEAST or not few else ():
-        drawn = tuple(result for result in found if result.has(*figure.needs))
+    results = hpcc_results(scene.comparison)
+    for figure in _FIGURES if len(results) >= _LEAST or not few else ():
+        drawn = tuple(result for result in results if result.has(*figure.needs))
         if len(drawn) >= figure.least:
-            text = omitted(scene, [result for result in found if not result.has(*figure.needs)])
+            text = omitted(scene, [result for result in results if not result.has(*figure.needs)])
             about = (figure.name, figure.title, figure.needs)
             yield figure.chart(Drawing(scene, *about, drawn, members_of(scene, drawn), text))
 
 
 def not_drawn(comparison: Comparison) -> str:
     """Which of the paper's figures cannot be drawn, and what they lack; empty where nothing is of HPCC."""
-    found = hpcc_results(comparison)
-    lacking = [text for figure in _FIGURES if (text := _lacking(figure, found))]
-    if not lacking or not (found or hpcc_rows(comparison)):
+    results = hpcc_results(comparison)
+    lacking = [text for figure in _FIGURES if (text := _lacking(figure, results))]
+    if not lacking or not (results or hpcc_rows(comparison)):
         return ""
     blas = " Runs with reference BLAS do not count." if with_reference_blas(comparison) else ""
     return (
@@ -443,16 +433,7 @@ _FIGURES = (
     _Figure(
         "4 to 6",
         "results divided by HPL, side by side",
-        (
-            HPL,
-            DGEMM,
-            FFT,
-            PTRANS,
-            COPY,
-            RANDOM_RING,
-            RING_LATENCY,
-            RANDOM_ACCESS,
-        ),
+        (HPL, DGEMM, FFT, PTRANS, COPY, RANDOM_RING, RING_LATENCY, RANDOM_ACCESS),
         parallel,
     ),
     _over("7", "FFT", FFT),

@@ -41,10 +41,10 @@ class Scale:
         powers = range(math.floor(math.log10(self.low)), math.ceil(math.log10(self.high)) + 1)
         factors: tuple[float, ...]
         for factors in ((1,), (1, 3), (1, 2, 5), (1, 1.5, 2, 3, 4, 5, 7)):
-            found = [f * 10.0**power for power in powers for f in factors]
-            found = [tick for tick in found if self.low <= tick <= self.high]
-            if len(found) >= 3:
-                return found[:: -(-len(found) // min(most, _TICKS + 2))]
+            values = [f * 10.0**power for power in powers for f in factors]
+            values = [tick for tick in values if self.low <= tick <= self.high]
+            if len(values) >= 3:
+                return values[:: -(-len(values) // min(most, _TICKS + 2))]
         return _round_steps(self.low, self.high, min(most, _TICKS))
 
 

@@ -140,10 +140,10 @@ def _change(change: Change | None) -> tuple[Span, ...]:
     """How a median changed since the earlier series, where there is one."""
     if change is None or not change_ratio(change):
         return ()
-    found = change.difference
-    known = "significant" if found.significant else "not significant"
-    known = "too few repeats" if found.p is None else known
-    role = "change warn" if found.significant else "change"
+    difference = change.difference
+    known = "significant" if difference.significant else "not significant"
+    known = "too few repeats" if difference.p is None else known
+    role = "change warn" if difference.significant else "change"
     return (Span(f"{change_ratio(change)} {known}", role, hint=change_verdict(change)),)
 
 

@@ -42,13 +42,7 @@ from mpicampaign.show.report.cases import runs_section
 from mpicampaign.show.report.curves import curve_chart, places
 from mpicampaign.show.report.first_screen import first_screen
 from mpicampaign.show.report.source import Source
-from mpicampaign.show.report.tables import (
-    NO_DOUBTS,
-    comparison_nodes,
-    doubts_grid,
-    ranking_nodes,
-    state,
-)
+from mpicampaign.show.report.tables import NO_DOUBTS, comparison_nodes, doubts_grid, ranking_nodes, state
 from mpicampaign.show.scaling import scaling_nodes
 from mpicampaign.show.view import DEFAULT, percent
 from mpicampaign.show.writers.html import element, html
@@ -198,11 +192,7 @@ def tables_section(source: Source) -> Section:
         nodes.append(Fold("The ratios in each block, with its nodes", ratios))
     if side_by_side := gather_nodes(comparison, source.view):
         nodes.append(Fold(GATHERS, tuple(side_by_side[1:])))
-    start = (
-        Heading("Tables"),
-        Paragraph(legend, "legend"),
-        *_list(titles, "List of tables"),
-    )
+    start = (Heading("Tables"), Paragraph(legend, "legend"), *_list(titles, "List of tables"))
     return Section((*start, *nodes), "tables", "", "Tables")
 
 

@@ -14,13 +14,7 @@ from dataclasses import dataclass, field
 from mpicampaign.records import Series
 from mpicampaign.suites.hpl import OPTIONS
 from mpicampaign.suites.hpl.rows import GIGA, THRESHOLD, HplRow, check_residual, is_heading, read_row
-from mpicampaign.suites.reading import (
-    OutputError,
-    ParsedOutput,
-    check_no_abort,
-    integer,
-    numbered_lines,
-)
+from mpicampaign.suites.reading import OutputError, ParsedOutput, check_no_abort, integer, numbered_lines
 
 _BANNER = re.compile(r"HPLinpack ([0-9]\S{0,20})\s+--\s+High-Performance Linpack")
 _PARAMETERS = "The following parameter values will be used"

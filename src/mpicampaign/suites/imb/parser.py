@@ -180,10 +180,10 @@ def choose_unit(version: str, tables: list[ImbTable]) -> float | None:
 
 
 def _unit_of_version(version: str) -> float | None:
-    found = re.match(r"(20[0-9]{2})\b|[34]\.[0-9]", version)
-    if not found:
+    match = re.match(r"(20[0-9]{2})\b|[34]\.[0-9]", version)
+    if not match:
         return None
-    return MEGABYTE if found[1] and int(found[1]) >= _FIRST_DECIMAL_YEAR else MEBIBYTE
+    return MEGABYTE if match[1] and int(match[1]) >= _FIRST_DECIMAL_YEAR else MEBIBYTE
 
 
 def _first_contradiction(tables: list[ImbTable], unit: float) -> str:

@@ -102,14 +102,14 @@ class Reader:
         table = self.table
         if table is None or table.rows or not table.fixed_width:
             return number, start
-        found = _rows(len(table.headings)).match(text, start)
-        tokens = found[0].split() if found else []
+        match = _rows(len(table.headings)).match(text, start)
+        tokens = match[0].split() if match else []
         rows = list(zip(*[iter(tokens)] * len(table.headings), strict=True))
-        if not found or _laid_out(tokens, len(table.headings)) != found[0]:
+        if not match or _laid_out(tokens, len(table.headings)) != match[0]:
             return number, start
         table.rows += enumerate(rows, start=number + 1)
         table.closed = False
-        return number + len(rows), found.end()
+        return number + len(rows), match.end()
 
     def _blank(self) -> None:
         if self.table and self.table.rows:
@@ -162,13 +162,13 @@ class Reader:
             self._header(line)
 
     def _banner(self, number: int, line: str) -> bool:
-        found = _BANNER.match(line)
-        if found and (self.version or self.tables):
+        match = _BANNER.match(line)
+        if match and (self.version or self.tables):
             raise OutputError(f"line {number}: a second header: two outputs in one file")
-        if found:
+        if match:
             check_no_row_above(self.row_above)
-            self.version, self.part = found[1].strip(), found[2]
-        return found is not None
+            self.version, self.part = match[1].strip(), match[2]
+        return match is not None
 
     def _end(self, number: int, line: str) -> bool:
         if not line.startswith(_END):
@@ -186,13 +186,13 @@ class Reader:
             return True
         if not self.version or not line.startswith(_BEGIN):
             return False
-        found = _BENCHMARKING.match(line)
-        if not found:
+        match = _BENCHMARKING.match(line)
+        if not match:
             raise OutputError(f"line {number}: {shown(line)} names no benchmark: garbled")
         if self.ended:
             raise OutputError(f"line {number}: a table after the closing line: two outputs in one file")
         self.section = ""
-        self.table = ImbTable(line=number, benchmark=found[1])
+        self.table = ImbTable(line=number, benchmark=match[1])
         self.tables.append(self.table)
         return True
 

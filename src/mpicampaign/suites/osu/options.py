@@ -147,8 +147,8 @@ def _short(argument: str, waiting: list[str], takes: str) -> Iterator[Option]:
 
 def _long(argument: str, waiting: list[str]) -> Option:
     name, equals, value = argument[2:].partition("=")
-    found = [known for known in _LONG if known.startswith(name)]
-    letter = _LONG[name] if name in _LONG else _LONG[found[0]] if len(found) == 1 else ""
+    options = [known for known in _LONG if known.startswith(name)]
+    letter = _LONG[name] if name in _LONG else _LONG[options[0]] if len(options) == 1 else ""
     if equals or (_needs(letter, _ANY) != ":" and letter != "V"):  # as a long option, V needs a value
         return Option(f"--{name}", letter, value if equals else None)
     return Option(f"--{name}", letter, waiting.pop(0) if waiting else None)

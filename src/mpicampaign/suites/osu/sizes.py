@@ -71,6 +71,6 @@ def doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tabl
 
 def _ranks(facts: Mapping[str, str]) -> int:
     """How many ranks ran it, since collectives of many end earlier; 1 where that is unknown."""
-    found = _RANKS.search(facts.get("command", ""))
-    count = found[1] if found else facts.get("directive.ntasks") or facts.get("directive.n", "")
+    match = _RANKS.search(facts.get("command", ""))
+    count = match[1] if match else facts.get("directive.ntasks") or facts.get("directive.n", "")
     return int(count) if count.isascii() and count.isdecimal() else 1

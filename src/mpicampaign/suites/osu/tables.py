@@ -130,12 +130,12 @@ def _leave_out_zeros(columns: dict[str, list[float | None]]) -> None:
 
 
 def _meaning(heading: str) -> tuple[str, float]:
-    found = _PERCENTILE.fullmatch(heading)
-    if not found:
+    match = _PERCENTILE.fullmatch(heading)
+    if not match:
         return _COLUMNS[heading]
-    if found[2]:
-        return f"time_p{found[1]}", MICROSECOND
-    return f"bandwidth_p{found[1]}", MEGABYTE
+    if match[2]:
+        return f"time_p{match[1]}", MICROSECOND
+    return f"bandwidth_p{match[1]}", MEGABYTE
 
 
 def _column(table: OsuTable, position: int) -> list[float]:

@@ -70,11 +70,11 @@ def program_of_title(text: str) -> str:
     OutputError
         when the title is a misspelling of a known one: it would become a new benchmark.
     """
-    found = _TITLE.search(text)
-    title = _plain(found[1]) if found else ""
+    match = _TITLE.search(text)
+    title = _plain(match[1]) if match else ""
     meant = _PROGRAMS.get(" ".join(map(_word_meant, title.split())), "")
-    if found and meant and title not in _PROGRAMS:
-        raise OutputError(f"no OSU benchmark has the title {shown(found[0])}; did you mean that of {meant}?")
+    if match and meant and title not in _PROGRAMS:
+        raise OutputError(f"no OSU benchmark has the title {shown(match[0])}; did you mean that of {meant}?")
     return _PROGRAMS.get(title, "")
 
 

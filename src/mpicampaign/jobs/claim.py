@@ -1,0 +1,103 @@
+"""What the label of a run claims: the evidence is checked against these lines and nothing else."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mpicampaign.campaign.model import SHM
+from mpicampaign.identity import canonical
+from mpicampaign.jobs.launchers import claimed_settings, command_tokens
+from mpicampaign.schedulers import batch_scheduler
+from mpicampaign.suites import SUITES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mpicampaign.campaign.model import Placement
+    from mpicampaign.jobs.launchers import Job
+    from mpicampaign.jobs.run import Run
+
+
+def placement_claim(placement: Placement) -> dict[str, str]:
+    """What a placement claims of any ranks, whoever started them."""
+    claims = {
+        "nodes": placement.nodes,
+        "ranks_per_node": placement.ranks_per_node,
+        "sockets": placement.sockets or "",
+        "binding": placement.binding,
+        "transport": placement.transport,
+        "interface": "lo" if placement.loopback else "",
+        **({"within_node": placement.within_node} if placement.within_node == SHM else {}),
+        **({"threads": placement.threads} if placement.threads else {}),
+    }
+    return {key: str(value) for key, value in claims.items()}
+
+
+def claim_text(run: Run, scripts: Iterable[str]) -> str:
+    """The lines of a run.
+
+    ``scripts``: the checksums of all scripts rendered for it so far; jobs in the queue may have an earlier.
+    """
+    job, placement, case = run.job, run.job.placement, run.kept
+    claims = {
+        "campaign": run.campaign,
+        "system": case.system,
+        "host_group": case.host_group,
+        "placement": case.placement,
+        "benchmark": case.benchmark,
+        "suite": run.benchmark.suite,
+        "repeat": run.repeat,
+        "identity": run.identity,
+        "declared": canonical(run.declared),
+        "scripts": " ".join(scripts),
+        **placement_claim(placement),
+        "ranks": job.ranks,
+        "ranks_per_node": job.ranks_per_node,
+        "loopback": "yes" if placement.loopback else "no",
+        "interface": job.interface,
+        "device": job.device,
+        "mpi": job.system.mpi.name,
+        "members": " ".join(_members(job)),
+        "evidence": "on" if job.system.evidence else "off",
+        "program_sha256": run.program_sha256,
+        "libraries": run.libraries,
+        "time_limit": run.time_limit,
+        "largest_size": _largest_size(run) or "",
+        **_requested(job),
+        "launch": " ".join(command_tokens(job)),
+        "arguments": " ".join(run.benchmark.arguments),
+    }
+    settings = {f"setting.{key}": value for key, value in claimed_settings(job).items()}
+    claims |= {"settings": len(settings), **settings}
+    lines = [_recorded(f"claim {key}={value}") for key, value in claims.items()]
+    return "".join(f"{line}\n" for line in ["#mpicampaign-claim 1", *lines])
+
+
+def _members(job: Job) -> tuple[str, ...]:
+    """Patterns of the group's host names.
+
+    Listed hosts are left out if they are addresses, or with a scheduler, which may use other names.
+    """
+    named = job.group.hosts if job.system.local else ()
+    return job.group.members or tuple(host for host in named if not re.fullmatch(r"[0-9.]+|.*:.*", host))
+
+
+def _requested(job: Job) -> dict[str, str]:
+    """What the job asks of its scheduler, as far as a job is told what it got."""
+    scheduler = batch_scheduler(job.system.scheduler)
+    if scheduler is None:
+        return {}
+    values = job.group.keys | {"hosts": " ".join(scheduler.read_hosts(",".join(job.group.hosts)))}
+    asked = {f"request.{key}": values[key] for key in scheduler.granted if values[key]}
+    return {"scheduler": scheduler.name} | asked
+
+
+def _recorded(text: str) -> str:
+    """A value as one line, in the way of the library's ``record``."""
+    return re.sub(r"[\x00-\x1f\x7f]", " ", text)
+
+
+def _largest_size(run: Run) -> int | None:
+    benchmark = run.benchmark
+    return SUITES[benchmark.suite].largest_size(benchmark.program, benchmark.arguments, run.job.ranks)
