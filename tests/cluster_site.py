@@ -12,7 +12,7 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 from conftest import ProjectCopy, copy_project
-from minicluster import MiniCluster
+from minicluster import USER_PATH, MiniCluster
 
 from mpicampaign.records import Record, read_records
 
@@ -135,8 +135,8 @@ class Site:
         self, *arguments: str, before: tuple[str, ...] = (), timeout: float = 300
     ) -> CompletedProcess[str]:
         command = [*DEFAULT_SIGNALS, *before, sys.executable, "-m", "mpicampaign.cli", *arguments]
-        path = f"{self.commands}:{Path(sys.executable).parent}:/usr/sbin:/usr/bin:/sbin:/bin"
-        environment = {**self.environment, "PYTHONPATH": str(self.folder / "src"), "PATH": path}
+        environment = {**self.environment, "PYTHONPATH": str(self.folder / "src")}
+        environment["PATH"] = f"{self.commands}:{USER_PATH}"
         return self.cluster.call(command, cwd=self.folder, timeout=timeout, env=environment)
 
     def run(self, before: tuple[str, ...] = (), timeout: float = 300) -> CompletedProcess[str]:

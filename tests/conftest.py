@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
-from minicluster import BLUE, RED, MiniCluster, missing_parts
+from minicluster import BLUE, COMPILERS, RED, MiniCluster, missing_parts
 from test_kernels import Build, make
 
 from mpicampaign import places
@@ -39,6 +39,7 @@ os.environ["MPICAMPAIGN_LOCK"] = tempfile.mkdtemp(prefix="mpicampaign-tests-")
 atexit.register(shutil.rmtree, os.environ["MPICAMPAIGN_LOCK"], ignore_errors=True)
 
 PROJECT = Path(__file__).resolve().parents[1]
+os.environ["PATH"] = f"{COMPILERS}:{os.environ['PATH']}"
 PARTS = ("Snakefile", "workflow", "templates", "kernels", "src", "profiles", "cluster", "reference")
 PARTS += ("campaign.yaml",)
 

@@ -213,7 +213,7 @@ def check(launch: Launch, ranks: int, methods: list[str]) -> None:
     assert parse("kernel", launch.output).series
 
 
-@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.full), 3, 5])
+@pytest.mark.parametrize("ranks", [3, 5])
 def test_runs_of_any_number_of_ranks(build: Build, ranks: int) -> None:
     launch = build.launch(ranks, "b_eff", *QUICK)
     check(launch, ranks, METHODS)

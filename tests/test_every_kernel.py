@@ -48,11 +48,10 @@ def test_names_do_not_clash_with_what_smpicc_includes() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("ranks", [3, pytest.param(5, marks=pytest.mark.full)])
 @pytest.mark.parametrize("kernel", QUICK)
-def test_any_number_of_ranks(build: Build, kernel: str, ranks: int) -> None:
-    """As users start it: with nothing loaded before it."""
-    demand_success(build.launch(ranks, kernel, *QUICK[kernel], hasten=False), ranks)
+def test_an_odd_number_of_ranks(build: Build, kernel: str) -> None:
+    """As users start it: with nothing loaded before it. More ranks are in the tests of each kernel."""
+    demand_success(build.launch(3, kernel, *QUICK[kernel], hasten=False), 3)
 
 
 @pytest.mark.parametrize("kernel", [name for name in QUICK if KERNELS[name].ranks_minimum > 1])
@@ -127,35 +126,28 @@ def system_build(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPa
         f'#!/bin/sh\nexec {launcher} "$@"\n'
     )  # it looks for its parts beside itself
     (folder / "bin/mpirun").chmod(0o755)
-    command = ["make", "-C", "kernels", f"MPICC={compiler}", "STRICT=1", f"BUILD={folder}", "all", "tests"]
+    shims = [str(folder / name) for name in ("hasten.so", "pretend.so")]
+    command = ["make", "-C", "kernels", f"MPICC={compiler}", "STRICT=1", f"BUILD={folder}", "all", *shims]
     subprocess.run(command, cwd=Path(__file__).parents[1], check=True, capture_output=True, timeout=240)
     return Build(folder, environment)
 
 
 @pytest.mark.full
 @pytest.mark.parametrize("kernel", QUICK)
-def test_mpi_libraries_of_the_system(system_build: Build, kernel: str) -> None:
-    demand_success(system_build.launch(2, kernel, *QUICK[kernel]), 2)
+def test_mpi_libraries_of_the_system(system_build: Build, tmp_path: Path, kernel: str) -> None:
+    """MPICH under valgrind; Open MPI itself sends unwritten bytes."""
+    checker: tuple[str, ...] = ()
+    if "mpich" in system_build.folder.name and shutil.which("valgrind"):
+        checker = ("valgrind", "--quiet", "--error-exitcode=9", f"--log-file={tmp_path}/%p")
+    launch = system_build.launch(2, kernel, *QUICK[kernel], before=checker)
+    print("".join(path.read_text() for path in tmp_path.iterdir()))
+    demand_success(launch, 2)
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("kernel", QUICK)
+@pytest.mark.parametrize("kernel", [name for name in QUICK if name != "b_eff"])  # all methods in test_b_eff
 def test_sanitizers_find_nothing(sanitized: Build, kernel: str) -> None:
     demand_success(sanitized.launch(3, kernel, *QUICK[kernel]), 3)
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("kernel", QUICK)
-def test_valgrind_finds_nothing(system_build: Build, tmp_path: Path, kernel: str) -> None:
-    """With MPICH: Open MPI itself sends unwritten bytes."""
-    if "mpich" not in system_build.folder.name:
-        pytest.skip("valgrind is used with MPICH")
-    if not shutil.which("valgrind"):
-        pytest.skip("valgrind is not on this machine")
-    checker = ("valgrind", "--quiet", "--error-exitcode=9", f"--log-file={tmp_path}/%p")
-    launch = system_build.launch(2, kernel, *QUICK[kernel], before=checker)
-    logs = "".join(path.read_text() for path in tmp_path.iterdir())
-    assert launch.statuses == [0, 0], logs + launch.errors
 
 
 @pytest.mark.full

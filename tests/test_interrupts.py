@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from itertools import product
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,13 @@ COMMANDS = {
     "snakemake": ["-m", "snakemake", "--profile", "profiles/local", "--config", "campaign=trivial.yaml"],
 }
 
-QUICK = [("run", signal.SIGTERM, 2), ("snakemake", signal.SIGINT, 1)]
+INT, TERM = signal.SIGINT, signal.SIGTERM
+CASES = [  # any two of command, signal and number of signals meet
+    ("run", TERM, 2),
+    ("snakemake", INT, 1),
+    *(pytest.param(*case, marks=pytest.mark.full) for case in (("run", INT, 1), ("snakemake", TERM, 2))),
+    *(pytest.param("tick", *case, marks=pytest.mark.full) for case in ((INT, 2), (TERM, 1))),
+]
 
 
 def started(project: ProjectCopy, command: str, log: Path) -> subprocess.Popen[bytes]:
@@ -54,13 +59,7 @@ def wait_for(file: Path) -> None:
     assert file.exists()
 
 
-@pytest.mark.parametrize(
-    ("command", "number", "times"),
-    [
-        pytest.param(*case, marks=() if case in QUICK else pytest.mark.full)
-        for case in product(COMMANDS, (signal.SIGINT, signal.SIGTERM), (1, 2))
-    ],
-)
+@pytest.mark.parametrize(("command", "number", "times"), CASES)
 def test_a_signal_ends_a_campaign_in_order(
     project: ProjectCopy, command: str, number: signal.Signals, times: int, tmp_path: Path
 ) -> None:
@@ -88,15 +87,7 @@ sleep 600
 """
 
 
-@pytest.mark.parametrize(
-    ("command", "number"),
-    [
-        ("run", signal.SIGTERM),
-        pytest.param("run", signal.SIGINT, marks=pytest.mark.full),
-        ("snakemake", signal.SIGINT),
-        pytest.param("snakemake", signal.SIGTERM, marks=pytest.mark.full),
-    ],
-)
+@pytest.mark.parametrize(("command", "number"), [("run", TERM), ("snakemake", INT)])
 def test_a_signal_ends_the_build_of_a_campaign(
     project: ProjectCopy, command: str, number: signal.Signals, tmp_path: Path
 ) -> None:

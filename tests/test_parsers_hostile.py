@@ -165,15 +165,3 @@ def test_number_like_garbage(output: Output, garbage: str, where: float) -> None
     lines = text.split("\n")
     lines.insert(int(where * len(lines)), garbage)
     check(output, "\n".join(lines))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("suite", sorted({suite for suite, _, _ in OUTPUTS}))
-@pytest.mark.parametrize("piece", ["x", "\n", "1 ", "# ", "#@a=b\n", "  8  8\n", "[0] MPI startup(): text\n"])
-def test_large_outputs_end(suite: str, piece: str) -> None:
-    """Every value or refusal in one pass; a quadratic step would take many minutes here."""
-    name = next(name for s, name, _ in OUTPUTS if s == suite)
-    large = piece * (500_000 // len(piece))
-    figures(suite, large, None)
-    figures(suite, TEXTS[suite, name] + large, None)
-    figures(suite, large + TEXTS[suite, name], None)

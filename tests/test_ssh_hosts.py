@@ -106,8 +106,7 @@ class Hosts:
 
     def call(self, *arguments: str, node: str = "n1", timeout: float = 200) -> CompletedProcess[str]:
         command = [sys.executable, "-m", "mpicampaign.cli", *arguments]
-        path = f"{Path(sys.executable).parent}:/usr/sbin:/usr/bin:/sbin:/bin"
-        environment = {"PYTHONPATH": str(self.folder / "src"), "PATH": path}
+        environment = {"PYTHONPATH": str(self.folder / "src")}
         call = self.cluster.call if node == "head" else partial(self.cluster.call_on, node)
         return call(command, cwd=self.folder, timeout=timeout, env=environment)
 

@@ -18,7 +18,7 @@ from mpicampaign.suites.kernels import KERNELS
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
-MARKS = ([], [pytest.mark.full], *[[pytest.mark.soak]] * 3)
+MARKS = ([], *[[pytest.mark.soak]] * 4)
 TRIES = [pytest.param(number, marks=marks) for number, marks in enumerate(MARKS)]
 
 

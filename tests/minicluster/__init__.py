@@ -2,6 +2,16 @@
 
 from minicluster.cluster import ClusterError, MiniCluster
 from minicluster.layout import BLUE, RED, Node, NodeGroup
-from minicluster.needs import missing_parts
+from minicluster.needs import COMPILERS, USER_PATH, missing_parts
 
-__all__ = ["BLUE", "RED", "ClusterError", "MiniCluster", "Node", "NodeGroup", "missing_parts"]
+__all__ = [
+    "BLUE",
+    "COMPILERS",
+    "RED",
+    "USER_PATH",
+    "ClusterError",
+    "MiniCluster",
+    "Node",
+    "NodeGroup",
+    "missing_parts",
+]

@@ -6,7 +6,6 @@ import contextlib
 import os
 import re
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Self
 
 from minicluster import layout
 from minicluster.layout import BLUE, Node, NodeGroup
-from minicluster.needs import SYSTEM_PATH, USER_NAMESPACE
+from minicluster.needs import SYSTEM_PATH, USER_NAMESPACE, USER_PATH
 from minicluster.sight import hidden_folders, visible_folders
 
 HERE = Path(__file__).resolve().parent
@@ -386,10 +385,9 @@ class MiniCluster:
         return ["nsenter", f"--target={space.first}", *user, "--mount", "--uts", "--ipc", "--net", "--pid"]
 
     def _user_environment(self) -> dict[str, str]:
-        path = f"{Path(sys.prefix) / 'bin'}:{SYSTEM_PATH}"
         user = {"HOME": str(self.home), "USER": layout.USER, "LOGNAME": layout.USER, "SHELL": "/bin/bash"}
         own = {name: value for name, value in os.environ.items() if name == "MPICAMPAIGN_STATES"}
-        return {"PATH": path, "LC_ALL": "C.UTF-8", **user, **own}
+        return {"PATH": USER_PATH, "LC_ALL": "C.UTF-8", **user, **own}
 
     def _head_space(self) -> Space:
         if self._head is None:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
+from pathlib import Path
 
 # Where Debian's packages put daemons; it is not on each user's PATH.
 SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+COMPILERS = Path(__file__).resolve().parents[1] / "compilers"  # the tests' own
+USER_PATH = f"{Path(sys.prefix) / 'bin'}:{COMPILERS}:{SYSTEM_PATH}"
 
 # Others than root get a user namespace with many users in it: the cluster's root and its ordinary user.
 USER_NAMESPACE = () if os.geteuid() == 0 else ("--user", "--map-auto", "--map-root-user")
