@@ -29,7 +29,7 @@ _NAMES |= {
 }
 _UNITS = {"speed.": " Mb/s", "scaling_min_freq": " kHz", "scaling_max_freq": " kHz"}
 MEMORY = "memory_kb"
-MEMORY_ALIKE = 0.02  # of the median: firmware and kernel take a little more on some nodes
+MEMORY_ALIKE = 0.0  # of the median: firmware and kernel take a little more on some nodes
 
 
 class Difference(NamedTuple):
@@ -95,7 +95,7 @@ def _odd(fact: str, values: Mapping[str, str]) -> Iterator[tuple[str, Difference
     if 2 * count <= len(values):
         usual, count = "", 0
     for node, value in values.items():
-        if value != usual and len(counts) > 1:
+        if value != usual:
             yield node, Difference(fact, value, usual, (count, len(values)))
 
 
