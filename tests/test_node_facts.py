@@ -209,6 +209,8 @@ def test_nodes_of_one_oddity_share_a_line_and_a_tie_has_no_majority() -> None:
         ("n1", "n4"): ["microcode 0x1 (5 of 7 nodes have 0x2)"],
         ("n7",): ["memory 125 GiB (6 of 7 nodes have 251 GiB)"],
     }
+    damaged = [{"memory_kb": text} for text in ("9" * 5000, "-1")]
+    assert odd_nodes(group(*damaged)) == ()
     assert [str(each.differences[0]) for each in odd_nodes(group(old, new))] == [
         "microcode 0x1 (no majority)",
         "microcode 0x2 (no majority)",
