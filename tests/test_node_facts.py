@@ -17,6 +17,7 @@ from mpicampaign.jobs.render import TEMPLATES
 from mpicampaign.records import CLOCK_RATE, DISTURBED, Case, Record
 from mpicampaign.show.configurations import FILE, TITLE, write_configurations
 from mpicampaign.show.make import to_markdown, to_terminal
+from mpicampaign.show.report.write import write_report
 from mpicampaign.show.summary import summary_text
 from mpicampaign.verdict.evidence import read_evidence
 from mpicampaign.verdict.node_facts import node_facts
@@ -249,6 +250,10 @@ def test_differences_are_shown_and_nothing_where_all_agree(tmp_path: Path) -> No
         assert "\x1b" not in make(unlike)
     assert TITLE in to_terminal(unlike)
     assert "BIOS" in to_markdown(unlike)
+    write_report(tmp_path / "report.html", unlike, unlike.records)
+    page = (tmp_path / "report.html").read_text()
+    assert f"{TITLE}</h3>" in page
+    assert "BIOS \\x1b[31m&lt;b&gt; (2 of 3 nodes have 1)" in page
     write_configurations(tmp_path, unlike.configurations)
     (found,) = json.loads((tmp_path / FILE).read_text())["host_groups"]
     assert (found["host_group"], found["nodes"][0]["names"]) == ("milan", ["n1"])
