@@ -71,7 +71,7 @@ def planted() -> list[Record]:
         names(1024),
         {"n037": 1.09, "n777": 1.3},
         throttled={"n512": 1.14},
-        absent={"n005": "drained: bad DIMM", "n006": "drained: bad DIMM", "n900": "down: Not responding"},
+        absent={"n005": "drained (bad DIMM)", "n006": "drained (bad DIMM)", "n900": "down (no answer)"},
         disturbed=dict.fromkeys(["n200", "n777"], "waiting; python3 (pid 4711, uid 1000) used 1.0 CPU"),
         failed={"n100"},
     )
@@ -160,7 +160,7 @@ def test_faults_in_the_sentences_are_found(monkeypatch: pytest.MonkeyPatch, faul
     elif fault == "rounds":
         monkeypatch.setattr(compare_machine.MachineSearch, "fresh_times", lambda self, member: ("", ""))
     elif fault == "absent":
-        monkeypatch.setattr(compare_machine.Machine, "absent", {"n900": "down: Not responding"})
+        monkeypatch.setattr(compare_machine.Machine, "absent", {"n900": "down (no answer)"})
     else:
         monkeypatch.setattr(compare_machine.Machine, "made", lambda self, node: 7)
     with pytest.raises(AssertionError):

@@ -294,7 +294,7 @@ def _absent(machine: Machine) -> Iterator[str]:
 
 def _same_reason(nodes: Sequence[str], why: str) -> str:
     named = ", ".join(map(visible, nodes[:_FEW])) + (f" and {len(nodes) - _FEW} more" if nodes[_FEW:] else "")
-    return f"{named} ({visible(why) or 'no reason known'})"
+    return f"{named}: {visible(why) or 'no reason known'}"
 
 
 def _dependent(machine: Machine) -> Iterator[str]:
