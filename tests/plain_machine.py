@@ -143,10 +143,10 @@ class Plain:
 
     def absent(self, said: str) -> None:
         named: dict[str, str] = {}
-        for nodes, why in re.findall(r"(?:^|; )([^()]*) \(([^()]*)\)", said):
+        for nodes, why in re.findall(r"(?:^|; )([^:;]*): ([^;]*)", said):
             named |= dict.fromkeys(nodes.split(", "), why)
         states = {node: runs[0].metadata.get(NODE_STATE) for node, runs in self.of_node.items()}
-        assert named == {node: why for node, why in states.items() if why}, said
+        assert {f"{node}: {why}" for node, why in named.items()} == {*filter(None, states.values())}, said
 
     def not_measured(self, count: str, of: str) -> None:
         n = len(self.of_node)

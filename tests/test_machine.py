@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING
 
 import pytest
 from machine_records import Nodes, Pairs, names
@@ -64,15 +65,17 @@ def held(records: Sequence[Record]) -> tuple[list[str], Counter[str]]:
     return named, Counter(map(plain.sentence, machine_items(machine)))
 
 
-def planted(**changed: Any) -> list[Record]:
-    faults = {
-        "slow": {"n037": 1.09, "n777": 1.3},
-        "throttled": {"n512": 1.14},
-        "absent": {"n005": "drained: bad DIMM", "n006": "drained: bad DIMM", "n900": "down: Not responding"},
-        "disturbed": {"n200": "2 % of the time waiting; python3 (pid 4711, uid 1000) used 1.0 CPU"},
-        "failed": {"n100"},
-    }
-    return of_nodes(Nodes(names(1024), **{**faults, **changed}))
+@cache
+def planted() -> list[Record]:
+    machine = Nodes(
+        names(1024),
+        {"n037": 1.09, "n777": 1.3},
+        throttled={"n512": 1.14},
+        absent={"n005": "drained (bad DIMM)", "n006": "drained (bad DIMM)", "n900": "down (no answer)"},
+        disturbed=dict.fromkeys(["n200", "n777"], "waiting; python3 (pid 4711, uid 1000) used 1.0 CPU"),
+        failed={"n100"},
+    )
+    return of_nodes(machine)
 
 
 def test_slow_throttled_and_failing_nodes_are_named_and_no_others() -> None:
@@ -106,6 +109,27 @@ def test_rounds_that_are_due_follow_from_the_results_alone() -> None:
     assert rounds_due(begun, screen).keys() == screen.keys()
 
 
+@pytest.mark.parametrize("apart", [600, 10**9])
+def test_parts_of_a_round_that_are_hours_apart_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch, apart: int
+) -> None:
+    """A job was killed in each round, and half of the nodes ran in the night, on a slower file system."""
+    monkeypatch.setattr(compare_machine, "APART", apart)
+    machine = Nodes(names(24))
+    night = set(machine.nodes[:6])
+    records = [run for number in range(1, 17) for run in machine.round(number, machine.nodes)]
+    [found] = compare([_later(run) if run.hosts[0] in night else run for run in records]).machines
+    assert bool(show_machine.found_nodes(found)) == (apart > 600)
+
+
+def _later(run: Record) -> Record:
+    [rate] = run.series[0].columns["stream_triad_star"]
+    assert rate
+    series = replace(run.series[0], columns={"stream_triad_star": [rate / 1.2]})
+    hour = {name: getattr(run, name).replace("T10", "T14") for name in ("started", "ended")}
+    return replace(run, series=(series,), **hour)
+
+
 def test_runs_of_members_are_no_rows_of_the_comparison(tmp_path: Path) -> None:
     records = of_nodes(Nodes(names(32), {"n007": 1.2}))
     comparison = compare(records)
@@ -136,7 +160,7 @@ def test_faults_in_the_sentences_are_found(monkeypatch: pytest.MonkeyPatch, faul
     elif fault == "rounds":
         monkeypatch.setattr(compare_machine.MachineSearch, "fresh_times", lambda self, member: ("", ""))
     elif fault == "absent":
-        monkeypatch.setattr(compare_machine.Machine, "absent", {"n900": "down: Not responding"})
+        monkeypatch.setattr(compare_machine.Machine, "absent", {"n900": "down (no answer)"})
     else:
         monkeypatch.setattr(compare_machine.Machine, "made", lambda self, node: 7)
     with pytest.raises(AssertionError):

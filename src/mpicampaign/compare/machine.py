@@ -223,9 +223,9 @@ class Machine:
 
     @cached_property
     def absent(self) -> Mapping[str, str]:
-        """Nodes without any run, with the scheduler's reason, or the first that a record gives."""
+        """Nodes without any run, with the scheduler's state and reason, or what a record says."""
         return {
-            node: next((why for run in runs if (why := run.metadata.get(NODE_STATE) or run.reason)), "")
+            node: next((why for run in runs if (why := _state(node, run) or run.reason)), "")
             for node, runs in self.runs.items()
             if not self.made(node)
         }
@@ -273,6 +273,12 @@ def _nodes(run: Record) -> list[str]:
 
 def _member(run: Record) -> str:
     return "+".join(_nodes(run))
+
+
+def _state(node: str, run: Record) -> str:
+    """What the scheduler says of a node: ``drained (bad DIMM)``; a run may name several nodes."""
+    said = re.search(rf"(?:^|; ){re.escape(node)}: (.+?)(?=; [^ ;]+: |$)", run.metadata.get(NODE_STATE, ""))
+    return said[1] if said else ""
 
 
 def _switches(runs: Iterable[Record]) -> dict[str, str]:

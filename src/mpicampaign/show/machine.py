@@ -34,7 +34,7 @@ HEADING = "The whole machine"
 NOT_MEASURED = "pairs-not-measured.csv"
 MEMBERS, ANSWERS = "machine.csv", "machine.json"
 _NAMED = 5  # members in a sentence
-_TOLD = 200  # runs on the page
+TOLD = 200  # runs on the page
 _FEW = 3  # less important ones
 
 
@@ -294,7 +294,7 @@ def _absent(machine: Machine) -> Iterator[str]:
 
 def _same_reason(nodes: Sequence[str], why: str) -> str:
     named = ", ".join(map(visible, nodes[:_FEW])) + (f" and {len(nodes) - _FEW} more" if nodes[_FEW:] else "")
-    return f"{named} ({visible(why) or 'no reason known'})"
+    return f"{named}: {visible(why) or 'no reason known'}"
 
 
 def _dependent(machine: Machine) -> Iterator[str]:
@@ -480,7 +480,7 @@ def told_runs(machines: Iterable[Machine]) -> list[Record]:
         for node in dict.fromkeys((*_slow_nodes(machine), *machine.failed))
         for run in machine.runs[node]
     }
-    return [*found.values()][:_TOLD]
+    return [*found.values()][:TOLD]
 
 
 def _slow_nodes(machine: Machine) -> list[str]:

@@ -128,8 +128,8 @@ def _pair_map(scene: Scene, machine: Machine, search: MachineSearch) -> CoreMap:
         tuple(tuple(fields.get((a, b)) for b in range(len(names))) for a in range(len(names))),
         tuple((None,) * len(names) for _ in names),
         {},
-        f"{slower(search.metric, least)}",
-        f"{slower(search.metric, most)} than most pairs",
+        slower(search.metric, least),
+        f"{slower(search.metric, most)} most pairs",
         "node",
         frozenset(_marked(search, places)),
     )
