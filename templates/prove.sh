@@ -12,6 +12,7 @@ take_library() {
     local here=${BASH_SOURCE[0]%/*}
 . "$here/job/library/rank.sh"
 . "$here/job/library/node.sh"
+. "$here/job/library/facts.sh"
 }
 
 say() { printf 'prove: %s\n' "$1" >&2; }
@@ -104,6 +105,7 @@ prepare() {
     done
     record "job launch=${launch# }"
     list_environment
+    read_topology
     record_node before
     [ -z "$unwritten" ] || { rm -rf -- "$folder" && say_unwritten && exit 73; }
     printf 'export %s=%q\n' LD_PRELOAD "$library${LD_PRELOAD:+:$LD_PRELOAD}" MPICAMPAIGN_EVIDENCE_FOLDER "$folder" \
@@ -224,14 +226,6 @@ find_interpreter() { # interpreter: the program's loader; empty: it has none; un
         : "${interpreter:=unread}"
     done
 }
-# Mb/s of the interfaces that are up, where their drivers tell.
-record_speeds() {
-    local path state speed
-    for path in /sys/class/net/*; do
-        { read -r state <"$path/operstate" && read -r speed <"$path/speed"; } 2>/dev/null || continue
-        [ "$state" != up ] || [ "$speed" -le 0 ] || record "node $HOSTNAME speed.${path##*/}=$speed"
-    done
-}
 # An earlier FILE stays as it is.
 place_file() {
     local target=$file number=1
@@ -251,11 +245,10 @@ finish() { # BEGAN: the time of the launch
     exec 3>>"$folder/evidence"
     record_moment ended
     record "job launch_ms=$((uptime - $1))"
-    record_node after
     read_topology
+    record_node after
     cpus=()
     record_system
-    record_speeds
     choose_programs
     record_ranks
     record_launcher

@@ -10,6 +10,7 @@ import pytest
 from minicluster import MiniCluster
 from on_cluster import PING_PONG, TWO_FABRICS, cluster_project, host_groups, system
 
+from mpicampaign.compare.configurations import configurations
 from mpicampaign.records import DECLARED, NOT_AVAILABLE, OK, Record
 
 pytestmark = [pytest.mark.full, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
@@ -30,6 +31,7 @@ ABSENT = {
     ("blue", "IBV"): "no InfiniBand device mlx5_0 on n1",
     ("red", "IBV"): "no InfiniBand device mlx5_0 on n3",
 }
+NODES, BIOS = ("n1", "n2", "n3", "n4"), "class/dmi/id/bios_version"
 HOSTS = {"blue": {"n1", "n2"}, "red": {"n3", "n4"}}
 # What the ranks' sockets must show, as text in the verdict's reasons.
 CARRIED = {
@@ -61,7 +63,23 @@ def records(minicluster: MiniCluster) -> list[Record]:
             {"host_groups": "red", "placements": "SHM", "benchmarks": "Small"},
         ],
     }
-    return cluster_project(minicluster, campaign).run()
+    for node in NODES:  # red's agree
+        minicluster.declare(node, BIOS, "2.4" if node == "n2" else "2.19")
+    made = cluster_project(minicluster, campaign).run()
+    for node in NODES:
+        minicluster.undeclare(node, BIOS)
+    return made
+
+
+def test_nodes_that_only_ranks_saw_are_described_and_unlike_ones_named(records: list[Record]) -> None:
+    made = [record for record in records if record.status == OK]
+    assert all(record.nodes.keys() == set(record.hosts) for record in made)
+    (blue,) = configurations(records)
+    assert blue.host_group == "blue"
+    assert {each.nodes: str(each.differences[0]) for each in blue.odd} == {
+        ("n1",): "BIOS 2.19 (no majority)",
+        ("n2",): "BIOS 2.4 (no majority)",
+    }
 
 
 def test_each_case_is_there(records: list[Record]) -> None:

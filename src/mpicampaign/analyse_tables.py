@@ -14,7 +14,9 @@ from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_whole
 from mpicampaign.records import OK, RECORDS, Header, read_records, write_records
 from mpicampaign.selection import ALL_RUNS
+from mpicampaign.show.configurations import write_configurations
 from mpicampaign.show.filter import check_attribute
+from mpicampaign.show.machine import machine_files
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.summary import summary_text
 from mpicampaign.show.view import DEFAULT, view_of
@@ -66,8 +68,8 @@ def compared(
     if not selection:
         _check_not_emptied(folder, records)
     comparison = compare(records, view.table_sizes, view.by)
-    if selection:  # a race without some of its runs is another one
-        comparison = replace(comparison, races=())
+    if selection:  # a race or a machine without some of its runs is another one
+        comparison = replace(comparison, races=(), machines=())
     check_attribute(comparison)
     return records, with_published(comparison, reference)
 
@@ -108,3 +110,9 @@ def write_tables(comparison: Comparison, folder: Path, view: View = DEFAULT, tit
     write_whole(folder / "comparison.txt", to_terminal(comparison, view))
     write_whole(folder / "comparison.csv", to_csv(comparison, view))
     write_whole(folder / "comparison.md", to_markdown(comparison, view))
+    for name, text in machine_files(comparison.machines).items():
+        if text:
+            write_whole(folder / name, text)
+        else:  # of an earlier call
+            (folder / name).unlink(missing_ok=True)
+    write_configurations(folder, comparison.configurations)

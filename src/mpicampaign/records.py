@@ -72,7 +72,7 @@ _KINDS: dict[str, _Kind] = {
     "verdict": (str, NoneType),
     "repeat": int,
     **dict.fromkeys(("order", "exit_status"), (int, NoneType)),
-    **dict.fromkeys(("files", "metadata", "probes", "attributes", "startup"), dict),
+    **dict.fromkeys(("files", "metadata", "probes", "attributes", "startup", "nodes"), dict),
     "line_rate": (int, float, NoneType),
 }
 _KINDS_OF_CASE: dict[str, _Kind] = dict.fromkeys(("system", "host_group", "placement", "benchmark"), str)
@@ -92,9 +92,12 @@ SESSION = "session"  # of imported runs: when the call that made them began; a h
 APART = (OVERSUBSCRIBED, STATE)  # such runs are compared with no others
 # of a run in a block: the name of its block design, and what is compared there; kernels print a key "block"
 BLOCK, COMPARED = "block design", "compared in blocks"
-# of a run of `each`: its unit, its member's nodes as declared, the round, the tolerance (a fraction)
+# of a run of `each`: node or pair, the declared names of its nodes, its round, the tolerance as a fraction,
+# and the switches that the scheduler knows of these nodes; of an absent node the scheduler's state and reason
 EACH, EACH_NODES, ROUND, EACH_TOLERANCE = "each", "nodes of a member", "round", "tolerance"
-NODE, PAIR = "node", "pair"  # units of `each`
+EACH_SWITCHES, NODE_STATE = "switches of the nodes", "state of the node"
+SCHEDULER = "scheduler"
+NODE, PAIR = "node", "pair"
 MPI_LIBRARY = "MPI library checksum"  # of what the ranks mapped
 BLAS = "BLAS"  # the BLAS library that the ranks mapped
 REFERENCE_BLAS = "reference BLAS"  # Netlib's, which is not tuned for any machine
@@ -197,6 +200,7 @@ class Record:
     probes: Probes = field(default_factory=dict)  # of the machine below the operating system
     attributes: dict[str, str] = field(default_factory=dict)  # of its host group, as declared
     startup: dict[str, float] = field(default_factory=dict)  # see mpicampaign.collect.startup
+    nodes: dict[str, dict[str, str]] = field(default_factory=dict)  # see mpicampaign.verdict.node_facts
 
     @property
     def sound(self) -> bool:
@@ -257,7 +261,7 @@ def record_to_json(record: Record) -> dict[str, Any]:
     """The record as plain JSON types; mappings and lists are the record's own, not copies."""
     case, series = plain_fields(record.case), [plain_fields(each) for each in record.series]
     data = {**plain_fields(record), "case": case, "series": series}
-    for name in ("attributes", "startup"):  # most records, and all early ones, have none
+    for name in ("attributes", "startup", "nodes"):  # most records, and all early ones, have none
         if not data[name]:
             del data[name]
     return data
@@ -295,6 +299,11 @@ def _checked(record: Record) -> Record:
     times = record.startup.values()
     if not all(isinstance(value, (int, float)) and 0 <= value <= sys.float_info.max for value in times):
         raise TypeError("a time of the start-up is not a number")
+    facts = record.nodes.values()
+    if not all(
+        isinstance(each, dict) and all(isinstance(value, str) for value in each.values()) for each in facts
+    ):
+        raise TypeError("a fact about a node is not a text")
     for series in record.series:
         _check(series, _KINDS_OF_SERIES)
         values = (value for column in series.columns.values() for value in column)

@@ -258,6 +258,15 @@ class MiniCluster:
     def unshape(self, node: str, interface: str) -> None:
         self.administer(["tc", "qdisc", "delete", "dev", interface, "root"], node)
 
+    def declare(self, node: str, file: str, text: str) -> None:
+        """Writes a file of the node's declared /sys, such as class/dmi/id/bios_version."""
+        script = 'mkdir -p "${1%/*}" && echo "$2" >"$1"'
+        self.administer(["bash", "-c", script, "bash", f"{layout.DECLARED_SYSFS}/{file}", text], node)
+
+    def undeclare(self, node: str, file: str) -> None:
+        """Removes it again."""
+        self.administer(["rm", f"{layout.DECLARED_SYSFS}/{file}"], node)
+
     def start_sshd(self) -> None:
         """After it, the user reaches head and nodes by ssh without being asked anything."""
         folder = self.home / ".ssh"

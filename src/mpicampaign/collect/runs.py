@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mpicampaign.background import on_two_cores
 from mpicampaign.collect.cause import cause_of
 from mpicampaign.collect.common_settings import of_own_run
+from mpicampaign.collect.members import Members
 from mpicampaign.collect.observed import observed
 from mpicampaign.collect.startup import startup
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
@@ -25,9 +26,6 @@ from mpicampaign.records import (
     CLAIMED_TRANSPORT,
     COMPARED,
     DISTURBED,
-    EACH,
-    EACH_NODES,
-    EACH_TOLERANCE,
     FAILED,
     MISSING,
     NOT_AVAILABLE,
@@ -35,22 +33,24 @@ from mpicampaign.records import (
     OK,
     OVERSUBSCRIBED,
     RANKED,
-    ROUND,
+    SCHEDULER,
     UNREAD,
     Case,
     Record,
     plain_fields,
 )
+from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, UnreadError, parse
 from mpicampaign.suites.own import TIME_TO_SOLUTION
 from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
 from mpicampaign.verdict.evidence import Evidence, read_evidence
+from mpicampaign.verdict.node_facts import node_facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mpicampaign.collect.outputs_read import OutputsRead
-    from mpicampaign.plan_file import CaseEntry, PlanFile, RunEntry
+    from mpicampaign.plan_file import CaseEntry, PlanFile
     from mpicampaign.records import Record, Series
     from mpicampaign.verdict.evidence import Evidence
 
@@ -100,15 +100,20 @@ def collect(plan: PlanFile, campaign_folder: Path) -> list[Record]:
 
 def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) -> list[Record]:
     records = []
-    submissions = read_submissions(campaign_folder / SUBMISSIONS)
+    submissions, members = read_submissions(campaign_folder / SUBMISSIONS), Members(campaign_folder)
     for entry in cases:
         case, suite, rate = entry.case, entry.suite, entry.line_rate
-        design = _design(entry)
+        design = {BLOCK: entry.block, COMPARED: entry.compared} if entry.block else {}
         if entry.not_available:
             record = Record(case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate)
             own = dict(entry.attributes)
             records += [
-                replace(record, repeat=run.repeat, attributes=own, metadata={**design, **_round(run)})
+                replace(
+                    record,
+                    repeat=run.repeat,
+                    attributes=own,
+                    metadata={**design, **members.metadata(entry, run, False)},
+                )
                 for run in entry.runs
             ]
             continue
@@ -124,21 +129,10 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
             record = replace(record, ranks_busy=busy, further=run.further, attributes=attributes)
             if submitted := submissions_text(submissions.get(record.identity, ())):
                 record = replace(record, metadata={**record.metadata, "submissions": submitted})
-            metadata = {**declared, **record.metadata, **design, **_round(run)}
+            member = members.metadata(entry, run, record.status == MISSING)
+            metadata = {**declared, **record.metadata, **design, **member}
             records.append(replace(record, metadata=metadata))
     return records
-
-
-def _design(entry: CaseEntry) -> dict[str, str]:
-    """What a case is measured beside: other candidates in blocks, or other members with `each`."""
-    if entry.each:
-        nodes = " ".join(entry.declared["host_group.hosts"])
-        return {EACH: entry.each, EACH_NODES: nodes, EACH_TOLERANCE: f"{entry.tolerance:g}"}
-    return {BLOCK: entry.block, COMPARED: entry.compared} if entry.block else {}
-
-
-def _round(run: RunEntry) -> dict[str, str]:
-    return {ROUND: str(run.round)} if run.round else {}
 
 
 def read_run(
@@ -357,6 +351,7 @@ def _with_evidence(record: Record, evidence: Evidence, left: _Left) -> Record:
         exit_status=int(status) if status.isdecimal() else None,
         files=left.paths,
         metadata=_metadata(evidence),
+        nodes=node_facts(evidence),
     )
 
 
@@ -404,6 +399,7 @@ def _metadata(evidence: Evidence) -> dict[str, str]:
     network = [claim.get(key, "") for key in ("transport", "interface", "device")]
     network += ["and shm within a node"] if claim.get("within_node") == "shm" else []
     facts = {CLAIMED_TRANSPORT: " ".join(filter(None, network))} if network[0] not in ("", "any") else {}
+    facts |= {SCHEDULER: claim[SCHEDULER]} if batch_scheduler(claim.get(SCHEDULER, "")) else {}
     for host, node in evidence.nodes.items():
         for key in (
             "cpu_model",

@@ -16,8 +16,10 @@ from mpicampaign.compare.apart import oversubscribed_apart
 from mpicampaign.compare.balance import balance_table
 from mpicampaign.compare.beside import beside_tables
 from mpicampaign.compare.blocks import in_blocks
+from mpicampaign.compare.configurations import configurations
 from mpicampaign.compare.cut_repeats import cut_repeats
 from mpicampaign.compare.guidelines import with_guidelines
+from mpicampaign.compare.machine import is_of_machine, machines
 from mpicampaign.compare.machine_causes import with_causes
 from mpicampaign.compare.metrics import (
     Metric,
@@ -58,19 +60,22 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     table_sizes : message sizes (B) at which tables show bandwidth or time
     by : an attribute of host groups; rows with the same value of it follow each other
     """
+    every, records = records, [record for record in records if not is_of_machine(record)]
     states, blocks, raced = find_states(records), in_blocks(records, table_sizes), races(records)
+    unlike = configurations(every)
     records = with_causes(oversubscribed_apart(states_apart(records, states)))
     records = _by_attribute(records, by)
     tables = []
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
         tables += [_table(benchmark, label, runs, table_sizes) for label in _labels(benchmark, runs)]
     tables = [_ranked(table) for table in with_guidelines(tables)]
-    found = balance_table(tables)
-    tables += [*beside_tables(tables), *([found] if found else [])]
+    balance = balance_table(tables)
+    tables += [*beside_tables(tables), *([balance] if balance else [])]
     systems = tuple(dict.fromkeys(record.case.system for record in records))
     startup = tuple(_startup_tables(records))
     shown = tuple(tables), tuple(records), tuple(table_sizes)
-    return Comparison(*shown, systems, states, by=by, startup=startup, blocks=blocks, races=raced)
+    found = Comparison(*shown, systems, states, by=by, startup=startup, configurations=unlike)
+    return replace(found, blocks=blocks, races=raced, machines=machines(every))
 
 
 def _by_attribute(records: Sequence[Record], by: str) -> Sequence[Record]:

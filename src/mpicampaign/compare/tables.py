@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.blocks import InBlocks
 from mpicampaign.compare.consensus import StatedRanking, stated_rankings
 from mpicampaign.compare.findings import OF_ONE_SERIES, Note
+from mpicampaign.compare.machine import Machine
 from mpicampaign.compare.metrics import Metric, useful_bandwidth
 from mpicampaign.compare.races import InRace
 from mpicampaign.compare.ranking import Ranking
@@ -20,6 +21,7 @@ from mpicampaign.text import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mpicampaign.compare.configurations import Configurations
     from mpicampaign.presentation import ReferenceChoice
     from mpicampaign.records import Record
     from mpicampaign.suites.suite import UsefulBandwidth
@@ -95,6 +97,8 @@ class Comparison:
     by: str = ""  # the attribute of host groups by which rows are grouped
     blocks: tuple[InBlocks, ...] = ()  # of its block designs
     races: tuple[InRace, ...] = ()
+    machines: tuple[Machine, ...] = ()  # whose nodes or pairs are compared one by one
+    configurations: tuple[Configurations, ...] = ()  # of host groups whose nodes differ
     startup: tuple[Table, ...] = ()  # how long the ranks took to start: of each benchmark
 
     @property

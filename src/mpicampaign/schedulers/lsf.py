@@ -110,6 +110,7 @@ class Lsf(BatchScheduler):
     selectors = frozenset(("queue", "reservation", "account", "exclusive", "requeue", "directives"))
 
     submit = ("bsub",)
+    drain = "badmin hclose -C {reason} {node}"
     script_on_stdin = True
     cancel = "bkill"
     release = "bresume"

@@ -184,6 +184,8 @@ class BatchScheduler(Scheduler):
     release: str
     no_jobs = ""
     job_query: tuple[str, ...] = ()
+    # What an administrator may type so that no job starts on a node; this program never does.
+    drain = ""  # with {node} and {reason}
 
     # What a job gets, as variables tell it: for the keys of a host group that were asked for, and its hosts.
     granted: ClassVar[Mapping[str, str]] = {}
@@ -278,6 +280,10 @@ class BatchScheduler(Scheduler):
 
     def read_states(self, text: str) -> dict[str, NodeState]:
         """The output of `state_query` by node; lines that cannot be read are left out."""
+        return {}
+
+    def read_topology(self, text: str) -> dict[str, str]:
+        """The leaf switch of each node, from what a job of `rounds` kept of the topology."""
         return {}
 
     # The site, for the doctor

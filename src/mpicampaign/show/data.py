@@ -14,6 +14,7 @@ from mpicampaign.collect.observed import PROGRAM
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.show.cells import MetricCell, metric_cell
 from mpicampaign.show.document import Grid
+from mpicampaign.show.machine import members_grid
 from mpicampaign.show.pairs import change_verdict
 from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.tables import chosen_matrices
@@ -46,6 +47,8 @@ def plain_name(column: str) -> str:
 
 def data_grid(comparison: Comparison, view: View, changes: Changes | None = None) -> Grid:
     """All tables as one, in the layout of the view."""
+    if comparison.machines and not comparison.tables:
+        return members_grid(comparison.machines)
     if view.layout == MATRIX:
         found = [one for table in comparison.tables for one in chosen_matrices(comparison, table, view)]
         return matrix_data(found, view, changes)

@@ -44,11 +44,14 @@ def select(
         for option, asked in _by_option(wanted).items()
         for problem in unknown(f"--{option}", asked, found[option])
     ]
+    if comparison.machines and wanted == Filter():
+        return comparison
     kept = _kept(comparison, comparison.tables, wanted) if not problems else ()
     if kept:
         startup = _kept(comparison, comparison.startup, wanted)
         shown = replace(comparison, tables=kept, startup=startup, blocks=_blocks(comparison, kept))
-        return shown if wanted == Filter() else replace(shown, races=())  # a race is shown whole
+        # a race and a machine are shown whole
+        return shown if wanted == Filter() else replace(shown, races=(), machines=())
     every = with_all().with_startup.tables if with_all and wanted.metrics else ()
     uncounted = _uncounted(comparison, wanted, every)
     if not problems and not uncounted:

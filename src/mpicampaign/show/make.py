@@ -8,6 +8,7 @@ from mpicampaign.show.blocks import block_grids
 from mpicampaign.show.comparison_document import comparison_document, long_legend
 from mpicampaign.show.data import data_grid
 from mpicampaign.show.document import Paragraph
+from mpicampaign.show.machine import machine_nodes
 from mpicampaign.show.races import race_grid
 from mpicampaign.show.tables import grids
 from mpicampaign.show.view import DEFAULT, LONG
@@ -39,12 +40,14 @@ def tables(
     chosen = writer(form)
     if isinstance(chosen, DataWriter):
         return chosen.write(data_grid(comparison, view, changes), campaign)
-    legend = [Paragraph(long_legend(comparison, view))] if view.layout == LONG else []
+    alone = not comparison.tables
+    legend = [Paragraph(long_legend(comparison, view))] if view.layout == LONG and not alone else []
     in_blocks = block_grids(comparison, view) if view.layout == LONG else []
     in_blocks += map(race_grid, comparison.races) if view.layout == LONG else []
+    of_machines = machine_nodes(comparison.machines) if view.layout == LONG else []
     # a table of LaTeX floats by itself
     found = grids(comparison, view, changes, notes_once=form != "latex")
-    return chosen.write([*found, *in_blocks, *legend]).encode("utf-8")
+    return chosen.write([*of_machines, *found, *in_blocks, *legend]).encode("utf-8")
 
 
 def to_csv(comparison: Comparison, view: View = DEFAULT) -> str:

@@ -26,6 +26,7 @@ from mpicampaign.records import (
     WITH,
 )
 from mpicampaign.show import sentences
+from mpicampaign.show.configurations import configuration_lines
 from mpicampaign.text import listed, visible
 from mpicampaign.verdict.machine_state import undivided
 
@@ -155,6 +156,7 @@ def notices(comparison: Comparison) -> Iterable[str]:
     """Whether the machine was quiet, which runs count nowhere, what is not proved or not available."""
     runs = comparison.records
     yield from filter(None, [quiet_text(runs), help_text(runs), *state_texts(comparison)])
+    yield from configuration_lines(comparison.configurations)
     yield from _cliffs(comparison)
     counts = run_counts(runs)
     lost = [f"{counts[kind]} {kind}" for kind in (FAILED, CONTRADICTED) if counts.get(kind)]

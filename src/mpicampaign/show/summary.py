@@ -14,6 +14,8 @@ from mpicampaign.compare.paired import paired
 from mpicampaign.records import IMPORTED_FROM
 from mpicampaign.show.answers import answers, lead
 from mpicampaign.show.document import Grid
+from mpicampaign.show.machine import lead as machine_lead
+from mpicampaign.show.machine import machine_items
 from mpicampaign.show.pairs import PAIRED, paired_lines
 from mpicampaign.show.runs import mark_of, notices
 from mpicampaign.show.view import DEFAULT
@@ -37,22 +39,34 @@ _CANDIDATES = 6  # lines of its table
 
 @dataclass(frozen=True, slots=True)
 class KeyResults:
-    """``lead``: all answers in a sentence. ``paired``: of few repeats. ``notices``: on the runs."""
+    """``lead``: all answers in a sentence. ``paired``: of few repeats. ``notices``: on the runs.
+
+    ``machines``: what is said of host groups whose members are compared one by one.
+    """
 
     lead: str
     answers: tuple[Answer, ...]
     paired: tuple[str, ...]
     notices: tuple[str, ...]
+    machines: tuple[str, ...] = ()
 
 
 def summary(comparison: Comparison, view: View = DEFAULT) -> KeyResults:
     """The answers in the order of their importance, and what is said of the runs."""
     found = tuple(answers(comparison, view))
     of_few = tuple(paired_lines(comparison))
-    return KeyResults(_lead(comparison, found), found, of_few, tuple(notices(comparison)))
+    said = tuple(line for machine in comparison.machines for line in machine_items(machine))
+    return KeyResults(_lead(comparison, found), found, of_few, tuple(notices(comparison)), said)
 
 
 def _lead(comparison: Comparison, found: Sequence[Answer]) -> str:
+    of_machines = [machine_lead(machine, comparison.machines) for machine in comparison.machines]
+    if of_machines and not comparison.tables:
+        return ". ".join(of_machines)
+    return ". ".join([*of_machines, _lead_of_rows(comparison, found)])
+
+
+def _lead_of_rows(comparison: Comparison, found: Sequence[Answer]) -> str:
     if found:
         pairs = (pair for _, ranking in comparison.rankings for pair in ranking.pairs if pair.judged)
         return ". ".join([*_assumed(comparison, pairs), lead(comparison, found)])
@@ -91,7 +105,8 @@ def summary_text(comparison: Comparison, view: View = DEFAULT, title: str = "", 
 
 
 def _sentences(found: KeyResults) -> Iterable[str]:
-    """All answers about placements, then those about host groups; those of few repeats."""
+    """Those on machines; all answers about placements, then those about host groups; those of few repeats."""
+    yield from found.machines
     yield from (" ".join([f"{answer.title}:", *answer.said]) for answer in found.answers if answer.said)
     for answer in found.answers:
         yield from (f"{answer.title}, {line}." for line in answer.host_groups)

@@ -16,6 +16,7 @@ record_node() { # before|after
         name=${counter#/sys/class/infiniband/}
         read -r value <"$counter" && record "node $HOSTNAME $1.ib.${name%%/*}.${name##*/}=$value"
     done 2>/dev/null
+    record_errors "$1"
 }
 # ticks=(...): clock ticks of all CPUs: used by any process, taken by the hypervisor, and in all.
 read_ticks() {
@@ -38,23 +39,7 @@ record_others() {
 }
 record_system() {
     local key value
-    read -r key </proc/sys/kernel/ostype
-    read -r value </proc/sys/kernel/osrelease
-    record "node $HOSTNAME kernel=$key $value"
-    while IFS=: read -r key value; do
-        case $key in
-            "model name"*) record "node $HOSTNAME cpu_model=${value# }" ;;
-            microcode*) record "node $HOSTNAME microcode=${value# }" ;;
-            "cpu MHz"*) record "node $HOSTNAME frequency_mhz=${value# }" && break ;;
-        esac
-    done </proc/cpuinfo
-    { read -r value </sys/devices/system/cpu/cpu0/cpufreq/scaling_governor && record "node $HOSTNAME governor=$value"; } 2>/dev/null
-    # Automatic NUMA balancing acts on ranks that taskset bound, not on those with numactl's own memory policy.
-    { read -r value </proc/sys/kernel/numa_balancing && record "node $HOSTNAME numa_balancing=$value"; } 2>/dev/null
-    # Some kernels do not show on which NUMA nodes a process has its memory.
-    value=no
-    [ -e /proc/self/numa_maps ] && value=yes
-    record "node $HOSTNAME numa_maps=$value"
+    record_facts
     # A bond or VLAN counts the bytes of the interfaces below it again.
     for value in /sys/class/net/*/lower_*; do
         key=${value#/sys/class/net/}

@@ -85,10 +85,12 @@ lacks() {
 }
 # Writes the program that starts each rank: the functions above, with this job's placement.
 write_rank() {
+    local script_host=$HOSTNAME
     {
         echo '#!/bin/bash'
         declare -p ranks_per_node threads sockets binding device interface rank_variable local_rank_variable evidence_library
-        declare -f read_topology choose_cpus binding_tool lacks become
+        declare -p script_host hosts
+        declare -f read_topology choose_cpus binding_tool lacks record record_facts fact record_driver become
         echo 'become "$@"'
     } >"$rank"
     chmod +x,go-w "$rank"
@@ -125,6 +127,10 @@ become() { # PROGRAM ARGUMENTS...: one rank
         printf 'rank %s launch.bound_by=%s\nrank %s launch.memory=%s\n' "$number" "$tool" "$number" "$memory" >>"$mine"
     fi
     echo "rank $number launch.host=$HOSTNAME" >>"$mine"
+    # The job script describes its own host, and those that the campaign lists.
+    if [ "$local_number" -eq 0 ] && [ "${#hosts[@]}" -eq 0 ] && [ "$HOSTNAME" != "$script_host" ]; then
+        record_facts 3>>"$mine"
+    fi
     export MPICAMPAIGN_RANK=$number MPICAMPAIGN_LOCAL_RANK=$local_number MPICAMPAIGN_LOCAL_RANKS=$ranks_per_node
     export MPICAMPAIGN_EVIDENCE_FILE=$mine
     export MPICAMPAIGN_CHECKSUMS=${0%/runs/*}/lib/checksums MPICAMPAIGN_ENVIRONMENT=${0%/*}/environment

@@ -108,7 +108,7 @@ def _map(
         return Field(text, values[key], share)
 
     title = f"core_pairs: {title}"
-    ends = [scene.view.quantity(value, dimension) for value in (best, worst)]
+    ends = (scene.view.quantity(best, dimension), scene.view.quantity(worst, dimension))
     return CoreMap(
         title,
         f"From the rank at the left to the rank above.{said}",

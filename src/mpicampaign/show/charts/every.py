@@ -13,6 +13,7 @@ from mpicampaign.show.charts.dots import at_sizes, latency, single_metrics
 from mpicampaign.show.charts.gathers import gather_charts
 from mpicampaign.show.charts.hpcc import balance
 from mpicampaign.show.charts.levels import level_charts
+from mpicampaign.show.charts.machine import machine_maps
 from mpicampaign.show.charts.scaling import scaling_chart
 
 if TYPE_CHECKING:
@@ -26,11 +27,12 @@ _FEW = 2  # host groups that one sees in a table
 
 
 def every_chart(scene: Scene, few: bool = False) -> Iterator[Chart]:
-    """The charts that become figures: blocks, those of HPCC's paper, one table after the other, then kernels.
+    """The charts that become figures: machines, blocks, those of HPCC's paper, tables, then kernels.
 
     ``few``: one of each table over message size, and the pictures that the papers have. The others show what
     the tables say.
     """
+    yield from machine_maps(scene)
     yield from block_charts(scene)
     yield from balance(scene, few)
     for table in scene.comparison.tables:

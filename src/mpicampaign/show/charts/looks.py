@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 COLOURS = ("#0072B2", "#E69F00", "#009E73", "#56B4E9", "#D55E00", "#333333", "#CC79A7")
 LINES = ("solid", "dashed", "dotted", "dashdot")
 MARKERS = ("circle", "square", "triangle", "diamond", "inverted_triangle", "plus", "x")
+SLOW = "#D55E00"  # around what is shown to be slow
 INK = "#000000"
 GREY = "#555"
 PALE = "#ddd"

@@ -192,20 +192,49 @@ class Field(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CoreMap(Captioned):
-    """One metric of all ordered pairs of ranks.
+    """One metric of all ordered pairs of ranks, or of nodes.
 
     ``ranks``: those of one node, socket and NUMA node beside each other. ``fields``: from each (down) to each
     (across), None where nothing was measured. ``classes``: the latency class of each field, where known.
     ``edges``: which part of the machine ends before a rank, by its place: 1 NUMA node, 2 socket, 3 node.
+    ``marked``: fields, and lines where both are of one rank, that are shown to be slow.
     """
 
     unit: str
-    ranks: tuple[int, ...]
+    ranks: tuple[int | str, ...]
     fields: tuple[tuple[Field | None, ...], ...]
     classes: tuple[tuple[int | None, ...], ...]
     edges: Mapping[int, int]
     best: str
     worst: str
+    of: str = "rank"
+    marked: frozenset[tuple[int, int]] = frozenset()
+
+
+# Nodes of a machine
+
+
+class NodeBox(NamedTuple):
+    """A node; ``fraction``: 0 as most, 1 the slowest that is told apart; none of one without a value.
+
+    ``mark``: what is shown of it, or why it has no value; ``text``: beside a marked one.
+    """
+
+    name: str
+    fraction: float | None
+    mark: str = ""
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NodeMap(Captioned):
+    """One metric of all nodes: lines of boxes, racks beside each other, ``None`` between them.
+
+    ``scale``: what the darkest box means.
+    """
+
+    lines: tuple[tuple[NodeBox | None, ...], ...]
+    scale: str
 
 
 # Levels of trees
@@ -317,4 +346,4 @@ class BarChart(Captioned):
     key: str
 
 
-Chart = CurveChart | DotChart | CoreMap | LevelChart | ScatterChart | BarChart | BlockChart
+Chart = CurveChart | DotChart | CoreMap | NodeMap | LevelChart | ScatterChart | BarChart | BlockChart

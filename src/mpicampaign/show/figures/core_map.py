@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
-from mpicampaign.show.charts.looks import COLOURS, GREY, INK, ink_on, shade
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, width_of
+from mpicampaign.show.charts.looks import COLOURS, GREY, INK, SLOW, ink_on, shade
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, outline, width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,7 @@ def draw_core_map(chart: CoreMap) -> Page:
     _draw_boxes(page, chart, places)
     _draw_parts(page, chart, field, box)
     page.lines(list(_borders(chart, places)), _BORDER, 1.1, name="classes")
+    page.lines([_around(chart, places, key) for key in sorted(chart.marked)], SLOW, 1.3, name="slow")
     _draw_ranks(page, chart, field, box)
     _draw_shades(page, chart, field)
     page.key(_key(chart))
@@ -86,16 +88,24 @@ def _borders(chart: CoreMap, places: dict[tuple[int, int], Place]) -> Iterator[l
             yield [(place.left, place.bottom), (place.right, place.bottom)]
 
 
+def _around(chart: CoreMap, places: dict[tuple[int, int], Place], key: tuple[int, int]) -> list[Point]:
+    """The sides of a field; of a rank with itself those of its whole line."""
+    down, across = key
+    first, last = (0, len(chart.ranks) - 1) if down == across else (across, across)
+    return outline(places[down, first]._replace(width=places[down, last].right - places[down, first].left))
+
+
 def _draw_ranks(page: Page, chart: CoreMap, field: Place, box: float) -> None:
     """The numbers of the ranks at both sides, as many as there is room for."""
-    step = max(1, -(-int(0.14 / box * 100) // 100))
+    widest_name = max(width_of(str(rank), 6.5) for rank in chart.ranks) + 0.04
+    step = max(1, -(-int(0.14 / box * 100) // 100), math.ceil(widest_name / box) if chart.of != "rank" else 1)
     for place, rank in list(enumerate(chart.ranks))[::step]:
         middle = (place + 0.5) * box
-        page.text(field.left - 0.3, field.top - middle, str(rank), 6.5, align="right")
+        page.text(field.left - 0.3, field.top - middle, str(rank), 6.5, align="right", room=_LEFT - 0.32)
         page.text(field.left + middle, field.top + 0.3, str(rank), 6.5, align="center", upright="bottom")
-    page.text(field.left, field.top + 0.48, "to rank", 7.5, GREY)
+    page.text(field.left, field.top + 0.48, f"to {chart.of}", 7.5, GREY)
     page.text(field.right, field.top + 0.48, chart.unit, 7.5, GREY, align="right")
-    page.text(0.14, field.top - 0.3, "from rank", 7.5, GREY, align="right", turned=True)
+    page.text(0.14, field.top - 0.3, f"from {chart.of}", 7.5, GREY, align="right", turned=True)
 
 
 def _draw_shades(page: Page, chart: CoreMap, field: Place) -> None:
@@ -113,4 +123,5 @@ def _key(chart: CoreMap) -> str:
     said = [f"black lines: where a {' or '.join(parts)} ends, the larger the thicker"] if parts else []
     classes = {each for line in chart.classes for each in line if each is not None}
     said += ["orange: borders of latency classes"] if len(classes) > 1 else []
-    return "; ".join([*said, "grey: not measured, or the rank itself"])
+    said += ["framed: shown to be slow"] if chart.marked else []
+    return "; ".join([*said, f"grey: not measured, or the {chart.of} itself"])

@@ -20,6 +20,7 @@ from mpicampaign.show.figures.blocks import draw_blocks
 from mpicampaign.show.figures.core_map import draw_core_map
 from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
+from mpicampaign.show.figures.node_map import draw_node_map
 from mpicampaign.show.figures.page import FORMATS
 from mpicampaign.show.figures.painted import paint_file
 from mpicampaign.show.figures.scatter import draw_scatter
@@ -49,6 +50,7 @@ class Figure:
     """A drawn figure; ``alt`` describes it, ``picture`` is for the report.
 
     ``folded``: it shows the repeats of what tables and curves of the report say, or systems side by side.
+    ``of_machine``: it shows the members of a machine, which stand behind the answers.
     """
 
     name: str
@@ -58,6 +60,7 @@ class Figure:
     picture: Markup
     files: tuple[Path, ...]  # in each format; the first one is the SVG
     folded: bool = False
+    of_machine: bool = False
 
     @property
     def svg(self) -> Path:
@@ -97,6 +100,8 @@ def page_of(chart: model.Chart) -> Page:
             return draw_dots(chart)
         case model.CoreMap():
             return draw_core_map(chart)
+        case model.NodeMap():
+            return draw_node_map(chart)
         case model.LevelChart():
             return draw_levels(chart)
         case model.ScatterChart():
@@ -134,7 +139,12 @@ class _Files:
             _write(page, file)
         picture = svg(page, drawing(page), role="img", aria_label=_shortened(chart.alt))
         folded = isinstance(chart, _FOLDED) or (isinstance(chart, model.CurveChart) and not chart.ticks)
-        self.figures.append(Figure(name, chart.title, chart.caption, chart.alt, picture, files, folded))
+        of_machine = isinstance(chart, model.NodeMap) or (
+            isinstance(chart, model.CoreMap) and chart.of == "node"
+        )
+        self.figures.append(
+            Figure(name, chart.title, chart.caption, chart.alt, picture, files, folded, of_machine)
+        )
 
     def _made_before(self) -> set[str]:
         """The files of earlier calls; a name that is not one of ours is never believed."""

@@ -50,6 +50,12 @@ class Place(NamedTuple):
         return self.bottom + self.height
 
 
+def outline(place: Place) -> list[Point]:
+    """Its sides as one line."""
+    left, bottom, right, top = place.left, place.bottom, place.right, place.top
+    return [(left, bottom), (left, top), (right, top), (right, bottom), (left, bottom)]
+
+
 class Lines(NamedTuple):
     """Lines through points, all of one look but for their colours; ``name``: what they show."""
 

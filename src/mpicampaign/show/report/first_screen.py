@@ -8,7 +8,9 @@ from markupsafe import Markup
 
 from mpicampaign.show.answers import behind
 from mpicampaign.show.charts.scales import Scale
-from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Section, Span
+from mpicampaign.show.configurations import configuration_nodes
+from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Section, Span, Verbatim
+from mpicampaign.show.machine import drain_commands, sentences
 from mpicampaign.show.pairs import OWN, own_legend, own_lines, own_table, paired_legend
 from mpicampaign.show.rankings import LEADS_BY_RANGES, OF_OWN_REPEATS, SHOWN
 from mpicampaign.show.report.strip import MOST_TICKS, Dot, Strip
@@ -18,6 +20,7 @@ from mpicampaign.show.summary import summary
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mpicampaign.compare.machine import Machine
     from mpicampaign.show.answers import Answer, Candidate
     from mpicampaign.show.document import PageNode
     from mpicampaign.show.report.source import Source
@@ -45,13 +48,24 @@ def first_screen(source: Source) -> Section:
     folded = (
         [Fold(f"{len(every) - _SHOWN} more metrics", tuple(every[_SHOWN:]))] if every[len(shown) :] else []
     )
-    nodes: list[PageNode] = [Heading(found.lead), *_list(found.notices, "notices"), *_list(found.paired)]
+    machines = [node for machine in source.comparison.machines for node in _machine(machine)]
+    nodes: list[PageNode] = [Heading(found.lead), *machines]
+    nodes += [*_list(found.notices, "notices"), *_list(found.paired)]
     nodes += [Paragraph(paired_legend(source.comparison), "legend")] if found.paired else []
     nodes += [*shown, *folded]
     nodes += _explained(source, found.answers) if found.answers else []
     doubts = Span("Left out and in doubt", link="#doubts")
-    nodes += [] if found.answers or found.paired else [Paragraph(("The reasons are in ", doubts, "."))]
+    if not (found.answers or found.paired or machines):
+        nodes.append(Paragraph(("The reasons are in ", doubts, ".")))
+    nodes += configuration_nodes(source.comparison.configurations, 3)
     return Section((*nodes, *_own(source)), "answers", "", "Answers")
+
+
+def _machine(machine: Machine) -> list[PageNode]:
+    """What is said of its members, and the commands that keep jobs from the slow ones."""
+    commands = drain_commands(machine)
+    fold = Fold("Commands that keep jobs from the slow nodes", (Verbatim("\n".join(commands), "Commands"),))
+    return [*_list([*sentences(machine)]), *([fold] if commands else [])]
 
 
 def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:

@@ -5,12 +5,14 @@ Its parts are documents; raw files are linked, relative to the report.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from mpicampaign.compare.in_turn import IN_TURN
+from mpicampaign.compare.machine import is_of_machine
 from mpicampaign.files import write_whole
 from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show import runs
@@ -32,6 +34,8 @@ from mpicampaign.show.document import (
 )
 from mpicampaign.show.frame import framed, program
 from mpicampaign.show.gathers import GATHERS, gather_nodes
+from mpicampaign.show.machine import HEADING as MACHINE
+from mpicampaign.show.machine import MEMBERS, machine_grid, told_runs
 from mpicampaign.show.races import race_nodes
 from mpicampaign.show.rankings import OF_OWN_REPEATS, errors_text
 from mpicampaign.show.report.cases import runs_section
@@ -54,6 +58,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mpicampaign.compare.changes import Changes
+    from mpicampaign.compare.machine import Machine
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.records import Record
     from mpicampaign.show.charts.interactive import InteractiveChart, InteractiveLine
@@ -94,27 +99,33 @@ def write_report(
     history : address of the campaign's history, where it has one
     """
     title = campaign_title or campaign_name or "MPI campaign"
-    source = Source(
-        comparison, comparison.records, view, path.parent, runs.anchors(comparison.records), changes
-    )
+    own = (*comparison.records, *told_runs(comparison.machines))
+    source = Source(comparison, own, view, path.parent, runs.anchors(own), changes)
+    ordinary = [record for record in records if not is_of_machine(record)]
     charts = interactive_charts(Scene(comparison, view))
-    above = [first_screen(source), tables_section(source), *([curves_section(charts)] if charts else [])]
+    tables = [tables_section(source)] if comparison.tables else []
+    above = [first_screen(source), *tables, *([curves_section(charts)] if charts else [])]
     below = [
-        rankings_section(source),
-        doubts_section(source),
+        *([rankings_section(source), doubts_section(source)] if comparison.tables else []),
         runs_section(source),
-        provenance_section({**(provenance or {}), **runs.facts(records)}, campaign_text),
+        provenance_section({**(provenance or {}), **runs.facts(ordinary)}, campaign_text),
     ]
     rendered = {part.anchor: html([part]) for part in (*above, *below)}
     room = _LARGEST - sum(map(len, rendered.values()))
-    parts = [*above, figures_section(source, figures(), room), *below]
-    own = [program("tables.js"), program("curves.js")]
+    drawn = figures()
+    of_machines = [figure for figure in drawn if figure.of_machine]
+    others = [figure for figure in drawn if not figure.of_machine]
+    first, *rest = above
+    machines = [machine_section(comparison.machines, of_machines)] if comparison.machines else []
+    pictures = [figures_section(source, others, room)] if others or not machines else []
+    parts = [first, *machines, *rest, *pictures, *below]
+    programs = [program("tables.js"), program("curves.js")]
     text = framed(
         title,
         Markup("\n\n").join(rendered.get(part.anchor) or html([part]) for part in parts),
-        header=html(header(source, title, campaign_name, beside, history)),
+        header=html(header(replace(source, records=records), title, campaign_name, beside, history)),
         contents={part.anchor: part.title for part in parts},
-        programs=own if charts else own[:1],
+        programs=programs if charts else programs[:1],
     )
     write_whole(path, text.encode("utf-8", errors="replace").decode("utf-8"))
 
@@ -134,7 +145,8 @@ def header(source: Source, title: str, name: str, beside: Sequence[str], history
     counts: list[str | Span] = []
     disturbed = runs.disturbed_counts(source.records)
     for kind, count in runs.run_counts(source.records).items():
-        link, of_them = "#doubts" if kind == NOT_AVAILABLE else "#runs", disturbed.get(kind, 0)
+        link = "#doubts" if kind == NOT_AVAILABLE and source.comparison.tables else "#runs"
+        of_them = disturbed.get(kind, 0)
         text = (f"{count} ", state(kind), f", {of_them} of them disturbed" if of_them else "")
         counts += [" · ", Span(text, "busy" if 2 * of_them > count else "", link)]
     return [
@@ -144,7 +156,15 @@ def header(source: Source, title: str, name: str, beside: Sequence[str], history
     ]
 
 
-# Tables, curves, figures
+# Machines, tables, curves, figures
+
+
+def machine_section(machines: Sequence[Machine], figures: Sequence[Figure]) -> Section:
+    """Maps of all nodes or pairs, and the slow and undecided in a table."""
+    grids = [grid for machine in machines if (grid := machine_grid(machine)).lines]
+    tables = [node for grid in grids for node in (Heading(grid.title, 3), replace(grid, title=""))]
+    files = Paragraph(f"All members with their estimates: tables/{MEMBERS}.", "legend")
+    return Section((Heading(MACHINE), *map(_drawing, figures), *tables, files), "machine", "", MACHINE)
 
 
 def tables_section(source: Source) -> Section:

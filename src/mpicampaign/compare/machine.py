@@ -1,0 +1,538 @@
+"""The whole machine: which node, link or switch is slow, from runs of `each`, measured in rounds.
+
+A member is a node, or a pair of nodes. Its cost in a round is the logarithm of what should be low; a run
+that failed or met its time limit costs infinitely much. A disturbed run keeps its value: a node that a
+stray process slows is slow. The error of 5 % is over all metrics of a host group.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from statistics import median  # of infinite values, too
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.compare.metrics import Metric, choose_metrics, read
+from mpicampaign.compare.node_causes import causes_by_node
+from mpicampaign.dimension import own_dimension
+from mpicampaign.grouping import grouped
+from mpicampaign.presentation import TABLE_SIZES
+from mpicampaign.records import (
+    CLOCK_RATE,
+    COPY,
+    DISTURBED,
+    EACH,
+    EACH_NODES,
+    EACH_SWITCHES,
+    EACH_TOLERANCE,
+    FAILED,
+    MISSING,
+    NODE,
+    NODE_STATE,
+    NOT_AVAILABLE,
+    OK,
+    PAIR,
+    ROUND,
+    ROUND_TRIP,
+    SCHEDULER,
+    WITH,
+    defined_name,
+)
+from mpicampaign.statistics.against_controls import Round
+from mpicampaign.statistics.comparisons import LEVEL
+from mpicampaign.statistics.links import LinkSearch, PairRound, search_links
+from mpicampaign.statistics.slow_members import Search, search
+from mpicampaign.suites import is_baseline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+
+    from mpicampaign.records import Case, Record, Series
+
+    Best = Callable[..., float]
+
+# What a member is, in the words that the reader gets
+SLOW_ONE, UNDECIDED, AS_OTHERS = "slow", "not decided", "not shown to be slow"
+ABSENT, NO_VALUE = "not measured", "no value"
+ALL_PAIRS = 128  # nodes: of more, a sweep is not over all pairs
+APART = 600  # s in which no run of a round was under way: what follows is another stretch
+
+
+_UNITS = {0: NODE, 1: PAIR}  # by the spaces between the names of the nodes
+_ROUND, _TOLERANCE = re.compile("[0-9]{1,6}"), re.compile(r"0(?:\.[0-9]{1,9})?")
+
+
+class Subject(NamedTuple):
+    """What is measured on each member, as the campaign file names it."""
+
+    system: str
+    host_group: str
+    placement: str
+    benchmark: str
+    unit: str  # node or pair
+
+
+class Stretch(NamedTuple):
+    """The runs of a round that were made side by side, by member."""
+
+    number: int
+    runs: Mapping[str, Record]
+
+    def holds(self, member: str) -> bool:
+        """Whether a member, or a node of one, was measured."""
+        return member in self.runs or any(member in nodes_of(each) for each in self.runs)
+
+    @property
+    def times(self) -> tuple[str, str]:
+        """When the first began and the last ended; empty where no run says it."""
+        begins = [run.started for run in self.runs.values() if run.started]
+        ends = [run.ended for run in self.runs.values() if run.ended]
+        return min(begins, default=""), max(ends, default="")
+
+
+@dataclass(frozen=True)
+class MachineSearch:
+    """One metric on all members; ``level``: its part of the error.
+
+    ``costs``: of each of its ``stretches``, by member: logarithms of what should be low. ``found``: nodes;
+    of pairs also links and switches.
+    """
+
+    subject: Subject
+    label: str
+    ranks: int | None
+    metric: Metric
+    tolerance: float
+    level: float
+    stretches: tuple[Stretch, ...]
+    costs: tuple[Mapping[str, float], ...]
+    found: LinkSearch
+
+    @property
+    def is_probe(self) -> bool:
+        """Whether it is of the machine itself, not of what the benchmark printed."""
+        return self.label in _PROBES
+
+    @property
+    def nodes(self) -> Search:
+        """Which nodes are slow."""
+        return self.found.nodes
+
+    @property
+    def parts(self) -> tuple[Search, ...]:
+        """Of switches, where they are known, nodes, and links."""
+        found = self.found
+        return (*([found.switches] if found.switches else []), found.nodes, found.links)
+
+    @cached_property
+    def slowdowns(self) -> Mapping[str, float]:
+        """By member: its cost by the median of its round, less 1; the median over rounds."""
+        return _medians(_deviations(self.costs), lambda cost: math.expm1(min(cost, 700.0)))
+
+    @cached_property
+    def node_slowdowns(self) -> Mapping[str, float]:
+        """The same by node: of pairs over all partners."""
+        alone = ((node, cost) for member, cost in _deviations(self.costs) for node in nodes_of(member))
+        return _medians(alone, lambda cost: math.expm1(min(cost, 700.0)))
+
+    @cached_property
+    def values(self) -> Mapping[str, float]:
+        """The median of each member's values, in SI units."""
+        sign = 1 if self.metric.lower_is_better else -1
+        costs = (each for of_round in self.costs for each in of_round.items() if math.isfinite(each[1]))
+        return _medians(costs, lambda cost: math.exp(sign * cost))
+
+    @cached_property
+    def verdicts(self) -> Mapping[str, str]:
+        """What is known of nodes, links and switches that a reader must know of."""
+        undecided = {one.member: UNDECIDED for part in self.parts for one in part.undecided}
+        return undecided | {one.member: SLOW_ONE for part in self.parts for one in part.named}
+
+    def fresh_times(self, member: str) -> tuple[str, str]:
+        """When its rounds after the screen began and ended, as far as its runs say it."""
+        first = min(self.nodes.confirm, default=0)
+        own = [each for each in self.stretches if each.number >= first and each.holds(member)]
+        times = [each.times for each in own]
+        return min((begin for begin, _ in times if begin), default=""), max(
+            (end for _, end in times), default=""
+        )
+
+
+def _deviations(rounds: Iterable[Mapping[str, float]]) -> Iterator[tuple[str, float]]:
+    """Each cost less the median of its round."""
+    for costs in rounds:
+        middle = median([*costs.values()]) if costs else math.inf
+        if math.isfinite(middle):
+            yield from ((member, cost - middle) for member, cost in costs.items())
+
+
+def _medians(items: Iterable[tuple[str, float]], of: Callable[[float], float]) -> dict[str, float]:
+    found = grouped(items, lambda item: item[0])
+    return {name: of(median([value for _, value in alike])) for name, alike in found.items()}
+
+
+@dataclass(frozen=True)
+class Machine:
+    """All members of a host group; ``runs``: of each node alone or in pairs, in the order of the plan.
+
+    ``causes``: by node, what its runs recorded that may make it slow, the most telling first.
+    """
+
+    system: str
+    host_group: str
+    searches: tuple[MachineSearch, ...]
+    runs: Mapping[str, Sequence[Record]]
+    causes: Mapping[str, tuple[str, ...]]
+
+    @property
+    def nodes(self) -> tuple[str, ...]:
+        """The names of all nodes that are to be measured."""
+        return tuple(self.runs)
+
+    @cached_property
+    def pairs(self) -> frozenset[str]:
+        """Those of which a run was made, as the metadata names them."""
+        made = (run for runs in self.runs.values() for run in runs if run.status in (OK, FAILED))
+        return frozenset(_member(run) for run in made if run.metadata[EACH] == PAIR)
+
+    @property
+    def scheduler(self) -> str:
+        """The name of that which its runs claim to have been started by; empty without one."""
+        said = (run.metadata.get(SCHEDULER, "") for runs in self.runs.values() for run in runs)
+        return next(filter(None, said), "")
+
+    @property
+    def switches(self) -> Mapping[str, str]:
+        """Of each node, where the scheduler knows them."""
+        return _switches(run for runs in self.runs.values() for run in runs)
+
+    def verdict(self, search: MachineSearch, member: str) -> str:
+        """What is known of a node or pair in one metric."""
+        if member in search.verdicts:
+            return search.verdicts[member]
+        if member in search.node_slowdowns or member in search.slowdowns:
+            return AS_OTHERS
+        return ABSENT if any(node in self.absent for node in nodes_of(member)) else NO_VALUE
+
+    def made(self, node: str) -> int:
+        """How many runs it was part of."""
+        return sum(run.status in (OK, FAILED) for run in self.runs[node])
+
+    @cached_property
+    def absent(self) -> Mapping[str, str]:
+        """Nodes without any run, with the scheduler's reason, or the first that a record gives."""
+        return {
+            node: next((why for run in runs if (why := run.metadata.get(NODE_STATE) or run.reason)), "")
+            for node, runs in self.runs.items()
+            if not self.made(node)
+        }
+
+    @cached_property
+    def failed(self) -> Mapping[str, Sequence[Record]]:
+        """Nodes with runs that failed or met their time limit."""
+        return _those(self.runs, lambda run: run.status == FAILED)
+
+    @cached_property
+    def disturbed(self) -> Mapping[str, Sequence[Record]]:
+        """Nodes of which most runs were disturbed."""
+        found = _those(self.runs, lambda run: run.condition == DISTURBED)
+        return {node: runs for node, runs in found.items() if 2 * len(runs) > self.made(node)}
+
+
+def _those(
+    runs: Mapping[str, Sequence[Record]], wanted: Callable[[Record], bool]
+) -> dict[str, Sequence[Record]]:
+    found = {node: [run for run in own if wanted(run)] for node, own in runs.items()}
+    return {node: own for node, own in found.items() if own}
+
+
+# From records
+
+
+def is_of_machine(record: Record) -> bool:
+    """Whether it is a member's run, which takes no part in the ordinary comparison."""
+    said = record.metadata
+    return (
+        _UNITS.get(said.get(EACH_NODES, " ").count(" ")) == said.get(EACH)
+        and _ROUND.fullmatch(said.get(ROUND, "")) is not None
+        and _TOLERANCE.fullmatch(said.get(EACH_TOLERANCE, "")) is not None
+    )
+
+
+def nodes_of(member: str) -> list[str]:
+    """The nodes of a member: ``n001``, ``n001+n002``."""
+    return member.split("+")
+
+
+def _nodes(run: Record) -> list[str]:
+    return sorted(run.metadata[EACH_NODES].split(" "))
+
+
+def _member(run: Record) -> str:
+    return "+".join(_nodes(run))
+
+
+def _switches(runs: Iterable[Record]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for run in runs:
+        names = run.metadata.get(EACH_SWITCHES, "").split(" ")
+        nodes = run.metadata[EACH_NODES].split(" ")
+        found.update(zip(nodes, names, strict=True) if len(names) == len(nodes) and all(names) else ())
+    return found
+
+
+def machines(records: Iterable[Record]) -> tuple[Machine, ...]:
+    """All host groups with runs of `each`."""
+    own = [record for record in records if is_of_machine(record)]
+    groups = grouped(own, lambda record: (record.case.system, _declared(record.case)))
+    return tuple(_machine(*key, runs) for key, runs in groups.items())
+
+
+def searches(records: Iterable[Record]) -> tuple[MachineSearch, ...]:
+    """All metrics of all host groups."""
+    return tuple(each for machine in machines(records) for each in machine.searches)
+
+
+def _declared(case: Case) -> str:
+    """The host group without the member's name."""
+    return defined_name(case.host_group) + (WITH + case.library if case.library else "")
+
+
+def _machine(system: str, host_group: str, records: Sequence[Record]) -> Machine:
+    by_node: dict[str, list[Record]] = {}
+    for record in records:
+        for node in _nodes(record):
+            by_node.setdefault(node, []).append(record)
+    return Machine(system, host_group, tuple(_searches(records)), by_node, _causes(by_node, records))
+
+
+def _causes(by_node: Mapping[str, Sequence[Record]], records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
+    """By the declared names: a node's evidence may have a longer one."""
+    found = causes_by_node(records)
+    of_hosts = {node: {host for run in runs for host in run.hosts} for node, runs in by_node.items()}
+    return {
+        node: found[host]
+        for node, hosts in of_hosts.items()
+        for host in hosts
+        if host in found and host.partition(".")[0] == node.partition(".")[0]
+    }
+
+
+def _searches(records: Sequence[Record], until: float = math.inf) -> Iterator[MachineSearch]:
+    """All metrics of a host group, in the rounds up to a number."""
+    subjects = _by_subject(records)
+    measured = [(subject, each) for subject, runs in subjects.items() for each in _measured(runs)]
+    stretches = {subject: _stretches(runs, until) for subject, runs in subjects.items()}
+    for subject, each in measured:
+        yield _search(subject, subjects[subject], stretches[subject], each, LEVEL / len(measured))
+
+
+def _by_subject(records: Iterable[Record]) -> dict[Subject, list[Record]]:
+    def subject(run: Record) -> Subject:
+        case = run.case
+        return Subject(case.system, _declared(case), case.placement, case.benchmark, run.metadata[EACH])
+
+    return grouped(records, subject)
+
+
+class _Measured(NamedTuple):
+    """A metric, and how it is read from a run; ``label``: of its series, or the probe's name."""
+
+    label: str
+    ranks: int | None
+    metric: Metric
+    value: Callable[[Record], float | None]
+
+
+def _measured(runs: Sequence[Record]) -> Iterator[_Measured]:
+    """The headline metrics of what the runs printed; of nodes also the probes of the machine."""
+    printed: dict[tuple[str, int | None], list[Series]] = {}
+    for run in runs:
+        for series in run.series if run.sound else ():
+            printed.setdefault((series.label, series.ranks), []).append(series)
+    suite = runs[0].suite
+    for (label, ranks), tables in printed.items():
+        if not is_baseline(suite, label):
+            metrics = choose_metrics(suite, tables, TABLE_SIZES)
+            yield from (_printed(label, ranks, metric) for metric in metrics if metric.headline)
+    if runs[0].metadata[EACH] == NODE:
+        yield from _probed(runs)
+
+
+def _printed(label: str, ranks: int | None, metric: Metric) -> _Measured:
+    def value(run: Record) -> float | None:
+        series = next((one for one in run.series if (one.label, one.ranks) == (label, ranks)), None)
+        found = read(metric, series, run.series) if series else None
+        return found.value if found else None
+
+    return _Measured(label, ranks, metric, value)
+
+
+_NOISY = (COPY, ROUND_TRIP)  # probes that ask for no rounds: what they show by the way is named
+# How the values that a run probed at several moments become one.
+_PROBES = {CLOCK_RATE: ("Hz", min), COPY: ("B/s", max), ROUND_TRIP: ("s", min)}
+
+
+def _probed(runs: Sequence[Record]) -> Iterator[_Measured]:
+    """Clock rate, copy, and the round trip of a cache line at each distance of two CPUs."""
+    for kind, (unit, best) in _PROBES.items():
+        dimension = own_dimension(unit, "lower" if kind == ROUND_TRIP else "higher")
+        for distance in dict.fromkeys(_distance(place) for run in runs for place in run.probes.get(kind, ())):
+            name = f"{kind}, {distance}" if distance else kind
+
+            def value(
+                run: Record, kind: str = kind, distance: str = distance, best: Best = best
+            ) -> float | None:
+                places = run.probes.get(kind, {}).items()
+                return best(
+                    [best(values) for place, values in places if _distance(place) == distance], default=None
+                )
+
+            yield _Measured(kind, None, Metric(name, kind, dimension, headline=True), value)
+
+
+def _distance(place: str) -> str:
+    """Of two CPUs, behind the name of their host; empty of a whole host."""
+    return place.partition(", ")[2]
+
+
+def _search(
+    subject: Subject, runs: Sequence[Record], stretches: Sequence[Stretch], each: _Measured, level: float
+) -> MachineSearch:
+    costs = [_costs(stretch, each) for stretch in stretches]
+    tolerance = float(runs[0].metadata[EACH_TOLERANCE])
+    found = _found(subject, runs, stretches, costs, tolerance, level)
+    rounds = tuple(stretches), tuple(costs)
+    return MachineSearch(subject, each.label, each.ranks, each.metric, tolerance, level, *rounds, found)
+
+
+def _found(
+    subject: Subject,
+    runs: Sequence[Record],
+    stretches: Sequence[Stretch],
+    costs: Sequence[Mapping[str, float]],
+    tolerance: float,
+    level: float,
+) -> LinkSearch:
+    """Nodes alone; of pairs also links and switches."""
+    rounds = [(stretch.number, own) for stretch, own in zip(stretches, costs, strict=True) if own]
+    if subject.unit == NODE:
+        return LinkSearch(search([Round(*each) for each in rounds], tolerance, level))
+    pairs = [PairRound(number, {_pair(member): own[member] for member in own}) for number, own in rounds]
+    screen = sweeps(len({node for run in runs for node in _nodes(run)}))
+    return search_links(pairs, screen, _switches(runs), tolerance=tolerance, level=level)
+
+
+def _pair(member: str) -> tuple[str, str]:
+    a, b = nodes_of(member)
+    return a, b
+
+
+def sweeps(nodes: int) -> int:
+    """How many rounds screen the pairs of so many nodes: two sweeps over all, of many over random ones."""
+    return 2 * (nodes - 1 + nodes % 2 if nodes <= ALL_PAIRS else math.ceil(math.log2(nodes)))
+
+
+def _costs(stretch: Stretch, each: _Measured) -> dict[str, float]:
+    """By member; what was neither measured nor failed has none."""
+    sign = 1 if each.metric.lower_is_better else -1
+    found = {}
+    for member, run in stretch.runs.items():
+        if run.status == FAILED:
+            if not run.unread and each.label not in _PROBES:
+                found[member] = math.inf
+        elif run.sound and (value := each.value(run)):
+            found[member] = sign * math.log(value)
+    return found
+
+
+def _stretches(runs: Iterable[Record], until: float) -> list[Stretch]:
+    """Each round; in several parts where a job was killed and resumed, or jobs waited in the queue."""
+    made = (run for run in runs if run.status in (OK, FAILED))
+    rounds = grouped(made, lambda run: int(run.metadata[ROUND]))
+    return [
+        Stretch(number, {_member(run): run for run in alike})
+        for number in sorted(rounds)
+        if number <= until
+        for alike in _side_by_side(rounds[number])
+    ]
+
+
+def _side_by_side(runs: Sequence[Record]) -> list[list[Record]]:
+    """A run without a time is of the first part."""
+    parts: list[list[Record]] = [[]]
+    last = -math.inf
+    for begun, run in sorted(((_time(run.started), run) for run in runs), key=lambda pair: pair[0]):
+        if begun - APART > last > -math.inf:
+            parts.append([])
+        parts[-1].append(run)
+        last = max(last, begun, _time(run.ended))
+    return parts
+
+
+def _time(text: str) -> float:
+    """Seconds; minus infinity where a run does not say it."""
+    try:
+        return datetime.fromisoformat(text).timestamp()
+    except (ValueError, OverflowError):
+        return -math.inf
+
+
+# For planning
+
+
+def rounds_due(
+    records: Iterable[Record],
+    screen: Mapping[int, Sequence[str]],
+    *,
+    absent: Collection[str] = (),
+) -> dict[int, tuple[str, ...]]:
+    """The members of each round that the results so far ask for: those of the screen, then confirm rounds.
+
+    A further look's rounds are due once all rounds before it are made. All metrics of all benchmarks
+    decide: a round has the suspects of each.
+
+    Parameters
+    ----------
+    records : of one host group, unit and placement: those of all runs that were planned so far
+    screen : the members of the first rounds, by the rounds' numbers from 1 on: ``n001``, or ``n001+n002``
+    absent : nodes that cannot be measured now; nobody waits for their runs
+    """
+    own = [record for record in records if is_of_machine(record)]
+    due = {number: tuple(members) for number, members in screen.items()}
+    while _are_made(own, due, absent):
+        further = _further(own, due)
+        if further.keys() <= due.keys():
+            break
+        due |= further
+    return due
+
+
+def _further(records: Sequence[Record], due: Mapping[int, Sequence[str]]) -> dict[int, tuple[str, ...]]:
+    """The rounds that any search in the rounds so far asks for."""
+    asked: dict[int, set[str]] = {}
+    for each in _searches(records, max(due)):
+        for part in () if each.label in _NOISY else each.parts:
+            for number, members in part.confirm.items():
+                asked.setdefault(number, set()).update(members)
+    return {number: tuple(sorted(members)) for number, members in asked.items()}
+
+
+def _are_made(records: Sequence[Record], due: Mapping[int, Sequence[str]], absent: Collection[str]) -> bool:
+    """Whether each benchmark has run in all these rounds on all members that are there."""
+    made = {
+        (run.case.benchmark, int(run.metadata[ROUND]), _member(run))
+        for run in records
+        if run.status not in (MISSING, NOT_AVAILABLE)
+    }
+    benchmarks = {run.case.benchmark for run in records}
+    wanted = [
+        (number, member)
+        for number, members in due.items()
+        for member in members
+        if not set(nodes_of(member)) & set(absent)
+    ]
+    return bool(benchmarks) and all((each, *one) in made for each in benchmarks for one in wanted)

@@ -1,0 +1,532 @@
+"""The whole machine in words: which nodes, links and switches are slow, what is undecided, who is missing."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shlex
+from collections import Counter
+from itertools import combinations
+from math import comb
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.compare.machine import SLOW_ONE, UNDECIDED, nodes_of
+from mpicampaign.grouping import grouped
+from mpicampaign.records import DISTURBED, FAILED, OK, PAIR
+from mpicampaign.schedulers import batch_scheduler
+from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph, plain
+from mpicampaign.show.view import probability, quantity, rough_percent
+from mpicampaign.show.writers.csv import data_to_csv
+from mpicampaign.statistics.comparisons import LEVEL
+from mpicampaign.text import listed, visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from mpicampaign.compare.machine import Machine, MachineSearch
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.records import Record
+    from mpicampaign.show.document import Kind, Line, Node, Value
+    from mpicampaign.statistics.slow_members import Named, Search, Undecided
+
+HEADING = "The whole machine"
+NOT_MEASURED = "pairs-not-measured.csv"
+MEMBERS, ANSWERS = "machine.csv", "machine.json"
+_NAMED = 5  # members in a sentence
+_TOLD = 200  # runs on the page
+_FEW = 3  # less important ones
+
+
+class Found(NamedTuple):
+    """A member that a search names."""
+
+    search: MachineSearch
+    named: Named
+
+
+# Words
+
+
+def member_text(member: str) -> str:
+    """``n001``, ``n001+n002``."""
+    return visible(member)
+
+
+def machine_title(machine: Machine) -> str:
+    """System and host group."""
+    return visible(f"{machine.system}, {machine.host_group}")
+
+
+def metric_title(machine: Machine, search: MachineSearch) -> str:
+    """The metric; with its benchmark where there are several."""
+    several = len({(each.subject.benchmark, each.subject.placement) for each in machine.searches}) > 1
+    place = f"{search.subject.benchmark} {search.subject.placement}: " if several else ""
+    return visible(f"{place}{search.metric.name}")
+
+
+def _short_title(machine: Machine, search: MachineSearch) -> str:
+    """The benchmark where it has one headline metric, which is shorter than its name."""
+    own = [each for each in machine.searches if each.subject == search.subject and not each.is_probe]
+    return visible(search.subject.benchmark) if own == [search] else metric_title(machine, search)
+
+
+def below(metric: Metric, cost: float) -> str:
+    """How far a value is below or above the others', where its cost is so much larger: ``8.3 % below``."""
+    if metric.lower_is_better:
+        return f"{rough_percent(cost)} above"
+    return f"{rough_percent(cost / (1 + cost))} below"
+
+
+def slower(metric: Metric, cost: float) -> str:
+    """The same, as a difference in the value."""
+    return f"{below(metric, abs(cost))}" if cost >= 0 else f"{rough_percent(-cost)} better"
+
+
+def _amount(metric: Metric, cost: float) -> str:
+    return below(metric, cost).rpartition(" ")[0]
+
+
+def _nodes(count: int, what: str = "node") -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def _between(search: MachineSearch, member: str) -> str:
+    """When its fresh rounds were: ``between 10:02 and 10:31 UTC``."""
+    begin, end = search.fresh_times(member)
+    if not (begin and end):
+        return ""
+    if begin[:10] == end[:10]:
+        return f" between {begin[11:16]} and {end[11:16]} UTC on {begin[:10]}"
+    return f" between {begin[:16].replace('T', ' ')} and {end[:16].replace('T', ' ')} UTC"
+
+
+# Slow members
+
+
+def _named_text(machine: Machine, member: str, found: Sequence[Found]) -> str:
+    """``n37 (STREAM triad 8.3 % below: throttled)``: the largest difference, and the first cause."""
+    search, one = found[0]
+    cause = f": {visible(machine.causes[member][0])}" if member in machine.causes else ""
+    return f"{visible(member)} ({_difference(_short_title(machine, search), search, one)}{cause})"
+
+
+def _difference(title: str, search: MachineSearch, one: Named) -> str:
+    if math.isinf(one.slower):
+        return "runs failed or met their time limit"
+    return f"{title} {below(search.metric, one.slower)}"
+
+
+def _evidence(machine: Machine) -> Iterator[str]:
+    """For each slow member what shows it, and all causes: the first few."""
+    every = [each for find in KINDS.values() for each in find(machine).items()]
+    for member, found in every[:_NAMED]:
+        said = "; ".join(_evidence_text(machine, *one) for one in found[:_FEW])
+        more = f"; {_nodes(len(found) - _FEW, 'more metric')}" if len(found) > _FEW else ""
+        causes = visible("; ".join(machine.causes.get(member, ())))
+        yield f"{visible(member)}: {said}{more}.{f' Recorded there: {causes}.' if causes else ''}"
+
+
+def _evidence_text(machine: Machine, search: MachineSearch, one: Named) -> str:
+    least = "" if math.isinf(one.slower) else f", at least {_amount(search.metric, one.at_least)}"
+    rounds = f"in {one.in_rounds} of {_nodes(one.rounds, 'round')}{_between(search, one.member)}"
+    return f"{_difference(metric_title(machine, search), search, one)}{least}, {probability(one.p)}, {rounds}"
+
+
+def found_nodes(machine: Machine) -> dict[str, list[Found]]:
+    """The slow nodes, each with all that shows it."""
+    return _found((search, search.found.nodes) for search in machine.searches)
+
+
+def found_links(machine: Machine) -> dict[str, list[Found]]:
+    """The slow links."""
+    return _found((search, search.found.links) for search in machine.searches)
+
+
+def found_switches(machine: Machine) -> dict[str, list[Found]]:
+    """The slow switches."""
+    return _found((search, search.found.switches) for search in machine.searches)
+
+
+KINDS = {"switches": found_switches, "nodes": found_nodes, "links": found_links}
+
+
+def _found(parts: Iterable[tuple[MachineSearch, Search | None]]) -> dict[str, list[Found]]:
+    found = [Found(search, one) for search, part in parts if part for one in part.named]
+    found.sort(key=lambda each: -each.named.slower)
+    return grouped(found, lambda each: each.named.member)
+
+
+def lead(machine: Machine, others: Sequence[Machine] = ()) -> str:
+    """``2 of 1,024 nodes are slow: n37 (…), n512 (…)``; or that none is shown to be."""
+    place = f"{machine_title(machine)}: " if len(others) > 1 else ""
+    of = len(machine.nodes) - len(machine.absent)
+    texts = [
+        _slow(machine, found_switches(machine), "switch", len({*machine.switches.values()}), "switches"),
+        _slow(machine, found_nodes(machine), "node", of),
+        _slow(machine, found_links(machine), "link", len(machine.pairs)),
+    ]
+    return place + (". ".join(filter(None, texts)) or _none(machine, of))
+
+
+def _slow(
+    machine: Machine, found: Mapping[str, Sequence[Found]], what: str, of: int, plural: str = ""
+) -> str:
+    if not found:
+        return ""
+    named = [_named_text(machine, member, each) for member, each in [*found.items()][:_NAMED]]
+    more = [f"{len(found) - _NAMED} more in the table"] if len(found) > _NAMED else []
+    verb = "is" if len(found) == 1 else "are"
+    return f"{len(found)} of {of:,} {plural or what + 's'} {verb} slow: {', '.join([*named, *more])}"
+
+
+def _none(machine: Machine, of: int) -> str:
+    tolerance = max((search.tolerance for search in machine.searches), default=None)
+    if tolerance is None or not any(search.costs for search in machine.searches):
+        return f"No run on the {_nodes(of)} has a value yet"
+    return f"No node of {of:,} is shown to be slower than the others by more than {100 * tolerance:g} %"
+
+
+# What else there is to say
+
+
+def sentences(machine: Machine) -> Iterator[str]:
+    """What would have been found, the error, what is undecided, who failed, was disturbed, or is missing."""
+    yield from _evidence(machine)
+    yield from _smallest(machine)
+    yield from _undecided(machine)
+    yield from _failed(machine)
+    yield from _disturbed(machine)
+    yield from _absent(machine)
+    yield from _dependent(machine)
+    yield from _not_measured(machine)
+    yield from _contradicted(machine)
+
+
+def _smallest(machine: Machine) -> Iterator[str]:
+    """By how much a node must be slower to be found in nine of ten cases, and the error."""
+    known = [(search, search.nodes.smallest) for search in machine.searches if search.nodes.smallest]
+    named = [f"{rough_percent(smallest)} ({metric_title(machine, search)})" for search, smallest in known]
+    if named:
+        few = named if len(named) <= _NAMED else [f"{rough_percent(max(s for _, s in known))} in each metric"]
+        yield f"A slow-down of {listed(few, 'or')} or more would have been found in nine of ten cases."
+    if any(search.nodes.looks for search in machine.searches):
+        what = "node or link" if machine.pairs else "node"
+        yield f"The chance that any {what} is wrongly named is at most {100 * LEVEL:g} %."
+    due = [member for search in machine.searches for part in search.parts for member in part.open]
+    if due and not all(search.nodes.looks for search in machine.searches):
+        yield f"Rounds are still due, of {_nodes(len(set(due)), 'suspect')}: run the campaign again."
+
+
+def undecided(machine: Machine) -> list[tuple[MachineSearch, Undecided]]:
+    """Who is not decided after the last look, and in what; the slowest first."""
+    found = [(s, one) for s in machine.searches for part in s.parts for one in part.undecided]
+    return sorted(found, key=lambda each: -each[1].slower)
+
+
+def _undecided(machine: Machine) -> Iterator[str]:
+    found = undecided(machine)
+    if found:
+        named = [_undecided_text(machine, *each) for each in found[:_FEW]]
+        more = [f"{len(found) - _FEW} more in the table"] if len(found) > _FEW else []
+        yield f"Not decided: {'; '.join([*named, *more])}."
+
+
+def _undecided_text(machine: Machine, search: MachineSearch, one: Undecided) -> str:
+    needed = (
+        f"{one.rounds_needed} rounds would decide" if one.rounds_needed else "more rounds would not decide"
+    )
+    how = below(search.metric, one.slower) if 0 < one.slower < math.inf else "about as the others"
+    return (
+        f"{member_text(one.member)} ({metric_title(machine, search)} {how}, {probability(one.p)}; {needed})"
+    )
+
+
+def _failed(machine: Machine) -> Iterator[str]:
+    found = sorted(machine.failed.items(), key=lambda each: -len(each[1]))
+    if found:
+        named = [
+            f"{visible(node)} in {len(runs)} of {machine.made(node)} runs ({_why(runs)})"
+            for node, runs in found
+        ]
+        more = [f"{len(named) - _FEW} more nodes"] if len(named) > _FEW else []
+        yield f"Runs failed on {'; '.join([*named[:_FEW], *more])}."
+
+
+def _why(runs: Iterable[Record]) -> str:
+    """The commonest reason."""
+    reasons = Counter(run.reason.partition("; files in ")[0] for run in runs)
+    return visible(reasons.most_common(1)[0][0]) or "no reason known"
+
+
+def _disturbed(machine: Machine) -> Iterator[str]:
+    told = found_nodes(machine)  # with their causes
+    found = {node: runs for node, runs in machine.disturbed.items() if node not in told}
+    for node, runs in [*found.items()][:_FEW]:
+        why = visible(Counter(run.condition_reason for run in runs).most_common(1)[0][0])
+        how_often = f"{len(runs)} of {machine.made(node)} runs"
+        yield f"{visible(node)} was disturbed in {how_often}: {why or 'no cause known'}."
+    if (more := len(found) - _FEW) > 0:
+        yield f"{_nodes(more, 'more node')} disturbed in most runs."
+
+
+def _absent(machine: Machine) -> Iterator[str]:
+    reasons = grouped(machine.absent.items(), lambda each: each[1])
+    if reasons:
+        said = [_same_reason([node for node, _ in alike], why) for why, alike in reasons.items()]
+        more = [f"{len(said) - _NAMED} more reasons"] if len(said) > _NAMED else []
+        yield f"Not measured: {'; '.join([*said[:_NAMED], *more])}."
+
+
+def _same_reason(nodes: Sequence[str], why: str) -> str:
+    named = ", ".join(map(visible, nodes[:_FEW])) + (f" and {len(nodes) - _FEW} more" if nodes[_FEW:] else "")
+    return f"{named} ({visible(why) or 'no reason known'})"
+
+
+def _dependent(machine: Machine) -> Iterator[str]:
+    named = {*found_nodes(machine), *found_links(machine)}
+    found = dict.fromkeys(
+        member for s in machine.searches for part in s.parts for member in part.dependent if member in named
+    )
+    if found:
+        yield (
+            f"The rounds of {listed([*map(member_text, found)][:_NAMED])} depend on each other: slow then, "
+            "perhaps not at another time."
+        )
+
+
+def _not_measured(machine: Machine) -> Iterator[str]:
+    """Pairs without any run."""
+    if machine.pairs:
+        count = len(machine.nodes)
+        if missing := comb(count, 2) - len(machine.pairs):
+            yield (
+                f"{missing:,} of {comb(count, 2):,} pairs were never measured; "
+                f"tables/{NOT_MEASURED} lists them."
+            )
+
+
+def _contradicted(machine: Machine) -> Iterator[str]:
+    count = len(
+        {id(run) for runs in machine.runs.values() for run in runs if run.status == OK and not run.sound}
+    )
+    if count:
+        yield f"{_nodes(count, 'run')} left out: contradicted, or of an earlier program."
+
+
+# Commands
+
+
+def drain_commands(machine: Machine) -> list[str]:
+    """What an administrator may type so that no job starts on the slow nodes; never called.
+
+    Names that are not plain are left out: schedulers take brackets and commas for lists of nodes.
+    """
+    scheduler = batch_scheduler(machine.scheduler)
+    if scheduler is None or not scheduler.drain:
+        return []
+    return [
+        scheduler.drain.format(node=shlex.quote(node), reason=shlex.quote(_reason(machine, found)))
+        for node, found in found_nodes(machine).items()
+        if _PLAIN.fullmatch(node)
+    ]
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def _reason(machine: Machine, found: Sequence[Found]) -> str:
+    """In plain letters: ``slow: STREAM triad 8.3 % below``."""
+    search, one = found[0]
+    how = "runs failed" if math.isinf(one.slower) else below(search.metric, one.slower)
+    text = f"slow: {metric_title(machine, search)} {how}"
+    return text.encode("ascii", "replace").decode().replace("'", "").replace('"', "")
+
+
+# Tables
+
+
+def machine_grid(machine: Machine) -> Grid:
+    """The slow and the undecided."""
+    title = f"{machine_title(machine)}: slow and undecided"
+    header = (
+        "member",
+        "metric",
+        "verdict",
+        "difference",
+        "at least",
+        "p",
+        "rounds",
+        "slower in",
+        "value",
+        "what may cause it",
+    )
+    lines = [*_slow_lines(machine), *_undecided_lines(machine)]
+    return Grid(title, 2, header, tuple(lines), remarks=1, role="sortable", label=title)
+
+
+def _slow_lines(machine: Machine) -> Iterator[Line]:
+    for find in KINDS.values():
+        for member, found in find(machine).items():
+            for search, one in found:
+                failed = math.isinf(one.slower)
+                metric = search.metric
+                yield (
+                    Box(member_text(member)),
+                    metric_title(machine, search),
+                    SLOW_ONE,
+                    "runs failed" if failed else below(metric, one.slower),
+                    "" if failed else _amount(metric, one.at_least),
+                    probability(one.p).removeprefix("p ").removeprefix("= "),
+                    str(one.rounds),
+                    str(one.in_rounds),
+                    _value_text(search, member),
+                    visible("; ".join(machine.causes.get(member, ()))),
+                )
+
+
+def _value_text(search: MachineSearch, member: str) -> str:
+    value = search.values.get(member)
+    return "" if value is None else quantity(value, search.metric.dimension)
+
+
+def _undecided_lines(machine: Machine) -> Iterator[Line]:
+    for search, one in undecided(machine):
+        needed = f"{one.rounds_needed} more rounds would decide" if one.rounds_needed else ""
+        how = "runs failed" if math.isinf(one.slower) else slower(search.metric, one.slower)
+        p = probability(one.p).removeprefix("p ").removeprefix("= ")
+        causes = visible("; ".join(filter(None, (needed, *machine.causes.get(one.member, ())))))
+        title, value = metric_title(machine, search), _value_text(search, one.member)
+        yield (Box(member_text(one.member)), title, UNDECIDED, how, "", p, "", "", value, causes)
+
+
+_COLUMNS: tuple[tuple[str, Kind], ...] = (
+    *(
+        (name, str)
+        for name in ("system", "host_group", "placement", "benchmark", "unit_of_members", "member")
+    ),
+    *((name, str) for name in ("metric", "unit")),
+    *((name, float) for name in ("value [unit]", "slower [1]")),
+    ("verdict", str),
+    *((name, float) for name in ("at_least [1]", "p")),
+    *((name, int) for name in ("fresh_rounds", "slower_in", "runs", "runs_failed", "runs_disturbed")),
+    ("missing_because", str),
+    ("causes", str),
+)
+
+
+def members_grid(machines: Iterable[Machine]) -> Grid:
+    """All nodes and pairs with their estimates, in SI units, for programs."""
+    lines = [
+        line for machine in machines for search in machine.searches for line in _member_lines(machine, search)
+    ]
+    names, kinds = zip(*_COLUMNS, strict=True)
+    return Grid("", 6, names, tuple(lines), kinds=kinds)
+
+
+def _member_lines(machine: Machine, search: MachineSearch) -> Iterator[tuple[Value, ...]]:
+    named = {one.member: one for part in search.parts for one in part.named}
+    for member in (*machine.nodes, *(sorted(search.slowdowns) if search.subject.unit == PAIR else ())):
+        slowdown = search.node_slowdowns.get(member, search.slowdowns.get(member))
+        one, runs = named.get(member), machine.runs.get(member, ())
+        yield (
+            *map(visible, (*search.subject, member, search.metric.name)),
+            search.metric.dimension.si_unit,
+            search.values.get(member),
+            slowdown if slowdown is None or math.isfinite(slowdown) else None,
+            machine.verdict(search, member),
+            one.at_least if one else None,
+            one.p if one else None,
+            one.rounds if one else None,
+            one.in_rounds if one else None,
+            machine.made(member) if runs else None,
+            sum(run.status == FAILED for run in runs) if runs else None,
+            sum(run.condition == DISTURBED for run in runs) if runs else None,
+            visible(machine.absent.get(member, "")),
+            visible("; ".join(machine.causes.get(member, ()))),
+        )
+
+
+def not_measured_text(machines: Iterable[Machine]) -> str:
+    """Pairs of which no run was made, as CSV; empty where there are none."""
+    lines = [
+        f"{visible(a)},{visible(b)}"
+        for machine in machines
+        if machine.pairs
+        for a, b in combinations(sorted(machine.nodes), 2)
+        if f"{a}+{b}" not in machine.pairs
+    ]
+    return "\n".join(["node,other", *lines, ""]) if lines else ""
+
+
+def told_runs(machines: Iterable[Machine]) -> list[Record]:
+    """The runs of the first slow, undecided and failed nodes: the page lists no others of a machine."""
+    found = {
+        id(run): run
+        for machine in machines
+        for node in dict.fromkeys((*_slow_nodes(machine), *machine.failed))
+        for run in machine.runs[node]
+    }
+    return [*found.values()][:_TOLD]
+
+
+def _slow_nodes(machine: Machine) -> list[str]:
+    members = [*(member for find in KINDS.values() for member in find(machine))]
+    members += [one.member for _, one in undecided(machine)]
+    return [node for member in members for node in nodes_of(member) if node in machine.runs]
+
+
+# Documents
+
+
+def machine_items(machine: Machine) -> list[str]:
+    """All that is said below the lead, and the commands."""
+    return [*sentences(machine), *drain_commands(machine)]
+
+
+def machine_nodes(machines: Sequence[Machine]) -> list[Node]:
+    """What terminals and Markdown show."""
+    nodes: list[Node] = [Heading(HEADING)] if machines else []
+    for machine in machines:
+        nodes += [
+            Paragraph(f"{machine_title(machine)}: {lead(machine)}."),
+            Items(tuple(machine_items(machine))),
+        ]
+        grid = machine_grid(machine)
+        nodes += [grid] if grid.lines else []
+    return nodes
+
+
+def machine_files(machines: Sequence[Machine]) -> dict[str, str]:
+    """All members as CSV, the answers as JSON, and pairs without a run; empty where there is nothing."""
+    return {
+        MEMBERS: data_to_csv(members_grid(machines)) if machines else "",
+        ANSWERS: answers_json(machines) if machines else "",
+        NOT_MEASURED: not_measured_text(machines),
+    }
+
+
+def answers_json(machines: Sequence[Machine]) -> str:
+    """The answers, and who is slow or undecided, for programs; format in docs/formats.md."""
+    grid = members_grid(machines)
+    names = list(map(plain, grid.header))
+    rows = (dict(zip(names, line, strict=True)) for line in grid.values)
+    data = {
+        "format": JSON_FORMAT,
+        "version": 1,
+        "machines": [
+            {
+                "system": machine.system,
+                "host_group": machine.host_group,
+                "answer": f"{lead(machine)}.",
+                "sentences": [*sentences(machine)],
+                "drain": drain_commands(machine),
+            }
+            for machine in machines
+        ],
+        "rows": [row for row in rows if row["verdict"] in (SLOW_ONE, UNDECIDED)],
+    }
+    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+JSON_FORMAT = "mpicampaign-machine"

@@ -1,0 +1,184 @@
+"""Suspects against controls that were measured beside them: probability, estimate, lower bound, dependence.
+
+Each stretch of time gives a suspect the score of its rank among the controls
+(`mpicampaign.statistics.rank_scores`) after a slow-down was taken from its cost. If it is slower by no more
+than that, large sums of scores are rare.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mpicampaign.statistics.comparisons import LEVEL
+from mpicampaign.statistics.rank_scores import UNIT, mean_scores, probability
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+_STEPS = 40  # of the search for a lower bound
+_ORDERS = 999
+
+
+class Round(NamedTuple):
+    """One stretch of time in which members were measured side by side; several may share a number.
+
+    ``costs``: by member, the logarithm of what should be low; infinite where it failed or met its time limit.
+    """
+
+    number: int
+    costs: Mapping[str, float]
+
+
+class Drawn(NamedTuple):
+    """Who is compared in a round; a suspect may be a control of others."""
+
+    suspects: Collection[str]
+    controls: Collection[str]
+
+
+class _Stretch(NamedTuple):
+    """Ascending costs of the controls, and of the suspects at ``places``; ``own``: who is both."""
+
+    controls: Array
+    places: npt.NDArray[np.int64]
+    costs: Array
+    own: npt.NDArray[np.bool_]
+
+
+class Evidence:
+    """What rounds say of suspects; all in logarithms."""
+
+    def __init__(self, rounds: Sequence[Round], drawn: Mapping[int, Drawn], suspects: Sequence[str]) -> None:
+        self.suspects = tuple(suspects)
+        self._rounds, self._drawn = rounds, drawn
+        made = (_stretch(each.costs, drawn[each.number], suspects) for each in rounds if each.number in drawn)
+        self._stretches = [each for each in made if len(each.controls)]
+
+    def of(self, suspects: Sequence[str]) -> Evidence:
+        """The same of these alone."""
+        return Evidence(self._rounds, self._drawn, suspects)
+
+    def scores(self, slower: float | Array) -> Array:
+        """Stretches x suspects, without each suspect's slow-down; NaN where it was not measured."""
+        found = np.full((len(self._stretches), len(self.suspects)), np.nan)
+        shift = np.broadcast_to(slower, len(self.suspects))
+        for row, each in zip(found, self._stretches, strict=True):
+            costs = each.costs - shift[each.places]
+            below = np.searchsorted(each.controls, costs, "left") - (each.own & (each.costs < costs))
+            not_above = np.searchsorted(each.controls, costs, "right") - (each.own & (each.costs <= costs))
+            for own in (False, True):
+                some = each.own == own
+                count = len(each.controls) - own
+                row[each.places[some]] = mean_scores(count, below[some], not_above[some])
+        return found
+
+    def probabilities(self, slower: float) -> dict[str, float]:
+        """Of each suspect, if it is slower by no more than this."""
+        return dict(zip(self.suspects, self._probabilities(slower), strict=True))
+
+    def _probabilities(self, slower: float | Array) -> list[float]:
+        sums = np.nansum(self.scores(slower), axis=0).tolist()
+        return [probability(each, controls) for each, controls in zip(sums, self._controls, strict=True)]
+
+    @cached_property
+    def _controls(self) -> list[tuple[int, ...]]:
+        """How many there are for each suspect in its rounds, without itself."""
+        found: list[list[int]] = [[] for _ in self.suspects]
+        for each in self._stretches:
+            for place, own in zip(each.places.tolist(), each.own.tolist(), strict=True):
+                found[place].append(len(each.controls) - own)
+        return [tuple(sorted(each)) for each in found]
+
+    def deviations(self) -> dict[str, Array]:
+        """Of each suspect in its rounds, from the median of the controls."""
+        found: dict[str, list[float]] = {each: [] for each in self.suspects}
+        for each in self._stretches:
+            typical = float(np.median(each.controls))
+            for place, cost in zip(each.places.tolist(), each.costs.tolist(), strict=True):
+                if math.isfinite(typical):
+                    found[self.suspects[place]].append(cost - typical)
+        return {suspect: np.array(each) for suspect, each in found.items()}
+
+    def at_least(self, slower: float, level: float) -> dict[str, float]:
+        """The largest slow-downs that the test rejects, of suspects that are slower than this."""
+        furthest = [np.ptp(known) for each in self._stretches if len(known := _finite(each))]
+        low = np.full(len(self.suspects), slower)
+        high = low + max(furthest, default=0.0) + 1
+        failed = np.array(self._probabilities(high)) <= level
+        for _ in range(_STEPS):
+            halfway = (low + high) / 2
+            rejected = np.array(self._probabilities(halfway)) <= level
+            low, high = np.where(rejected, halfway, low), np.where(rejected, high, halfway)
+        return dict(zip(self.suspects, np.where(failed, math.inf, low).tolist(), strict=True))
+
+    def rounds_needed(self, slower: float, reach: float) -> dict[str, int | None]:
+        """How many would show each suspect to be slower than this, if all were like these.
+
+        Parameters
+        ----------
+        reach : by how many standard errors a sum has to be away
+        """
+        found: dict[str, int | None] = {}
+        for suspect, column in zip(self.suspects, self.scores(slower).T, strict=True):
+            each = column[~np.isnan(column)] / UNIT
+            mean = float(each.mean()) if len(each) else 0.0
+            found[suspect] = math.ceil((reach / mean) ** 2) if mean > 0 else None
+        return found
+
+    def dependent(self, suspects: Sequence[str], level: float = LEVEL) -> list[str]:
+        """Those whose rounds depend on each other: all, if it shows over all suspects together."""
+        columns = {
+            suspect: column[~np.isnan(column)]
+            for suspect, column in zip(self.suspects, self.scores(0.0).T, strict=True)
+        }
+        longest = max(map(len, columns.values()), default=0)
+        whole = [each for each in columns.values() if len(each) == longest]
+        if whole and dependence(np.transpose(whole)) <= level:
+            return list(suspects)
+        return [each for each in suspects if dependence(columns[each][:, None]) <= level]
+
+
+def _finite(stretch: _Stretch) -> Array:
+    every = np.concatenate([stretch.controls, stretch.costs])
+    return np.asarray(every[np.isfinite(every)])
+
+
+def _stretch(costs: Mapping[str, float], drawn: Drawn, suspects: Sequence[str]) -> _Stretch:
+    controls, due = set(drawn.controls), set(drawn.suspects)
+    places = [place for place, each in enumerate(suspects) if each in costs and each in due]
+    return _Stretch(
+        np.sort([costs[each] for each in controls if each in costs]),
+        np.array(places, dtype=np.int64),
+        np.array([costs[suspects[place]] for place in places], dtype=float),
+        np.array([suspects[place] in controls for place in places], dtype=bool),
+    )
+
+
+def middle(deviations: Array) -> float:
+    """The estimate of Hodges and Lehmann: the median of all means of two; infinite where half of them are."""
+    if not len(deviations):
+        return math.nan
+    means = np.add.outer(deviations, deviations)[np.triu_indices(len(deviations))] / 2
+    return float(np.median(means))
+
+
+def dependence(values: Array) -> float:
+    """How often other orders of the rounds bring neighbours as much alike, over all suspects together.
+
+    Parameters
+    ----------
+    values : rounds x suspects
+    """
+    rest = values - values.mean(axis=0)
+    source = np.random.default_rng(len(values))
+    orders = [np.arange(len(values)), *(source.permutation(len(values)) for _ in range(_ORDERS))]
+    found = np.array([(rest[order[1:]] * rest[order[:-1]]).sum() for order in orders])
+    return float(np.mean(found >= found[0] - 1e-9 * abs(found[0])))

@@ -1,0 +1,251 @@
+"""Many members measured side by side in rounds, such as all nodes of a machine: which of them are slow.
+
+Screen: two rounds of all. Whoever's mean deviation from the median is above `SUSPECT` of the tolerance is a
+suspect; of up to `FEW` members all are. Only fresh rounds confirm: in each, the open suspects are compared
+with controls, members that were drawn by the round's number. A suspect's score is the van der Waerden score
+of its rank among them, after its cost was divided by 1 + tolerance: so the hypothesis is that it is slower
+by no more than the tolerance. The sum over rounds has an exact distribution. Holm's steps go over all that
+entered; `LOOKS` share the error. At a look those leave that are slow, or too near the others to be found.
+
+The proof needs rounds that do not depend on each other: a member that is slow for an hour is slow in all
+rounds of that hour. `Search.dependent` names such members.
+
+How often it errs, and what it finds, was simulated: ``bench/slow_members.py``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from functools import partial
+from hashlib import blake2b
+from statistics import NormalDist
+from types import MappingProxyType
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mpicampaign.statistics.against_controls import Drawn, Evidence, Round, middle
+from mpicampaign.statistics.comparisons import LEVEL, holm
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+TOLERANCE = 0.02
+SCREEN = 2  # rounds of all
+FEW = 24  # members of which all are suspects: there the first rounds confirm, too
+SUSPECT = 0.75  # of the tolerance
+LOOKS = (6, 10, 16)  # fresh rounds of a suspect
+SPENT = (0.2, 0.3, 0.5)  # of the error, at each look
+CONTROLS = (30, 100)  # fewest and most; in between as many as suspects
+POWER = 0.9  # with which the smallest slow-down is found
+_LEAVES = 2.5  # standard errors below the smallest slow-down at which a suspect leaves
+_NORMAL = NormalDist()
+
+
+class Named(NamedTuple):
+    """A slow member, from its fresh rounds.
+
+    ``slower``: the estimate, as a fraction. ``at_least``: its lower bound, for all named members and all
+    looks together. ``p``: corrected for these, at most the level. ``in_rounds``: in how many of its
+    ``rounds`` it was slower than the median of the controls.
+    """
+
+    member: str
+    slower: float
+    at_least: float
+    p: float
+    rounds: int
+    in_rounds: int
+
+
+class Undecided(NamedTuple):
+    """A suspect after the last look; ``rounds_needed``: fresh ones that would show such an estimate."""
+
+    member: str
+    slower: float
+    p: float
+    rounds_needed: int | None
+
+
+class Search(NamedTuple):
+    """A search so far.
+
+    ``suspects``: all that entered; ``open`` of them are in the rounds to come. ``dependent``: those of the
+    named and open ones whose rounds depend on each other. ``smallest``: the slow-down that such noise lets
+    one find in about nine of ten cases; ``None`` if nothing is known of it. ``confirm``: the members due in
+    each round that confirms, also in those that are done.
+    """
+
+    screened: int = 0
+    suspects: tuple[str, ...] = ()
+    open: tuple[str, ...] = ()
+    named: tuple[Named, ...] = ()
+    undecided: tuple[Undecided, ...] = ()
+    dependent: tuple[str, ...] = ()
+    smallest: float | None = None
+    looks: int = 0
+    confirm: Mapping[int, tuple[str, ...]] = MappingProxyType({})
+
+
+def rounds_due(members: Collection[str], found: Search) -> dict[int, tuple[str, ...]]:
+    """The members of each round that a search needs up to its next look, also of those that are done."""
+    everyone = tuple(sorted(members))
+    first = LOOKS[0] if not found.screened and len(everyone) <= FEW else SCREEN
+    return {**found.confirm, **dict.fromkeys(range(1, first + 1), everyone)}
+
+
+if TYPE_CHECKING:
+    # A stage: who is in which round, of open suspects, from a number on, so that each has so many rounds.
+    Draw = Callable[[Sequence[str], int, int], Mapping[int, Drawn]]
+
+
+def search(
+    rounds: Sequence[Round], tolerance: float = TOLERANCE, level: float = LEVEL, seed: int = 0
+) -> Search:
+    """What the rounds say so far.
+
+    Parameters
+    ----------
+    rounds : numbered from 1; the first `SCREEN` numbers are those of all members
+    tolerance : members that are slower by no more than this are not slow
+    level : the chance that any member is named wrongly
+    seed : of the draw of controls
+    """
+    screen = [each for each in rounds if each.number <= SCREEN]
+    members, effects = _effects(screen)
+    spread = _spread(screen)
+    if spread is None or len({each.number for each in screen}) < SCREEN:
+        return Search(len(members))
+    if len(members) <= FEW:
+        return confirmed(rounds, members, partial(_everyone, members), 1, spread, tolerance, level)
+    far = effects > math.log1p(SUSPECT * tolerance)
+    suspects = [each for each, is_far in zip(members, far, strict=True) if is_far]
+    found = confirmed(rounds, suspects, partial(_draw, members, seed), SCREEN + 1, spread, tolerance, level)
+    return found._replace(screened=len(members))
+
+
+def _everyone(members: Sequence[str], _: Sequence[str], first: int, count: int) -> dict[int, Drawn]:
+    return {number: Drawn(members, members) for number in range(first, first + count)}
+
+
+def _draw(
+    members: Sequence[str], seed: int, suspects: Sequence[str], first: int, count: int
+) -> dict[int, Drawn]:
+    """Controls from all members, as good as the machine; who is absent does not move others."""
+    wanted = min(max(len(suspects), CONTROLS[0]), CONTROLS[1])
+    drawn = {}
+    for number in range(first, first + count):
+        places = {each: blake2b(f"{seed} {number} {each}".encode()).digest() for each in members}
+        drawn[number] = Drawn(suspects, sorted(members, key=places.__getitem__)[:wanted])
+    return drawn
+
+
+def _deviations(costs: Mapping[str, float]) -> dict[str, float]:
+    """From the median of a stretch; of fewer than three members nothing is known."""
+    middle = float(np.median([*costs.values()])) if len(costs) > 2 else math.inf
+    return {member: cost - middle for member, cost in costs.items()} if math.isfinite(middle) else {}
+
+
+def _effects(rounds: Iterable[Round]) -> tuple[list[str], Array]:
+    """The members, sorted, and the mean deviation of each."""
+    of_members = defaultdict[str, list[float]](list)
+    for each in rounds:
+        for member, deviation in _deviations(each.costs).items():
+            of_members[member].append(deviation)
+    members = sorted(of_members)
+    return members, np.array([np.mean(of_members[member]) for member in members])
+
+
+def _spread(rounds: Iterable[Round]) -> float | None:
+    """The standard deviation of the members in a round that are not far off, by the median distance."""
+    found = [np.median(np.abs([*own.values()])) for each in rounds if (own := _deviations(each.costs))]
+    return float(np.median(found)) / _NORMAL.inv_cdf(0.75) if found else None
+
+
+# Confirmation
+
+
+def confirmed(
+    rounds: Sequence[Round],
+    suspects: Sequence[str],
+    draw: Draw,
+    first: int,
+    spread: float,
+    tolerance: float,
+    level: float,
+) -> Search:
+    """A search after its screen.
+
+    Parameters
+    ----------
+    first : number of the first round that confirms
+    spread : standard deviation of the members' logarithms in a round
+    """
+    limits = _Limits(math.log1p(tolerance), spread, level, suspects)
+    found = Search(len(suspects), tuple(suspects), tuple(suspects), smallest=math.expm1(limits.smallest))
+    numbers, drawn = {each.number for each in rounds}, dict[int, Drawn]()
+    for done, look, share in zip((0, *LOOKS[:-1]), LOOKS, SPENT, strict=True):
+        if not found.open:
+            break
+        drawn |= draw(found.open, first + len(drawn), look - done)
+        if not drawn.keys() <= numbers:
+            break
+        found = _after_look(found, Evidence(rounds, drawn, found.open), limits, look, share)
+    due = {number: tuple(sorted({*each.suspects, *each.controls})) for number, each in drawn.items()}
+    return found._replace(confirm=due)
+
+
+class _Limits(NamedTuple):
+    """What a search is held against. ``limit``, ``spread``: logarithms."""
+
+    limit: float
+    spread: float
+    level: float
+    entered: Sequence[str]
+
+    @property
+    def reach(self) -> float:
+        """How many standard errors beyond the limit a member is found with `POWER` at the last look."""
+        level = SPENT[-1] * self.level / max(len(self.entered), 1)
+        return _NORMAL.inv_cdf(1 - level) + _NORMAL.inv_cdf(POWER)
+
+    @property
+    def smallest(self) -> float:
+        return self.limit + self.reach * self.spread / math.sqrt(LOOKS[-1])
+
+    def nearest(self, rounds: int) -> float:
+        """Whoever seems to be slower by less than this leaves."""
+        near = self.smallest - _LEAVES * self.spread / math.sqrt(rounds)
+        return max(math.log1p(SUSPECT * math.expm1(self.limit)), near)
+
+
+def _after_look(found: Search, evidence: Evidence, limits: _Limits, look: int, share: float) -> Search:
+    p = holm(dict.fromkeys(limits.entered, 1.0) | evidence.probabilities(limits.limit))
+    p = {member: min(each / share, 1.0) for member, each in p.items()}
+    slow = [each for each in evidence.suspects if p[each] <= limits.level]
+    bounds = evidence.of(slow).at_least(limits.limit, share * limits.level / len(limits.entered))
+    own = evidence.deviations()
+    named = tuple(_named(each, own[each], bounds[each], p[each]) for each in slow)
+    slower = {each: middle(own[each]) for each in evidence.suspects}
+    left = [each for each in slower if each not in slow and slower[each] >= limits.nearest(look)]
+    last = look == LOOKS[-1]
+    if last:
+        needed = evidence.rounds_needed(limits.limit, limits.reach)
+        undecided = [Undecided(each, math.expm1(slower[each]), p[each], needed[each]) for each in left]
+        found = found._replace(undecided=tuple(undecided))
+    return found._replace(
+        open=() if last else tuple(left),
+        named=found.named + named,
+        dependent=found.dependent + tuple(evidence.dependent([*slow, *left] if last else slow)),
+        looks=found.looks + 1,
+    )
+
+
+def _named(member: str, deviations: Array, bound: float, p: float) -> Named:
+    slower, at_least = math.expm1(middle(deviations)), math.expm1(bound)
+    return Named(member, slower, at_least, p, len(deviations), int((deviations > 0).sum()))

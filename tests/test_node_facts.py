@@ -1,0 +1,251 @@
+"""Facts about nodes: recorded by the job library from a declared /sys, compared, named as causes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from synthetic import pingpong, run
+
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.configurations import odd_nodes
+from mpicampaign.compare.node_causes import causes_by_node
+from mpicampaign.jobs.render import TEMPLATES
+from mpicampaign.records import CLOCK_RATE, DISTURBED, Case, Record
+from mpicampaign.show.configurations import FILE, TITLE, write_configurations
+from mpicampaign.show.make import to_markdown, to_terminal
+from mpicampaign.show.summary import summary_text
+from mpicampaign.verdict.evidence import read_evidence
+from mpicampaign.verdict.node_facts import node_facts
+
+CPU, PORT, NET = "devices/system/cpu", "class/infiniband/mlx5_0/ports/1", "class/net/eth0"
+HEALTHY = {
+    **{f"{CPU}/cpu{n}/topology/physical_package_id": "0" for n in (0, 1)},
+    **{f"{CPU}/cpu{n}/topology/thread_siblings_list": str(n) for n in (0, 1)},
+    **{f"{CPU}/cpu{n}/thermal_throttle/core_throttle_count": "7" for n in (0, 1)},
+    f"{CPU}/cpu0/thermal_throttle/package_throttle_count": "1",
+    f"{CPU}/cpu0/cpufreq/scaling_governor": "performance",
+    f"{CPU}/cpu0/cpufreq/scaling_max_freq": "3500000",
+    f"{CPU}/intel_pstate/no_turbo": "0",
+    f"{CPU}/smt/control": "off",
+    f"{CPU}/online": "0-1",
+    "devices/system/node/online": "0",
+    "devices/system/edac/mc/mc0/ce_count": "0",
+    "devices/system/edac/mc/mc0/ue_count": "0",
+    "kernel/mm/transparent_hugepage/enabled": "[always] madvise never",
+    "class/dmi/id/bios_version": "2.19.1",
+    "class/infiniband/mlx5_0/fw_ver": "20.31.1014",
+    "class/infiniband/mlx5_0/device/uevent": "DRIVER=mlx5_core\nPCI_ID=15B3:101B",
+    "class/infiniband/mlx5_0/device/driver/module/version": "5.8-1",
+    f"{PORT}/rate": "100 Gb/sec (4X EDR)",
+    f"{PORT}/state": "4: ACTIVE",
+    f"{PORT}/counters/symbol_error": "3",
+    f"{PORT}/counters/link_downed": "1",
+    f"{NET}/operstate": "up",
+    f"{NET}/speed": "1000",
+    f"{NET}/duplex": "full",
+    f"{NET}/mtu": "9000",
+    f"{NET}/device/uevent": "PCI_ID=8086:1572\nDRIVER=i40e",
+    f"{NET}/statistics/rx_errors": "0",
+    f"{NET}/carrier_down_count": "1",
+}
+# What is planted on one node: a file of its /sys, and what is then said of it.
+PLANTED = {
+    (
+        f"{CPU}/cpu0/cpufreq/scaling_governor",
+        "powersave",
+    ): "governor powersave (3 of 4 nodes have performance)",
+    (f"{CPU}/cpu0/cpufreq/scaling_max_freq", "2100000"): (
+        "scaling_max_freq 2100000 kHz (3 of 4 nodes have 3500000 kHz)"
+    ),
+    (f"{CPU}/intel_pstate/no_turbo", "1"): "no_turbo 1 (3 of 4 nodes have 0)",
+    (f"{CPU}/smt/control", "on"): "SMT on (3 of 4 nodes have off)",
+    (f"{CPU}/online", "0"): "online_cpus 0 (3 of 4 nodes have 0-1)",
+    ("devices/system/node/online", "0-1"): "NUMA nodes 0-1 (3 of 4 nodes have 0)",
+    ("kernel/mm/transparent_hugepage/enabled", "always madvise [never]"): (
+        "transparent_hugepages always madvise [never] (3 of 4 nodes have [always] madvise never)"
+    ),
+    ("class/dmi/id/bios_version", "2.4.0"): "BIOS 2.4.0 (3 of 4 nodes have 2.19.1)",
+    ("class/infiniband/mlx5_0/fw_ver", "16.1"): "firmware of mlx5_0 16.1 (3 of 4 nodes have 20.31.1014)",
+    ("class/infiniband/mlx5_0/device/driver/module/version", "4.9"): (
+        "driver of mlx5_0 mlx5_core 4.9 (3 of 4 nodes have mlx5_core 5.8-1)"
+    ),
+    (f"{PORT}/rate", "50 Gb/sec (2X EDR)"): (
+        "rate of mlx5_0/1 50 Gb/sec (2X EDR) (3 of 4 nodes have 100 Gb/sec (4X EDR))"
+    ),
+    (f"{PORT}/state", "1: DOWN"): "state of mlx5_0/1 1: DOWN (3 of 4 nodes have 4: ACTIVE)",
+    (f"{NET}/speed", "100"): "speed of eth0 100 Mb/s (3 of 4 nodes have 1000 Mb/s)",
+    (f"{NET}/duplex", "half"): "duplex of eth0 half (3 of 4 nodes have full)",
+    (f"{NET}/mtu", "1500"): "mtu of eth0 1500 (3 of 4 nodes have 9000)",
+}
+# After the run: counters of errors.
+RISEN = {
+    f"{CPU}/cpu1/thermal_throttle/core_throttle_count": "19",
+    "devices/system/edac/mc/mc0/ce_count": "3",
+    f"{PORT}/counters/symbol_error": "8",
+    f"{PORT}/counters/link_downed": "2",
+    f"{NET}/carrier_down_count": "3",
+}
+
+
+def declare(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"{text}\n")
+
+
+def evidence(folder: Path, host: str, changes: dict[str, str] | None = None) -> str:
+    """What the job library records of a node with this /sys, before and after a run that changes files."""
+    after = folder.with_name(f"{folder.name}-after")
+    declare(
+        after,
+        {
+            **{path: (folder / path).read_text().strip() for path in HEALTHY if (folder / path).exists()},
+            **(changes or {}),
+        },
+    )
+    parts = "; ".join(f". {TEMPLATES}/library/{part}.sh" for part in ("rank", "node", "facts"))
+    text = f"""{parts}; record() {{ printf '%s\\n' "$1"; }}; HOSTNAME={host}; MPICAMPAIGN_ALLOWED=0-1
+        MPICAMPAIGN_SYSFS={folder}; read_topology; record_system; record_node before
+        MPICAMPAIGN_SYSFS={after}; record_node after"""
+    done = subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stderr == ""
+    return f"#mpicampaign-evidence 2\n{done.stdout}end of evidence\n"
+
+
+def record(host: str, nodes: dict[str, dict[str, str]], repeat: int = 1) -> Record:
+    made = run(Case("here", f"milan {host}", "NODE", "stream"), repeat, pingpong(1e-6, 1e9))
+    return replace(made, hosts=(host,), nodes=nodes, metadata={})
+
+
+def group(facts: dict[str, str], *others: dict[str, str]) -> list[Record]:
+    """Node n1 with facts of its own, and other nodes."""
+    nodes = {f"n{number}": known for number, known in enumerate((facts, *others), 1)}
+    return [record(host, {host: known}) for host, known in nodes.items()]
+
+
+@pytest.fixture(scope="module")
+def healthy(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    folder = tmp_path_factory.mktemp("sys") / "healthy"
+    declare(folder, HEALTHY)
+    return node_facts(read_evidence(evidence(folder, "n2")))["n2"]
+
+
+def test_the_library_records_every_fact_that_can_be_read(healthy: dict[str, str]) -> None:
+    assert healthy.items() >= {
+        ("governor", "performance"),
+        ("driver.mlx5_0", "mlx5_core 5.8-1"),
+        ("driver.eth0", "i40e"),
+        ("infiniband", "mlx5_0"),
+        ("speed.eth0", "1000"),
+        ("online_cpus", "0-1"),
+    }
+    assert int(healthy["memory_kb"]) > 1 << 16
+    assert healthy["kernel"].startswith("Linux ")
+    assert not healthy.keys() & {"boost", "throttled", "ecc_corrected", "link_downed.mlx5_0/1"}
+
+
+def test_each_planted_difference_is_named(tmp_path: Path, healthy: dict[str, str]) -> None:
+    folder = tmp_path / "odd"
+    declare(folder, HEALTHY | dict(PLANTED.keys()))
+    facts = node_facts(read_evidence(evidence(folder, "n1")))["n1"]
+    (odd,) = odd_nodes(group(facts, healthy, healthy, healthy))
+    assert odd.nodes == ("n1",)
+    assert sorted(map(str, odd.differences)) == sorted(PLANTED.values())
+
+
+def test_what_is_unknown_is_not_recorded_and_no_difference(tmp_path: Path, healthy: dict[str, str]) -> None:
+    folder = tmp_path / "bare"
+    unknown = {f"{NET}/speed": "-1", f"{NET}/duplex": "unknown", f"{CPU}/smt/control": ""}
+    missing = {"class/dmi/id/bios_version", f"{CPU}/cpu0/cpufreq/scaling_governor", f"{PORT}/rate"}
+    declare(folder, {path: text for path, text in (HEALTHY | unknown).items() if path not in missing})
+    facts = node_facts(read_evidence(evidence(folder, "n1")))["n1"]
+    assert not facts.keys() & {"speed.eth0", "duplex.eth0", "smt", "bios", "governor", "rate.mlx5_0/1"}
+    assert odd_nodes(group(facts, healthy, healthy)) == ()
+
+
+def test_risen_counters_are_causes(tmp_path: Path, healthy: dict[str, str]) -> None:
+    folder = tmp_path / "failing"
+    declare(folder, HEALTHY)
+    facts = node_facts(read_evidence(evidence(folder, "n1", RISEN)))["n1"]
+    runs = [record("n1", {"n1": facts}), record("n1", {"n1": healthy}, 2), record("n2", {"n2": healthy})]
+    assert causes_by_node(runs) == {
+        "n1": (
+            "throttled: its counter rose by 12 in 1 of 2 runs",
+            "ECC: corrected errors, 3 in 1 of 2 runs",
+            "symbol_error of mlx5_0/1 rose by 5 in 1 of 2 runs",
+            "link_downed of mlx5_0/1 rose by 1 in 1 of 2 runs",
+            "carrier_down_count of eth0 rose by 2 in 1 of 2 runs",
+        )
+    }
+
+
+def test_a_slow_clock_and_a_stray_process_are_causes() -> None:
+    why = "rank 0 waited 30% of its time for a CPU; other processes of n1 used 3.1 s of CPU time; "
+    why += "python3 (pid 1, uid 0) used 1.0 CPUs"
+    slow = replace(
+        record("n1", {"n1": {"kernel": "1"}}),
+        probes={CLOCK_RATE: {"n1": [3.0e9, 2.58e9]}},
+        condition=DISTURBED,
+        condition_reason=why,
+    )
+    others = [replace(record(n, {n: {"kernel": "1"}}), probes={CLOCK_RATE: {n: [3e9]}}) for n in ("n2", "n3")]
+    said = ("clock rate 14 % below that of the others", "disturbed in 1 of 1 runs, mostly by python3")
+    assert causes_by_node([slow, *others]) == {"n1": said}
+
+
+def test_nodes_of_one_oddity_share_a_line_and_a_tie_has_no_majority() -> None:
+    old, new = {"microcode": "0x1", "memory_kb": "263000000"}, {"microcode": "0x2", "memory_kb": "263700000"}
+    half = {**new, "memory_kb": "131000000"}
+    odd = odd_nodes(group(old, new, new, old, new, new, half))
+    assert {each.nodes: [str(one) for one in each.differences] for each in odd} == {
+        ("n1", "n4"): ["microcode 0x1 (5 of 7 nodes have 0x2)"],
+        ("n7",): ["memory 125 GiB (6 of 7 nodes have 251 GiB)"],
+    }
+    assert [str(each.differences[0]) for each in odd_nodes(group(old, new))] == [
+        "microcode 0x1 (no majority)",
+        "microcode 0x2 (no majority)",
+    ]
+
+
+def test_the_last_run_of_a_node_counts_and_programs_are_compared_by_benchmark() -> None:
+    repaired = [
+        replace(record("n1", {"n1": {"bios": bios}}), started=f"2026-01-0{day}T00:00:00Z")
+        for day, bios in ((2, "new"), (1, "old"))
+    ]
+    others = [record(n, {n: {"bios": "new"}}) for n in ("n2", "n3")]
+    assert odd_nodes([*repaired, *others]) == ()
+    programs = [
+        replace(each, metadata={"program checksum": "ab" if each.hosts == ("n3",) else "cd"})
+        for each in others
+    ]
+    hpl = replace(
+        record("n3", {"n3": {}}),
+        case=Case("here", "milan n3", "NODE", "hpl"),
+        metadata={"program checksum": "ef"},
+    )
+    (odd,) = odd_nodes(
+        [*programs, replace(record("n1", {"n1": {"bios": "new"}}), metadata={"program checksum": "cd"}), hpl]
+    )
+    assert list(map(str, odd.differences)) == ["program checksum of stream ab (2 of 3 nodes have cd)"]
+
+
+def test_differences_are_shown_and_nothing_where_all_agree(tmp_path: Path) -> None:
+    alike = compare(group({"bios": "1"}, {"bios": "1"}, {"bios": "1"}))
+    unlike = compare(group({"bios": "\x1b[31m<b>"}, {"bios": "1"}, {"bios": "1"}))
+    texts = (to_terminal, to_markdown, summary_text)
+    for make in texts:
+        assert "configured" not in make(alike)
+        assert "1 node of milan is configured unlike the others: n1." in summary_text(unlike)
+        assert "\x1b" not in make(unlike)
+    assert TITLE in to_terminal(unlike)
+    assert "BIOS" in to_markdown(unlike)
+    write_configurations(tmp_path, unlike.configurations)
+    (found,) = json.loads((tmp_path / FILE).read_text())["host_groups"]
+    assert (found["host_group"], found["nodes"][0]["names"]) == ("milan", ["n1"])
+    write_configurations(tmp_path, alike.configurations)
+    assert not (tmp_path / FILE).exists()
