@@ -31,8 +31,10 @@ class Members:
         leaves = [self._switches(machine).get(node, "") for node in nodes]
         known |= {EACH_SWITCHES: " ".join(leaves)} if all(leaves) else {}
         states = self._states(machine) if is_missing else {}
-        absent = [f"{node}: {states[node]}" for node in nodes if node in states and not states[node].usable]
-        return known | ({NODE_STATE: "; ".join(absent)} if absent else {})
+        absent = {node: states[node] for node in nodes if node in states and not states[node].usable}
+        named = "; ".join(f"{node}: {state}" for node, state in absent.items())
+        said = named if len(nodes) > 1 else "".join(map(str, absent.values()))
+        return known | ({NODE_STATE: said} if said else {})
 
 
 def member_metadata(unit: str, nodes: Sequence[str], number: int, tolerance: float) -> dict[str, str]:

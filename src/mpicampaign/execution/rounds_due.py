@@ -75,7 +75,11 @@ def due_rounds(
         if not all(run.has_ended for run in runs if absent.isdisjoint(run.nodes)):
             return due
         records = on_two_cores(partial(_records, each), runs, len(runs) >= _MANY)
-        following = rounds_due(chain.from_iterable(records), first, absent=absent)
+        asked = rounds_due(chain.from_iterable(records), first, absent=absent)
+        # absent nodes stay in the plan
+        following = {
+            number: tuple(dict.fromkeys((*first.get(number, ()), *asked[number]))) for number in asked
+        }
         if following == due:
             return due
         due = following

@@ -557,7 +557,7 @@ class _Planner:
         if available := [own.racer for own in on if own.draft.is_made_here]:
             due = self.machine.rounds(each, due, available)
         of_member: dict[str, list[int]] = {}
-        for number, name in ((number, name) for number in sorted(due) for name in due[number]):
+        for number, name in ((n, name) for n in sorted(due) for name in due[n]):
             of_member.setdefault(name, []).append(number)
         for own in on:
             runs = [
