@@ -80,6 +80,7 @@ class Executor(RealExecutor):  # type: ignore[misc]
         self._held: list[tuple[SubmittedJobInfo, bool]] = []
         self._lost: set[tuple[str, ...]] = set()  # parts of blocks that were left
         self._failed: list[tuple[Run, SubmittedJobInfo]] = []  # runs of `each`
+        self._absent: set[str] = set()  # what was said of nodes that are not measured
         self._valued: set[Case | None] = set()  # those of which any run ended well
         self._is_late = False  # for further repeats
         self._began = time.monotonic()
@@ -169,8 +170,10 @@ class Executor(RealExecutor):  # type: ignore[misc]
                 set_aside(run)  # its exit status was 0, but its output says nothing
             if problem.startswith(ABSENT):
                 self._progress.left_out([run])
-                self._progress.say(f"{run.label}: {problem}")
                 self._leave(run)
+                if problem not in self._absent:
+                    self._progress.say(problem)
+                self._absent.add(problem)
             elif self._is_left(run):
                 self._progress.left_out([run])
                 self._progress.say(f"{run.label}: {problem}; another block stands in for it")

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
-from itertools import islice
 from math import ceil, log2
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.host_lists import listed
-from mpicampaign.records import NODE, WITH
+from mpicampaign.records import PAIR, WITH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -56,36 +55,36 @@ def hosts_of(group: HostGroup) -> list[str]:
     return listed(",".join(group.hosts))
 
 
-def screen(hosts: Sequence[str], unit: str, seed: int) -> list[list[Member]]:
-    """The first rounds, which have all nodes, or sweep over the pairs."""
-    if unit == NODE:
-        return [[Member((host,)) for host in hosts]] * SCREEN
-    return [pairs for sweep in range(SCREEN) for pairs in _sweep(hosts, random.Random(f"{seed} {sweep}"))]
+def screen(hosts: Sequence[str], unit: str, seed: int) -> dict[int, list[Member]]:
+    """The first rounds by their numbers: they have all nodes, or sweep over the pairs."""
+    rounds = [[Member((host,)) for host in hosts]] * SCREEN
+    if unit == PAIR:
+        sweeps = (_sweep(hosts, random.Random(f"{seed} {sweep}")) for sweep in range(SCREEN))
+        rounds = [pairs for sweep in sweeps for pairs in sweep]
+    return dict(enumerate(rounds, start=1))
 
 
 def _sweep(hosts: Sequence[str], generator: random.Random) -> Iterator[list[Member]]:
     """Rounds of disjoint pairs: of all pairs, or of random ones."""
     if len(hosts) <= MOST_IN_ALL_PAIRS:
-        return _all_pairs(_shuffled(hosts, generator), hosts)
-    return (_paired(_shuffled(hosts, generator), hosts) for _ in range(ceil(log2(len(hosts)))))
+        return _all_pairs(_shuffled(hosts, generator))
+    return (_paired(_shuffled(hosts, generator)) for _ in range(ceil(log2(len(hosts)))))
 
 
 def _shuffled(hosts: Sequence[str], generator: random.Random) -> list[str]:
     return generator.sample(hosts, len(hosts))
 
 
-def _all_pairs(order: list[str], hosts: Sequence[str]) -> Iterator[list[Member]]:
+def _all_pairs(order: list[str]) -> Iterator[list[Member]]:
     """The circle method: the first stays, the others move on; of an odd number one rests."""
     first, *others = order + [""] * (len(order) % 2)
     for turn in range(len(others)):
         circle = [first, *others[turn:], *others[:turn]]
         half = len(circle) // 2
         facing = zip(circle[:half], reversed(circle[half:]), strict=True)
-        yield _paired([host for pair in facing if all(pair) for host in pair], hosts)
+        yield _paired([host for pair in facing if all(pair) for host in pair])
 
 
-def _paired(order: Sequence[str], hosts: Sequence[str]) -> list[Member]:
-    """Neighbours as pairs, each in the order of the host list."""
-    place = {host: number for number, host in enumerate(hosts)}
-    pairs = zip(islice(order, 0, None, 2), islice(order, 1, None, 2), strict=False)
-    return [Member(tuple(sorted(pair, key=place.__getitem__))) for pair in pairs]
+def _paired(order: Sequence[str]) -> list[Member]:
+    """Neighbours as pairs, each in the order of their names."""
+    return [Member(tuple(sorted(pair))) for pair in zip(order[::2], order[1::2], strict=False)]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mpicampaign.background import on_two_cores
 from mpicampaign.collect.cause import cause_of
 from mpicampaign.collect.common_settings import of_own_run
+from mpicampaign.collect.members import Members
 from mpicampaign.collect.observed import observed
 from mpicampaign.collect.startup import startup
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
@@ -25,9 +26,6 @@ from mpicampaign.records import (
     CLAIMED_TRANSPORT,
     COMPARED,
     DISTURBED,
-    EACH,
-    EACH_NODES,
-    EACH_TOLERANCE,
     FAILED,
     MISSING,
     NOT_AVAILABLE,
@@ -35,7 +33,6 @@ from mpicampaign.records import (
     OK,
     OVERSUBSCRIBED,
     RANKED,
-    ROUND,
     SCHEDULER,
     UNREAD,
     Case,
@@ -53,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mpicampaign.collect.outputs_read import OutputsRead
-    from mpicampaign.plan_file import CaseEntry, PlanFile, RunEntry
+    from mpicampaign.plan_file import CaseEntry, PlanFile
     from mpicampaign.records import Record, Series
     from mpicampaign.verdict.evidence import Evidence
 
@@ -103,15 +100,20 @@ def collect(plan: PlanFile, campaign_folder: Path) -> list[Record]:
 
 def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) -> list[Record]:
     records = []
-    submissions = read_submissions(campaign_folder / SUBMISSIONS)
+    submissions, members = read_submissions(campaign_folder / SUBMISSIONS), Members(campaign_folder)
     for entry in cases:
         case, suite, rate = entry.case, entry.suite, entry.line_rate
-        design = _design(entry)
+        design = {BLOCK: entry.block, COMPARED: entry.compared} if entry.block else {}
         if entry.not_available:
             record = Record(case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate)
             own = dict(entry.attributes)
             records += [
-                replace(record, repeat=run.repeat, attributes=own, metadata={**design, **_round(run)})
+                replace(
+                    record,
+                    repeat=run.repeat,
+                    attributes=own,
+                    metadata={**design, **members.metadata(entry, run, False)},
+                )
                 for run in entry.runs
             ]
             continue
@@ -127,21 +129,10 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
             record = replace(record, ranks_busy=busy, further=run.further, attributes=attributes)
             if submitted := submissions_text(submissions.get(record.identity, ())):
                 record = replace(record, metadata={**record.metadata, "submissions": submitted})
-            metadata = {**declared, **record.metadata, **design, **_round(run)}
+            member = members.metadata(entry, run, record.status == MISSING)
+            metadata = {**declared, **record.metadata, **design, **member}
             records.append(replace(record, metadata=metadata))
     return records
-
-
-def _design(entry: CaseEntry) -> dict[str, str]:
-    """What a case is measured beside: other candidates in blocks, or other members with `each`."""
-    if entry.each:
-        nodes = " ".join(entry.declared["host_group.hosts"])
-        return {EACH: entry.each, EACH_NODES: nodes, EACH_TOLERANCE: f"{entry.tolerance:g}"}
-    return {BLOCK: entry.block, COMPARED: entry.compared} if entry.block else {}
-
-
-def _round(run: RunEntry) -> dict[str, str]:
-    return {ROUND: str(run.round)} if run.round else {}
 
 
 def read_run(

@@ -20,6 +20,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.jobs.render import batch_text, minutes, rounds_lines, rounds_text, run_folder, widest
 from mpicampaign.jobs.rounds import steps_of
 from mpicampaign.jobs.run import Run, job_name
+from mpicampaign.node_states import states_path
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -118,7 +119,7 @@ def shares_steps(run: Run, scheduler: BatchScheduler) -> bool:
     return run.each is not None and not run.each.alone and scheduler.rounds is not None
 
 
-def whole_group(run: Run) -> tuple[str, ...]:
+def whole_group(run: Run) -> tuple[str, str]:
     """The system and the host group that a run of `each` is about, with whichever MPI library."""
     assert run.whole is not None
     return run.whole.machine
@@ -126,7 +127,7 @@ def whole_group(run: Run) -> tuple[str, ...]:
 
 def states_file(run: Run) -> Path:
     """The file with the scheduler's states of the nodes of a run's whole host group."""
-    return run.campaign_folder / FOLDER / f"{'-'.join(whole_group(run))}.nodes"
+    return states_path(run.campaign_folder, whole_group(run), run.job.system.scheduler)
 
 
 def _rounds_of(runs: Iterable[Run], places: Counter[str]) -> list[Batch]:

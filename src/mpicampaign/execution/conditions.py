@@ -34,11 +34,11 @@ from mpicampaign.verdict.evidence import read_evidence
 from mpicampaign.verdict.machine_state import GAP, probes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from mpicampaign.campaign.model import Benchmark
-    from mpicampaign.jobs.further import Racer, Repeated
+    from mpicampaign.campaign.model import Benchmark, Each
+    from mpicampaign.jobs.further import Racer, RacerOf, Repeated
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
     from mpicampaign.records import Case
@@ -134,6 +134,21 @@ class MachineWithResults(ThisMachine):
             read = _read_record if written else _read_record.__wrapped__
             record = read(each.kept, each.benchmark.suite, RunFolder(folder, repeat), reading, written)
             yield replace(record, case=each.case, ranks_busy=ranked)
+
+    def rounds(
+        self, each: Each, screen: Mapping[int, Collection[str]], benchmarks: Sequence[RacerOf]
+    ) -> Mapping[int, Collection[str]]:
+        from mpicampaign.execution.rounds_due import due_rounds
+
+        return due_rounds(each, screen, benchmarks, self.folder, self.run_folder)
+
+    def is_stopped(
+        self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int
+    ) -> bool:
+        folder = self.run_folder(case, repeat, identity)
+        if exists(f"{folder}/result/output.txt") or not exists(f"{folder}/attempts"):  # noqa: PTH110
+            return False
+        return self.in_block(case, repeat, identity, benchmark, time_limit).state == VALUE
 
     def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:
         """Whole blocks: when the last one is made, the next one follows while a case lacks repeats there.

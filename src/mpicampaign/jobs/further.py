@@ -60,6 +60,10 @@ class Racer(NamedTuple):
     identity_of: Callable[[int], str]
 
 
+if TYPE_CHECKING:
+    RacerOf = Callable[[str], Racer]  # of a benchmark on the members of a host group, by their names
+
+
 class Repeated(NamedTuple):
     """A case as the blocks for states see it.
 

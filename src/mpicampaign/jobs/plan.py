@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mpicampaign import plan_file
 from mpicampaign.campaign.combinations import request_of
 from mpicampaign.campaign.designs import cases_of, designs_of
-from mpicampaign.campaign.each import hosts_of, screen
+from mpicampaign.campaign.each import Member, hosts_of, screen
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.variants import for_ranks
 from mpicampaign.errors import Problem, UserError
@@ -47,10 +47,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from mpicampaign.campaign.designs import Design
-    from mpicampaign.campaign.each import Member
     from mpicampaign.campaign.model import Benchmark, Campaign, Each, HostGroup, MatrixEntry, System
     from mpicampaign.identity import Declaration
     from mpicampaign.jobs.blocks import Made
+    from mpicampaign.jobs.further import RacerOf
     from mpicampaign.jobs.inputs import Input
     from mpicampaign.selection import RunSelection
     from mpicampaign.suites.suite import Request
@@ -162,6 +162,16 @@ class Machine(Protocol):
 
     def race(self, compared: str, racers: Sequence[Racer], ranked: bool, /) -> Mapping[str, Sequence[Stage]]:
         """The stages of a race that are due so far, by benchmark; without results the first alone."""
+
+    def rounds(
+        self, each: Each, screen: Mapping[int, Collection[str]], benchmarks: Sequence[RacerOf], /
+    ) -> Mapping[int, Collection[str]]:
+        """The members in each round that is due so far; ``benchmarks``: the case of each on a member."""
+
+    def is_stopped(
+        self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int, /
+    ) -> bool:
+        """Whether a run without a result was stopped at its time limit."""
 
     def blocks(self, cases: Sequence[Repeated], /) -> Mapping[Case, int]:
         """How many further repeats of each case are due, since the machine alternates between states."""
@@ -334,6 +344,10 @@ class _Draft:
     program: Program
     not_available: str
 
+    @property
+    def is_made_here(self) -> bool:
+        return self.here and not self.not_available
+
     def on(self, member: Member) -> _Draft:
         """The same on a member of its host group."""
         declared = {**self.declared, "host_group": member.name, "host_group.hosts": list(member.hosts)}
@@ -393,8 +407,9 @@ class _Planner:
         """Plan an entry of the matrix."""
         drafts = {case: self._draft(entry, case) for case in cases_of(self.campaign, entry)}
         if entry.each:
-            for draft in drafts.values():
-                self._add_each(draft, entry.each)
+            alike = grouped(drafts.values(), lambda draft: (draft.case.host_group, draft.case.placement))
+            for benchmarks in alike.values():
+                self._add_each(benchmarks, entry.each)
             return
         designs = designs_of(self.campaign, entry, self._names)
         self._names += [design.name for design in designs]
@@ -517,7 +532,7 @@ class _Planner:
         planned = draft.planned(draft.repeats(count, left), design)
         planned = replace(planned, disturbed=count.disturbed, lost=count.left)
         runs: list[Run] = []
-        if draft.here and not draft.not_available:
+        if draft.is_made_here:
             most = draft.entry.repeats or REPEAT_STAGES[-1]
             # the fresh blocks of a race are no more than those before
             most = 2 * LOOKS[-1] if draft.entry.race else most
@@ -534,25 +549,40 @@ class _Planner:
         self.cases.append(planned)
         return [run for run in runs if run.repeat in of and of[run.repeat][run.repeat].is_due(draft.case)]
 
-    def _add_each(self, draft: _Draft, each: Each) -> None:
-        """Take a case on each member of its host group, in the rounds that are due."""
-        rounds = screen(hosts_of(draft.job.group), each.unit, self.campaign.seed)
-        drafts = {
-            member: draft.on(member) for member in {member: 0 for members in rounds for member in members}
-        }
-        entries = {member: list[RunEntry]() for member in drafts}
-        for number, member in ((n, member) for n, members in enumerate(rounds, 1) for member in members):
-            repeat, further = len(entries[member]) + 1, number > len(rounds)
-            identity_of = drafts[member].identities
-            entries[member].append(RunEntry(repeat, identity_of[repeat], further=further, round=number))
-        runs: list[Run] = []
-        for member, own in drafts.items():
-            planned = own.planned(tuple(entries[member]))
-            self.cases.append(planned)
-            runs += self._runs(own, planned) if own.here and not own.not_available else []
-        runs = [replace(run, each=each, whole=draft.case) for run in runs]
-        self.runs += runs
-        self.rounds.append(Rounds(draft.case, each.unit, len(drafts), tuple(runs), draft.not_available))
+    def _add_each(self, benchmarks: Sequence[_Draft], each: Each) -> None:
+        """Take benchmarks on each member of a host group, in the rounds that are due by the results."""
+        rounds = screen(hosts_of(benchmarks[0].job.group), each.unit, self.campaign.seed)
+        due: Mapping[int, Collection[str]] = {n: [one.name for one in rounds[n]] for n in rounds}
+        on = [_OnMembers(draft) for draft in benchmarks]
+        if available := [own.racer for own in on if own.draft.is_made_here]:
+            due = self.machine.rounds(each, due, available)
+        of_member: dict[str, list[int]] = {}
+        for number, name in ((n, name) for n in sorted(due) for name in due[n]):
+            of_member.setdefault(name, []).append(number)
+        for own in on:
+            runs = [
+                run
+                for name, numbers in of_member.items()
+                for run in self._member(own[name], numbers, len(rounds))
+            ]
+            runs = [replace(run, each=each, whole=own.draft.case) for run in runs]
+            self.runs += runs
+            why = own.draft.not_available
+            self.rounds.append(Rounds(own.draft.case, each.unit, len(of_member), tuple(runs), why))
+
+    def _member(self, draft: _Draft, rounds: Sequence[int], screened: int) -> list[Run]:
+        """Take the case of a member; its runs, the n-th repeat in the n-th of its rounds."""
+        entries = (
+            RunEntry(repeat, draft.identities[repeat], further=number > screened, round=number)
+            for repeat, number in enumerate(rounds, start=1)
+        )
+        planned = draft.planned(tuple(entries))
+        self.cases.append(planned)
+        stopped = self.machine.is_stopped
+        return [
+            replace(run, closed=stopped(run.kept, run.repeat, run.identity, run.benchmark, run.time_limit))
+            for run in (self._runs(draft, planned) if draft.is_made_here else ())
+        ]
 
     def _runs(self, draft: _Draft, planned: PlannedCase) -> list[Run]:
         system = draft.job.system
@@ -583,6 +613,23 @@ class _Planner:
         ]
 
 
+class _OnMembers(dict[str, _Draft]):
+    """A case on the members of its host group, by their names."""
+
+    def __init__(self, draft: _Draft) -> None:
+        super().__init__()
+        self.draft = draft
+
+    def __missing__(self, name: str) -> _Draft:
+        self[name] = self.draft.on(Member(tuple(name.split("+"))))
+        return self[name]
+
+    def racer(self, name: str) -> Racer:
+        """The case of a member."""
+        one = self[name]
+        return Racer(one.case, one.kept, one.benchmark, one.identities.__getitem__)
+
+
 class _Part(dict[int, PartOfBlock]):
     """The candidates of a benchmark in a block design, with what is there of each of their repeats.
 
@@ -593,7 +640,7 @@ class _Part(dict[int, PartOfBlock]):
         super().__init__()
         self.drafts, self._machine, self._ranked = drafts, machine, ranked
         self.stage, self.count, self.end = stage, Repeats(stage.blocks, 0, 0), 0
-        self._available = [draft for draft in drafts if draft.here and not draft.not_available]
+        self._available = [draft for draft in drafts if draft.is_made_here]
         self._keeps_nodes = keeps_nodes(drafts[0].job)
 
     def __missing__(self, repeat: int) -> PartOfBlock:

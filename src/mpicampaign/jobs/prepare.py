@@ -35,11 +35,11 @@ from mpicampaign.this_machine import physical_cores
 from mpicampaign.yaml_lines import lookup, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from mpicampaign.campaign.model import Benchmark, Campaign, System
+    from mpicampaign.campaign.model import Benchmark, Campaign, Each, System
     from mpicampaign.identity import Declaration
-    from mpicampaign.jobs.further import Racer, Repeated, Stage
+    from mpicampaign.jobs.further import Racer, RacerOf, Repeated, Stage
     from mpicampaign.jobs.local_mpi import LocalMpi
     from mpicampaign.jobs.plan import Machine, Plan
     from mpicampaign.jobs.run import Run
@@ -92,6 +92,16 @@ class ThisMachine:
 
     def race(self, compared: str, racers: Sequence[Racer], ranked: bool) -> Mapping[str, Sequence[Stage]]:
         return {}
+
+    def rounds(
+        self, each: Each, screen: Mapping[int, Collection[str]], benchmarks: Sequence[RacerOf]
+    ) -> Mapping[int, Collection[str]]:
+        return screen
+
+    def is_stopped(
+        self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int
+    ) -> bool:
+        return False
 
     def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:
         return {}

@@ -282,6 +282,10 @@ class BatchScheduler(Scheduler):
         """The output of `state_query` by node; lines that cannot be read are left out."""
         return {}
 
+    def read_topology(self, text: str) -> dict[str, str]:
+        """The leaf switch of each node, from what a job of `rounds` kept of the topology."""
+        return {}
+
     # The site, for the doctor
 
     @abstractmethod

@@ -207,6 +207,11 @@ class Slurm(BatchScheduler):
             for name, state, reason in (each for each in fields if len(each) == 3)
         }
 
+    def read_topology(self, text: str) -> dict[str, str]:
+        """From scontrol: ``SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-4]``."""
+        leaves = re.findall(r"^SwitchName=(\S+) Level=0 .*?Nodes=(\S+)", text, re.MULTILINE)
+        return {host: switch for switch, nodes in leaves for host in self.read_hosts(nodes)}
+
     def read_hosts(self, text: str) -> list[str]:
         """From ``n[1-2,7],m1``."""
         try:
