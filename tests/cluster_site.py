@@ -52,12 +52,16 @@ PATIENCE = {
 # Whoever starts pytest may ignore signals that a test sends to a call.
 DEFAULT_SIGNALS = ("env", "--default-signal=INT,QUIT")
 # SIGNAL ACTION COUNT COMMAND...: sends the signal to the command and its children when submissions.txt has
-# COUNT more lines with this action ("" for any), however long its start takes.
+# COUNT more lines with this action ("" for any), or there are so many more results (action "result"), however
+# long its start takes.
 KILLER = """
 import os, pathlib, signal, subprocess, sys, time
 number, action, more, *command = sys.argv[1:]
-log = pathlib.Path("results/jobs/submissions.txt")
-count = lambda: log.read_text().count(f" {action} " if action else "\\n") if log.exists() else 0
+folder = pathlib.Path("results/jobs")
+log = folder / "submissions.txt"
+lines = lambda: log.read_text().count(f" {action} " if action else "\\n") if log.exists() else 0
+results = lambda: len([*folder.glob("runs/*/*/*/*/result")])
+count = results if action == "result" else lines
 before = count()
 process = subprocess.Popen(command, start_new_session=True)
 while process.poll() is None and count() < before + int(more):
@@ -72,7 +76,7 @@ sys.exit(process.wait())
 
 
 def killed_after(action: str, number: signal.Signals, count: int = 1) -> tuple[str, ...]:
-    """Prefix of a call to be killed once ``count`` jobs were ``submitted`` or ``adopted``."""
+    """Prefix of a call to be killed when ``count`` were ``submitted``, ``adopted``, or had a ``result``."""
     return (sys.executable, "-c", KILLER, str(int(number)), action, str(count))
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from minicluster import layout
+from minicluster import cpu_limits, layout
 from minicluster.layout import BLUE, Node, NodeGroup
 from minicluster.needs import SYSTEM_PATH, USER_NAMESPACE, USER_PATH
 from minicluster.sight import hidden_folders, visible_folders
@@ -144,6 +144,7 @@ class MiniCluster:
             head.end()
         for space in spaces.values():
             space.end()
+        cpu_limits.remove(self.nodes.values())
 
     @property
     def environment(self) -> dict[str, str]:
@@ -318,6 +319,7 @@ class MiniCluster:
     def _begin_node(self, node: Node) -> None:
         self._make_network(node.name)
         arguments = [node.name, *node.addresses, layout.cpu_order(node, len(os.sched_getaffinity(0)))]
+        arguments += cpu_limits.arguments(node)
         unshare = ["unshare", *NAMESPACES, "bash", str(HERE / "node.sh"), *arguments]
         command = [*self._enter(self._head_space()), "ip", "netns", "exec", node.name, *unshare]
         log = self._state / f"{node.name}.log"

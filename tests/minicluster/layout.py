@@ -14,12 +14,16 @@ NODE_SETTINGS = "/run/mpicampaign/node.sh"
 
 @dataclass(frozen=True)
 class NodeGroup:
-    """Like nodes: a feature and a partition of Slurm with this name, and the declared topology of each."""
+    """Like nodes: a feature and a partition of Slurm with this name, and the declared topology of each.
+
+    ``cpus``: how many CPUs' time the processes of a node get together; 0: no limit.
+    """
 
     name: str
     nodes: int = 2
     sockets: int = 1
     cores_per_socket: int = 2
+    cpus: float = 0
 
     @property
     def cores(self) -> int:

@@ -1,5 +1,5 @@
 #!/bin/bash
-# node.sh NAME ADDRESS0 ADDRESS1 CPU_ORDER < lines "CPU SOCKET CORE": the first process of a node.
+# node.sh NAME ADDRESS0 ADDRESS1 CPU_ORDER CONTROL_GROUP QUOTA PERIOD < lines "CPU SOCKET CORE": the first process of a node.
 #
 # It starts in the node's own namespaces; its network cards are there, and seen in /sys. It says "ready" when slurmd
 # runs, and then waits for the end of its input. Killing it is the power cut of the node.
@@ -8,6 +8,9 @@ name=$1
 address0=$2
 address1=$3
 cpu_order=$4
+group=/media/cpu/$5
+quota=$6
+period=$7
 # shellcheck source=tests/minicluster/mounts.sh
 . "${0%/*}/mounts.sh"
 
@@ -53,6 +56,16 @@ export MPICAMPAIGN_ALLOWED=$cpu_order
 SETTINGS
 }
 
+# All processes that follow get so much CPU time together.
+limit_cpus() {
+    mkdir -p /media/cpu
+    mount -t cgroup -o cpu cgroup /media/cpu
+    mkdir -p "$group"
+    echo "$period" >"$group/cpu.cfs_period_us"
+    echo "$quota" >"$group/cpu.cfs_quota_us"
+    echo 0 >"$group/cgroup.procs"
+}
+
 hostname "$name"
 hide_and_show
 private_run
@@ -60,6 +73,7 @@ private_memory
 start_network
 declare_hardware
 write_settings
+[ "$quota" -eq 0 ] || limit_cpus
 slurmd -N "$name"
 echo ready
 read -r _ || true
