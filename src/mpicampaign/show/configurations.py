@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.files import write_whole
 from mpicampaign.host_lists import fold
 from mpicampaign.show.document import Heading, Items, Paragraph
-from mpicampaign.text import listed, visible
+from mpicampaign.text import clip, listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,17 +21,19 @@ TITLE = "Nodes configured unlike the others"
 MEANING = "By what the last run on each node recorded of its hardware and software."
 FILE = "configurations.json"
 _NAMED = 3  # nodes by their full names
+_WIDTH = 80  # of a list of nodes in a sentence
 
 
 def configuration_lines(found: Sequence[Configurations]) -> Iterator[str]:
     """``2 nodes of milan are configured unlike the others: n[07,12].``"""
     for each in found:
         nodes, group = [node for odd in each.odd for node in odd.nodes], visible(each.host_group)
+        names = clip(visible(fold(nodes)), _WIDTH)
         if not any(difference.usual for odd in each.odd for difference in odd.differences):
-            yield f"The nodes of {group} are not configured alike: {visible(fold(nodes))}."
+            yield f"The nodes of {group} are not configured alike: {names}."
         else:
             are = f"node of {group} is" if len(nodes) == 1 else f"nodes of {group} are"
-            yield f"{len(nodes)} {are} configured unlike the others: {visible(fold(nodes))}."
+            yield f"{len(nodes)} {are} configured unlike the others: {names}."
 
 
 def configuration_nodes(found: Sequence[Configurations], level: int = 2) -> list[Node]:
