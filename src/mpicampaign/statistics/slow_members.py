@@ -44,6 +44,7 @@ CONTROLS = (30, 100)  # fewest and most; in between as many as suspects
 POWER = 0.96  # by normal theory; about 0.9 after what the screen, the looks and the ranks lose
 _LEAVES = 2.5  # standard errors below the smallest slow-down at which a suspect leaves
 _NORMAL = NormalDist()
+NORMAL_QUARTILE = _NORMAL.inv_cdf(0.75)
 
 
 class Named(NamedTuple):
@@ -117,7 +118,7 @@ def search(
     """
     screen = [each for each in rounds if each.number <= SCREEN]
     members, effects = _effects(screen)
-    spread = _spread(screen)
+    spread = spread_of(each.costs.values() for each in screen)
     if spread is None or len({each.number for each in screen}) < SCREEN:
         return Search(len(members))
     if len(members) <= FEW:
@@ -163,10 +164,15 @@ def _effects(rounds: Iterable[Round]) -> tuple[list[str], Array]:
     return members, np.array([fmean(of_members[member]) for member in members])
 
 
-def _spread(rounds: Iterable[Round]) -> float | None:
-    """The standard deviation of the members in a round that are not far off, by the median distance."""
-    found = [np.median(np.abs([*own.values()])) for each in rounds if (own := _deviations(each.costs))]
-    return float(np.median(found)) / _NORMAL.inv_cdf(0.75) if found else None
+def spread_of(rounds: Iterable[Collection[float]]) -> float | None:
+    """The standard deviation of the costs in a round that are not far off, by their median distance."""
+    found = [distance for costs in rounds if math.isfinite(distance := _distance(costs))]
+    return float(np.median(found)) / NORMAL_QUARTILE if found else None
+
+
+def _distance(costs: Collection[float]) -> float:
+    values = np.array([cost for cost in costs if math.isfinite(cost)])
+    return float(np.median(np.abs(values - np.median(values)))) if len(values) > 2 else math.inf
 
 
 # Confirmation
