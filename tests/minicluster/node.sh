@@ -63,7 +63,7 @@ limit_cpus() {
     mkdir -p "$group"
     echo "$period" >"$group/cpu.cfs_period_us"
     echo "$quota" >"$group/cpu.cfs_quota_us"
-    echo 20480 >"$group/cpu.shares" # as 20 processes
+    echo 262144 >"$group/cpu.shares" # as 256 processes
     echo 0 >"$group/cgroup.procs"
 }
 

@@ -540,6 +540,13 @@ class ClusterJobs:
         write_whole(file, "".join(lines))
         return states
 
+    def _longest(self, batch: Batch) -> int | None:
+        """How many minutes the queue gives a job of rounds, which may be cut: the next one goes on."""
+        group = batch.runs[0].job.group
+        query = self._scheduler.longest_query(group.partition) if batch.rounds else []
+        answer = self._run(query) if query else None
+        return self._scheduler.read_longest(answer.out) if answer and answer.status == 0 else None
+
     def _concerns_all(self, problem: str) -> bool:
         """Whether all further jobs would be refused, too: a busy controller, or a limit on jobs (noted)."""
         if TOO_MANY.search(problem):
@@ -556,7 +563,7 @@ class ClusterJobs:
         try:
             # noted before it is done: if this call is killed in between, the next one must expect the job
             self._append(jobs, SUBMITTING)
-            script = batch.write()
+            script = batch.write(self._longest(batch))
             for path in {script, *(each.path for each in batch.runs)}:
                 refuse_changeable(path, self._lock.parent)
             answer = submit(self._scheduler, script, self._lock, self._run)

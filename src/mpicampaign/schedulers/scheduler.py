@@ -282,6 +282,14 @@ class BatchScheduler(Scheduler):
         """The output of `state_query` by node; lines that cannot be read are left out."""
         return {}
 
+    def longest_query(self, queue: str) -> list[str]:
+        """The command that tells how long jobs of a queue may be, or of the default one; may be empty."""
+        return []
+
+    def read_longest(self, text: str) -> int | None:
+        """Its answer in minutes; ``None`` where there is no limit, or it can't be read."""
+        return None
+
     def read_topology(self, text: str) -> dict[str, str]:
         """The leaf switch of each node, from what a job of `rounds` kept of the topology."""
         return {}
