@@ -64,6 +64,8 @@ def test_the_slow_node_is_named_and_the_drained_one_listed(site: Site) -> None:
     assert steps(site) == ["1.0", "1.1", "2.0", "2.1", "2.2", "2.3"]
     folders = [path.name for path in site.folder.glob("results/jobs/runs/*")]
     assert sorted(folders) == ["n1", "n2", "n3", "n4"]  # as a host group of this one host has it
+    status = site.call("status").stdout
+    assert "all two trivial: 6 of 6 rounds made; n4 is drained (bad dimm)" in status, status
     site.cluster.administer(["touch", str(site.folder / "repaired")])
     done = site.call("run", "--profile", "cluster", "--only", "n3")
     print(done.stdout + done.stderr)
