@@ -35,6 +35,7 @@ FOUNDATION = [
     "identity",
     "suites",
     "plan_file",
+    "node_states",
     "shape",
     "reference",
 ]

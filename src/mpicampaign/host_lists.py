@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _RANGE = re.compile(r"([^\[\]]*)\[([0-9,-]+)\]([^\[\]]*)")
+_LISTED = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")  # a comma in brackets is one of a range
 _LAST_NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)")
 MAX_HOSTS = 100_000
 
@@ -22,13 +23,28 @@ def expand(text: str) -> list[str]:
     ValueError
         where the brackets hold no ranges of numbers, or there are more than `MAX_HOSTS` hosts.
     """
+    return [short(name) for name in _expanded(text)]
+
+
+def listed(text: str) -> list[str]:
+    """The names in ``n[1-2,7],m1``, as they are written.
+
+    Raises
+    ------
+    ValueError
+        as `expand`.
+    """
+    return [name for part in _LISTED.findall(text) for name in _expanded(part)]
+
+
+def _expanded(text: str) -> list[str]:
     if "[" not in text and "]" not in text:
-        return [short(text)]
+        return [text]
     found = _RANGE.fullmatch(text)
     if found is None:
         raise ValueError("a range of hosts is written cn[049-080,090]")
     before, ranges, after = found.groups()
-    return [short(f"{before}{number}{after}") for part in ranges.split(",") for number in _numbers(part)]
+    return [f"{before}{number}{after}" for part in ranges.split(",") for number in _numbers(part)]
 
 
 def fold(names: Iterable[str]) -> str:

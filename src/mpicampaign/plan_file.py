@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 FILE = "plan.json"
 FORMAT = "mpicampaign-plan"
 VERSION = 2
-_OF_RUN, _OF_FEW_RUNS = ("repeat", "identity", "order"), ("further", "left")
-_OMITTED = ("attributes", "reading", "block", "compared")  # keys of a case, where they are empty
+_OF_RUN, _OF_FEW_RUNS = ("repeat", "identity", "order"), {"further": False, "left": False, "round": 0}
+# keys of a case, where they are empty
+_OMITTED = ("attributes", "reading", "block", "compared", "each", "tolerance")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +30,7 @@ class RunEntry:
     """One repeat of a case. ``order``: its place among the runs of the machine that wrote the plan.
 
     ``further``: beyond the planned repeats, since a run was disturbed. ``left``: it was not made, and is not
-    any more: its block was left.
+    any more: its block was left. ``round``: of `each`, in which it is measured; 0 for other runs.
     """
 
     repeat: int
@@ -37,6 +38,7 @@ class RunEntry:
     order: int | None = None
     further: bool = False
     left: bool = False
+    round: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class CaseEntry:
     ``reading``: how outputs are read; empty where the suite knows. ``kept_as``: the names in its declaration
     and its folder, where they differ: without the values of lists, or of the file from which it was folded.
     ``block``: the name of its block design, if it is in one; ``compared``: what is compared there.
+    ``each``: the unit, of a member of a host group with `each`; ``tolerance``: a fraction, of its search.
     """
 
     case: Case
@@ -64,6 +67,8 @@ class CaseEntry:
     kept_as: Case | None = None
     block: str = ""
     compared: str = ""
+    each: str = ""
+    tolerance: float = 0.0
 
     @property
     def kept(self) -> Case:
@@ -116,7 +121,7 @@ def _case_data(entry: CaseEntry) -> dict[str, Any]:
 
 def _run_data(run: RunEntry) -> dict[str, Any]:
     facts = _fields(run, RunEntry)
-    return {key: value for key, value in facts.items() if value or key != "left"}
+    return {key: value for key, value in facts.items() if value or key not in ("left", "round")}
 
 
 def _fields(item: object, kind: type[CaseEntry | RunEntry]) -> dict[str, Any]:
@@ -162,7 +167,7 @@ def plan_from(data: Mapping[str, Any]) -> PlanFile:
 
 def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
     runs = tuple(
-        RunEntry(*map(run.__getitem__, _OF_RUN), *(run.get(key, False) for key in _OF_FEW_RUNS))
+        RunEntry(*map(run.__getitem__, _OF_RUN), *(run.get(*item) for item in _OF_FEW_RUNS.items()))
         for run in data["runs"]
     )
     facts = (
@@ -176,7 +181,8 @@ def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
     reading = dict(data.get("reading", {})) or reading_in(data["declared"])
     kept_as = case_of(data["kept_as"]) if "kept_as" in data else None
     block = str(data.get("block", "")), str(data.get("compared", ""))
-    return CaseEntry(case_of(data), *facts, runs, shared, attributes, reading, kept_as, *block)
+    each = str(data.get("each", "")), float(data.get("tolerance", 0))
+    return CaseEntry(case_of(data), *facts, runs, shared, attributes, reading, kept_as, *block, *each)
 
 
 def case_of(data: Mapping[str, Any]) -> Case:

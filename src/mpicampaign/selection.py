@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.errors import Problem, UserError, did_you_mean
+from mpicampaign.records import defined_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -114,9 +115,10 @@ def _with_definition(name: str) -> tuple[str, ...]:
 
 
 def _host_groups(case: Case) -> tuple[str, ...]:
-    """With whichever MPI library, too; alone and as SYSTEM/HOST_GROUP."""
+    """With whichever MPI library, too, and of all its members; alone and as SYSTEM/HOST_GROUP."""
     machine, group = case.machine
-    return case.host_group, group, f"{machine}/{group}", f"{machine}/{case.host_group}"
+    names = dict.fromkeys((case.host_group, group, defined_name(group)))
+    return *names, *(f"{machine}/{name}" for name in names)
 
 
 # Keys of Snakemake's configuration.

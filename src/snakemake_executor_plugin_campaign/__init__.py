@@ -22,6 +22,7 @@ from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMo
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.errors import UserError
 from mpicampaign.execution.busy import LATER, THIS_CALL, fitting, is_left_out, left_out_text
+from mpicampaign.execution.cluster_jobs import ABSENT
 from mpicampaign.execution.conditions import case_of, further_of, met_limit, prepare_with_results
 from mpicampaign.execution.progress import Progress
 from mpicampaign.execution.scheduler_calls import ignored_lines
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
-    from mpicampaign.records import Record
+    from mpicampaign.records import Case, Record
 
 # Parts of blocks that are made anew in a call: where every allocation is lost, it ends.
 MOST_LOST = 20
@@ -78,6 +79,9 @@ class Executor(RealExecutor):  # type: ignore[misc]
         # disturbed runs, and whether they ended well, to be reported when none is in flight
         self._held: list[tuple[SubmittedJobInfo, bool]] = []
         self._lost: set[tuple[str, ...]] = set()  # parts of blocks that were left
+        self._failed: list[tuple[Run, SubmittedJobInfo]] = []  # runs of `each`
+        self._absent: set[str] = set()  # what was said of nodes that are not measured
+        self._valued: set[Case | None] = set()  # those of which any run ended well
         self._is_late = False  # for further repeats
         self._began = time.monotonic()
         self._busy: Prepared | None = None  # the campaign, once its machine is known to be busy
@@ -164,18 +168,24 @@ class Executor(RealExecutor):  # type: ignore[misc]
             record = read_run(run.kept, run.benchmark.suite, folder, reading=run.reading)
             if record.status == FAILED and run.output.exists() and not record.unread:
                 set_aside(run)  # its exit status was 0, but its output says nothing
-            if self._is_left(run):
+            if problem.startswith(ABSENT):
+                self._progress.left_out([run])
+                self._leave(run)
+                if problem not in self._absent:
+                    self._progress.say(problem)
+                self._absent.add(problem)
+            elif self._is_left(run):
                 self._progress.left_out([run])
                 self._progress.say(f"{run.label}: {problem}; another block stands in for it")
             else:
                 self._progress.finished(run.label, record, status, problem)
             ended_well = run.output.exists() and (record.unread or record.status not in (FAILED, MISSING))
-            disturbed = ended_well and record.condition == DISTURBED
+            disturbed = ended_well and record.condition == DISTURBED and not run.each
             if run.block:
                 disturbed = disturbed or self._is_made_again(run, record)
             if record.status == FAILED and record.condition == DISTURBED:
                 self._leave(run)  # others left it too little time
-            if not self.workflow.config.get("once"):
+            if not self.workflow.config.get("once") and not run.each:
                 self._look_for_others(run, record.condition)
                 if disturbed:
                     self._repeat_disturbed(run)
@@ -188,12 +198,17 @@ class Executor(RealExecutor):  # type: ignore[misc]
         info = self._pop(run)
         is_last = not self._unreported and not self._in_flight
         waits = disturbed or (is_last and self._take_block(run))
-        if info is not None and waits:
+        if ended_well and run.each:
+            self._valued.add(run.whole)
+        if info is not None and run.each and not ended_well and run.job_name not in self._left:
+            self._failed.append((run, info))
+        elif info is not None and waits:
             self._held.append((info, ended_well or run.job_name in self._left))
         elif info is not None:
             self._report(info, ended_well or run.job_name in self._left)
         elif not ended_well and run.job_name not in self._left:
             THIS_CALL.failed = True
+        self._report_failed_members()
         self._leave_out()
         while self._held and not self._in_flight:
             self._report(*self._held.pop())
@@ -201,6 +216,16 @@ class Executor(RealExecutor):  # type: ignore[misc]
     def _is_left(self, run: Run) -> bool:
         """Whether the block of a run was left, and it with it."""
         return bool(run.block) and not run.output.exists() and (run.folder / LEFT_BEHIND).exists()
+
+    def _report_failed_members(self) -> None:
+        """Report failed runs of `each` when all have ended: where others have values, they are answers."""
+        if any(info.job.params.script.each for info in self._infos.values()):
+            return
+        for run, info in self._failed:
+            if run.whole in self._valued:
+                self._leave(run)
+            self._report(info, run.job_name in self._left)
+        self._failed.clear()
 
     def _is_made_again(self, run: Run, record: Record) -> bool:
         """Whether the candidates of a run's benchmark are to be measured again, in another block.

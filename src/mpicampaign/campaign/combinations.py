@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -10,12 +12,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mpicampaign import this_machine
 from mpicampaign.campaign.checks import check_command_line, check_reference, check_sockets
 from mpicampaign.campaign.designs import designs_of
+from mpicampaign.campaign.each import hosts_of
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.variants import for_ranks, library_of, named
 from mpicampaign.errors import did_you_mean
 from mpicampaign.expectation import UNTIL_KNOWN, fewest_blocks
 from mpicampaign.grouping import grouped
+from mpicampaign.host_lists import fold
 from mpicampaign.records import ALL_PAIRS, BLOCKS, TO_REFERENCE, defined_name
+from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
 from mpicampaign.this_machine import physical_cores
@@ -30,6 +35,7 @@ if TYPE_CHECKING:
     from mpicampaign.campaign.model import (
         Benchmark,
         Campaign,
+        Each,
         Fabric,
         HostGroup,
         MatrixEntry,
@@ -41,6 +47,7 @@ if TYPE_CHECKING:
 
 
 MAX_CASES = 100_000
+_HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 _SECTIONS = ("host_groups", "placements", "benchmarks")
 
@@ -109,6 +116,59 @@ def check_matrix(campaign: Campaign, notes: Notes) -> None:
     if not notes.problems:
         for (key, _), entry in zip(notes.document.items(("matrix",)), campaign.matrix, strict=False):
             _check_blocks(campaign, entry, key, notes)
+            if entry.each:
+                _check_each(campaign, entry, entry.each, key, notes)
+
+
+def _check_each(campaign: Campaign, entry: MatrixEntry, each: Each, key: Key, notes: Notes) -> None:
+    """Note what keeps nodes or pairs from being measured side by side."""
+    given = lookup(notes.document.data, key)
+    for other in ("repeats", "blocks", "race"):
+        if given.get(other) is not None:
+            hint = f"remove {other}: the results say which rounds are due"
+            notes.add((*key, other), f"an entry with each takes no {other}", "", hint)
+    for name in entry.placements:
+        nodes = campaign.placements[name].nodes
+        if nodes != each.nodes:
+            message = f"each: {each.unit} takes placements with nodes: {each.nodes}; this one has {nodes}"
+            notes.add((*key, "placements"), message, shown(name))
+    for name in dict.fromkeys(map(defined_name, entry.host_groups)):
+        _check_listed(next(campaign.host_groups[group] for group in named(campaign.host_groups, name)), notes)
+    for system in {campaign.host_groups[group].system for group in entry.host_groups}:
+        _check_launcher(campaign.systems[system], each, key, notes)
+
+
+def _check_listed(group: HostGroup, notes: Notes) -> None:
+    """Note host groups that do not list two hosts or more, each once, by names."""
+    key: Key = ("host_groups", group.name, "hosts")
+    try:
+        hosts = hosts_of(group)
+    except ValueError as error:
+        notes.add(key, str(error), ", ".join(group.hosts))
+        return
+    twice = [host for host, count in Counter(hosts).items() if count > 1]
+    odd = [host for host in hosts if not _HOST.fullmatch(host)]
+    if len(hosts) < 2:
+        what = f"names {hosts[0]} alone" if hosts else "names no hosts"
+        hint = "such as hosts: n[001-064]; mpicampaign doctor lists them"
+        notes.add(key, f"each needs the hosts to measure; this group {what}", "", hint)
+    elif twice:
+        notes.add(key, f"named more than once: {fold(twice)}", "", "each host is measured once in a round")
+    elif odd:
+        notes.add(key, "each needs names of single hosts", shown(odd[0]))
+
+
+def _check_launcher(system: System, each: Each, key: Key, notes: Notes) -> None:
+    """Note a launcher that asks the scheduler for nodes of the whole job."""
+    scheduler = SCHEDULERS.get(system.scheduler)
+    if scheduler and scheduler.launcher == system.launcher and not each.alone:
+        message = (
+            f"the runs of a round share a job, in which {system.launcher} cannot start them side by side"
+        )
+        hint = (
+            f"give systems.{system.defined} the launcher of its MPI library, or nodes_per_job: {each.nodes}"
+        )
+        notes.add((*key, "each"), message, "", hint)
 
 
 def _check_blocks(campaign: Campaign, entry: MatrixEntry, key: Key, notes: Notes) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.checks import Notes, check_definitions
 from mpicampaign.campaign.combinations import check_matrix
+from mpicampaign.campaign.each import SCREEN
 from mpicampaign.campaign.model import (
     Benchmark,
     Campaign,
@@ -376,7 +377,7 @@ def _completed(entry: MatrixEntry, campaign: Campaign) -> MatrixEntry:
     """With all variants of what it names, and the campaign's repeats and time limit where it gives none."""
     entry = replace(entry, blocks=TO_REFERENCE) if entry.race else entry
     default = BLOCKS if entry.blocks else campaign.repeats
-    repeats = entry.repeats if entry.repeats is not None else default
+    repeats = entry.repeats if entry.repeats is not None else SCREEN if entry.each else default
 
     def in_order(group: str) -> int:
         """In blocks the first one named is the reference."""

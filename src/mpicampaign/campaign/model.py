@@ -40,6 +40,8 @@ from mpicampaign.records import (
     ALL_PAIRS,
     BLOCKS,
     NEW_SERIES,
+    NODE,
+    PAIR,
     RANKED,
     REPEATS,
     TO_REFERENCE,
@@ -700,6 +702,57 @@ RACE = replace(
 
 
 @dataclass(frozen=True, slots=True)
+class Each:
+    """Measure each node of a host group, or each pair of its nodes, to find the slow ones.
+
+    ``tolerance``: a fraction. ``at_once``, ``nodes_per_job``: ``None`` for all.
+    """
+
+    unit: str = key(
+        choice((NODE, PAIR)),
+        "What is measured alone",
+        "node: with placements of one node. pair: with those of two; of more than 128 nodes, random pairs.",
+        NODE,
+        required=True,
+    )
+    tolerance: float = key(
+        PERCENT, "Difference that does not matter", "No node is called slow by less.", "2 %", default="2 %"
+    )
+    at_once: int | None = key(
+        count(1, 100_000),
+        "Nodes or pairs that run at the same time",
+        "Where all at once would share a network. Default: all of a round.",
+        16,
+    )
+    nodes_per_job: int | None = key(
+        count(1, 100_000),
+        "Nodes in one job",
+        "Where the scheduler gives no more; 1 node, or 2 for pairs: a job for each run. Default: all.",
+        64,
+    )
+
+    @property
+    def nodes(self) -> int:
+        """The nodes of a member."""
+        return 2 if self.unit == PAIR else 1
+
+    @property
+    def alone(self) -> bool:
+        """Whether each run has a job of its own."""
+        return self.nodes_per_job is not None and self.nodes_per_job < 2 * self.nodes
+
+
+EACH = entry(
+    Each,
+    "each",
+    "Each node or pair (`each: {…}`)",
+    "Find the slow nodes and links of a machine. The unit alone may be given as a text.",
+    instead=Each(""),
+    **{"x-type": "node, pair or mapping", "if": {"type": "string"}, "then": {"enum": [NODE, PAIR]}},
+)
+
+
+@dataclass(frozen=True, slots=True)
 class MatrixEntry:
     """Every host group × placement × benchmark named here is a case.
 
@@ -728,6 +781,14 @@ class MatrixEntry:
         "The first one named is the default. After 8, 12 and 16 blocks the worse ones leave; what wins must "
         "beat the default on fresh blocks. results/NAME/settings then holds it. In place of repeats.",
         {"tolerance": "2 %"},
+    )
+    each: Each | None = key(
+        EACH,
+        "Measure each node, or each pair, of the host groups",
+        "In rounds, side by side in one job: all twice, then those that seem slow, beside others. The host "
+        "groups list their hosts. In place of repeats. See docs/machine.md.",
+        NODE,
+        {"unit": PAIR, "at_once": 16},
     )
 
 

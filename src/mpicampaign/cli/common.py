@@ -89,7 +89,8 @@ def make_runs(
     from mpicampaign.execution.busy import LEFT_OUT
 
     status = _call_snakemake(prepared, options, more, once)
-    while status == 0 and not once and "-n" not in more and prepared.plan.until_known:
+    goes_on = (0, LEFT_OUT) if prepared.plan.rounds else (0,)  # nodes that are absent, or fail, are an answer
+    while status in goes_on and not once and "-n" not in more and prepared.plan.until_known:
         known, prepared = len(prepared.selected), prepared_of(options)
         if len(prepared.selected) == known or not prepared.pending:
             break

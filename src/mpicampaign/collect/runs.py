@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mpicampaign.background import on_two_cores
 from mpicampaign.collect.cause import cause_of
 from mpicampaign.collect.common_settings import of_own_run
+from mpicampaign.collect.members import Members
 from mpicampaign.collect.observed import observed
 from mpicampaign.collect.startup import startup
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
@@ -99,16 +100,22 @@ def collect(plan: PlanFile, campaign_folder: Path) -> list[Record]:
 
 def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) -> list[Record]:
     records = []
-    submissions = read_submissions(campaign_folder / SUBMISSIONS)
+    submissions, members = read_submissions(campaign_folder / SUBMISSIONS), Members(campaign_folder)
     for entry in cases:
         case, suite, rate = entry.case, entry.suite, entry.line_rate
         design = {BLOCK: entry.block, COMPARED: entry.compared} if entry.block else {}
         if entry.not_available:
-            record = Record(
-                case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate, metadata=design
-            )
+            record = Record(case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate)
             own = dict(entry.attributes)
-            records += [replace(record, repeat=run.repeat, attributes=own) for run in entry.runs]
+            records += [
+                replace(
+                    record,
+                    repeat=run.repeat,
+                    attributes=own,
+                    metadata={**design, **members.metadata(entry, run, False)},
+                )
+                for run in entry.runs
+            ]
             continue
         declared = {OVERSUBSCRIBED: entry.oversubscribed} if entry.oversubscribed else {}
         for run in entry.runs:
@@ -122,7 +129,9 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
             record = replace(record, ranks_busy=busy, further=run.further, attributes=attributes)
             if submitted := submissions_text(submissions.get(record.identity, ())):
                 record = replace(record, metadata={**record.metadata, "submissions": submitted})
-            records.append(replace(record, metadata={**declared, **record.metadata, **design}))
+            member = members.metadata(entry, run, record.status == MISSING)
+            metadata = {**declared, **record.metadata, **design, **member}
+            records.append(replace(record, metadata=metadata))
     return records
 
 

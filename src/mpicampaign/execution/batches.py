@@ -2,7 +2,8 @@
 
 A batch is two files in the campaign's folder ``batches``: NAME.sh, which is submitted, and NAME.runs, with a
 line for each task of the array and on it the folders of its runs. NAME is the job's name in the queue, so
-that any later call finds the runs of a job. Each task starts the runs' own, unchanged job scripts.
+that any later call finds the runs of a job. Each task starts the runs' own, unchanged job scripts. Runs of
+`each` are measured side by side in one task; NAME.rounds has the part of each node.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from typing import TYPE_CHECKING
 from mpicampaign.errors import UnreadableError
 from mpicampaign.files import write_whole
 from mpicampaign.grouping import grouped
-from mpicampaign.jobs.render import batch_text, minutes, widest
+from mpicampaign.jobs.render import batch_text, minutes, rounds_lines, rounds_text, run_folder, widest
+from mpicampaign.jobs.rounds import steps_of
 from mpicampaign.jobs.run import Run, job_name
+from mpicampaign.node_states import states_path
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -37,6 +40,7 @@ class Batch:
     """Runs alike in request; a task is one job of the array, which makes its runs one after the other."""
 
     tasks: tuple[Task, ...]
+    rounds: bool = False
 
     @property
     def runs(self) -> list[Run]:
@@ -46,20 +50,26 @@ class Batch:
     @property
     def can_be_split(self) -> bool:
         """Whether its runs may be submitted apart: of a block none is."""
-        return len(self.tasks) > 1 or (len(self.runs) > 1 and not self.runs[0].block)
+        fixed = self.rounds or self.runs[0].block
+        return len(self.tasks) > 1 or (len(self.runs) > 1 and not fixed)
 
     def write(self) -> Path:
         """Write its files, unless it is a single run; returns the script to submit."""
         first = self.tasks[0][0]
-        if len(self.runs) == 1:
+        if len(self.runs) == 1 and not self.rounds:
             return first.path
         folder = first.campaign_folder / FOLDER
         folder.mkdir(exist_ok=True)
         name = f"batch-{uuid.uuid4().hex[:12]}-{first.token}"
         runs, script = folder / f"{name}.runs", folder / f"{name}.sh"
-        lines = ("\t".join(_path(each) for each in task) for task in self.tasks)
+        lines = ("\t".join(map(run_folder, task)) for task in self.tasks)
         write_whole(runs, "".join(f"{line}\n" for line in lines))
-        write_whole(script, batch_text(self.tasks, runs))
+        if not self.rounds:
+            write_whole(script, batch_text(self.tasks, runs))
+            return script
+        steps, parts = steps_of(self.runs), runs.with_suffix(".rounds")
+        write_whole(parts, "".join(f"{line}\n" for line in rounds_lines(steps)))
+        write_whole(script, rounds_text(steps, parts, states_file(first)))
         return script
 
     def ids(self, number: str) -> dict[str, str]:
@@ -87,7 +97,8 @@ def batches_of(
     alone : names of jobs that are submitted by themselves
     """
     alike: dict[object, list[list[Run]]] = {}  # packs by request
-    for block in grouped(runs, lambda run: (run.block, run.repeat) if run.block else run.identity).values():
+    by_shape = grouped(runs, lambda run: shares_steps(run, scheduler))
+    for block in grouped(by_shape.get(False, []), _together).values():
         system, own = block[0].job.system, any(run.job_name in alone for run in block)
         packs = alike.setdefault(block[0].job_name if own else _request(block), [])
         if (pack := _fitting(packs, block[0])) is not None:
@@ -99,7 +110,54 @@ def batches_of(
     for packs in alike.values():
         tasks = tuple(map(tuple, packs))
         batches += [Batch(tasks)] if scheduler.task and tasks else [Batch((task,)) for task in tasks]
+    return batches + _rounds_of(by_shape.get(True, []), places)
+
+
+def _together(run: Run) -> object:
+    return (run.block, run.repeat) if run.block else run.identity
+
+
+def shares_steps(run: Run, scheduler: BatchScheduler) -> bool:
+    """Whether a run is measured beside others in a step of a job."""
+    return run.each is not None and not run.each.alone and scheduler.rounds is not None
+
+
+def whole_group(run: Run) -> tuple[str, str]:
+    """The system and the host group that a run of `each` is about, with whichever MPI library."""
+    assert run.whole is not None
+    return run.whole.machine
+
+
+def states_file(run: Run) -> Path:
+    """The file with the scheduler's states of the nodes of a run's whole host group."""
+    return states_path(run.campaign_folder, whole_group(run), run.job.system.scheduler)
+
+
+def _rounds_of(runs: Iterable[Run], places: Counter[str]) -> list[Batch]:
+    """A job for the rounds of each host group that are due; more where it would have too many nodes."""
+    batches = []
+    of_groups = grouped(runs, lambda run: (*whole_group(run), run.each and run.each.nodes_per_job))
+    for several in of_groups.values():
+        system, each = several[0].job.system.defined, several[0].each
+        for part in _slices(several, each.nodes_per_job if each else None):
+            if places[system] > 0:
+                places[system] -= 1
+                batches.append(Batch((tuple(part),), rounds=True))
     return batches
+
+
+def _slices(runs: Sequence[Run], most: int | None) -> list[list[Run]]:
+    """The runs by jobs of at most so many nodes: of nodes all rounds, of pairs a round or a part of it."""
+    if most is None:
+        return [list(runs)]
+    members = grouped(
+        runs, lambda run: (run.round if run.job.placement.nodes > 1 else 0, run.job.group.hosts)
+    )
+    slices: list[list[Run]] = []
+    for of_round in grouped(members, lambda member: member[0]).values():
+        count = -(-len(of_round) * len(of_round[0][1]) // most)
+        slices += [[run for member in of_round[n::count] for run in members[member]] for n in range(count)]
+    return slices
 
 
 def _fitting(packs: Iterable[list[Run]], run: Run) -> list[Run] | None:
@@ -115,11 +173,14 @@ def _request(block: Sequence[Run]) -> tuple[object, ...]:
     """
     run, shared = block[0], len(block) if block[0].block else 0
     names = run.case.machine if shared else (run.job.system.name, run.job.group.name)
-    return *names, shared, run.job.placement.nodes, *widest(block), minutes(run.time_limit)
-
-
-def _path(run: Run) -> str:
-    return str(run.folder.relative_to(run.campaign_folder))
+    return (
+        *names,
+        run.job.group.hosts,
+        shared,
+        run.job.placement.nodes,
+        *widest(block),
+        minutes(run.time_limit),
+    )
 
 
 def runs_in_queue(jobs: Iterable[QueuedJob], campaign_folder: Path) -> list[QueuedJob]:

@@ -21,7 +21,14 @@ from mpicampaign.collect.runs import attempts_of, could_not_write, ended_by_itse
 from mpicampaign.collect.submissions import REFUSED, SUBMISSIONS, SUBMITTING, read_submissions
 from mpicampaign.commands import CommandResult
 from mpicampaign.errors import Problem, UnreadableError, UserError
-from mpicampaign.execution.batches import Batch, batches_of, runs_in_queue
+from mpicampaign.execution.batches import (
+    Batch,
+    batches_of,
+    runs_in_queue,
+    shares_steps,
+    states_file,
+    whole_group,
+)
 from mpicampaign.execution.faults import Faults
 from mpicampaign.execution.scheduler_calls import caller
 from mpicampaign.execution.writable import SECONDS_BETWEEN_WRITES, TRIES, why_not_writable
@@ -43,6 +50,7 @@ from mpicampaign.schedulers.scheduler import (
     PREEMPTED,
     TIMEOUT,
     UNKNOWN,
+    NodeState,
 )
 
 if TYPE_CHECKING:
@@ -75,6 +83,7 @@ _TAKEN = ("submitted ", "adopted ")  # beginnings of notes with a job's id
 VANISHED = "no longer known to the scheduler"
 BLOCK_ENDED = "ended before all runs of its block"
 UNWRITTEN = "results not written"
+ABSENT = "not measured"  # since the scheduler does not give a node
 MAY_LIVE = (*ACTIVE, UNKNOWN)
 # States for which the cluster is to blame, not the run, and how often a run is then submitted again.
 RETRIES = {NODE_FAIL: 2, LAUNCH_FAILED: 2, PREEMPTED: 2, VANISHED: 2, NOT_STARTED: 2, UNWRITTEN: TRIES - 1}
@@ -416,8 +425,9 @@ class ClusterJobs:
         outage = self._faults.unwritable.times > job.outages
         if self._could_not_write(job, state, status) or (state == FAILED and status is None and outage):
             state, description = UNWRITTEN, f"could not write to {job.run.campaign_folder}"
-        if job.run.part and not ended_by_itself(job.run.folder):
-            status, state = None, BLOCK_ENDED if state in (FAILED, TIMEOUT) else state
+        if (job.run.part or job.run.each) and not ended_by_itself(job.run.folder):
+            ends = (FAILED, TIMEOUT, DONE) if job.run.each else (FAILED, TIMEOUT)
+            status, state = None, BLOCK_ENDED if state in ends else state
         if status is not None and state not in RETRIES:
             note = f"job {job.id}: {description}; {ADVICE[state]}" if state in ADVICE else ""
             return Ended(job.run, status, note)
@@ -486,10 +496,9 @@ class ClusterJobs:
 
     def _submit_due(self) -> list[Ended]:
         """Submit; returns the runs that are given up, since the scheduler refuses them."""
-        due = self._due()
+        due, ended = self._with_nodes(self._due())
         by_name = {job.run.job_name: job for job in due}
         alone = {name for name, job in by_name.items() if job.alone or self._alone}
-        ended: list[Ended] = []
         refused = 0
         for batch in batches_of([job.run for job in due], self._scheduler, self._places(due), alone):
             jobs = [by_name[run.job_name] for run in batch.runs]
@@ -501,6 +510,35 @@ class ClusterJobs:
             if (problem and self._concerns_all(problem)) or refused == REFUSALS_IN_A_BURST:
                 break
         return ended
+
+    def _with_nodes(self, due: list[ClusterJob]) -> tuple[list[ClusterJob], list[Ended]]:
+        """The jobs whose nodes can be had; those of `each` end where one cannot: none waits for it."""
+        ended: dict[str, Ended] = {}
+        of_each = [job for job in due if shares_steps(job.run, self._scheduler)]
+        for several in grouped(of_each, lambda job: states_file(job.run)).values():
+            states = self._states([job.run for job in several])
+            for job in several if states else []:
+                lost = [
+                    f"{host} is {states[host]}" for host in job.run.job.group.hosts if not states[host].usable
+                ]
+                if lost:
+                    ended[job.run.job_name] = Ended(job.run, None, f"{ABSENT}: {'; '.join(lost)}")
+        return [job for job in due if job.run.job_name not in ended], list(ended.values())
+
+    def _states(self, runs: list[Run]) -> dict[str, NodeState]:
+        """The states of the nodes of runs, kept for the analysis; empty where the scheduler does not say."""
+        hosts = list(dict.fromkeys(host for run in runs for host in run.job.group.hosts))
+        query = self._scheduler.state_query(hosts)
+        answer = self._run(query) if query else None
+        states = self._scheduler.read_states(answer.out) if answer and answer.status == 0 else {}
+        if not states:
+            return {}
+        states = {host: states.get(host, NodeState(False, "unknown to the scheduler")) for host in hosts}
+        file = states_file(runs[0])
+        file.parent.mkdir(exist_ok=True)
+        lines = (f"{host}|{state.native_state}|{state.reason}\n" for host, state in states.items())
+        write_whole(file, "".join(lines))
+        return states
 
     def _concerns_all(self, problem: str) -> bool:
         """Whether all further jobs would be refused, too: a busy controller, or a limit on jobs (noted)."""
@@ -658,7 +696,10 @@ def foremost(jobs: Iterable[QueuedJob]) -> QueuedJob:
     return max(jobs, key=lambda job: (job.state in MAY_LIVE, job.state in IN_THE_QUEUE, number(job)))
 
 
-def _block(job: ClusterJob) -> tuple[str, int] | None:
+def _block(job: ClusterJob) -> tuple[object, ...] | None:
+    """The same for runs that are submitted together, however many they are."""
+    if job.run.each:
+        return whole_group(job.run)
     return (job.run.block, job.run.repeat) if job.run.block else None
 
 

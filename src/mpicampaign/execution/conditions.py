@@ -11,6 +11,7 @@ from os.path import exists
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
+from mpicampaign.execution.again import read_again
 from mpicampaign.expectation import LOOKS
 from mpicampaign.identity import canonical, identity, of_run
 from mpicampaign.jobs.blocks import LEFT_BEHIND, VALUE, Made
@@ -34,11 +35,11 @@ from mpicampaign.verdict.evidence import read_evidence
 from mpicampaign.verdict.machine_state import GAP, probes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from mpicampaign.campaign.model import Benchmark
-    from mpicampaign.jobs.further import Racer, Repeated
+    from mpicampaign.campaign.model import Benchmark, Each
+    from mpicampaign.jobs.further import Again, Racer, RacerOf, Repeated
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
     from mpicampaign.records import Case
@@ -137,6 +138,24 @@ class MachineWithResults(ThisMachine):
             read = _read_record if written else _read_record.__wrapped__
             record = read(each.kept, each.benchmark.suite, RunFolder(folder, repeat), reading, written)
             yield replace(record, case=each.case, ranks_busy=ranked)
+
+    def rounds(
+        self, each: Each, screen: Mapping[int, Collection[str]], benchmarks: Sequence[RacerOf], earlier: int
+    ) -> Mapping[int, Collection[str]]:
+        from mpicampaign.execution.rounds_due import due_rounds
+
+        return due_rounds(each, screen, benchmarks, earlier, self.folder, self.run_folder)
+
+    def again(self) -> list[Again]:
+        return read_again(self.folder)
+
+    def is_stopped(
+        self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int
+    ) -> bool:
+        folder = self.run_folder(case, repeat, identity)
+        if exists(f"{folder}/result/output.txt") or not exists(f"{folder}/attempts"):  # noqa: PTH110
+            return False
+        return self.in_block(case, repeat, identity, benchmark, time_limit).state == VALUE
 
     def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:
         """Whole blocks: when the last one is made, the next one follows while a case lacks repeats there.

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from mpicampaign import plan_file
 from mpicampaign.campaign.combinations import request_of
 from mpicampaign.campaign.designs import cases_of, designs_of
+from mpicampaign.campaign.each import Member, hosts_of, screen
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.variants import for_ranks
 from mpicampaign.errors import Problem, UserError
@@ -35,22 +36,27 @@ from mpicampaign.jobs.further import (
 from mpicampaign.jobs.inputs import inputs_of
 from mpicampaign.jobs.launchers import Job
 from mpicampaign.jobs.local_mpi import LocalMpi
+from mpicampaign.jobs.rounds import Rounds
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
 from mpicampaign.plan_file import RunEntry
-from mpicampaign.records import RACE_WITHIN, RANKED, Case, defined_name
+from mpicampaign.records import RACE_WITHIN, RANKED, WITH, Case, defined_name
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from mpicampaign.campaign.designs import Design
-    from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry, System
+    from mpicampaign.campaign.model import Benchmark, Campaign, Each, HostGroup, MatrixEntry, System
     from mpicampaign.identity import Declaration
     from mpicampaign.jobs.blocks import Made
+    from mpicampaign.jobs.further import Again, RacerOf
     from mpicampaign.jobs.inputs import Input
     from mpicampaign.selection import RunSelection
     from mpicampaign.suites.suite import Request
+
+
+REPEATS_AGAIN = 1000  # more than a member has rounds: those of a node that is measured again come behind them
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,8 @@ class Plan(plan_file.PlanFile):
 
     ``capped``: how many repeats are left out by the cap, though their cases are not known well enough.
     ``until_known``: whether any case is repeated until it is known. ``blocks``: further repeats of every
-    case, since the machine alternates between states. ``designs``: the block designs of this machine.
+    case, since the machine alternates between states. ``designs``: the block designs of this machine;
+    ``rounds``: of its host groups with `each`.
     """
 
     cases: tuple[PlannedCase, ...] = ()
@@ -89,6 +96,7 @@ class Plan(plan_file.PlanFile):
     until_known: bool = False
     blocks: int = 0
     designs: tuple[DesignState, ...] = ()
+    rounds: tuple[Rounds, ...] = ()
 
     @property
     def node_seconds(self) -> float:
@@ -158,6 +166,27 @@ class Machine(Protocol):
     def race(self, compared: str, racers: Sequence[Racer], ranked: bool, /) -> Mapping[str, Sequence[Stage]]:
         """The stages of a race that are due so far, by benchmark; without results the first alone."""
 
+    def rounds(
+        self,
+        each: Each,
+        screen: Mapping[int, Collection[str]],
+        benchmarks: Sequence[RacerOf],
+        earlier: int,
+        /,
+    ) -> Mapping[int, Collection[str]]:
+        """The members in each round that is due so far.
+
+        ``benchmarks``: the case of each on a member; ``earlier``: how many repeats come before the first.
+        """
+
+    def again(self) -> Sequence[Again]:
+        """The nodes that are measured again."""
+
+    def is_stopped(
+        self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int, /
+    ) -> bool:
+        """Whether a run without a result was stopped at its time limit."""
+
     def blocks(self, cases: Sequence[Repeated], /) -> Mapping[Case, int]:
         """How many further repeats of each case are due, since the machine alternates between states."""
 
@@ -207,7 +236,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
     begun = {run.case: run.repeat for run in further if machine.begun(run.kept, run.repeat, run.identity)}
     ordered = _within_cap(_shuffled(runs, campaign.seed), begun, campaign.node_hours_cap)
     repeats = grouped(ordered, lambda run: run.case)
-    until_known = any(entry.repeats == UNTIL_KNOWN or entry.race for entry in campaign.matrix)
+    until_known = any(entry.repeats == UNTIL_KNOWN or entry.race or entry.each for entry in campaign.matrix)
     return Plan(
         campaign=campaign.name,
         systems=tuple(systems),
@@ -219,6 +248,7 @@ def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) ->
         until_known=until_known,
         blocks=blocks,
         designs=tuple(planner.designs),
+        rounds=tuple(planner.rounds),
     )
 
 
@@ -260,7 +290,7 @@ def _with_blocks(
                 closed(each.case, range(1, len(each.runs) + limit_in_states(campaign, each.repeats) + 1)),
             )
             for each in cases
-            if each.case in first and not each.compared.startswith(RACE_WITHIN)
+            if each.case in first and not (each.each or each.compared.startswith(RACE_WITHIN))
         ]
     )
     extended, more = [], list[Run]()
@@ -328,9 +358,37 @@ class _Draft:
     program: Program
     not_available: str
 
-    def planned(self, count: Repeats, closed: Collection[int], design: Design | None) -> PlannedCase:
-        """The case with its repeats."""
+    @property
+    def is_made_here(self) -> bool:
+        return self.here and not self.not_available
+
+    def named(self, host_group: str) -> _Draft:
+        """The same under another name of the host group."""
+        _, library, name = self.case.host_group.partition(WITH)
+        return replace(self, case=replace(self.case, host_group=f"{host_group}{library}{name}"))
+
+    def on(self, member: Member) -> _Draft:
+        """The same on a member of its host group."""
+        declared = {**self.declared, "host_group": member.name, "host_group.hosts": list(member.hosts)}
+        return replace(
+            self,
+            case=member.case(self.case),
+            kept=replace(self.kept, host_group=member.name),
+            job=replace(self.job, group=member.group(self.job.group)),
+            declared=declared,
+            identities=_Identities(declared, {}),
+        )
+
+    def repeats(self, count: Repeats, closed: Collection[int]) -> tuple[RunEntry, ...]:
+        """So many repeats."""
         first = self.entry.repeats or REPEAT_STAGES[0]
+        return tuple(
+            RunEntry(each, self.identities[each], further=each > first, left=each in closed)
+            for each in range(1, count.all + 1)
+        )
+
+    def planned(self, runs: tuple[RunEntry, ...], design: Design | None = None) -> PlannedCase:
+        """The case with its repeats."""
         return PlannedCase(
             self.case,
             self.benchmark.suite,
@@ -338,19 +396,16 @@ class _Draft:
             self.job.line_rate,
             self.job.group.core_peak,
             self.declared,
-            tuple(
-                RunEntry(each, self.identities[each], further=each > first, left=each in closed)
-                for each in range(1, count.all + 1)
-            ),
+            runs,
             _oversubscribed(self.job),
             self.job.group.attributes,
             self.reading,
             self.kept if self.kept != self.case else None,
             design.name if design else "",
             design.compared if design else "",
+            self.entry.each.unit if self.entry.each else "",
+            self.entry.each.tolerance if self.entry.each else 0.0,
             absent=self.program.not_available,
-            disturbed=count.disturbed,
-            lost=count.left,
             warnings=tuple(SUITES[self.benchmark.suite].warns(self.request)),
         )
 
@@ -363,12 +418,18 @@ class _Planner:
         self.cases: list[PlannedCase] = []
         self.runs: list[Run] = []
         self.designs: list[DesignState] = []
+        self.rounds: list[Rounds] = []
         self.parts: dict[Case, _Part] = {}
         self._names: list[str] = []  # of all designs
 
     def add(self, entry: MatrixEntry) -> None:
         """Plan an entry of the matrix."""
         drafts = {case: self._draft(entry, case) for case in cases_of(self.campaign, entry)}
+        if entry.each:
+            alike = grouped(drafts.values(), lambda draft: (draft.case.host_group, draft.case.placement))
+            for benchmarks in alike.values():
+                self._add_each(benchmarks, entry.each)
+            return
         designs = designs_of(self.campaign, entry, self._names)
         self._names += [design.name for design in designs]
         if not designs:
@@ -487,9 +548,10 @@ class _Planner:
         of = parts or {}
         closed = {n for n, part in of.items() if part[n].closes(draft.case)}
         left = {n for n in closed if of[n][n].condition == LEFT}
-        planned = draft.planned(count, left, design)
+        planned = draft.planned(draft.repeats(count, left), design)
+        planned = replace(planned, disturbed=count.disturbed, lost=count.left)
         runs: list[Run] = []
-        if draft.here and not draft.not_available:
+        if draft.is_made_here:
             most = draft.entry.repeats or REPEAT_STAGES[-1]
             # the fresh blocks of a race are no more than those before
             most = 2 * LOOKS[-1] if draft.entry.race else most
@@ -506,6 +568,55 @@ class _Planner:
         self.cases.append(planned)
         return [run for run in runs if run.repeat in of and of[run.repeat][run.repeat].is_due(draft.case)]
 
+    def _add_each(self, benchmarks: Sequence[_Draft], each: Each) -> None:
+        """Take benchmarks on each member of a host group; then on nodes that are measured again."""
+        group = benchmarks[0].job.group
+        self._add_rounds(benchmarks, each, hosts_of(group), 0)
+        for number, again in enumerate(self.machine.again(), start=1):
+            if again.name.partition(":")[0] == defined_name(group.name):
+                named = [draft.named(again.name) for draft in benchmarks]
+                self._add_rounds(named, each, again.hosts, number * REPEATS_AGAIN)
+
+    def _add_rounds(
+        self, benchmarks: Sequence[_Draft], each: Each, hosts: Sequence[str], earlier: int
+    ) -> None:
+        """Take benchmarks on each of these hosts, or their pairs, in the rounds that are due by the results.
+
+        ``earlier``: how many repeats were left to earlier rounds.
+        """
+        rounds = screen(hosts, each.unit, self.campaign.seed)
+        due: Mapping[int, Collection[str]] = {n: [one.name for one in rounds[n]] for n in rounds}
+        on = [_OnMembers(draft) for draft in benchmarks]
+        if available := [own.racer for own in on if own.draft.is_made_here]:
+            due = self.machine.rounds(each, due, available, earlier)
+        of_member: dict[str, list[int]] = {}
+        for number, name in ((n, name) for n in sorted(due) for name in due[n]):
+            of_member.setdefault(name, []).append(number)
+        for own in on:
+            runs = [
+                run
+                for name, numbers in of_member.items()
+                for run in self._member(own[name], numbers, len(rounds), earlier)
+            ]
+            runs = [replace(run, each=each, whole=own.draft.case) for run in runs]
+            self.runs += runs
+            why = own.draft.not_available
+            self.rounds.append(Rounds(own.draft.case, each.unit, len(of_member), tuple(runs), why))
+
+    def _member(self, draft: _Draft, rounds: Sequence[int], screened: int, earlier: int) -> list[Run]:
+        """Take the case of a member; its runs, the n-th repeat in the n-th of its rounds."""
+        entries = (
+            RunEntry(repeat, draft.identities[repeat], further=number > screened, round=number)
+            for repeat, number in enumerate(rounds, start=earlier + 1)
+        )
+        planned = draft.planned(tuple(entries))
+        self.cases.append(planned)
+        stopped = self.machine.is_stopped
+        return [
+            replace(run, closed=stopped(run.kept, run.repeat, run.identity, run.benchmark, run.time_limit))
+            for run in (self._runs(draft, planned) if draft.is_made_here else ())
+        ]
+
     def _runs(self, draft: _Draft, planned: PlannedCase) -> list[Run]:
         system = draft.job.system
         evidence_library = self.machine.evidence_library(system) if system.evidence else ""
@@ -516,6 +627,7 @@ class _Planner:
                 identity=run.identity,
                 further=run.further,
                 left=run.left,
+                round=run.round,
                 campaign=self.campaign.name,
                 case=draft.case,
                 kept=draft.kept,
@@ -534,6 +646,23 @@ class _Planner:
         ]
 
 
+class _OnMembers(dict[str, _Draft]):
+    """A case on the members of its host group, by their names."""
+
+    def __init__(self, draft: _Draft) -> None:
+        super().__init__()
+        self.draft = draft
+
+    def __missing__(self, name: str) -> _Draft:
+        self[name] = self.draft.on(Member(tuple(name.split("+"))))
+        return self[name]
+
+    def racer(self, name: str) -> Racer:
+        """The case of a member."""
+        one = self[name]
+        return Racer(one.case, one.kept, one.benchmark, one.identities.__getitem__)
+
+
 class _Part(dict[int, PartOfBlock]):
     """The candidates of a benchmark in a block design, with what is there of each of their repeats.
 
@@ -544,7 +673,7 @@ class _Part(dict[int, PartOfBlock]):
         super().__init__()
         self.drafts, self._machine, self._ranked = drafts, machine, ranked
         self.stage, self.count, self.end = stage, Repeats(stage.blocks, 0, 0), 0
-        self._available = [draft for draft in drafts if draft.here and not draft.not_available]
+        self._available = [draft for draft in drafts if draft.is_made_here]
         self._keeps_nodes = keeps_nodes(drafts[0].job)
 
     def __missing__(self, repeat: int) -> PartOfBlock:
@@ -656,14 +785,18 @@ def _within_cap(runs: tuple[Run, ...], begun: Mapping[Case, int], cap: float | N
     seconds = sum(run.node_seconds for run in runs if not run.further)
     kept = set()
     further = [run for run in runs if run.further]
-    together = grouped(further, lambda run: (run.block, run.repeat) if run.block else run.identity)
-    units = together.values()
+    units = grouped(further, _together).values()
     for unit in sorted(units, key=lambda unit: all(run.repeat > begun.get(run.case, 0) for run in unit)):
         more = sum(run.node_seconds for run in unit)
         if _hours(seconds + more) <= cap:
             seconds += more
             kept |= {run.identity for run in unit}
     return tuple(run for run in runs if not run.further or run.identity in kept)
+
+
+def _together(run: Run) -> object:
+    """The same for runs of which all are made or none: those of a block, or of a round."""
+    return (run.whole, run.round) if run.round else (run.block, run.repeat) if run.block else run.identity
 
 
 def _hours(seconds: float) -> float:

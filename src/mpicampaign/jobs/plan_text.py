@@ -24,9 +24,10 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
     here = ", ".join(plan.systems) or "(none here)"
     lines = [f"campaign {plan.campaign}, seed {plan.seed}, system{'s'[: len(plan.systems) > 1]} {here}"]
     lines += lists_text(plan)
-    for benchmark in dict.fromkeys(planned.case.benchmark for planned in plan.cases):
-        cases = [planned for planned in plan.cases if planned.case.benchmark == benchmark]
+    of_benchmarks = grouped((each for each in plan.cases if not each.each), lambda each: each.case.benchmark)
+    for benchmark, cases in of_benchmarks.items():
         lines += ["", *_matrix(benchmark, cases, plan.systems)]
+    lines += ["", *rounds_text(plan)] if plan.rounds else []
     if offers := sources_text(plan):
         lines += ["", *offers]
     lines += ["", *blocks_text(plan)] if plan.designs else []
@@ -54,10 +55,11 @@ def _when_more(plan: Plan) -> str:
 
 def lists_text(plan: Plan) -> list[str]:
     """What lists make of placements, benchmarks and host groups, and how many cases that is; in one line."""
+    cases = [each.case for each in plan.cases if not each.each] + [each.case for each in plan.rounds]
     kinds = {
-        "placements": [each.case.placement for each in plan.cases],
-        "benchmarks": [each.case.benchmark for each in plan.cases],
-        "host groups with an MPI library each": [each.case.host_group for each in plan.cases],
+        "placements": [case.placement for case in cases],
+        "benchmarks": [case.benchmark for case in cases],
+        "host groups with an MPI library each": [case.host_group for case in cases],
     }
     parts = [
         f"{name} is {len(variants)} {kind}"
@@ -65,7 +67,7 @@ def lists_text(plan: Plan) -> list[str]:
         for name, variants in grouped(dict.fromkeys(names), defined_name).items()
         if len(variants) > 1
     ]
-    return [f"lists: {', '.join(parts)}; {len(plan.cases)} cases in all"] if parts else []
+    return [f"lists: {', '.join(parts)}; {len(cases)} cases in all"] if parts else []
 
 
 def warnings_text(plan: Plan) -> list[str]:
@@ -128,6 +130,12 @@ def blocks_text(plan: Plan) -> list[str]:
         lines.append(f"{name}: {shape}: {state}{f', {each.missing} missing: {runs}' if each.missing else ''}")
         lines += [f"  {left}" for left in each.left]
     return lines
+
+
+def rounds_text(plan: Plan) -> list[str]:
+    """The rounds of each case on a whole host group: how many there are, their runs and node-hours."""
+    left = {run.identity for run in plan.runs}
+    return [str(each.only(left)) for each in plan.rounds]
 
 
 def _reference(state: DesignState) -> str:

@@ -34,11 +34,11 @@ from mpicampaign.this_machine import physical_cores
 from mpicampaign.yaml_lines import lookup, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from mpicampaign.campaign.model import Benchmark, Campaign, System
+    from mpicampaign.campaign.model import Benchmark, Campaign, Each, System
     from mpicampaign.identity import Declaration
-    from mpicampaign.jobs.further import Racer, Repeated, Stage
+    from mpicampaign.jobs.further import Again, Racer, RacerOf, Repeated, Stage
     from mpicampaign.jobs.local_mpi import LocalMpi
     from mpicampaign.jobs.plan import Machine, Plan
     from mpicampaign.jobs.run import Run
@@ -91,6 +91,19 @@ class ThisMachine:
 
     def race(self, compared: str, racers: Sequence[Racer], ranked: bool) -> Mapping[str, Sequence[Stage]]:
         return {}
+
+    def rounds(
+        self, each: Each, screen: Mapping[int, Collection[str]], benchmarks: Sequence[RacerOf], earlier: int
+    ) -> Mapping[int, Collection[str]]:
+        return screen
+
+    def again(self) -> Sequence[Again]:
+        return ()
+
+    def is_stopped(
+        self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int
+    ) -> bool:
+        return False
 
     def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:
         return {}
@@ -379,7 +392,9 @@ def with_kept_repeats(campaign: Campaign, planned: Callable[[Case], int]) -> Cam
     if lookup(document.data, ("repeats",)) is not None:
         return campaign
     blocks = zip(campaign.matrix, document.items(("matrix",)), strict=False)
-    default = [entry for entry, (_, data) in blocks if not {"repeats", "blocks", "race"} & data.keys()]
+    default = [
+        entry for entry, (_, data) in blocks if not {"repeats", "blocks", "race", "each"} & data.keys()
+    ]
     if not any(planned(case) == EARLIER_DEFAULT for entry in default for case in cases_of(campaign, entry)):
         return campaign
     message = (

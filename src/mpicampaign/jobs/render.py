@@ -10,6 +10,7 @@ import base64
 import hashlib
 import re
 import shlex
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,10 +45,11 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.run import Run
 
 TEMPLATES = shipped("templates/job")
-LIBRARY_PARTS = ("run.sh", "software.sh", "rank.sh", "node.sh", "facts.sh", "hosts.sh")
+LIBRARY_PARTS = ("end.sh", "run.sh", "software.sh", "rank.sh", "node.sh", "facts.sh", "hosts.sh")
 LINE_LENGTH = 110  # of the script's lines of exports
 # Modules and evidence take time beyond the benchmark's own limit, which must end before the scheduler's.
 SECONDS_OF_SETUP = 300
+SECONDS_IN_STEP, SECONDS_OF_END = 60, 60  # of a run in a step, and of the step
 
 # Variables that the library always records (templates/job/library/node.sh).
 _RECORDED = re.compile(
@@ -122,6 +124,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    jinja.globals["part"] = lambda name: ShellText(_part(name))
     filters = {"comment": _comment, "directive": _directive, "verbatim": _verbatim, "raw": ShellText}
     jinja.filters |= filters
     return jinja
@@ -189,6 +192,66 @@ def batch_text(tasks: Sequence[Sequence[Run]], runs: Path) -> str:
         seconds=60 * each if packed > 1 else 0,
         hosts=ShellText(f"${{{scheduler.granted_hosts}-}}") if run.block and scheduler.granted_hosts else "",
     )
+
+
+def rounds_text(steps: Sequence[Sequence[Run]], rounds: Path, states: Path) -> str:
+    """The script of a job that measures the members of a host group side by side.
+
+    Parameters
+    ----------
+    steps : the runs that are started at once
+    rounds : the file with the part of each node in each step (see `rounds_lines`); its name is the job's
+    states : the file with the scheduler's states of the nodes
+    """
+    runs = [run for step in steps for run in step]
+    run, (ranks, threads) = runs[0], widest(runs)
+    scheduler = batch_scheduler(run.job.system.scheduler)
+    assert scheduler is not None and scheduler.rounds is not None  # there are no such batches without one
+    hosts = sorted(
+        {host for each in runs for host in each.job.group.hosts}, key=lambda host: (len(host), host)
+    )
+    limit = SECONDS_OF_SETUP + sum(step_seconds(step[0]) + SECONDS_OF_END for step in steps)
+    # a lost node costs its own runs alone; a job that waited for it to come back would cost all
+    group = replace(run.job.group, hosts=tuple(hosts), requeue=False)
+    job = replace(run.job, group=group, placement=replace(run.job.placement, nodes=len(hosts)))
+    request = _request(replace(run, job=job), rounds.stem, -(-limit // 60))
+    request |= {"ranks": len(hosts) * ranks, "ranks_per_node": ranks, "threads": threads}
+    request["directives"] = [*request["directives"], *scheduler.rounds_directives]
+    return (
+        _environment()
+        .get_template("rounds.sh.j2")
+        .render(
+            **request,
+            shape=f"{_counted(len(runs), 'run')}, {_counted(len(steps), 'step')}, of campaign {run.campaign}",
+            how_to_run=scheduler.how_to_run.replace("job.sh", f"{rounds.stem}.sh"),
+            campaign_folder=run.campaign_folder,
+            rounds=rounds,
+            states=states,
+            launcher=_header(scheduler.rounds),
+        )
+    )
+
+
+def rounds_lines(steps: Sequence[Sequence[Run]]) -> list[str]:
+    """The part of each node in each step: step, node, run or serve, seconds, folder of the run, its nodes."""
+    return [
+        "\t".join(
+            (str(number), host, role, str(step_seconds(run)), run_folder(run), " ".join(run.job.group.hosts))
+        )
+        for number, step in enumerate(steps, start=1)
+        for run in step
+        for host, role in zip(run.job.group.hosts, ("run", "serve"), strict=False)
+    ]
+
+
+def step_seconds(run: Run) -> int:
+    """How long a run of a step may take with its software and evidence."""
+    return run.time_limit + SECONDS_IN_STEP
+
+
+def run_folder(run: Run) -> str:
+    """The folder of a run, as seen from that of its campaign."""
+    return str(run.folder.relative_to(run.campaign_folder))
 
 
 def widest(runs: Sequence[Run]) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from mpicampaign.identity import run_path
 from mpicampaign.jobs.declaration import reading_of
 
 if TYPE_CHECKING:
-    from mpicampaign.campaign.model import Benchmark
+    from mpicampaign.campaign.model import Benchmark, Each
     from mpicampaign.jobs.inputs import Input
     from mpicampaign.jobs.launchers import Job
     from mpicampaign.records import Case
@@ -27,7 +27,8 @@ class Run(plan_file.RunEntry):
     ``program_sha256`` and ``libraries`` (build-ids) are those that this machine sees now, or empty.
     ``campaign_folder``: below it are the files of all runs. ``token``: of that folder, in the name of the
     job. Of a run in a block: ``block``: the name of the design; ``part``: the folders of the candidates with
-    its repeat; ``closed``: it is not made (again), though it has no result.
+    its repeat; ``closed``: it is not made (again), though it has no result. Of a member of a host group with
+    ``each``: ``whole``: the case of the group.
     """
 
     order: int = 0
@@ -48,6 +49,8 @@ class Run(plan_file.RunEntry):
     block: str = ""
     part: tuple[str, ...] = ()
     closed: bool = False
+    each: Each | None = None
+    whole: Case | None = None
 
     @property
     def reading(self) -> dict[str, Any]:

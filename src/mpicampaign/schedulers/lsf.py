@@ -32,6 +32,7 @@ from mpicampaign.schedulers.scheduler import (
     JobReport,
     Node,
     NodeClass,
+    NodeState,
     Queue,
     QueuedJob,
     by_native_state,
@@ -105,6 +106,7 @@ class Lsf(BatchScheduler):
     header = Path(__file__).with_name("lsf.sh.j2")
     job_id = "${LSB_JOBID:-$$}_${LSB_JOBINDEX:-0} job=${job%_0}"  # the index is 0 outside of arrays
     task = "$((${LSB_JOBINDEX:-0} ? LSB_JOBINDEX : 1))"
+    rounds = Path(__file__).with_name("lsf.rounds.sh.j2")
     script = "$run/job.sh"  # LSF runs a copy, with its own lines added
     how_to_run = "Submit with: bsub < job.sh"
     selectors = frozenset(("queue", "reservation", "account", "exclusive", "requeue", "directives"))
@@ -181,6 +183,14 @@ class Lsf(BatchScheduler):
             elif not jobs:
                 raise UnreadableError(f"not a line of the job list: {line[:100]!r}")
         return jobs
+
+    def state_query(self, hosts: Sequence[str]) -> list[str]:
+        return ["bhosts", "-w", *hosts]
+
+    def read_states(self, text: str) -> dict[str, NodeState]:
+        """Page "bhosts": HOST_NAME and STATUS come first."""
+        rows = (line.split() for line in text.splitlines()[1:])
+        return {row[0]: NodeState(row[1] in _IN_USE, row[1]) for row in rows if len(row) > 1}
 
     def read_hosts(self, text: str) -> list[str]:
         """From ``n1 4 n2 4``."""

@@ -100,6 +100,17 @@ class NodeClass:
         return replace(self, members=chosen, others=tuple(rest))
 
 
+class NodeState(NamedTuple):
+    """Whether a node gets jobs now, its state in the scheduler's terms, and the reason, or empty."""
+
+    usable: bool
+    native_state: str
+    reason: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.native_state} ({self.reason})" if self.reason else self.native_state
+
+
 class JobReport(NamedTuple):
     """What a scheduler wrote around a job's output; what it leaves out is empty.
 
@@ -180,6 +191,11 @@ class BatchScheduler(Scheduler):
     granted: ClassVar[Mapping[str, str]] = {}
     granted_hosts = ""
 
+    # A job that measures many nodes side by side: the shell functions that start its steps, as templates/job/
+    # rounds.sh.j2 needs them (None: there are no such jobs), and further directives.
+    rounds: Path | None = None
+    rounds_directives: tuple[str, ...] = ()
+
     # Prefixes of the variables of a shell that change what these commands submit, list or print; those in
     # ``where`` only say which cluster it is.
     steering: tuple[str, ...] = ()
@@ -257,6 +273,18 @@ class BatchScheduler(Scheduler):
     @abstractmethod
     def read_submitted(self, text: str) -> str:
         """The job's id in what `submit` printed; empty where there is none."""
+
+    def state_query(self, hosts: Sequence[str]) -> list[str]:
+        """The command that tells the states of nodes; empty where there is none."""
+        return []
+
+    def read_states(self, text: str) -> dict[str, NodeState]:
+        """The output of `state_query` by node; lines that cannot be read are left out."""
+        return {}
+
+    def read_topology(self, text: str) -> dict[str, str]:
+        """The leaf switch of each node, from what a job of `rounds` kept of the topology."""
+        return {}
 
     # The site, for the doctor
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from mpicampaign.errors import UnreadableError
-from mpicampaign.host_lists import expand, fold
+from mpicampaign.host_lists import fold, listed, short
 from mpicampaign.schedulers.scheduler import (
     CANCELLED,
     DONE,
@@ -27,6 +27,7 @@ from mpicampaign.schedulers.scheduler import (
     BatchScheduler,
     Node,
     NodeClass,
+    NodeState,
     Queue,
     QueuedJob,
     by_native_state,
@@ -86,7 +87,6 @@ _OUT_OF_USE = re.compile(
 _OUTPUT_NAME = re.compile(r"slurm-(\d+(?:_\d+(?!\w))?).*")  # of arrays %A_%a
 # Features and nodes under names that need no quotes, and are no operators of a constraint.
 _FEATURE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@%+=:/-]*")
-_LISTED_HOSTS = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")  # a comma in brackets is one of a range
 _MOST_ALTERNATIVES = 4  # features in a constraint such as rack1|rack2
 _LONGEST_DIRECTIVE = 1000  # characters that a campaign file takes
 _NUMBERS = {"%j": r"(\d+)", "%A": r"(\d+)", "%A_%a": r"(\d+_\d+)"}
@@ -102,6 +102,8 @@ class Slurm(BatchScheduler):
     header = Path(__file__).with_name("slurm.sh.j2")
     job_id = "${SLURM_ARRAY_JOB_ID:-${SLURM_JOB_ID:-$$}}${SLURM_ARRAY_TASK_ID:+_$SLURM_ARRAY_TASK_ID}"
     task = "${SLURM_ARRAY_TASK_ID:-1}"
+    rounds = Path(__file__).with_name("slurm.rounds.sh.j2")
+    rounds_directives = ("--no-kill",)
     minutes_first = True
     how_to_run = "Submit with: sbatch job.sh"
     # srun inherits sbatch's --export, and so does an mpirun that uses srun
@@ -194,10 +196,26 @@ class Slurm(BatchScheduler):
         """A job's name comes last, since it may contain bars."""
         return [_queued_job(line) for line in filter(str.strip, text.splitlines())]
 
+    def state_query(self, hosts: Sequence[str]) -> list[str]:
+        return ["sinfo", "--noheader", "--Node", f"--nodes={','.join(hosts)}", "--format=%N|%T|%E"]
+
+    def read_states(self, text: str) -> dict[str, NodeState]:
+        """A node has a line for each of its partitions."""
+        fields = (line.split("|", 2) for line in text.splitlines())
+        return {
+            name: NodeState(not _out_of_use(state), state, "" if reason.strip() == "none" else reason.strip())
+            for name, state, reason in (each for each in fields if len(each) == 3)
+        }
+
+    def read_topology(self, text: str) -> dict[str, str]:
+        """From scontrol: ``SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-4]``."""
+        leaves = re.findall(r"^SwitchName=(\S+) Level=0 .*?Nodes=(\S+)", text, re.MULTILINE)
+        return {host: switch for switch, nodes in leaves for host in self.read_hosts(nodes)}
+
     def read_hosts(self, text: str) -> list[str]:
         """From ``n[1-2,7],m1``."""
         try:
-            return [host for part in _LISTED_HOSTS.findall(text) for host in expand(part)]
+            return [short(host) for host in listed(text)]
         except ValueError:
             return []
 

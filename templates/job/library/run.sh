@@ -97,17 +97,6 @@ record_time() { # KEY
     record "job $1=$now"
 }
 
-# Ranks that outlive their launcher would disturb the next run: some ignore TERM, in sessions of
-# their own. Their environment or their command line identifies them.
-end_here() { # ATTEMPT: on this host; prints the processes that it killed
-    local process
-    {
-        grep -lzsF "MPICAMPAIGN_EVIDENCE_FILE=$1/" /proc/[0-9]*/environ
-        grep -lzxsF "$1/rank" /proc/[0-9]*/cmdline
-    } | while IFS=/ read -r _ _ process _; do
-        kill -KILL "$process" 2>/dev/null && echo "$process on $HOSTNAME"
-    done
-}
 end_ranks() {
     local process scan
     kill -KILL -- "-$launched" 2>/dev/null # the launch is a process group of its own
@@ -257,6 +246,11 @@ measure() {
 # In a job of LSF, Hydra starts the ranks by LSF's blaunch, whether it is there or not; volclava has none.
 choose_bootstrap() {
     local places by=ssh
+    if [ -n "${MPICAMPAIGN_AGENT-}" ]; then # in a step of several runs the job's own launcher would mix them up
+        export I_MPI_HYDRA_BOOTSTRAP=ssh HYDRA_LAUNCHER=ssh OMPI_MCA_plm=rsh PRTE_MCA_plm=ssh
+        export {I_MPI_HYDRA_BOOTSTRAP_EXEC,HYDRA_LAUNCHER_EXEC,OMPI_MCA_plm_rsh_agent,PRTE_MCA_plm_ssh_agent}="$MPICAMPAIGN_AGENT"
+        return
+    fi
     read -ra places <<<"${LSB_MCPU_HOSTS-}" # HOST RANKS HOST RANKS
     [ "${#places[@]}" -eq 0 ] || command -v blaunch >/dev/null || [ -x "${LSF_BINDIR-}/blaunch" ] || {
         [ "${#places[@]}" -gt 2 ] || by=fork

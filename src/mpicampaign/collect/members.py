@@ -1,0 +1,48 @@
+"""What the plan and the scheduler say of a run of `each`: its member, round, switches and absent nodes."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from mpicampaign.node_states import node_states, switches
+from mpicampaign.records import EACH, EACH_NODES, EACH_SWITCHES, EACH_TOLERANCE, NODE_STATE, ROUND, Case
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from mpicampaign.plan_file import CaseEntry, RunEntry
+
+
+class Members:
+    """The members of a campaign's host groups; each file of the scheduler's answers is read once."""
+
+    def __init__(self, campaign_folder: Path) -> None:
+        self._states = cache(lambda machine: node_states(campaign_folder, machine))
+        self._switches = cache(lambda machine: switches(campaign_folder, machine))
+
+    def metadata(self, entry: CaseEntry, run: RunEntry, is_missing: bool) -> dict[str, str]:
+        """That of a run; empty for any other run."""
+        if not entry.each:
+            return {}
+        nodes, machine = entry.declared["host_group.hosts"], _machine(entry.case)
+        known = member_metadata(entry.each, nodes, run.round, entry.tolerance)
+        leaves = [self._switches(machine).get(node, "") for node in nodes]
+        known |= {EACH_SWITCHES: " ".join(leaves)} if all(leaves) else {}
+        states = self._states(machine) if is_missing else {}
+        absent = {node: states[node] for node in nodes if node in states and not states[node].usable}
+        named = "; ".join(f"{node}: {state}" for node, state in absent.items())
+        said = named if len(nodes) > 1 else "".join(map(str, absent.values()))
+        return known | ({NODE_STATE: said} if said else {})
+
+
+def member_metadata(unit: str, nodes: Sequence[str], number: int, tolerance: float) -> dict[str, str]:
+    """What the plan says of a run."""
+    return {EACH: unit, EACH_NODES: " ".join(nodes), ROUND: str(number), EACH_TOLERANCE: f"{tolerance:g}"}
+
+
+def _machine(case: Case) -> tuple[str, str]:
+    """The system and the host group, without the member."""
+    system, group = case.machine
+    return system, group.partition(" ")[0]

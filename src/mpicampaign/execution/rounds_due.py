@@ -1,0 +1,110 @@
+"""The rounds of `each` that are due by the results on disk: those of all members, then those of suspects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from os.path import exists
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.background import on_two_cores
+from mpicampaign.collect.members import member_metadata
+from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
+from mpicampaign.jobs.declaration import reading_of
+from mpicampaign.node_states import node_states
+from mpicampaign.records import FAILED, MISSING, defined_name
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from mpicampaign.campaign.model import Each
+    from mpicampaign.jobs.further import Racer, RacerOf
+    from mpicampaign.records import Case, Record
+
+    RunFolderOf = Callable[[Case, int, str], Path]
+
+_MANY = 200  # runs: to read them takes longer than to start a process
+
+
+class _Run(NamedTuple):
+    """A run of a member in a round, and its folder."""
+
+    racer: Racer
+    nodes: list[str]
+    repeat: int
+    round: int
+    folder: Path
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has a result, or failed of itself: a run that was killed is made again."""
+        return exists(f"{self.folder}/result/output.txt") or ended_by_itself(self.folder)  # noqa: PTH110
+
+    def record(self, each: Each) -> Record:
+        case, suite, reading = self.racer.kept, self.racer.benchmark.suite, reading_of(self.racer.benchmark)
+        record = read_run(case, suite, RunFolder(self.folder, self.repeat), reading=reading)
+        told = member_metadata(each.unit, self.nodes, self.round, each.tolerance)
+        killed = record.status == FAILED and not self.has_ended
+        status = MISSING if killed else record.status
+        return replace(record, case=self.racer.case, status=status, metadata={**record.metadata, **told})
+
+
+def due_rounds(
+    each: Each,
+    screen: Mapping[int, Collection[str]],
+    benchmarks: Sequence[RacerOf],
+    earlier: int,
+    campaign_folder: Path,
+    folder_of: RunFolderOf,
+) -> Mapping[int, Collection[str]]:
+    """The members in each round that is due so far: nothing is read before the rounds known so far are made.
+
+    Parameters
+    ----------
+    screen : the first rounds, of all members
+    benchmarks : the case of each on a member
+    earlier : how many repeats come before the first of these rounds
+    """
+    from mpicampaign.compare.machine import rounds_due  # few campaigns need it
+
+    due = first = {number: tuple(members) for number, members in screen.items()}
+    absent = _absent(benchmarks[0](first[1][0]).case, campaign_folder)
+    while True:
+        runs = [run for racer_of in benchmarks for run in _runs(racer_of, due, earlier, folder_of)]
+        if not all(run.has_ended for run in runs if absent.isdisjoint(run.nodes)):
+            return due
+        records = on_two_cores(partial(_records, each), runs, len(runs) >= _MANY)
+        asked = rounds_due(chain.from_iterable(records), first, absent=absent)
+        # absent nodes stay in the plan
+        following = {
+            number: tuple(dict.fromkeys((*first.get(number, ()), *asked[number]))) for number in asked
+        }
+        if following == due:
+            return due
+        due = following
+
+
+def _absent(case: Case, campaign_folder: Path) -> set[str]:
+    """The nodes that could not be had when a job was last submitted."""
+    states = node_states(campaign_folder, (case.machine[0], defined_name(case.host_group)))
+    return {node for node, state in states.items() if not state.usable}
+
+
+def _runs(
+    racer_of: RacerOf, due: Mapping[int, Collection[str]], earlier: int, folder_of: RunFolderOf
+) -> Iterator[_Run]:
+    """The n-th round of a member is its n-th repeat."""
+    made = Counter[str]()
+    for number in sorted(due):
+        for member in due[number]:
+            made[member] += 1
+            repeat, racer = earlier + made[member], racer_of(member)
+            folder = folder_of(racer.kept, repeat, racer.identity_of(repeat))
+            yield _Run(racer, member.split("+"), repeat, number, folder)
+
+
+def _records(each: Each, runs: Sequence[_Run]) -> list[Record]:
+    return [run.record(each) for run in runs]

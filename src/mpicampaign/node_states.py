@@ -1,0 +1,43 @@
+"""What the scheduler said of the nodes of a host group: states and switches, kept in the campaign's folder.
+
+The execution half writes these files, as the scheduler prints them, and the analysis half reads them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.schedulers import batch_schedulers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from mpicampaign.schedulers import BatchScheduler
+    from mpicampaign.schedulers.scheduler import NodeState
+
+Machine = tuple[str, str]  # system and host group, as the campaign file defines them
+
+
+def states_path(campaign_folder: Path, machine: Machine, scheduler: str) -> Path:
+    """The file with the states of the nodes; that with the switches ends in ``.topology``."""
+    return campaign_folder / "batches" / f"{'-'.join(machine)}.{scheduler}.nodes"
+
+
+def node_states(campaign_folder: Path, machine: Machine) -> dict[str, NodeState]:
+    """The states of the nodes when a job was last submitted or ended; empty where none was."""
+    texts = _texts(campaign_folder, machine, ".nodes")
+    return {node: state for said, text in texts for node, state in said.read_states(text).items()}
+
+
+def switches(campaign_folder: Path, machine: Machine) -> dict[str, str]:
+    """The leaf switch of each node, where the scheduler knows them."""
+    texts = _texts(campaign_folder, machine, ".topology")
+    return {node: switch for said, text in texts for node, switch in said.read_topology(text).items()}
+
+
+def _texts(campaign_folder: Path, machine: Machine, ending: str) -> Iterator[tuple[BatchScheduler, str]]:
+    for scheduler in batch_schedulers():
+        path = states_path(campaign_folder, machine, scheduler.name).with_suffix(ending)
+        if path.exists():
+            yield scheduler, path.read_text(encoding="utf-8", errors="replace")
