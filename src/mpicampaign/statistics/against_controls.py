@@ -8,7 +8,7 @@ than that, large sums of scores are rare.
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 _STEPS = 40  # of the search for a lower bound
+_FEWEST = 4  # rounds of whose order anything is known
 _ORDERS = 999
 
 
@@ -97,22 +98,21 @@ class Evidence:
                 found[place].append(len(each.controls) - own)
         return [tuple(sorted(each)) for each in found]
 
-    def deviations(self) -> dict[str, Array]:
-        """Of each suspect in its rounds, from the median of the controls."""
-        found: dict[str, list[float]] = {each: [] for each in self.suspects}
-        for each in self._stretches:
-            typical = float(np.median(each.controls))
-            for place, cost in zip(each.places.tolist(), each.costs.tolist(), strict=True):
-                if math.isfinite(typical):
-                    found[self.suspects[place]].append(cost - typical)
-        return {suspect: np.array(each) for suspect, each in found.items()}
+    def slower_in(self) -> dict[str, tuple[int, int]]:
+        """How many rounds each suspect has; in how many it was slower than the median of the controls."""
+        found = self.scores(0.0)
+        slower, known = (found > 0).sum(axis=0), (~np.isnan(found)).sum(axis=0)
+        return dict(zip(self.suspects, zip(known.tolist(), slower.tolist(), strict=True), strict=True))
 
-    def at_least(self, slower: float, level: float) -> dict[str, float]:
-        """The largest slow-downs that the test rejects, of suspects that are slower than this."""
-        furthest = [np.ptp(known) for each in self._stretches if len(known := _finite(each))]
-        low = np.full(len(self.suspects), slower)
-        high = low + max(furthest, default=0.0) + 1
-        failed = np.array(self._probabilities(high)) <= level
+    def above(self, slower: float) -> list[str]:
+        """Those that seem to be slower by this much or more."""
+        sums = np.nansum(self.scores(slower), axis=0)
+        return [each for each, total in zip(self.suspects, sums, strict=True) if total >= 0]
+
+    def rejected(self, level: float) -> dict[str, float]:
+        """The largest slow-downs that the test rejects: at level 0.5 an estimate, below it a bound."""
+        high = np.full(len(self.suspects), 1 + max(map(_range, self._stretches), default=0.0))
+        low, failed = -high, np.array(self._probabilities(high)) <= level
         for _ in range(_STEPS):
             halfway = (low + high) / 2
             rejected = np.array(self._probabilities(halfway)) <= level
@@ -146,9 +146,10 @@ class Evidence:
         return [each for each in suspects if dependence(columns[each][:, None]) <= level]
 
 
-def _finite(stretch: _Stretch) -> Array:
+def _range(stretch: _Stretch) -> float:
     every = np.concatenate([stretch.controls, stretch.costs])
-    return np.asarray(every[np.isfinite(every)])
+    known = every[np.isfinite(every)]
+    return float(np.ptp(known)) if len(known) else 0.0
 
 
 def _stretch(costs: Mapping[str, float], drawn: Drawn, suspects: Sequence[str]) -> _Stretch:
@@ -162,12 +163,11 @@ def _stretch(costs: Mapping[str, float], drawn: Drawn, suspects: Sequence[str]) 
     )
 
 
-def middle(deviations: Array) -> float:
-    """The estimate of Hodges and Lehmann: the median of all means of two; infinite where half of them are."""
-    if not len(deviations):
-        return math.nan
-    means = np.add.outer(deviations, deviations)[np.triu_indices(len(deviations))] / 2
-    return float(np.median(means))
+@cache
+def _orders(rounds: int) -> npt.NDArray[np.int64]:
+    """As they came, and others at random, always the same ones."""
+    source = np.random.default_rng(rounds)
+    return np.array([np.arange(rounds), *(source.permutation(rounds) for _ in range(_ORDERS))])
 
 
 def dependence(values: Array) -> float:
@@ -177,8 +177,9 @@ def dependence(values: Array) -> float:
     ----------
     values : rounds x suspects
     """
+    if len(values) < _FEWEST:
+        return 1.0
     rest = values - values.mean(axis=0)
-    source = np.random.default_rng(len(values))
-    orders = [np.arange(len(values)), *(source.permutation(len(values)) for _ in range(_ORDERS))]
-    found = np.array([(rest[order[1:]] * rest[order[:-1]]).sum() for order in orders])
+    products, orders = rest @ rest.T, _orders(len(values))
+    found = products[orders[:, 1:], orders[:, :-1]].sum(axis=1)
     return float(np.mean(found >= found[0] - 1e-9 * abs(found[0])))
