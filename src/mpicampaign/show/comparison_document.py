@@ -68,15 +68,15 @@ def comparison_document(comparison: Comparison, view: View, *, brief: bool) -> l
     meaning = Paragraph(f"{long_legend(comparison, view)} {errors}".rstrip())
     notes = _items(note_lines(comparison, view))
     left_out = [Heading("Left out and in doubt"), *notes] if notes else []
-    raced = [*machine_nodes(comparison.machines), *race_nodes(comparison.races)]
+    machines, raced = machine_nodes(comparison.machines), race_nodes(comparison.races)
     odd = configuration_nodes(comparison.configurations)
     if not comparison.tables:
-        return [*raced, *odd]
+        return [*machines, *odd]
     if brief:
-        return [*nodes, *raced, meaning, *left_out, *odd, *_statements(comparison, view)]
+        return [*machines, *nodes, *raced, meaning, *left_out, *odd, *_statements(comparison, view)]
     beside = [*gather_nodes(comparison, view), *scaling_nodes(comparison, view)]
     of_blocks = block_nodes(comparison, view, each_block=True)
-    return [*nodes, *of_blocks, *raced, *beside, *odd, *left_out, meaning]
+    return [*machines, *nodes, *of_blocks, *raced, *beside, *odd, *left_out, meaning]
 
 
 def _items(found: Sequence[str]) -> list[Node]:

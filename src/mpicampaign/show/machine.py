@@ -15,7 +15,7 @@ from mpicampaign.compare.machine import SLOW_ONE, UNDECIDED, nodes_of
 from mpicampaign.grouping import grouped
 from mpicampaign.records import DISTURBED, FAILED, OK, PAIR
 from mpicampaign.schedulers import batch_scheduler
-from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph, plain
+from mpicampaign.show.document import Grid, Heading, Items, Paragraph, plain
 from mpicampaign.show.view import percent, probability, quantity
 from mpicampaign.show.writers.csv import data_to_csv
 from mpicampaign.statistics.comparisons import LEVEL
@@ -46,11 +46,6 @@ class Found(NamedTuple):
 
 
 # Words
-
-
-def member_text(member: str) -> str:
-    """``n001``, ``n001+n002``."""
-    return visible(member)
 
 
 def machine_title(machine: Machine) -> str:
@@ -251,9 +246,7 @@ def _undecided_text(machine: Machine, search: MachineSearch, one: Undecided) -> 
         f"{one.rounds_needed} rounds would decide" if one.rounds_needed else "more rounds would not decide"
     )
     how = below(search.metric, one.slower) if 0 < one.slower < math.inf else "about as the others"
-    return (
-        f"{member_text(one.member)} ({metric_title(machine, search)} {how}, {probability(one.p)}; {needed})"
-    )
+    return f"{visible(one.member)} ({metric_title(machine, search)} {how}, {probability(one.p)}; {needed})"
 
 
 def _failed(machine: Machine) -> Iterator[str]:
@@ -304,7 +297,7 @@ def _dependent(machine: Machine) -> Iterator[str]:
     )
     if found:
         yield (
-            f"The rounds of {listed([*map(member_text, found)][:_NAMED])} depend on each other: slow then, "
+            f"The rounds of {listed([*map(visible, found)][:_NAMED])} depend on each other: slow then, "
             "perhaps not at another time."
         )
 
@@ -362,55 +355,48 @@ def _reason(machine: Machine, found: Sequence[Found]) -> str:
 def machine_grid(machine: Machine) -> Grid:
     """The slow and the undecided."""
     title = f"{machine_title(machine)}: slow and undecided"
-    header = (
-        "member",
-        "metric",
-        "verdict",
-        "difference",
-        "at least",
-        "p",
-        "rounds",
-        "slower in",
-        "value",
-        "what may cause it",
-    )
+    header = ("member", "metric", "verdict", "difference", "at least", "p", "slower in", "value", "causes")
     lines = [*_slow_lines(machine), *_undecided_lines(machine)]
     return Grid(title, 2, header, tuple(lines), remarks=1, role="sortable", label=title)
 
 
 def _slow_lines(machine: Machine) -> Iterator[Line]:
-    for find in KINDS.values():
-        for member, found in find(machine).items():
-            for search, one in found:
-                failed = math.isinf(one.slower)
-                metric = search.metric
-                yield (
-                    Box(member_text(member)),
-                    metric_title(machine, search),
-                    SLOW_ONE,
-                    "runs failed" if failed else below(metric, one.slower),
-                    "" if failed else _amount(metric, one.at_least),
-                    probability(one.p).removeprefix("p ").removeprefix("= "),
-                    str(one.rounds),
-                    str(one.in_rounds),
-                    _value_text(search, member),
-                    visible("; ".join(machine.causes.get(member, ()))),
-                )
-
-
-def _value_text(search: MachineSearch, member: str) -> str:
-    value = search.values.get(member)
-    return "" if value is None else quantity(value, search.metric.dimension)
+    every = (each for find in KINDS.values() for own in find(machine).values() for each in own)
+    for search, one in every:
+        failed = math.isinf(one.slower)
+        least = "" if failed else _amount(search.metric, one.at_least)
+        rounds = f"{one.in_rounds} of {one.rounds}"
+        yield _grid_line(machine, search, one, SLOW_ONE, least, rounds, "")
 
 
 def _undecided_lines(machine: Machine) -> Iterator[Line]:
     for search, one in undecided(machine):
-        needed = f"{one.rounds_needed} more rounds would decide" if one.rounds_needed else ""
-        how = "runs failed" if math.isinf(one.slower) else slower(search.metric, one.slower)
-        p = probability(one.p).removeprefix("p ").removeprefix("= ")
-        causes = visible("; ".join(filter(None, (needed, *machine.causes.get(one.member, ())))))
-        title, value = metric_title(machine, search), _value_text(search, one.member)
-        yield (Box(member_text(one.member)), title, UNDECIDED, how, "", p, "", "", value, causes)
+        needed = f"{one.rounds_needed} rounds would decide" if one.rounds_needed else ""
+        yield _grid_line(machine, search, one, UNDECIDED, "", "", needed)
+
+
+def _grid_line(
+    machine: Machine,
+    search: MachineSearch,
+    one: Named | Undecided,
+    verdict: str,
+    least: str,
+    rounds: str,
+    needed: str,
+) -> Line:
+    how = "runs failed" if math.isinf(one.slower) else slower(search.metric, one.slower)
+    value = search.values.get(one.member)
+    return (
+        visible(one.member),
+        metric_title(machine, search),
+        verdict,
+        how,
+        least,
+        probability(one.p).removeprefix("p ").removeprefix("= "),
+        rounds,
+        "" if value is None else quantity(value, search.metric.dimension),
+        visible("; ".join(filter(None, (needed, *machine.causes.get(one.member, ()))))),
+    )
 
 
 _COLUMNS: tuple[tuple[str, Kind], ...] = (
