@@ -111,9 +111,11 @@ def _closed(
 
 def aligned_ranks(costs: Array) -> Array:
     """Ranks over all blocks of the values less the median of their block; equal ones share a rank."""
-    finite = np.where(np.isfinite(costs), costs, np.nan)
-    finite[np.isnan(finite).all(axis=1)] = 0.0
-    middle = np.nanmedian(finite, axis=1)
+    if np.isfinite(costs).all():
+        middle = np.median(costs, axis=1)
+    else:
+        finite = (block[np.isfinite(block)] for block in costs)
+        middle = np.array([np.median(block) if len(block) else 0.0 for block in finite])
     _, place, counts = np.unique(costs - middle[:, None], return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2)[place].reshape(costs.shape))
