@@ -317,7 +317,7 @@ def _values(metric: Metric, runs: Iterable[Record], label: str, ranks: int | Non
     readings = {
         run.repeat: read(metric, series, run.series) for run, series in curves if run.repeat not in cut
     }
-    return {repeat: found.value for repeat, found in readings.items() if found and found.value > 0}
+    return {repeat: each.value for repeat, each in readings.items() if each and each.value > 0}
 
 
 def _blocks(

@@ -131,6 +131,8 @@ def factor_text(pair: Pair) -> str:
 
 
 def _counts(pair: Pair) -> str:
+    if pair.in_blocks:
+        return f"{pair.better.cell.n} repeats as blocks"
     return f"{pair.better.cell.n} and {pair.worse.cell.n} repeats"
 
 
@@ -145,6 +147,8 @@ def _p(pair: Pair) -> str:
 
 def _certainty(pair: Pair) -> str:
     effect = abs(pair.difference.effect)
+    if pair.in_blocks:
+        return f"{_counts(pair)}, exchanged within blocks, {_p(pair)}"
     if effect < 1:
         return f"{_p(pair)}, effect {effect:.2f}"
     side = "below" if pair.better.cell.metric.lower_is_better else "above"
@@ -160,11 +164,13 @@ def certainty_of_best(pairs: Sequence[Pair]) -> str:
     """How sure it is that the best is better than these."""
     if any(pair.in_turn for pair in pairs):
         return f"Not tested, since {IN_TURN}: what changed meanwhile may be the reason."
+    p = max(pair.difference.corrected or 0 for pair in pairs)
+    if any(pair.in_blocks for pair in pairs):
+        return f"{pairs[0].better.cell.n} repeats as blocks, exchanged within blocks, {probability(p)}."
     if all(pair.apart for pair in pairs):
         counts = {one.cell.n for pair in pairs for one in (pair.better, pair.worse)}
         every = f"All {counts.pop()} repeats" if len(counts) == 1 else "All repeats"
         return f"{every} agree."
-    p = max(pair.difference.corrected or 0 for pair in pairs)
     return f"The difference is significant ({probability(p)}), though some repeats overlap."
 
 

@@ -7,7 +7,14 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.in_turn import IN_TURN
-from mpicampaign.compare.ranking import HOST_GROUPS, ONE, Contestant, best_first
+from mpicampaign.compare.ranking import (
+    FEWEST_BLOCKS,
+    HOST_GROUPS,
+    MOST_IN_BLOCKS,
+    ONE,
+    Contestant,
+    best_first,
+)
 from mpicampaign.records import DISTURBED
 from mpicampaign.show.cells import name_among
 from mpicampaign.show.pairs import certainty_of_best, contrast, contrasts, fastest, superlative, valued
@@ -88,6 +95,10 @@ LEADS_BY_RANGES = (
 OF_OWN_REPEATS = (
     f"Intervals of groups {IN_TURN} cover the scatter within each group, not what changed between them."
 )
+_IN_BLOCKS = (
+    f"Complete own repeats, {FEWEST_BLOCKS} or more of up to {MOST_IN_BLOCKS}, are blocks of time: an exact "
+    "test exchanges values within them."
+)
 _BEST = "The true best of the host groups judged is among those named with 95 % confidence."
 
 
@@ -97,6 +108,7 @@ def errors_text(rankings: Iterable[Ranking]) -> str:
     in_turn = any(pair.in_turn for ranking in several for pair in ranking.pairs)
     tested = [ranking for ranking in several if ranking.tested or not in_turn]
     best = [_BEST] if any(one.kind == HOST_GROUPS and not one.in_turn for one in tested) else []
+    best += [_IN_BLOCKS] if any(pair.in_blocks for ranking in several for pair in ranking.pairs) else []
     best += [LEADS_BY_RANGES] if any(ranking.in_turn for ranking in several) else []
     most = dict.fromkeys(ranking.error for ranking in tested)
     pairs = [f"In each ranking {_ERRORS[error]}." for error in most]
