@@ -57,11 +57,6 @@ def state_of(record: Record) -> str:
     return end_of(record)
 
 
-def disturbed_counts(records: Iterable[Record]) -> dict[str, int]:
-    """How many complete runs of each state were disturbed."""
-    return run_counts(record for record in records if record.status == OK and record.disturbed)
-
-
 def how_many(records: Sequence[Record]) -> str:
     """``60 runs planned, 544 runs imported``; imported runs are not planned."""
     imported = sum(IMPORTED_FROM in record.metadata for record in records)
