@@ -213,16 +213,13 @@ def _state_of_result(run: Run, before: OutputsRead) -> RunStatus:
     return RunStatus(run, FINISHED, number, reason)
 
 
-def _why_not_built(run: Run) -> str:
-    return why_not_built(run.job.system, run.benchmark).removeprefix(f"{NOT_RUN}: ")
-
-
 def _state_as_read(run: Run, queued: QueuedJob | None) -> RunStatus:
     record = read_run(run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat), reading=run.reading)
     if record.status == OK:
         return RunStatus(run, FINISHED, record.job_id, "")
     if record.status == MISSING:
-        ended = f"its job {queued.id} has ended: {queued.description}" if queued else _why_not_built(run)
+        not_built = why_not_built(run.job.system, run.benchmark).removeprefix(f"{NOT_RUN}: ")
+        ended = f"its job {queued.id} has ended: {queued.description}" if queued else not_built
         missing = NOT_RUN if run.job.system.local else NOT_SUBMITTED
         return RunStatus(run, missing, "", ended)
     return RunStatus(run, record.status.replace("_", " "), record.job_id, record.reason)

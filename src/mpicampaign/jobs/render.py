@@ -83,11 +83,7 @@ def _finalize(value: object) -> str:
 
 def _comment(value: object) -> ShellText:
     """One line of a comment: line breaks and other control characters become spaces."""
-    return ShellText(_one_line(str(value)))
-
-
-def _one_line(text: str) -> str:
-    return re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]+", " ", text)
+    return ShellText(re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]+", " ", str(value)))
 
 
 def _directive(value: object) -> ShellText:
@@ -395,10 +391,6 @@ def prefix_environment(system: System) -> dict[str, Any]:
     }
 
 
-def _wrapper(compiler: str) -> dict[str, Any]:
-    return {"MPICC": compiler} if compiler else {}
-
-
 def build_script_text(
     system: System,
     compiler: str,
@@ -416,12 +408,13 @@ def build_script_text(
     If the compiler differs from that of the build in ``folder``, the kernels go to a folder beside it, which
     ``mark`` names for later plans. ``verbose``: the compiler's output is shown even if all goes well.
     """
+    wrapper = {"MPICC": compiler} if compiler else {}
     template = _environment().get_template("build.sh.j2")
     return template.render(
         system=system.name,
         source=system.source,
         modules=system.modules,
-        environment=prefix_environment(system) | _wrapper(compiler) | system.environment,
+        environment=prefix_environment(system) | wrapper | system.environment,
         folder=str(folder),
         problem=str(build_problem(folder)),
         software=ShellText(_part("software.sh")),

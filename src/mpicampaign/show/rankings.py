@@ -18,7 +18,6 @@ from mpicampaign.compare.ranking import (
 from mpicampaign.records import DISTURBED
 from mpicampaign.show.cells import name_among
 from mpicampaign.show.pairs import certainty_of_best, contrast, contrasts, fastest, superlative, valued
-from mpicampaign.show.sentences import absence
 from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE
 from mpicampaign.text import listed, visible
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.consensus import Mixed, StatedRanking, Step
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.ranking import Absent, Ranking
+    from mpicampaign.compare.ranking import Ranking
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.show.view import View
@@ -124,11 +123,6 @@ def evidence(contestant: Contestant) -> str:
     parts += ["in several modes"] if contestant.several_modes else []
     counts = f"{contestant.cell.n} of {row.planned} runs count"
     return f"{contestant.name}: {counts}: {', '.join(parts)}"
-
-
-def absent_text(one: Absent) -> str:
-    """``TCP: n/a: no network``."""
-    return f"{one.name}: {absence(one.reasons)}"
 
 
 # Over several host groups

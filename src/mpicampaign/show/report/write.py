@@ -14,7 +14,7 @@ from markupsafe import Markup
 from mpicampaign.compare.in_turn import IN_TURN
 from mpicampaign.compare.machine import is_of_machine
 from mpicampaign.files import write_whole
-from mpicampaign.records import NOT_AVAILABLE
+from mpicampaign.records import NOT_AVAILABLE, OK
 from mpicampaign.show import runs
 from mpicampaign.show.blocks import block_nodes, ratio_nodes, shown_blocks
 from mpicampaign.show.charts.hpcc import not_drawn
@@ -137,7 +137,7 @@ def header(source: Source, title: str, name: str, beside: Sequence[str], history
     times = runs.period(source.records)
     measured = f" · measured {times[0]} to {times[1]}" if times else ""
     counts: list[str | Span] = []
-    disturbed = runs.disturbed_counts(source.records)
+    disturbed = runs.run_counts(run for run in source.records if run.status == OK and run.disturbed)
     for kind, count in runs.run_counts(source.records).items():
         link = "#doubts" if kind == NOT_AVAILABLE else "#runs"
         link = link if source.comparison.tables else ""
