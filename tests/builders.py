@@ -59,6 +59,8 @@ class AnyMachine:
     blocks: Callable[..., dict[Any, int]] = lambda cases: {}
     in_block: Callable[..., Made] = lambda case, repeat, identity, benchmark, time_limit: Made()
     race: Callable[..., dict[str, Any]] = lambda compared, racers, ranked: {}
+    rounds: Callable[..., Any] = lambda each, screen, benchmarks: screen
+    is_stopped: Callable[..., bool] = lambda case, repeat, identity, benchmark, time_limit: False
 
 
 MACHINE = AnyMachine()

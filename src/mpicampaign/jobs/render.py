@@ -201,10 +201,12 @@ def rounds_text(steps: Sequence[Sequence[Run]], rounds: Path, states: Path) -> s
     run, (ranks, threads) = runs[0], widest(runs)
     scheduler = batch_scheduler(run.job.system.scheduler)
     assert scheduler is not None and scheduler.rounds is not None  # there are no such batches without one
-    hosts = tuple(dict.fromkeys(host for each in runs for host in each.job.group.hosts))
+    hosts = sorted(
+        {host for each in runs for host in each.job.group.hosts}, key=lambda host: (len(host), host)
+    )
     limit = SECONDS_OF_SETUP + sum(step_seconds(step[0]) + SECONDS_OF_END for step in steps)
     # a lost node costs its own runs alone; a job that waited for it to come back would cost all
-    group = replace(run.job.group, hosts=hosts, requeue=False)
+    group = replace(run.job.group, hosts=tuple(hosts), requeue=False)
     job = replace(run.job, group=group, placement=replace(run.job.placement, nodes=len(hosts)))
     request = _request(replace(run, job=job), rounds.stem, -(-limit // 60))
     request |= {"ranks": len(hosts) * ranks, "ranks_per_node": ranks, "threads": threads}

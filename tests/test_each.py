@@ -1,0 +1,204 @@
+"""Every node, or every pair, of a host group: rounds, identities, errors, and the job that makes them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import campaign, plan, script_of
+
+from mpicampaign.campaign.each import screen
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.campaign.model import Each, Placement
+from mpicampaign.errors import UserError
+from mpicampaign.execution.batches import Batch, batches_of
+from mpicampaign.jobs.run import Run
+from mpicampaign.schedulers import batch_scheduler
+
+NODE = Placement("NODE", 1, 2, "shm", binding="none")
+PAIR = Placement("PAIR", 2, 1, "any", binding="none")
+
+
+@pytest.mark.parametrize("count", [4, 7, 64])
+def test_a_sweep_has_each_pair_once_and_no_node_twice_in_a_round(count: int) -> None:
+    hosts = [f"n{number:02}" for number in range(count)]
+    rounds = screen(hosts, "pair", seed=1)
+    assert len(rounds) == 2 * (count - 1 + count % 2)
+    pairs = Counter(member for members in rounds.values() for member in members)
+    assert len(pairs) == count * (count - 1) // 2 and {*pairs.values()} == {2}
+    for members in rounds.values():
+        assert len({host for member in members for host in member.hosts}) == count - count % 2
+    assert rounds[1] != rounds[len(rounds) // 2 + 1]  # sweeps have orders of their own
+
+
+def test_many_nodes_are_paired_at_random() -> None:
+    rounds = screen([f"n{number:04}" for number in range(1000)], "pair", seed=1)
+    assert len(rounds) == 2 * 10
+    assert all(len({host for one in members for host in one.hosts}) == 1000 for members in rounds.values())
+
+
+def made(scheduler: str, placement: Placement, folder: Path, each: Each, **group: Any) -> list[Run]:
+    """The runs of a campaign on the nodes n1 to n4."""
+    group = {"hosts": ("n[1-2]", "n3", "n4"), **group}
+    whole = campaign({placement.name: placement}, scheduler=scheduler, group=group)
+    whole = replace(whole, matrix=(replace(whole.matrix[0], each=each),))
+    return [script_of(run, folder) for run in plan(whole).runs]
+
+
+def test_a_member_has_the_identity_of_a_host_group_of_its_hosts() -> None:
+    each = {run.folder for run in made("slurm", NODE, Path("/results"), Each("node"))}
+    group = {"name": "n3", "hosts": ("n3",)}
+    alone = campaign({"NODE": NODE}, scheduler="slurm", group=group, repeats=2)
+    alone = replace(
+        alone,
+        host_groups={"n3": alone.host_groups["blue"]},
+        matrix=(replace(alone.matrix[0], host_groups=("n3",)),),
+    )
+    assert len(each) == 8
+    assert {script_of(run, Path("/results")).folder for run in plan(alone).runs} < each
+
+
+FAULTY = """\
+campaign: faulty
+systems: {s: {scheduler: slurm, mpi: openmpi5, launcher: srun}}
+host_groups:
+  twice: {system: s, hosts: "n[1-3],n2", cores: 4}
+  none: {system: s, cores: 4}
+  odd: {system: s, hosts: [n1, others+2], cores: 4}
+placements:
+  NODE: {nodes: 1, ranks_per_node: 1, transport: shm}
+  PAIR: {nodes: 2, ranks_per_node: 1, transport: any}
+matrix:
+  - {host_groups: [twice, none, odd], placements: [NODE, PAIR], benchmarks: stream, each: node, repeats: 3}
+"""
+
+
+def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
+    file = tmp_path / "faulty.yaml"
+    file.write_text(FAULTY)
+    with pytest.raises(UserError) as raised:
+        load_campaign(file)
+    text = str(raised.value)
+    for said in (
+        "matrix[0].repeats: an entry with each takes no repeats",
+        "matrix[0].placements: each: node takes placements with nodes: 1; this one has 2",
+        "host_groups.twice.hosts: named more than once: n2",
+        "host_groups.none.hosts: each needs the hosts to measure; this group names no hosts",
+        "host_groups.odd.hosts: each needs names of single hosts",
+        "where srun cannot start them",
+    ):
+        assert said in text, text
+
+
+def batches(runs: list[Run], name: str) -> list[Batch]:
+    scheduler = batch_scheduler(name)
+    assert scheduler
+    return batches_of(runs, scheduler, Counter({"here": 100}))
+
+
+@pytest.mark.parametrize(
+    ("unit", "most", "runs"),
+    [
+        *(("node", None, [8]), ("node", 2, [4, 4]), ("node", 1, [2] * 4)),
+        *(("pair", None, [12]), ("pair", 2, [2] * 6)),
+    ],
+)
+def test_jobs_have_no_more_nodes_than_they_may(
+    tmp_path: Path, unit: str, most: int | None, runs: list[int]
+) -> None:
+    """Two rounds of four nodes, six of two pairs; a member that is alone in a job has an array of its own."""
+    placement = PAIR if unit == "pair" else NODE
+    due = made("slurm", placement, tmp_path, Each(unit, nodes_per_job=most))
+    assert [len(batch.runs) for batch in batches(due, "slurm")] == runs
+
+
+def script(runs: list[Run], name: str) -> Path:
+    [batch] = batches(runs, name)
+    runs[0].campaign_folder.mkdir(parents=True, exist_ok=True)
+    return batch.write()
+
+
+def test_the_directives_ask_for_all_nodes_and_do_not_end_with_one(tmp_path: Path) -> None:
+    each = Each("node", at_once=3)
+    runs = made("slurm", NODE, tmp_path, each, requeue=True, exclusive=True)
+    text = script(runs, "slurm").read_text()
+    head = [line for line in text.splitlines() if line.startswith("#SBATCH")]
+    assert head[1:5] == [
+        "#SBATCH --nodes=4 --ntasks=8 --ntasks-per-node=2",
+        "#SBATCH --nodelist=n1,n2,n3,n4",
+        "#SBATCH --exclusive",
+        "#SBATCH --no-requeue",
+    ]
+    assert head[-1] == "#SBATCH --no-kill"
+    assert "--time=17 " in text  # four steps of 60 + 60 + 60 s, and five minutes
+
+
+BLAUNCH = r"""#!/bin/bash
+# Page "blaunch": -z "HOST..." COMMAND, inside of a job only.
+[ -n "$LSB_JOBID" ] && [ "$1" = -z ] && [ "$#" -gt 2 ] || { echo "usage: blaunch -z" >&2; exit 1; }
+hosts=$2
+shift 2
+echo "$hosts" >>"$STANDIN/launches"
+for host in $hosts; do
+    case $host in n[1-4]) ;; *) echo "$host: not in the job" >&2; exit 255 ;; esac
+    STANDIN_HOST=$host "$@" &
+done
+wait
+"""
+OTHERS = {
+    "uname": '[ "$1" = -n ] && echo "${STANDIN_HOST:-n1}"',
+    "bhosts": r"printf 'HOST_NAME STATUS JL/U MAX\nn1 ok - 4\nn2 closed_Full - 4\nn3 ok - 4\nn4 %s - 4\n' "
+    '"$(cat "$STANDIN/n4")"',
+}
+# A run whose launcher starts something on the second node, as ssh would.
+JOB = r"""#!/bin/bash
+cd "${0%/*}" && mkdir result || exit
+export there=$PWD/there
+"$MPICAMPAIGN_AGENT" -x -q n4 'echo "$LSB_MCPU_HOSTS on $SLURMD_NODENAME, $GIVEN" >"$there"; exit 3'
+echo "$?" >result/output.txt
+"""
+
+
+def test_lsf_starts_a_step_by_one_blaunch(tmp_path: Path) -> None:
+    """A node that the scheduler loses takes no part; a pair's launcher gets to its second node, and back."""
+    runs = made("lsf", PAIR, tmp_path / "results", Each("pair"))
+    job = script(runs, "lsf")
+    commands = {"blaunch": BLAUNCH} | {name: f"#!/bin/bash\n{text}\n" for name, text in OTHERS.items()}
+    for name, text in commands.items():
+        (tmp_path / name).write_text(text)
+        (tmp_path / name).chmod(0o755)
+    for run in runs:
+        run.folder.mkdir(parents=True)
+        run.path.write_text(JOB.replace("n4", run.job.group.hosts[1]))
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "STANDIN": str(tmp_path)}
+    environment |= {"LSB_JOBID": "1", "LSB_MCPU_HOSTS": "n1 1 n2 1 n3 1 n4 1", "GIVEN": "as it was"}
+    for state, count in (("unreach", 6), ("ok", 12)):
+        (tmp_path / "n4").write_text(state)
+        subprocess.run(["bash", str(job)], env=environment, check=True, timeout=100)
+        assert len([run for run in runs if run.output.exists()]) == count
+    assert {run.output.read_text() for run in runs} == {"3\n"}
+    for run in runs:
+        first, second = run.job.group.hosts
+        assert (run.folder / "there").read_text() == f"{first} 1 {second} 1 on {second}, as it was\n"
+    launches = (tmp_path / "launches").read_text().splitlines()
+    assert (
+        sorted(map(len, map(str.split, launches))) == [2] * 12
+    )  # one pair at a time while n4 is lost, then its own
+    assert not list(tmp_path.glob("results/batches/*.mail"))
+
+
+@pytest.mark.parametrize("name", ["slurm", "lsf"])
+def test_shellcheck_takes_the_script(name: str, tmp_path: Path) -> None:
+    if shutil.which("shellcheck") is None:
+        pytest.skip("shellcheck is not installed")
+    path = script(made(name, NODE, tmp_path, Each("node")), name)
+    done = subprocess.run(
+        ["shellcheck", "--shell=bash", str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
