@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-_STEPS = 40  # of the search for a lower bound
+_STEPS = 30  # of the search for a lower bound
 _FEWEST = 4  # rounds of whose order anything is known
 _ORDERS = 999
 
@@ -61,7 +61,7 @@ class Evidence:
         self.suspects = tuple(suspects)
         self._rounds, self._drawn = rounds, drawn
         made = (_stretch(each.costs, drawn[each.number], suspects) for each in rounds if each.number in drawn)
-        self._stretches = [each for each in made if len(each.controls)]
+        self._stretches = [each for each in made if len(each.controls) and len(each.places)]
 
     def of(self, suspects: Sequence[str]) -> Evidence:
         """The same of these alone."""
@@ -75,7 +75,7 @@ class Evidence:
             costs = each.costs - shift[each.places]
             below = np.searchsorted(each.controls, costs, "left") - (each.own & (each.costs < costs))
             not_above = np.searchsorted(each.controls, costs, "right") - (each.own & (each.costs <= costs))
-            for own in (False, True):
+            for own in {*each.own.tolist()}:
                 some = each.own == own
                 count = len(each.controls) - own
                 row[each.places[some]] = mean_scores(count, below[some], not_above[some])
@@ -133,17 +133,20 @@ class Evidence:
             found[suspect] = math.ceil((reach / mean) ** 2) if mean > 0 else None
         return found
 
-    def dependent(self, suspects: Sequence[str], level: float = LEVEL) -> list[str]:
-        """Those whose rounds depend on each other: all, if it shows over all suspects together."""
-        columns = {
-            suspect: column[~np.isnan(column)]
-            for suspect, column in zip(self.suspects, self.scores(0.0).T, strict=True)
-        }
-        longest = max(map(len, columns.values()), default=0)
-        whole = [each for each in columns.values() if len(each) == longest]
-        if whole and dependence(np.transpose(whole)) <= level:
-            return list(suspects)
-        return [each for each in suspects if dependence(columns[each][:, None]) <= level]
+    def dependent(self, level: float = LEVEL) -> list[str]:
+        """Suspects whose rounds depend on each other."""
+        own = self._by_suspect()
+        return [each for each in self.suspects if dependence(own[each][:, None]) <= level]
+
+    def all_depend(self, level: float = LEVEL) -> bool:
+        """Whether rounds depend on each other, over all suspects that were in most rounds."""
+        own = self._by_suspect().values()
+        longest = max(map(len, own), default=0)
+        return dependence(np.transpose([each for each in own if len(each) == longest])) <= level
+
+    def _by_suspect(self) -> dict[str, Array]:
+        columns = zip(self.suspects, self.scores(0.0).T, strict=True)
+        return {suspect: column[~np.isnan(column)] for suspect, column in columns}
 
 
 def _range(stretch: _Stretch) -> float:

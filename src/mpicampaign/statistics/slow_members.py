@@ -10,7 +10,7 @@ entered; `LOOKS` share the error. At a look those leave that are slow, or too ne
 The proof needs rounds that do not depend on each other: a member that is slow for an hour is slow in all
 rounds of that hour. `Search.dependent` names such members.
 
-How often it errs, and what it finds, was simulated: ``bench/slow_members.py``.
+How often it errs, and what it finds, was simulated: ``bench/slow_nodes.py``.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class Search(NamedTuple):
     """A search so far.
 
     ``suspects``: all that entered; ``open`` of them are in the rounds to come. ``dependent``: those of the
-    named and open ones whose rounds depend on each other. ``smallest``: the slow-down that such noise lets
-    one find in about nine of ten cases; ``None`` if nothing is known of it. ``confirm``: the members due in
+    named and undecided ones whose rounds depend on each other. ``smallest``: the slow-down that such noise
+    lets one find in about nine of ten cases; ``None`` if nothing is known of it. ``confirm``: the members due in
     each round that confirms, also in those that are done.
     """
 
@@ -213,16 +213,21 @@ def confirmed(
 ) -> Search:
     """A search after its screen; ``first``: number of the first round that confirms."""
     found = Search(len(suspects), tuple(suspects), tuple(suspects), smallest=math.expm1(limits.smallest))
-    numbers, drawn, done = {each.number for each in rounds}, dict[int, Drawn](), 0
+    numbers, drawn, done, all_depend = {each.number for each in rounds}, dict[int, Drawn](), 0, False
     for look, share in limits.looks:
         if not found.open:
             break
         drawn |= draw(found.open, first + len(drawn), look - done)
         if not drawn.keys() <= numbers:
             break
-        found, done = _after_look(found, Evidence(rounds, drawn, found.open), limits, look, share), look
+        evidence = Evidence(rounds, drawn, found.open)
+        if not done:  # later ones are chosen by their first rounds, which alone makes rounds depend
+            all_depend = evidence.all_depend()
+        found, done = _after_look(found, evidence, limits, look, share), look
+    shown = [each.member for each in found.named] + [each.member for each in found.undecided]
+    dependent = shown if all_depend else Evidence(rounds, drawn, shown).dependent()
     due = {number: tuple(sorted({*each.suspects, *each.controls})) for number, each in drawn.items()}
-    return found._replace(confirm=due)
+    return found._replace(dependent=tuple(dependent), confirm=due)
 
 
 def _after_look(found: Search, evidence: Evidence, limits: Limits, look: int, share: float) -> Search:
@@ -235,7 +240,6 @@ def _after_look(found: Search, evidence: Evidence, limits: Limits, look: int, sh
         open=() if last else tuple(left),
         named=found.named + _named(evidence.of(slow), share * limits.level / limits.entered, p),
         undecided=_undecided(evidence.of(left), limits, p) if last else (),
-        dependent=found.dependent + tuple(evidence.dependent([*slow, *left] if last else slow)),
         looks=found.looks + 1,
     )
 

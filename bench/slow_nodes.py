@@ -1,6 +1,6 @@
 """Which slow nodes are found, and how often that errs: simulated, as docs/statistics.md prints it.
 
-bench/slow_members.py [--machines 300] [--seed 33]
+bench/slow_nodes.py [--machines 300] [--seed 33] [--part by_noise]
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from mpicampaign.statistics.against_controls import Round
 from mpicampaign.statistics.slow_members import TOLERANCE, Search, rounds_due, search
 
 MACHINES = usually(300, smallest=1)
+NODES = usually((16, 128, 1024), smallest=(16, 32))
 ROUNDS = 26  # the most that a search takes
 Array = npt.NDArray[np.float64]
 
@@ -42,7 +43,12 @@ def correlated(source: np.random.Generator, shape: tuple[int, int], scatter: flo
     return scatter * values
 
 
-INDEPENDENT = {name: NOISES[name] for name in ("normal", "t3", "exponential")}
+def student(source: np.random.Generator, shape: tuple[int, int], scatter: float) -> Array:
+    """Student's t with 3 degrees of freedom, with this standard deviation."""
+    return NOISES["t3"](source, shape, scatter / np.sqrt(3))
+
+
+INDEPENDENT = {"normal": NOISES["normal"], "t3": student, "exponential": NOISES["exponential"]}
 INDEPENDENT |= {"two modes": modes, "own spread": own_spread}
 
 
@@ -85,64 +91,64 @@ def outcome(machine: Machine, source: np.random.Generator) -> Outcome:
     return Outcome(any(not slow[each] for each in named), names[0] in named, runs, found)
 
 
-def outcomes(machine: Machine, machines: int, source: np.random.Generator) -> list[Outcome]:
-    return [outcome(machine, source) for _ in range(machines)]
+class Rates(NamedTuple):
+    """Shares of machines, and means over them; ``said``: of those named, how many were called dependent."""
+
+    false: float
+    found: float
+    runs: float
+    smallest: float
+    said: float
 
 
-def share(values: Sequence[bool | float]) -> float:
-    return float(np.mean(values))
+def rates(machine: Machine, machines: int, source: np.random.Generator) -> Rates:
+    made = [outcome(machine, source) for _ in range(machines)]
+    said = [each.member in one.search.dependent for one in made for each in one.search.named]
+    smallest = [one.search.smallest or np.nan for one in made]
+    columns = ([one.false for one in made], [one.found for one in made], [one.runs for one in made], smallest)
+    return Rates(*(float(np.mean(each)) for each in (*columns, said or [np.nan])))
 
 
-def nodes(machines: int, source: np.random.Generator) -> None:
-    print("Nodes, noise 2 %, natural spread 0.5 %: healthy machines with any named; found 5 %; runs a node")
-    for count, (name, noise) in product((16, 128, 1024), INDEPENDENT.items()):
-        healthy = outcomes(Machine(count, noise), machines, source)
-        slow = outcomes(Machine(count, noise, slower=0.05), machines, source)
-        false, found = share([each.false for each in healthy]), share([each.found for each in slow])
-        print(
-            f"  {count:4} {name:11} {false:.3f}  {found:.3f}  {share([each.runs for each in slow]):.1f}",
-            flush=True,
-        )
+def by_noise(machines: int, source: np.random.Generator) -> None:
+    print("Noise 2 %, natural spread 0.5 %: healthy machines with any named, runs a node; 5 % found, runs")
+    for count, (name, noise) in product(NODES, INDEPENDENT.items()):
+        healthy, slow = (rates(Machine(count, noise, slower=more), machines, source) for more in (0.0, 0.05))
+        shown = f"{healthy.false:.3f} {healthy.runs:4.1f}  {slow.found:.3f} {slow.runs:4.1f}"
+        print(f"  {count:4} {name:11} {shown}", flush=True)
 
 
-def wide(machines: int, source: np.random.Generator) -> None:
-    print("Nodes, natural spread, noise: any healthy named; smallest slow-down, found; runs a node; suspects")
-    for count, spread, scatter in product((16, 128, 1024), (0.01, 0.02), (0.05, 0.1)):
+def by_spread(machines: int, source: np.random.Generator) -> None:
+    print("Natural spread, noise: any named that is not slow; smallest slow-down, found, runs a node")
+    for count, spread, scatter in product(NODES, (0.01, 0.02), (0.05, 0.1)):
         machine = Machine(count, NOISES["normal"], scatter, spread)
-        healthy = outcomes(machine, machines, source)
-        smallest = share([each.search.smallest or np.nan for each in healthy])
-        slow = outcomes(machine._replace(slower=smallest), machines, source)
-        print(
-            f"  {count:4} {spread:.0%} {scatter:3.0%} {share([each.false for each in healthy]):.3f}"
-            f"  {smallest:.1%} {share([each.found for each in slow]):.3f}"
-            f"  {share([each.runs for each in slow]):.1f}"
-            f"  {share([len(each.search.suspects) for each in slow]) / count:.0%}",
-            flush=True,
-        )
+        healthy = rates(machine, machines, source)
+        slow = rates(machine._replace(slower=healthy.smallest), machines, source)
+        shown = f"{healthy.false:.3f}  {healthy.smallest:.1%} {slow.found:.3f} {slow.runs:.1f}"
+        print(f"  {count:4} {spread:.0%} {scatter:3.0%}  {shown}", flush=True)
 
 
 def dependent(machines: int, source: np.random.Generator) -> None:
     print(
-        "Nodes, noise 2 %, autocorrelation 0.7: any healthy named; of these said to depend; the same of none"
+        "Autocorrelation 0.7: healthy machines with any named, of these called dependent; of sound ones found"
     )
-    for count in (16, 128, 1024):
-        for noise in (correlated, NOISES["normal"]):
-            healthy = outcomes(Machine(count, noise), machines, source)
-            named = [each for one in healthy for each in one.search.named]
-            said = [each.member in one.search.dependent for one in healthy for each in one.search.named]
-            print(
-                f"  {count:4} {share([each.false for each in healthy]):.3f}  {len(named)} {share(said or [0]):.2f}"
-            )
+    for count in NODES:
+        healthy = rates(Machine(count, correlated), machines, source)
+        slow = rates(Machine(count, NOISES["normal"], slower=0.05), machines, source)
+        print(f"  {count:4}  {healthy.false:.3f} {healthy.said:.2f}  {slow.said:.2f}", flush=True)
+
+
+PARTS = {each.__name__: each for each in (by_noise, by_spread, dependent)}
 
 
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--machines", type=int, default=MACHINES, help="simulated for each rate")
     parser.add_argument("--seed", type=int, default=33)
-    parser.add_argument("--parts", nargs="+", default=["nodes", "wide", "dependent"])
+    parser.add_argument("--part", choices=PARTS, help="only this table")
     options = parser.parse_args(arguments)
-    for part in options.parts:
-        globals()[part](options.machines, np.random.default_rng(options.seed))
+    for name, part in PARTS.items():
+        if options.part in (None, name):
+            part(options.machines, np.random.default_rng(options.seed))
 
 
 if __name__ == "__main__":
