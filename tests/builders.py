@@ -59,7 +59,8 @@ class AnyMachine:
     blocks: Callable[..., dict[Any, int]] = lambda cases: {}
     in_block: Callable[..., Made] = lambda case, repeat, identity, benchmark, time_limit: Made()
     race: Callable[..., dict[str, Any]] = lambda compared, racers, ranked: {}
-    rounds: Callable[..., Any] = lambda each, screen, benchmarks: screen
+    rounds: Callable[..., Any] = lambda each, screen, benchmarks, earlier: screen
+    again: Callable[[], Any] = tuple
     is_stopped: Callable[..., bool] = lambda case, repeat, identity, benchmark, time_limit: False
 
 

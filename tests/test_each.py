@@ -91,7 +91,7 @@ def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
         "host_groups.twice.hosts: named more than once: n2",
         "host_groups.none.hosts: each needs the hosts to measure; this group names no hosts",
         "host_groups.odd.hosts: each needs names of single hosts",
-        "where srun cannot start them",
+        "in which srun cannot start them",
     ):
         assert said in text, text
 

@@ -35,6 +35,10 @@ EXAMPLES = (
         "only these runs; the others stay as they are",
     ),
     ("mpicampaign run site.yaml --profile cluster", "submits the runs to the scheduler"),
+    (
+        "mpicampaign run machine.yaml --only n037",
+        "after its repair: new rounds of a node beside eleven others",
+    ),
     ("mpicampaign run mine.yaml --dry-run", "what it would do; nothing is made"),
     ("mpicampaign run mine.yaml -- --cores 1", "options after -- are Snakemake's"),
 )
@@ -46,6 +50,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_selection(parser)
     parser.add_argument(
         "--profile", default="profiles/local", help="Snakemake profile (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--only", metavar="NODE", default="", help="measure a node again beside others, as after its repair"
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be made; make nothing")
     add_verbose(parser, "show what the compiler and Snakemake print, too")
@@ -64,6 +71,9 @@ def run(options: argparse.Namespace) -> int:
 
     _check_profile(options.profile)
     prepared = prepared_of(options)
+    if options.only:
+        options.host_group += _again(prepared, options)
+        prepared = prepared_of(options)
     check_runs(prepared)
     if options.dry_run:
         print_lines(*selection_lines(prepared), *_dry_run(prepared))
@@ -90,6 +100,15 @@ def run(options: argparse.Namespace) -> int:
     if now.pending:
         say(f"not done: {len(now.pending)} of {len(now.selected)} runs; the same command continues")
     return status
+
+
+def _again(prepared: Prepared, options: argparse.Namespace) -> list[str]:
+    """The names under which a node is measured again."""
+    from mpicampaign.execution.again import measure_again
+
+    if options.dry_run:
+        raise UserError("--only begins new rounds: it takes no --dry-run")
+    return measure_again(prepared, options.only)
 
 
 def _dry_run(prepared: Prepared) -> list[str]:

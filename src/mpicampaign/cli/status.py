@@ -49,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _printed(options: argparse.Namespace) -> list[RunStatus]:
-    from mpicampaign.execution.queue_status import run_states, status_text
+    from mpicampaign.execution.queue_status import rounds_text, run_states, status_text
     from mpicampaign.jobs.plan_text import blocks_text, further_text
 
     prepared = prepared_of(options)
@@ -58,6 +58,7 @@ def _printed(options: argparse.Namespace) -> list[RunStatus]:
     lines = [
         status_text(states, older),
         *blocks_text(prepared.plan),
+        *rounds_text(prepared),
         *further,
         *_choices(prepared),
         *beside(prepared),

@@ -11,6 +11,7 @@ from os.path import exists
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
+from mpicampaign.execution.again import read_again
 from mpicampaign.expectation import LOOKS
 from mpicampaign.identity import canonical, identity, of_run
 from mpicampaign.jobs.blocks import LEFT_BEHIND, VALUE, Made
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mpicampaign.campaign.model import Benchmark, Each
-    from mpicampaign.jobs.further import Racer, RacerOf, Repeated
+    from mpicampaign.jobs.further import Again, Racer, RacerOf, Repeated
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
     from mpicampaign.records import Case
@@ -136,11 +137,14 @@ class MachineWithResults(ThisMachine):
             yield replace(record, case=each.case, ranks_busy=ranked)
 
     def rounds(
-        self, each: Each, screen: Mapping[int, Collection[str]], benchmarks: Sequence[RacerOf]
+        self, each: Each, screen: Mapping[int, Collection[str]], benchmarks: Sequence[RacerOf], earlier: int
     ) -> Mapping[int, Collection[str]]:
         from mpicampaign.execution.rounds_due import due_rounds
 
-        return due_rounds(each, screen, benchmarks, self.folder, self.run_folder)
+        return due_rounds(each, screen, benchmarks, earlier, self.folder, self.run_folder)
+
+    def again(self) -> list[Again]:
+        return read_again(self.folder)
 
     def is_stopped(
         self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int

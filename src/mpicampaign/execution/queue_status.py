@@ -12,13 +12,14 @@ from mpicampaign.execution.set_aside import fault_of
 from mpicampaign.grouping import grouped
 from mpicampaign.jobs.run import job_name
 from mpicampaign.jobs.software import why_not_built
-from mpicampaign.records import FAILED, MISSING, OK
+from mpicampaign.node_states import node_states
+from mpicampaign.records import FAILED, MISSING, OK, defined_name
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE
 from mpicampaign.text import repeats_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
@@ -102,20 +103,42 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
     in_all = ", ".join(f"{count} {state}" for state, count in counts(states).items())
     lines = [in_all or "no runs on this system"]
     others = [each for each in states if each.state != NOT_AVAILABLE and not each.waits and not each.is_done]
+    others = [each for each in others if not (each.run.whole and each.is_active)]  # rounds are counted
     for status in sorted(others, key=lambda status: not status.has_failed):
         number = f" job {status.job_id}" if status.job_id and not status.run.job.system.local else ""
         reason = f": {status.reason}" if status.reason else ""
         lines.append(f"  {status.run.label}: {status.state}{number}{reason}")
     lines += _not_available_lines(status for status in states if status.state == NOT_AVAILABLE)
     waiting = (status for status in states if status.waits)
-    for (case, reason), of_case in grouped(waiting, lambda each: (each.run.case, each.reason)).items():
-        repeats = repeats_text(status.run.repeat for status in of_case)
+    by_case = grouped(waiting, lambda each: (each.run.whole or each.run.case, each.reason))
+    for (case, reason), of_case in by_case.items():
+        repeats = repeats_text({status.run.repeat for status in of_case})
         state = ": ".join(filter(None, (of_case[0].state, reason)))
         lines.append(f"  {case.host_group} {case.placement} {case.benchmark} {repeats}: {state}")
     for job in older:
         former = "its run is no longer in the campaign file; 'mpicampaign cancel' cancels it, too"
         lines.append(f"  job {job.id} {job.name}: {job.description}; {former}")
     return "\n".join(lines)
+
+
+def rounds_text(prepared: Prepared) -> list[str]:
+    """How far the rounds of each whole host group are, a line each, and its nodes that cannot be had."""
+    lines = []
+    for case, runs in grouped((run for run in prepared.selected if run.whole), lambda run: run.whole).items():
+        assert case is not None
+        states = node_states(prepared.folder, (case.machine[0], defined_name(case.host_group)))
+        absent = {node: state for node, state in states.items() if not state.usable}
+        open_rounds = {run.round for run in runs if _is_open(run, absent)}
+        made, due = len({run.round for run in runs} - open_rounds), len({run.round for run in runs})
+        name = f"{case.host_group} {case.placement} {case.benchmark}"
+        missing = "".join(f"; {node} is {state}" for node, state in absent.items())
+        lines.append(f"{name}: {made} of {due} rounds made{missing}")
+    return lines
+
+
+def _is_open(run: Run, absent: Collection[str]) -> bool:
+    """Whether a round waits for a run."""
+    return not (run.closed or run.output.exists() or any(host in absent for host in run.job.group.hosts))
 
 
 def _not_available_lines(states: Iterable[RunStatus]) -> list[str]:

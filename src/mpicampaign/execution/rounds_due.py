@@ -56,6 +56,7 @@ def due_rounds(
     each: Each,
     screen: Mapping[int, Collection[str]],
     benchmarks: Sequence[RacerOf],
+    earlier: int,
     campaign_folder: Path,
     folder_of: RunFolderOf,
 ) -> Mapping[int, Collection[str]]:
@@ -65,13 +66,14 @@ def due_rounds(
     ----------
     screen : the first rounds, of all members
     benchmarks : the case of each on a member
+    earlier : how many repeats come before the first of these rounds
     """
     from mpicampaign.compare.machine import rounds_due  # few campaigns need it
 
     due = first = {number: tuple(members) for number, members in screen.items()}
     absent = _absent(benchmarks[0](first[1][0]).case, campaign_folder)
     while True:
-        runs = [run for racer_of in benchmarks for run in _runs(racer_of, due, folder_of)]
+        runs = [run for racer_of in benchmarks for run in _runs(racer_of, due, earlier, folder_of)]
         if not all(run.has_ended for run in runs if absent.isdisjoint(run.nodes)):
             return due
         records = on_two_cores(partial(_records, each), runs, len(runs) >= _MANY)
@@ -91,13 +93,15 @@ def _absent(case: Case, campaign_folder: Path) -> set[str]:
     return {node for node, state in states.items() if not state.usable}
 
 
-def _runs(racer_of: RacerOf, due: Mapping[int, Collection[str]], folder_of: RunFolderOf) -> Iterator[_Run]:
+def _runs(
+    racer_of: RacerOf, due: Mapping[int, Collection[str]], earlier: int, folder_of: RunFolderOf
+) -> Iterator[_Run]:
     """The n-th round of a member is its n-th repeat."""
     made = Counter[str]()
     for number in sorted(due):
         for member in due[number]:
             made[member] += 1
-            repeat, racer = made[member], racer_of(member)
+            repeat, racer = earlier + made[member], racer_of(member)
             folder = folder_of(racer.kept, repeat, racer.identity_of(repeat))
             yield _Run(racer, member.split("+"), repeat, number, folder)
 

@@ -60,6 +60,13 @@ class Racer(NamedTuple):
     identity_of: Callable[[int], str]
 
 
+class Again(NamedTuple):
+    """A node that is measured again, and its controls; ``name``: in place of the group's, `milan:n037`."""
+
+    name: str
+    hosts: tuple[str, ...]
+
+
 if TYPE_CHECKING:
     RacerOf = Callable[[str], Racer]  # of a benchmark on the members of a host group, by their names
 

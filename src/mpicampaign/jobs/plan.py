@@ -40,7 +40,7 @@ from mpicampaign.jobs.rounds import Rounds
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
 from mpicampaign.plan_file import RunEntry
-from mpicampaign.records import RACE_WITHIN, RANKED, Case, defined_name
+from mpicampaign.records import RACE_WITHIN, RANKED, WITH, Case, defined_name
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -50,10 +50,13 @@ if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, Campaign, Each, HostGroup, MatrixEntry, System
     from mpicampaign.identity import Declaration
     from mpicampaign.jobs.blocks import Made
-    from mpicampaign.jobs.further import RacerOf
+    from mpicampaign.jobs.further import Again, RacerOf
     from mpicampaign.jobs.inputs import Input
     from mpicampaign.selection import RunSelection
     from mpicampaign.suites.suite import Request
+
+
+REPEATS_AGAIN = 1000  # more than a member has rounds: those of a node that is measured again come behind them
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +167,20 @@ class Machine(Protocol):
         """The stages of a race that are due so far, by benchmark; without results the first alone."""
 
     def rounds(
-        self, each: Each, screen: Mapping[int, Collection[str]], benchmarks: Sequence[RacerOf], /
+        self,
+        each: Each,
+        screen: Mapping[int, Collection[str]],
+        benchmarks: Sequence[RacerOf],
+        earlier: int,
+        /,
     ) -> Mapping[int, Collection[str]]:
-        """The members in each round that is due so far; ``benchmarks``: the case of each on a member."""
+        """The members in each round that is due so far.
+
+        ``benchmarks``: the case of each on a member; ``earlier``: how many repeats come before the first.
+        """
+
+    def again(self) -> Sequence[Again]:
+        """The nodes that are measured again."""
 
     def is_stopped(
         self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int, /
@@ -347,6 +361,11 @@ class _Draft:
     @property
     def is_made_here(self) -> bool:
         return self.here and not self.not_available
+
+    def named(self, host_group: str) -> _Draft:
+        """The same under another name of the host group."""
+        _, library, name = self.case.host_group.partition(WITH)
+        return replace(self, case=replace(self.case, host_group=f"{host_group}{library}{name}"))
 
     def on(self, member: Member) -> _Draft:
         """The same on a member of its host group."""
@@ -550,12 +569,26 @@ class _Planner:
         return [run for run in runs if run.repeat in of and of[run.repeat][run.repeat].is_due(draft.case)]
 
     def _add_each(self, benchmarks: Sequence[_Draft], each: Each) -> None:
-        """Take benchmarks on each member of a host group, in the rounds that are due by the results."""
-        rounds = screen(hosts_of(benchmarks[0].job.group), each.unit, self.campaign.seed)
+        """Take benchmarks on each member of a host group; then on nodes that are measured again."""
+        group = benchmarks[0].job.group
+        self._add_rounds(benchmarks, each, hosts_of(group), 0)
+        for number, again in enumerate(self.machine.again(), start=1):
+            if again.name.partition(":")[0] == defined_name(group.name):
+                named = [draft.named(again.name) for draft in benchmarks]
+                self._add_rounds(named, each, again.hosts, number * REPEATS_AGAIN)
+
+    def _add_rounds(
+        self, benchmarks: Sequence[_Draft], each: Each, hosts: Sequence[str], earlier: int
+    ) -> None:
+        """Take benchmarks on each of these hosts, or their pairs, in the rounds that are due by the results.
+
+        ``earlier``: how many repeats were left to earlier rounds.
+        """
+        rounds = screen(hosts, each.unit, self.campaign.seed)
         due: Mapping[int, Collection[str]] = {n: [one.name for one in rounds[n]] for n in rounds}
         on = [_OnMembers(draft) for draft in benchmarks]
         if available := [own.racer for own in on if own.draft.is_made_here]:
-            due = self.machine.rounds(each, due, available)
+            due = self.machine.rounds(each, due, available, earlier)
         of_member: dict[str, list[int]] = {}
         for number, name in ((n, name) for n in sorted(due) for name in due[n]):
             of_member.setdefault(name, []).append(number)
@@ -563,18 +596,18 @@ class _Planner:
             runs = [
                 run
                 for name, numbers in of_member.items()
-                for run in self._member(own[name], numbers, len(rounds))
+                for run in self._member(own[name], numbers, len(rounds), earlier)
             ]
             runs = [replace(run, each=each, whole=own.draft.case) for run in runs]
             self.runs += runs
             why = own.draft.not_available
             self.rounds.append(Rounds(own.draft.case, each.unit, len(of_member), tuple(runs), why))
 
-    def _member(self, draft: _Draft, rounds: Sequence[int], screened: int) -> list[Run]:
+    def _member(self, draft: _Draft, rounds: Sequence[int], screened: int, earlier: int) -> list[Run]:
         """Take the case of a member; its runs, the n-th repeat in the n-th of its rounds."""
         entries = (
             RunEntry(repeat, draft.identities[repeat], further=number > screened, round=number)
-            for repeat, number in enumerate(rounds, start=1)
+            for repeat, number in enumerate(rounds, start=earlier + 1)
         )
         planned = draft.planned(tuple(entries))
         self.cases.append(planned)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.campaign.model import Benchmark, Campaign, Each, System
     from mpicampaign.identity import Declaration
-    from mpicampaign.jobs.further import Racer, RacerOf, Repeated, Stage
+    from mpicampaign.jobs.further import Again, Racer, RacerOf, Repeated, Stage
     from mpicampaign.jobs.local_mpi import LocalMpi
     from mpicampaign.jobs.plan import Machine, Plan
     from mpicampaign.jobs.run import Run
@@ -94,9 +94,12 @@ class ThisMachine:
         return {}
 
     def rounds(
-        self, each: Each, screen: Mapping[int, Collection[str]], benchmarks: Sequence[RacerOf]
+        self, each: Each, screen: Mapping[int, Collection[str]], benchmarks: Sequence[RacerOf], earlier: int
     ) -> Mapping[int, Collection[str]]:
         return screen
+
+    def again(self) -> Sequence[Again]:
+        return ()
 
     def is_stopped(
         self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int
