@@ -16,6 +16,7 @@ FOUNDATION = [
     "places",
     "registry",
     "mpis",
+    "text",
     "units",
     "dimension",
     "grouping",
@@ -41,7 +42,6 @@ FOUNDATION = [
 EXECUTION = ["campaign", "site", "jobs"]
 ANALYSIS = [
     "statistics",
-    "text",
     "verdict",
     "imports",
     "collect",

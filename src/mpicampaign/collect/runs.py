@@ -39,6 +39,7 @@ from mpicampaign.records import (
 )
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, UnreadError, parse
 from mpicampaign.suites.own import TIME_TO_SOLUTION
+from mpicampaign.text import counted
 from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
 from mpicampaign.verdict.evidence import Evidence, read_evidence
 
@@ -464,5 +465,5 @@ def _shared_cores(evidence: Evidence) -> str:
         seen = {(rank.get("start.socket", ""), rank.get("start.core", "")) for rank in ranks}
         known = cores.isdecimal() and len(cores) < 10
         if known and len(ranks) > int(cores) > 0 and len(seen) < len(ranks):
-            return f"{len(ranks)} ranks on {int(cores)} core{'s' * (int(cores) > 1)} of {host}"
+            return f"{len(ranks)} ranks on {counted(int(cores), 'core')} of {host}"
     return ""
