@@ -24,10 +24,10 @@ def expand(text: str) -> list[str]:
     """
     if "[" not in text and "]" not in text:
         return [short(text)]
-    match = _RANGE.fullmatch(text)
-    if match is None:
+    found = _RANGE.fullmatch(text)
+    if found is None:
         raise ValueError("a range of hosts is written cn[049-080,090]")
-    before, ranges, after = match.groups()
+    before, ranges, after = found.groups()
     return [short(f"{before}{number}{after}") for part in ranges.split(",") for number in _numbers(part)]
 
 

@@ -111,8 +111,8 @@ OwnMetric = dict[str, str]  # unit, and better: higher or lower
 
 def race_tolerance(compared: str) -> float | None:
     """That of a race; ``None`` of other designs."""
-    match = _RACE.fullmatch(compared)
-    return float(match[1]) if match else None
+    found = _RACE.fullmatch(compared)
+    return float(found[1]) if found else None
 
 
 @dataclass(frozen=True, slots=True)
