@@ -2,7 +2,7 @@
 
 A lead is clear if it is significant and no tie. Two that were measured one after the other are not tested:
 there it is clear if all repeats of one lie on one side of all of the other's. Those of fewer repeats than a
-test needs are not judged: they are never among the leaders, and nobody leads behind one of them.
+test needs are not judged: they are never among the leaders.
 """
 
 from __future__ import annotations
@@ -187,7 +187,7 @@ class Ranking:
 
     @property
     def alone(self) -> bool:
-        """Whether one is clearly better than all others, none of which is ahead unjudged."""
+        """Whether one is clearly better than all others that are judged, and nobody is ahead unjudged."""
         return self.gap is not None and len(self.leaders) == 1 and not self.few
 
     @property

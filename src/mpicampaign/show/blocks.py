@@ -17,7 +17,7 @@ from mpicampaign.show.pairs import is_time
 from mpicampaign.show.runs import MARK
 from mpicampaign.show.sentences import kind_name
 from mpicampaign.show.view import probability
-from mpicampaign.text import counted, in_ranks, listed, repeats_text, visible
+from mpicampaign.text import in_ranks, listed, repeats_text, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -104,7 +104,8 @@ def _on(found: InBlocks) -> str:
 
 
 def _blocks(found: InBlocks) -> str:
-    return counted(len(found.blocks), "block") + MARK * found.disturbed
+    count = len(found.blocks)
+    return f"{count} block{'' if count == 1 else 's'}{MARK if found.disturbed else ''}"
 
 
 def _test(found: InBlocks, verdict: Verdict) -> str:

@@ -26,7 +26,7 @@ from mpicampaign.records import (
     WITH,
 )
 from mpicampaign.show import sentences
-from mpicampaign.text import counted, listed, visible
+from mpicampaign.text import listed, visible
 from mpicampaign.verdict.machine_state import undivided
 
 if TYPE_CHECKING:
@@ -183,7 +183,8 @@ def _not_read(runs: Iterable[Record]) -> Iterator[str]:
     """``2 runs not read: output.txt: rate: no line matches …``, for the commonest reasons."""
     unread = grouped((run for run in runs if run.unread), lambda run: run.reason)
     for reason, of_reason in list(unread.items())[:_NAMED]:
-        yield f"{counted(len(of_reason), 'run')} {visible(reason)}."
+        count = f"{len(of_reason)} run{'' if len(of_reason) == 1 else 's'}"
+        yield f"{count} {visible(reason)}."
 
 
 def quiet_text(records: Iterable[Record]) -> str:
