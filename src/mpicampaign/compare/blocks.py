@@ -154,9 +154,9 @@ class InBlocks:
         verdict = self._verdicts.get((0, place))
         if verdict is None:
             return 1.0, None, None
-        cost = verdict.ratio if self.metric.lower_is_better else _inverse(verdict.ratio)
-        ends = (cost.interval.low, cost.interval.high) if cost.interval else ()
-        median = cost.median if 0 < cost.median < math.inf else None
+        found = verdict.ratio if self.metric.lower_is_better else _inverse(verdict.ratio)
+        ends = (found.interval.low, found.interval.high) if found.interval else ()
+        median = found.median if 0 < found.median < math.inf else None
         known = median and ends and ends[0] > 0 and ends[1] < math.inf
         return median, *(ends if known else (None, None))
 

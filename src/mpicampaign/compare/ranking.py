@@ -198,7 +198,7 @@ class Ranking:
 
     @property
     def alone(self) -> bool:
-        """Whether one is clearly better than all others, none of which is ahead unjudged."""
+        """Whether one is clearly better than all others that are judged, and nobody is ahead unjudged."""
         return self.gap is not None and len(self.leaders) == 1 and not self.few
 
     @property

@@ -30,6 +30,7 @@ from mpicampaign.mpis import places, prefix_variables, steering, version_option
 from mpicampaign.places import shipped
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.suites import SUITES
+from mpicampaign.text import counted
 from mpicampaign.this_machine import measuring_lock
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ def batch_text(tasks: Sequence[Sequence[Run]], runs: Path) -> str:
     template = _environment().get_template("batch.sh.j2")
     return template.render(
         **request,
-        shape=f"{shape} with at most {_counted(packed, 'run')} each, of campaign {run.campaign}",
+        shape=f"{shape} with at most {counted(packed, 'run')} each, of campaign {run.campaign}",
         how_to_run=scheduler.how_to_run.replace("job.sh", f"{runs.stem}.sh"),
         campaign_folder=run.campaign_folder,
         runs=runs,
@@ -289,7 +290,7 @@ def _context(run: Run, inline: bool) -> dict[str, Any]:
         "library_sha256": _sha256(library_text()),
         "script_path": ShellText(scheduler.script),
         "job_id": ShellText(scheduler.job_id),
-        "shape": f"{_counted(job.ranks, 'rank')} on {_counted(job.placement.nodes, 'node')}",
+        "shape": f"{counted(job.ranks, 'rank')} on {counted(job.placement.nodes, 'node')}",
         "source": system.source,
         "modules": [*system.modules, *run.benchmark.provider.modules],
         "exports": _exports(dict(scheduler.environment) | prefix_environment(system) | environment(job)),
@@ -320,10 +321,6 @@ def _input(each: Input, campaign_folder: Path, inline: bool) -> dict[str, Any]:
 def minutes(time_limit: int) -> int:
     """The time to request of the scheduler, in minutes; ``time_limit`` of the benchmark is in seconds."""
     return -(-(time_limit + SECONDS_OF_SETUP) // 60)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _placement(run: Run) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from mpicampaign.dimension import RATIO, TIME
 from mpicampaign.grouping import grouped
 from mpicampaign.show.view import DEFAULT, percent, probability, size_range
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL
-from mpicampaign.text import listed, visible
+from mpicampaign.text import counted, listed, visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ def _own_line(comparison: Comparison, table: Table, own: OwnRow, others: Sequenc
     in_order = sorted(others, key=lambda other: other.ratio)
     ends = dict.fromkeys(f"{ratio(end)} ({end.host_group})" for end in (in_order[0], in_order[-1]))
     source = f" (published, {others[0].published})" if others[0].published else ""
-    groups = "1 host group" if len(others) == 1 else f"{len(others)} host groups"
+    groups = counted(len(others), "host group")
     found = f"{_better_and_worse(own, others)} {groups} of {others[0].system}{source}"
     return f"{name}: {own.metric.name} {value} is {found}: {' to '.join(ends)}"
 
@@ -375,8 +375,7 @@ def precision_text(found: InterimPrecision) -> str:
         known = "the precision of the median is unknown"
     else:
         known = f"the median is known to {percent(found.reach)} (confidence {percent(found.coverage)})"
-    n = "1 repeat" if found.n == 1 else f"{found.n} repeats"
-    return f"{n}: {known}: {'enough' if found.enough else _further(found)}"
+    return f"{counted(found.n, 'repeat')}: {known}: {'enough' if found.enough else _further(found)}"
 
 
 def _further(found: InterimPrecision) -> str:

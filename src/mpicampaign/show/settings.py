@@ -201,8 +201,8 @@ def _environment(declared: dict[str, object]) -> dict[str, str]:
     """The variables of a declaration, which are taken out of it."""
     of_placement = declared.pop("placement.environment", {})
     names = [key for key in declared if key.startswith("environment.")]
-    variables = {key.removeprefix("environment."): str(declared.pop(key)) for key in names}
-    return variables | (dict(of_placement) if isinstance(of_placement, dict) else {})
+    found = {key.removeprefix("environment."): str(declared.pop(key)) for key in names}
+    return found | (dict(of_placement) if isinstance(of_placement, dict) else {})
 
 
 def _add(race: InRace, leader: int, cells: Sequence[RaceCell], setting: _Setting, made: _Files) -> None:

@@ -17,7 +17,7 @@ from mpicampaign.show.report.published import published_nodes
 from mpicampaign.show.runs import explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, kind_name, reason
 from mpicampaign.show.view import probability
-from mpicampaign.text import in_ranks, repeats_text, visible
+from mpicampaign.text import counted, in_ranks, repeats_text, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -71,7 +71,7 @@ def _is_aside(row: Row) -> bool:
 def _all_else(table: Table, aside: int) -> str:
     count = len(table.metrics)
     metrics = f"All {count} metrics" if count > len(main_metrics(table)) else "The same"
-    rows = f"; {aside} more row{'s' * (aside > 1)}, of another state of the machine" if aside else ""
+    rows = f"; {counted(aside, 'more row')}, of another state of the machine" if aside else ""
     return f"{metrics} with mean and range{rows}"
 
 
