@@ -217,7 +217,7 @@ def rounds_text(steps: Sequence[Sequence[Run]], rounds: Path, states: Path) -> s
         .get_template("rounds.sh.j2")
         .render(
             **request,
-            shape=f"{_counted(len(runs), 'run')}, {_counted(len(steps), 'step')}, of campaign {run.campaign}",
+            shape=f"{counted(len(runs), 'run')}, {counted(len(steps), 'step')}, of campaign {run.campaign}",
             how_to_run=scheduler.how_to_run.replace("job.sh", f"{rounds.stem}.sh"),
             campaign_folder=run.campaign_folder,
             rounds=rounds,
