@@ -158,11 +158,9 @@ class InBlocks:
         median, ends = worse.median, worse.interval
         if not 0 < median < math.inf:
             return None, None, None
-        return (
-            (median, ends.low, ends.high)
-            if ends and ends.low > 0 and ends.high < math.inf
-            else (median, None, None)
-        )
+        if ends is None or not 0 < ends.low <= ends.high < math.inf:
+            return median, None, None
+        return median, ends.low, ends.high
 
     @cached_property
     def _verdicts(self) -> Mapping[tuple[int, int], Verdict]:
