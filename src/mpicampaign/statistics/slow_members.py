@@ -77,8 +77,8 @@ class Search(NamedTuple):
 
     ``suspects``: all that entered; ``open`` of them are in the rounds to come. ``dependent``: those of the
     named and undecided ones whose rounds depend on each other. ``smallest``: the slow-down that such noise
-    lets one find in about nine of ten cases; ``None`` if nothing is known of it. ``confirm``: the members due in
-    each round that confirms, also in those that are done.
+    lets one find in about nine of ten cases; ``None`` if nothing is known of it. ``confirm``: the members due
+    in each round that confirms, also in those that are done.
     """
 
     screened: int = 0
