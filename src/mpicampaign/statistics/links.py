@@ -91,7 +91,9 @@ def search_links(
     level /= 3 if leaves else 2
     switches = None
     if len({*leaves.values()}) > 1:
-        switches = _all_compared(_of_switches(_without(sweeps, classes), leaves), screen, tolerance, level)
+        rest = _without(sweeps, classes)
+        by_leaf = _of_switches(_of_partners(rest, _effects(rest)), leaves)
+        switches = _all_compared(by_leaf, screen, tolerance, level)
         classes = _refined(classes, leaves, {each.member for each in switches.named})
     rest = _without(sweeps, classes)
     effects = _effects(rest)
@@ -194,20 +196,6 @@ def _effects(rounds: Sequence[PairRound]) -> dict[str, float]:
     return dict(zip(nodes, found.tolist(), strict=True))
 
 
-def _of_switches(rounds: Sequence[PairRound], leaves: Mapping[str, str]) -> list[Round]:
-    """The cost of a leaf switch in a round is the median of its pairs; small leaves have none."""
-    sizes = Counter(leaves.values())
-    found = []
-    for each in rounds:
-        of_leaves = defaultdict[str, list[float]](list)
-        for pair, cost in each.costs.items():
-            for leaf in {leaves[node] for node in pair if node in leaves}:
-                of_leaves[leaf].append(cost)
-        costs = {leaf: median(values) for leaf, values in of_leaves.items() if sizes[leaf] > 2}
-        found.append(Round(each.number, costs))
-    return found
-
-
 def _of_partners(rounds: Sequence[PairRound], effects: Mapping[str, float]) -> list[Round]:
     """The cost of a node in a round is that of its pair, without what its partner adds."""
     found = []
@@ -215,6 +203,18 @@ def _of_partners(rounds: Sequence[PairRound], effects: Mapping[str, float]) -> l
         both = [(*ends, cost) for pair, cost in each.costs.items() for ends in (pair, pair[::-1])]
         costs = {node: cost - effects[other] for node, other, cost in both if math.isfinite(effects[other])}
         found.append(Round(each.number, costs))
+    return found
+
+
+def _of_switches(rounds: Iterable[Round], leaves: Mapping[str, str]) -> list[Round]:
+    """The cost of a leaf switch in a round is the median of its nodes; small leaves have none."""
+    sizes, found = Counter(leaves.values()), []
+    for each in rounds:
+        of_leaves = defaultdict[str, list[float]](list)
+        for node, cost in each.costs.items():
+            if sizes.get(leaves.get(node, ""), 0) > 2:
+                of_leaves[leaves[node]].append(cost)
+        found.append(Round(each.number, {leaf: median(costs) for leaf, costs in of_leaves.items()}))
     return found
 
 
