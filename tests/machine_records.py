@@ -99,7 +99,7 @@ class Nodes:
         run = record(node, self.repeats[node], number, NODE, begin, 60)
         run = replace(run, case=replace(run.case, benchmark="stream"))
         if node in self.absent:
-            metadata = {**run.metadata, NODE_STATE: f"{node}: {self.absent[node]}"}
+            metadata = {**run.metadata, NODE_STATE: self.absent[node]}
             gone = {"started": "", "ended": "", "hosts": (), "verdict": None, "exit_status": None}
             return replace(run, status=MISSING, reason="not run yet", metadata=metadata, **gone)  # type: ignore[arg-type]
         if node in self.failed:

@@ -91,6 +91,8 @@ def _between(search: MachineSearch, member: str) -> str:
     begin, end = search.times(member)
     if not (begin and end):
         return ""
+    if begin[:16] == end[:16]:
+        return f" at {begin[11:16]} UTC on {begin[:10]}"
     if begin[:10] == end[:10]:
         return f" between {begin[11:16]} and {end[11:16]} UTC on {begin[:10]}"
     return f" between {begin[:16].replace('T', ' ')} and {end[:16].replace('T', ' ')} UTC"
