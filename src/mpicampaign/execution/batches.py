@@ -54,8 +54,11 @@ class Batch:
         fixed = self.rounds or self.runs[0].block
         return len(self.tasks) > 1 or (len(self.runs) > 1 and not fixed)
 
-    def write(self) -> Path:
-        """Write its files, unless it is a single run; returns the script to submit."""
+    def write(self, longest: int | None = None) -> Path:
+        """Write its files, unless it is a single run; returns the script to submit.
+
+        ``longest``: how many minutes a job of rounds may have.
+        """
         first = self.tasks[0][0]
         if len(self.runs) == 1 and not self.rounds:
             return first.path
@@ -70,7 +73,7 @@ class Batch:
             return script
         steps, parts = steps_of(self.runs), runs.with_suffix(".rounds")
         write_whole(parts, "".join(f"{line}\n" for line in rounds_lines(steps)))
-        write_whole(script, rounds_text(steps, parts, states_file(first)))
+        write_whole(script, rounds_text(steps, parts, states_file(first), longest))
         return script
 
     def ids(self, number: str) -> dict[str, str]:

@@ -168,6 +168,7 @@ class ClusterJobs:
         self._alone = False  # whether it refused an array for a limit on jobs
         self._log = lock.with_name(SUBMISSIONS)
         self._noted: dict[str, list[str]] = {}
+        self._said: set[tuple[str, str]] = set()
         self.queries = 0
 
     def take(self, run: Run) -> None:
@@ -404,10 +405,10 @@ class ClusterJobs:
         """Take over the job in the queue: submitted before a kill or by hand, or requeued."""
         if not job.id:
             self._note([job], f"adopted {queued.id}")
-            self._say(f"{job.run.label}: job {queued.id} is in the queue already, {queued.description}")
+            self._say_of(job, f"job {queued.id} is in the queue already, {queued.description}")
         if queued.state == HELD and job.held != queued.id:
             release = f"'{self._scheduler.release} {self._scheduler.address(queued.id)}' lets it start"
-            self._say(f"{job.run.label}: job {queued.id} is held, {queued.description}; {release}")
+            self._say_of(job, f"job {queued.id} is held, {queued.description}; {release}")
             job.held = queued.id
         job.id, job.since, job.seen = queued.id, None, self._clock()
 
@@ -441,12 +442,21 @@ class ClusterJobs:
         if known or job.retries[state] < RETRIES.get(state, 0):
             job.retries[state] += not known
             self._faults.again[state] += 1
-            self._say(f"{job.run.label}: job {job.id} {description}: submitted again")
+            self._say_of(job, f"job {job.id} {description}: submitted again")
             job.id, job.since, job.alone = "", None, True
             self._note([job], f"again after {state}")
             return True
         advice = ADVICE.get(state, f"no exit status was left: look at the logs in {job.run.log.parent}")
         return Ended(job.run, None, f"job {job.id}: {description}; {advice}")
+
+    def _say_of(self, job: ClusterJob, text: str) -> None:
+        """Of a job that measures many members one line, not one for each of its runs."""
+        label = job.run.label
+        if job.run.each:
+            label = " ".join(whole_group(job.run))
+        if not job.run.each or (label, text) not in self._said:
+            self._say(f"{label}: {text}")
+        self._said.add((label, text))
 
     def _could_not_write(self, job: ClusterJob, state: str, status: int | None) -> bool:
         """Whether a job failed since it could not write; ``status``: from its files, else the scheduler's."""
@@ -540,6 +550,13 @@ class ClusterJobs:
         write_whole(file, "".join(lines))
         return states
 
+    def _longest(self, batch: Batch) -> int | None:
+        """How many minutes the queue gives a job of rounds, which may be cut: the next one goes on."""
+        group = batch.runs[0].job.group
+        query = self._scheduler.longest_query(group.partition) if batch.rounds else []
+        answer = self._run(query) if query else None
+        return self._scheduler.read_longest(answer.out) if answer and answer.status == 0 else None
+
     def _concerns_all(self, problem: str) -> bool:
         """Whether all further jobs would be refused, too: a busy controller, or a limit on jobs (noted)."""
         if TOO_MANY.search(problem):
@@ -556,7 +573,7 @@ class ClusterJobs:
         try:
             # noted before it is done: if this call is killed in between, the next one must expect the job
             self._append(jobs, SUBMITTING)
-            script = batch.write()
+            script = batch.write(self._longest(batch))
             for path in {script, *(each.path for each in batch.runs)}:
                 refuse_changeable(path, self._lock.parent)
             answer = submit(self._scheduler, script, self._lock, self._run)

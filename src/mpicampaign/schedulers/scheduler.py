@@ -286,6 +286,14 @@ class BatchScheduler(Scheduler):
         """The command that tells the states of nodes; empty where there is none."""
         return []
 
+    def longest_query(self, queue: str) -> list[str]:
+        """The command that tells how long jobs of a queue may be, or of the default one; may be empty."""
+        return []
+
+    def read_longest(self, text: str) -> int | None:
+        """Its answer in minutes; ``None`` where there is no limit, or it can't be read."""
+        return None
+
     # The site, for the doctor
 
     @abstractmethod

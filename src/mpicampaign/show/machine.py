@@ -279,12 +279,13 @@ def _why(runs: Iterable[Record]) -> str:
 def _disturbed(machine: Machine) -> Iterator[str]:
     told = found_nodes(machine)  # with their causes
     found = {node: runs for node, runs in machine.disturbed.items() if node not in told}
-    for node, runs in [*found.items()][:_FEW]:
+    some = [*found.items()] if len(found) <= _FEW else [*found.items()][:1]
+    for node, runs in some:
         why = visible(Counter(run.condition_reason for run in runs).most_common(1)[0][0])
         how_often = f"{len(runs)} of {machine.made(node)} runs"
         yield f"{visible(node)} was disturbed in {how_often}: {why or 'no cause known'}."
-    if (more := len(found) - _FEW) > 0:
-        yield f"{_nodes(more, 'more node')} disturbed in most runs."
+    if more := len(found) - len(some):
+        yield f"So were {_nodes(more, 'other node')} in most of theirs."
 
 
 def _absent(machine: Machine) -> Iterator[str]:
