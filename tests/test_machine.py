@@ -91,6 +91,32 @@ def test_no_node_of_a_healthy_machine_is_named(count: int) -> None:
     assert named == [] and {"smallest", "error"} <= kinds.keys()
 
 
+def test_a_slow_node_and_a_slow_link_are_told_apart() -> None:
+    named, kinds = held(of_pairs(Pairs(names(16), {"n007": 1.05}, {"n003 n014": 1.3})))
+    assert named == ["n007", "n003+n014"]
+    assert kinds["evidence"] == 2 and kinds["command"] == 1 and not kinds["not_measured"]
+
+
+def test_a_slow_leaf_switch_is_one_answer() -> None:
+    leaves = {name: f"leaf{number // 8}" for number, name in enumerate(names(32))}
+    [machine] = compare(of_pairs(Pairs(names(32), switches=leaves, leaves={"leaf2": 1.08}))).machines
+    assert show_machine.lead(machine).startswith("1 of 4 switches is slow: leaf2 (")
+    assert "nodes" not in show_machine.lead(machine)
+
+
+def test_of_many_nodes_pairs_are_drawn_by_chance_and_the_others_are_listed(tmp_path: Path) -> None:
+    machine = Pairs(names(130), {"n007": 1.06})
+    assert sweeps(130) == 16
+    records = [run for number in range(1, 17) for run in machine.random_pairs(number)]
+    named, kinds = held([replace(run, metadata={**run.metadata, SCHEDULER: "lsf"}) for run in records])
+    assert named == ["n007"] and kinds["not_measured"] == kinds["command"] == 1
+    write_tables(compare(records), tmp_path)
+    pairs = {run.metadata[EACH_NODES] for run in records}
+    lines = (tmp_path / "pairs-not-measured.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 1 + 130 * 129 // 2 - len(pairs)
+    assert not pairs & {line.replace(",", " ") for line in lines}
+
+
 def test_rounds_that_are_due_follow_from_the_results_alone() -> None:
     """A killed job leaves a part of a round: the same rounds are due, and no later ones."""
     machine = Nodes(names(64), {"n037": 1.05})
@@ -146,6 +172,14 @@ def test_runs_of_members_are_no_rows_of_the_comparison(tmp_path: Path) -> None:
     assert text.index("1 of 32 nodes is slow") < text.index("state=drain") < text.index("<figure")
 
 
+def test_no_node_is_in_two_pairs_of_a_round() -> None:
+    """Each metric draws pairs of its own: they take turns."""
+    rounds: dict[str, list[str]] = {}
+    for run in of_pairs(Pairs(names(16), links={"n003 n014": 1.3, "n001 n002": 1.2})):
+        rounds.setdefault(run.metadata["round"], []).extend(run.metadata[EACH_NODES].split(" "))
+    assert len(rounds) > sweeps(16) and all(len({*nodes}) == len(nodes) for nodes in rounds.values())
+
+
 def test_names_that_a_shell_or_scheduler_would_take_apart_are_never_in_commands() -> None:
     bad = "n1,n[2-9];$(reboot)"
     machine = Nodes([bad, *names(31)], {bad: 1.3})
@@ -158,7 +192,7 @@ def test_faults_in_the_sentences_are_found(monkeypatch: pytest.MonkeyPatch, faul
     if fault == "lead":
         monkeypatch.setattr(show_machine, "below", lambda metric, cost: f"{100 * cost + 3:.1f} % below")
     elif fault == "rounds":
-        monkeypatch.setattr(compare_machine.MachineSearch, "fresh_times", lambda self, member: ("", ""))
+        monkeypatch.setattr(compare_machine.MachineSearch, "times", lambda self, member: ("", ""))
     elif fault == "absent":
         monkeypatch.setattr(compare_machine.Machine, "absent", {"n900": "down (no answer)"})
     else:

@@ -88,7 +88,7 @@ def _nodes(count: int, what: str = "node") -> str:
 
 def _between(search: MachineSearch, member: str) -> str:
     """When its fresh rounds were: ``between 10:02 and 10:31 UTC``."""
-    begin, end = search.fresh_times(member)
+    begin, end = search.times(member)
     if not (begin and end):
         return ""
     if begin[:10] == end[:10]:
@@ -216,15 +216,23 @@ def sentences(machine: Machine) -> Iterator[str]:
 
 def _smallest(machine: Machine) -> Iterator[str]:
     """By how much a node must be slower to be found in nine of ten cases, and the error."""
-    known = [(search, search.nodes.smallest) for search in machine.searches if search.nodes.smallest]
-    named = [f"{percent(smallest)} ({metric_title(machine, search)})" for search, smallest in known]
+    known = [
+        (search, search.found.nodes.smallest, search.found.links.smallest) for search in machine.searches
+    ]
+    named = [_smallest_text(machine, search, node, link) for search, node, link in known if node]
     if named:
-        few = named if len(named) <= _NAMED else [f"{percent(max(s for _, s in known))} in each metric"]
+        most = max(least for _, *both in known for least in both if least)
+        few = named if len(named) <= _NAMED else [f"{percent(most)} in each metric"]
         yield f"A slow-down of {listed(few, 'or')} or more would have been found in nine of ten cases."
         what = "node or link" if machine.pairs else "node"
         yield f"The chance that any {what} is wrongly named is at most {100 * LEVEL:g} %."
     if still := len(_open(machine)):
         yield f"Not decided yet: {_nodes(still, 'suspect')}; the next run of the campaign continues."
+
+
+def _smallest_text(machine: Machine, search: MachineSearch, node: float, link: float | None) -> str:
+    of_link = f"; of a link {percent(link)}" if link else ""
+    return f"{percent(node)} ({metric_title(machine, search)}{of_link})"
 
 
 def undecided(machine: Machine) -> list[tuple[MachineSearch, Undecided]]:
@@ -306,10 +314,12 @@ def _not_measured(machine: Machine) -> Iterator[str]:
     """Pairs without any run."""
     if machine.pairs:
         count = len(machine.nodes)
+        judged = any(search.found.links.screened for search in machine.searches)
+        unjudged = "" if judged else "; single links are not judged"
         if missing := comb(count, 2) - len(machine.pairs):
             yield (
                 f"{missing:,} of {comb(count, 2):,} pairs were never measured; "
-                f"tables/{NOT_MEASURED} lists them."
+                f"tables/{NOT_MEASURED} lists them{unjudged}."
             )
 
 
