@@ -7,7 +7,7 @@ nodes take part in every round of the sweeps, so all of these confirm, at one lo
 the sweeps, as in `mpicampaign.statistics.slow_members`; fresh rounds hold suspects and controls of one
 class, all disjoint.
 
-What it finds, and how often it errs, was simulated: ``bench/slow_nodes.py``.
+What it finds, and how often it errs, was simulated: ``bench/slow_links.py``.
 """
 
 from __future__ import annotations
