@@ -252,9 +252,7 @@ def _undecided(machine: Machine) -> Iterator[str]:
 
 
 def _undecided_text(machine: Machine, search: MachineSearch, one: Undecided) -> str:
-    needed = (
-        f"{one.rounds_needed} rounds would decide" if one.rounds_needed else "more rounds would not decide"
-    )
+    needed = f"{one.rounds_needed} rounds would decide" if one.rounds_needed else "too near the tolerance"
     how = below(search.metric, one.slower) if 0 < one.slower < math.inf else "about as the others"
     return f"{visible(one.member)} ({metric_title(machine, search)} {how}, {probability(one.p)}; {needed})"
 
