@@ -176,7 +176,7 @@ def _slow(
 
 def _none(machine: Machine, of: int) -> str:
     if not any(search.costs for search in machine.searches):
-        return f"No run on the {_nodes(of)} has a value yet"
+        return f"No run on the {_nodes(len(machine.nodes))} has a value yet"
     if not any(part.smallest for search in machine.searches for part in search.parts):
         return f"Not decided yet: the first rounds of the {_nodes(of)} are not made"
     tolerance = max(search.tolerance for search in machine.searches)
