@@ -111,6 +111,7 @@ class Nodes:
             run,
             series=(Series("stream", 16, {"stream_triad_star": [triad]}),),
             probes={CLOCK_RATE: {node: [clock]}},
+            nodes={node: {"kernel": "5.14.0"}},
         )
         if node in self.disturbed:
             run = replace(run, condition=DISTURBED, condition_reason=self.disturbed[node])
@@ -150,6 +151,11 @@ class Pairs:
             order = [order[0], order[-1], *order[1:-1]]
         return found
 
+    def random_pairs(self, number: int) -> list[Record]:
+        order = list(self.random.permutation(self.names))
+        pairs = zip(order[::2], order[1::2], strict=True)
+        return self.round(number, [" ".join(sorted(map(str, pair))) for pair in pairs])
+
     def round(self, number: int, members: Iterable[str]) -> list[Record]:
         begin = BEGIN + timedelta(seconds=20 * (number - 1))
         return [self._run(number, member.replace("+", " "), begin) for member in members]
@@ -161,7 +167,12 @@ class Pairs:
         leaves = [self.switches[node] for node in (a, b) if node in self.switches]
         for leaf in set(leaves):
             factor *= self.leaves.get(leaf, 1.0)
-        time = LATENCY * factor * math.exp(self.random.normal(0, self.noise))
+        times = [LATENCY * factor * math.exp(self.random.normal(0, self.noise)) for _ in range(2)]
+        columns: dict[str, list[float | None]] = {
+            "size": [0.0, 1e6],
+            "time": [times[0], None],
+            "bandwidth": [None, 1e4 / times[1]],
+        }
         run = record(member, self.repeats[member], number, PAIR, begin, 10)
         metadata = {**run.metadata, **({EACH_SWITCHES: " ".join(leaves)} if leaves else {})}
         return replace(
@@ -169,5 +180,5 @@ class Pairs:
             case=replace(run.case, benchmark="PingPong"),
             suite="imb",
             metadata=metadata,
-            series=(Series("PingPong", 2, {"size": [0.0], "time": [time]}),),
+            series=(Series("PingPong", 2, columns),),
         )

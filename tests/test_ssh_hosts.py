@@ -165,6 +165,7 @@ def test_two_hosts_are_measured_and_verified(
     assert "MB over interface eth0" in words
     nodes = hosts.evidence().nodes
     assert {name: node["sockets"] for name, node in nodes.items()} == {"n1": "1", "n2": "2"}
+    assert all(node.keys() >= {"memory_kb", "speed.eth0", "after.ticks"} for node in nodes.values())
 
 
 @pytest.mark.full

@@ -117,6 +117,7 @@ DURATION = Dimension("duration", "s", (Unit("s", 1),), _seconds, lower_is_better
 BANDWIDTH = Dimension(
     "bandwidth", "B/s", tuple(map(Unit, BANDWIDTH_UNITS, (float(MB), float(MIB)))), _printed(4)
 )
+CLOCK = Dimension("clock rate", "Hz", (Unit("GHz", 1e9),), partial(format_significant, digits=4))
 MESSAGE_RATE = Dimension("message rate", "1/s", (Unit("msg/s", 1),), _prefixed)
 FRACTION = Dimension("fraction", "1", (Unit("%", 1e-2),), _fixed(1))
 RATIO = Dimension("ratio", "1", _TIMES, _ratio)

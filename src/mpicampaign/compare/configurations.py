@@ -12,6 +12,7 @@ from mpicampaign.collect.observed import PROGRAM
 from mpicampaign.grouping import grouped
 from mpicampaign.records import MPI_LIBRARY, defined_name
 from mpicampaign.statistics.medians import median
+from mpicampaign.verdict.findings import number
 from mpicampaign.verdict.machine_state import site_of
 from mpicampaign.verdict.node_facts import FACTS, device_of
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _NAMES = {"bios": "BIOS", "cpu_model": "CPU model", "memory_kb": "memory", "infiniband": "InfiniBand devices"}
 _NAMES |= {
     "smt": "SMT",
-    "mpi_library": "MPI library",
+    "mpi_library_file": "MPI library",
     "numa_nodes": "NUMA nodes",
     "numa_balancing": "NUMA balancing",
 }
@@ -91,11 +92,11 @@ def odd_nodes(records: Iterable[Record]) -> tuple[OddNodes, ...]:
 
 def _odd(fact: str, values: Mapping[str, str]) -> Iterator[tuple[str, Difference]]:
     counts = Counter(values.values())
-    usual, count = counts.most_common(1)[0]
+    usual, count = max(counts.items(), key=lambda each: each[1], default=("", 0))
     if 2 * count <= len(values):
         usual, count = "", 0
     for node, value in values.items():
-        if value != usual and len(counts) > 1:
+        if value != usual:
             yield node, Difference(fact, value, usual, (count, len(values)))
 
 
@@ -118,7 +119,7 @@ def _software(record: Record) -> Iterator[tuple[str, str]]:
     """The MPI library and the program; each library and benchmark of the campaign has its own."""
     suffix = f".{record.case.library}" if record.case.library else ""
     names = {
-        "mpi_library": f"mpi_library{suffix}",
+        "mpi_library_file": f"mpi_library_file{suffix}",
         MPI_LIBRARY: f"{MPI_LIBRARY}{suffix}",
         PROGRAM: f"{PROGRAM}.{defined_name(record.case.benchmark)}",
     }
@@ -129,7 +130,7 @@ def _software(record: Record) -> Iterator[tuple[str, str]]:
 
 def _alike(values: Mapping[str, str]) -> dict[str, str]:
     """Sizes of memory in GiB; those near the median are one."""
-    sizes = {node: int(value) / 2**20 for node, value in values.items() if value.isdecimal()}
+    sizes = {node: size / 2**20 for node, value in values.items() if (size := number(value))}
     middle = median(list(sizes.values())) if sizes else 0.0
     return {node: f"{_near(size, middle):.0f} GiB" for node, size in sizes.items()}
 

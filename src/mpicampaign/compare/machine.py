@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.metrics import Metric, choose_metrics, read
 from mpicampaign.compare.node_causes import causes_by_node
-from mpicampaign.dimension import own_dimension
+from mpicampaign.dimension import BANDWIDTH, CLOCK, TIME
 from mpicampaign.grouping import grouped
 from mpicampaign.presentation import TABLE_SIZES
 from mpicampaign.records import (
@@ -151,14 +151,14 @@ class MachineSearch:
         undecided = {one.member: UNDECIDED for part in self.parts for one in part.undecided}
         return undecided | {one.member: SLOW_ONE for part in self.parts for one in part.named}
 
-    def fresh_times(self, member: str) -> tuple[str, str]:
-        """When its rounds after the screen began and ended, as far as its runs say it."""
-        first = min(self.nodes.confirm, default=0)
-        own = [each for each in self.stretches if each.number >= first and each.holds(member)]
-        times = [each.times for each in own]
-        return min((begin for begin, _ in times if begin), default=""), max(
-            (end for _, end in times), default=""
-        )
+    def times(self, member: str) -> tuple[str, str]:
+        """When the rounds began and ended that show a node, link or switch to be slow; or empty."""
+        own = (part for part in self.parts if any(one.member == member for one in part.named))
+        numbers = {number for part in own for number in part.confirm}
+        rounds = [each for each in self.stretches if each.number in numbers]
+        times = [each.times for each in [each for each in rounds if each.holds(member)] or rounds]
+        begins, ends = ([*filter(None, side)] for side in zip(*times, strict=True))
+        return min(begins, default=""), max(ends, default="")
 
 
 def _deviations(rounds: Iterable[Mapping[str, float]]) -> Iterator[tuple[str, float]]:
@@ -223,9 +223,9 @@ class Machine:
 
     @cached_property
     def absent(self) -> Mapping[str, str]:
-        """Nodes without any run, with the scheduler's reason, or the first that a record gives."""
+        """Nodes without any run, with the scheduler's state and reason, or what a record says."""
         return {
-            node: next((why for run in runs if (why := run.metadata.get(NODE_STATE) or run.reason)), "")
+            node: next((why for run in runs if (why := _state(node, run) or run.reason)), "")
             for node, runs in self.runs.items()
             if not self.made(node)
         }
@@ -273,6 +273,15 @@ def _nodes(run: Record) -> list[str]:
 
 def _member(run: Record) -> str:
     return "+".join(_nodes(run))
+
+
+def _state(node: str, run: Record) -> str:
+    """What the scheduler says of a node: ``drained (bad DIMM)``; of a pair behind the node's name."""
+    said = run.metadata.get(NODE_STATE, "")
+    if run.metadata[EACH] == NODE:
+        return said
+    found = re.search(rf"(?:^|; ){re.escape(node)}: (.+?)(?=; [^ ;]+: |$)", said)
+    return found[1] if found else ""
 
 
 def _switches(runs: Iterable[Record]) -> dict[str, str]:
@@ -326,8 +335,12 @@ def _searches(records: Sequence[Record], until: float = math.inf) -> Iterator[Ma
     subjects = _by_subject(records)
     measured = [(subject, each) for subject, runs in subjects.items() for each in _measured(runs)]
     stretches = {subject: _stretches(runs, until) for subject, runs in subjects.items()}
-    for subject, each in measured:
-        yield _search(subject, subjects[subject], stretches[subject], each, LEVEL / len(measured))
+    beside = grouped(measured, lambda one: (one[0].placement, one[0].unit))
+    for alike in beside.values():
+        for turn, (subject, each) in enumerate(alike):
+            turns = _Turns(turn, len(alike))
+            level = LEVEL / len(measured)
+            yield _search(subject, subjects[subject], stretches[subject], each, level, turns)
 
 
 def _by_subject(records: Iterable[Record]) -> dict[Subject, list[Record]]:
@@ -373,13 +386,12 @@ def _printed(label: str, ranks: int | None, metric: Metric) -> _Measured:
 
 _NOISY = (COPY, ROUND_TRIP)  # probes that ask for no rounds: what they show by the way is named
 # How the values that a run probed at several moments become one.
-_PROBES = {CLOCK_RATE: ("Hz", min), COPY: ("B/s", max), ROUND_TRIP: ("s", min)}
+_PROBES = {CLOCK_RATE: (CLOCK, min), COPY: (BANDWIDTH, max), ROUND_TRIP: (TIME, min)}
 
 
 def _probed(runs: Sequence[Record]) -> Iterator[_Measured]:
     """Clock rate, copy, and the round trip of a cache line at each distance of two CPUs."""
-    for kind, (unit, best) in _PROBES.items():
-        dimension = own_dimension(unit, "lower" if kind == ROUND_TRIP else "higher")
+    for kind, (dimension, best) in _PROBES.items():
         for distance in dict.fromkeys(_distance(place) for run in runs for place in run.probes.get(kind, ())):
             name = f"{kind}, {distance}" if distance else kind
 
@@ -400,30 +412,58 @@ def _distance(place: str) -> str:
 
 
 def _search(
-    subject: Subject, runs: Sequence[Record], stretches: Sequence[Stretch], each: _Measured, level: float
-) -> MachineSearch:
-    costs = [_costs(stretch, each) for stretch in stretches]
-    tolerance = float(runs[0].metadata[EACH_TOLERANCE])
-    found = _found(subject, runs, stretches, costs, tolerance, level)
-    rounds = tuple(stretches), tuple(costs)
-    return MachineSearch(subject, each.label, each.ranks, each.metric, tolerance, level, *rounds, found)
-
-
-def _found(
     subject: Subject,
     runs: Sequence[Record],
     stretches: Sequence[Stretch],
-    costs: Sequence[Mapping[str, float]],
-    tolerance: float,
+    each: _Measured,
     level: float,
-) -> LinkSearch:
-    """Nodes alone; of pairs also links and switches."""
+    turns: _Turns,
+) -> MachineSearch:
+    costs = [_costs(stretch, each) for stretch in stretches]
+    tolerance = float(runs[0].metadata[EACH_TOLERANCE])
     rounds = [(stretch.number, own) for stretch, own in zip(stretches, costs, strict=True) if own]
     if subject.unit == NODE:
-        return LinkSearch(search([Round(*each) for each in rounds], tolerance, level))
-    pairs = [PairRound(number, {_pair(member): own[member] for member in own}) for number, own in rounds]
+        found = LinkSearch(search([Round(*each) for each in rounds], tolerance, level))
+    else:
+        found = _of_pairs(runs, rounds, tolerance, level, turns)
+    parts = tuple(stretches), tuple(costs), found
+    return MachineSearch(subject, each.label, each.ranks, each.metric, tolerance, level, *parts)
+
+
+class _Turns(NamedTuple):
+    """Rounds that confirm links are of one metric each, since no node can be in two pairs: in turn."""
+
+    turn: int
+    of: int
+
+    def own(self, number: int, screen: int) -> int | None:
+        """The number of a round in the metric's search; none of another metric's."""
+        behind, turn = divmod(number - screen - 1, self.of)
+        if number <= screen:
+            return number
+        return screen + 1 + behind if turn == self.turn else None
+
+    def all(self, own: int, screen: int) -> int:
+        """The number among the rounds of all metrics."""
+        return own if own <= screen else screen + 1 + (own - screen - 1) * self.of + self.turn
+
+
+def _of_pairs(
+    runs: Sequence[Record],
+    rounds: Sequence[tuple[int, Mapping[str, float]]],
+    tolerance: float,
+    level: float,
+    turns: _Turns,
+) -> LinkSearch:
     screen = sweeps(len({node for run in runs for node in _nodes(run)}))
-    return search_links(pairs, screen, _switches(runs), tolerance=tolerance, level=level)
+    pairs = [
+        PairRound(own, {_pair(member): costs[member] for member in costs})
+        for number, costs in rounds
+        if (own := turns.own(number, screen)) is not None
+    ]
+    found = search_links(pairs, screen, _switches(runs), tolerance=tolerance, level=level)
+    confirm = {turns.all(number, screen): members for number, members in found.links.confirm.items()}
+    return found._replace(links=found.links._replace(confirm=confirm))
 
 
 def _pair(member: str) -> tuple[str, str]:
@@ -502,37 +542,40 @@ def rounds_due(
     absent : nodes that cannot be measured now; nobody waits for their runs
     """
     own = [record for record in records if is_of_machine(record)]
-    due = {number: tuple(members) for number, members in screen.items()}
-    while _are_made(own, due, absent):
-        further = _further(own, due)
-        if further.keys() <= due.keys():
-            break
-        due |= further
-    return due
+    until = max((int(run.metadata[ROUND]) for run in own if _is_made(run)), default=0)
+    first = {number: tuple(members) for number, members in screen.items()}
+    while until >= max(screen):
+        due = {**_further(own, until), **first}
+        whole = _last_whole(own, due, absent)
+        if whole >= min(until, max(due)):
+            return due
+        until = whole  # later rounds do not count yet: they may be those of a look that is not complete
+    return first
 
 
-def _further(records: Sequence[Record], due: Mapping[int, Sequence[str]]) -> dict[int, tuple[str, ...]]:
+def _further(records: Sequence[Record], until: int) -> dict[int, tuple[str, ...]]:
     """The rounds that any search in the rounds so far asks for."""
     asked: dict[int, set[str]] = {}
-    for each in _searches(records, max(due)):
-        for part in () if each.label in _NOISY else each.parts:
-            for number, members in part.confirm.items():
+    for each in _searches(records, until):
+        if each.label not in _NOISY:
+            confirm = each.nodes if each.subject.unit == NODE else each.found.links
+            for number, members in confirm.confirm.items():
                 asked.setdefault(number, set()).update(members)
     return {number: tuple(sorted(members)) for number, members in asked.items()}
 
 
-def _are_made(records: Sequence[Record], due: Mapping[int, Sequence[str]], absent: Collection[str]) -> bool:
-    """Whether each benchmark has run in all these rounds on all members that are there."""
-    made = {
-        (run.case.benchmark, int(run.metadata[ROUND]), _member(run))
-        for run in records
-        if run.status not in (MISSING, NOT_AVAILABLE)
-    }
+def _is_made(run: Record) -> bool:
+    return run.status not in (MISSING, NOT_AVAILABLE)
+
+
+def _last_whole(records: Sequence[Record], due: Mapping[int, Sequence[str]], absent: Collection[str]) -> int:
+    """The last round up to which each benchmark has run on all members that are there; 0 if none."""
+    made = grouped(filter(_is_made, records), lambda run: (run.case.benchmark, int(run.metadata[ROUND])))
     benchmarks = {run.case.benchmark for run in records}
-    wanted = [
-        (number, member)
-        for number, members in due.items()
-        for member in members
-        if not set(nodes_of(member)) & set(absent)
-    ]
-    return bool(benchmarks) and all((each, *one) in made for each in benchmarks for one in wanted)
+    last = 0
+    for number in sorted(due):
+        wanted = {member for member in due[number] if not set(nodes_of(member)) & set(absent)}
+        if any(wanted - {*map(_member, made.get((each, number), ()))} for each in benchmarks):
+            break
+        last = number
+    return last

@@ -17,7 +17,7 @@ from mpicampaign.show.charts.hpcc import interpolated_text
 from mpicampaign.show.configurations import configuration_nodes
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
-from mpicampaign.show.machine import machine_nodes
+from mpicampaign.show.machine_tables import machine_nodes
 from mpicampaign.show.over_groups import HEADING, legend, over_group_lines, telling_lines
 from mpicampaign.show.races import race_nodes
 from mpicampaign.show.rankings import (
@@ -68,15 +68,15 @@ def comparison_document(comparison: Comparison, view: View, *, brief: bool) -> l
     meaning = Paragraph(f"{long_legend(comparison, view)} {errors}".rstrip())
     notes = _items(note_lines(comparison, view))
     left_out = [Heading("Left out and in doubt"), *notes] if notes else []
-    raced = [*machine_nodes(comparison.machines), *race_nodes(comparison.races)]
+    machines, raced = machine_nodes(comparison.machines), race_nodes(comparison.races)
     odd = configuration_nodes(comparison.configurations)
     if not comparison.tables:
-        return [*raced, *odd]
+        return [*machines, *odd]
     if brief:
-        return [*nodes, *raced, meaning, *left_out, *odd, *_statements(comparison, view)]
+        return [*machines, *nodes, *raced, meaning, *left_out, *odd, *_statements(comparison, view)]
     beside = [*gather_nodes(comparison, view), *scaling_nodes(comparison, view)]
     of_blocks = block_nodes(comparison, view, each_block=True)
-    return [*nodes, *of_blocks, *raced, *beside, *odd, *left_out, meaning]
+    return [*machines, *nodes, *of_blocks, *raced, *beside, *odd, *left_out, meaning]
 
 
 def _items(found: Sequence[str]) -> list[Node]:

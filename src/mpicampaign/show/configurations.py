@@ -1,4 +1,4 @@
-"""Nodes that are configured unlike the others of their host group: sentence, table and data."""
+"""Nodes that are configured unlike the others of their host group: sentences and data."""
 
 from __future__ import annotations
 
@@ -6,54 +6,49 @@ import json
 from typing import TYPE_CHECKING
 
 from mpicampaign.files import write_whole
-from mpicampaign.show.document import Grid, Heading, Paragraph
-from mpicampaign.text import listed, visible
+from mpicampaign.host_lists import fold
+from mpicampaign.show.document import Heading, Items, Paragraph
+from mpicampaign.text import clip, listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from mpicampaign.compare.configurations import Configurations
-    from mpicampaign.show.document import Line, Node
+    from mpicampaign.show.document import Node
 
 TITLE = "Nodes configured unlike the others"
-MEANING = (
-    "What the last run on each node recorded of its hardware and software, where most nodes of the group "
-    "have something else."
-)
+MEANING = "By what the last run on each node recorded of its hardware and software."
 FILE = "configurations.json"
-_NAMED = 3  # nodes of a line or sentence; the data have all
+_NAMED = 3  # nodes by their full names
+_WIDTH = 80  # of a list of nodes in a sentence
 
 
 def configuration_lines(found: Sequence[Configurations]) -> Iterator[str]:
-    """``2 nodes of milan are configured unlike the others: n07 and n12.``"""
+    """``2 nodes of milan are configured unlike the others: n[07,12].``"""
     for each in found:
         nodes, group = [node for odd in each.odd for node in odd.nodes], visible(each.host_group)
+        names = clip(visible(fold(nodes)), _WIDTH)
         if not any(difference.usual for odd in each.odd for difference in odd.differences):
-            yield f"The nodes of {group} are not configured alike: {_some(nodes)}."
+            yield f"The nodes of {group} are not configured alike: {names}."
         else:
             are = f"node of {group} is" if len(nodes) == 1 else f"nodes of {group} are"
-            yield f"{len(nodes)} {are} configured unlike the others: {_some(nodes)}."
+            yield f"{len(nodes)} {are} configured unlike the others: {names}."
 
 
 def configuration_nodes(found: Sequence[Configurations], level: int = 2) -> list[Node]:
     """A line for all nodes with the same differences; nothing where all nodes agree."""
-    lines = tuple(_lines(found))
-    grid = Grid(TITLE, 2, ("host group", "nodes", "what differs"), lines, remarks=1, label=TITLE)
-    return [Heading(TITLE, level), Paragraph(MEANING, "legend"), grid] if lines else []
+    lines = tuple(
+        f"{_named(odd.nodes)} of {visible(each.host_group)}: {visible('; '.join(map(str, odd.differences)))}"
+        for each in found
+        for odd in each.odd
+    )
+    return [Heading(TITLE, level), Items(lines), Paragraph(MEANING, "legend")] if lines else []
 
 
-def _lines(found: Sequence[Configurations]) -> Iterator[Line]:
-    for each in found:
-        for odd in each.odd:
-            what = "; ".join(visible(str(difference)) for difference in odd.differences)
-            yield visible(each.host_group), _some(odd.nodes), what
-
-
-def _some(nodes: Sequence[str]) -> str:
-    """``n07``, ``n07 and n12``, or ``12 nodes (n01, n02, n03 …)``."""
-    names = list(map(visible, nodes))
-    return listed(names) if len(names) <= _NAMED else f"{len(names)} nodes ({', '.join(names[:_NAMED])} …)"
+def _named(nodes: Sequence[str]) -> str:
+    """``n07``, ``n07 and n12``, or ``12 nodes (n[01-12])``."""
+    return f"{len(nodes)} nodes ({visible(fold(nodes))})" if len(nodes) > _NAMED else visible(listed(nodes))
 
 
 def write_configurations(folder: Path, found: Sequence[Configurations]) -> None:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import shlex
 from collections import Counter
-from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.compare.machine import SLOW_ONE, UNDECIDED, nodes_of
 from mpicampaign.grouping import grouped
-from mpicampaign.records import DISTURBED, FAILED, OK, PAIR
+from mpicampaign.records import OK
 from mpicampaign.schedulers import batch_scheduler
-from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph, plain
-from mpicampaign.show.view import probability, quantity, rough_percent
-from mpicampaign.show.writers.csv import data_to_csv
+from mpicampaign.show.view import percent, probability
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.text import listed, visible
 
@@ -27,14 +22,10 @@ if TYPE_CHECKING:
     from mpicampaign.compare.machine import Machine, MachineSearch
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.records import Record
-    from mpicampaign.show.document import Kind, Line, Node, Value
     from mpicampaign.statistics.slow_members import Named, Search, Undecided
 
-HEADING = "The whole machine"
 NOT_MEASURED = "pairs-not-measured.csv"
-MEMBERS, ANSWERS = "machine.csv", "machine.json"
 _NAMED = 5  # members in a sentence
-_TOLD = 200  # runs on the page
 _FEW = 3  # less important ones
 
 
@@ -46,11 +37,6 @@ class Found(NamedTuple):
 
 
 # Words
-
-
-def member_text(member: str) -> str:
-    """``n001``, ``n001+n002``."""
-    return visible(member)
 
 
 def machine_title(machine: Machine) -> str:
@@ -74,16 +60,16 @@ def _short_title(machine: Machine, search: MachineSearch) -> str:
 def below(metric: Metric, cost: float) -> str:
     """How far a value is below or above the others', where its cost is so much larger: ``8.3 % below``."""
     if metric.lower_is_better:
-        return f"{rough_percent(cost)} above"
-    return f"{rough_percent(cost / (1 + cost))} below"
+        return f"{percent(cost)} above"
+    return f"{percent(cost / (1 + cost))} below"
 
 
 def slower(metric: Metric, cost: float) -> str:
     """The same, as a difference in the value."""
-    return f"{below(metric, abs(cost))}" if cost >= 0 else f"{rough_percent(-cost)} better"
+    return f"{below(metric, abs(cost))}" if cost >= 0 else f"{percent(-cost)} better"
 
 
-def _amount(metric: Metric, cost: float) -> str:
+def amount(metric: Metric, cost: float) -> str:
     return below(metric, cost).rpartition(" ")[0]
 
 
@@ -93,9 +79,11 @@ def _nodes(count: int, what: str = "node") -> str:
 
 def _between(search: MachineSearch, member: str) -> str:
     """When its fresh rounds were: ``between 10:02 and 10:31 UTC``."""
-    begin, end = search.fresh_times(member)
+    begin, end = search.times(member)
     if not (begin and end):
         return ""
+    if begin[:16] == end[:16]:
+        return f" at {begin[11:16]} UTC on {begin[:10]}"
     if begin[:10] == end[:10]:
         return f" between {begin[11:16]} and {end[11:16]} UTC on {begin[:10]}"
     return f" between {begin[:16].replace('T', ' ')} and {end[:16].replace('T', ' ')} UTC"
@@ -107,8 +95,14 @@ def _between(search: MachineSearch, member: str) -> str:
 def _named_text(machine: Machine, member: str, found: Sequence[Found]) -> str:
     """``n37 (STREAM triad 8.3 % below: throttled)``: the largest difference, and the first cause."""
     search, one = found[0]
-    cause = f": {visible(machine.causes[member][0])}" if member in machine.causes else ""
+    cause = "".join(f": {each}" for each in _causes(machine, member, found)[:1])
     return f"{visible(member)} ({_difference(_short_title(machine, search), search, one)}{cause})"
+
+
+def _causes(machine: Machine, member: str, found: Sequence[Found]) -> list[str]:
+    """What its runs recorded, beside what a metric says."""
+    said = tuple(search.metric.name for search, _ in found)
+    return [visible(each) for each in machine.causes.get(member, ()) if not each.startswith(said)]
 
 
 def _difference(title: str, search: MachineSearch, one: Named) -> str:
@@ -123,12 +117,12 @@ def _evidence(machine: Machine) -> Iterator[str]:
     for member, found in every[:_NAMED]:
         said = "; ".join(_evidence_text(machine, *one) for one in found[:_FEW])
         more = f"; {_nodes(len(found) - _FEW, 'more metric')}" if len(found) > _FEW else ""
-        causes = visible("; ".join(machine.causes.get(member, ())))
+        causes = "; ".join(_causes(machine, member, found))
         yield f"{visible(member)}: {said}{more}.{f' Recorded there: {causes}.' if causes else ''}"
 
 
 def _evidence_text(machine: Machine, search: MachineSearch, one: Named) -> str:
-    least = "" if math.isinf(one.slower) else f", at least {_amount(search.metric, one.at_least)}"
+    least = "" if math.isinf(one.slower) else f", at least {amount(search.metric, one.at_least)}"
     rounds = f"in {one.in_rounds} of {_nodes(one.rounds, 'round')}{_between(search, one.member)}"
     return f"{_difference(metric_title(machine, search), search, one)}{least}, {probability(one.p)}, {rounds}"
 
@@ -181,10 +175,20 @@ def _slow(
 
 
 def _none(machine: Machine, of: int) -> str:
-    tolerance = max((search.tolerance for search in machine.searches), default=None)
-    if tolerance is None or not any(search.costs for search in machine.searches):
+    if not any(search.costs for search in machine.searches):
         return f"No run on the {_nodes(of)} has a value yet"
-    return f"No node of {of:,} is shown to be slower than the others by more than {100 * tolerance:g} %"
+    if not any(part.smallest for search in machine.searches for part in search.parts):
+        return f"Not decided yet: the first rounds of the {_nodes(of)} are not made"
+    tolerance = max(search.tolerance for search in machine.searches)
+    so_far = " so far" if _open(machine) else ""
+    return (
+        f"No node of {of:,} is shown{so_far} to be slower than the others by more than {100 * tolerance:g} %"
+    )
+
+
+def _open(machine: Machine) -> set[str]:
+    """Suspects with rounds to come."""
+    return {member for search in machine.searches for part in search.parts for member in part.open}
 
 
 # What else there is to say
@@ -205,17 +209,23 @@ def sentences(machine: Machine) -> Iterator[str]:
 
 def _smallest(machine: Machine) -> Iterator[str]:
     """By how much a node must be slower to be found in nine of ten cases, and the error."""
-    known = [(search, search.nodes.smallest) for search in machine.searches if search.nodes.smallest]
-    named = [f"{rough_percent(smallest)} ({metric_title(machine, search)})" for search, smallest in known]
+    known = [
+        (search, search.found.nodes.smallest, search.found.links.smallest) for search in machine.searches
+    ]
+    named = [_smallest_text(machine, search, node, link) for search, node, link in known if node]
     if named:
-        few = named if len(named) <= _NAMED else [f"{rough_percent(max(s for _, s in known))} in each metric"]
+        most = max(least for _, *both in known for least in both if least)
+        few = named if len(named) <= _NAMED else [f"{percent(most)} in each metric"]
         yield f"A slow-down of {listed(few, 'or')} or more would have been found in nine of ten cases."
-    if any(search.nodes.looks for search in machine.searches):
         what = "node or link" if machine.pairs else "node"
         yield f"The chance that any {what} is wrongly named is at most {100 * LEVEL:g} %."
-    due = [member for search in machine.searches for part in search.parts for member in part.open]
-    if due and not all(search.nodes.looks for search in machine.searches):
-        yield f"Rounds are still due, of {_nodes(len(set(due)), 'suspect')}: run the campaign again."
+    if still := len(_open(machine)):
+        yield f"Not decided yet: {_nodes(still, 'suspect')}; the next run of the campaign continues."
+
+
+def _smallest_text(machine: Machine, search: MachineSearch, node: float, link: float | None) -> str:
+    of_link = f"; of a link {percent(link)}" if link else ""
+    return f"{percent(node)} ({metric_title(machine, search)}{of_link})"
 
 
 def undecided(machine: Machine) -> list[tuple[MachineSearch, Undecided]]:
@@ -233,13 +243,9 @@ def _undecided(machine: Machine) -> Iterator[str]:
 
 
 def _undecided_text(machine: Machine, search: MachineSearch, one: Undecided) -> str:
-    needed = (
-        f"{one.rounds_needed} rounds would decide" if one.rounds_needed else "more rounds would not decide"
-    )
+    needed = f"{one.rounds_needed} rounds would decide" if one.rounds_needed else "too near the tolerance"
     how = below(search.metric, one.slower) if 0 < one.slower < math.inf else "about as the others"
-    return (
-        f"{member_text(one.member)} ({metric_title(machine, search)} {how}, {probability(one.p)}; {needed})"
-    )
+    return f"{visible(one.member)} ({metric_title(machine, search)} {how}, {probability(one.p)}; {needed})"
 
 
 def _failed(machine: Machine) -> Iterator[str]:
@@ -280,7 +286,7 @@ def _absent(machine: Machine) -> Iterator[str]:
 
 def _same_reason(nodes: Sequence[str], why: str) -> str:
     named = ", ".join(map(visible, nodes[:_FEW])) + (f" and {len(nodes) - _FEW} more" if nodes[_FEW:] else "")
-    return f"{named} ({visible(why) or 'no reason known'})"
+    return f"{named}: {visible(why) or 'no reason known'}"
 
 
 def _dependent(machine: Machine) -> Iterator[str]:
@@ -290,7 +296,7 @@ def _dependent(machine: Machine) -> Iterator[str]:
     )
     if found:
         yield (
-            f"The rounds of {listed([*map(member_text, found)][:_NAMED])} depend on each other: slow then, "
+            f"The rounds of {listed([*map(visible, found)][:_NAMED])} depend on each other: slow then, "
             "perhaps not at another time."
         )
 
@@ -299,10 +305,12 @@ def _not_measured(machine: Machine) -> Iterator[str]:
     """Pairs without any run."""
     if machine.pairs:
         count = len(machine.nodes)
+        judged = any(search.found.links.screened for search in machine.searches)
+        unjudged = "" if judged else "; single links are not judged"
         if missing := comb(count, 2) - len(machine.pairs):
             yield (
                 f"{missing:,} of {comb(count, 2):,} pairs were never measured; "
-                f"tables/{NOT_MEASURED} lists them."
+                f"tables/{NOT_MEASURED} lists them{unjudged}."
             )
 
 
@@ -336,197 +344,12 @@ _PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 def _reason(machine: Machine, found: Sequence[Found]) -> str:
-    """In plain letters: ``slow: STREAM triad 8.3 % below``."""
+    """In plain letters: ``slow: stream 8.3 % below``."""
     search, one = found[0]
-    how = "runs failed" if math.isinf(one.slower) else below(search.metric, one.slower)
-    text = f"slow: {metric_title(machine, search)} {how}"
+    text = f"slow: {_difference(_short_title(machine, search), search, one)}"
     return text.encode("ascii", "replace").decode().replace("'", "").replace('"', "")
-
-
-# Tables
-
-
-def machine_grid(machine: Machine) -> Grid:
-    """The slow and the undecided."""
-    title = f"{machine_title(machine)}: slow and undecided"
-    header = (
-        "member",
-        "metric",
-        "verdict",
-        "difference",
-        "at least",
-        "p",
-        "rounds",
-        "slower in",
-        "value",
-        "what may cause it",
-    )
-    lines = [*_slow_lines(machine), *_undecided_lines(machine)]
-    return Grid(title, 2, header, tuple(lines), remarks=1, role="sortable", label=title)
-
-
-def _slow_lines(machine: Machine) -> Iterator[Line]:
-    for find in KINDS.values():
-        for member, found in find(machine).items():
-            for search, one in found:
-                failed = math.isinf(one.slower)
-                metric = search.metric
-                yield (
-                    Box(member_text(member)),
-                    metric_title(machine, search),
-                    SLOW_ONE,
-                    "runs failed" if failed else below(metric, one.slower),
-                    "" if failed else _amount(metric, one.at_least),
-                    probability(one.p).removeprefix("p ").removeprefix("= "),
-                    str(one.rounds),
-                    str(one.in_rounds),
-                    _value_text(search, member),
-                    visible("; ".join(machine.causes.get(member, ()))),
-                )
-
-
-def _value_text(search: MachineSearch, member: str) -> str:
-    value = search.values.get(member)
-    return "" if value is None else quantity(value, search.metric.dimension)
-
-
-def _undecided_lines(machine: Machine) -> Iterator[Line]:
-    for search, one in undecided(machine):
-        needed = f"{one.rounds_needed} more rounds would decide" if one.rounds_needed else ""
-        how = "runs failed" if math.isinf(one.slower) else slower(search.metric, one.slower)
-        p = probability(one.p).removeprefix("p ").removeprefix("= ")
-        causes = visible("; ".join(filter(None, (needed, *machine.causes.get(one.member, ())))))
-        title, value = metric_title(machine, search), _value_text(search, one.member)
-        yield (Box(member_text(one.member)), title, UNDECIDED, how, "", p, "", "", value, causes)
-
-
-_COLUMNS: tuple[tuple[str, Kind], ...] = (
-    *(
-        (name, str)
-        for name in ("system", "host_group", "placement", "benchmark", "unit_of_members", "member")
-    ),
-    *((name, str) for name in ("metric", "unit")),
-    *((name, float) for name in ("value [unit]", "slower [1]")),
-    ("verdict", str),
-    *((name, float) for name in ("at_least [1]", "p")),
-    *((name, int) for name in ("fresh_rounds", "slower_in", "runs", "runs_failed", "runs_disturbed")),
-    ("missing_because", str),
-    ("causes", str),
-)
-
-
-def members_grid(machines: Iterable[Machine]) -> Grid:
-    """All nodes and pairs with their estimates, in SI units, for programs."""
-    lines = [
-        line for machine in machines for search in machine.searches for line in _member_lines(machine, search)
-    ]
-    names, kinds = zip(*_COLUMNS, strict=True)
-    return Grid("", 6, names, tuple(lines), kinds=kinds)
-
-
-def _member_lines(machine: Machine, search: MachineSearch) -> Iterator[tuple[Value, ...]]:
-    named = {one.member: one for part in search.parts for one in part.named}
-    for member in (*machine.nodes, *(sorted(search.slowdowns) if search.subject.unit == PAIR else ())):
-        slowdown = search.node_slowdowns.get(member, search.slowdowns.get(member))
-        one, runs = named.get(member), machine.runs.get(member, ())
-        yield (
-            *map(visible, (*search.subject, member, search.metric.name)),
-            search.metric.dimension.si_unit,
-            search.values.get(member),
-            slowdown if slowdown is None or math.isfinite(slowdown) else None,
-            machine.verdict(search, member),
-            one.at_least if one else None,
-            one.p if one else None,
-            one.rounds if one else None,
-            one.in_rounds if one else None,
-            machine.made(member) if runs else None,
-            sum(run.status == FAILED for run in runs) if runs else None,
-            sum(run.condition == DISTURBED for run in runs) if runs else None,
-            visible(machine.absent.get(member, "")),
-            visible("; ".join(machine.causes.get(member, ()))),
-        )
-
-
-def not_measured_text(machines: Iterable[Machine]) -> str:
-    """Pairs of which no run was made, as CSV; empty where there are none."""
-    lines = [
-        f"{visible(a)},{visible(b)}"
-        for machine in machines
-        if machine.pairs
-        for a, b in combinations(sorted(machine.nodes), 2)
-        if f"{a}+{b}" not in machine.pairs
-    ]
-    return "\n".join(["node,other", *lines, ""]) if lines else ""
-
-
-def told_runs(machines: Iterable[Machine]) -> list[Record]:
-    """The runs of the first slow, undecided and failed nodes: the page lists no others of a machine."""
-    found = {
-        id(run): run
-        for machine in machines
-        for node in dict.fromkeys((*_slow_nodes(machine), *machine.failed))
-        for run in machine.runs[node]
-    }
-    return [*found.values()][:_TOLD]
-
-
-def _slow_nodes(machine: Machine) -> list[str]:
-    members = [*(member for find in KINDS.values() for member in find(machine))]
-    members += [one.member for _, one in undecided(machine)]
-    return [node for member in members for node in nodes_of(member) if node in machine.runs]
-
-
-# Documents
 
 
 def machine_items(machine: Machine) -> list[str]:
     """All that is said below the lead, and the commands."""
     return [*sentences(machine), *drain_commands(machine)]
-
-
-def machine_nodes(machines: Sequence[Machine]) -> list[Node]:
-    """What terminals and Markdown show."""
-    nodes: list[Node] = [Heading(HEADING)] if machines else []
-    for machine in machines:
-        nodes += [
-            Paragraph(f"{machine_title(machine)}: {lead(machine)}."),
-            Items(tuple(machine_items(machine))),
-        ]
-        grid = machine_grid(machine)
-        nodes += [grid] if grid.lines else []
-    return nodes
-
-
-def machine_files(machines: Sequence[Machine]) -> dict[str, str]:
-    """All members as CSV, the answers as JSON, and pairs without a run; empty where there is nothing."""
-    return {
-        MEMBERS: data_to_csv(members_grid(machines)) if machines else "",
-        ANSWERS: answers_json(machines) if machines else "",
-        NOT_MEASURED: not_measured_text(machines),
-    }
-
-
-def answers_json(machines: Sequence[Machine]) -> str:
-    """The answers, and who is slow or undecided, for programs; format in docs/formats.md."""
-    grid = members_grid(machines)
-    names = list(map(plain, grid.header))
-    rows = (dict(zip(names, line, strict=True)) for line in grid.values)
-    data = {
-        "format": JSON_FORMAT,
-        "version": 1,
-        "machines": [
-            {
-                "system": machine.system,
-                "host_group": machine.host_group,
-                "answer": f"{lead(machine)}.",
-                "sentences": [*sentences(machine)],
-                "drain": drain_commands(machine),
-            }
-            for machine in machines
-        ],
-        "rows": [row for row in rows if row["verdict"] in (SLOW_ONE, UNDECIDED)],
-    }
-    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-JSON_FORMAT = "mpicampaign-machine"

@@ -8,7 +8,7 @@ than that, large sums of scores are rare.
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     Array = npt.NDArray[np.float64]
 
-_STEPS = 40  # of the search for a lower bound
+_STEPS = 30  # of the search for a lower bound
+_FEWEST = 4  # rounds of whose order anything is known
 _ORDERS = 999
 
 
@@ -60,7 +61,7 @@ class Evidence:
         self.suspects = tuple(suspects)
         self._rounds, self._drawn = rounds, drawn
         made = (_stretch(each.costs, drawn[each.number], suspects) for each in rounds if each.number in drawn)
-        self._stretches = [each for each in made if len(each.controls)]
+        self._stretches = [each for each in made if len(each.controls) and len(each.places)]
 
     def of(self, suspects: Sequence[str]) -> Evidence:
         """The same of these alone."""
@@ -74,7 +75,7 @@ class Evidence:
             costs = each.costs - shift[each.places]
             below = np.searchsorted(each.controls, costs, "left") - (each.own & (each.costs < costs))
             not_above = np.searchsorted(each.controls, costs, "right") - (each.own & (each.costs <= costs))
-            for own in (False, True):
+            for own in {*each.own.tolist()}:
                 some = each.own == own
                 count = len(each.controls) - own
                 row[each.places[some]] = mean_scores(count, below[some], not_above[some])
@@ -97,22 +98,21 @@ class Evidence:
                 found[place].append(len(each.controls) - own)
         return [tuple(sorted(each)) for each in found]
 
-    def deviations(self) -> dict[str, Array]:
-        """Of each suspect in its rounds, from the median of the controls."""
-        found: dict[str, list[float]] = {each: [] for each in self.suspects}
-        for each in self._stretches:
-            typical = float(np.median(each.controls))
-            for place, cost in zip(each.places.tolist(), each.costs.tolist(), strict=True):
-                if math.isfinite(typical):
-                    found[self.suspects[place]].append(cost - typical)
-        return {suspect: np.array(each) for suspect, each in found.items()}
+    def slower_in(self) -> dict[str, tuple[int, int]]:
+        """How many rounds each suspect has; in how many it was slower than the median of the controls."""
+        found = self.scores(0.0)
+        slower, known = (found > 0).sum(axis=0), (~np.isnan(found)).sum(axis=0)
+        return dict(zip(self.suspects, zip(known.tolist(), slower.tolist(), strict=True), strict=True))
 
-    def at_least(self, slower: float, level: float) -> dict[str, float]:
-        """The largest slow-downs that the test rejects, of suspects that are slower than this."""
-        furthest = [np.ptp(known) for each in self._stretches if len(known := _finite(each))]
-        low = np.full(len(self.suspects), slower)
-        high = low + max(furthest, default=0.0) + 1
-        failed = np.array(self._probabilities(high)) <= level
+    def above(self, slower: float) -> list[str]:
+        """Those that seem to be slower by this much or more."""
+        sums = np.nansum(self.scores(slower), axis=0)
+        return [each for each, total in zip(self.suspects, sums, strict=True) if total >= 0]
+
+    def rejected(self, level: float) -> dict[str, float]:
+        """The largest slow-downs that the test rejects: at level 0.5 an estimate, below it a bound."""
+        high = np.full(len(self.suspects), 1 + max(map(_range, self._stretches), default=0.0))
+        low, failed = -high, np.array(self._probabilities(high)) <= level
         for _ in range(_STEPS):
             halfway = (low + high) / 2
             rejected = np.array(self._probabilities(halfway)) <= level
@@ -133,22 +133,26 @@ class Evidence:
             found[suspect] = math.ceil((reach / mean) ** 2) if mean > 0 else None
         return found
 
-    def dependent(self, suspects: Sequence[str], level: float = LEVEL) -> list[str]:
-        """Those whose rounds depend on each other: all, if it shows over all suspects together."""
-        columns = {
-            suspect: column[~np.isnan(column)]
-            for suspect, column in zip(self.suspects, self.scores(0.0).T, strict=True)
-        }
-        longest = max(map(len, columns.values()), default=0)
-        whole = [each for each in columns.values() if len(each) == longest]
-        if whole and dependence(np.transpose(whole)) <= level:
-            return list(suspects)
-        return [each for each in suspects if dependence(columns[each][:, None]) <= level]
+    def dependent(self, level: float = LEVEL) -> list[str]:
+        """Suspects whose rounds depend on each other."""
+        own = self._by_suspect()
+        return [each for each in self.suspects if dependence(own[each][:, None]) <= level]
+
+    def all_depend(self, level: float = LEVEL) -> bool:
+        """Whether rounds depend on each other, over all suspects that were in most rounds."""
+        own = self._by_suspect().values()
+        longest = max(map(len, own), default=0)
+        return dependence(np.transpose([each for each in own if len(each) == longest])) <= level
+
+    def _by_suspect(self) -> dict[str, Array]:
+        columns = zip(self.suspects, self.scores(0.0).T, strict=True)
+        return {suspect: column[~np.isnan(column)] for suspect, column in columns}
 
 
-def _finite(stretch: _Stretch) -> Array:
+def _range(stretch: _Stretch) -> float:
     every = np.concatenate([stretch.controls, stretch.costs])
-    return np.asarray(every[np.isfinite(every)])
+    known = every[np.isfinite(every)]
+    return float(np.ptp(known)) if len(known) else 0.0
 
 
 def _stretch(costs: Mapping[str, float], drawn: Drawn, suspects: Sequence[str]) -> _Stretch:
@@ -162,12 +166,11 @@ def _stretch(costs: Mapping[str, float], drawn: Drawn, suspects: Sequence[str]) 
     )
 
 
-def middle(deviations: Array) -> float:
-    """The estimate of Hodges and Lehmann: the median of all means of two; infinite where half of them are."""
-    if not len(deviations):
-        return math.nan
-    means = np.add.outer(deviations, deviations)[np.triu_indices(len(deviations))] / 2
-    return float(np.median(means))
+@cache
+def _orders(rounds: int) -> npt.NDArray[np.int64]:
+    """As they came, and others at random, always the same ones."""
+    source = np.random.default_rng(rounds)
+    return np.array([np.arange(rounds), *(source.permutation(rounds) for _ in range(_ORDERS))])
 
 
 def dependence(values: Array) -> float:
@@ -177,8 +180,9 @@ def dependence(values: Array) -> float:
     ----------
     values : rounds x suspects
     """
+    if len(values) < _FEWEST:
+        return 1.0
     rest = values - values.mean(axis=0)
-    source = np.random.default_rng(len(values))
-    orders = [np.arange(len(values)), *(source.permutation(len(values)) for _ in range(_ORDERS))]
-    found = np.array([(rest[order[1:]] * rest[order[:-1]]).sum() for order in orders])
+    products, orders = rest @ rest.T, _orders(len(values))
+    found = products[orders[:, 1:], orders[:, :-1]].sum(axis=1)
     return float(np.mean(found >= found[0] - 1e-9 * abs(found[0])))

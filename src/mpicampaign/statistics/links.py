@@ -1,21 +1,50 @@
 """Links between nodes, from rounds of disjoint pairs: which switch, which node, and which link is slow.
 
-The logarithm of a pair's cost is the sum of what the round, its class of distance, both nodes and the link
-add. So switches come first, then nodes, then links, each without what was found before.
+The logarithm of a pair's cost is the sum of what the round, the class of distance, both nodes and the link
+add. Switches come first, then nodes, then links, each without what was found before: the pairs of a slow
+leaf switch are a class of their own, and the effect of a node is the median over its partners. Switches and
+nodes take part in every round of the sweeps, so all of these confirm, at one look. Links are suspects after
+the sweeps, as in `mpicampaign.statistics.slow_members`; fresh rounds hold suspects and controls of one
+class, all disjoint.
+
+What it finds, and how often it errs, was simulated: ``bench/slow_nodes.py``.
 """
 
 from __future__ import annotations
 
+import math
+import random
+import warnings
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from functools import partial
+from statistics import fmean, median
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+
+from mpicampaign.statistics.against_controls import Drawn, Round
 from mpicampaign.statistics.comparisons import LEVEL
-from mpicampaign.statistics.slow_members import TOLERANCE, Search
+from mpicampaign.statistics.slow_members import (
+    CONTROLS,
+    NORMAL_QUARTILE,
+    SUSPECT,
+    TOLERANCE,
+    Limits,
+    Search,
+    confirmed,
+    everyone,
+    spread_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 Pair = tuple[str, str]  # two nodes, in order of their names
+_POLISH = 5  # steps of the medians over partners
+_GAP = 6  # standard errors of a pair's mean between two classes
+_MEASURED = 0.5  # of all pairs: with fewer no single link is judged
 
 
 class PairRound(NamedTuple):
@@ -26,9 +55,9 @@ class PairRound(NamedTuple):
 
 
 class LinkSearch(NamedTuple):
-    """Members of ``links`` are written ``a+b``; so are those of `Search.confirm`.
+    """Members of ``links`` are written ``a+b``. ``switches``: ``None`` where fewer than two are known.
 
-    ``switches``: ``None`` where no topology is known. ``classes``: of distance, as given or found.
+    ``classes``: of distance, as given or found.
     """
 
     nodes: Search = Search()
@@ -56,4 +85,248 @@ def search_links(
     classes : of pairs; from ``leaves`` or the data if empty
     level : the chance that any switch, node or link is named wrongly
     """
-    return LinkSearch()
+    sweeps = [each for each in rounds if each.number <= screen]
+    pairs = sorted({pair for each in sweeps for pair in each.costs})
+    classes = classes or (_by_leaf(pairs, leaves) if leaves else _by_gaps(sweeps, pairs))
+    level /= 3 if leaves else 2
+    switches = None
+    if len({*leaves.values()}) > 1:
+        switches = _all_compared(_of_switches(_without(sweeps, classes), leaves), screen, tolerance, level)
+        classes = _refined(classes, leaves, {each.member for each in switches.named})
+    rest = _without(sweeps, classes)
+    effects = _effects(rest)
+    nodes = _all_compared(_of_partners(rest, effects), screen, tolerance, level)
+    links = Search()
+    if nodes.looks and len(pairs) >= _MEASURED * math.comb(len(effects), 2):
+        links = _links(_of_links(rest, effects), rounds, effects, classes, screen, tolerance, level, seed)
+    return LinkSearch(nodes, links, switches, classes)
+
+
+# Classes of distance
+
+
+def _by_leaf(pairs: Iterable[Pair], leaves: Mapping[str, str]) -> dict[Pair, str]:
+    found = {}
+    for a, b in pairs:
+        known = a in leaves and b in leaves
+        found[a, b] = ("same leaf" if leaves[a] == leaves[b] else "other leaf") if known else "unknown"
+    return found
+
+
+def _refined(
+    classes: Mapping[Pair, str], leaves: Mapping[str, str], slow: Collection[str]
+) -> dict[Pair, str]:
+    """The pairs of a slow leaf are a class of their own."""
+    found = {}
+    for pair, name in classes.items():
+        own = sorted({leaves[node] for node in pair if node in leaves} & {*slow})
+        found[pair] = ", ".join([name, *own])
+    return found
+
+
+def _by_gaps(sweeps: Sequence[PairRound], pairs: Sequence[Pair]) -> dict[Pair, str]:
+    """Classes by gaps between the means of pairs; smaller groups are no class, but slow links."""
+    rest = _without(sweeps, {})
+    of_pairs = _by_pair(_of_links(rest, effects := _effects(rest)))
+    means = {pair: fmean(values) for pair, values in of_pairs.items()}
+    known = sorted((mean, pair) for pair, mean in means.items() if math.isfinite(mean))
+    ordered = np.array([mean for mean, _ in known])
+    error = _error([values for values in of_pairs.values() if len(values) > 1])
+    edges, fewest = [0], len(effects) // 2
+    for place in np.flatnonzero(np.diff(ordered) > _GAP * error) + 1:
+        if place - edges[-1] >= fewest and len(known) - place >= fewest:
+            edges.append(int(place))
+    sizes = np.diff([*edges, len(known)])
+    found = dict.fromkeys(pairs, _named(int(np.argmax(sizes))))
+    return found | {pair: _named(bisect_right(edges, place) - 1) for place, (_, pair) in enumerate(known)}
+
+
+def _named(place: int) -> str:
+    return f"distance {place + 1}"
+
+
+def _error(repeated: Sequence[Sequence[float]]) -> float:
+    """The standard error of a pair's mean, from the differences between its sweeps."""
+    apart = [abs(first - second) / 2 for first, second, *_ in repeated if math.isfinite(first + second)]
+    return float(np.median(apart)) / NORMAL_QUARTILE if apart else math.inf
+
+
+# What is left
+
+
+def _without(rounds: Sequence[PairRound], classes: Mapping[Pair, str]) -> list[PairRound]:
+    """Costs less the median of the class, then of the round."""
+    by_class = defaultdict[str, list[float]](list)
+    for each in rounds:
+        for pair, cost in each.costs.items():
+            by_class[classes.get(pair, "")].append(cost)
+    typical = {name: _median(costs) for name, costs in by_class.items()}
+    found = []
+    for each in rounds:
+        costs = {pair: cost - typical[classes.get(pair, "")] for pair, cost in each.costs.items()}
+        middle = _median(costs.values())
+        found.append(PairRound(each.number, {pair: cost - middle for pair, cost in costs.items()}))
+    return found
+
+
+def _median(costs: Iterable[float]) -> float:
+    """Of those that did not fail."""
+    known = [cost for cost in costs if math.isfinite(cost)]
+    return median(known) if known else 0.0
+
+
+def _effects(rounds: Sequence[PairRound]) -> dict[str, float]:
+    """What each node adds: by medians over its partners, without what these add."""
+    nodes = sorted({node for each in rounds for pair in each.costs for node in pair})
+    place = {node: index for index, node in enumerate(nodes)}
+    costs = np.full((len(rounds), len(nodes)), np.nan)
+    partners = np.zeros(costs.shape, dtype=np.int64)
+    for row, others, each in zip(costs, partners, rounds, strict=True):
+        for (a, b), cost in each.costs.items():
+            row[[place[a], place[b]]] = cost
+            others[[place[a], place[b]]] = place[b], place[a]
+    found = np.zeros(len(nodes))
+    with np.errstate(invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # a node whose partners all fail has no effect: NaN
+        for _ in range(_POLISH if rounds else 0):
+            known = np.where(np.isfinite(found), found, np.nan)
+            found = np.nanmedian(costs - known[partners], axis=0)
+    return dict(zip(nodes, found.tolist(), strict=True))
+
+
+def _of_switches(rounds: Sequence[PairRound], leaves: Mapping[str, str]) -> list[Round]:
+    """The cost of a leaf switch in a round is the median of its pairs; small leaves have none."""
+    sizes = Counter(leaves.values())
+    found = []
+    for each in rounds:
+        of_leaves = defaultdict[str, list[float]](list)
+        for pair, cost in each.costs.items():
+            for leaf in {leaves[node] for node in pair if node in leaves}:
+                of_leaves[leaf].append(cost)
+        costs = {leaf: median(values) for leaf, values in of_leaves.items() if sizes[leaf] > 2}
+        found.append(Round(each.number, costs))
+    return found
+
+
+def _of_partners(rounds: Sequence[PairRound], effects: Mapping[str, float]) -> list[Round]:
+    """The cost of a node in a round is that of its pair, without what its partner adds."""
+    found = []
+    for each in rounds:
+        both = [(*ends, cost) for pair, cost in each.costs.items() for ends in (pair, pair[::-1])]
+        costs = {node: cost - effects[other] for node, other, cost in both if math.isfinite(effects[other])}
+        found.append(Round(each.number, costs))
+    return found
+
+
+def _of_links(rounds: Iterable[PairRound], effects: Mapping[str, float]) -> list[PairRound]:
+    """Costs of pairs without what their nodes add."""
+    found = []
+    for each in rounds:
+        of_nodes = {(a, b): effects.get(a, math.nan) + effects.get(b, math.nan) for a, b in each.costs}
+        costs = {pair: each.costs[pair] - both for pair, both in of_nodes.items() if math.isfinite(both)}
+        found.append(PairRound(each.number, costs))
+    return found
+
+
+def _by_pair(rounds: Iterable[PairRound]) -> dict[Pair, list[float]]:
+    found = defaultdict[Pair, list[float]](list)
+    for each in rounds:
+        for pair, cost in each.costs.items():
+            found[pair].append(cost)
+    return found
+
+
+# Searches
+
+
+def _all_compared(rounds: Sequence[Round], count: int, tolerance: float, level: float) -> Search:
+    """All members against each other, at one look after so many rounds."""
+    members, spread = (
+        sorted({member for each in rounds for member in each.costs}),
+        spread_of(each.costs.values() for each in rounds),
+    )
+    if spread is None:
+        return Search(len(members))
+    limits = Limits(tolerance, spread, level, len(members), ((count, 1.0),))
+    return confirmed(rounds, members, partial(everyone, members), 1, limits)
+
+
+def link(pair: Pair) -> str:
+    """The name of a pair as a member of a search."""
+    return "+".join(pair)
+
+
+def _links(
+    swept: Sequence[PairRound],
+    rounds: Sequence[PairRound],
+    effects: Mapping[str, float],
+    classes: Mapping[Pair, str],
+    screen: int,
+    tolerance: float,
+    level: float,
+    seed: int,
+) -> Search:
+    """The links, after the sweeps; ``swept``: what the nodes leave of these."""
+    means = {pair: fmean(values) for pair, values in _by_pair(swept).items()}
+    suspects = {link(pair): pair for pair in sorted(means) if means[pair] > math.log1p(SUSPECT * tolerance)}
+    fresh = _of_links((each for each in rounds if each.number > screen), effects)
+    spread = spread_of(each.costs.values() for each in swept)
+    if spread is None:
+        return Search(len(means))
+    limits = Limits(tolerance, spread, level, len(suspects))
+    draw = partial(_draw, suspects, classes, seed)
+    found = confirmed(list(map(_as_members, fresh)), [*suspects], draw, screen + 1, limits)
+    return found._replace(screened=len(means))
+
+
+def _as_members(each: PairRound) -> Round:
+    return Round(each.number, {link(pair): cost for pair, cost in each.costs.items()})
+
+
+def _draw(
+    suspects: Mapping[str, Pair],
+    classes: Mapping[Pair, str],
+    seed: int,
+    due: Sequence[str],
+    first: int,
+    count: int,
+) -> dict[int, Drawn]:
+    """Rounds of one class each: suspects on up to half of the nodes, and on the others controls."""
+    nodes = sorted({node for pair in classes for node in pair})
+    by_class = defaultdict[str, list[Pair]](list)
+    for each in due:
+        by_class[classes[suspects[each]]].append(suspects[each])
+    drawn: dict[int, Drawn] = {}
+    for name, waiting in sorted(by_class.items()) * count:
+        left = waiting
+        while left:
+            number = first + len(drawn)
+            source = random.Random(f"{seed} {number}")
+            chosen, left = _disjoint(source.sample(left, len(left)), max(len(nodes) // 4, 1))
+            free = [node for node in nodes if not any(node in pair for pair in chosen)]
+            controls = _matched(source.sample(free, len(free)), name, classes)
+            drawn[number] = Drawn([link(pair) for pair in chosen], [link(pair) for pair in controls])
+    return drawn
+
+
+def _disjoint(pairs: Sequence[Pair], most: int) -> tuple[list[Pair], list[Pair]]:
+    """Pairs without a common node, and those that are left."""
+    chosen, left, busy = list[Pair](), list[Pair](), set[str]()
+    for pair in pairs:
+        fits = len(chosen) < most and busy.isdisjoint(pair)
+        (chosen if fits else left).append(pair)
+        busy |= {*pair} if fits else set()
+    return chosen, left
+
+
+def _matched(nodes: Sequence[str], name: str, classes: Mapping[Pair, str]) -> list[Pair]:
+    """Disjoint pairs of a class, of nodes in random order; as many as there are at most controls."""
+    free, found = list(nodes), list[Pair]()
+    while free and len(found) < CONTROLS[1]:
+        a = free.pop()
+        pairs = ((min(a, b), max(a, b)) for b in free)
+        pair = next((pair for pair in pairs if classes.get(pair) == name), None)
+        if pair:
+            free.remove(pair[0] if pair[1] == a else pair[1])
+            found.append(pair)
+    return found

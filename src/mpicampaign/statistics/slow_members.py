@@ -10,7 +10,7 @@ entered; `LOOKS` share the error. At a look those leave that are slow, or too ne
 The proof needs rounds that do not depend on each other: a member that is slow for an hour is slow in all
 rounds of that hour. `Search.dependent` names such members.
 
-How often it errs, and what it finds, was simulated: ``bench/slow_members.py``.
+How often it errs, and what it finds, was simulated: ``bench/slow_nodes.py``.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ import math
 from collections import defaultdict
 from functools import partial
 from hashlib import blake2b
-from statistics import NormalDist
+from statistics import NormalDist, fmean
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mpicampaign.statistics.against_controls import Drawn, Evidence, Round, middle
+from mpicampaign.statistics.against_controls import Drawn, Evidence, Round
 from mpicampaign.statistics.comparisons import LEVEL, holm
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ TOLERANCE = 0.02
 SCREEN = 2  # rounds of all
 FEW = 24  # members of which all are suspects: there the first rounds confirm, too
 SUSPECT = 0.75  # of the tolerance
-LOOKS = (6, 10, 16)  # fresh rounds of a suspect
-SPENT = (0.2, 0.3, 0.5)  # of the error, at each look
+LOOKS = ((6, 0.2), (10, 0.2), (16, 0.25), (24, 0.35))  # fresh rounds of a suspect, share of the error
 CONTROLS = (30, 100)  # fewest and most; in between as many as suspects
-POWER = 0.9  # with which the smallest slow-down is found
+POWER = 0.96  # by normal theory; about 0.9 after what the screen, the looks and the ranks lose
 _LEAVES = 2.5  # standard errors below the smallest slow-down at which a suspect leaves
 _NORMAL = NormalDist()
+NORMAL_QUARTILE = _NORMAL.inv_cdf(0.75)
 
 
 class Named(NamedTuple):
@@ -76,8 +76,8 @@ class Search(NamedTuple):
     """A search so far.
 
     ``suspects``: all that entered; ``open`` of them are in the rounds to come. ``dependent``: those of the
-    named and open ones whose rounds depend on each other. ``smallest``: the slow-down that such noise lets
-    one find in about nine of ten cases; ``None`` if nothing is known of it. ``confirm``: the members due in
+    named and undecided ones whose rounds depend on each other. ``smallest``: the slow-down that such noise
+    lets one find in about nine of ten cases; ``None`` if nothing is known of it. ``confirm``: the members due in
     each round that confirms, also in those that are done.
     """
 
@@ -95,7 +95,7 @@ class Search(NamedTuple):
 def rounds_due(members: Collection[str], found: Search) -> dict[int, tuple[str, ...]]:
     """The members of each round that a search needs up to its next look, also of those that are done."""
     everyone = tuple(sorted(members))
-    first = LOOKS[0] if not found.screened and len(everyone) <= FEW else SCREEN
+    first = LOOKS[0][0] if not found.screened and len(everyone) <= FEW else SCREEN
     return {**found.confirm, **dict.fromkeys(range(1, first + 1), everyone)}
 
 
@@ -118,18 +118,21 @@ def search(
     """
     screen = [each for each in rounds if each.number <= SCREEN]
     members, effects = _effects(screen)
-    spread = _spread(screen)
+    spread = spread_of(each.costs.values() for each in screen)
     if spread is None or len({each.number for each in screen}) < SCREEN:
         return Search(len(members))
     if len(members) <= FEW:
-        return confirmed(rounds, members, partial(_everyone, members), 1, spread, tolerance, level)
+        limits = Limits(tolerance, spread, level, len(members))
+        return confirmed(rounds, members, partial(everyone, members), 1, limits)
     far = effects > math.log1p(SUSPECT * tolerance)
     suspects = [each for each, is_far in zip(members, far, strict=True) if is_far]
-    found = confirmed(rounds, suspects, partial(_draw, members, seed), SCREEN + 1, spread, tolerance, level)
+    limits = Limits(tolerance, spread, level, len(suspects))
+    found = confirmed(rounds, suspects, partial(_draw, members, seed), SCREEN + 1, limits)
     return found._replace(screened=len(members))
 
 
-def _everyone(members: Sequence[str], _: Sequence[str], first: int, count: int) -> dict[int, Drawn]:
+def everyone(members: Sequence[str], _: Sequence[str], first: int, count: int) -> dict[int, Drawn]:
+    """All members against each other."""
     return {number: Drawn(members, members) for number in range(first, first + count)}
 
 
@@ -158,94 +161,97 @@ def _effects(rounds: Iterable[Round]) -> tuple[list[str], Array]:
         for member, deviation in _deviations(each.costs).items():
             of_members[member].append(deviation)
     members = sorted(of_members)
-    return members, np.array([np.mean(of_members[member]) for member in members])
+    return members, np.array([fmean(of_members[member]) for member in members])
 
 
-def _spread(rounds: Iterable[Round]) -> float | None:
-    """The standard deviation of the members in a round that are not far off, by the median distance."""
-    found = [np.median(np.abs([*own.values()])) for each in rounds if (own := _deviations(each.costs))]
-    return float(np.median(found)) / _NORMAL.inv_cdf(0.75) if found else None
+def spread_of(rounds: Iterable[Collection[float]]) -> float | None:
+    """The standard deviation of the costs in a round that are not far off, by their median distance."""
+    found = [distance for costs in rounds if math.isfinite(distance := _distance(costs))]
+    return float(np.median(found)) / NORMAL_QUARTILE if found else None
+
+
+def _distance(costs: Collection[float]) -> float:
+    values = np.array([cost for cost in costs if math.isfinite(cost)])
+    return float(np.median(np.abs(values - np.median(values)))) if len(values) > 2 else math.inf
 
 
 # Confirmation
 
 
-def confirmed(
-    rounds: Sequence[Round],
-    suspects: Sequence[str],
-    draw: Draw,
-    first: int,
-    spread: float,
-    tolerance: float,
-    level: float,
-) -> Search:
-    """A search after its screen.
+class Limits(NamedTuple):
+    """What suspects are held against.
 
-    Parameters
-    ----------
-    first : number of the first round that confirms
-    spread : standard deviation of the members' logarithms in a round
+    ``spread``: standard deviation of the members' logarithms in a round. ``entered``: how many suspects.
+    ``looks``: after how many fresh rounds of each, with which share of the error.
     """
-    limits = _Limits(math.log1p(tolerance), spread, level, suspects)
+
+    tolerance: float
+    spread: float
+    level: float
+    entered: int
+    looks: Sequence[tuple[int, float]] = LOOKS
+
+    @property
+    def reach(self) -> float:
+        """How many standard errors beyond the tolerance a member is found with `POWER` at the last look."""
+        level = self.looks[-1][1] * self.level / max(self.entered, 1)
+        return _NORMAL.inv_cdf(1 - level) + _NORMAL.inv_cdf(POWER)
+
+    @property
+    def smallest(self) -> float:
+        """The logarithm of the smallest slow-down that is found."""
+        return math.log1p(self.tolerance) + self.reach * self.spread / math.sqrt(self.looks[-1][0])
+
+    def nearest(self, rounds: int) -> float:
+        """Whoever seems to be slower by a smaller logarithm leaves."""
+        near = self.smallest - _LEAVES * self.spread / math.sqrt(rounds)
+        return max(math.log1p(SUSPECT * self.tolerance), near)
+
+
+def confirmed(
+    rounds: Sequence[Round], suspects: Sequence[str], draw: Draw, first: int, limits: Limits
+) -> Search:
+    """A search after its screen; ``first``: number of the first round that confirms."""
     found = Search(len(suspects), tuple(suspects), tuple(suspects), smallest=math.expm1(limits.smallest))
-    numbers, drawn = {each.number for each in rounds}, dict[int, Drawn]()
-    for done, look, share in zip((0, *LOOKS[:-1]), LOOKS, SPENT, strict=True):
+    numbers, drawn, done, all_depend = {each.number for each in rounds}, dict[int, Drawn](), 0, False
+    for look, share in limits.looks:
         if not found.open:
             break
         drawn |= draw(found.open, first + len(drawn), look - done)
         if not drawn.keys() <= numbers:
             break
-        found = _after_look(found, Evidence(rounds, drawn, found.open), limits, look, share)
+        evidence = Evidence(rounds, drawn, found.open)
+        if not done:  # later ones are chosen by their first rounds, which alone makes rounds depend
+            all_depend = evidence.all_depend()
+        found, done = _after_look(found, evidence, limits, look, share), look
+    shown = [each.member for each in found.named] + [each.member for each in found.undecided]
+    dependent = shown if all_depend else Evidence(rounds, drawn, shown).dependent()
     due = {number: tuple(sorted({*each.suspects, *each.controls})) for number, each in drawn.items()}
-    return found._replace(confirm=due)
+    return found._replace(dependent=tuple(dependent), confirm=due)
 
 
-class _Limits(NamedTuple):
-    """What a search is held against. ``limit``, ``spread``: logarithms."""
-
-    limit: float
-    spread: float
-    level: float
-    entered: Sequence[str]
-
-    @property
-    def reach(self) -> float:
-        """How many standard errors beyond the limit a member is found with `POWER` at the last look."""
-        level = SPENT[-1] * self.level / max(len(self.entered), 1)
-        return _NORMAL.inv_cdf(1 - level) + _NORMAL.inv_cdf(POWER)
-
-    @property
-    def smallest(self) -> float:
-        return self.limit + self.reach * self.spread / math.sqrt(LOOKS[-1])
-
-    def nearest(self, rounds: int) -> float:
-        """Whoever seems to be slower by less than this leaves."""
-        near = self.smallest - _LEAVES * self.spread / math.sqrt(rounds)
-        return max(math.log1p(SUSPECT * math.expm1(self.limit)), near)
-
-
-def _after_look(found: Search, evidence: Evidence, limits: _Limits, look: int, share: float) -> Search:
-    p = holm(dict.fromkeys(limits.entered, 1.0) | evidence.probabilities(limits.limit))
-    p = {member: min(each / share, 1.0) for member, each in p.items()}
+def _after_look(found: Search, evidence: Evidence, limits: Limits, look: int, share: float) -> Search:
+    alone = evidence.probabilities(math.log1p(limits.tolerance))
+    p = {each: min(p / share, 1.0) for each, p in holm(dict.fromkeys(found.suspects, 1.0) | alone).items()}
     slow = [each for each in evidence.suspects if p[each] <= limits.level]
-    bounds = evidence.of(slow).at_least(limits.limit, share * limits.level / len(limits.entered))
-    own = evidence.deviations()
-    named = tuple(_named(each, own[each], bounds[each], p[each]) for each in slow)
-    slower = {each: middle(own[each]) for each in evidence.suspects}
-    left = [each for each in slower if each not in slow and slower[each] >= limits.nearest(look)]
-    last = look == LOOKS[-1]
-    if last:
-        needed = evidence.rounds_needed(limits.limit, limits.reach)
-        undecided = [Undecided(each, math.expm1(slower[each]), p[each], needed[each]) for each in left]
-        found = found._replace(undecided=tuple(undecided))
+    left = [each for each in evidence.above(limits.nearest(look)) if each not in slow]
+    last = look == limits.looks[-1][0]
     return found._replace(
         open=() if last else tuple(left),
-        named=found.named + named,
-        dependent=found.dependent + tuple(evidence.dependent([*slow, *left] if last else slow)),
+        named=found.named + _named(evidence.of(slow), share * limits.level / limits.entered, p),
+        undecided=_undecided(evidence.of(left), limits, p) if last else (),
         looks=found.looks + 1,
     )
 
 
-def _named(member: str, deviations: Array, bound: float, p: float) -> Named:
-    slower, at_least = math.expm1(middle(deviations)), math.expm1(bound)
-    return Named(member, slower, at_least, p, len(deviations), int((deviations > 0).sum()))
+def _named(slow: Evidence, level: float, p: Mapping[str, float]) -> tuple[Named, ...]:
+    slower, least, rounds = slow.rejected(0.5), slow.rejected(level), slow.slower_in()
+    return tuple(
+        Named(each, math.expm1(slower[each]), math.expm1(least[each]), p[each], *rounds[each])
+        for each in slow.suspects
+    )
+
+
+def _undecided(left: Evidence, limits: Limits, p: Mapping[str, float]) -> tuple[Undecided, ...]:
+    slower, needed = left.rejected(0.5), left.rounds_needed(math.log1p(limits.tolerance), limits.reach)
+    return tuple(Undecided(each, math.expm1(slower[each]), p[each], needed[each]) for each in left.suspects)

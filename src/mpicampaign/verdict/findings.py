@@ -31,8 +31,8 @@ def finding(kind: str, holds: bool, good: str, bad: str) -> Finding:
 
 
 def number(text: str) -> int | None:
-    """A recorded count; None where the text is not one."""
-    return int(text) if text.isdecimal() else None
+    """A recorded count; None where the text is not one, or damaged."""
+    return int(text) if text.isdecimal() and len(text) < 20 else None
 
 
 def conclude(findings: Sequence[Finding]) -> tuple[str, tuple[str, ...]]:

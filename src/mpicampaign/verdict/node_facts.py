@@ -13,21 +13,10 @@ if TYPE_CHECKING:
     from mpicampaign.verdict.evidence import Evidence
 
 # Recorded names, as in /sys and /proc; those with a dot behind them are of a port or adapter: ``speed.eth0``.
-FACTS = (
-    *(
-        "kernel",
-        "cpu_model",
-        "microcode",
-        "bios",
-        "memory_kb",
-        "numa_nodes",
-        "online_cpus",
-        "smt",
-        "governor",
-    ),
-    *("scaling_min_freq", "scaling_max_freq", "boost", "no_turbo", "transparent_hugepages", "numa_balancing"),
-    *("infiniband", "rate.", "state.", "speed.", "duplex.", "mtu.", "firmware.", "driver."),
-)
+_OF_SYSTEM = ("kernel", "bios", "transparent_hugepages", "numa_balancing", "numa_nodes", "memory_kb")
+_OF_CPUS = ("cpu_model", "microcode", "online_cpus", "smt", "governor", "boost", "no_turbo")
+_OF_NETWORK = ("infiniband", "rate.", "state.", "speed.", "duplex.", "mtu.", "firmware.", "driver.")
+FACTS = frozenset((*_OF_SYSTEM, *_OF_CPUS, "scaling_min_freq", "scaling_max_freq", *_OF_NETWORK))
 THROTTLED, CORRECTED, UNCORRECTED = "throttled", "ecc_corrected", "ecc_uncorrected"
 COUNTERS = (
     *(THROTTLED, UNCORRECTED, CORRECTED, "symbol_error.", "link_downed.", "port_rcv_errors."),
@@ -55,9 +44,12 @@ def _facts(seen: Mapping[str, str]) -> dict[str, str]:
 def _rises(seen: Mapping[str, str]) -> dict[str, str]:
     rises = {}
     for key, value in seen.items():
-        moment, _, counter = key.partition(".")
-        if moment == "after" and device_of(counter)[0] in COUNTERS:
-            before, after = number(seen.get(f"before.{counter}", "")), number(value)
-            if before is not None and after is not None and after > before:
-                rises[intern(counter)] = str(after - before)
+        if not key.startswith("after."):
+            continue
+        counter = key.removeprefix("after.")
+        before = seen.get(f"before.{counter}", value)
+        if before != value and device_of(counter)[0] in COUNTERS:
+            first, last = number(before), number(value)
+            if first is not None and last is not None and last > first:
+                rises[intern(counter)] = str(last - first)
     return rises

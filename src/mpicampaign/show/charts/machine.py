@@ -11,7 +11,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.records import NODE
 from mpicampaign.show.charts.model import CoreMap, Field, NodeBox, NodeMap
 from mpicampaign.show.machine import below, machine_title, metric_title, slower
-from mpicampaign.show.view import rough_percent
+from mpicampaign.show.view import percent
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _node_map(machine: Machine, search: MachineSearch) -> NodeMap:
         f"{len(slowdowns)} of {len(machine.nodes)} nodes have values.",
         f"{title}: {len(machine.nodes)} nodes. Shown to be slow: {said or 'none'}.",
         tuple(tuple(box(name) if name else None for name in line) for line in lines_of(machine.nodes)),
-        f"{rough_percent(most)} slower, or more (by the logarithm)",
+        f"{percent(most)} slower, or more (by the logarithm)",
     )
 
 
@@ -128,8 +128,8 @@ def _pair_map(scene: Scene, machine: Machine, search: MachineSearch) -> CoreMap:
         tuple(tuple(fields.get((a, b)) for b in range(len(names))) for a in range(len(names))),
         tuple((None,) * len(names) for _ in names),
         {},
-        f"{slower(search.metric, least)}",
-        f"{slower(search.metric, most)} than most pairs",
+        slower(search.metric, least),
+        f"{slower(search.metric, most)} most pairs",
         "node",
         frozenset(_marked(search, places)),
     )

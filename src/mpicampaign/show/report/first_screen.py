@@ -55,7 +55,7 @@ def first_screen(source: Source) -> Section:
     nodes += [*shown, *folded]
     nodes += _explained(source, found.answers) if found.answers else []
     doubts = Span("Left out and in doubt", link="#doubts")
-    if not (found.answers or found.paired or machines):
+    if not (found.answers or found.paired or source.comparison.machines):
         nodes.append(Paragraph(("The reasons are in ", doubts, ".")))
     nodes += configuration_nodes(source.comparison.configurations, 3)
     return Section((*nodes, *_own(source)), "answers", "", "Answers")

@@ -34,8 +34,8 @@ from mpicampaign.show.document import (
 )
 from mpicampaign.show.frame import framed, program
 from mpicampaign.show.gathers import GATHERS, gather_nodes
-from mpicampaign.show.machine import HEADING as MACHINE
-from mpicampaign.show.machine import MEMBERS, machine_grid, told_runs
+from mpicampaign.show.machine_tables import HEADING as MACHINE
+from mpicampaign.show.machine_tables import MEMBERS, TOLD, machine_grid, told_runs
 from mpicampaign.show.races import race_nodes
 from mpicampaign.show.rankings import OF_OWN_REPEATS, errors_text
 from mpicampaign.show.report.cases import runs_section
@@ -107,7 +107,7 @@ def write_report(
     above = [first_screen(source), *tables, *([curves_section(charts)] if charts else [])]
     below = [
         *([rankings_section(source), doubts_section(source)] if comparison.tables else []),
-        runs_section(source),
+        *([runs_section(source)] if own or not comparison.machines else []),
         provenance_section({**(provenance or {}), **runs.facts(ordinary)}, campaign_text),
     ]
     rendered = {part.anchor: html([part]) for part in (*above, *below)}
@@ -145,7 +145,8 @@ def header(source: Source, title: str, name: str, beside: Sequence[str], history
     counts: list[str | Span] = []
     disturbed = runs.disturbed_counts(source.records)
     for kind, count in runs.run_counts(source.records).items():
-        link = "#doubts" if kind == NOT_AVAILABLE and source.comparison.tables else "#runs"
+        link = "#doubts" if kind == NOT_AVAILABLE else "#runs"
+        link = link if source.comparison.tables else ""
         of_them = disturbed.get(kind, 0)
         text = (f"{count} ", state(kind), f", {of_them} of them disturbed" if of_them else "")
         counts += [" · ", Span(text, "busy" if 2 * of_them > count else "", link)]
@@ -163,7 +164,8 @@ def machine_section(machines: Sequence[Machine], figures: Sequence[Figure]) -> S
     """Maps of all nodes or pairs, and the slow and undecided in a table."""
     grids = [grid for machine in machines if (grid := machine_grid(machine)).lines]
     tables = [node for grid in grids for node in (Heading(grid.title, 3), replace(grid, title=""))]
-    files = Paragraph(f"All members with their estimates: tables/{MEMBERS}.", "legend")
+    text = f"All members with their estimates: tables/{MEMBERS}. Below are the runs of slow, undecided and "
+    files = Paragraph(f"{text}failed nodes, the first {TOLD}; all runs are in records.jsonl.", "legend")
     return Section((Heading(MACHINE), *map(_drawing, figures), *tables, files), "machine", "", MACHINE)
 
 

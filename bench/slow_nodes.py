@@ -1,0 +1,155 @@
+"""Which slow nodes are found, and how often that errs: simulated, as docs/statistics.md prints it.
+
+bench/slow_nodes.py [--machines 300] [--seed 33] [--part by_noise]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from itertools import pairwise, product
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from common import usually
+from statistics_errors import NOISES
+
+from mpicampaign.statistics.against_controls import Round
+from mpicampaign.statistics.slow_members import TOLERANCE, Search, rounds_due, search
+
+MACHINES = usually(300, smallest=1)
+NODES = usually((16, 128, 1024), smallest=(16, 32))
+ROUNDS = 26  # the most that a search takes
+Array = npt.NDArray[np.float64]
+
+
+def modes(source: np.random.Generator, shape: tuple[int, int], scatter: float) -> Array:
+    """Each run is in one of two modes, two scatters apart."""
+    return scatter * (source.integers(0, 2, shape) * 2 - 1 + 0.2 * source.standard_normal(shape))
+
+
+def own_spread(source: np.random.Generator, shape: tuple[int, int], scatter: float) -> Array:
+    """Each node scatters by half to twice as much."""
+    return scatter * 2 ** source.uniform(-1, 1, shape[1]) * source.standard_normal(shape)
+
+
+def correlated(source: np.random.Generator, shape: tuple[int, int], scatter: float, r: float = 0.7) -> Array:
+    """A node keeps a part of what disturbed it in the round before."""
+    values = source.standard_normal(shape)
+    for before, now in pairwise(values):
+        now[:] = r * before + np.sqrt(1 - r * r) * now
+    return scatter * values
+
+
+def student(source: np.random.Generator, shape: tuple[int, int], scatter: float) -> Array:
+    """Student's t with 3 degrees of freedom, with this standard deviation."""
+    return NOISES["t3"](source, shape, scatter / np.sqrt(3))
+
+
+INDEPENDENT = {"normal": NOISES["normal"], "t3": student, "exponential": NOISES["exponential"]}
+INDEPENDENT |= {"two modes": modes, "own spread": own_spread}
+
+
+class Machine(NamedTuple):
+    """``spread``: of what the nodes take by nature; ``slower``: how much the first one takes beyond that."""
+
+    nodes: int
+    noise: Callable[..., Array]
+    scatter: float = 0.02
+    spread: float = 0.005
+    slower: float = 0.0
+
+
+class Outcome(NamedTuple):
+    """``false``: a node was named that is not slower than the median by more than the tolerance."""
+
+    false: bool
+    found: bool
+    runs: float  # a node
+    search: Search
+
+
+def outcome(machine: Machine, source: np.random.Generator) -> Outcome:
+    """Of one machine, measured round by round until nothing is due."""
+    names = [f"n{number:04}" for number in range(machine.nodes)]
+    effects = machine.spread * source.standard_normal(machine.nodes)
+    if machine.slower:
+        effects[0] = np.median(effects) + np.log1p(machine.slower)
+    costs = effects + machine.noise(source, (ROUNDS, machine.nodes), machine.scatter)
+    rounds: list[Round] = []
+    found = Search()
+    while len(due := rounds_due(names, found)) > len(rounds):
+        for number in range(len(rounds) + 1, len(due) + 1):
+            own = dict(zip(names, costs[number - 1].tolist(), strict=True))
+            rounds.append(Round(number, {each: own[each] for each in due[number]}))
+        found = search(rounds)
+    slow = dict(zip(names, effects - np.median(effects) > np.log1p(TOLERANCE), strict=True))
+    named = {each.member for each in found.named}
+    runs = sum(len(each.costs) for each in rounds) / machine.nodes
+    return Outcome(any(not slow[each] for each in named), names[0] in named, runs, found)
+
+
+class Rates(NamedTuple):
+    """Shares of machines, and means over them; ``said``: of those named, how many were called dependent."""
+
+    false: float
+    found: float
+    runs: float
+    smallest: float
+    said: float
+
+
+def rates(machine: Machine, machines: int, source: np.random.Generator) -> Rates:
+    made = [outcome(machine, source) for _ in range(machines)]
+    said = [each.member in one.search.dependent for one in made for each in one.search.named]
+    smallest = [one.search.smallest or np.nan for one in made]
+    columns = ([one.false for one in made], [one.found for one in made], [one.runs for one in made], smallest)
+    return Rates(*(float(np.mean(each)) for each in (*columns, said or [np.nan])))
+
+
+def by_noise(machines: int, source: np.random.Generator) -> None:
+    print("Noise 2 %, natural spread 0.5 %: healthy machines with any named, runs a node; 5 % found, runs")
+    for count, (name, noise) in product(NODES, INDEPENDENT.items()):
+        healthy, slow = (rates(Machine(count, noise, slower=more), machines, source) for more in (0.0, 0.05))
+        shown = f"{healthy.false:.3f} {healthy.runs:4.1f}  {slow.found:.3f} {slow.runs:4.1f}"
+        print(f"  {count:4} {name:11} {shown}", flush=True)
+
+
+def by_spread(machines: int, source: np.random.Generator) -> None:
+    print("Natural spread, noise: any named that is not slow; smallest slow-down, found, runs a node")
+    for count, spread, scatter in product(NODES, (0.01, 0.02), (0.05, 0.1)):
+        machine = Machine(count, NOISES["normal"], scatter, spread)
+        healthy = rates(machine, machines, source)
+        slow = rates(machine._replace(slower=healthy.smallest), machines, source)
+        shown = f"{healthy.false:.3f}  {healthy.smallest:.1%} {slow.found:.3f} {slow.runs:.1f}"
+        print(f"  {count:4} {spread:.0%} {scatter:3.0%}  {shown}", flush=True)
+
+
+def dependent(machines: int, source: np.random.Generator) -> None:
+    print(
+        "Autocorrelation 0.7: healthy machines with any named, of these called dependent; of sound ones found"
+    )
+    for count in NODES:
+        healthy = rates(Machine(count, correlated), machines, source)
+        slow = rates(Machine(count, NOISES["normal"], slower=0.05), machines, source)
+        print(f"  {count:4}  {healthy.false:.3f} {healthy.said:.2f}  {slow.said:.2f}", flush=True)
+
+
+PARTS = {each.__name__: each for each in (by_noise, by_spread, dependent)}
+
+
+def main(arguments: Sequence[str] = ()) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--machines", type=int, default=MACHINES, help="simulated for each rate")
+    parser.add_argument("--seed", type=int, default=33)
+    parser.add_argument("--part", choices=PARTS, help="only this table")
+    options = parser.parse_args(arguments)
+    for name, part in PARTS.items():
+        if options.part in (None, name):
+            part(options.machines, np.random.default_rng(options.seed))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

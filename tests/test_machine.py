@@ -1,0 +1,208 @@
+"""The whole machine: planted slow nodes and links are named, nothing else is, and every sentence holds."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+from machine_records import Nodes, Pairs, names
+from plain_machine import Plain
+
+from mpicampaign.analyse_tables import write_tables
+from mpicampaign.compare import machine as compare_machine
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.machine import rounds_due, sweeps
+from mpicampaign.records import EACH_NODES, MISSING, SCHEDULER
+from mpicampaign.show import machine as show_machine
+from mpicampaign.show.charts.machine import lines_of
+from mpicampaign.show.figures.draw import draw_all
+from mpicampaign.show.machine import machine_items
+from mpicampaign.show.report.write import write_report
+from mpicampaign.show.summary import summary
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from mpicampaign.records import Record
+
+
+def followed(machine: Nodes | Pairs, records: list[Record], screen: dict[int, list[str]]) -> list[Record]:
+    """The records of the screen, and of all rounds that they ask for."""
+    absent = machine.absent if isinstance(machine, Nodes) else ()
+    done = max((int(record.metadata["round"]) for record in records), default=0)
+    while further := [n for n in rounds_due(records, screen, absent=absent).items() if n[0] > done]:
+        for done, members in sorted(further):
+            records += machine.round(done, members)
+    return [replace(run, metadata={**run.metadata, SCHEDULER: "slurm"}) for run in records]
+
+
+def of_nodes(machine: Nodes) -> list[Record]:
+    return followed(machine, [], {1: machine.nodes, 2: machine.nodes})
+
+
+def of_pairs(machine: Pairs) -> list[Record]:
+    count = len(machine.names)
+    records = [*machine.sweep(1), *machine.sweep(count)]
+    screen: dict[int, list[str]] = {}
+    for record in records:
+        member = record.metadata[EACH_NODES].replace(" ", "+")
+        screen.setdefault(int(record.metadata["round"]), []).append(member)
+    assert len(screen) == sweeps(count)
+    return followed(machine, records, screen)
+
+
+def held(records: Sequence[Record]) -> tuple[list[str], Counter[str]]:
+    """Who is named; how many sentences of each kind hold."""
+    comparison = compare(records)
+    assert not comparison.tables
+    plain, [machine] = Plain(records), comparison.machines
+    named = plain.lead(summary(comparison).lead)
+    return named, Counter(map(plain.sentence, machine_items(machine)))
+
+
+@cache
+def planted() -> list[Record]:
+    machine = Nodes(
+        names(1024),
+        {"n037": 1.09, "n777": 1.3},
+        throttled={"n512": 1.14},
+        absent={"n005": "drained (bad DIMM)", "n006": "drained (bad DIMM)", "n900": "down (no answer)"},
+        disturbed=dict.fromkeys(["n200", "n777"], "waiting; python3 (pid 4711, uid 1000) used 1.0 CPU"),
+        failed={"n100"},
+    )
+    return of_nodes(machine)
+
+
+def test_slow_throttled_and_failing_nodes_are_named_and_no_others() -> None:
+    named, kinds = held(planted())
+    assert sorted(named) == ["n037", "n100", "n512", "n777"]
+    assert kinds["evidence"] == kinds["command"] == 4
+    assert {"smallest", "error", "failed", "absent", "disturbed"} <= kinds.keys()
+
+
+@pytest.mark.parametrize("count", [8, 16, 64, 240])
+def test_no_node_of_a_healthy_machine_is_named(count: int) -> None:
+    named, kinds = held(of_nodes(Nodes(names(count), seed=count)))
+    assert named == [] and {"smallest", "error"} <= kinds.keys()
+
+
+def test_a_slow_node_and_a_slow_link_are_told_apart() -> None:
+    named, kinds = held(of_pairs(Pairs(names(16), {"n007": 1.05}, {"n003 n014": 1.3})))
+    assert named == ["n007", "n003+n014"]
+    assert kinds["evidence"] == 2 and kinds["command"] == 1 and not kinds["not_measured"]
+
+
+def test_a_slow_leaf_switch_is_one_answer() -> None:
+    leaves = {name: f"leaf{number // 8}" for number, name in enumerate(names(32))}
+    [machine] = compare(of_pairs(Pairs(names(32), switches=leaves, leaves={"leaf2": 1.08}))).machines
+    assert show_machine.lead(machine).startswith("1 of 4 switches is slow: leaf2 (")
+    assert "nodes" not in show_machine.lead(machine)
+
+
+def test_of_many_nodes_pairs_are_drawn_by_chance_and_the_others_are_listed(tmp_path: Path) -> None:
+    machine = Pairs(names(130), {"n007": 1.06})
+    assert sweeps(130) == 16
+    records = [run for number in range(1, 17) for run in machine.random_pairs(number)]
+    named, kinds = held([replace(run, metadata={**run.metadata, SCHEDULER: "lsf"}) for run in records])
+    assert named == ["n007"] and kinds["not_measured"] == kinds["command"] == 1
+    write_tables(compare(records), tmp_path)
+    pairs = {run.metadata[EACH_NODES] for run in records}
+    lines = (tmp_path / "pairs-not-measured.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 1 + 130 * 129 // 2 - len(pairs)
+    assert not pairs & {line.replace(",", " ") for line in lines}
+
+
+def test_rounds_that_are_due_follow_from_the_results_alone() -> None:
+    """A killed job leaves a part of a round: the same rounds are due, and no later ones."""
+    machine = Nodes(names(64), {"n037": 1.05})
+    screen = {1: machine.nodes, 2: machine.nodes}
+    assert rounds_due([], screen) == {number: tuple(nodes) for number, nodes in screen.items()}
+    whole = of_nodes(machine)
+    due = rounds_due(whole, screen)
+    assert len(due) > 2 and all("n037" in due[number] for number in range(3, 9))
+    killed = [
+        replace(run, status=MISSING, series=()) if run.metadata["round"] == "8" and run.repeat % 2 else run
+        for run in whole
+        if int(run.metadata["round"]) <= 8
+    ]
+    assert rounds_due(killed, screen).keys() == set(range(1, 9))
+    begun = [run for run in whole if run.metadata["round"] == "1"][:32]
+    assert rounds_due(begun, screen).keys() == screen.keys()
+
+
+@pytest.mark.parametrize("apart", [600, 10**9])
+def test_parts_of_a_round_that_are_hours_apart_are_not_compared(
+    monkeypatch: pytest.MonkeyPatch, apart: int
+) -> None:
+    """A job was killed in each round, and half of the nodes ran in the night, on a slower file system."""
+    monkeypatch.setattr(compare_machine, "APART", apart)
+    machine = Nodes(names(24))
+    night = set(machine.nodes[:6])
+    records = [run for number in range(1, 17) for run in machine.round(number, machine.nodes)]
+    [found] = compare([_later(run) if run.hosts[0] in night else run for run in records]).machines
+    assert bool(show_machine.found_nodes(found)) == (apart > 600)
+
+
+def _later(run: Record) -> Record:
+    [rate] = run.series[0].columns["stream_triad_star"]
+    assert rate
+    series = replace(run.series[0], columns={"stream_triad_star": [rate / 1.2]})
+    hour = {name: getattr(run, name).replace("T10", "T14") for name in ("started", "ended")}
+    return replace(run, series=(series,), **hour)
+
+
+def test_runs_of_members_are_no_rows_of_the_comparison(tmp_path: Path) -> None:
+    records = of_nodes(Nodes(names(32), {"n007": 1.2}))
+    comparison = compare(records)
+    write_tables(comparison, tmp_path)
+    lines = (tmp_path / "machine.csv").read_text(encoding="utf-8").splitlines()
+    assert len(lines) == 1 + 2 * 32
+    answers = json.loads((tmp_path / "machine.json").read_text(encoding="utf-8"))
+    assert answers["machines"][0]["answer"].startswith("1 of 32 nodes is slow: n007")
+    assert [row["member"] for row in answers["rows"]] == ["n007"]
+    assert not (tmp_path / "pairs-not-measured.csv").exists()
+    page = tmp_path / "report.html"
+    write_report(page, comparison, records, lambda: draw_all(comparison, tmp_path / "figures", few=True))
+    text = page.read_text(encoding="utf-8")
+    assert text.index("1 of 32 nodes is slow") < text.index("state=drain") < text.index("<figure")
+
+
+def test_no_node_is_in_two_pairs_of_a_round() -> None:
+    """Each metric draws pairs of its own: they take turns."""
+    rounds: dict[str, list[str]] = {}
+    for run in of_pairs(Pairs(names(16), links={"n003 n014": 1.3, "n001 n002": 1.2})):
+        rounds.setdefault(run.metadata["round"], []).extend(run.metadata[EACH_NODES].split(" "))
+    assert len(rounds) > sweeps(16) and all(len({*nodes}) == len(nodes) for nodes in rounds.values())
+
+
+def test_names_that_a_shell_or_scheduler_would_take_apart_are_never_in_commands() -> None:
+    bad = "n1,n[2-9];$(reboot)"
+    machine = Nodes([bad, *names(31)], {bad: 1.3})
+    [found] = compare(of_nodes(machine)).machines
+    assert [*show_machine.found_nodes(found)] == [bad] and show_machine.drain_commands(found) == []
+
+
+@pytest.mark.parametrize("fault", ["lead", "rounds", "absent", "failed"])
+def test_faults_in_the_sentences_are_found(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
+    if fault == "lead":
+        monkeypatch.setattr(show_machine, "below", lambda metric, cost: f"{100 * cost + 3:.1f} % below")
+    elif fault == "rounds":
+        monkeypatch.setattr(compare_machine.MachineSearch, "times", lambda self, member: ("", ""))
+    elif fault == "absent":
+        monkeypatch.setattr(compare_machine.Machine, "absent", {"n900": "down (no answer)"})
+    else:
+        monkeypatch.setattr(compare_machine.Machine, "made", lambda self, node: 7)
+    with pytest.raises(AssertionError):
+        held(planted())
+
+
+def test_racks_are_told_by_names() -> None:
+    assert lines_of(["n10", "n2", "n1"]) == [["n1", "n2", "n10"]]
+    racks = [f"r{rack}n{node}" for rack in (1, 2, 10) for node in range(1, 5)]
+    assert lines_of(racks) == [[*racks[:4], "", *racks[4:8], "", *racks[8:]]]
+    assert [len(line) for line in lines_of(names(1024))] == [32] * 32
