@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Collection, Iterable, Sequence
 
-    from mpicampaign.schedulers import BatchScheduler
+    from mpicampaign.schedulers import BatchScheduler, Scheduler
     from mpicampaign.schedulers.scheduler import QueuedJob
 
 FOLDER = "batches"
+ABSENT = "not measured"  # begins the reason of a run of `each` of which a node cannot be had
 _NAME = re.compile(r"batch-[0-9a-f]{12}-(?P<token>[0-9a-f]+)")
 
 Task = tuple[Run, ...]
@@ -110,14 +111,14 @@ def batches_of(
     for packs in alike.values():
         tasks = tuple(map(tuple, packs))
         batches += [Batch(tasks)] if scheduler.task and tasks else [Batch((task,)) for task in tasks]
-    return batches + _rounds_of(by_shape.get(True, []), places)
+    return batches + rounds_of(by_shape.get(True, []), places)
 
 
 def _together(run: Run) -> object:
     return (run.block, run.repeat) if run.block else run.identity
 
 
-def shares_steps(run: Run, scheduler: BatchScheduler) -> bool:
+def shares_steps(run: Run, scheduler: Scheduler) -> bool:
     """Whether a run is measured beside others in a step of a job."""
     return run.each is not None and not run.each.alone and scheduler.rounds is not None
 
@@ -133,7 +134,7 @@ def states_file(run: Run) -> Path:
     return states_path(run.campaign_folder, whole_group(run), run.job.system.scheduler)
 
 
-def _rounds_of(runs: Iterable[Run], places: Counter[str]) -> list[Batch]:
+def rounds_of(runs: Iterable[Run], places: Counter[str]) -> list[Batch]:
     """A job for the rounds of each host group that are due; more where it would have too many nodes."""
     batches = []
     of_groups = grouped(runs, lambda run: (*whole_group(run), run.each and run.each.nodes_per_job))

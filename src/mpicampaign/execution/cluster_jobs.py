@@ -22,6 +22,7 @@ from mpicampaign.collect.submissions import REFUSED, SUBMISSIONS, SUBMITTING, re
 from mpicampaign.commands import CommandResult
 from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.execution.batches import (
+    ABSENT,
     Batch,
     batches_of,
     runs_in_queue,
@@ -83,7 +84,6 @@ _TAKEN = ("submitted ", "adopted ")  # beginnings of notes with a job's id
 VANISHED = "no longer known to the scheduler"
 BLOCK_ENDED = "ended before all runs of its block"
 UNWRITTEN = "results not written"
-ABSENT = "not measured"  # since the scheduler does not give a node
 MAY_LIVE = (*ACTIVE, UNKNOWN)
 # States for which the cluster is to blame, not the run, and how often a run is then submitted again.
 RETRIES = {NODE_FAIL: 2, LAUNCH_FAILED: 2, PREEMPTED: 2, VANISHED: 2, NOT_STARTED: 2, UNWRITTEN: TRIES - 1}

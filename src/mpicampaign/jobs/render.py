@@ -205,8 +205,8 @@ def rounds_text(steps: Sequence[Sequence[Run]], rounds: Path, states: Path) -> s
     """
     runs = [run for step in steps for run in step]
     run, (ranks, threads) = runs[0], widest(runs)
-    scheduler = batch_scheduler(run.job.system.scheduler)
-    assert scheduler is not None and scheduler.rounds is not None  # there are no such batches without one
+    scheduler = SCHEDULERS[run.job.system.scheduler]
+    assert scheduler.rounds is not None  # there are no such batches without
     hosts = sorted(
         {host for each in runs for host in each.job.group.hosts}, key=lambda host: (len(host), host)
     )
