@@ -10,7 +10,7 @@ from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
-from mpicampaign.records import OK
+from mpicampaign.records import EACH_NODES, OK
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.show.view import percent, probability
 from mpicampaign.statistics.comparisons import LEVEL
@@ -148,7 +148,9 @@ KINDS = {"switches": found_switches, "nodes": found_nodes, "links": found_links}
 def _found(parts: Iterable[tuple[MachineSearch, Search | None]]) -> dict[str, list[Found]]:
     found = [Found(search, one) for search, part in parts if part for one in part.named]
     found.sort(key=lambda each: -each.named.slower)
-    return grouped(found, lambda each: each.named.member)
+    by_member = grouped(found, lambda each: each.named.member)
+    # a run that failed has no value in any metric: said once
+    return {name: each[:1] if math.isinf(each[0].named.slower) else each for name, each in by_member.items()}
 
 
 def lead(machine: Machine, others: Sequence[Machine] = ()) -> str:
@@ -249,7 +251,12 @@ def _undecided_text(machine: Machine, search: MachineSearch, one: Undecided) -> 
 
 
 def _failed(machine: Machine) -> Iterator[str]:
-    found = sorted(machine.failed.items(), key=lambda each: -len(each[1]))
+    told = {*found_nodes(machine)}  # their partners are not blamed
+    own = {
+        node: [run for run in runs if node in told or told.isdisjoint(run.metadata[EACH_NODES].split(" "))]
+        for node, runs in machine.failed.items()
+    }
+    found = sorted(((node, runs) for node, runs in own.items() if runs), key=lambda each: -len(each[1]))
     if found:
         named = [
             f"{visible(node)} in {len(runs)} of {machine.made(node)} runs ({_why(runs)})"
