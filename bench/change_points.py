@@ -26,7 +26,7 @@ from common import usually
 
 from mpicampaign.history.changes import analyse_curves
 from mpicampaign.history.curves import Curve, CurveKey, Point
-from mpicampaign.statistics.change_points import change_points, latest_change, why_not_judged
+from mpicampaign.statistics.change_points import TOO_SHORT, PossibleChange, latest_change, why_not_judged
 
 LENGTH = 200
 POINTS, TRIALS, SERIES = usually((20_000, 400, 1000), smallest=(1, 8, 10))
@@ -68,6 +68,17 @@ KINDS: dict[str, Generator] = {
 }
 # Noise that the detector cannot judge: what it is worth to refuse it
 PERSISTENT: dict[str, Generator] = {"AR(1) 0.8": _autoregressive(0.8), "AR(1) 0.95": _autoregressive(0.95)}
+
+
+def change_points(values: Sequence[float]) -> list[tuple[int, PossibleChange]]:
+    """All changes of one series, each with the index of the value that completed it."""
+    found: list[tuple[int, PossibleChange]] = []
+    for end in range(TOO_SHORT, len(values) + 1):
+        start = found[-1][1].first if found else 0
+        candidate = latest_change(values[:end], start)
+        if candidate:
+            found.append((end - 1, candidate))
+    return found
 
 
 def false_alarms(name: str, series: int, seed: int) -> tuple[int, int]:

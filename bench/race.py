@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     options = parser.parse_args(arguments)
     source = np.random.default_rng(options.seed)
     print("candidates, cells, faster: any wrong one, the right one, runs")
-    for candidates, cells in ((4, 1), (6, 12)):
+    for candidates, cells in ((4, 1), (6, 12), (12, 20)):
         for faster in (0.0, 0.02, 0.03, 0.05):
             truth = np.ones((candidates, cells))
             truth[-1, 0] = 1 - faster

@@ -143,6 +143,15 @@ def test_what_stands_in_for_a_block_that_does_not_count(
     assert ended == {(r.case.placement, r.case.benchmark, r.repeat) for r in plan.runs if r.closed}
 
 
+def test_a_run_that_failed_is_made_again_on_nodes_that_are_always_the_same(tmp_path: Path) -> None:
+    listed = BASE.replace("milan: {", "milan: {hosts: [n1, n2], ")
+    lost = Made(FAILED, why="n2 does not answer ssh from n1")
+    plan = plan_of(tmp_path, TWO, base=listed, machine=with_runs(block(1, TCP=lost)))
+    assert numbers(plan, "PingPong") == [1, 2, 3] and not any(run.closed for run in plan.runs)
+    said = "\n".join(blocks_text(plan))
+    assert "block 1 has 3 of 4 runs: n2 does not answer ssh from n1; the same command makes" in said
+
+
 def test_candidates_stand_side_by_side_in_random_order_by_the_seed(tmp_path: Path) -> None:
     one = "placements: TCP, mpis: openmpi5, benchmarks: Gather"
     entry = TWO.replace("Exchange", "Exchange, Sendrecv, Alltoall").replace("repeats: 3", "repeats: 6")

@@ -20,7 +20,6 @@ from mpicampaign.statistics.change_points import (
     _level_correlation,
     _mann_whitney,
     _ways,
-    change_points,
     false_discoveries_controlled,
     latest_change,
     why_not_judged,
@@ -28,6 +27,7 @@ from mpicampaign.statistics.change_points import (
 
 sys.path.append(str(Path(__file__).parents[1] / "bench"))
 import change_points as bench
+from change_points import change_points
 
 
 def noise(seed: int, count: int, level: float = 100.0) -> list[float]:

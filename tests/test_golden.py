@@ -18,7 +18,8 @@ from builders import MACHINE, script_of
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.jobs.plan import make_plan
-from mpicampaign.jobs.render import library_name, library_text, script_text
+from mpicampaign.jobs.render import batch_text, library_name, library_text, script_text
+from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
 from mpicampaign.this_machine import measuring_lock
 
@@ -35,15 +36,26 @@ KEPT = (
     *("lsf-openmpi.SHM-2.sh", "lsf-mpich.SHM.sh", "lsf-mvapich.TCP.sh", "scarf.TCP.sh"),
     *("lotus.TCP.sh", "shell-intelmpi.TCP.sh", "cloud.TCP.sh"),
     *("scarf.SHM-4.sh", "scarf.IBV-2+2.sh", "lotus.TCP-2+2.sh", "cloud-mapped.TCP-2+2.sh"),  # HPL
+    "lsf-openmpi.blocks.sh",
 )
 USUAL_LINES, MOST_LINES = 60, 80
 
 
+def planned() -> tuple[Run, ...]:
+    campaign = load_campaign(GOLDEN / "golden.yaml")
+    return make_plan(campaign, list(campaign.systems), FOUND).runs
+
+
+def blocks() -> str:
+    """The script of two blocks on LSF, such as those of a race."""
+    own = (run for run in planned() if run.case.system == "lsf-openmpi" and "SHM-" in run.case.placement)
+    block = [replace(script_of(run, ROOT), block="SHM", token="0" * 16) for run in own]
+    return batch_text([block, block], ROOT / "batches/batch-0.runs")
+
+
 def rendered(inline: bool = False) -> dict[str, str]:
     """The text of every script by its file's name."""
-    campaign = load_campaign(GOLDEN / "golden.yaml")
-    runs = make_plan(campaign, list(campaign.systems), FOUND).runs
-    texts = {run.case: script_text(script_of(run, ROOT), inline) for run in runs}
+    texts = {run.case: script_text(script_of(run, ROOT), inline) for run in planned()}
     return {f"{case.system}.{case.placement}.sh": _without_checksum(text) for case, text in texts.items()}
 
 
@@ -59,10 +71,10 @@ SCRIPTS = rendered()
 
 @pytest.mark.parametrize("name", KEPT)
 def test_script_is_the_golden_one(name: str) -> None:
-    golden = GOLDEN / name
+    golden, text = GOLDEN / name, SCRIPTS[name] if name in SCRIPTS else blocks()
     if os.environ.get("MPICAMPAIGN_UPDATE_GOLDEN"):
-        golden.write_text(SCRIPTS[name])
-    assert golden.read_text() == SCRIPTS[name]
+        golden.write_text(text)
+    assert golden.read_text() == text
 
 
 def test_there_is_no_golden_file_without_a_script() -> None:

@@ -16,6 +16,7 @@ FOUNDATION = [
     "places",
     "registry",
     "mpis",
+    "text",
     "units",
     "dimension",
     "grouping",
@@ -42,7 +43,6 @@ FOUNDATION = [
 EXECUTION = ["campaign", "site", "jobs"]
 ANALYSIS = [
     "statistics",
-    "text",
     "verdict",
     "imports",
     "collect",

@@ -39,7 +39,7 @@ def write_campaign(
     project: ProjectCopy,
     placements: str = "SHM-1, SHM",
     repeats: int = 2,
-    lengths: str = "0:20",
+    lengths: str = "0:10",
     description: str = "two unbound ranks",
 ) -> None:
     text = CAMPAIGN.format(placements=placements, repeats=repeats, lengths=lengths, description=description)
@@ -81,14 +81,12 @@ def test_script_changed_by_hand_is_contradicted(project: ProjectCopy) -> None:
     write_campaign(project, "SHM-1", repeats=1)
     script = Path(project.call("render", "--campaign", "short.yaml").stdout.strip())
     project.call("build", "--campaign", "short.yaml")
-    script.write_text(script.read_text().replace("-msglog 0:20", "-msglog 0:19"))
+    script.write_text(script.read_text().replace("-msglog 0:10", "-msglog 0:9"))
     subprocess.run(["bash", script], check=True, timeout=240, stdout=subprocess.DEVNULL)
     project.ask("report", "--campaign", "short.yaml")
     _, records = read_records(project.folder / "results/short/records.jsonl")
     assert records[0].verdict == CONTRADICTED
-    assert (
-        "-msglog 0:19" in records[0].verdict_reasons[0] and "it was edited" in records[0].verdict_reasons[0]
-    )
+    assert "-msglog 0:9" in records[0].verdict_reasons[0] and "it was edited" in records[0].verdict_reasons[0]
 
 
 @pytest.mark.full
@@ -130,7 +128,7 @@ def test_a_benchmark_without_sizes(project: ProjectCopy) -> None:
     """The traffic of a barrier is unknown; its result stays, and so do the tables."""
     write_campaign(project, "SHM-1, TCP-loopback", repeats=1)
     text = (project.folder / "short.yaml").read_text()
-    changed = text.replace("-iter 300 -time 5 -msglog 0:20 PingPong", "-iter 300 -time 1 Barrier")
+    changed = text.replace("-iter 300 -time 5 -msglog 0:10 PingPong", "-iter 300 -time 1 Barrier")
     assert changed != text
     (project.folder / "short.yaml").write_text(changed)
     done = run(project)

@@ -17,7 +17,7 @@ from subprocess import CompletedProcess
 
 import pytest
 from builders import MACHINE
-from cluster_site import killed_after
+from cluster_site import PATIENCE, killed_after, shorten_waits
 from conftest import ProjectCopy, succeeded
 from default_signals import set_default_signals
 from lsf_standin.site import COMMANDS, StandIn
@@ -80,7 +80,7 @@ class Site:
             env={**standin, **self.project.environment, "PATH": path},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=300,
             check=False,
             preexec_fn=set_default_signals,
         )
@@ -272,26 +272,29 @@ def test_the_run_limit_of_lsf_is_a_failure_with_advice(site: Site) -> None:
     assert (record.status, record.exit_status) == (FAILED, 140)
 
 
+PASSING = {"PSUSP": "held", "UNKWN": "running", "SSUSP": "running", "USUSP": "running", "NEWER": "unknown"}
+
+
 @pytest.mark.slow
 @pytest.mark.full
-@pytest.mark.parametrize("state", ["UNKWN", "SSUSP", "PSUSP", "USUSP", "NEWER"])
-def test_states_that_pass_are_waited_for(site: Site, state: str) -> None:
+def test_states_that_pass_are_waited_for(site: Site) -> None:
     """A lost host, a suspension, or an unknown state: neither a success nor a failure."""
+    module = "execution/cluster_jobs.py"
+    shorten_waits(site.folder / "src/mpicampaign" / module, PATIENCE[module])
     site.write(body='while [ ! -e "$0.go" ]; do sleep 0.1; done')
-    if state == "PSUSP":
-        site.lsf.hold()
+    site.lsf.hold()
     thread = site.in_the_background()
-    number = site.first_job("PEND" if state == "PSUSP" else "RUN")
-    site.lsf.show(number, state)
-    queries = site.lsf.queries
-    wait_until(lambda: site.lsf.queries >= queries + 2)
-    assert thread.is_alive()
-    shown = {"UNKWN": "running", "SSUSP": "running", "USUSP": "running", "PSUSP": "held"}
-    assert f"1 {shown.get(state, 'unknown')}" in site.campaign("status").stdout
-    site.lsf.show(number)
+    for state, shown in PASSING.items():
+        number = site.first_job("PEND" if state == "PSUSP" else "RUN")
+        site.lsf.show(number, state)
+        queries = site.lsf.queries
+        wait_until(lambda queries=queries: site.lsf.queries >= queries + 2)  # type: ignore[misc]
+        assert thread.is_alive()
+        assert f"1 {shown}" in site.campaign("status").stdout
+        site.lsf.show(number)
+        if state == "PSUSP":
+            site.lsf.hold(False)
     (site.folder / "program.go").touch()
-    if state == "PSUSP":
-        site.lsf.hold(False)
     thread.join(300)
     assert site.done.returncode == 0, site.done.stderr
     assert set(site.submissions().values()) == {1}

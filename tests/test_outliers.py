@@ -9,6 +9,7 @@ import pytest
 import stfc_runs
 
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.findings import FarOff
 from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
 
 if TYPE_CHECKING:
@@ -68,9 +69,11 @@ def test_single_values_are_judged_by_the_gap() -> None:
 def test_spikes_of_the_report_are_named() -> None:
     """The spikes that the plots show: 2.03, 2.26, 1.74 and 1.80 times."""
     found = {
-        (row.case.host_group, row.case.placement, o.position + 1, *o.sizes): o.ratio
+        (row.case.host_group, row.case.placement, note.job.repeat, *far.sizes): far.ratio
         for row in compare(stfc_runs.scarf_records()).tables[0].rows
-        for o in row.outliers
+        for note in row.notes
+        if isinstance(note, FarOff)
+        for far in note.distances
     }
     assert found["scarf10", "TCP", 4, 256] == pytest.approx(2.03, abs=0.01)
     assert found["scarf11", "TCP", 3, 2] == pytest.approx(2.26, abs=0.01)

@@ -67,7 +67,7 @@ class Ticks:
         self.results = project.folder / "results"
         self.folder, self.said = self.results / "trivial", list[str]()
 
-    def _run(self, one_repeat: bool) -> int:
+    def run(self, one_repeat: bool) -> int:
         prepared = prepare(self.file, results=self.results)
         write_scripts(prepared)
         for script in prepared.pending:
@@ -76,7 +76,7 @@ class Ticks:
 
     def make(self) -> int:
         self.said.clear()
-        work = Work(self._run, lambda prepared, lines: None, self.said.append)
+        work = Work(self.run, lambda prepared, lines: None, self.said.append)
         return tick(prepare(self.file, results=self.results), work)
 
     def began(self, ago: timedelta) -> None:
@@ -85,6 +85,12 @@ class Ticks:
         series = read_series(self.folder).name
         events = ({"event": event, "time": past, "series": series} for event in (BEGAN, ENDED))
         TickLog(self.folder).path.write_text("".join(json.dumps(event) + "\n" for event in events))
+
+
+def outputs_in(pack: Path) -> list[bytes]:
+    with tarfile.open(pack) as kept:
+        names = [name for name in kept.getnames() if name.endswith("result/output.txt")]
+        return sorted(kept.extractfile(name).read() for name in names)  # type: ignore[union-attr]
 
 
 def test_a_tick_packs_the_finished_series_and_says_what_was_missed(project: ProjectCopy) -> None:
@@ -100,8 +106,7 @@ def test_a_tick_packs_the_finished_series_and_says_what_was_missed(project: Proj
     assert "runs/link: a link; only regular files are bundled" in link
     assert missed == "2 ticks were missed before this one"
     assert read_series(ticks.folder).name > first
-    with tarfile.open(ticks.folder / f"history/series/{first}.tar.gz") as pack:
-        assert len([name for name in pack.getnames() if name.endswith("result/output.txt")]) == 2
+    assert len(outputs_in(ticks.folder / f"history/series/{first}.tar.gz")) == 2
     assert (ticks.folder / f"history/unpacked/{first}/link").is_symlink()
     ticks.began(timedelta(days=-1))
     assert ticks.make() == 0
@@ -298,9 +303,7 @@ def test_each_tick_makes_a_series_and_packs_the_one_before(project: ProjectCopy)
     assert "the campaign file has changed: time_limit: 1 min → 2 min" in done.stdout
     second = read_series(folder)
     assert second.name > first.name and second.changed == ("time_limit: 1 min → 2 min",)
-    with tarfile.open(folder / f"history/series/{first.name}.tar.gz") as pack:
-        packed = [name for name in pack.getnames() if name.endswith("result/output.txt")]
-        assert sorted(pack.extractfile(name).read() for name in packed) == sorted(outputs)  # type: ignore[union-attr]
+    assert outputs_in(folder / f"history/series/{first.name}.tar.gz") == sorted(outputs)
     assert "runs/link: a link; only regular files are bundled" in done.stdout
     assert "bad.parquet is damaged" in done.stdout
     assert (folder / f"history/unpacked/{first.name}/link").is_symlink()
@@ -355,43 +358,34 @@ def test_a_tick_that_finds_another_at_work_leaves_and_records_it(project: Projec
 
 
 @pytest.mark.slow
-@pytest.mark.full
 def test_runs_made_before_the_first_tick_are_a_series_of_their_own(project: ProjectCopy) -> None:
-    write_trivial(project, repeats=1, schedule={"every": "1 day", "series": "new"})
-    assert succeeded(project.call("run", "--campaign", "trivial.yaml"))
+    made = Ticks(project)
+    made.run(one_repeat=False)
     outputs = sorted(each.read_bytes() for each in project.results("trivial"))
-    for _ in range(2):
-        assert succeeded(project.call("tick", "trivial.yaml"))
-    packs = sorted((project.folder / "results/trivial/history/series").iterdir())
-    assert len(packs) == 2
-    with tarfile.open(packs[0]) as kept:
-        packed = [name for name in kept.getnames() if name.endswith("result/output.txt")]
-        assert sorted(kept.extractfile(name).read() for name in packed) == outputs  # type: ignore[union-attr]
+    assert made.make() == made.make() == 0
+    packs = sorted((made.folder / "history/series").iterdir())
+    assert len(packs) == 2 and outputs_in(packs[0]) == outputs
 
 
 @pytest.mark.slow
-@pytest.mark.full
 @pytest.mark.parametrize("lost", ["nothing", "runs", "series.json"])
 def test_a_kill_between_packing_and_the_new_series_loses_nothing(project: ProjectCopy, lost: str) -> None:
-    write_trivial(project, repeats=1, schedule={"every": "1 day", "series": "new"})
-    folder = project.folder / "results/trivial"
-    assert succeeded(project.call("tick", "trivial.yaml"))
+    made = Ticks(project)
+    folder = made.folder
+    assert made.make() == 0
     outputs = sorted(each.read_bytes() for each in project.results("trivial"))
     old = shutil.copytree(folder, project.folder / "old")
-    assert succeeded(project.call("tick", "trivial.yaml"))
-    pack = next((folder / "history/series").iterdir())
+    assert made.make() == 0
+    [pack] = (folder / "history/series").iterdir()
     # as if it had been killed after the pack was written, or after the runs were removed
     shutil.copy(old / "series.json", folder)
     shutil.copy(old / "history/ticks.jsonl", folder / "history")
+    if lost != "series.json":
+        shutil.rmtree(folder / "runs")
     if lost == "nothing":
-        shutil.rmtree(folder / "runs")
         shutil.copytree(old / "runs", folder / "runs")
-    elif lost == "runs":
-        shutil.rmtree(folder / "runs")
-    assert succeeded(project.call("tick", "trivial.yaml"))
-    with tarfile.open(pack) as kept:
-        packed = [name for name in kept.getnames() if name.endswith("result/output.txt")]
-        assert sorted(kept.extractfile(name).read() for name in packed) == outputs  # type: ignore[union-attr]
+    assert made.make() == 0
+    assert outputs_in(pack) == outputs
     assert len(project.results("trivial")) == 2
 
 

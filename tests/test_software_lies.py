@@ -211,12 +211,10 @@ INSTALLED = [
 ]
 
 
-@pytest.mark.parametrize(
-    "repeats", [pytest.param(5, marks=pytest.mark.full), pytest.param(100, marks=pytest.mark.soak)]
-)
+@pytest.mark.soak
 @pytest.mark.parametrize("library", INSTALLED, ids=lambda library: library.mpi)
 def test_no_honest_run_of_a_library_is_contradicted(
-    project: ProjectCopy, imb: str, test_mpi: Callable[[str], str], library: Installed, repeats: int
+    project: ProjectCopy, imb: str, test_mpi: Callable[[str], str], library: Installed
 ) -> None:
     if library.command and not (shutil.which(library.command) and shutil.which(library.mpicc)):
         pytest.skip(f"{library.command} and {library.mpicc} are not installed")
@@ -224,9 +222,9 @@ def test_no_honest_run_of_a_library_is_contradicted(
     if library.wheel:
         system["prefix"] = test_mpi(library.wheel)
     commands = {library.mpi: library.command} if library.command else {}
-    found = run(project, {"honest": Lie(GATHER, system)}, commands, repeats)
+    found = run(project, {"honest": Lie(GATHER, system)}, commands, repeats=100)
     wrong = [
         record.reason or record.verdict_reasons for record in found if record.verdict in ("", CONTRADICTED)
     ]
     print(f"{len(found)} honest runs, {len(wrong)} contradicted or without a verdict")
-    assert (len(found), wrong) == (repeats, [])
+    assert (len(found), wrong) == (100, [])

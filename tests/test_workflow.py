@@ -33,7 +33,7 @@ def test_an_unknown_key_of_the_configuration_is_reported(
 
 TRIVIAL = """\
 campaign: trivial
-repeats: 35
+repeats: 26
 time_limit: 1 min
 mpis:
   none: {{launcher: hydra, command: {launcher}, transports: {{}}}}
@@ -76,7 +76,7 @@ def test_more_runs_than_snakemake_hands_over_at_once_keep_the_plans_order(projec
     results = [project.folder / "results/trivial" / folder / "result" for folder in folders]
     # ctime of the folder: the moment at which it was renamed into its place
     finished = [result.stat().st_ctime_ns for result in results]
-    assert len(finished) == 140
+    assert len(finished) == 104
     assert finished == sorted(finished)
 
 
@@ -108,18 +108,10 @@ def test_another_call_of_the_same_campaign_is_kept_away(project: ProjectCopy) ->
 
 
 @pytest.mark.full
-def test_a_clone_in_a_folder_with_spaces_builds(project: ProjectCopy) -> None:
-    spaced = ProjectCopy(project.folder.rename(project.folder.with_name("a folder's name")))
-    done = spaced.call("build")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert len(list((spaced.folder / "build").glob("this-machine/*/evidence.so"))) == 1
-
-
-@pytest.mark.full
 def test_a_clone_in_a_folder_with_braces_runs(project: ProjectCopy) -> None:
     braced = ProjectCopy(project.folder.rename(project.folder.with_name("a {folder} {1,2}")))
     launcher = trivial_launcher(braced)
-    text = TRIVIAL.replace("repeats: 35", "repeats: 1").format(launcher=json.dumps(str(launcher)))
+    text = TRIVIAL.replace("repeats: 26", "repeats: 1").format(launcher=json.dumps(str(launcher)))
     campaign = braced.folder / "trivial.yaml"
     campaign.write_text(text)
     done = braced.snakemake("--profile", "cluster", "--config", f"campaign={campaign.name}")

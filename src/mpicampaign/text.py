@@ -84,6 +84,11 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(first)} {last} {end}" if first else end
 
 
+def counted(count: int, noun: str) -> str:
+    """``1 run``, ``2 runs``."""
+    return f"{count} {noun}{'s' * (count != 1)}"
+
+
 def in_ranks(count: int | None) -> str:
     """``1 rank``, ``2 ranks``."""
-    return "unknown ranks" if count is None else f"{count} rank{'s' * (count != 1)}"
+    return "unknown ranks" if count is None else counted(count, "rank")

@@ -243,13 +243,7 @@ def _content(path: Path, name: str) -> bytes:
 
 
 def _check_events(text: str, name: str) -> list[Problem]:
-    """Limit the depth before composing, which recurses in C; find the tags, which composing hides.
-
-    Raises
-    ------
-    UserError
-        when it is not YAML, is nested too deep, or has aliases that refer to nothing or to what holds them.
-    """
+    """Limit the depth before composing, which recurses in C; find the tags, which composing hides."""
     tags, aliases = [], _Aliases(name)
     try:
         event: Any  # not all classes have a tag

@@ -1,24 +1,34 @@
 #!/bin/bash
-# The C compiler of the tests, under the names cc and gcc. What a campaign's build makes of the bundled kernels is kept
-# in build/compiled: each test has its own copy of the project, which would compile the same files again.
-# Other arguments, another content of any file of the kernels, or another place: the compiler itself.
+# The C compiler of the tests, under the names cc and gcc. What it makes of the bundled kernels is kept in
+# build/compiled: each test has its own copy of the project, which would compile the same files again.
+# Another compiler, other arguments, or another content of any file of the kernels: it compiles.
 set -eu
 own=${0%/*} name=${0##*/}
 PATH=${PATH//"$own:"/}
-target='' before='' objects=()
+case $PWD:$* in
+    *:*fsanitize*) exec "$name" "$@" ;; # what it makes names the folder
+    */kernels:* | */building-*/source:*) ;;
+    *) exec "$name" "$@" ;;
+esac
+target='' before='' inputs=() options=()
 for argument in "$@"; do
-    [ "$before" != -o ] || target=$argument
-    case $argument in *.o) objects+=("$argument") ;; esac
+    case $before:$argument in
+        -o:*) target=$argument ;;
+        *.o) inputs+=("$argument") ;;
+        *:-I*) options+=("$argument") && [ ! -f "${argument#-I}/mpi.h" ] || inputs+=("${argument#-I}/mpi.h") ;;
+        *) options+=("$argument") ;;
+    esac
     before=$argument
 done
-case $target:$PWD in ?*:*/building-*/source) ;; *) exec "$name" "$@" ;; esac
+[ -n "$target" ] || exec "$name" "$@"
 
 key() {
     command -v "$name"
-    printf '%s\n' "$@"
-    find . -type f | LC_ALL=C sort | xargs cat -- "${objects[@]}"
+    "$name" --version
+    printf '%s\n' "${options[@]}"
+    find . -type f | LC_ALL=C sort | xargs cat -- "${inputs[@]}"
 }
-kept=$own/../../build/compiled/$(key "$@" | sha256sum | cut -c 1-32)
+kept=$own/../../build/compiled/$(key | sha256sum | cut -c 1-32)
 if [ ! -e "$kept" ]; then
     "$name" "$@"
     part=$kept-$$-$HOSTNAME # the nodes of the test cluster see the folder, but cannot write it

@@ -121,13 +121,7 @@ def _left_out(merged: Path) -> tuple[list[str], int]:
 
 
 def _there_already(target: Path, manifest: Manifest, renamed: Mapping[str, str]) -> str:
-    """A text on a bundle that was merged before; nothing is overwritten.
-
-    Raises
-    ------
-    UserError
-        when the merged files differ from the bundle, or their systems have other names.
-    """
+    """A text on a bundle that was merged before; nothing is overwritten."""
     for member in manifest.members:
         file = target / member.path
         if not file.is_file() or hashlib.sha256(file.read_bytes()).hexdigest() != member.sha256:
@@ -145,13 +139,7 @@ def _renames(renamed: dict[str, str]) -> str:
 
 
 def _readable(part: Path) -> list[Record]:
-    """The records of a bundle's results; unreadable ones would stop every later report.
-
-    Raises
-    ------
-    BundleError
-        with the reason.
-    """
+    """The records of a bundle's results; unreadable ones would stop every later report."""
     try:
         return collect_own(plan_of(part), part)
     except UserError as error:

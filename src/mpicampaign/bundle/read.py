@@ -10,7 +10,7 @@ import hashlib
 import json
 import tarfile
 import zlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mpicampaign.bundle.archive import (
     MANIFEST,
@@ -221,8 +221,9 @@ def _check_plan(text: bytes, manifest: Manifest) -> None:
         runs = [run for entry in planned.cases for run in entry.runs]
         names = [name for entry in planned.cases for name in plain_fields(entry.case).values()]
         names += [run.identity for run in runs]
-        right = planned.campaign == manifest.campaign and all(_is_name(name) for name in names)
-        right = right and all(_is_count(run.repeat) for run in runs)
+        right = planned.campaign == manifest.campaign
+        right = right and all(isinstance(name, str) and NAME.fullmatch(name) for name in names)
+        right = right and all(isinstance(run.repeat, int) and 0 < run.repeat <= _MAX_REPEATS for run in runs)
         right = right and all(
             each.block.isprintable() and (each.compared in _COMPARED or race_rules(each.compared) is not None)
             for each in planned.cases
@@ -231,11 +232,3 @@ def _check_plan(text: bytes, manifest: Manifest) -> None:
         raise BundleError(f"plan.json: damaged: {type(error).__name__} {error}") from error
     if not right:
         raise BundleError("plan.json: of another campaign, or with names or numbers that are not valid")
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str) and bool(NAME.fullmatch(value))
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and 0 < value <= _MAX_REPEATS

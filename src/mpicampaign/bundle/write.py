@@ -93,13 +93,7 @@ def write_bundle(
 
 
 def _check_target(path: Path) -> None:
-    """Refuse to overwrite another file than a bundle, such as the campaign file.
-
-    Raises
-    ------
-    UserError
-        with the path.
-    """
+    """Refuse to overwrite another file than a bundle, such as the campaign file."""
     if path.is_file() and path.stat().st_size and not is_bundle(path):
         hint = "a bundle replaces only bundles: give another name, or remove this file"
         raise UserError(Problem("this file exists and is not a bundle", str(path), hint=hint))

@@ -23,6 +23,7 @@ from mpicampaign.records import ALL_PAIRS, BLOCKS, TO_REFERENCE, defined_name
 from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
+from mpicampaign.text import counted
 from mpicampaign.this_machine import physical_cores
 from mpicampaign.units import parse_size
 from mpicampaign.yaml_lines import lookup, shown
@@ -292,8 +293,8 @@ def _check_benchmarks(campaign: Campaign, pair: _Pair, names: dict[str, Key], no
         _check_request(benchmark, pair, per_node)
         if ranks < benchmark.ranks_minimum:
             place = shown(pair.placement.name)
-            count = f"{ranks} rank" + ("s" if ranks > 1 else "")
-            message = f"needs at least {benchmark.ranks_minimum} ranks; placement {place} has {count}"
+            message = f"needs at least {benchmark.ranks_minimum} ranks; placement {place} has "
+            message += counted(ranks, "rank")
             reads: list[Key] = [("benchmarks", name, "ranks_minimum"), ("placements", pair.placement.name)]
             notes.add(key, message, shown(name), reads=[*reads, ("host_groups", pair.group.name, "cores")])
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
 from mpicampaign.records import RACE_WITHIN, Case, defined_name
+from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -72,4 +73,4 @@ def _name(group: str, cases: list[Case], nodes: int) -> str:
     """``milan TCP, TCP with openmpi5, 2 nodes``."""
     names = list(dict.fromkeys(" with ".join(filter(None, (each.placement, each.library))) for each in cases))
     more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
-    return f"{group} {', '.join([*names[:_NAMED], *more])}, {nodes} node{'s' * (nodes > 1)}"
+    return f"{group} {', '.join([*names[:_NAMED], *more])}, {counted(nodes, 'node')}"

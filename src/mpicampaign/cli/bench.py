@@ -178,13 +178,7 @@ def _campaign_file(bench: Bench) -> Path:
 
 
 def _site_for(bench: Bench) -> Site:
-    """This machine, with the first MPI library that can start the program.
-
-    Raises
-    ------
-    UserError
-        where the campaign file would have errors, or no library can.
-    """
+    """This machine, with the first MPI library that can start the program."""
     from mpicampaign.doctor.examine import examine_here
     from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 

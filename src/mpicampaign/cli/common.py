@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.selection import ALL_RUNS, RunSelection, spans, split_names
-from mpicampaign.text import visible_lines
+from mpicampaign.text import counted, visible_lines
 
 if TYPE_CHECKING:
     import argparse
@@ -160,4 +160,4 @@ def counts(records: list[Record]) -> str:
     """How the runs ended. Contradicted and disturbed ones are complete, but left out of all numbers."""
     counts = Counter("not read" if record.unread else record.end for record in records)
     ends_text = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in sorted(counts.items()))
-    return f"{len(records)} run{'' if len(records) == 1 else 's'}: {ends_text}"
+    return f"{counted(len(records), 'run')}: {ends_text}"

@@ -109,13 +109,7 @@ def _show(folder: Path, options: argparse.Namespace) -> None:
 
 
 def _filtered(history: Overview, options: argparse.Namespace) -> Overview:
-    """Only the curves and points that are asked for.
-
-    Raises
-    ------
-    UserError
-        for each name that no curve has, and each date that is none.
-    """
+    """Only the curves and points that are asked for."""
     problems = unknown_names([curve.key for curve in history.curves], options)
     since = _day(options.since, problems)
     if problems:

@@ -194,13 +194,7 @@ def _unused(file: Path) -> Path:
 
 
 def _evidence(file: Path) -> Evidence:
-    """The evidence in a file.
-
-    Raises
-    ------
-    UserError
-        where it holds none, or not all.
-    """
+    """The evidence in a file."""
     from mpicampaign.verdict.evidence import HEADER, read_evidence
 
     try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import add_json, add_selection, beside, prepared_of, print_lines, selection_lines
 from mpicampaign.cli.exit_status import DONE, FAILED
+from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     import argparse
@@ -81,8 +82,8 @@ def _choices(prepared: Prepared) -> list[str]:
     pairs = zip(free, read, strict=True)
     chosen = ((run.case, record.metadata.get(CHOSEN_TRANSPORT)) for run, record in pairs)
     said = [f"{case}: {CHOSEN_TRANSPORT} {what}" for case, what in chosen if what]
-    counted = {text: len(same) for text, same in grouped(said, str).items()}
-    return [f"{text} ({count} run{'s' * (count > 1)})" for text, count in counted.items()]
+    times = {text: len(same) for text, same in grouped(said, str).items()}
+    return [f"{text} ({counted(count, 'run')})" for text, count in times.items()]
 
 
 def _status(states: Iterable[RunStatus]) -> int:

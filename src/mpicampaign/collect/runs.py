@@ -42,6 +42,7 @@ from mpicampaign.records import (
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, UnreadError, parse
 from mpicampaign.suites.own import TIME_TO_SOLUTION
+from mpicampaign.text import counted
 from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
 from mpicampaign.verdict.evidence import Evidence, read_evidence
 from mpicampaign.verdict.node_facts import node_facts
@@ -478,5 +479,5 @@ def _shared_cores(evidence: Evidence) -> str:
         seen = {(rank.get("start.socket", ""), rank.get("start.core", "")) for rank in ranks}
         known = cores.isdecimal() and len(cores) < 10
         if known and len(ranks) > int(cores) > 0 and len(seen) < len(ranks):
-            return f"{len(ranks)} ranks on {int(cores)} core{'s' * (int(cores) > 1)} of {host}"
+            return f"{len(ranks)} ranks on {counted(int(cores), 'core')} of {host}"
     return ""

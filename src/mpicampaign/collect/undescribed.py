@@ -9,7 +9,7 @@ from mpicampaign.collect.runs import evidence_in
 from mpicampaign.grouping import grouped
 from mpicampaign.identity import differences, of_run, run_path
 from mpicampaign.plan_file import case_of
-from mpicampaign.text import repeats_text
+from mpicampaign.text import counted, repeats_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ def undescribed_lines(plan: PlanFile, folder: Path) -> list[str]:
     lines = [f"  {reason} ({_named(of_cases)})" for reason, of_cases in reasons.items()]
     if lines:
         count = sum(len(repeats) for of_cases in reasons.values() for repeats in of_cases.values())
-        lines.insert(0, f"{_results(count)} that the campaign no longer describes:")
+        lines.insert(0, f"{counted(count, 'result')} that the campaign no longer describes:")
     return lines + _earlier(folder)
 
 
@@ -77,8 +77,4 @@ def _earlier(folder: Path) -> list[str]:
     """Text on the results that were set aside."""
     count = sum(1 for _ in folder.glob("runs/*/*/*/earlier/*/result/output.txt"))
     where = "of another machine, of an earlier program or MPI library, or replaced, in runs/*/*/*/earlier/"
-    return [f"{_results(count)} {where}"] if count else []
-
-
-def _results(count: int) -> str:
-    return f"{count} result{'' if count == 1 else 's'}"
+    return [f"{counted(count, 'result')} {where}"] if count else []

@@ -181,7 +181,6 @@ def _row(hpl: Sequence[_Source], others: dict[str, Sequence[_Source]]) -> Row:
         cells=cells,
         notes=tuple(notes),
         stretches=(),
-        outliers=(),
         detail=order,
         at_most=bool(doubt),
     )

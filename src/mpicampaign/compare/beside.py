@@ -98,7 +98,7 @@ def _row(mine: Row, other: Row, shared: Iterable[Metric], names: tuple[str, str]
             made = Metric(name, metric.column, dimension, group=name)
             numbers = tuple(values.values())
             cells.append(Cell(made, numbers, tuple(values), (), summarise(numbers) if numbers else None))
-    return replace(mine, label=label, cells=tuple(cells), notes=(), stretches=(), outliers=())
+    return replace(mine, label=label, cells=tuple(cells), notes=(), stretches=())
 
 
 def _values(row: Row, metric: Metric) -> dict[int, float]:

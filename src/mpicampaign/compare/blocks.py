@@ -154,11 +154,13 @@ class InBlocks:
         verdict = self._verdicts.get((0, place))
         if verdict is None:
             return 1.0, None, None
-        cost = verdict.ratio if self.metric.lower_is_better else _inverse(verdict.ratio)
-        ends = (cost.interval.low, cost.interval.high) if cost.interval else ()
-        median = cost.median if 0 < cost.median < math.inf else None
-        known = median and ends and ends[0] > 0 and ends[1] < math.inf
-        return median, *(ends if known else (None, None))
+        worse = verdict.ratio if self.metric.lower_is_better else _inverse(verdict.ratio)
+        median, ends = worse.median, worse.interval
+        if not 0 < median < math.inf:
+            return None, None, None
+        if ends is None or not 0 < ends.low <= ends.high < math.inf:
+            return median, None, None
+        return median, ends.low, ends.high
 
     @cached_property
     def _verdicts(self) -> Mapping[tuple[int, int], Verdict]:
@@ -317,7 +319,7 @@ def _values(metric: Metric, runs: Iterable[Record], label: str, ranks: int | Non
     readings = {
         run.repeat: read(metric, series, run.series) for run, series in curves if run.repeat not in cut
     }
-    return {repeat: found.value for repeat, found in readings.items() if found and found.value > 0}
+    return {repeat: each.value for repeat, each in readings.items() if each and each.value > 0}
 
 
 def _blocks(

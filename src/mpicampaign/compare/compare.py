@@ -146,11 +146,10 @@ def _row(case: Case, label: str, ranks: int | None, runs: Sequence[Record], metr
     # if all runs were disturbed, their values are still shown
     curves = tuple((run, series) for run, series in found if run.counts) or found
     cells = tuple(_cell(metric, curves) for metric in metrics)
-    sweep = find(metrics, curves)
+    stretches, found_in_values = find(metrics, curves)
     doubts = value_notes(runs, curves, cells)
-    notes = (*run_notes(runs, found), *sweep.notes, *doubts)
-    parts = (sweep.stretches, sweep.outliers, sweep.column)
-    return Row(case, label, ranks, tuple(runs), curves, cells, notes, *parts)
+    notes = (*run_notes(runs, found), *found_in_values, *doubts)
+    return Row(case, label, ranks, tuple(runs), curves, cells, notes, stretches)
 
 
 def _series_of(run: Record, label: str, ranks: int | None) -> Series | None:

@@ -102,7 +102,7 @@ def races(records: Iterable[Record]) -> tuple[InRace, ...]:
     """All races; the records are those of all their planned runs, in the plan's order."""
     own = (record for record in records if is_of_race(record))
     designs = grouped(own, lambda record: (*record.case.machine, record.metadata[BLOCK]))
-    return tuple(found for runs in designs.values() for found in _race(runs))
+    return tuple(each for runs in designs.values() for each in _race(runs))
 
 
 class _Benchmark:
@@ -119,7 +119,7 @@ class _Benchmark:
     def _cells(self) -> list[tuple[str, int | None, Metric]]:
         """What each candidate printed that printed anything."""
         sound = [[run for run in own.values() if run.sound] for own in self.runs]
-        found = []
+        cells = []
         suite = next((run.suite for own in sound for run in own), "")
         printed = dict.fromkeys(
             (series_label(run.case, one.label), one.ranks) for run in sound[0] for one in run.series
@@ -129,8 +129,8 @@ class _Benchmark:
             metrics = () if is_baseline(suite, label) else times_at_sizes(suite, series)
             for metric in metrics:
                 if all(not own or any(_value(run, label, ranks, metric) for run in own) for own in sound):
-                    found.append((label, ranks, metric))
-        return found
+                    cells.append((label, ranks, metric))
+        return cells
 
     def costs(self, repeat: int, running: Collection[int]) -> dict[int, list[float]] | None:
         """The logarithms of the times of each candidate in a block; ``None`` if it does not count."""
@@ -153,11 +153,15 @@ class _Benchmark:
         self, running: Collection[int], after: int, blocks: int
     ) -> tuple[Stage, list[dict[int, list[float]]]]:
         """The first blocks behind a repeat that count."""
-        found: dict[int, dict[int, list[float]]] = {}
+        counted: dict[int, dict[int, list[float]]] = {}
         for repeat in self.repeats:
-            if repeat > after and len(found) < blocks and (costs := self.costs(repeat, running)) is not None:
-                found[repeat] = costs
-        return Stage(frozenset(running), blocks, tuple(found)), list(found.values())
+            if (
+                repeat > after
+                and len(counted) < blocks
+                and (costs := self.costs(repeat, running)) is not None
+            ):
+                counted[repeat] = costs
+        return Stage(frozenset(running), blocks, tuple(counted)), list(counted.values())
 
 
 def _never(runs: Iterable[Record]) -> bool:
@@ -168,8 +172,8 @@ def _never(runs: Iterable[Record]) -> bool:
 
 def _value(run: Record, label: str, ranks: int | None, metric: Metric) -> float | None:
     series = series_of(run, label, ranks)
-    found = read(metric, series, run.series) if series else None
-    return found.value if found and found.value > 0 else None
+    reading = read(metric, series, run.series) if series else None
+    return reading.value if reading and reading.value > 0 else None
 
 
 def _race(runs: Sequence[Record]) -> Iterator[InRace]:
@@ -223,16 +227,11 @@ class _Follow:
         if DEFAULT in self._out or len(self._places) < 3 or not self._cells:
             self._take({each.name: range(len(each.cases)) for each in self._benchmarks}, BLOCKS)
             return [self._cell(place, RUNNING) for place in range(len(self._cells))], 0
-        found, costs = self._run()
-        leaders = {place: self._places[each.best] for place, each in enumerate(found.cells)}
-        if found.due:
+        state, costs = self._run()
+        leaders = {place: self._places[each.best] for place, each in enumerate(state.cells)}
+        if state.due:
             return [self._cell(place, RUNNING, leader) for place, leader in leaders.items()], 0
-        won = winners(found, costs, self._rules.tolerance)
-        if not won:
-            return [
-                self._cell(place, BEST if not leader else WITHIN, leader) for place, leader in leaders.items()
-            ], 0
-        return self._confirm(leaders, won)
+        return self._confirm(leaders, winners(state, costs, self._rules.tolerance))
 
     def _cell(self, place: int, outcome: str, leader: int = DEFAULT, *proof: object) -> RaceCell:
         benchmark, (label, ranks, metric) = self._cells[place]
@@ -242,25 +241,26 @@ class _Follow:
         """Stage by stage; whom a stage leaves out has left after the blocks so far."""
         costs = np.empty((0, len(self._places), len(self._cells)))
         while True:
-            found = _race_of(costs.tobytes(), costs.shape, self._rules)
-            still = found.due or frozenset[int]().union(*(each.left for each in found.cells))
+            state = _race_of(costs.tobytes(), costs.shape, self._rules)
+            still = state.due or frozenset[int]().union(*(each.left for each in state.cells))
             gone = {place for place, _ in self._left}
             self._left += [
                 (place, len(costs))
                 for index, place in enumerate(self._places)
                 if index not in still and place not in gone and len(costs)
             ]
-            if not found.due:
-                return found, costs
-            running = [self._places[index] for index in sorted(found.due)]
-            due = found.blocks - len(costs)
+            if not state.due:
+                return state, costs
+            running = [self._places[index] for index in sorted(state.due)]
+            due = state.blocks - len(costs)
             rows = self._take({each.name: running for each in self._benchmarks}, due)
             if len(rows) < due:
-                return found, costs
+                return state, costs
             costs = np.concatenate([costs, rows])
 
     def _confirm(self, leaders: Mapping[int, int], won: Mapping[int, int]) -> tuple[list[RaceCell], int]:
-        due = fresh_blocks(len(won), self._rules.races)
+        """The winners on fresh blocks; elsewhere the default stays."""
+        due = fresh_blocks(len(won), self._rules.races) if won else 0
         running = {
             each.name: sorted({DEFAULT, *(leaders[n] for n in won if self._cells[n][0] is each)})
             for each in self._benchmarks
@@ -288,11 +288,11 @@ class _Follow:
             if benchmark.name not in running:
                 continue
             before = [repeat for stage in self._stages[benchmark.name] for repeat in stage.repeats]
-            stage, found = benchmark.stage(running[benchmark.name], max(before, default=0), blocks)
+            stage, counted = benchmark.stage(running[benchmark.name], max(before, default=0), blocks)
             self._stages[benchmark.name].append(stage)
             own = [n for n, (each, _) in enumerate(self._cells) if each is benchmark]
-            for row, costs in enumerate(found):
+            for row, costs in enumerate(counted):
                 for place, values in costs.items():
                     rows[row, self._places.index(place), own] = values
-            whole = min(whole, len(found))
+            whole = min(whole, len(counted))
         return rows[:whole]

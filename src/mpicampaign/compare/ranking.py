@@ -1,8 +1,9 @@
 """Which is best, by how much, and whether the repeats show it: pairwise comparison.
 
-A lead is clear if it is significant and no tie. Two that were measured one after the other are not tested:
-there it is clear if all repeats of one lie on one side of all of the other's. Those of fewer repeats than a
-test needs are not judged: they are never among the leaders, and nobody leads behind one of them.
+A lead is clear if it is significant and no tie. Complete own repeats are blocks of time: enough of them are
+compared within these, which their number alone decides. Two that were measured one after the other are not
+tested: there a lead is clear if all repeats of one lie on one side of all of the other's. Those of fewer
+repeats than a test needs are not judged: they never lead, and nobody leads behind one of them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.in_turn import IN_TURN, in_turn
+from mpicampaign.records import IMPORTED_FROM
+from mpicampaign.statistics.blocks import compare_in_blocks
 from mpicampaign.statistics.comparisons import FEWEST, compare_pairs
 from mpicampaign.statistics.one_and_others import may_be_best
 from mpicampaign.text import in_ranks, visible
@@ -30,6 +33,8 @@ HOST_GROUPS = "host groups"
 LIBRARIES = "MPI libraries"
 ONE = {PLACEMENTS: "placement", HOST_GROUPS: "host group", LIBRARIES: "MPI library"}
 TIE = 0.01  # a smaller lead is none
+# Repeats that are compared as blocks of time, and among how many contestants: simulated, bench/blocks.py.
+FEWEST_BLOCKS, MOST_IN_BLOCKS = 8, 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +65,12 @@ class Contestant:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two contestants, the one with the better median first."""
+    """Two contestants, the one with the better median first; ``in_blocks``: their repeats were blocks."""
 
     better: Contestant
     worse: Contestant
     difference: Difference
+    in_blocks: bool = False
 
     @property
     def factor(self) -> float | None:
@@ -104,7 +110,12 @@ class Pair:
 
     @property
     def tied(self) -> bool:
-        """Whether the lead is below 1 %, or smaller than the intervals: either median lies in the other's."""
+        """Whether the lead is below 1 %, or smaller than the intervals: either median lies in the other's.
+
+        Within blocks what widens the intervals drops out.
+        """
+        if self.in_blocks:
+            return self.small
         return self.small or _within(self.better, self.worse) or _within(self.worse, self.better)
 
     @property
@@ -187,7 +198,7 @@ class Ranking:
 
     @property
     def alone(self) -> bool:
-        """Whether one is clearly better than all others, none of which is ahead unjudged."""
+        """Whether one is clearly better than all others that are judged, and nobody is ahead unjudged."""
         return self.gap is not None and len(self.leaders) == 1 and not self.few
 
     @property
@@ -298,10 +309,22 @@ def _ranking(
     values = [contestant.cell.values for contestant in contestants]
     rows = list(enumerate(contestant.row for contestant in contestants))
     untested = {(a, b): IN_TURN for (a, one), (b, other) in combinations(rows, 2) if in_turn(one, other)}
-    family = compare_pairs(values, left_out=untested)
-    pairs = tuple(Pair(contestants[a], contestants[b], found) for (a, b), found in family.differences.items())
+    blocks = kind != HOST_GROUPS and _are_in_blocks(contestants)
+    family = compare_in_blocks(values) if blocks else compare_pairs(values, left_out=untested)
+    pairs = tuple(
+        Pair(contestants[a], contestants[b], found, blocks) for (a, b), found in family.differences.items()
+    )
     made = Ranking(kind, scope, metric, contestants, pairs, family.error, (), absent, ranks)
     return replace(made, leaders=_leaders(made))
+
+
+def _are_in_blocks(contestants: Sequence[Contestant]) -> bool:
+    """Whether the repeats are complete blocks: own campaigns run repeat by repeat, in random order."""
+    cells = [one.cell for one in contestants]
+    own = not any(IMPORTED_FROM in run.metadata for one in contestants for run, _ in one.row.curves)
+    complete = len({cell.repeats for cell in cells}) == 1 and cells[0].n >= FEWEST_BLOCKS
+    few = 1 < len(cells) <= MOST_IN_BLOCKS
+    return own and complete and few and all(value > 0 for cell in cells for value in cell.values)
 
 
 def _leaders(ranking: Ranking) -> tuple[str, ...]:

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from mpicampaign.records import Case, Record, Series
     from mpicampaign.statistics.medians import Summary
     from mpicampaign.statistics.modes import Stretch
-    from mpicampaign.statistics.outliers import Outlier
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +61,7 @@ class Cell:
 class Row:
     """One series of one case: all planned runs, and the values of those that count, or of disturbed ones.
 
-    ``stretches``: message sizes at which the repeats fall into two modes. ``outliers``: single values far
-    from the others. Both count positions in ``curves``, and judge ``judged_column``.
+    ``stretches``: message sizes at which the repeats fall into two modes, by their positions in ``curves``.
     """
 
     case: Case
@@ -74,8 +72,6 @@ class Row:
     cells: tuple[Cell, ...]
     notes: tuple[Note, ...]
     stretches: tuple[Stretch, ...] = ()
-    outliers: tuple[Outlier, ...] = ()
-    judged_column: str = ""
     detail: str = ""  # what distinguishes it beyond its case
     at_most: bool = False  # its values are upper limits
 

@@ -5,18 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare import machine_causes
+from mpicampaign.compare import findings, machine_causes
 from mpicampaign.compare.cut_repeats import cut_notes
 from mpicampaign.compare.findings import (
-    CHOSEN,
-    EARLIER,
-    KINDS,
-    NOT_CONVERGED,
-    OTHER_STATE,
-    SHARING,
-    SHORTENED,
-    SLOW_CLOCK,
-    SLOW_MEMORY,
     AboveBound,
     Elsewhere,
     NoSeries,
@@ -43,18 +34,18 @@ from mpicampaign.records import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from mpicampaign.compare.rows import Cell
     from mpicampaign.records import Record, Series
 
 _REPORTED = (
-    (SHORTENED, SHORTENED),
-    (CHOSEN, CHOSEN_TRANSPORT),
-    (SHARING, OVERSUBSCRIBED),
-    (OTHER_STATE, STATE),
-    (SLOW_CLOCK, machine_causes.SLOW_CLOCK),
-    (SLOW_MEMORY, machine_causes.SLOW_MEMORY),
+    (findings.SHORTENED, findings.SHORTENED),
+    (findings.CHOSEN, CHOSEN_TRANSPORT),
+    (findings.SHARING, OVERSUBSCRIBED),
+    (findings.OTHER_STATE, STATE),
+    (findings.SLOW_CLOCK, machine_causes.SLOW_CLOCK),
+    (findings.SLOW_MEMORY, machine_causes.SLOW_MEMORY),
 )
 WIDE = 0.1  # a tail of samples that is worth a note
 ABOVE_BOUND = 1.05  # some room for what a shaped link lets through at once
@@ -69,20 +60,15 @@ def run_notes(runs: Sequence[Record], curves: Sequence[tuple[Record, Series]]) -
             repeats.setdefault(doubt, []).append(run.repeat)
     notes = [replace(doubt, repeats=tuple(of_doubt)) for doubt, of_doubt in repeats.items()]
     notes += _disturbed_notes(runs)
-    return (*sorted(notes, key=lambda note: KINDS.index(note.kind)), *_convergence_notes(curves))
+    return (*sorted(notes, key=lambda note: findings.KINDS.index(note.kind)), *_convergence_notes(curves))
 
 
 def value_notes(
     runs: Iterable[Record], curves: Sequence[tuple[Record, Series]], cells: Iterable[Cell]
 ) -> tuple[Note, ...]:
     """What is doubtful in a row's values."""
-    of_runs = (
-        *inconsistency_notes(curves),
-        *cut_notes(curves),
-        *_reported_notes(curves),
-        *_elsewhere_notes(runs),
-    )
-    return (*of_runs, *_above_notes(cells))
+    of_curves = (*inconsistency_notes(curves), *cut_notes(curves), *_reported_notes(curves))
+    return (*of_curves, *_elsewhere_notes(runs), *_above_notes(cells))
 
 
 def _doubts(run: Record, has_values: bool) -> list[Note]:
@@ -93,7 +79,7 @@ def _doubts(run: Record, has_values: bool) -> list[Note]:
     if run.verdict == CONTRADICTED:
         return [Recorded(kind=CONTRADICTED, reason=reasons)]
     if run.earlier:
-        return [Recorded(kind=EARLIER, reason=run.earlier)]
+        return [Recorded(kind=findings.EARLIER, reason=run.earlier)]
     found: list[Note] = [] if has_values else [NoSeries()]
     if run.verdict == DECLARED:
         return [*found, Recorded(kind=DECLARED, reason=run.verdict_reasons[0])]
@@ -117,11 +103,12 @@ def _convergence_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
     repeats = tuple(run.repeat for run, _ in unsettled)
     notes: list[Note] = []
     if unsettled:
-        widest = _largest(point for _, series in unsettled for point in _widths(series))
+        widest = max((point for _, series in unsettled for point in _widths(series)), default=None)
         known = widest and Unsettled(width=widest[0], size=widest[1], repeats=repeats)
-        notes.append(known or Note(kind=NOT_CONVERGED, repeats=repeats))
+        notes.append(known or Note(kind=findings.NOT_CONVERGED, repeats=repeats))
     tails = [(run.repeat, point) for run, series in curves for point in _tails(series) if point[0] > WIDE]
-    if longest := _largest(point for _, point in tails):
+    if tails:
+        longest = max(point for _, point in tails)
         repeats = tuple(dict.fromkeys(repeat for repeat, _ in tails))
         notes.append(Tail(above=longest[0], size=longest[1], repeats=repeats))
     return notes
@@ -147,22 +134,14 @@ def _tails(series: Series) -> list[tuple[float, int]]:
     ]
 
 
-def _largest(points: Iterable[tuple[float, int]]) -> tuple[float, int] | None:
-    return max(points, default=None)
-
-
 def _reported_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
     """What the time did not allow, how many ranks shared how many cores, and what the machine was like."""
+    said = [(kind, run.metadata.get(key), run.repeat) for kind, key in _REPORTED for run, _ in curves]
     return [
-        Recorded(kind=kind, reason=what, repeats=tuple(run.repeat for run in runs))
-        for kind, key in _REPORTED
-        for what, runs in grouped((run for run, _ in curves), _fact(key)).items()
-        if what != "nothing"
+        Recorded(kind=kind, reason=what, repeats=tuple(repeat for *_, repeat in same))
+        for (kind, what), same in grouped(said, lambda one: one[:2]).items()
+        if what
     ]
-
-
-def _fact(key: str) -> Callable[[Record], str]:
-    return lambda run: run.metadata.get(key, "nothing")
 
 
 def _elsewhere_notes(runs: Iterable[Record]) -> list[Note]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -24,27 +23,16 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record, Series
     from mpicampaign.statistics.modes import Membership
 
+    Found = tuple[tuple[Stretch, ...], tuple[Note, ...]]  # where repeats fall into modes; all that is found
+
 _NEAR = 2  # sizes beside a stretch, where repeats may be on their way from one band to the other
 
 
-@dataclass(frozen=True, slots=True)
-class Sweep:
-    """Modes and outliers in the values of a row, the column that was judged, and the notes on them."""
-
-    column: str
-    stretches: tuple[Stretch, ...]
-    outliers: tuple[Outlier, ...]
-    notes: tuple[Note, ...]
-
-
-NOTHING = Sweep("", (), (), ())
-
-
-def find(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> Sweep:
+def find(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> Found:
     """Modes and outliers of the first metric that is ranked, at every message size where there are sizes."""
     metric = next((metric for metric in metrics if metric.headline), None)
     if metric is None:
-        return NOTHING
+        return (), ()
     column = metric.column
     points = [curve(series, column) for _, series in curves]
     sizes = sorted(set.intersection(*(set(point) for point in points))) if points else []
@@ -61,7 +49,7 @@ def find(metrics: Sequence[Metric], curves: Sequence[tuple[Record, Series]]) -> 
     whole = runs_off(rows)
     scatter = None if whole.judged else whole.scatter
     off = [_whole_run(column, sizes, rows, runs, p, scatter) for p in whole.positions if p not in named]
-    return Sweep(column, found, far, (*notes, *off, *_far_off(column, far, runs)))
+    return found, (*notes, *off, *_far_off(column, far, runs))
 
 
 def _whole_run(
@@ -89,14 +77,11 @@ def _whole_run(
     )
 
 
-def _without_sizes(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> Sweep:
-    column, runs = metric.column, [run for run, _ in curves]
-    values = [series.columns.get(column, []) for _, series in curves]
+def _without_sizes(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> Found:
+    values = [series.columns.get(metric.column, []) for _, series in curves]
     single = [value[0] for value in values if len(value) == 1 and value[0] is not None and value[0] > 0]
     lone = lone_value(single) if len(single) == len(curves) else None
-    if lone is None:
-        return NOTHING
-    return Sweep(column, (), (lone,), tuple(_far_off(metric.name, [lone], runs)))
+    return (), tuple(_far_off(metric.name, [lone], [run for run, _ in curves])) if lone else ()
 
 
 def _near(sizes: Sequence[int], found: Iterable[Stretch]) -> set[int]:

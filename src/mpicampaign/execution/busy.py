@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.records import DISTURBED, NOT_JUDGED, RANKED, Case
+from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -92,10 +93,10 @@ def left_out_text(left: Iterable[Run], where: str = "this machine is") -> str:
         if not run.further:
             planned.setdefault(run.case, []).append(run.repeat)
     partly = [sorted(repeats) for repeats in planned.values() if min(repeats) > 1]
-    parts = [f"{_repeats(partly)} of {_count(len(partly), 'case')}"] if partly else []
+    parts = [f"{_repeats(partly)} of {counted(len(partly), 'case')}"] if partly else []
     wholly = [case for case, repeats in planned.items() if min(repeats) == 1]
     parts += [f"{benchmark} ({', '.join(placements)})" for benchmark, placements in _by_benchmark(wholly)]
-    parts += [f"further repeats of {_count(further, 'disturbed run')}"] if further else []
+    parts += [f"further repeats of {counted(further, 'disturbed run')}"] if further else []
     later = "the same command makes them when it is quieter"
     return f"not run since {where} busy: {'; '.join(parts)}; {later}"
 
@@ -112,7 +113,3 @@ def _by_benchmark(cases: Iterable[Case]) -> Iterable[tuple[str, list[str]]]:
     for case in cases:
         placements_of.setdefault(case.benchmark, {})[case.placement] = None
     return [(benchmark, list(placements)) for benchmark, placements in placements_of.items()]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

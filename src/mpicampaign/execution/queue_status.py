@@ -16,7 +16,7 @@ from mpicampaign.node_states import node_states
 from mpicampaign.records import FAILED, MISSING, OK, defined_name
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE
-from mpicampaign.text import repeats_text
+from mpicampaign.text import counted, repeats_text
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -149,7 +149,7 @@ def _not_available_lines(states: Iterable[RunStatus]) -> list[str]:
         return case.host_group, case.placement, status.reason
 
     return [
-        f"  {group} {name}: {NOT_AVAILABLE}, {len(runs)} run{'' if len(runs) == 1 else 's'}: {reason}"
+        f"  {group} {name}: {NOT_AVAILABLE}, {counted(len(runs), 'run')}: {reason}"
         for (group, name, reason), runs in grouped(states, placement).items()
     ]
 
@@ -180,7 +180,7 @@ def cancel(prepared: Prepared) -> str:
             if answer.failure:
                 raise UserError(Problem(answer.failure, hint="try again"))
         cancelled += len(jobs)
-    return f"{cancelled} job{'' if cancelled == 1 else 's'} cancelled"
+    return f"{counted(cancelled, 'job')} cancelled"
 
 
 def _schedulers(prepared: Prepared) -> list[BatchScheduler]:
@@ -236,16 +236,13 @@ def _state_of_result(run: Run, before: OutputsRead) -> RunStatus:
     return RunStatus(run, FINISHED, number, reason)
 
 
-def _why_not_built(run: Run) -> str:
-    return why_not_built(run.job.system, run.benchmark).removeprefix(f"{NOT_RUN}: ")
-
-
 def _state_as_read(run: Run, queued: QueuedJob | None) -> RunStatus:
     record = read_run(run.kept, run.benchmark.suite, RunFolder(run.folder, run.repeat), reading=run.reading)
     if record.status == OK:
         return RunStatus(run, FINISHED, record.job_id, "")
     if record.status == MISSING:
-        ended = f"its job {queued.id} has ended: {queued.description}" if queued else _why_not_built(run)
+        not_built = why_not_built(run.job.system, run.benchmark).removeprefix(f"{NOT_RUN}: ")
+        ended = f"its job {queued.id} has ended: {queued.description}" if queued else not_built
         missing = NOT_RUN if run.job.system.local else NOT_SUBMITTED
         return RunStatus(run, missing, "", ended)
     return RunStatus(run, record.status.replace("_", " "), record.job_id, record.reason)

@@ -194,13 +194,7 @@ def _read(log: Path) -> tuple[list[_Line], list[str]]:
 
 
 def _checked(line: dict[str, Any]) -> _Line:
-    """The line, with texts and numbers where they belong.
-
-    Raises
-    ------
-    KeyError, TypeError, ValueError, OverflowError
-        when it has another shape.
-    """
+    """The line, with texts and numbers where they belong."""
     changes = [
         (
             str(each["curve"]),

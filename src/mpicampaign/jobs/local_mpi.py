@@ -256,7 +256,8 @@ def wrong_mpi(system: System, benchmark: Benchmark, program: Path) -> str:
     if file is None:
         return f"{linked}, which is not on this machine; {declared}: {_hint(benchmark)}"
     if _is_other(system, file):
-        return f"{linked} and would load {file}; {declared}{_of_prefix(system)}: {_hint(benchmark)}"
+        below = f" below {system.prefix}" if system.prefix else ""
+        return f"{linked} and would load {file}; {declared}{below}: {_hint(benchmark)}"
     return ""
 
 
@@ -269,10 +270,6 @@ def _wheel_hint(name: str) -> str:
 def _hint(benchmark: Benchmark) -> str:
     built = "build it with that library by provider: {kind: source, …}"
     return f"{built}, or give {benchmark.name} the path or module of such a build"
-
-
-def _of_prefix(system: System) -> str:
-    return f" below {system.prefix}" if system.prefix else ""
 
 
 def _searched_first(system: System) -> Iterator[Path]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.grouping import grouped
 from mpicampaign.records import ALL_PAIRS, RACE_WITHIN, RANKED, defined_name
 from mpicampaign.suites import SUITES
+from mpicampaign.text import counted
 from mpicampaign.this_machine import allocation
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def warnings_text(plan: Plan) -> list[str]:
     """What the runs of this machine's systems may suffer from, a line each."""
     here = (planned for planned in plan.cases if planned.case.system in plan.systems)
     warnings = dict.fromkeys(f"warning: {each.case}: {text}" for each in here for text in each.warnings)
-    left = f"{plan.capped} repeat{'' if plan.capped == 1 else 's'}"
+    left = counted(plan.capped, "repeat")
     capped = [f"warning: node_hours_cap leaves out {left} of cases that are not known well enough"]
     return [*warnings, *(capped if plan.capped else [])]
 
@@ -97,8 +98,7 @@ def absent_programs(plan: Plan, campaign: Campaign) -> list[Problem]:
 def not_available_text(plan: Plan) -> list[str]:
     """Why other cases of this machine's systems cannot be run here, a line for each reason."""
     reasons = Counter(each.not_available for each in plan.cases if each.not_available and not each.absent)
-    cases = {reason: f"{count} case{'' if count == 1 else 's'}" for reason, count in reasons.items()}
-    return [f"{cases[reason]} n/a on this machine: {reason}" for reason in reasons]
+    return [f"{counted(count, 'case')} n/a on this machine: {reason}" for reason, count in reasons.items()]
 
 
 def further_text(plan: Plan) -> str:
@@ -126,7 +126,7 @@ def blocks_text(plan: Plan) -> list[str]:
         shape += _race_text(each) if compared.startswith(RACE_WITHIN) else ""
         state = f"{each.complete} of {each.planned} blocks complete"
         hours = sum(run.node_seconds for run in each.due) / 3600
-        runs = f"{len(each.due)} run{'s' * (len(each.due) != 1)}, at most {hours:.2f} node-hours"
+        runs = f"{counted(len(each.due), 'run')}, at most {hours:.2f} node-hours"
         lines.append(f"{name}: {shape}: {state}{f', {each.missing} missing: {runs}' if each.missing else ''}")
         lines += [f"  {left}" for left in each.left]
     return lines

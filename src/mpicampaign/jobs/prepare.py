@@ -266,13 +266,7 @@ def check_runs(prepared: Prepared) -> None:
 
 
 def _check_campaign_file(prepared: Prepared) -> None:
-    """Refuse a second campaign file with the name, and so the results folder, of another one.
-
-    Raises
-    ------
-    UserError
-        when the other file still exists with that name and differs.
-    """
+    """Refuse a second campaign file with the name, and so the results folder, of another one."""
     name = campaign_file_in(prepared.folder / FILE)
     if name is None:
         return

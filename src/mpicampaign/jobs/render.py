@@ -30,6 +30,7 @@ from mpicampaign.mpis import places, prefix_variables, steering, version_option
 from mpicampaign.places import shipped
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.suites import SUITES
+from mpicampaign.text import counted
 from mpicampaign.this_machine import measuring_lock
 
 if TYPE_CHECKING:
@@ -83,11 +84,7 @@ def _finalize(value: object) -> str:
 
 def _comment(value: object) -> ShellText:
     """One line of a comment: line breaks and other control characters become spaces."""
-    return ShellText(_one_line(str(value)))
-
-
-def _one_line(text: str) -> str:
-    return re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]+", " ", text)
+    return ShellText(re.sub(r"[\x00-\x1f\x7f\x85\u2028\u2029]+", " ", str(value)))
 
 
 def _directive(value: object) -> ShellText:
@@ -182,7 +179,7 @@ def batch_text(tasks: Sequence[Sequence[Run]], runs: Path) -> str:
     template = _environment().get_template("batch.sh.j2")
     return template.render(
         **request,
-        shape=f"{shape} with at most {_counted(packed, 'run')} each, of campaign {run.campaign}",
+        shape=f"{shape} with at most {counted(packed, 'run')} each, of campaign {run.campaign}",
         how_to_run=scheduler.how_to_run.replace("job.sh", f"{runs.stem}.sh"),
         campaign_folder=run.campaign_folder,
         runs=runs,
@@ -225,7 +222,7 @@ def rounds_text(
         .get_template("rounds.sh.j2")
         .render(
             **request,
-            shape=f"{_counted(len(runs), 'run')}, {_counted(len(steps), 'step')}, of campaign {run.campaign}",
+            shape=f"{counted(len(runs), 'run')}, {counted(len(steps), 'step')}, of campaign {run.campaign}",
             how_to_run=scheduler.how_to_run.replace("job.sh", f"{rounds.stem}.sh"),
             campaign_folder=run.campaign_folder,
             rounds=rounds,
@@ -298,7 +295,7 @@ def _context(run: Run, inline: bool) -> dict[str, Any]:
         "library_sha256": _sha256(library_text()),
         "script_path": ShellText(scheduler.script),
         "job_id": ShellText(scheduler.job_id),
-        "shape": f"{_counted(job.ranks, 'rank')} on {_counted(job.placement.nodes, 'node')}",
+        "shape": f"{counted(job.ranks, 'rank')} on {counted(job.placement.nodes, 'node')}",
         "source": system.source,
         "modules": [*system.modules, *run.benchmark.provider.modules],
         "exports": _exports(dict(scheduler.environment) | prefix_environment(system) | environment(job)),
@@ -329,10 +326,6 @@ def _input(each: Input, campaign_folder: Path, inline: bool) -> dict[str, Any]:
 def minutes(time_limit: int) -> int:
     """The time to request of the scheduler, in minutes; ``time_limit`` of the benchmark is in seconds."""
     return -(-(time_limit + SECONDS_OF_SETUP) // 60)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _placement(run: Run) -> dict[str, Any]:
@@ -402,10 +395,6 @@ def prefix_environment(system: System) -> dict[str, Any]:
     }
 
 
-def _wrapper(compiler: str) -> dict[str, Any]:
-    return {"MPICC": compiler} if compiler else {}
-
-
 def build_script_text(
     system: System,
     compiler: str,
@@ -423,12 +412,13 @@ def build_script_text(
     If the compiler differs from that of the build in ``folder``, the kernels go to a folder beside it, which
     ``mark`` names for later plans. ``verbose``: the compiler's output is shown even if all goes well.
     """
+    wrapper = {"MPICC": compiler} if compiler else {}
     template = _environment().get_template("build.sh.j2")
     return template.render(
         system=system.name,
         source=system.source,
         modules=system.modules,
-        environment=prefix_environment(system) | _wrapper(compiler) | system.environment,
+        environment=prefix_environment(system) | wrapper | system.environment,
         folder=str(folder),
         problem=str(build_problem(folder)),
         software=ShellText(_part("software.sh")),

@@ -63,13 +63,7 @@ def _read() -> str:
 
 
 def _without(text: str, script: Path) -> str:
-    """The crontab without the block.
-
-    Raises
-    ------
-    UserError
-        when one of its two marks is missing: what lies between them is then unknown.
-    """
+    """The crontab without the block."""
     begin, end = _marks(script)
     lines = text.splitlines(keepends=True)
     marks = [line.rstrip("\n") for line in lines if line.rstrip("\n") in (begin, end)]

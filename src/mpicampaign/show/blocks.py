@@ -46,36 +46,38 @@ def shown_blocks(comparison: Comparison, view: View) -> list[InBlocks]:
 # Sentences
 
 
-def metric_title(found: InBlocks) -> str:
+def metric_title(compared: InBlocks) -> str:
     """``PingPong: latency at 0 B``, with the ranks' cores where they share them."""
-    shared = " (oversubscribed)" if found.shared else ""
-    ranks = f", {in_ranks(found.ranks)}" if found.several_ranks else ""
-    return f"{found.title}{ranks}{shared}: {found.metric.name}"
+    shared = " (oversubscribed)" if compared.shared else ""
+    ranks = f", {in_ranks(compared.ranks)}" if compared.several_ranks else ""
+    return f"{compared.title}{ranks}{shared}: {compared.metric.name}"
 
 
-def outcome(found: InBlocks) -> str:
+def outcome(compared: InBlocks) -> str:
     """The verdict that says most."""
-    own = {verdict.verdict for verdict in found.verdicts}
+    own = {verdict.verdict for verdict in compared.verdicts}
     return next((one for one in (BETTER, WORSE, NOT_SHOWN) if one in own), FEW)
 
 
-def block_sentences(found: InBlocks) -> Iterator[str]:
+def block_sentences(compared: InBlocks) -> Iterator[str]:
     """Who is shown to be better or worse, who is not, what is left out."""
-    for verdict in found.verdicts:
+    for verdict in compared.verdicts:
         if verdict.verdict in (BETTER, WORSE):
-            yield f"{contrast(found, verdict)}{_on(found)}: {_test(found, verdict)}."
-    if alike := [one for one in found.verdicts if one.verdict == NOT_SHOWN]:
-        few = [_not_shown(found, one) for one in alike[:_NAMED]]
+            tested = f"{_blocks(compared)}, exchanged within blocks, {_p(verdict)}"
+            yield f"{contrast(compared, verdict)}{_on(compared)}: {tested}."
+    if alike := [one for one in compared.verdicts if one.verdict == NOT_SHOWN]:
+        named = [_not_shown(compared, one) for one in alike[:_NAMED]]
         more = [f"{len(alike) - _NAMED} more"] if len(alike) > _NAMED else []
-        yield f"No difference shown in {_blocks(found)}: {listed([*few, *more])}."
-    if len(found.blocks) < found.enough:
-        yield f"Too few blocks to compare {listed(found.names)}: {_blocks(found)}; {found.enough} would do."
-    yield from (f"{text}." for text in doubts(found))
+        yield f"No difference shown in {_blocks(compared)}: {listed([*named, *more])}."
+    if len(compared.blocks) < compared.enough:
+        names, made = listed(compared.names), _blocks(compared)
+        yield f"Too few blocks to compare {names}: {made}; {compared.enough} would do."
+    yield from (f"{text}." for text in doubts(compared))
 
 
-def contrast(found: InBlocks, verdict: Verdict) -> str:
+def contrast(compared: InBlocks, verdict: Verdict) -> str:
     """``TCP takes 1.021 times as long as SHM [1.012, 1.030]``."""
-    metric, names = found.metric, found.names
+    metric, names = compared.metric, compared.names
     does = "reaches" if not metric.lower_is_better else "takes" if is_time(metric) else "has"
     much = "long" if is_time(metric) else "much"
     name, other = names[verdict.candidate], names[verdict.other]
@@ -93,46 +95,45 @@ def factor(value: float) -> str:
     return f"{value:.3f}" if 0.5 <= value < 2 else RATIO.number(value)
 
 
-def interval(found: Ratio) -> str:
+def interval(ratio: Ratio) -> str:
     """``[1.012, 1.030]``; empty where so few blocks have none."""
-    return f"[{factor(found.interval.low)}, {factor(found.interval.high)}]" if found.interval else ""
+    ends = ratio.interval
+    return f"[{factor(ends.low)}, {factor(ends.high)}]" if ends else ""
 
 
-def _on(found: InBlocks) -> str:
-    several = any(len(block.hosts) > 1 for block in found.blocks)
+def _on(compared: InBlocks) -> str:
+    several = any(len(block.hosts) > 1 for block in compared.blocks)
     return f" on the same node{'s' if several else ''}"
 
 
-def _blocks(found: InBlocks) -> str:
-    count = len(found.blocks)
-    return f"{count} block{'' if count == 1 else 's'}{MARK if found.disturbed else ''}"
+def _blocks(compared: InBlocks) -> str:
+    count = len(compared.blocks)
+    return f"{count} block{'' if count == 1 else 's'}{MARK if compared.disturbed else ''}"
 
 
-def _test(found: InBlocks, verdict: Verdict) -> str:
-    p = probability(verdict.p) if verdict.p is not None else ""
-    return f"{_blocks(found)}, exchanged within blocks, {p}"
-
-
-def _not_shown(found: InBlocks, verdict: Verdict) -> str:
+def _not_shown(compared: InBlocks, verdict: Verdict) -> str:
     ratio = f"{factor(verdict.ratio.median)} {interval(verdict.ratio)}".rstrip()
-    p = probability(verdict.p) if verdict.p is not None else ""
-    return f"{found.names[verdict.candidate]} / {found.names[verdict.other]} {ratio} ({p})"
+    return f"{compared.names[verdict.candidate]} / {compared.names[verdict.other]} {ratio} ({_p(verdict)})"
 
 
-def doubts(found: InBlocks) -> Iterator[str]:
+def _p(verdict: Verdict) -> str:
+    return "" if verdict.p is None else probability(verdict.p)
+
+
+def doubts(compared: InBlocks) -> Iterator[str]:
     """Time limits that were met, blocks left out, candidates without values."""
-    for place, name in enumerate(found.names):
-        if late := [block.repeat for block in found.blocks if block.values[place] is None]:
+    for place, name in enumerate(compared.names):
+        if late := [block.repeat for block in compared.blocks if block.values[place] is None]:
             numbers = repeats_text(late).replace("repeat", "block")
             yield f"{name} met its time limit in {numbers}: the worst rank"
-    if found.disturbed:
+    if compared.disturbed:
         yield BUSY
-    if found.left_out:
-        named = [_left_out(one) for one in found.left_out[:_NAMED]]
-        more = len(found.left_out) - len(named)
+    if compared.left_out:
+        named = [_left_out(one) for one in compared.left_out[:_NAMED]]
+        more = len(compared.left_out) - len(named)
         yield f"Left out: {'; '.join([*named, *([f'{more} more blocks'] if more else [])])}"
-    if found.absent:
-        yield f"Without any value: {listed(found.absent)}"
+    if compared.absent:
+        yield f"Without any value: {listed(compared.absent)}"
 
 
 def _left_out(one: LeftOut) -> str:
@@ -142,11 +143,11 @@ def _left_out(one: LeftOut) -> str:
     return f"block {one.repeat} ({', '.join(f'{name} {kind_name(kind)}' for name, kind in one.reasons)})"
 
 
-def block_lines(found: InBlocks) -> Iterator[str]:
+def block_lines(compared: InBlocks) -> Iterator[str]:
     """The ratios to the reference in each block."""
-    for block in found.blocks:
-        ratios = (f"{name} {ratio}" for name, ratio in zip(found.names[1:], _ratios(block), strict=True))
-        yield f"block {block.repeat} on {nodes_text(block)}, times {found.names[0]}: {', '.join(ratios)}"
+    for block in compared.blocks:
+        ratios = (f"{name} {ratio}" for name, ratio in zip(compared.names[1:], _ratios(block), strict=True))
+        yield f"block {block.repeat} on {nodes_text(block)}, times {compared.names[0]}: {', '.join(ratios)}"
 
 
 def lead(comparison: Comparison, view: View) -> str:
@@ -154,11 +155,11 @@ def lead(comparison: Comparison, view: View) -> str:
     designs = shown_blocks(comparison, view)
     if not designs:
         return ""
-    found = [(one, verdict) for one in designs for verdict in one.verdicts]
-    asked = Counter(frozenset(_order(*each)) for each in found)
-    shown = Counter(_order(*each) for each in found if each[1].verdict in (BETTER, WORSE))
+    verdicts = [(one, verdict) for one in designs for verdict in one.verdicts]
+    asked = Counter(frozenset(_order(*each)) for each in verdicts)
+    shown = Counter(_order(*each) for each in verdicts if each[1].verdict in (BETTER, WORSE))
     if not shown:
-        few = all(verdict.verdict == FEW for _, verdict in found)
+        few = all(verdict.verdict == FEW for _, verdict in verdicts)
         return f"Within blocks: {FEW if few else 'no difference shown'}"
     said = []
     for pair, count in shown.most_common(_NAMED):
@@ -167,9 +168,9 @@ def lead(comparison: Comparison, view: View) -> str:
     return f"Within blocks: {'; '.join(said)}"
 
 
-def _order(found: InBlocks, verdict: Verdict) -> tuple[str, str]:
+def _order(compared: InBlocks, verdict: Verdict) -> tuple[str, str]:
     """The two, the better one first."""
-    name, other = found.names[verdict.candidate], found.names[verdict.other]
+    name, other = compared.names[verdict.candidate], compared.names[verdict.other]
     return (name, other) if verdict.verdict == BETTER else (other, name)
 
 
@@ -220,24 +221,24 @@ def _grid(own: Sequence[InBlocks]) -> Grid:
     return Grid(title, 2, header, lines, remarks=1, role="sortable", label=title)
 
 
-def _line(found: InBlocks, verdict: Verdict, of_pairs: bool) -> Line:
-    name, other = found.names[verdict.candidate], found.names[verdict.other]
+def _line(compared: InBlocks, verdict: Verdict, of_pairs: bool) -> Line:
+    name, other = compared.names[verdict.candidate], compared.names[verdict.other]
     return (
-        metric_title(found),
+        metric_title(compared),
         f"{name} / {other}" if of_pairs else name,
-        f"{len(found.blocks)}{MARK if found.disturbed else ''}",
+        f"{len(compared.blocks)}{MARK if compared.disturbed else ''}",
         factor(verdict.ratio.median),
         interval(verdict.ratio),
-        "" if verdict.p is None else probability(verdict.p).removeprefix("p = "),
-        f"{FEW}; {found.enough} would do" if verdict.verdict == FEW else verdict.verdict,
+        _p(verdict).removeprefix("p = "),
+        f"{FEW}; {compared.enough} would do" if verdict.verdict == FEW else verdict.verdict,
     )
 
 
-def ratio_nodes(found: InBlocks) -> tuple[Caption, Grid]:
+def ratio_nodes(compared: InBlocks) -> tuple[Caption, Grid]:
     """A line for each block with its nodes: the ratios to the reference."""
-    header = ("block", "nodes", *found.names[1:])
-    lines = tuple((str(block.repeat), nodes_text(block), *_ratios(block)) for block in found.blocks)
-    title = f"{metric_title(found)}, ratio to {found.reference} in each block"
+    header = ("block", "nodes", *compared.names[1:])
+    lines = tuple((str(block.repeat), nodes_text(block), *_ratios(block)) for block in compared.blocks)
+    title = f"{metric_title(compared)}, ratio to {compared.reference} in each block"
     return Caption(f"{title}:"), Grid("", 2, header, lines, role="sortable", label=title)
 
 

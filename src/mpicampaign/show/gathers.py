@@ -8,7 +8,7 @@ from mpicampaign.compare.gathers import gathers
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.show.document import Grid, Heading, Paragraph
 from mpicampaign.statistics.medians import median
-from mpicampaign.text import visible
+from mpicampaign.text import counted, visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def place_of(comparison: Comparison, found: Gathers) -> str:
     """``local, 1 node``."""
     several = comparison.several
     where = f"{found.system}/{found.host_group}" if several else found.host_group
-    nodes = f"{found.nodes} node{'s' * (found.nodes > 1)}" if found.nodes else "unknown nodes"
+    nodes = counted(found.nodes, "node") if found.nodes else "unknown nodes"
     return f"{visible(where)}, {nodes}"
 
 

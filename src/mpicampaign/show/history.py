@@ -87,11 +87,6 @@ def number(value: float, key: CurveKey) -> str:
     return DEFAULT.number(value, dimension_of(key))
 
 
-def unit_name(key: CurveKey) -> str:
-    """The usual unit."""
-    return DEFAULT.unit_of(dimension_of(key))
-
-
 def change_text(change: ChangePoint, curve: Curve, year: str = "") -> str:
     """``3 March: +5.2 %, with kernel 5.14.0-427``."""
     ratio = change.ratio
@@ -197,7 +192,7 @@ def _line(place: int, curve: Curve, year: str, several_systems: bool) -> tuple[B
         Box(visible(group)),
         Box(visible(key.placement)),
         Box(Span(visible(f"{key.label}: {key.metric}"), link=f"#curve-{place}")),
-        Box(unit_name(key)),
+        Box(DEFAULT.unit_of(dimension_of(key))),
         Box(str(len(points)), value=float(len(points))),
         *ends,
         Box(Span(sparkline(curve), "over-time")),

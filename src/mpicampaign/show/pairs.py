@@ -11,7 +11,7 @@ from mpicampaign.dimension import RATIO, TIME
 from mpicampaign.grouping import grouped
 from mpicampaign.show.view import DEFAULT, percent, probability, size_range
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL
-from mpicampaign.text import listed, visible
+from mpicampaign.text import counted, listed, visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
@@ -131,6 +131,8 @@ def factor_text(pair: Pair) -> str:
 
 
 def _counts(pair: Pair) -> str:
+    if pair.in_blocks:
+        return f"{pair.better.cell.n} repeats as blocks"
     return f"{pair.better.cell.n} and {pair.worse.cell.n} repeats"
 
 
@@ -145,6 +147,8 @@ def _p(pair: Pair) -> str:
 
 def _certainty(pair: Pair) -> str:
     effect = abs(pair.difference.effect)
+    if pair.in_blocks:
+        return f"{_counts(pair)}, exchanged within blocks, {_p(pair)}"
     if effect < 1:
         return f"{_p(pair)}, effect {effect:.2f}"
     side = "below" if pair.better.cell.metric.lower_is_better else "above"
@@ -160,11 +164,13 @@ def certainty_of_best(pairs: Sequence[Pair]) -> str:
     """How sure it is that the best is better than these."""
     if any(pair.in_turn for pair in pairs):
         return f"Not tested, since {IN_TURN}: what changed meanwhile may be the reason."
+    p = max(pair.difference.corrected or 0 for pair in pairs)
+    if any(pair.in_blocks for pair in pairs):
+        return f"{pairs[0].better.cell.n} repeats as blocks, exchanged within blocks, {probability(p)}."
     if all(pair.apart for pair in pairs):
         counts = {one.cell.n for pair in pairs for one in (pair.better, pair.worse)}
         every = f"All {counts.pop()} repeats" if len(counts) == 1 else "All repeats"
         return f"{every} agree."
-    p = max(pair.difference.corrected or 0 for pair in pairs)
     return f"The difference is significant ({probability(p)}), though some repeats overlap."
 
 
@@ -246,7 +252,7 @@ def _own_line(comparison: Comparison, table: Table, own: OwnRow, others: Sequenc
     in_order = sorted(others, key=lambda other: other.ratio)
     ends = dict.fromkeys(f"{ratio(end)} ({end.host_group})" for end in (in_order[0], in_order[-1]))
     source = f" (published, {others[0].published})" if others[0].published else ""
-    groups = "1 host group" if len(others) == 1 else f"{len(others)} host groups"
+    groups = counted(len(others), "host group")
     found = f"{_better_and_worse(own, others)} {groups} of {others[0].system}{source}"
     return f"{name}: {own.metric.name} {value} is {found}: {' to '.join(ends)}"
 
@@ -369,8 +375,7 @@ def precision_text(found: InterimPrecision) -> str:
         known = "the precision of the median is unknown"
     else:
         known = f"the median is known to {percent(found.reach)} (confidence {percent(found.coverage)})"
-    n = "1 repeat" if found.n == 1 else f"{found.n} repeats"
-    return f"{n}: {known}: {'enough' if found.enough else _further(found)}"
+    return f"{counted(found.n, 'repeat')}: {known}: {'enough' if found.enough else _further(found)}"
 
 
 def _further(found: InterimPrecision) -> str:

@@ -27,82 +27,82 @@ MEANING = (
 _NAMED = 3  # settings in a sentence
 
 
-def cell_name(found: InRace, cell: RaceCell) -> str:
+def cell_name(race: InRace, cell: RaceCell) -> str:
     """``time at 1 KiB``; with the benchmark and the ranks where there are several."""
     own = cell.label if cell.label.startswith(cell.benchmark) else f"{cell.benchmark}: {cell.label}"
-    benchmark = f"{own}: " if len({each.label for each in found.cells}) > 1 else ""
-    ranks = f", {in_ranks(cell.ranks)}" if len({each.ranks for each in found.cells}) > 1 else ""
+    benchmark = f"{own}: " if len({each.label for each in race.cells}) > 1 else ""
+    ranks = f", {in_ranks(cell.ranks)}" if len({each.ranks for each in race.cells}) > 1 else ""
     return f"{benchmark}{cell.metric.name}{ranks}"
 
 
-def race_sentence(found: InRace) -> str:
+def race_sentence(race: InRace) -> str:
     """``On fresh blocks A beats default in 2 of 12 cells; default stays in 10``."""
-    default, count = found.names[0], len(found.cells)
-    if not found.cells:
-        return f"The race of {len(found.names)} settings has no values yet"
-    if not found.ended:
-        return f"The race of {len(found.names)} settings is not decided: {progress(found)}"
-    won = grouped(found.won, lambda cell: cell.leader)
+    default, count = race.names[0], len(race.cells)
+    if not race.cells:
+        return f"The race of {len(race.names)} settings has no values yet"
+    if not race.ended:
+        return f"The race of {len(race.names)} settings is not decided: {progress(race)}"
+    won = grouped(race.won, lambda cell: cell.leader)
     if not won:
         return f"{default} stays in all {count} cells: no setting is shown to beat it on fresh blocks"
     most = sorted(won.items(), key=lambda each: -len(each[1]))
-    named = [f"{found.names[place]} beats {default} in {len(cells)}" for place, cells in most[:_NAMED]]
+    named = [f"{race.names[place]} beats {default} in {len(cells)}" for place, cells in most[:_NAMED]]
     more = [f"others in {sum(len(cells) for _, cells in most[_NAMED:])}"] if len(most) > _NAMED else []
-    stays = count - len(found.won)
+    stays = count - len(race.won)
     rest = f"; {default} stays in {stays}" if stays else ""
     return f"On fresh blocks {listed([*named, *more])} of {count} cells{rest}"
 
 
-def progress(found: InRace) -> str:
+def progress(race: InRace) -> str:
     """``9 of 12 blocks``, of the benchmark that lacks most."""
-    due = max(sum(stage.blocks for stage in stages) for stages in found.stages.values())
-    lacking = (stage.blocks - len(stage.repeats) for stages in found.stages.values() for stage in stages)
+    due = max(sum(stage.blocks for stage in stages) for stages in race.stages.values())
+    lacking = (stage.blocks - len(stage.repeats) for stages in race.stages.values() for stage in stages)
     return f"{due - max(lacking)} of {due} blocks"
 
 
-def race_title(found: InRace, races: Sequence[InRace]) -> str:
+def race_title(race: InRace, races: Sequence[InRace]) -> str:
     """Its design, where there are several."""
-    return f"Race, {found.design}" if len(races) > 1 else "Race of settings"
+    return f"Race, {race.design}" if len(races) > 1 else "Race of settings"
 
 
-def left_lines(found: InRace) -> Iterator[str]:
+def left_lines(race: InRace) -> Iterator[str]:
     """Who left all cells, and when; who never gave a value."""
-    for blocks, gone in grouped(found.left, lambda each: each[1]).items():
-        yield f"Left after {blocks} blocks: {listed([found.names[place] for place, _ in gone])}"
-    if found.out:
-        yield f"Without any value: {listed([found.names[place] for place in found.out])}"
-    if found.fresh:
-        yield f"Proof: {found.fresh} fresh blocks"
+    for blocks, gone in grouped(race.left, lambda each: each[1]).items():
+        yield f"Left after {blocks} blocks: {listed([race.names[place] for place, _ in gone])}"
+    if race.out:
+        yield f"Without any value: {listed([race.names[place] for place in race.out])}"
+    if race.fresh:
+        yield f"Proof: {race.fresh} fresh blocks"
 
 
-def race_grid(found: InRace) -> Grid:
+def race_grid(race: InRace) -> Grid:
     """A line for each cell."""
-    benchmarks = listed(list(dict.fromkeys(cell.label for cell in found.cells)) or ["no values"])
-    title = f"{found.design}, {benchmarks}: settings against {found.names[0]}"
+    benchmarks = listed(list(dict.fromkeys(cell.label for cell in race.cells)) or ["no values"])
+    title = f"{race.design}, {benchmarks}: settings against {race.names[0]}"
     header = ("", "ratio", "interval", "p", "outcome")
-    lines = tuple(_line(found, cell) for cell in found.cells)
+    lines = tuple(_line(race, cell) for cell in race.cells)
     return Grid(title, 1, header, lines, remarks=1, role="sortable", label=title)
 
 
-def _line(found: InRace, cell: RaceCell) -> tuple[str, ...]:
+def _line(race: InRace, cell: RaceCell) -> tuple[str, ...]:
     ratio = (factor(cell.ratio.median), interval(cell.ratio)) if cell.ratio else ("", "")
     p = "" if cell.p is None else probability(cell.p).removeprefix("p = ")
-    return (cell_name(found, cell), *ratio, p, outcome_text(found, cell))
+    return (cell_name(race, cell), *ratio, p, outcome_text(race, cell))
 
 
-def outcome_text(found: InRace, cell: RaceCell) -> str:
+def outcome_text(race: InRace, cell: RaceCell) -> str:
     """``A won``; who leads, or why the best does not replace the default."""
     if cell.outcome == RUNNING:
-        return f"{RUNNING}; {found.names[cell.leader]} leads"
-    return f"{found.names[cell.leader]} {cell.outcome}" if cell.leader else cell.outcome
+        return f"{RUNNING}; {race.names[cell.leader]} leads"
+    return f"{race.names[cell.leader]} {cell.outcome}" if cell.leader else cell.outcome
 
 
 def race_nodes(races: Sequence[InRace], level: int = 2) -> list[Node]:
     """All tables; nothing without a race."""
     nodes: list[Node] = [Heading(HEADING, level), Paragraph(MEANING)] if races else []
-    for found in races:
-        grid = race_grid(found)
+    for race in races:
+        grid = race_grid(race)
         nodes += [Caption(f"{grid.label}:"), replace(grid, title="")]
-        said = (f"{race_sentence(found)}.", *(f"{line}." for line in left_lines(found)))
+        said = (f"{race_sentence(race)}.", *(f"{line}." for line in left_lines(race)))
         nodes.append(Items(said))
     return nodes

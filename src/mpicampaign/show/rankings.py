@@ -7,20 +7,26 @@ from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.in_turn import IN_TURN
-from mpicampaign.compare.ranking import HOST_GROUPS, ONE, Contestant, best_first
+from mpicampaign.compare.ranking import (
+    FEWEST_BLOCKS,
+    HOST_GROUPS,
+    MOST_IN_BLOCKS,
+    ONE,
+    Contestant,
+    best_first,
+)
 from mpicampaign.records import DISTURBED
 from mpicampaign.show.cells import name_among
 from mpicampaign.show.pairs import certainty_of_best, contrast, contrasts, fastest, superlative, valued
-from mpicampaign.show.sentences import absence
 from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE
-from mpicampaign.text import listed, visible
+from mpicampaign.text import counted, listed, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.compare.consensus import Mixed, StatedRanking, Step
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.ranking import Absent, Ranking
+    from mpicampaign.compare.ranking import Ranking
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.show.view import View
@@ -56,7 +62,7 @@ def verdict(ranking: Ranking) -> str:
         return "too few repeats to say which is best"
     many = ranking.gap is None and len(ranking.leaders) > MANY
     best = f"any of {len(ranking.leaders)}" if many else listed(ranking.leaders, "or")
-    few = [f"{one.name} ({_repeats(one)})" for one in ranking.contestants if not one.judged]
+    few = [f"{one.name} ({counted(one.cell.n, 'repeat')})" for one in ranking.contestants if not one.judged]
     best_is = superlative(ranking.metric) + _of_those_judged(ranking)
     return "; ".join([f"{best_is}: {best}", *([f"not judged: {listed(few)}"] if few else [])])
 
@@ -88,6 +94,10 @@ LEADS_BY_RANGES = (
 OF_OWN_REPEATS = (
     f"Intervals of groups {IN_TURN} cover the scatter within each group, not what changed between them."
 )
+_IN_BLOCKS = (
+    f"Complete own repeats, {FEWEST_BLOCKS} or more of up to {MOST_IN_BLOCKS}, are blocks of time: an exact "
+    "test exchanges values within them."
+)
 _BEST = "The true best of the host groups judged is among those named with 95 % confidence."
 
 
@@ -97,6 +107,7 @@ def errors_text(rankings: Iterable[Ranking]) -> str:
     in_turn = any(pair.in_turn for ranking in several for pair in ranking.pairs)
     tested = [ranking for ranking in several if ranking.tested or not in_turn]
     best = [_BEST] if any(one.kind == HOST_GROUPS and not one.in_turn for one in tested) else []
+    best += [_IN_BLOCKS] if any(pair.in_blocks for ranking in several for pair in ranking.pairs) else []
     best += [LEADS_BY_RANGES] if any(ranking.in_turn for ranking in several) else []
     most = dict.fromkeys(ranking.error for ranking in tested)
     pairs = [f"In each ranking {_ERRORS[error]}." for error in most]
@@ -112,11 +123,6 @@ def evidence(contestant: Contestant) -> str:
     parts += ["in several modes"] if contestant.several_modes else []
     counts = f"{contestant.cell.n} of {row.planned} runs count"
     return f"{contestant.name}: {counts}: {', '.join(parts)}"
-
-
-def absent_text(one: Absent) -> str:
-    """``TCP: n/a: no network``."""
-    return f"{one.name}: {absence(one.reasons)}"
 
 
 # Over several host groups
@@ -159,8 +165,8 @@ def step_text(step: Step, metric: Metric) -> str:
         "unclear in": step.unclear,
     }
     compared = len(step.supported) + sum(map(len, others.values()))
-    parts = [f"supported in {len(step.supported)} of {_host_groups(compared)}"]
-    parts = [f"neither leads clearly in any of {_host_groups(compared)}"] if step.equal else parts
+    parts = [f"supported in {len(step.supported)} of {counted(compared, 'host group')}"]
+    parts = [f"neither leads clearly in any of {counted(compared, 'host group')}"] if step.equal else parts
     parts += [f"{how} {', '.join(scopes)}" for how, scopes in others.items() if scopes]
     sign = "=" if step.equal else _sign(metric)
     return f"{step.better} {sign} {step.worse}: {'; '.join(parts)}"
@@ -168,7 +174,7 @@ def step_text(step: Step, metric: Metric) -> str:
 
 def mixed_text(mixed: Mixed) -> str:
     """Why a placement is left out."""
-    where = f"{mixed.several} of {_host_groups(mixed.host_groups)}"
+    where = f"{mixed.several} of {counted(mixed.host_groups, 'host group')}"
     return f"{mixed.placement} is left out: {_MIXED} in {where}; {_FEWER}"
 
 
@@ -178,11 +184,9 @@ def _sign(metric: Metric) -> str:
 
 def _scopes(stated: StatedRanking) -> str:
     """``7 host groups``, ``1 host group with openmpi5``."""
-    return _host_groups(len(stated.scopes)) + (f" with {visible(stated.library)}" if stated.library else "")
-
-
-def _host_groups(count: int) -> str:
-    return f"{count} host group" if count == 1 else f"{count} host groups"
+    return counted(len(stated.scopes), "host group") + (
+        f" with {visible(stated.library)}" if stated.library else ""
+    )
 
 
 # The best placement, and the best host group
@@ -211,7 +215,7 @@ def best_placement(
     if any(len(one.whole) == len(compared) and set(one.order) == names for one in stated):
         return (*orders, *_leads(compared))  # which says who is best everywhere
     several = any(ranking.library for ranking in compared)
-    where = f"{len(compared)} combinations" if several else _host_groups(len(compared))
+    where = f"{len(compared)} combinations" if several else counted(len(compared), "host group")
     return (*orders, f"{first_places(compared, where)}.", *_leads(compared))
 
 
@@ -231,7 +235,7 @@ def leaders_text(ranking: Ranking, view: View) -> str:
     said = _who_leads(ranking, view)
     if not (ahead := ranking.unjudged_ahead):
         return said
-    named = listed([f"{one.name} ({_repeats(one)})" for one in ahead])
+    named = listed([f"{one.name} ({counted(one.cell.n, 'repeat')})" for one in ahead])
     return f"{said}, behind {named if len(ahead) <= MANY else f'{len(ahead)} with too few repeats'}"
 
 
@@ -278,7 +282,7 @@ def consensus(stated: Sequence[StatedRanking]) -> tuple[str, ...]:
 
 
 def _some(scopes: Sequence[str]) -> str:
-    return listed(scopes) if len(scopes) <= MANY else _host_groups(len(scopes))
+    return listed(scopes) if len(scopes) <= MANY else counted(len(scopes), "host group")
 
 
 def first_places(rankings: Sequence[Ranking], where: str) -> str:
@@ -336,11 +340,6 @@ def best_in_placement(ranking: Ranking, view: View) -> str:
     untested = ", not tested" if near and (near.in_turn or last.in_turn) else ""
     gain = f"; {contrasts(near, last)}{untested}" if near else ""
     return f"{ranking.scope}: {leaders_text(ranking, view)}{gain}"
-
-
-def _repeats(contestant: Contestant) -> str:
-    """``2 repeats``."""
-    return "1 repeat" if contestant.cell.n == 1 else f"{contestant.cell.n} repeats"
 
 
 # Values of disturbed runs: told in sentences of their own, and never tested

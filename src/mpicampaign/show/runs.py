@@ -58,11 +58,6 @@ def state_of(record: Record) -> str:
     return end_of(record)
 
 
-def disturbed_counts(records: Iterable[Record]) -> dict[str, int]:
-    """How many complete runs of each state were disturbed."""
-    return run_counts(record for record in records if record.status == OK and record.disturbed)
-
-
 def how_many(records: Sequence[Record]) -> str:
     """``60 runs planned, 544 runs imported``; imported runs are not planned."""
     imported = sum(IMPORTED_FROM in record.metadata for record in records)
@@ -326,7 +321,8 @@ def not_available(comparison: Comparison) -> list[NotAvailable]:
     absent = [record for record in comparison.records if record.status == NOT_AVAILABLE]
     offered = {_place(record) for record in comparison.records if record.status != NOT_AVAILABLE}
     found: dict[tuple[str, tuple[str, ...], str], list[tuple[str, int]]] = {}
-    for (system, group, placement, reason), runs in grouped(absent, _place_and_reason).items():
+    by_reason = grouped(absent, lambda run: (*_place(run), run.reason))
+    for (system, group, placement, reason), runs in by_reason.items():
         some = (system, group, placement) in offered
         benchmarks = tuple(dict.fromkeys(visible(run.case.benchmark) for run in runs)) if some else ()
         place = visible(f"{system.partition(WITH)[0]}/{group}" if comparison.several else group)
@@ -340,10 +336,6 @@ def not_available(comparison: Comparison) -> list[NotAvailable]:
 
 def _place(record: Record) -> tuple[str, str, str]:
     return record.case.system, record.case.host_group, record.case.placement
-
-
-def _place_and_reason(record: Record) -> tuple[str, str, str, str]:
-    return (*_place(record), record.reason)
 
 
 def is_offered(row: Row) -> bool:

@@ -108,34 +108,34 @@ def write_settings(folder: Path, plan: PlanFile, races: Sequence[InRace]) -> Non
             path.rmdir()
 
 
-def _used_together(found: InRace) -> tuple[object, ...]:
-    cases = found.every_case
+def _used_together(race: InRace) -> tuple[object, ...]:
+    cases = race.every_case
     libraries = frozenset((case.machine, case.library) for case in cases)
-    return libraries, frozenset(cell.ranks for cell in found.cells)
+    return libraries, frozenset(cell.ranks for cell in race.cells)
 
 
-def race_data(found: InRace) -> dict[str, object]:
+def race_data(race: InRace) -> dict[str, object]:
     """A race for programs; docs/formats.md."""
-    cells = [_cell_data(found, cell) for cell in found.cells]
+    cells = [_cell_data(race, cell) for cell in race.cells]
     return {
-        "race": found.design,
-        "default": found.names[0],
-        "tolerance": found.rules.tolerance,
-        "ended": found.ended,
-        "fresh_blocks": found.fresh,
-        "left": {found.names[place]: blocks for place, blocks in found.left},
+        "race": race.design,
+        "default": race.names[0],
+        "tolerance": race.rules.tolerance,
+        "ended": race.ended,
+        "fresh_blocks": race.fresh,
+        "left": {race.names[place]: blocks for place, blocks in race.left},
         "cells": cells,
     }
 
 
-def _cell_data(found: InRace, cell: RaceCell) -> dict[str, object]:
+def _cell_data(race: InRace, cell: RaceCell) -> dict[str, object]:
     ends = cell.ratio.interval if cell.ratio else None
     return {
         "benchmark": visible(cell.label),
         "ranks": cell.ranks,
         "metric": cell.metric.name,
         "size": cell.metric.size,
-        "setting": found.names[cell.leader],
+        "setting": race.names[cell.leader],
         "outcome": cell.outcome,
         "ratio": _finite(cell.ratio.median) if cell.ratio else None,
         "low": _finite(ends.low) if ends else None,
@@ -155,10 +155,10 @@ def _settings(
     """The files of races that were won, and their texts; the rules come before what refers to them."""
     made, head = _Files(), [f"# {visible(f'campaign {campaign}')}"]
     files: dict[Path, str] = {}
-    for found in races:
-        head += [f"# {line}" for line in _head(found, entries)]
-        for leader, cells in grouped(found.won, lambda cell: cell.leader).items():
-            _add(found, leader, cells, _setting(found, leader, entries), made)
+    for race in races:
+        head += [f"# {line}" for line in _head(race, entries)]
+        for leader, cells in grouped(race.won, lambda cell: cell.leader).items():
+            _add(race, leader, cells, _setting(race, leader, entries), made)
     # a backslash at the end of a line would join the next one to it
     head = [line.rstrip("\\") for line in (*head, "# Measured there alone: elsewhere others may be best.")]
     if made.rules:
@@ -171,14 +171,14 @@ def _settings(
     return files
 
 
-def _head(found: InRace, entries: Mapping[Case, CaseEntry]) -> Iterator[str]:
+def _head(race: InRace, entries: Mapping[Case, CaseEntry]) -> Iterator[str]:
     """Where the settings of a race are from."""
-    libraries = dict.fromkeys(_library(run, entries[run.case]) for run in found.runs)
-    hosts = sorted({host for run in found.runs for host in run.hosts})
-    ranks = dict.fromkeys(cell.ranks for cell in found.cells)
-    yield visible(f"{found.design}; last run {max(run.ended for run in found.runs)}")
+    libraries = dict.fromkeys(_library(run, entries[run.case]) for run in race.runs)
+    hosts = sorted({host for run in race.runs for host in run.hosts})
+    ranks = dict.fromkeys(cell.ranks for cell in race.cells)
+    yield visible(f"{race.design}; last run {max(run.ended for run in race.runs)}")
     yield visible(f"{listed([*libraries])}; {listed([*map(in_ranks, ranks)])}; hosts: {', '.join(hosts)}")
-    yield visible(f"{race_sentence(found)}; {'; '.join(left_lines(found))}")
+    yield visible(f"{race_sentence(race)}; {'; '.join(left_lines(race))}")
 
 
 def _library(run: Record, entry: CaseEntry) -> str:
@@ -187,9 +187,9 @@ def _library(run: Record, entry: CaseEntry) -> str:
     return run.metadata.get("mpi_library", str(entry.declared.get("mpi", "unknown MPI library"))) + checksum
 
 
-def _setting(found: InRace, leader: int, entries: Mapping[Case, CaseEntry]) -> _Setting:
+def _setting(race: InRace, leader: int, entries: Mapping[Case, CaseEntry]) -> _Setting:
     """By what the campaign declares of the candidates of any benchmark: the setting is the same for all."""
-    cases = next(iter(found.cases.values()))
+    cases = next(iter(race.cases.values()))
     default, own = (dict(entries[cases[place]].declared) for place in (0, leader))
     before, after = _environment(default), _environment(own)
     differing = {name: after.get(name) for name in [*after, *before] if after.get(name) != before.get(name)}
@@ -201,41 +201,41 @@ def _environment(declared: dict[str, object]) -> dict[str, str]:
     """The variables of a declaration, which are taken out of it."""
     of_placement = declared.pop("placement.environment", {})
     names = [key for key in declared if key.startswith("environment.")]
-    variables = {key.removeprefix("environment."): str(declared.pop(key)) for key in names}
-    return variables | (dict(of_placement) if isinstance(of_placement, dict) else {})
+    found = {key.removeprefix("environment."): str(declared.pop(key)) for key in names}
+    return found | (dict(of_placement) if isinstance(of_placement, dict) else {})
 
 
-def _add(found: InRace, leader: int, cells: Sequence[RaceCell], setting: _Setting, made: _Files) -> None:
-    name, variables = visible(found.names[leader]), setting.variables
-    made.lines += [f"# {name}, {cell_name(found, cell)}: {proof_text(found, cell)}" for cell in cells]
-    if why := _why_not(found, cells, setting, made):
+def _add(race: InRace, leader: int, cells: Sequence[RaceCell], setting: _Setting, made: _Files) -> None:
+    name, variables = visible(race.names[leader]), setting.variables
+    made.lines += [f"# {name}, {cell_name(race, cell)}: {proof_text(race, cell)}" for cell in cells]
+    if why := _why_not(race, cells, setting, made):
         made.lines.append(visible(f"# {name} is not written: {why}"))
         return
-    made.set_by |= dict.fromkeys(variables.keys() - _DYNAMIC, found)
+    made.set_by |= dict.fromkeys(variables.keys() - _DYNAMIC, race)
     collective, algorithm = _by_size(cells, variables)
     if not collective:
         made.lines += variables.items()
     elif _is_of_intel(variables):
-        _adjust(found, cells, made, collective, algorithm)
+        _adjust(race, cells, made, collective, algorithm)
     else:
-        made.rules.setdefault(collective, []).extend(_Rule(found, cell, algorithm) for cell in cells)
+        made.rules.setdefault(collective, []).extend(_Rule(race, cell, algorithm) for cell in cells)
 
 
-def _why_not(found: InRace, cells: Sequence[RaceCell], setting: _Setting, made: _Files) -> str:
+def _why_not(race: InRace, cells: Sequence[RaceCell], setting: _Setting, made: _Files) -> str:
     """Why a setting cannot be written; empty where it can."""
     variables = setting.variables
     if setting.beside:
         return f"it differs in {', '.join(setting.beside)}"
     if not variables or not all(_NAME.fullmatch(each) for each in variables):
         return "it sets no variable"
-    if taken := [each for each in variables if made.set_by.get(each, found) is not found]:
+    if taken := [each for each in variables if made.set_by.get(each, race) is not race]:
         return f"another race has set {listed(taken)}"
     collective, _ = _by_size(cells, variables)
     if collective:
         known = collective in _OPENMPI or _is_of_intel(variables)
         return "" if known else f"this program knows no rules for {collective}"
-    if len(cells) < len(found.cells):
-        return f"it won {len(cells)} of {len(found.cells)} cells, and a variable holds for all of them"
+    if len(cells) < len(race.cells):
+        return f"it won {len(cells)} of {len(race.cells)} cells, and a variable holds for all of them"
     return ""
 
 
@@ -252,13 +252,13 @@ def _is_of_intel(variables: Iterable[str]) -> bool:
     return any(_INTEL_ALGORITHM.fullmatch(each) for each in variables)
 
 
-def proof_text(found: InRace, cell: RaceCell) -> str:
+def proof_text(race: InRace, cell: RaceCell) -> str:
     """``0.950 times default [0.948, 0.952], p = 0.012, 8 blocks``."""
     ratio, p = cell.ratio, cell.p
     if ratio is None or p is None:
-        return outcome_text(found, cell)
-    text = f"{factor(ratio.median)} times {found.names[0]} {interval(ratio)}"
-    return visible(f"{text}, {probability(p)}, {found.fresh} blocks")
+        return outcome_text(race, cell)
+    text = f"{factor(ratio.median)} times {race.names[0]} {interval(ratio)}"
+    return visible(f"{text}, {probability(p)}, {race.fresh} blocks")
 
 
 def _algorithm(variables: Mapping[str, str | None]) -> tuple[dict[str, str | None], str, str]:
@@ -280,13 +280,13 @@ def _collective(label: str) -> str:
     return re.sub(r"^(osu|mpi)_", "", label.partition(" ")[0].lower())
 
 
-def _sizes(found: InRace, cell: RaceCell) -> list[int]:
+def _sizes(race: InRace, cell: RaceCell) -> list[int]:
     """All sizes that were measured like a cell, ascending."""
-    alike = (each for each in found.cells if (each.label, each.ranks) == (cell.label, cell.ranks))
+    alike = (each for each in race.cells if (each.label, each.ranks) == (cell.label, cell.ranks))
     return sorted(each.metric.size for each in alike if each.metric.size)
 
 
-def _adjust(found: InRace, cells: Sequence[RaceCell], made: _Files, collective: str, algorithm: int) -> None:
+def _adjust(race: InRace, cells: Sequence[RaceCell], made: _Files, collective: str, algorithm: int) -> None:
     """A line of Intel MPI; further algorithms of the same collective are added to it."""
     variable = f"I_MPI_ADJUST_{collective.upper()}"
     before = next((each for each in made.lines if isinstance(each, tuple) and each[0] == variable), None)
@@ -294,7 +294,7 @@ def _adjust(found: InRace, cells: Sequence[RaceCell], made: _Files, collective: 
     if before:
         made.lines.remove(before)
     for cell in cells:
-        sizes, size = _sizes(found, cell), cell.metric.size or 0
+        sizes, size = _sizes(race, cell), cell.metric.size or 0
         end = next((each - 1 for each in sizes if each > size), size)
         parts.append(f"{algorithm}:{size}-{end}")
     made.lines.append((variable, ";".join(parts)))

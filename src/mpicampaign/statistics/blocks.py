@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from dataclasses import replace
 from functools import cache
 from itertools import combinations, permutations, product
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,8 +28,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from mpicampaign.expectation import MOST_IN_SETS as MOST
-from mpicampaign.statistics.comparisons import LEVEL, holm, share_of_level
-from mpicampaign.statistics.medians import Interval
+from mpicampaign.statistics.comparisons import FAMILY_WISE, LEVEL, Family, holm, share_of_level
+from mpicampaign.statistics.medians import Interval, difference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 DRAWS = 20_000  # exchanges that are tried where there are more
+_MOST_SIGNS = 16  # blocks of two candidates, of which all exchanges are tried
 _ROUNDING = 1e-9
 
 
@@ -60,6 +62,23 @@ def all_pairs(costs: Array, level: float = LEVEL) -> dict[Pair, float]:
     """The probability of each pair of candidates, closed over all of them; as `against_reference`."""
     pairs = list(combinations(range(costs.shape[1]), 2))
     return _by_holm(costs, pairs) if costs.shape[1] > MOST else _closed(costs, pairs, level)
+
+
+def compare_in_blocks(groups: Sequence[Sequence[float]]) -> Family:
+    """As `compare_pairs`, of positive groups whose n-th values are from one block.
+
+    Nothing is shown of two of which the one with the larger median is the smaller one in most blocks.
+    """
+    logs = np.log(groups).T
+    of_pairs = all_pairs(logs)
+    answers = {}
+    for (a, b), closed in of_pairs.items():
+        alone, unpaired = probability(aligned_ranks(logs[:, (a, b)])), difference(groups[a], groups[b])
+        leads = np.median(logs[:, b] - logs[:, a]) * (np.median(logs[:, b]) - np.median(logs[:, a])) > 0
+        p = max(closed, alone) if leads else 1.0
+        found = replace(unpaired, p=alone, corrected=p, comparisons=len(of_pairs), significant=p <= LEVEL)
+        answers[a, b] = found
+    return Family(FAMILY_WISE, answers)
 
 
 def _by_holm(costs: Array, pairs: Sequence[Pair]) -> dict[Pair, float]:
@@ -92,9 +111,11 @@ def _closed(
 
 def aligned_ranks(costs: Array) -> Array:
     """Ranks over all blocks of the values less the median of their block; equal ones share a rank."""
-    finite = np.where(np.isfinite(costs), costs, np.nan)
-    finite[np.isnan(finite).all(axis=1)] = 0.0
-    middle = np.nanmedian(finite, axis=1)
+    if np.isfinite(costs).all():
+        middle = np.median(costs, axis=1)
+    else:
+        finite = (block[np.isfinite(block)] for block in costs)
+        middle = np.array([np.median(block) if len(block) else 0.0 for block in finite])
     _, place, counts = np.unique(costs - middle[:, None], return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return np.asarray((last - (counts - 1) / 2)[place].reshape(costs.shape))
@@ -103,13 +124,11 @@ def aligned_ranks(costs: Array) -> Array:
 def probability(scores: Array) -> float:
     """How often exchanges within blocks bring the candidates' sums of scores as far apart as they are.
 
-    Of two candidates all exchanges are tried.
-
     Parameters
     ----------
     scores : blocks x candidates
     """
-    if scores.shape[1] == 2:
+    if scores.shape[1] == 2 and len(scores) <= _MOST_SIGNS:
         return _share(np.abs(_signed_sums(scores[:, 1] - scores[:, 0])))
     sums = exchanged_sums(scores)
     return _share(((sums - sums.mean(axis=0)) ** 2).sum(axis=0))

@@ -113,17 +113,6 @@ def _misfit(deviation: float) -> float:
     return min(abs(deviation), _WINSORISED) ** 2 / 2
 
 
-def change_points(values: Sequence[float]) -> list[tuple[int, PossibleChange]]:
-    """All changes of one series, each with the index of the value that completed it."""
-    found: list[tuple[int, PossibleChange]] = []
-    for end in range(TOO_SHORT, len(values) + 1):
-        start = found[-1][1].first if found else 0
-        candidate = latest_change(values[:end], start)
-        if candidate:
-            found.append((end - 1, candidate))
-    return found
-
-
 def why_not_judged(values: Sequence[float], changes: Sequence[int] = ()) -> str:
     """Why no change can be looked for; empty if it can.
 

@@ -91,7 +91,7 @@ def _left(costs: Array, running: frozenset[int], level: float, tolerance: float)
         running -= worse
     best = _best(costs, running)
     others = running - {best, DEFAULT}
-    if all(_alike(costs[:, [best, each]], tolerance) for each in others):
+    if all(_are_alike(costs[:, [best, each]], tolerance) for each in others):
         running -= others
     return running
 
@@ -104,9 +104,11 @@ def _best(costs: Array, running: frozenset[int]) -> int:
     return members[int(np.argmin(np.median(np.nan_to_num(lead, nan=0.0, posinf=math.inf), axis=0)))]
 
 
-def _alike(costs: Array, tolerance: float) -> bool:
-    interval = ratio(costs).interval
-    return interval is not None and interval.low >= 1 / (1 + tolerance) and interval.high <= 1 + tolerance
+def _are_alike(costs: Array, tolerance: float) -> bool:
+    """Whether neither is worse than the other by the tolerance: two one-sided tests."""
+    nearer = np.array([math.log1p(tolerance), 0.0])
+    both = costs - nearer, costs[:, ::-1] - nearer
+    return all(one_sided(aligned_ranks(each)) <= LEVEL / 2 for each in both)
 
 
 def winners(race: Race, costs: Array, tolerance: float = TOLERANCE) -> dict[int, int]:

@@ -33,15 +33,15 @@ class Blas(NamedTuple):
 
 def blas_of(evidence: Evidence) -> Blas | None:
     """The library of all ranks; None where none was seen: the program has none, or has it built in."""
-    libraries = [_of_rank(seen) for seen in evidence.ranks.values() if "end.blas" in seen]
+    libraries = [
+        Blas(_name(seen), seen.get("end.blas_build_id", ""))
+        for seen in evidence.ranks.values()
+        if "end.blas" in seen
+    ]
     if not libraries:
         return None
     names = dict.fromkeys(each.name for each in libraries)
     return Blas(" and ".join(names), libraries[0].build_id if len(set(libraries)) == 1 else "")
-
-
-def _of_rank(seen: dict[str, str]) -> Blas:
-    return Blas(_name(seen), seen.get("end.blas_build_id", ""))
 
 
 def _name(seen: dict[str, str]) -> str:

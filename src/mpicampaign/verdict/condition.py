@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
 from mpicampaign.records import DISTURBED, NOT_JUDGED, QUIET
+from mpicampaign.text import counted
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import number
 
@@ -189,7 +190,7 @@ def shared_cpus(evidence: Evidence) -> str:
     for host, ranks in ranks_by_host(evidence).items():
         cpus = _allowed(ranks)
         if cpus and len(ranks) > cpus:
-            return f"{len(ranks)} ranks on {cpus} CPU{'s' * (cpus > 1)} of {host}"
+            return f"{len(ranks)} ranks on {counted(cpus, 'CPU')} of {host}"
     return ""
 
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.host_lists import is_member
 from mpicampaign.identity import identity, run_path
 from mpicampaign.records import DECLARED, VERIFIED, Case
+from mpicampaign.text import counted
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
 from mpicampaign.verdict.launched import launch_findings, output_findings
@@ -314,6 +315,7 @@ def _sockets(evidence: Evidence) -> list[Finding]:
     claimed = number(evidence.claim.get("sockets", ""))
     if claimed is None or not evidence.ranks:
         return []
+    in_all = counted(claimed, "socket")
     for moment in MOMENTS:
         used: dict[str, set[str]] = {}
         for rank, seen in evidence.ranks.items():
@@ -323,13 +325,9 @@ def _sockets(evidence: Evidence) -> list[Finding]:
         for host, sockets in used.items():
             if len(sockets) != claimed:
                 names = ", ".join(sorted(sockets))
-                reason = f"ranks of {host} ran on sockets {names} at {moment}, claimed: {_in_all(claimed)}"
+                reason = f"ranks of {host} ran on sockets {names} at {moment}, claimed: {in_all}"
                 return [Finding("sockets", CONTRADICTS, reason)]
-    return [Finding("sockets", SUPPORTS, _in_all(claimed))]
-
-
-def _in_all(count: int) -> str:
-    return "1 socket" if count == 1 else f"{count} sockets"
+    return [Finding("sockets", SUPPORTS, in_all)]
 
 
 def _memory(evidence: Evidence) -> list[Finding]:

@@ -11,6 +11,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.model import CoreMap, Field
 from mpicampaign.show.charts.scene import left_out
 from mpicampaign.statistics.medians import median
+from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -155,7 +156,7 @@ def _layout_text(first: _Pairs, alike: Sequence[_Pairs], every: Sequence[_Pairs]
     ordered = (
         "in the order of nodes, sockets and NUMA nodes" if first.levels else "by number: no place is known"
     )
-    text = f" Ranks are {ordered}. Medians of {len(alike)} repeat{'s' * (len(alike) > 1)}."
+    text = f" Ranks are {ordered}. Medians of {counted(len(alike), 'repeat')}."
     if len(every) > len(alike):
         text += f" Left out: {len(every) - len(alike)} with ranks on other cores."
     if first.classes:

@@ -35,7 +35,7 @@ from mpicampaign.show.charts.looks import COLOURS
 from mpicampaign.show.charts.scene import HOST_GROUP, left_out, repeats_of
 from mpicampaign.show.view import quantity
 from mpicampaign.statistics.medians import Summary
-from mpicampaign.text import visible
+from mpicampaign.text import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -110,7 +110,7 @@ def short_name(scene: Scene, result: HpccResult) -> str:
     """Without the processor of published systems, and what HPL of own ones depends on."""
     if result.row is None:
         return visible(f"{result.system}, {result.placement}")
-    ranks = f"{result.ranks} rank{'s' * (result.ranks > 1)}{', disturbed' * result.row.disturbed}"
+    ranks = counted(result.ranks, "rank") + ", disturbed" * result.row.disturbed
     return f"{scene.place(result.row)} {visible(result.placement)}, {ranks}"
 
 

@@ -15,7 +15,7 @@ from mpicampaign.show.charts.scales import scale_for
 from mpicampaign.show.runs import explained, is_offered, mark_of, run_counts
 from mpicampaign.show.sentences import KIND_NAMES, absence
 from mpicampaign.show.view import DEFAULT
-from mpicampaign.text import clip, in_ranks, visible
+from mpicampaign.text import clip, counted, in_ranks, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -128,7 +128,7 @@ def left_out(scene: Scene, rows: Sequence[Row]) -> str:
     partly = [row for row in cases.values() if row.counted]
     counts = run_counts(record for row in partly for record in row.records)
     found = [(counts.get(kind, 0), kind) for kind in (CONTRADICTED, FAILED, STOPPED, NOT_READ)]
-    reasons += [f"{count} {kind.replace('_', ' ')} run{'s' * (count > 1)}" for count, kind in found if count]
+    reasons += [counted(count, f"{kind.replace('_', ' ')} run") for count, kind in found if count]
     marks = "".join(f" {mark}: {meaning}." for mark, meaning in explained(rows))
     return (f" Left out: {', '.join(reasons)}." if reasons else "") + marks
 
@@ -139,7 +139,7 @@ def repeats_of(rows: Iterable[Row]) -> str:
     if not counts:
         return "no repeats"
     low, high = min(counts), max(counts)
-    return f"{low} repeat{'s' * (low > 1)}" if low == high else f"{low} to {high} repeats"
+    return counted(low, "repeat") if low == high else f"{low} to {high} repeats"
 
 
 def kind_of(reasons: Absence) -> str:

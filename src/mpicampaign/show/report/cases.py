@@ -11,6 +11,7 @@ from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, LineOnPag
 from mpicampaign.show.pairs import precision_text
 from mpicampaign.show.report.tables import state
 from mpicampaign.show.runs import state_of
+from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     from mpicampaign.compare.rows import Cell, Row
@@ -92,7 +93,7 @@ def _own_facts(record: Record, shared: list[str]) -> Fold | None:
     if not facts:
         return None
     own = [fact for fact in facts if fact not in shared]
-    title = f"{len(reasons)} {'reason' if len(reasons) == 1 else 'reasons'} for the verdict"
+    title = f"{counted(len(reasons), 'reason')} for the verdict"
     below = [f"and {len(shared)} that all these runs share, below the table"] if shared else []
     return Fold(title, (Items((*own, *below)),), is_open=record.verdict == CONTRADICTED)
 

@@ -12,20 +12,20 @@ from mpicampaign.show.comparison_document import interpolated_lines
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Span
 from mpicampaign.show.over_groups import over_group_lines
 from mpicampaign.show.pairs import change_ratio, change_verdict, factor_text
-from mpicampaign.show.rankings import absent_text, disturbed_lines, verdict
+from mpicampaign.show.rankings import disturbed_lines, verdict
 from mpicampaign.show.report.published import published_nodes
 from mpicampaign.show.runs import explained, is_offered, not_available, offered, runs_are
 from mpicampaign.show.sentences import absence, kind_name, reason
 from mpicampaign.show.view import probability
-from mpicampaign.text import in_ranks, repeats_text, visible
+from mpicampaign.text import counted, in_ranks, repeats_text, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from mpicampaign.compare.changes import Change
     from mpicampaign.compare.findings import Note
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.ranking import Absent, Pair, Ranking
+    from mpicampaign.compare.ranking import Pair, Ranking
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
     from mpicampaign.show.document import PageNode
@@ -71,7 +71,7 @@ def _is_aside(row: Row) -> bool:
 def _all_else(table: Table, aside: int) -> str:
     count = len(table.metrics)
     metrics = f"All {count} metrics" if count > len(main_metrics(table)) else "The same"
-    rows = f"; {aside} more row{'s' * (aside > 1)}, of another state of the machine" if aside else ""
+    rows = f"; {counted(aside, 'more row')}, of another state of the machine" if aside else ""
     return f"{metrics} with mean and range{rows}"
 
 
@@ -165,7 +165,7 @@ def _tested(source: Source, table: Table) -> list[PageNode]:
         (
             *map(Box, (ranking.metric.name, ranking.scope, ranking.kind)),
             Box(Span(verdict(ranking), "strong")),
-            Box("; ".join(absent_text(one) for one in ranking.absent if not _is_not_available(one))),
+            Box("; ".join(_absent(ranking))),
         )
         for ranking in table.rankings
     )
@@ -189,8 +189,11 @@ def _tested(source: Source, table: Table) -> list[PageNode]:
     return [verdicts, Fold(f"Each pair: {table.title}", (grid,))]
 
 
-def _is_not_available(one: Absent) -> bool:
-    return all(note.kind == NOT_AVAILABLE for note in one.reasons)
+def _absent(ranking: Ranking) -> Iterator[str]:
+    """``TCP: no value``; nothing of placements that no machine of the kind offers."""
+    for one in ranking.absent:
+        if any(note.kind != NOT_AVAILABLE for note in one.reasons):
+            yield f"{one.name}: {absence(one.reasons)}"
 
 
 def _pair_line(source: Source, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:

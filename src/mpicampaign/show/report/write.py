@@ -14,7 +14,7 @@ from markupsafe import Markup
 from mpicampaign.compare.in_turn import IN_TURN
 from mpicampaign.compare.machine import is_of_machine
 from mpicampaign.files import write_whole
-from mpicampaign.records import NOT_AVAILABLE
+from mpicampaign.records import NOT_AVAILABLE, OK
 from mpicampaign.show import runs
 from mpicampaign.show.blocks import block_nodes, ratio_nodes, shown_blocks
 from mpicampaign.show.charts.hpcc import not_drawn
@@ -34,8 +34,8 @@ from mpicampaign.show.document import (
 )
 from mpicampaign.show.frame import framed, program
 from mpicampaign.show.gathers import GATHERS, gather_nodes
-from mpicampaign.show.machine import HEADING as MACHINE
-from mpicampaign.show.machine import MEMBERS, TOLD, machine_grid, told_runs
+from mpicampaign.show.machine_tables import HEADING as MACHINE
+from mpicampaign.show.machine_tables import MEMBERS, TOLD, machine_grid, told_runs
 from mpicampaign.show.races import race_nodes
 from mpicampaign.show.rankings import OF_OWN_REPEATS, errors_text
 from mpicampaign.show.report.cases import runs_section
@@ -46,6 +46,7 @@ from mpicampaign.show.report.tables import NO_DOUBTS, comparison_nodes, doubts_g
 from mpicampaign.show.scaling import scaling_nodes
 from mpicampaign.show.view import DEFAULT, percent
 from mpicampaign.show.writers.html import element, html
+from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -137,7 +138,7 @@ def header(source: Source, title: str, name: str, beside: Sequence[str], history
     times = runs.period(source.records)
     measured = f" · measured {times[0]} to {times[1]}" if times else ""
     counts: list[str | Span] = []
-    disturbed = runs.disturbed_counts(source.records)
+    disturbed = runs.run_counts(run for run in source.records if run.status == OK and run.disturbed)
     for kind, count in runs.run_counts(source.records).items():
         link = "#doubts" if kind == NOT_AVAILABLE else "#runs"
         link = link if source.comparison.tables else ""
@@ -272,7 +273,7 @@ def figures_section(source: Source, figures: Sequence[Figure], room: int) -> Sec
     nodes += [_drawing(figure) for figure in shown if not figure.folded]
     folded: list[PageNode] = [_drawing(figure) for figure in shown if figure.folded]
     missing = not_drawn(source.comparison)
-    title = f"{_count(len(folded), 'figure')} more, of single repeats and of HPCC's paper"
+    title = f"{counted(len(folded), 'figure')} more, of single repeats and of HPCC's paper"
     folded += [Paragraph(missing, "legend")] if missing else []
     nodes += [Fold(title, tuple(folded))] if folded else []
     nodes += [] if figures else [Paragraph("There are no figures.")]
@@ -310,7 +311,7 @@ def rankings_section(source: Source) -> Section:
     nodes: list[PageNode] = [Paragraph(" ".join(filter(None, legend)), "legend")]
     nodes += [node for table in comparison.tables for node in ranking_nodes(source, table)]
     return Section(
-        (Heading("All comparisons"), Fold(_count(len(rankings), "ranking"), tuple(nodes))),
+        (Heading("All comparisons"), Fold(counted(len(rankings), "ranking"), tuple(nodes))),
         "rankings",
         "",
         "All comparisons",
@@ -320,7 +321,7 @@ def rankings_section(source: Source) -> Section:
 def doubts_section(source: Source) -> Section:
     """Runs left out or in doubt."""
     title, grid = "Left out and in doubt", doubts_grid(source)
-    found = Fold(_count(len(grid.lines), "reason"), (grid,)) if grid.lines else Paragraph(NO_DOUBTS)
+    found = Fold(counted(len(grid.lines), "reason"), (grid,)) if grid.lines else Paragraph(NO_DOUBTS)
     return Section((Heading(title), found), "doubts", "", title)
 
 
@@ -332,11 +333,7 @@ def provenance_section(facts: Mapping[str, str], campaign_text: str) -> Section:
         lines = tuple((Box(name), Box(value)) for name, value in facts.items())
         header = ("fact", "as recorded")
         grid = Grid(caption, 2, header, lines, role="facts", label="Facts recorded")
-        nodes.append(Fold(_count(len(facts), "fact"), (grid,)))
+        nodes.append(Fold(counted(len(facts), "fact"), (grid,)))
     if campaign_text:
         nodes.append(Fold("Campaign file", (Verbatim(campaign_text, "Campaign file"),)))
     return Section((Heading("Provenance"), *nodes), "provenance", "", "Provenance")
-
-
-def _count(number: int, name: str) -> str:
-    return f"{number} {name}{'s' * (number != 1)}"
