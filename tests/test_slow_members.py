@@ -24,15 +24,15 @@ NAMES = [f"n{number:02}" for number in range(40)]
 
 
 def measured(
-    truth: Mapping[str, float], names: Sequence[str] = NAMES, lost: int = 0
+    truth: Mapping[str, float], names: Sequence[str] = NAMES, lost: int = 0, noise: float = 0.02
 ) -> tuple[Search, list[Round]]:
-    """Rounds until nothing is due, with noise of 2 %; from each fresh one so many members are lost."""
+    """Rounds until nothing is due; from each fresh one so many members are lost."""
     source = np.random.default_rng(3)
     found, rounds = Search(), list[Round]()
     while len(due := rounds_due(names, found)) > len(rounds):
         for number in range(len(rounds) + 1, len(due) + 1):
             hour = source.standard_normal()
-            costs = {each: hour + 0.02 * source.standard_normal() for each in due[number]}
+            costs = {each: hour + noise * source.standard_normal() for each in due[number]}
             kept = source.permutation(due[number]).tolist()[lost if number > 2 else 0 :]
             rounds.append(Round(number, {each: costs[each] + truth.get(each, 0.0) for each in kept}))
         found = search(rounds)
@@ -49,9 +49,10 @@ def test_the_distribution_of_sums_is_exact() -> None:
 
 def test_ranks_leave_a_suspect_out_of_its_own_controls_and_share_ties() -> None:
     rounds = [Round(1, {"a": 3.0, "b": 1.0, "c": 2.0, "d": 3.0, "e": math.inf})]
-    scores = Evidence(rounds, {1: Drawn("ae", "abcd")}, "ae").scores(0.0)[0].tolist()
+    evidence = Evidence(rounds, {1: Drawn("ae", "abcd")}, "ae")
     of_three, of_four = rank_scores.scores(3), rank_scores.scores(4)
-    assert scores == [(of_three[2] + of_three[3]) / 2, of_four[4]]
+    assert evidence.scores(0.0)[0].tolist() == [(of_three[2] + of_three[3]) / 2, of_four[4]]
+    assert evidence.scores(-5.0)[0].tolist() == [of_three[3], of_four[4]]
 
 
 def test_what_is_slow_is_named_and_a_lower_bound_holds() -> None:
@@ -63,7 +64,8 @@ def test_what_is_slow_is_named_and_a_lower_bound_holds() -> None:
         assert each.p <= 0.05 and each.in_rounds <= each.rounds in {look for look, _ in LOOKS}
     assert found.smallest and 0.03 < found.smallest < 0.06
     assert search(rounds) == search(rounds[::-1]) == found
-    assert not measured({"n20": 0.015})[0].named
+    within, beyond = (measured({"n20": slower}, noise=0.001)[0].named for slower in (0.018, 0.022))
+    assert not within and [each.member for each in beyond] == ["n20"]
 
 
 def test_losses_failures_and_stretches_do_not_hide_it() -> None:
@@ -105,6 +107,10 @@ def test_links_nodes_and_a_leaf_are_told_apart() -> None:
         parts = [part for part in (search.nodes, search.links, search.switches) if part]
         assert {each.member for part in parts for each in part.named} == slow_links.planted(machine, fault)
         assert len({*search.classes.values()}) == (4 if fault.leaf else 2)
+        for each in search.links.confirm.values():
+            pairs = [tuple(pair.split("+")) for pair in each]
+            assert len({search.classes[a, b] for a, b in pairs}) == 1
+            assert len({node for pair in pairs for node in pair}) == 2 * len(pairs)
 
 
 def test_what_fails_among_pairs_is_named_once() -> None:
@@ -117,16 +123,17 @@ def test_what_fails_among_pairs_is_named_once() -> None:
 
 # How often it errs
 
-FALSE, FOUND = 0.03, 0.97
+FALSE = 0.03
+FOUND = {"two modes": 0.94, "own spread": 0.88}  # of any other noise 0.97
 
 
-def check_nodes(nodes: int, noise: str, machines: int, found: float) -> None:
+def check_nodes(nodes: int, noise: str, machines: int) -> None:
     source = np.random.default_rng(33)
     machine = slow_nodes.Machine(nodes, slow_nodes.INDEPENDENT[noise])
     healthy = slow_nodes.rates(machine, machines, source)
     slow = slow_nodes.rates(machine._replace(slower=0.05), machines, source)
     print(f"{nodes} nodes, {noise}, {machines} machines: {healthy}, {slow}")
-    assert max(healthy.false, slow.false) <= FALSE and slow.found >= found
+    assert max(healthy.false, slow.false) <= FALSE and slow.found >= FOUND.get(noise, 0.97)
 
 
 @pytest.mark.full
@@ -135,7 +142,7 @@ def check_nodes(nodes: int, noise: str, machines: int, found: float) -> None:
     [(16, "exponential"), (128, "normal"), (128, "t3"), (128, "two modes"), (1024, "exponential")],
 )
 def test_a_hundred_machines(nodes: int, noise: str) -> None:
-    check_nodes(nodes, noise, 100, 0.95)
+    check_nodes(nodes, noise, 100)
 
 
 @pytest.mark.full
@@ -148,7 +155,7 @@ def test_rounds_that_depend_on_each_other_are_said() -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize(("nodes", "noise"), [*product((16, 128, 1024), slow_nodes.INDEPENDENT)])
 def test_a_thousand_machines(nodes: int, noise: str) -> None:
-    check_nodes(nodes, noise, 1000, 0.88 if noise == "own spread" else 0.96)
+    check_nodes(nodes, noise, 1000)
 
 
 @pytest.mark.soak

@@ -204,8 +204,7 @@ def _effects(rounds: Sequence[PairRound]) -> dict[str, float]:
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a node whose partners all fail has no effect: NaN
         for _ in range(_POLISH if rounds else 0):
-            known = np.where(np.isfinite(found), found, np.nan)
-            found = np.nanmedian(costs - known[partners], axis=0)
+            found = np.nanmedian(costs - found[partners], axis=0)
     return dict(zip(nodes, found.tolist(), strict=True))
 
 
