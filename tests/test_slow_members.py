@@ -123,16 +123,17 @@ def test_what_fails_among_pairs_is_named_once() -> None:
 
 # How often it errs
 
-FALSE, FOUND = 0.03, 0.97
+FALSE = 0.03
+FOUND = {"two modes": 0.94, "own spread": 0.88}  # of any other noise 0.97
 
 
-def check_nodes(nodes: int, noise: str, machines: int, found: float) -> None:
+def check_nodes(nodes: int, noise: str, machines: int) -> None:
     source = np.random.default_rng(33)
     machine = slow_nodes.Machine(nodes, slow_nodes.INDEPENDENT[noise])
     healthy = slow_nodes.rates(machine, machines, source)
     slow = slow_nodes.rates(machine._replace(slower=0.05), machines, source)
     print(f"{nodes} nodes, {noise}, {machines} machines: {healthy}, {slow}")
-    assert max(healthy.false, slow.false) <= FALSE and slow.found >= found
+    assert max(healthy.false, slow.false) <= FALSE and slow.found >= FOUND.get(noise, 0.97)
 
 
 @pytest.mark.full
@@ -141,7 +142,7 @@ def check_nodes(nodes: int, noise: str, machines: int, found: float) -> None:
     [(16, "exponential"), (128, "normal"), (128, "t3"), (128, "two modes"), (1024, "exponential")],
 )
 def test_a_hundred_machines(nodes: int, noise: str) -> None:
-    check_nodes(nodes, noise, 100, 0.95)
+    check_nodes(nodes, noise, 100)
 
 
 @pytest.mark.full
@@ -154,7 +155,7 @@ def test_rounds_that_depend_on_each_other_are_said() -> None:
 @pytest.mark.soak
 @pytest.mark.parametrize(("nodes", "noise"), [*product((16, 128, 1024), slow_nodes.INDEPENDENT)])
 def test_a_thousand_machines(nodes: int, noise: str) -> None:
-    check_nodes(nodes, noise, 1000, 0.88 if noise == "own spread" else 0.96)
+    check_nodes(nodes, noise, 1000)
 
 
 @pytest.mark.soak
