@@ -77,6 +77,25 @@ def test_the_slow_node_is_named_and_the_drained_one_listed(site: Site) -> None:
     assert "--only" in site.call("run", "--only", "n9").stderr
 
 
+def test_a_job_does_not_wait_for_a_node_that_is_drained_meanwhile(site: Site) -> None:
+    write(site)
+    other = site.cluster.call(["sbatch", "--parsable", "--nodes=4", "--exclusive", "--wrap=sleep 600"])
+    number = other.stdout.strip()
+
+    def drain(stopping: Event) -> None:
+        wait_for(lambda: len(site.cluster.queue()) > 1, stopping)
+        site.cluster.administer(["scontrol", "update", "nodename=n4", "state=drain", "reason=bad dimm"])
+        wait_for(lambda: "CANCELLED" in site.cluster.queue().values(), stopping)
+        site.cluster.call(["scancel", number])
+
+    with meanwhile(drain):
+        done = site.run()
+    print(done.stdout + done.stderr)
+    assert succeeded(done)
+    assert "waits for nodes that cannot be had (n4 is drain" in done.stderr
+    assert "1 of 3 nodes is slow: n3" in done.stdout
+
+
 @pytest.mark.full
 def test_a_fault_costs_only_what_was_in_flight(site: Site) -> None:
     """A call and a job are killed, a node dies, a run hangs."""
