@@ -167,7 +167,7 @@ echo "$?" >result/output.txt
 
 def test_lsf_starts_a_step_by_one_blaunch(tmp_path: Path) -> None:
     """A node that the scheduler loses takes no part; a pair's launcher gets to its second node, and back."""
-    runs = made("lsf", PAIR, tmp_path / "results", Each("pair"))
+    runs = made("lsf", PAIR, tmp_path / "my results", Each("pair"))
     job = script(runs, "lsf")
     commands = {"blaunch": BLAUNCH} | {name: f"#!/bin/bash\n{text}\n" for name, text in OTHERS.items()}
     for name, text in commands.items():
@@ -190,7 +190,7 @@ def test_lsf_starts_a_step_by_one_blaunch(tmp_path: Path) -> None:
     assert (
         sorted(map(len, map(str.split, launches))) == [2] * 12
     )  # one pair at a time while n4 is lost, then its own
-    assert not list(tmp_path.glob("results/batches/*.mail"))
+    assert not list(tmp_path.glob("my results/batches/*.mail"))
 
 
 @pytest.mark.parametrize("name", ["slurm", "lsf"])
