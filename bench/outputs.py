@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import random
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
 
 # 0 B, then 1 B to 4 MiB: 24 rows; fewer repetitions above 64 KiB, as in IMB.
 SIZES = (0, *(2**power for power in range(23)))
 REPETITIONS = tuple(1000 if size <= 65536 else 65536 * 1000 // size for size in SIZES)
+SECONDS, MOMENT = timedelta(seconds=9), "%Y-%m-%dT%H:%M:%SZ"  # of a run
 PAYLOAD = sum(size * count for size, count in zip(SIZES, REPETITIONS, strict=True))
 
 HEAD = """\
@@ -58,7 +61,13 @@ def report(transport: str) -> str:
     return f"[0] MPI startup(): Intel(R) MPI Library, Version 2021.18.1\n{provider}"
 
 
-def evidence(name: str, claims: dict[str, str], raw: dict[str, str]) -> str:
+def evidence(
+    name: str,
+    claims: dict[str, str],
+    raw: dict[str, str],
+    hosts: Sequence[str] = ("node1",),
+    begin: datetime = datetime(2026, 1, 1, tzinfo=UTC),
+) -> str:
     """The evidence file of a run of two ranks that matches its claim, with these raw files.
 
     ``name``: the run's folder below runs/.
@@ -66,30 +75,35 @@ def evidence(name: str, claims: dict[str, str], raw: dict[str, str]) -> str:
     lines = ["#mpicampaign-evidence 2", f"job run={name}", f"job script_sha256={claims['scripts']}"]
     lines += [f"job {key}={claims[key]}" for key in ("launch", "arguments", "program_sha256")]
     lines += [f"job env.{k.removeprefix('setting.')}={v}" for k, v in claims.items() if "setting." in k]
-    lines += ["job started=2026-01-01T00:00:00Z", "job host=node1", "job id=1", "job env.PATH=/usr/bin"]
-    lines += ["node node1 kernel=Linux 6.1", "node node1 cpu_model=Invented CPU", "node node1 cores=8"]
-    lines += _counters(PAYLOAD if claims["transport"] == "tcp" else 0)
-    lines += [line for rank in (0, 1) for line in _rank(rank, claims)]
+    lines += [f"job started={begin:{MOMENT}}", f"job host={hosts[0]}", "job id=1", "job env.PATH=/usr/bin"]
+    lines += [line for host in hosts for line in _node(host, claims)]
+    lines += [line for rank in (0, 1) for line in _rank(rank, hosts[rank % len(hosts)], claims)]
     lines += [f"job sha256.{name}={hashlib.sha256(raw[name].encode()).hexdigest()}" for name in raw]
-    end = ("job ended=2026-01-01T00:00:09Z", "job exit_status=0", "end of evidence")
+    end = (f"job ended={begin + SECONDS:{MOMENT}}", "job exit_status=0", "end of evidence")
     return "\n".join([*lines, *end]) + "\n"
+
+
+def _node(host: str, claims: dict[str, str]) -> list[str]:
+    facts = ("kernel=Linux 6.1", "cpu_model=Invented CPU", "cores=8")
+    moved = PAYLOAD if claims["transport"] == "tcp" else 0
+    return [f"node {host} {fact}" for fact in (*facts, *_counters(moved))]
 
 
 def _counters(moved: int) -> list[str]:
     lines = []
     for moment, loopback in (("before", 1000), ("after", 1000 + 2 * moved)):
-        lines.append(f"node node1 {moment}.load=0.10 0.20 0.30")
+        lines.append(f"{moment}.load=0.10 0.20 0.30")
         for name, count in (("eth0", 5000), ("eth1", 0), ("lo", loopback)):
-            lines += [f"node node1 {moment}.net.{name}.{way}_bytes={count}" for way in ("rx", "tx")]
+            lines += [f"{moment}.net.{name}.{way}_bytes={count}" for way in ("rx", "tx")]
     return lines
 
 
-def _rank(rank: int, claims: dict[str, str]) -> list[str]:
+def _rank(rank: int, host: str, claims: dict[str, str]) -> list[str]:
     socket = rank if claims["sockets"] == "2" else 0
-    lines = [f"rank {rank} launch.host=node1"]
+    lines = [f"rank {rank} launch.host={host}"]
     for moment in ("start", "end"):
         facts = {
-            "host": "node1",
+            "host": host,
             "cpu": rank,
             "allowed": "0-7" if claims["binding"] == "none" else rank,
             "socket": socket,

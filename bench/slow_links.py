@@ -57,11 +57,11 @@ class Machine:
         links = OF_LINKS * source.standard_normal((nodes, nodes)) + NEAR * same
         links += np.log(1.05) * fault.leaf * slow
         links[1, nodes // 2] += np.log(1.1) * fault.link
-        self._costs = np.add.outer(effects, effects) + links
+        self.costs = np.add.outer(effects, effects) + links
 
     def measured(self, number: int, pairs: Sequence[tuple[int, int]]) -> PairRound:
         noise = OF_ROUNDS * self._source.standard_normal() + NOISE * self._source.standard_normal(len(pairs))
-        costs = (self._costs[pair] + more for pair, more in zip(pairs, noise.tolist(), strict=True))
+        costs = (self.costs[pair] + more for pair, more in zip(pairs, noise.tolist(), strict=True))
         return PairRound(
             number,
             {(self.names[a], self.names[b]): float(cost) for (a, b), cost in zip(pairs, costs, strict=True)},

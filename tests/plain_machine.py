@@ -123,8 +123,7 @@ class Plain:
                 if member in (each, *each.split("+")) and begins[0] <= run.started[:16] <= begins[1]
             ]
             if part.startswith("runs failed"):
-                of_them = [run for runs in self.runs.values() for each, run in runs.items() if each == member]
-                assert sum(run.status == FAILED for run in of_them) >= slower, part
+                assert sum(run.status == FAILED for run in self.of_node[member]) >= slower, part
                 continue
             found = re.match(r"(.*) ([\d.]+) % (below|above), at least ([\d.]+) %, p ([=<]) ([\d.]+)", part)
             assert found and float(found[4]) <= float(found[2]) and float(found[6]) <= 0.05, part

@@ -27,7 +27,7 @@ def states_path(campaign_folder: Path, machine: Machine, scheduler: str) -> Path
 def node_states(campaign_folder: Path, machine: Machine) -> dict[str, NodeState]:
     """The states of the nodes when a job of theirs was last submitted or ended."""
     texts = _texts(campaign_folder, machine, ".nodes")
-    return {node: state for said, text in texts for node, state in said.read_states(text).items()}
+    return {node: state for said, text in texts for node, state in said.listed_states(text).items()}
 
 
 def switches(campaign_folder: Path, machine: Machine) -> dict[str, str]:

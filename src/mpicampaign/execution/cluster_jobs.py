@@ -37,6 +37,7 @@ from mpicampaign.files import append_lines, refuse_changeable, system_error_text
 from mpicampaign.grouping import grouped
 from mpicampaign.jobs.blocks import LEFT_BEHIND, keeps_nodes
 from mpicampaign.jobs.run import RESULT
+from mpicampaign.node_states import node_states
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
@@ -49,6 +50,7 @@ from mpicampaign.schedulers.scheduler import (
     NOT_STARTED,
     OUT_OF_MEMORY,
     PREEMPTED,
+    QUEUED,
     TIMEOUT,
     UNKNOWN,
     NodeState,
@@ -275,6 +277,7 @@ class ClusterJobs:
         self._room = None  # a limit may have been raised
         self._cut, self._asks, self._answered = False, True, True
         ended = []
+        self._give_up_lost_nodes(listing)
         for job in sorted(self._jobs.values(), key=lambda job: not self._numbers(job)):
             try:
                 outcome = self._judge(job, listing.get(job.run.job_name, []))
@@ -306,6 +309,25 @@ class ClusterJobs:
         if job.id:
             return self._after_end(job, next((each for each in known if each.id == job.id), None))
         return self._is_absent(job, known) and (self._left(job, "its job is gone") or True)
+
+    def _give_up_lost_nodes(self, listing: dict[str, list[QueuedJob]]) -> None:
+        """Cancel jobs of many nodes that wait for one that cannot be had; their runs are submitted again."""
+        waiting: dict[str, list[ClusterJob]] = {}
+        for job in self._jobs.values():
+            listed = listing.get(job.run.job_name)
+            if listed and shares_steps(job.run, self._scheduler) and foremost(listed).state == QUEUED:
+                waiting.setdefault(foremost(listed).id, []).append(job)
+        for number, jobs in waiting.items():
+            states = self._states([job.run for job in jobs])
+            hosts = {host for job in jobs for host in job.run.job.group.hosts}
+            lost = [f"{host} is {states[host]}" for host in hosts if states and not states[host].usable]
+            queued = foremost(listing[jobs[0].run.job_name])
+            if lost and self._cancelled(jobs[0], queued):
+                self._say(
+                    f"job {number} waits for nodes that cannot be had ({'; '.join(lost)}): submitted again"
+                )
+                for job in jobs:
+                    job.id, listing[job.run.job_name] = "", [queued._replace(state=CANCELLED)]
 
     def _left(self, job: ClusterJob, why: str) -> Ended | None:
         """The end of a run whose part of a block began on nodes that no later job gets; noted for plans."""
@@ -537,14 +559,15 @@ class ClusterJobs:
 
     def _states(self, runs: list[Run]) -> dict[str, NodeState]:
         """The states of the nodes of runs, kept for the analysis; empty where the scheduler does not say."""
-        hosts = list(dict.fromkeys(host for run in runs for host in run.job.group.hosts))
+        file = states_file(runs[0])
+        earlier = node_states(self._lock.parent, whole_group(runs[0]))
+        hosts = list(dict.fromkeys([*(host for run in runs for host in run.job.group.hosts), *earlier]))
         query = self._scheduler.state_query(hosts)
         answer = self._run(query) if query else None
         states = self._scheduler.read_states(answer.out) if answer and answer.status == 0 else {}
         if not states:
             return {}
         states = {host: states.get(host, NodeState(False, "unknown to the scheduler")) for host in hosts}
-        file = states_file(runs[0])
         file.parent.mkdir(exist_ok=True)
         lines = (f"{host}|{state.native_state}|{state.reason}\n" for host, state in states.items())
         write_whole(file, "".join(lines))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mpicampaign.schedulers.scheduler import NodeState, Scheduler
+from mpicampaign.schedulers.scheduler import Scheduler
 
 _REACHABLE = "reachable"
 
@@ -16,10 +16,8 @@ class NoScheduler(Scheduler):
     title = "none: jobs run on this machine"
     rounds = Path(__file__).with_name("none.rounds.sh.j2")
 
-    def read_states(self, text: str) -> dict[str, NodeState]:
-        """``n1|reachable``."""
-        lines = (line.split("|") for line in text.splitlines())
-        return {name: NodeState(state == _REACHABLE, state) for name, state in lines}
+    def usable(self, native_state: str) -> bool:
+        return native_state == _REACHABLE
 
 
 SCHEDULER = NoScheduler()

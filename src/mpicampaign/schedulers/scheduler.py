@@ -173,9 +173,17 @@ class Scheduler(ABC):
         """Its `launcher` with arguments; ``bind``: whether it may bind ranks to cores."""
         raise NotImplementedError
 
-    def read_states(self, text: str) -> dict[str, NodeState]:
-        """The states of nodes, as its `rounds` ask for them; lines that cannot be read are left out."""
-        return {}
+    def usable(self, native_state: str) -> bool:
+        """Whether a node in this state gets jobs now."""
+        return False
+
+    def listed_states(self, text: str) -> dict[str, NodeState]:
+        """Of ``NODE|STATE|REASON``, a line or more for each node; lines that cannot be read are left out."""
+        fields = (line.split("|", 2) for line in text.splitlines())
+        return {
+            name: NodeState(self.usable(state), state, "" if reason.strip() == "none" else reason.strip())
+            for name, state, reason in (each for each in fields if len(each) == 3)
+        }
 
     def read_topology(self, text: str) -> dict[str, str]:
         """The leaf switch of each node, from what a job of `rounds` kept of the topology."""
@@ -293,6 +301,10 @@ class BatchScheduler(Scheduler):
     def read_longest(self, text: str) -> int | None:
         """Its answer in minutes; ``None`` where there is no limit, or it can't be read."""
         return None
+
+    def read_states(self, text: str) -> dict[str, NodeState]:
+        """The output of `state_query` by node."""
+        return self.listed_states(text)
 
     # The site, for the doctor
 

@@ -27,7 +27,6 @@ from mpicampaign.schedulers.scheduler import (
     BatchScheduler,
     Node,
     NodeClass,
-    NodeState,
     Queue,
     QueuedJob,
     by_native_state,
@@ -200,13 +199,8 @@ class Slurm(BatchScheduler):
     def state_query(self, hosts: Sequence[str]) -> list[str]:
         return ["sinfo", "--noheader", "--Node", f"--nodes={','.join(hosts)}", "--format=%N|%T|%E"]
 
-    def read_states(self, text: str) -> dict[str, NodeState]:
-        """A node has a line for each of its partitions."""
-        fields = (line.split("|", 2) for line in text.splitlines())
-        return {
-            name: NodeState(not _out_of_use(state), state, "" if reason.strip() == "none" else reason.strip())
-            for name, state, reason in (each for each in fields if len(each) == 3)
-        }
+    def usable(self, native_state: str) -> bool:
+        return not _out_of_use(native_state)
 
     def longest_query(self, queue: str) -> list[str]:
         return ["sinfo", "--noheader", *([f"--partition={queue}"] if queue else []), "--format=%P|%l"]

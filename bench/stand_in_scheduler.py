@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""Stands in for Slurm: a step starts nothing, but puts recorded outputs into the folders of its runs.
+
+It is called sbatch, srun, squeue, sinfo or scontrol, and knows just the calls that mpicampaign makes. Its
+folder has a file for each job: the job's name, and `ended` once its script has ended.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import outputs
+
+COMMANDS = ("sbatch", "srun", "squeue", "sinfo", "scontrol")
+SLOW = {"n0007": 1.09}
+NOISE = 0.01
+OSU = "\n# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n"
+SIZES = [2**power for power in range(23)]
+HERE = Path(sys.argv[0]).parent
+_LAUNCH = (
+    r"--nodes=(\d+) --ntasks=\1 --ntasks-per-node=1 --nodelist=(\S+) --overlap --no-kill --kill-on-bad-exit=0 "
+    r"--wait=0 --cpu-bind=none --mpi=none --input=none bash (\S+)\.sh on_node (\d+)"
+)
+
+
+def sbatch(script: str) -> None:
+    """Starts the script, which outlives this call."""
+    text = Path(script).read_text(encoding="utf-8")
+    [name] = re.findall(r"^#SBATCH --job-name=(\S+)$", text, re.MULTILINE)
+    [nodes] = re.findall(r"^#SBATCH --nodelist=(\S+)$", text, re.MULTILINE)
+    job = HERE / str(1 + len([*HERE.glob("[0-9]*")]))
+    job.write_text(name, encoding="utf-8")
+    allocation = {"SLURM_JOB_ID": job.name, "SLURM_JOB_NODELIST": nodes, "SLURMD_NODENAME": nodes.split(",")[0]}
+    with Path(f"{HERE}/log").open("a", encoding="utf-8") as log:
+        subprocess.Popen(
+            ["bash", "-c", 'bash "$1"; echo "$2 ended" >"$3"', "job", script, name, job],
+            env={**os.environ, **allocation},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    print(job.name)
+
+
+def srun(nodes: str, of: str, batch: str, step: str) -> None:
+    """The runs of a step whose nodes are in the list."""
+    allowed = set(of.split(","))
+    assert len(allowed) == int(nodes)
+    campaign = Path(batch).parents[1]
+    begin = datetime.now(UTC)
+    with Path(f"{batch}.rounds").open(encoding="utf-8") as lines:
+        for line in lines:
+            number, node, role, _, folder, members = line.rstrip("\n").split("\t")
+            if (number, role) == (step, "run") and node in allowed:
+                finish(campaign / folder, members.split(" "), begin)
+
+
+def finish(folder: Path, hosts: list[str], begin: datetime) -> None:
+    """The files of a finished run."""
+    noise = random.Random(str(folder))
+    latency = math.prod(SLOW.get(host, 1.0) for host in hosts) * math.exp(noise.gauss(0, NOISE))
+    lines = (folder / "claim").read_text(encoding="utf-8").splitlines()[1:]
+    claims = {key: value for key, _, value in (line.removeprefix("claim ").partition("=") for line in lines)}
+    rows = "".join(f"{size:<10} {latency * (1 + size / 9000):14.4f}\n" for size in SIZES)
+    raw = {"output.txt": OSU + rows, "stderr.txt": outputs.report(claims["transport"])}
+    told = outputs.evidence("/".join(folder.parts[-4:]), claims, raw, hosts, begin)
+    (folder / "result").mkdir()
+    for name, text in {**raw, "evidence.txt": told}.items():
+        (folder / "result" / name).write_text(text, encoding="utf-8")
+
+
+def squeue(*_: str) -> None:
+    for name, state, job in _jobs():
+        print(f"{job}|{state}|None|{name}")
+
+
+def show_job(number: str) -> None:
+    for name, state, job in _jobs():
+        if job == number:
+            print(f"JobId={job} JobName={name} UserId=0 JobState={state} Reason=None ExitCode=0:0")
+
+
+def _jobs() -> list[tuple[str, str, str]]:
+    found = []
+    for file in HERE.glob("[0-9]*"):
+        name, _, ended = file.read_text(encoding="utf-8").strip().partition(" ")
+        found.append((name, "COMPLETED" if ended else "RUNNING", file.name))
+    return found
+
+
+def sinfo(nodes: str, form: str) -> None:
+    """All nodes are at work."""
+    shown = {"%N %t": "{} alloc", "%N|%T|%E": "{}|allocated|none"}[form]
+    print("\n".join(map(shown.format, nodes.split(","))))
+
+
+CALLS = {
+    r"sbatch --parsable (\S+)": sbatch,
+    rf"srun {_LAUNCH}": srun,
+    r"squeue --noheader --array --states=all --user=\S+ --format=%i\|%T\|%r\|%j": squeue,
+    r"sinfo --noheader --Node --nodes=(\S+) --format=(.+)": sinfo,
+    r"scontrol show topology": lambda: None,
+    r"scontrol --oneliner show job (\d+)": show_job,
+}
+
+
+def main() -> None:
+    """Answers a call, or refuses it."""
+    call = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    for pattern, answer in CALLS.items():
+        if found := re.fullmatch(pattern, call):
+            answer(*found.groups())
+            return
+    sys.exit(f"the stand-in does not know: {call}")
+
+
+if __name__ == "__main__":
+    main()
