@@ -37,7 +37,11 @@ def sbatch(script: str) -> None:
     [nodes] = re.findall(r"^#SBATCH --nodelist=(\S+)$", text, re.MULTILINE)
     job = HERE / str(1 + len([*HERE.glob("[0-9]*")]))
     job.write_text(name, encoding="utf-8")
-    allocation = {"SLURM_JOB_ID": job.name, "SLURM_JOB_NODELIST": nodes, "SLURMD_NODENAME": nodes.split(",")[0]}
+    allocation = {
+        "SLURM_JOB_ID": job.name,
+        "SLURM_JOB_NODELIST": nodes,
+        "SLURMD_NODENAME": nodes.split(",")[0],
+    }
     with Path(f"{HERE}/log").open("a", encoding="utf-8") as log:
         subprocess.Popen(
             ["bash", "-c", 'bash "$1"; echo "$2 ended" >"$3"', "job", script, name, job],
