@@ -25,8 +25,8 @@ OSU = "\n# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg La
 SIZES = [2**power for power in range(23)]
 HERE = Path(sys.argv[0]).parent
 _LAUNCH = (
-    r"--nodes=(\d+) --ntasks=\1 --ntasks-per-node=1 --nodelist=(\S+) --overlap --no-kill --kill-on-bad-exit=0 "
-    r"--wait=0 --cpu-bind=none --mpi=none --input=none bash (\S+)\.sh on_node (\d+)"
+    r"--nodes=(\d+) --ntasks=\1 --ntasks-per-node=1 --nodelist=(\S+) --overlap --no-kill "
+    r"--kill-on-bad-exit=0 --wait=0 --cpu-bind=none --mpi=none --input=none bash (\S+)\.sh on_node (\d+)"
 )
 
 

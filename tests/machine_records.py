@@ -99,7 +99,7 @@ class Nodes:
         run = record(node, self.repeats[node], number, NODE, begin, 60)
         run = replace(run, case=replace(run.case, benchmark="stream"))
         if node in self.absent:
-            metadata = {**run.metadata, NODE_STATE: f"{node}: {self.absent[node]}"}
+            metadata = {**run.metadata, NODE_STATE: self.absent[node]}
             gone = {"started": "", "ended": "", "hosts": (), "verdict": None, "exit_status": None}
             return replace(run, status=MISSING, reason="not run yet", metadata=metadata, **gone)  # type: ignore[arg-type]
         if node in self.failed:
@@ -122,6 +122,7 @@ class Pairs:
     """A machine whose nodes exchange messages in pairs.
 
     ``nodes``, ``links``, ``leaves``: how many times longer those of a node, a pair or a switch take.
+    ``failed``: the node all of whose runs fail.
     """
 
     def __init__(
@@ -132,11 +133,12 @@ class Pairs:
         *,
         switches: Mapping[str, str] | None = None,
         leaves: Mapping[str, float] | None = None,
+        failed: str = "",
         noise: float = 0.01,
         seed: int = 1,
     ) -> None:
         self.names, self.nodes, self.links = list(names), nodes or {}, links or {}
-        self.switches, self.leaves = switches or {}, leaves or {}
+        self.switches, self.leaves, self.failed = switches or {}, leaves or {}, failed
         self.noise, self.random = noise, np.random.default_rng(seed)
         self.repeats: dict[str, int] = {}
 
@@ -175,9 +177,11 @@ class Pairs:
         }
         run = record(member, self.repeats[member], number, PAIR, begin, 10)
         metadata = {**run.metadata, **({EACH_SWITCHES: " ".join(leaves)} if leaves else {})}
+        run = replace(run, case=replace(run.case, benchmark="PingPong"))
+        if self.failed in (a, b):
+            return replace(run, status=FAILED, reason="no route to host", exit_status=1, verdict=None)
         return replace(
             run,
-            case=replace(run.case, benchmark="PingPong"),
             suite="imb",
             metadata=metadata,
             series=(Series("PingPong", 2, columns),),

@@ -59,9 +59,9 @@ def test_the_slow_node_is_named_and_the_drained_one_listed(site: Site) -> None:
     done = site.run()
     assert succeeded(done)
     assert "1 of 3 nodes is slow: n3" in done.stdout
-    assert "Not measured: n4 (drained (bad dimm))" in done.stdout
+    assert "Not measured: n4: drained (bad dimm)" in done.stdout
     assert len(site.cluster.completed_jobs()) == 2  # two rounds of all, four more that confirm
-    assert steps(site) == ["1.0", "1.1", "2.0", "2.1", "2.2", "2.3"]
+    assert steps(site) == ["1.0", "1.1", "1.2", "2.0", "2.1", "2.2", "2.3", "2.4"]  # one watches the driver
     folders = [path.name for path in site.folder.glob("results/jobs/runs/*")]
     assert sorted(folders) == ["n1", "n2", "n3", "n4"]  # as a host group of this one host has it
     status = site.call("status").stdout
@@ -75,6 +75,25 @@ def test_the_slow_node_is_named_and_the_drained_one_listed(site: Site) -> None:
     assert len([record for record in site.records() if record.status == OK]) == 3 * 6 + len(again) - 2
     assert "1 of 3 nodes is slow: n3" in done.stdout  # as it was before
     assert "--only" in site.call("run", "--only", "n9").stderr
+
+
+def test_a_job_does_not_wait_for_a_node_that_is_drained_meanwhile(site: Site) -> None:
+    write(site)
+    other = site.cluster.call(["sbatch", "--parsable", "--nodes=4", "--exclusive", "--wrap=sleep 600"])
+    number = other.stdout.strip()
+
+    def drain(stopping: Event) -> None:
+        wait_for(lambda: len(site.cluster.queue()) > 1, stopping)
+        site.cluster.administer(["scontrol", "update", "nodename=n4", "state=drain", "reason=bad dimm"])
+        wait_for(lambda: "CANCELLED" in site.cluster.queue().values(), stopping)
+        site.cluster.call(["scancel", number])
+
+    with meanwhile(drain):
+        done = site.run()
+    print(done.stdout + done.stderr)
+    assert succeeded(done)
+    assert "waits for nodes that cannot be had (n4 is drain" in done.stderr
+    assert "1 of 3 nodes is slow: n3" in done.stdout
 
 
 @pytest.mark.full
@@ -103,7 +122,8 @@ def test_a_fault_costs_only_what_was_in_flight(site: Site) -> None:
     again = len(list(site.folder.glob("results/jobs/runs/*/*/*/*/attempts/*")))
     print(f"{len(records)} runs, {again} attempts without a result")
     assert again <= 1 + 1 + 4  # the hung one, those on the node that died, and in the job that was killed
-    jobs = sorted(site.cluster.completed_jobs(), key=lambda job: int(job["JobId"]))
+    ended = {int(job["JobId"]): job for job in site.cluster.completed_jobs()}  # also says what a job lost
+    jobs = [ended[number] for number in sorted(ended)]
     assert all(job["EndTime"] <= later["SubmitTime"] for job, later in pairwise(jobs))
     assert "n3" in done.stdout
 
@@ -127,14 +147,14 @@ def test_every_pair_with_each_library(cluster_parts: None, tmp_path: Path, mpi: 
         project = cluster_project(cluster, campaign(cluster, mpi, command, compiler))
         records = project.run(may_fail=mpi == "mpich-ucx")  # which hangs now and then in MPI_Finalize
         jobs = cluster.completed_jobs()
-    pairs = [record for record in records if record.case.placement == "TCP"]
-    assert len({record.case.host_group for record in pairs}) == 6
-    for record in records:
+    screen = [record for record in records if not record.further]
+    assert len(screen) == 2 * 6 + 2 * 4
+    for record in screen:
         nodes = record.case.host_group.removeprefix("blue ").split("+")
         if mpi != "mpich-ucx" or record.status == OK:
-            assert (record.verdict, sorted(record.hosts)) == (DECLARED, nodes), record
-    assert [job["JobState"] for job in jobs[:1]] == ["COMPLETED"]
-    assert {record.job_id for record in records if record.metadata["round"] in "12"} == {"1"}
+            assert (record.verdict, sorted(record.hosts)) == (DECLARED, nodes), record.verdict_reasons
+    assert {record.job_id for record in screen} == {"1"}
+    assert [job["JobState"] for job in jobs] == ["COMPLETED"]
 
 
 def campaign(cluster: MiniCluster, mpi: str, command: str, compiler: str) -> dict[str, object]:
@@ -158,3 +178,45 @@ def campaign(cluster: MiniCluster, mpi: str, command: str, compiler: str) -> dic
             {**kernel, "placements": "NODE", "each": {"unit": "node", "at_once": 2}},
         ],
     }
+
+
+SSH = """\
+campaign: jobs
+busy_machine: rank
+time_limit: 1 min
+mpis: {{none: {{launcher: hydra, command: {folder}/launch, pmi: pmi2, transports: {{}}}}}}
+systems: {{vms: {{scheduler: none, mpi: none}}}}
+host_groups: {{all: {{system: vms, hosts: [n1, n2, n3, n4, n9]}}}}
+placements:
+  one: {{nodes: 1, ranks_per_node: 1, transport: any, binding: none}}
+benchmarks:
+  trivial: {{suite: osu, program: program, provider: {{kind: path, location: {folder}/program}}}}
+matrix:
+  - {{host_groups: all, placements: one, benchmarks: trivial, each: node}}
+"""
+LAUNCH = """#!/bin/bash
+while [[ $1 != */rank ]]; do shift; done
+export PMI_RANK=0 MPI_LOCALRANKID=0
+exec "$@"
+"""
+
+
+@pytest.mark.full
+def test_listed_hosts_are_reached_by_ssh(site: Site) -> None:
+    """Side by side, too; a host that does not answer costs nothing but its own runs."""
+    site.cluster.start_sshd()
+    write(site)
+    (site.folder / "launch").write_text(LAUNCH)
+    (site.folder / "program").write_text("#!/bin/bash\n" + BODY.format(more="", folder=site.folder))
+    (site.folder / "jobs.yaml").write_text(SSH.format(folder=site.folder))
+    site.cluster.give(site.folder)
+    done = site.call("run")
+    print(done.stdout + done.stderr)
+    assert succeeded(done)
+    assert "not measured: n9 left no files" in done.stderr
+    assert "1 of 4 nodes is slow: n3" in done.stdout
+    assert "Not measured: n9: not reachable by ssh" in done.stdout
+    begins = {
+        record.started for record in site.records() if record.metadata["round"] == "1" and record.started
+    }
+    assert len(begins) <= 2  # at once

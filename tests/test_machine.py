@@ -97,6 +97,14 @@ def test_a_slow_node_and_a_slow_link_are_told_apart() -> None:
     assert kinds["evidence"] == 2 and kinds["command"] == 1 and not kinds["not_measured"]
 
 
+def test_a_node_whose_pairs_fail_is_named_and_not_its_partners() -> None:
+    records = of_pairs(Pairs(names(16), failed="n007"))
+    named, kinds = held(records)
+    assert named == ["n007"] and kinds["evidence"] == 1
+    [said] = [line for line in machine_items(compare(records).machines[0]) if line.startswith("Runs failed")]
+    assert said.startswith("Runs failed on n007 in ") and said.endswith(" runs (no route to host).")
+
+
 def test_a_slow_leaf_switch_is_one_answer() -> None:
     leaves = {name: f"leaf{number // 8}" for number, name in enumerate(names(32))}
     [machine] = compare(of_pairs(Pairs(names(32), switches=leaves, leaves={"leaf2": 1.08}))).machines

@@ -16,7 +16,7 @@ from mpicampaign.records import OK, RECORDS, Header, read_records, write_records
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.show.configurations import write_configurations
 from mpicampaign.show.filter import check_attribute
-from mpicampaign.show.machine import machine_files
+from mpicampaign.show.machine_tables import machine_files
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.summary import summary_text
 from mpicampaign.show.view import DEFAULT, view_of

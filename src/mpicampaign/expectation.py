@@ -141,7 +141,7 @@ class Alarm:
     apart: int = key(
         Kind({"type": "string", "x-type": "duration"}, lambda values, path: values.seconds(path), instead=1),
         "Time between two ticks that count",
-        "Half the median gap of the past: two ticks in one slow minute are one.",
+        "Half the median gap of the past.",
         "12 h",
         required=True,
     )

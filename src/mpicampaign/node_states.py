@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.schedulers import batch_schedulers
+from mpicampaign.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from mpicampaign.schedulers import BatchScheduler
+    from mpicampaign.schedulers import Scheduler
     from mpicampaign.schedulers.scheduler import NodeState
 
 Machine = tuple[str, str]  # system and host group, as the campaign file defines them
@@ -25,9 +25,9 @@ def states_path(campaign_folder: Path, machine: Machine, scheduler: str) -> Path
 
 
 def node_states(campaign_folder: Path, machine: Machine) -> dict[str, NodeState]:
-    """The states of the nodes when a job was last submitted or ended; empty where none was."""
+    """The states of the nodes when a job of theirs was last submitted or ended."""
     texts = _texts(campaign_folder, machine, ".nodes")
-    return {node: state for said, text in texts for node, state in said.read_states(text).items()}
+    return {node: state for said, text in texts for node, state in said.listed_states(text).items()}
 
 
 def switches(campaign_folder: Path, machine: Machine) -> dict[str, str]:
@@ -36,8 +36,8 @@ def switches(campaign_folder: Path, machine: Machine) -> dict[str, str]:
     return {node: switch for said, text in texts for node, switch in said.read_topology(text).items()}
 
 
-def _texts(campaign_folder: Path, machine: Machine, ending: str) -> Iterator[tuple[BatchScheduler, str]]:
-    for scheduler in batch_schedulers():
+def _texts(campaign_folder: Path, machine: Machine, ending: str) -> Iterator[tuple[Scheduler, str]]:
+    for scheduler in SCHEDULERS.values():
         path = states_path(campaign_folder, machine, scheduler.name).with_suffix(ending)
         if path.exists():
             yield scheduler, path.read_text(encoding="utf-8", errors="replace")

@@ -93,7 +93,7 @@ APART = (OVERSUBSCRIBED, STATE)  # such runs are compared with no others
 # of a run in a block: the name of its block design, and what is compared there; kernels print a key "block"
 BLOCK, COMPARED = "block design", "compared in blocks"
 # of a run of `each`: node or pair, the declared names of its nodes, its round, the tolerance as a fraction,
-# and the switches that the scheduler knows of these nodes; of absent nodes their state: ``n1: down``
+# and the switches that the scheduler knows of these nodes; of absent nodes their state
 EACH, EACH_NODES, ROUND, EACH_TOLERANCE = "each", "nodes of a member", "round", "tolerance"
 EACH_SWITCHES, NODE_STATE = "switches of the nodes", "state of the node"
 SCHEDULER = "scheduler"

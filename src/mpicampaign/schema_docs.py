@@ -57,9 +57,6 @@ _INTRODUCTION = """\
 ```yaml
 {example}```
 
-    mpicampaign check campaigns/{name}      # all errors at once, with line numbers
-    mpicampaign plan campaigns/{name}       # the matrix, and the maximum node-hours
-
 How a file is read:
 
 - A key takes a text unless its type is given. Texts are literal, as in YAML 1.2: `off`, `no` and `0:45` are
@@ -70,8 +67,7 @@ How a file is read:
 - Tokens (arguments, options) are a list, or one text that is split as a shell does. Nothing in them is
   expanded: `$HOME` and `$(date)` reach the program as they are.
 - Shared keys are written once: `first: &shared {{…}}`, then `second: {{<<: *shared, …}}`.
-- Files of `include:` and built-in definitions are extended: mappings key by key; lists and single values are
-  replaced.
+- Files of `include:` and built-in definitions are extended: mappings key by key; lists are replaced.
 - Durations: `90 s`, `10 min`, `2 h`; `0:45` is 45 min (H:MM). Sizes: `64KiB`, `64kB`, `64` (bytes).
   Rates: `1 Gbit/s`, `100 MB/s`.
 
@@ -116,8 +112,7 @@ matrix:
   - {{host_groups: milan, placements: IBV, benchmarks: PingPong, mpis: [openmpi5, own-build]}}
 ```
 
-An item with `system` and `host_groups` stands for those of an earlier file with a system for each library:
-its finished runs stay finished (`campaigns/three-mpis.yaml`).
+An item with `system` and `host_groups` stands for those of an earlier file (`campaigns/three-mpis.yaml`).
 
 Below, a key has an example if the file above does not have it, the first time.
 """

@@ -21,8 +21,8 @@ from snakemake_interface_executor_plugins.settings import CommonSettings, ExecMo
 
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run
 from mpicampaign.errors import UserError
+from mpicampaign.execution.batches import ABSENT
 from mpicampaign.execution.busy import LATER, THIS_CALL, fitting, is_left_out, left_out_text
-from mpicampaign.execution.cluster_jobs import ABSENT
 from mpicampaign.execution.conditions import case_of, further_of, met_limit, prepare_with_results
 from mpicampaign.execution.progress import Progress
 from mpicampaign.execution.scheduler_calls import ignored_lines

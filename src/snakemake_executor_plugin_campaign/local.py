@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import queue
 import threading
+from collections import Counter
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.runs import could_not_write
+from mpicampaign.collect.runs import attempts_of, could_not_write
+from mpicampaign.execution.batches import ABSENT, Batch, rounds_of, shares_steps
 from mpicampaign.execution.execute import LocalJob, wait_for_measurement
 from mpicampaign.execution.writable import SECONDS_BETWEEN_WRITES, TRIES, why_not_writable
 from mpicampaign.files import refuse_changeable, system_error_text
+from mpicampaign.grouping import grouped
+from mpicampaign.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,13 +21,15 @@ if TYPE_CHECKING:
     from mpicampaign.execution.progress import Progress
     from mpicampaign.jobs.run import Run
 
+MANY = 1_000_000  # places for jobs: there is no queue
+
 
 class LocalRuns:
     """A thread that makes runs in the plan's order."""
 
     def __init__(self, progress: Progress, ended: Callable[[Run, int | None, str], None]) -> None:
         self._progress, self._ended = progress, ended
-        self._waiting: queue.PriorityQueue[tuple[int, str, Run | None]] = queue.PriorityQueue()
+        self._waiting: queue.PriorityQueue[tuple[int, str, Batch | None]] = queue.PriorityQueue()
         self._due: dict[str, Run] = {}  # those that wait and are to be made, by their job
         self._stopping = threading.Event()
         self._current: LocalJob | None = None
@@ -32,9 +38,13 @@ class LocalRuns:
 
     def take(self, runs: list[Run]) -> None:
         """Add runs."""
-        for run in runs:
-            self._due[run.job_name] = run
-            self._waiting.put((run.order, run.job_name, run))
+        self._due |= {run.job_name: run for run in runs}
+        by_shape = grouped(runs, lambda run: shares_steps(run, SCHEDULERS[run.job.system.scheduler]))
+        batches = [Batch(((run,),)) for run in by_shape.get(False, [])]
+        batches += rounds_of(by_shape.get(True, []), Counter({run.job.system.defined: MANY for run in runs}))
+        for batch in batches:
+            first = batch.runs[0]
+            self._waiting.put((first.order, first.job_name, batch))
 
     @property
     def due(self) -> list[Run]:
@@ -57,11 +67,16 @@ class LocalRuns:
 
     def _work(self) -> None:
         while True:
-            run = self._waiting.get()[2]
-            if run is None or self._stopping.is_set():
+            batch = self._waiting.get()[2]
+            if batch is None or self._stopping.is_set():
                 return
-            if self._due.pop(run.job_name, None) is None:
+            runs = [run for run in batch.runs if self._due.pop(run.job_name, None) is not None]
+            if not runs:
                 continue  # dropped
+            if batch.rounds:
+                self._make_rounds(batch)
+                continue
+            [run] = runs
             problem, status = "", None
             try:
                 status = self._execute(run)
@@ -70,6 +85,25 @@ class LocalRuns:
             if self._stopping.is_set() and not run.output.exists():
                 return  # interrupted: Snakemake is ending, the run stays due
             self._ended(run, status, problem)
+
+    def _make_rounds(self, batch: Batch) -> None:
+        """Make the rounds of listed hosts by one script; how each run ended is in its files."""
+        problem = ""
+        try:
+            script = batch.write()
+            refuse_changeable(script, script.parent)
+            self._progress.started(f"{len(batch.runs)} runs side by side")
+            self._current = job = LocalJob(script, script.with_suffix(".log"))
+            job.wait()
+        except OSError as error:
+            problem = system_error_text(error)
+        finally:
+            self._current = None
+        for run in batch.runs if not self._stopping.is_set() else ():
+            silent = not (run.output.exists() or attempts_of(run.folder))
+            hosts = " or ".join(run.job.group.hosts)
+            unmade = f"{ABSENT}: {hosts} left no files: does 'ssh -o BatchMode=yes HOST true' work?"
+            self._ended(run, 0 if run.output.exists() else 1, problem or (unmade if silent else ""))
 
     def _execute(self, run: Run) -> int:
         self._progress.started(run.label)

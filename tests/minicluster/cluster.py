@@ -255,6 +255,17 @@ class MiniCluster:
         limits = ["rate", rate, "burst", "32kb", "latency", "50ms"]
         self.administer(["tc", "qdisc", "replace", "dev", interface, "root", "tbf", *limits], node)
 
+    def shape_links(self, node: str, interface: str, rate: str, slower: Mapping[str, str]) -> None:
+        """Limits what the node sends, with lower rates to some other nodes."""
+        tc = f"tc {{}} dev {interface} parent 1: {{}}\n".format
+        lines = [f"tc qdisc replace dev {interface} root handle 1: htb default 1\n"]
+        for number, (name, limit) in enumerate({"": rate, **slower}.items(), start=1):
+            lines.append(tc("class add", f"classid 1:{number} htb rate {limit} burst 32kb cburst 32kb"))
+            if name:
+                address = self.nodes[name].addresses[INTERFACES.index(interface)]
+                lines.append(tc("filter add", f"protocol ip u32 match ip dst {address} flowid 1:{number}"))
+        self.administer(["sh", "-ec", "".join(lines)], node)
+
     def unshape(self, node: str, interface: str) -> None:
         self.administer(["tc", "qdisc", "delete", "dev", interface, "root"], node)
 

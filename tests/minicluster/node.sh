@@ -56,14 +56,14 @@ export MPICAMPAIGN_ALLOWED=$cpu_order
 SETTINGS
 }
 
-# All processes that follow get so much CPU time together: no more, and no less on a busy machine.
+# All processes that follow get so much CPU time together, however many others want the machine's.
 limit_cpus() {
     mkdir -p /media/cpu
     mount -t cgroup -o cpu cgroup /media/cpu
     mkdir -p "$group"
     echo "$period" >"$group/cpu.cfs_period_us"
     echo "$quota" >"$group/cpu.cfs_quota_us"
-    echo 100000 >"$group/cpu.shares"
+    echo 262144 >"$group/cpu.shares" # as 256 processes
     echo 0 >"$group/cgroup.procs"
 }
 

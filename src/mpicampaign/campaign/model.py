@@ -243,7 +243,7 @@ class System:
     programs: dict[str, str] = key(
         _PROGRAMS,
         "Programs on this system",
-        "Full paths by program name, before any provider.",
+        "Full paths by program name.",
         {"IMB-MPI1": "/apps/imb/2021/IMB-MPI1"},
     )
     login_hosts: tuple[str, ...] = key(
@@ -281,7 +281,7 @@ class System:
     pack: int = key(
         count(1, 1000),
         "Runs in one job",
-        "Short runs of different cases share an allocation, one after the other.",
+        "Short runs share an allocation, one after the other.",
         8,
         default=1,
     )
@@ -318,7 +318,7 @@ SYSTEM = entry(
     System,
     "system",
     "System",
-    "A cluster, cloud or machine under test. Of several, each is run from a machine that belongs to it.",
+    "A cluster, cloud or machine under test.",
 )
 
 
@@ -335,8 +335,7 @@ class HostGroup:
     hosts: tuple[str, ...] = key(
         kinds.HOSTS,
         "Hosts",
-        "Slurm: the node list. LSF: as for bsub -m. No scheduler: the hosts in order of use; none means this "
-        "machine.",
+        "Slurm: the node list. LSF: as for bsub -m. No scheduler: in order of use; none: this machine.",
         ["node01", "node02"],
         "node[01-16]",
         default=[],
@@ -437,14 +436,14 @@ class Placement:
     transport: str = key(
         choice(("shm", "tcp", "ibv", "any")),
         "Transport",
-        "any: the library chooses, and tables say what.",
+        "any: the library chooses.",
         "shm",
         required=True,
     )
     within_node: str = key(
         choice(("network", SHM)),
         "What carries messages within a node",
-        "Of placements between nodes. network: the transport itself. shm: shared memory, as in production.",
+        "network: the transport itself. shm: shared memory, as in production.",
         "shm",
         default="network",
     )
@@ -527,8 +526,8 @@ class Provider:
     build: str = key(
         LINE,
         "Command that builds the program",
-        "Provider source only: called by bash in a copy of the folder, with the wrappers of the MPI library "
-        "as MPICC, MPICXX, MPIFC, CC, CXX and FC.",
+        "Provider source only: called by bash in a copy of the folder, with the MPI library's wrappers as "
+        "MPICC, MPICXX, MPIFC, CC, CXX and FC.",
         "make IMB-MPI1",
     )
     location_name: str = ""
@@ -602,8 +601,7 @@ class Benchmark:
     parameters: dict[str, str] = key(
         kinds.PARAMETERS,
         "Parameters",
-        "What the suite puts into the program's input file (docs/applications.md), and what replaces "
-        "{NAME} in the arguments.",
+        "Of the program's input file (docs/applications.md), and what replaces {NAME} in the arguments.",
         {"N": [22320, 44640], "NB": 180, "P": 2, "Q": 2},
         default={},
     )
@@ -650,7 +648,7 @@ class Race:
     tolerance: float = key(
         PERCENT,
         "Difference that does not matter",
-        "The race ends where none differs from the best by more; no setting is written that wins by less.",
+        "No setting is written that wins by less.",
         "2 %",
         default="2 %",
     )
@@ -731,7 +729,7 @@ class MatrixEntry:
     blocks: str = key(
         choice((TO_REFERENCE, ALL_PAIRS)),
         "Measure the cases side by side, in blocks",
-        "A block is one repeat of all cases of a host group that take as many nodes, on the same nodes. "
+        "A block is one repeat of all cases that take as many nodes of a host group, on the same nodes. "
         "Its candidates (placements, MPI libraries, values of lists) are compared within it: with the "
         f"first one named, or in all pairs. repeats is then {BLOCKS} by default.",
         TO_REFERENCE,
@@ -739,15 +737,14 @@ class MatrixEntry:
     race: Race | None = key(
         RACE,
         "Find the best candidate",
-        "The first one named is the default. After 8, 12 and 16 blocks the worse ones leave; what wins must "
-        "beat the default on fresh blocks. results/NAME/settings then holds it. In place of repeats.",
+        "The first one named is the default. results/NAME/settings holds what won. In place of repeats. See "
+        "docs/statistics.md.",
         {"tolerance": "2 %"},
     )
     each: Each | None = key(
         EACH,
         "Measure each node, or each pair, of the host groups",
-        "In rounds, side by side in one job: all twice, then those that seem slow, beside others. The host "
-        "groups list their hosts. In place of repeats. See docs/machine.md.",
+        "The host groups list their hosts. In place of repeats. See docs/machine.md.",
         NODE,
         {"unit": PAIR, "at_once": 16},
     )
@@ -784,14 +781,14 @@ class Schedule:
     notify: tuple[str, ...] = key(
         kinds.TOKENS,
         "Command to call when a tick has found something",
-        "Its last argument is a file with the text. Secrets belong in that command, not in this file.",
+        "Its last argument is a file with the text.",
         "~/bin/mail-to-me",
         default=[],
     )
     textfile: str = key(
         kinds.TEXTFILE,
         "File that each tick writes for Prometheus's node_exporter",
-        "In the folder of its textfile collector: the results, and how the ticks went.",
+        "In the folder of its textfile collector.",
         "/var/lib/node_exporter/textfile/nightly.prom",
     )
 
@@ -843,8 +840,7 @@ class Campaign:
     busy_machine: str = key(
         choice((UNRANKED, RANKED)),
         "What becomes of disturbed runs",
-        "unranked: repeated, and not averaged or ranked. rank: like quiet runs, and every table says so; for "
-        "machines that are never quiet.",
+        "unranked: repeated, and not averaged or ranked. rank: like quiet runs, and every table says so.",
         RANKED,
         default=UNRANKED,
     )

@@ -154,11 +154,13 @@ class InBlocks:
         verdict = self._verdicts.get((0, place))
         if verdict is None:
             return 1.0, None, None
-        found = verdict.ratio if self.metric.lower_is_better else _inverse(verdict.ratio)
-        ends = (found.interval.low, found.interval.high) if found.interval else ()
-        median = found.median if 0 < found.median < math.inf else None
-        known = median and ends and ends[0] > 0 and ends[1] < math.inf
-        return median, *(ends if known else (None, None))
+        worse = verdict.ratio if self.metric.lower_is_better else _inverse(verdict.ratio)
+        median, ends = worse.median, worse.interval
+        if not 0 < median < math.inf:
+            return None, None, None
+        if ends is None or not 0 < ends.low <= ends.high < math.inf:
+            return median, None, None
+        return median, ends.low, ends.high
 
     @cached_property
     def _verdicts(self) -> Mapping[tuple[int, int], Verdict]:

@@ -276,9 +276,12 @@ def _member(run: Record) -> str:
 
 
 def _state(node: str, run: Record) -> str:
-    """What the scheduler says of a node: ``drained (bad DIMM)``; a run may name several nodes."""
-    said = re.search(rf"(?:^|; ){re.escape(node)}: (.+?)(?=; [^ ;]+: |$)", run.metadata.get(NODE_STATE, ""))
-    return said[1] if said else ""
+    """What the scheduler says of a node: ``drained (bad DIMM)``; of a pair behind the node's name."""
+    said = run.metadata.get(NODE_STATE, "")
+    if run.metadata[EACH] == NODE:
+        return said
+    found = re.search(rf"(?:^|; ){re.escape(node)}: (.+?)(?=; [^ ;]+: |$)", said)
+    return found[1] if found else ""
 
 
 def _switches(runs: Iterable[Record]) -> dict[str, str]:

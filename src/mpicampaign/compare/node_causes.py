@@ -39,12 +39,15 @@ def causes_by_node(records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
             runs.setdefault(node, []).append(record)
     rates = {kind: _rates(runs, kind) for kind in _BELOW}
     odd = {node: each.differences for each in odd_nodes(records) for node in each.nodes}
+    disturbed = {node: text for node, own in runs.items() if (text := _disturbed(node, own))}
+    if 2 * len(disturbed) > len(runs):  # as most others
+        disturbed.clear()
     found = {
         node: (
             *_counted(node, own),
             *(text for kind in _BELOW if (text := _below(kind, node, rates[kind]))),
             *map(str, odd.get(node, ())),
-            *_disturbed(node, own),
+            *filter(None, [disturbed.get(node)]),
         )
         for node, own in runs.items()
     }
@@ -82,14 +85,15 @@ def _below(kind: str, node: str, rates: Mapping[str, float]) -> str:
     return f"{kind} {1 - rates[node] / usual:.0%} below that of the others".replace("%", " %")
 
 
-def _disturbed(node: str, runs: Sequence[Record]) -> Iterator[str]:
+def _disturbed(node: str, runs: Sequence[Record]) -> str:
     """``disturbed in 12 of 20 runs, mostly by python3``; of several nodes, the named one."""
     disturbed = [
         run.condition_reason
         for run in runs
         if run.condition == DISTURBED and (len(run.hosts) == 1 or f" of {node} used" in run.condition_reason)
     ]
-    if disturbed and len(disturbed) >= _OFTEN * len(runs):
-        names = Counter(found[1] for why in disturbed if (found := _PROCESS.search(why)))
-        by = f", mostly by {names.most_common(1)[0][0]}" if names else ""
-        yield f"disturbed in {len(disturbed)} of {len(runs)} runs{by}"
+    if not disturbed or len(disturbed) < _OFTEN * len(runs):
+        return ""
+    names = Counter(found[1] for why in disturbed if (found := _PROCESS.search(why)))
+    by = f", mostly by {names.most_common(1)[0][0]}" if names else ""
+    return f"disturbed in {len(disturbed)} of {len(runs)} runs{by}"

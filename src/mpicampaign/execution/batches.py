@@ -26,10 +26,11 @@ if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Collection, Iterable, Sequence
 
-    from mpicampaign.schedulers import BatchScheduler
+    from mpicampaign.schedulers import BatchScheduler, Scheduler
     from mpicampaign.schedulers.scheduler import QueuedJob
 
 FOLDER = "batches"
+ABSENT = "not measured"  # begins the reason of a run of `each` of which a node cannot be had
 _NAME = re.compile(r"batch-[0-9a-f]{12}-(?P<token>[0-9a-f]+)")
 
 Task = tuple[Run, ...]
@@ -53,8 +54,11 @@ class Batch:
         fixed = self.rounds or self.runs[0].block
         return len(self.tasks) > 1 or (len(self.runs) > 1 and not fixed)
 
-    def write(self) -> Path:
-        """Write its files, unless it is a single run; returns the script to submit."""
+    def write(self, longest: int | None = None) -> Path:
+        """Write its files, unless it is a single run; returns the script to submit.
+
+        ``longest``: how many minutes a job of rounds may have.
+        """
         first = self.tasks[0][0]
         if len(self.runs) == 1 and not self.rounds:
             return first.path
@@ -69,7 +73,7 @@ class Batch:
             return script
         steps, parts = steps_of(self.runs), runs.with_suffix(".rounds")
         write_whole(parts, "".join(f"{line}\n" for line in rounds_lines(steps)))
-        write_whole(script, rounds_text(steps, parts, states_file(first)))
+        write_whole(script, rounds_text(steps, parts, states_file(first), longest))
         return script
 
     def ids(self, number: str) -> dict[str, str]:
@@ -107,14 +111,14 @@ def batches_of(
     for packs in alike.values():
         tasks = tuple(map(tuple, packs))
         batches += [Batch(tasks)] if scheduler.task and tasks else [Batch((task,)) for task in tasks]
-    return batches + _rounds_of(by_shape.get(True, []), places)
+    return batches + rounds_of(by_shape.get(True, []), places)
 
 
 def _together(run: Run) -> object:
     return (run.block, run.repeat) if run.block else run.identity
 
 
-def shares_steps(run: Run, scheduler: BatchScheduler) -> bool:
+def shares_steps(run: Run, scheduler: Scheduler) -> bool:
     """Whether a run is measured beside others in a step of a job."""
     return run.each is not None and not run.each.alone and scheduler.rounds is not None
 
@@ -130,7 +134,7 @@ def states_file(run: Run) -> Path:
     return states_path(run.campaign_folder, whole_group(run), run.job.system.scheduler)
 
 
-def _rounds_of(runs: Iterable[Run], places: Counter[str]) -> list[Batch]:
+def rounds_of(runs: Iterable[Run], places: Counter[str]) -> list[Batch]:
     """A job for the rounds of each host group that are due; more where it would have too many nodes."""
     batches = []
     of_groups = grouped(runs, lambda run: (*whole_group(run), run.each and run.each.nodes_per_job))

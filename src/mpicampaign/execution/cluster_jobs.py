@@ -22,6 +22,7 @@ from mpicampaign.collect.submissions import REFUSED, SUBMISSIONS, SUBMITTING, re
 from mpicampaign.commands import CommandResult
 from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.execution.batches import (
+    ABSENT,
     Batch,
     batches_of,
     runs_in_queue,
@@ -36,6 +37,7 @@ from mpicampaign.files import append_lines, refuse_changeable, system_error_text
 from mpicampaign.grouping import grouped
 from mpicampaign.jobs.blocks import LEFT_BEHIND, keeps_nodes
 from mpicampaign.jobs.run import RESULT
+from mpicampaign.node_states import node_states
 from mpicampaign.schedulers.scheduler import (
     ACTIVE,
     CANCELLED,
@@ -48,6 +50,7 @@ from mpicampaign.schedulers.scheduler import (
     NOT_STARTED,
     OUT_OF_MEMORY,
     PREEMPTED,
+    QUEUED,
     TIMEOUT,
     UNKNOWN,
     NodeState,
@@ -83,7 +86,6 @@ _TAKEN = ("submitted ", "adopted ")  # beginnings of notes with a job's id
 VANISHED = "no longer known to the scheduler"
 BLOCK_ENDED = "ended before all runs of its block"
 UNWRITTEN = "results not written"
-ABSENT = "not measured"  # since the scheduler does not give a node
 MAY_LIVE = (*ACTIVE, UNKNOWN)
 # States for which the cluster is to blame, not the run, and how often a run is then submitted again.
 RETRIES = {NODE_FAIL: 2, LAUNCH_FAILED: 2, PREEMPTED: 2, VANISHED: 2, NOT_STARTED: 2, UNWRITTEN: TRIES - 1}
@@ -168,6 +170,7 @@ class ClusterJobs:
         self._alone = False  # whether it refused an array for a limit on jobs
         self._log = lock.with_name(SUBMISSIONS)
         self._noted: dict[str, list[str]] = {}
+        self._said: set[tuple[str, str]] = set()
         self.queries = 0
 
     def take(self, run: Run) -> None:
@@ -274,6 +277,7 @@ class ClusterJobs:
         self._room = None  # a limit may have been raised
         self._cut, self._asks, self._answered = False, True, True
         ended = []
+        self._give_up_lost_nodes(listing)
         for job in sorted(self._jobs.values(), key=lambda job: not self._numbers(job)):
             try:
                 outcome = self._judge(job, listing.get(job.run.job_name, []))
@@ -305,6 +309,25 @@ class ClusterJobs:
         if job.id:
             return self._after_end(job, next((each for each in known if each.id == job.id), None))
         return self._is_absent(job, known) and (self._left(job, "its job is gone") or True)
+
+    def _give_up_lost_nodes(self, listing: dict[str, list[QueuedJob]]) -> None:
+        """Cancel jobs of many nodes that wait for one that cannot be had; their runs are submitted again."""
+        waiting: dict[str, list[ClusterJob]] = {}
+        for job in self._jobs.values():
+            listed = listing.get(job.run.job_name)
+            if listed and shares_steps(job.run, self._scheduler) and foremost(listed).state == QUEUED:
+                waiting.setdefault(foremost(listed).id, []).append(job)
+        for number, jobs in waiting.items():
+            states = self._states([job.run for job in jobs])
+            hosts = {host for job in jobs for host in job.run.job.group.hosts}
+            lost = [f"{host} is {states[host]}" for host in hosts if states and not states[host].usable]
+            queued = foremost(listing[jobs[0].run.job_name])
+            if lost and self._cancelled(jobs[0], queued):
+                self._say(
+                    f"job {number} waits for nodes that cannot be had ({'; '.join(lost)}): submitted again"
+                )
+                for job in jobs:
+                    job.id, listing[job.run.job_name] = "", [queued._replace(state=CANCELLED)]
 
     def _left(self, job: ClusterJob, why: str) -> Ended | None:
         """The end of a run whose part of a block began on nodes that no later job gets; noted for plans."""
@@ -404,10 +427,10 @@ class ClusterJobs:
         """Take over the job in the queue: submitted before a kill or by hand, or requeued."""
         if not job.id:
             self._note([job], f"adopted {queued.id}")
-            self._say(f"{job.run.label}: job {queued.id} is in the queue already, {queued.description}")
+            self._say_of(job, f"job {queued.id} is in the queue already, {queued.description}")
         if queued.state == HELD and job.held != queued.id:
             release = f"'{self._scheduler.release} {self._scheduler.address(queued.id)}' lets it start"
-            self._say(f"{job.run.label}: job {queued.id} is held, {queued.description}; {release}")
+            self._say_of(job, f"job {queued.id} is held, {queued.description}; {release}")
             job.held = queued.id
         job.id, job.since, job.seen = queued.id, None, self._clock()
 
@@ -441,12 +464,21 @@ class ClusterJobs:
         if known or job.retries[state] < RETRIES.get(state, 0):
             job.retries[state] += not known
             self._faults.again[state] += 1
-            self._say(f"{job.run.label}: job {job.id} {description}: submitted again")
+            self._say_of(job, f"job {job.id} {description}: submitted again")
             job.id, job.since, job.alone = "", None, True
             self._note([job], f"again after {state}")
             return True
         advice = ADVICE.get(state, f"no exit status was left: look at the logs in {job.run.log.parent}")
         return Ended(job.run, None, f"job {job.id}: {description}; {advice}")
+
+    def _say_of(self, job: ClusterJob, text: str) -> None:
+        """Of a job that measures many members one line, not one for each of its runs."""
+        label = job.run.label
+        if job.run.each:
+            label = " ".join(whole_group(job.run))
+        if not job.run.each or (label, text) not in self._said:
+            self._say(f"{label}: {text}")
+        self._said.add((label, text))
 
     def _could_not_write(self, job: ClusterJob, state: str, status: int | None) -> bool:
         """Whether a job failed since it could not write; ``status``: from its files, else the scheduler's."""
@@ -527,18 +559,26 @@ class ClusterJobs:
 
     def _states(self, runs: list[Run]) -> dict[str, NodeState]:
         """The states of the nodes of runs, kept for the analysis; empty where the scheduler does not say."""
-        hosts = list(dict.fromkeys(host for run in runs for host in run.job.group.hosts))
+        file = states_file(runs[0])
+        earlier = node_states(self._lock.parent, whole_group(runs[0]))
+        hosts = list(dict.fromkeys([*(host for run in runs for host in run.job.group.hosts), *earlier]))
         query = self._scheduler.state_query(hosts)
         answer = self._run(query) if query else None
         states = self._scheduler.read_states(answer.out) if answer and answer.status == 0 else {}
         if not states:
             return {}
         states = {host: states.get(host, NodeState(False, "unknown to the scheduler")) for host in hosts}
-        file = states_file(runs[0])
         file.parent.mkdir(exist_ok=True)
         lines = (f"{host}|{state.native_state}|{state.reason}\n" for host, state in states.items())
         write_whole(file, "".join(lines))
         return states
+
+    def _longest(self, batch: Batch) -> int | None:
+        """How many minutes the queue gives a job of rounds, which may be cut: the next one goes on."""
+        group = batch.runs[0].job.group
+        query = self._scheduler.longest_query(group.partition) if batch.rounds else []
+        answer = self._run(query) if query else None
+        return self._scheduler.read_longest(answer.out) if answer and answer.status == 0 else None
 
     def _concerns_all(self, problem: str) -> bool:
         """Whether all further jobs would be refused, too: a busy controller, or a limit on jobs (noted)."""
@@ -556,7 +596,7 @@ class ClusterJobs:
         try:
             # noted before it is done: if this call is killed in between, the next one must expect the job
             self._append(jobs, SUBMITTING)
-            script = batch.write()
+            script = batch.write(self._longest(batch))
             for path in {script, *(each.path for each in batch.runs)}:
                 refuse_changeable(path, self._lock.parent)
             answer = submit(self._scheduler, script, self._lock, self._run)

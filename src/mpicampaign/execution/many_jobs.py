@@ -20,7 +20,7 @@ def prepare_for_many(workflow: Any) -> None:
 def those_that_fit(
     jobs: Iterable[Any], _remaining: object, available: Mapping[str, Any], _sizes: object
 ) -> list[Any]:
-    """The jobs that can start at once, in their order: what Snakemake's greedy scheduler takes of equal ones."""
+    """The jobs that can start at once, in order: those of Snakemake's greedy scheduler, if all are alike."""
     left, chosen = dict(available), []
     for job in sorted(jobs, key=lambda job: -job.priority):
         asked = {name: job.scheduler_resources.get(name, 0) for name in left}

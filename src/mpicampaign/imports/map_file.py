@@ -82,7 +82,7 @@ class Claim:
     binding: str = key(
         LINE,
         "Binding",
-        "Free text. The files do not say where ranks ran, so a run with a claimed binding stays unverified.",
+        "Free text. A run with a claimed binding stays unverified.",
         "both ranks on one socket",
     )
 
@@ -165,13 +165,13 @@ class ImportMap:
     reference: tuple[str, ...] = key(
         _NAMES,
         "Published values to show beside the imported ones",
-        "Names of publications in reference/. Only values of equal meaning are shown, marked as published.",
+        "Names of publications in reference/.",
         ["stfc-2017"],
     )
     bandwidth_unit: str = key(
         Kind({"enum": ["MB/s", "MiB/s"]}, Values.text),
         "Unit of bandwidths in tables and report",
-        "MB/s is 10^6 B/s. Output that prints MiB/s under another name is read as MiB/s.",
+        "MB/s is 10^6 B/s.",
         default="MB/s",
     )
     balance_at: float | None = key(*BALANCE_AT)

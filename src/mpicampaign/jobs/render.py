@@ -189,7 +189,9 @@ def batch_text(tasks: Sequence[Sequence[Run]], runs: Path) -> str:
     )
 
 
-def rounds_text(steps: Sequence[Sequence[Run]], rounds: Path, states: Path) -> str:
+def rounds_text(
+    steps: Sequence[Sequence[Run]], rounds: Path, states: Path, longest: int | None = None
+) -> str:
     """The script of a job that measures the members of a host group side by side.
 
     Parameters
@@ -197,19 +199,22 @@ def rounds_text(steps: Sequence[Sequence[Run]], rounds: Path, states: Path) -> s
     steps : the runs that are started at once
     rounds : the file with the part of each node in each step (see `rounds_lines`); its name is the job's
     states : the file with the scheduler's states of the nodes
+    longest : how many minutes a job may have; what it does not reach is for the next one
     """
     runs = [run for step in steps for run in step]
     run, (ranks, threads) = runs[0], widest(runs)
-    scheduler = batch_scheduler(run.job.system.scheduler)
-    assert scheduler is not None and scheduler.rounds is not None  # there are no such batches without one
+    scheduler = SCHEDULERS[run.job.system.scheduler]
+    assert scheduler.rounds is not None  # there are no such batches without
     hosts = sorted(
         {host for each in runs for host in each.job.group.hosts}, key=lambda host: (len(host), host)
     )
-    limit = SECONDS_OF_SETUP + sum(step_seconds(step[0]) + SECONDS_OF_END for step in steps)
+    seconds = SECONDS_OF_SETUP + sum(step_seconds(step[0]) + SECONDS_OF_END for step in steps)
+    limit = -(-seconds // 60)
+    limit = min(limit, longest or limit)
     # a lost node costs its own runs alone; a job that waited for it to come back would cost all
     group = replace(run.job.group, hosts=tuple(hosts), requeue=False)
     job = replace(run.job, group=group, placement=replace(run.job.placement, nodes=len(hosts)))
-    request = _request(replace(run, job=job), rounds.stem, -(-limit // 60))
+    request = _request(replace(run, job=job), rounds.stem, limit)
     request |= {"ranks": len(hosts) * ranks, "ranks_per_node": ranks, "threads": threads}
     request["directives"] = [*request["directives"], *scheduler.rounds_directives]
     return (

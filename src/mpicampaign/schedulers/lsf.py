@@ -190,7 +190,10 @@ class Lsf(BatchScheduler):
     def read_states(self, text: str) -> dict[str, NodeState]:
         """Page "bhosts": HOST_NAME and STATUS come first."""
         rows = (line.split() for line in text.splitlines()[1:])
-        return {row[0]: NodeState(row[1] in _IN_USE, row[1]) for row in rows if len(row) > 1}
+        return {row[0]: NodeState(self.usable(row[1]), row[1]) for row in rows if len(row) > 1}
+
+    def usable(self, native_state: str) -> bool:
+        return native_state in _IN_USE
 
     def read_hosts(self, text: str) -> list[str]:
         """From ``n1 4 n2 4``."""

@@ -156,6 +156,11 @@ class Scheduler(ABC):
     rank_variable = ""
     local_rank_variable = ""
 
+    # A job that measures many nodes side by side: the shell functions that start its steps, as templates/job/
+    # rounds.sh.j2 needs them (None: there are no such jobs), and further directives.
+    rounds: Path | None = None
+    rounds_directives: tuple[str, ...] = ()
+
     def options(self, group: Mapping[str, Any]) -> list[tuple[str, str]]:
         """The keys of a host group as options of directives, with their values (empty for a switch)."""
         return []
@@ -167,6 +172,22 @@ class Scheduler(ABC):
     def launch(self, nodes: int, ranks_per_node: int, *, pmi: str, bind: bool, threads: int = 1) -> list[str]:
         """Its `launcher` with arguments; ``bind``: whether it may bind ranks to cores."""
         raise NotImplementedError
+
+    def usable(self, native_state: str) -> bool:
+        """Whether a node in this state gets jobs now."""
+        return False
+
+    def listed_states(self, text: str) -> dict[str, NodeState]:
+        """Of ``NODE|STATE|REASON``, a line or more for each node; lines that cannot be read are left out."""
+        fields = (line.split("|", 2) for line in text.splitlines())
+        return {
+            name: NodeState(self.usable(state), state, "" if reason.strip() == "none" else reason.strip())
+            for name, state, reason in (each for each in fields if len(each) == 3)
+        }
+
+    def read_topology(self, text: str) -> dict[str, str]:
+        """The leaf switch of each node, from what a job of `rounds` kept of the topology."""
+        return {}
 
 
 class BatchScheduler(Scheduler):
@@ -190,11 +211,6 @@ class BatchScheduler(Scheduler):
     # What a job gets, as variables tell it: for the keys of a host group that were asked for, and its hosts.
     granted: ClassVar[Mapping[str, str]] = {}
     granted_hosts = ""
-
-    # A job that measures many nodes side by side: the shell functions that start its steps, as templates/job/
-    # rounds.sh.j2 needs them (None: there are no such jobs), and further directives.
-    rounds: Path | None = None
-    rounds_directives: tuple[str, ...] = ()
 
     # Prefixes of the variables of a shell that change what these commands submit, list or print; those in
     # ``where`` only say which cluster it is.
@@ -278,13 +294,17 @@ class BatchScheduler(Scheduler):
         """The command that tells the states of nodes; empty where there is none."""
         return []
 
-    def read_states(self, text: str) -> dict[str, NodeState]:
-        """The output of `state_query` by node; lines that cannot be read are left out."""
-        return {}
+    def longest_query(self, queue: str) -> list[str]:
+        """The command that tells how long jobs of a queue may be, or of the default one; may be empty."""
+        return []
 
-    def read_topology(self, text: str) -> dict[str, str]:
-        """The leaf switch of each node, from what a job of `rounds` kept of the topology."""
-        return {}
+    def read_longest(self, text: str) -> int | None:
+        """Its answer in minutes; ``None`` where there is no limit, or it can't be read."""
+        return None
+
+    def read_states(self, text: str) -> dict[str, NodeState]:
+        """The output of `state_query` by node."""
+        return self.listed_states(text)
 
     # The site, for the doctor
 

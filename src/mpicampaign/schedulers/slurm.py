@@ -27,7 +27,6 @@ from mpicampaign.schedulers.scheduler import (
     BatchScheduler,
     Node,
     NodeClass,
-    NodeState,
     Queue,
     QueuedJob,
     by_native_state,
@@ -81,6 +80,7 @@ _FIELDS = 11
 _NO_MEMORY = 1  # in MB: Slurm's default for nodes without RealMemory
 _RESTRICTIONS = {"AllowAccounts": "accounts", "AllowQos": "QOS", "AllowGroups": "user groups"}
 # Nodes in power saving (powered_down) are powered up for a job.
+_LIMIT = re.compile(r"(?:([0-9]{1,5})-)?(?:([0-9]{1,3}):)?([0-9]{1,2}):[0-9]{2}")
 _OUT_OF_USE = re.compile(
     r"(?<!powered_)(?<!powering_)(?<!power_)down|drain|fail|maint|inval|unk|future", re.I
 )
@@ -199,13 +199,18 @@ class Slurm(BatchScheduler):
     def state_query(self, hosts: Sequence[str]) -> list[str]:
         return ["sinfo", "--noheader", "--Node", f"--nodes={','.join(hosts)}", "--format=%N|%T|%E"]
 
-    def read_states(self, text: str) -> dict[str, NodeState]:
-        """A node has a line for each of its partitions."""
-        fields = (line.split("|", 2) for line in text.splitlines())
-        return {
-            name: NodeState(not _out_of_use(state), state, "" if reason.strip() == "none" else reason.strip())
-            for name, state, reason in (each for each in fields if len(each) == 3)
-        }
+    def usable(self, native_state: str) -> bool:
+        return not _out_of_use(native_state)
+
+    def longest_query(self, queue: str) -> list[str]:
+        return ["sinfo", "--noheader", *([f"--partition={queue}"] if queue else []), "--format=%P|%l"]
+
+    def read_longest(self, text: str) -> int | None:
+        """From ``all*|1-12:00:00``, a star for the default one, ``short|30:00``, or ``all|infinite``."""
+        lines = [line.strip().partition("|") for line in text.splitlines()]
+        lines = [line for line in lines if line[0].endswith("*")] or lines
+        limits = [limit for _, _, text in lines if (limit := _LIMIT.fullmatch(text))]
+        return min((_minutes(*limit.groups(default="0")) for limit in limits), default=None)
 
     def read_topology(self, text: str) -> dict[str, str]:
         """From scontrol: ``SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-4]``."""
@@ -319,6 +324,10 @@ def _node_line(line: str) -> NodeLine:
     size = memory * 2**20 if memory > _NO_MEMORY else None
     usable = not _out_of_use(fields[10])
     return NodeLine(Node(name, usable, names, sockets, cores, cores * threads, size), queue)
+
+
+def _minutes(days: str, hours: str, minutes: str) -> int:
+    return (int(days) * 24 + int(hours)) * 60 + int(minutes)
 
 
 def _out_of_use(state: str) -> bool:

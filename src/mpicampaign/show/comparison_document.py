@@ -17,7 +17,7 @@ from mpicampaign.show.charts.hpcc import interpolated_text
 from mpicampaign.show.configurations import configuration_nodes
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
-from mpicampaign.show.machine import machine_nodes
+from mpicampaign.show.machine_tables import machine_nodes
 from mpicampaign.show.over_groups import HEADING, legend, over_group_lines, telling_lines
 from mpicampaign.show.races import race_nodes
 from mpicampaign.show.rankings import (

@@ -14,7 +14,7 @@ from mpicampaign.collect.observed import PROGRAM
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.show.cells import MetricCell, metric_cell
 from mpicampaign.show.document import Grid
-from mpicampaign.show.machine import members_grid
+from mpicampaign.show.machine_tables import members_grid
 from mpicampaign.show.pairs import change_verdict
 from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.tables import chosen_matrices

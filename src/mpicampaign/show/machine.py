@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import math
 import re
 import shlex
 from collections import Counter
-from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.compare.machine import SLOW_ONE, UNDECIDED, nodes_of
 from mpicampaign.grouping import grouped
-from mpicampaign.records import DISTURBED, FAILED, OK, PAIR
+from mpicampaign.records import EACH_NODES, OK
 from mpicampaign.schedulers import batch_scheduler
-from mpicampaign.show.document import Grid, Heading, Items, Paragraph, plain
-from mpicampaign.show.view import percent, probability, quantity
-from mpicampaign.show.writers.csv import data_to_csv
+from mpicampaign.show.view import percent, probability
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.text import listed, visible
 
@@ -27,14 +22,10 @@ if TYPE_CHECKING:
     from mpicampaign.compare.machine import Machine, MachineSearch
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.records import Record
-    from mpicampaign.show.document import Kind, Line, Node, Value
     from mpicampaign.statistics.slow_members import Named, Search, Undecided
 
-HEADING = "The whole machine"
 NOT_MEASURED = "pairs-not-measured.csv"
-MEMBERS, ANSWERS = "machine.csv", "machine.json"
 _NAMED = 5  # members in a sentence
-TOLD = 200  # runs on the page
 _FEW = 3  # less important ones
 
 
@@ -78,7 +69,7 @@ def slower(metric: Metric, cost: float) -> str:
     return f"{below(metric, abs(cost))}" if cost >= 0 else f"{percent(-cost)} better"
 
 
-def _amount(metric: Metric, cost: float) -> str:
+def amount(metric: Metric, cost: float) -> str:
     return below(metric, cost).rpartition(" ")[0]
 
 
@@ -91,6 +82,8 @@ def _between(search: MachineSearch, member: str) -> str:
     begin, end = search.times(member)
     if not (begin and end):
         return ""
+    if begin[:16] == end[:16]:
+        return f" at {begin[11:16]} UTC on {begin[:10]}"
     if begin[:10] == end[:10]:
         return f" between {begin[11:16]} and {end[11:16]} UTC on {begin[:10]}"
     return f" between {begin[:16].replace('T', ' ')} and {end[:16].replace('T', ' ')} UTC"
@@ -129,7 +122,7 @@ def _evidence(machine: Machine) -> Iterator[str]:
 
 
 def _evidence_text(machine: Machine, search: MachineSearch, one: Named) -> str:
-    least = "" if math.isinf(one.slower) else f", at least {_amount(search.metric, one.at_least)}"
+    least = "" if math.isinf(one.slower) else f", at least {amount(search.metric, one.at_least)}"
     rounds = f"in {one.in_rounds} of {_nodes(one.rounds, 'round')}{_between(search, one.member)}"
     return f"{_difference(metric_title(machine, search), search, one)}{least}, {probability(one.p)}, {rounds}"
 
@@ -155,7 +148,9 @@ KINDS = {"switches": found_switches, "nodes": found_nodes, "links": found_links}
 def _found(parts: Iterable[tuple[MachineSearch, Search | None]]) -> dict[str, list[Found]]:
     found = [Found(search, one) for search, part in parts if part for one in part.named]
     found.sort(key=lambda each: -each.named.slower)
-    return grouped(found, lambda each: each.named.member)
+    by_member = grouped(found, lambda each: each.named.member)
+    # a run that failed has no value in any metric: said once
+    return {name: each[:1] if math.isinf(each[0].named.slower) else each for name, each in by_member.items()}
 
 
 def lead(machine: Machine, others: Sequence[Machine] = ()) -> str:
@@ -183,7 +178,7 @@ def _slow(
 
 def _none(machine: Machine, of: int) -> str:
     if not any(search.costs for search in machine.searches):
-        return f"No run on the {_nodes(of)} has a value yet"
+        return f"No run on the {_nodes(len(machine.nodes))} has a value yet"
     if not any(part.smallest for search in machine.searches for part in search.parts):
         return f"Not decided yet: the first rounds of the {_nodes(of)} are not made"
     tolerance = max(search.tolerance for search in machine.searches)
@@ -250,15 +245,18 @@ def _undecided(machine: Machine) -> Iterator[str]:
 
 
 def _undecided_text(machine: Machine, search: MachineSearch, one: Undecided) -> str:
-    needed = (
-        f"{one.rounds_needed} rounds would decide" if one.rounds_needed else "more rounds would not decide"
-    )
+    needed = f"{one.rounds_needed} rounds would decide" if one.rounds_needed else "too near the tolerance"
     how = below(search.metric, one.slower) if 0 < one.slower < math.inf else "about as the others"
     return f"{visible(one.member)} ({metric_title(machine, search)} {how}, {probability(one.p)}; {needed})"
 
 
 def _failed(machine: Machine) -> Iterator[str]:
-    found = sorted(machine.failed.items(), key=lambda each: -len(each[1]))
+    told = {*found_nodes(machine)}  # their partners are not blamed
+    own = {
+        node: [run for run in runs if node in told or told.isdisjoint(run.metadata[EACH_NODES].split(" "))]
+        for node, runs in machine.failed.items()
+    }
+    found = sorted(((node, runs) for node, runs in own.items() if runs), key=lambda each: -len(each[1]))
     if found:
         named = [
             f"{visible(node)} in {len(runs)} of {machine.made(node)} runs ({_why(runs)})"
@@ -277,12 +275,13 @@ def _why(runs: Iterable[Record]) -> str:
 def _disturbed(machine: Machine) -> Iterator[str]:
     told = found_nodes(machine)  # with their causes
     found = {node: runs for node, runs in machine.disturbed.items() if node not in told}
-    for node, runs in [*found.items()][:_FEW]:
+    some = [*found.items()] if len(found) <= _FEW else [*found.items()][:1]
+    for node, runs in some:
         why = visible(Counter(run.condition_reason for run in runs).most_common(1)[0][0])
         how_often = f"{len(runs)} of {machine.made(node)} runs"
         yield f"{visible(node)} was disturbed in {how_often}: {why or 'no cause known'}."
-    if (more := len(found) - _FEW) > 0:
-        yield f"{_nodes(more, 'more node')} disturbed in most runs."
+    if more := len(found) - len(some):
+        yield f"So were {_nodes(more, 'other node')} in most of theirs."
 
 
 def _absent(machine: Machine) -> Iterator[str]:
@@ -359,183 +358,6 @@ def _reason(machine: Machine, found: Sequence[Found]) -> str:
     return text.encode("ascii", "replace").decode().replace("'", "").replace('"', "")
 
 
-# Tables
-
-
-def machine_grid(machine: Machine) -> Grid:
-    """The slow and the undecided."""
-    title = f"{machine_title(machine)}: slow and undecided"
-    header = ("member", "metric", "verdict", "difference", "at least", "p", "slower in", "value", "causes")
-    lines = [*_slow_lines(machine), *_undecided_lines(machine)]
-    return Grid(title, 2, header, tuple(lines), remarks=1, role="sortable", label=title)
-
-
-def _slow_lines(machine: Machine) -> Iterator[Line]:
-    every = (each for find in KINDS.values() for own in find(machine).values() for each in own)
-    for search, one in every:
-        failed = math.isinf(one.slower)
-        least = "" if failed else _amount(search.metric, one.at_least)
-        rounds = f"{one.in_rounds} of {one.rounds}"
-        yield _grid_line(machine, search, one, SLOW_ONE, least, rounds, "")
-
-
-def _undecided_lines(machine: Machine) -> Iterator[Line]:
-    for search, one in undecided(machine):
-        needed = f"{one.rounds_needed} rounds would decide" if one.rounds_needed else ""
-        yield _grid_line(machine, search, one, UNDECIDED, "", "", needed)
-
-
-def _grid_line(
-    machine: Machine,
-    search: MachineSearch,
-    one: Named | Undecided,
-    verdict: str,
-    least: str,
-    rounds: str,
-    needed: str,
-) -> Line:
-    how = "runs failed" if math.isinf(one.slower) else slower(search.metric, one.slower)
-    value = search.values.get(one.member)
-    return (
-        visible(one.member),
-        metric_title(machine, search),
-        verdict,
-        how,
-        least,
-        probability(one.p).removeprefix("p ").removeprefix("= "),
-        rounds,
-        "" if value is None else quantity(value, search.metric.dimension),
-        visible("; ".join(filter(None, (needed, *machine.causes.get(one.member, ()))))),
-    )
-
-
-_COLUMNS: tuple[tuple[str, Kind], ...] = (
-    *(
-        (name, str)
-        for name in ("system", "host_group", "placement", "benchmark", "unit_of_members", "member")
-    ),
-    *((name, str) for name in ("metric", "unit")),
-    *((name, float) for name in ("value [unit]", "slower [1]")),
-    ("verdict", str),
-    *((name, float) for name in ("at_least [1]", "p")),
-    *((name, int) for name in ("fresh_rounds", "slower_in", "runs", "runs_failed", "runs_disturbed")),
-    ("missing_because", str),
-    ("causes", str),
-)
-
-
-def members_grid(machines: Iterable[Machine]) -> Grid:
-    """All nodes and pairs with their estimates, in SI units, for programs."""
-    lines = [
-        line for machine in machines for search in machine.searches for line in _member_lines(machine, search)
-    ]
-    names, kinds = zip(*_COLUMNS, strict=True)
-    return Grid("", 6, names, tuple(lines), kinds=kinds)
-
-
-def _member_lines(machine: Machine, search: MachineSearch) -> Iterator[tuple[Value, ...]]:
-    named = {one.member: one for part in search.parts for one in part.named}
-    for member in (*machine.nodes, *(sorted(search.slowdowns) if search.subject.unit == PAIR else ())):
-        slowdown = search.node_slowdowns.get(member, search.slowdowns.get(member))
-        one, runs = named.get(member), machine.runs.get(member, ())
-        yield (
-            *map(visible, (*search.subject, member, search.metric.name)),
-            search.metric.dimension.si_unit,
-            search.values.get(member),
-            slowdown if slowdown is None or math.isfinite(slowdown) else None,
-            machine.verdict(search, member),
-            one.at_least if one else None,
-            one.p if one else None,
-            one.rounds if one else None,
-            one.in_rounds if one else None,
-            machine.made(member) if runs else None,
-            sum(run.status == FAILED for run in runs) if runs else None,
-            sum(run.condition == DISTURBED for run in runs) if runs else None,
-            visible(machine.absent.get(member, "")),
-            visible("; ".join(machine.causes.get(member, ()))),
-        )
-
-
-def not_measured_text(machines: Iterable[Machine]) -> str:
-    """Pairs of which no run was made, as CSV; empty where there are none."""
-    lines = [
-        f"{visible(a)},{visible(b)}"
-        for machine in machines
-        if machine.pairs
-        for a, b in combinations(sorted(machine.nodes), 2)
-        if f"{a}+{b}" not in machine.pairs
-    ]
-    return "\n".join(["node,other", *lines, ""]) if lines else ""
-
-
-def told_runs(machines: Iterable[Machine]) -> list[Record]:
-    """The runs of the first slow, undecided and failed nodes: the page lists no others of a machine."""
-    found = {
-        id(run): run
-        for machine in machines
-        for node in dict.fromkeys((*_slow_nodes(machine), *machine.failed))
-        for run in machine.runs[node]
-    }
-    return [*found.values()][:TOLD]
-
-
-def _slow_nodes(machine: Machine) -> list[str]:
-    members = [*(member for find in KINDS.values() for member in find(machine))]
-    members += [one.member for _, one in undecided(machine)]
-    return [node for member in members for node in nodes_of(member) if node in machine.runs]
-
-
-# Documents
-
-
 def machine_items(machine: Machine) -> list[str]:
     """All that is said below the lead, and the commands."""
     return [*sentences(machine), *drain_commands(machine)]
-
-
-def machine_nodes(machines: Sequence[Machine]) -> list[Node]:
-    """What terminals and Markdown show."""
-    nodes: list[Node] = [Heading(HEADING)] if machines else []
-    for machine in machines:
-        nodes += [
-            Paragraph(f"{machine_title(machine)}: {lead(machine)}."),
-            Items(tuple(machine_items(machine))),
-        ]
-        grid = machine_grid(machine)
-        nodes += [grid] if grid.lines else []
-    return nodes
-
-
-def machine_files(machines: Sequence[Machine]) -> dict[str, str]:
-    """All members as CSV, the answers as JSON, and pairs without a run; empty where there is nothing."""
-    return {
-        MEMBERS: data_to_csv(members_grid(machines)) if machines else "",
-        ANSWERS: answers_json(machines) if machines else "",
-        NOT_MEASURED: not_measured_text(machines),
-    }
-
-
-def answers_json(machines: Sequence[Machine]) -> str:
-    """The answers, and who is slow or undecided, for programs; format in docs/formats.md."""
-    grid = members_grid(machines)
-    names = list(map(plain, grid.header))
-    rows = (dict(zip(names, line, strict=True)) for line in grid.values)
-    data = {
-        "format": JSON_FORMAT,
-        "version": 1,
-        "machines": [
-            {
-                "system": machine.system,
-                "host_group": machine.host_group,
-                "answer": f"{lead(machine)}.",
-                "sentences": [*sentences(machine)],
-                "drain": drain_commands(machine),
-            }
-            for machine in machines
-        ],
-        "rows": [row for row in rows if row["verdict"] in (SLOW_ONE, UNDECIDED)],
-    }
-    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-JSON_FORMAT = "mpicampaign-machine"

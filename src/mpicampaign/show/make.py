@@ -8,7 +8,7 @@ from mpicampaign.show.blocks import block_grids
 from mpicampaign.show.comparison_document import comparison_document, long_legend
 from mpicampaign.show.data import data_grid
 from mpicampaign.show.document import Paragraph
-from mpicampaign.show.machine import machine_nodes
+from mpicampaign.show.machine_tables import machine_nodes
 from mpicampaign.show.races import race_grid
 from mpicampaign.show.tables import grids
 from mpicampaign.show.view import DEFAULT, LONG

@@ -60,7 +60,8 @@ class Evidence:
     def __init__(self, rounds: Sequence[Round], drawn: Mapping[int, Drawn], suspects: Sequence[str]) -> None:
         self.suspects = tuple(suspects)
         self._rounds, self._drawn = rounds, drawn
-        made = (_stretch(each.costs, drawn[each.number], suspects) for each in rounds if each.number in drawn)
+        due = sorted((each for each in rounds if each.number in drawn), key=lambda each: each.number)
+        made = (_stretch(each.costs, drawn[each.number], suspects) for each in due)
         self._stretches = [each for each in made if len(each.controls) and len(each.places)]
 
     def of(self, suspects: Sequence[str]) -> Evidence:
@@ -133,12 +134,12 @@ class Evidence:
             found[suspect] = math.ceil((reach / mean) ** 2) if mean > 0 else None
         return found
 
-    def dependent(self, level: float = LEVEL) -> list[str]:
+    def dependent(self, level: float = LEVEL / 2) -> list[str]:
         """Suspects whose rounds depend on each other."""
         own = self._by_suspect()
         return [each for each in self.suspects if dependence(own[each][:, None]) <= level]
 
-    def all_depend(self, level: float = LEVEL) -> bool:
+    def all_depend(self, level: float = LEVEL / 2) -> bool:
         """Whether rounds depend on each other, over all suspects that were in most rounds."""
         own = self._by_suspect().values()
         longest = max(map(len, own), default=0)

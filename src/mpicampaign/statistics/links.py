@@ -7,7 +7,7 @@ nodes take part in every round of the sweeps, so all of these confirm, at one lo
 the sweeps, as in `mpicampaign.statistics.slow_members`; fresh rounds hold suspects and controls of one
 class, all disjoint.
 
-What it finds, and how often it errs, was simulated: ``bench/slow_nodes.py``.
+What it finds, and how often it errs, was simulated: ``bench/slow_links.py``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
 Pair = tuple[str, str]  # two nodes, in order of their names
-_POLISH = 5  # steps of the medians over partners
+_POLISH = 8  # steps towards what nodes and rounds add
 _GAP = 6  # standard errors of a pair's mean between two classes
 _MEASURED = 0.5  # of all pairs: with fewer no single link is judged
 
@@ -91,7 +91,9 @@ def search_links(
     level /= 3 if leaves else 2
     switches = None
     if len({*leaves.values()}) > 1:
-        switches = _all_compared(_of_switches(_without(sweeps, classes), leaves), screen, tolerance, level)
+        rest = _without(sweeps, classes)
+        by_leaf = _of_switches(_of_partners(rest, _effects(rest)), leaves)
+        switches = _all_compared(by_leaf, screen, tolerance, level)
         classes = _refined(classes, leaves, {each.member for each in switches.named})
     rest = _without(sweeps, classes)
     effects = _effects(rest)
@@ -126,7 +128,7 @@ def _refined(
 
 def _by_gaps(sweeps: Sequence[PairRound], pairs: Sequence[Pair]) -> dict[Pair, str]:
     """Classes by gaps between the means of pairs; smaller groups are no class, but slow links."""
-    rest = _without(sweeps, {})
+    rest = _level(sweeps)
     of_pairs = _by_pair(_of_links(rest, effects := _effects(rest)))
     means = {pair: fmean(values) for pair, values in of_pairs.items()}
     known = sorted((mean, pair) for pair, mean in means.items() if math.isfinite(mean))
@@ -139,6 +141,20 @@ def _by_gaps(sweeps: Sequence[PairRound], pairs: Sequence[Pair]) -> dict[Pair, s
     sizes = np.diff([*edges, len(known)])
     found = dict.fromkeys(pairs, _named(int(np.argmax(sizes))))
     return found | {pair: _named(bisect_right(edges, place) - 1) for place, (_, pair) in enumerate(known)}
+
+
+def _level(rounds: Sequence[PairRound]) -> list[PairRound]:
+    """Costs without what their rounds add, by pairs of any class that several rounds have."""
+    left = list(rounds)
+    for _ in range(_POLISH):
+        means = {pair: fmean(costs) for pair, costs in _by_pair(left).items()}
+        shifts = [_median(cost - means[pair] for pair, cost in each.costs.items()) for each in left]
+        left = [_shifted(each, shift) for each, shift in zip(left, shifts, strict=True)]
+    return left
+
+
+def _shifted(each: PairRound, shift: float) -> PairRound:
+    return PairRound(each.number, {pair: cost - shift for pair, cost in each.costs.items()})
 
 
 def _named(place: int) -> str:
@@ -164,8 +180,7 @@ def _without(rounds: Sequence[PairRound], classes: Mapping[Pair, str]) -> list[P
     found = []
     for each in rounds:
         costs = {pair: cost - typical[classes.get(pair, "")] for pair, cost in each.costs.items()}
-        middle = _median(costs.values())
-        found.append(PairRound(each.number, {pair: cost - middle for pair, cost in costs.items()}))
+        found.append(_shifted(PairRound(each.number, costs), _median(costs.values())))
     return found
 
 
@@ -189,23 +204,8 @@ def _effects(rounds: Sequence[PairRound]) -> dict[str, float]:
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a node whose partners all fail has no effect: NaN
         for _ in range(_POLISH if rounds else 0):
-            known = np.where(np.isfinite(found), found, np.nan)
-            found = np.nanmedian(costs - known[partners], axis=0)
+            found = np.nanmedian(costs - found[partners], axis=0)
     return dict(zip(nodes, found.tolist(), strict=True))
-
-
-def _of_switches(rounds: Sequence[PairRound], leaves: Mapping[str, str]) -> list[Round]:
-    """The cost of a leaf switch in a round is the median of its pairs; small leaves have none."""
-    sizes = Counter(leaves.values())
-    found = []
-    for each in rounds:
-        of_leaves = defaultdict[str, list[float]](list)
-        for pair, cost in each.costs.items():
-            for leaf in {leaves[node] for node in pair if node in leaves}:
-                of_leaves[leaf].append(cost)
-        costs = {leaf: median(values) for leaf, values in of_leaves.items() if sizes[leaf] > 2}
-        found.append(Round(each.number, costs))
-    return found
 
 
 def _of_partners(rounds: Sequence[PairRound], effects: Mapping[str, float]) -> list[Round]:
@@ -215,6 +215,18 @@ def _of_partners(rounds: Sequence[PairRound], effects: Mapping[str, float]) -> l
         both = [(*ends, cost) for pair, cost in each.costs.items() for ends in (pair, pair[::-1])]
         costs = {node: cost - effects[other] for node, other, cost in both if math.isfinite(effects[other])}
         found.append(Round(each.number, costs))
+    return found
+
+
+def _of_switches(rounds: Iterable[Round], leaves: Mapping[str, str]) -> list[Round]:
+    """The cost of a leaf switch in a round is the median of its nodes; small leaves have none."""
+    sizes, found = Counter(leaves.values()), []
+    for each in rounds:
+        of_leaves = defaultdict[str, list[float]](list)
+        for node, cost in each.costs.items():
+            if sizes.get(leaves.get(node, ""), 0) > 2:
+                of_leaves[leaves[node]].append(cost)
+        found.append(Round(each.number, {leaf: median(costs) for leaf, costs in of_leaves.items()}))
     return found
 
 

@@ -238,16 +238,24 @@ def _after_look(found: Search, evidence: Evidence, limits: Limits, look: int, sh
     last = look == limits.looks[-1][0]
     return found._replace(
         open=() if last else tuple(left),
-        named=found.named + _named(evidence.of(slow), share * limits.level / limits.entered, p),
+        named=found.named + _named(evidence.of(slow), limits, share, p),
         undecided=_undecided(evidence.of(left), limits, p) if last else (),
         looks=found.looks + 1,
     )
 
 
-def _named(slow: Evidence, level: float, p: Mapping[str, float]) -> tuple[Named, ...]:
-    slower, least, rounds = slow.rejected(0.5), slow.rejected(level), slow.slower_in()
+def _named(slow: Evidence, limits: Limits, share: float, p: Mapping[str, float]) -> tuple[Named, ...]:
+    """Bounds hold for all together, which Holm's later steps reach only at the tolerance."""
+    bounds = slow.rejected(share * limits.level / limits.entered)
+    slower, rounds = slow.rejected(0.5), slow.slower_in()
     return tuple(
-        Named(each, math.expm1(slower[each]), math.expm1(least[each]), p[each], *rounds[each])
+        Named(
+            each,
+            math.expm1(slower[each]),
+            max(math.expm1(bounds[each]), limits.tolerance),
+            p[each],
+            *rounds[each],
+        )
         for each in slow.suspects
     )
 

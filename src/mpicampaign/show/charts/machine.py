@@ -46,12 +46,13 @@ def _node_map(machine: Machine, search: MachineSearch) -> NodeMap:
         return NodeBox(visible(name), fraction, mark, text or ("failed" if named else ""))
 
     title = f"{machine_title(machine)}: {metric_title(machine, search)}"
+    own = "its rounds" if search.subject.unit == NODE else "its pairs"
     said = ", ".join(
         f"{visible(one.member)} {slower(search.metric, one.slower)}" for one in search.nodes.named
     )
     return NodeMap(
         title,
-        f"Each box is a node: the median of its rounds, against the median of all nodes in the same round. "
+        f"Each box is a node: the median of {own}, against the median of all in the same round. "
         f"{len(slowdowns)} of {len(machine.nodes)} nodes have values.",
         f"{title}: {len(machine.nodes)} nodes. Shown to be slow: {said or 'none'}.",
         tuple(tuple(box(name) if name else None for name in line) for line in lines_of(machine.nodes)),

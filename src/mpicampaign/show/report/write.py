@@ -34,8 +34,8 @@ from mpicampaign.show.document import (
 )
 from mpicampaign.show.frame import framed, program
 from mpicampaign.show.gathers import GATHERS, gather_nodes
-from mpicampaign.show.machine import HEADING as MACHINE
-from mpicampaign.show.machine import MEMBERS, TOLD, machine_grid, told_runs
+from mpicampaign.show.machine_tables import HEADING as MACHINE
+from mpicampaign.show.machine_tables import MEMBERS, TOLD, machine_grid, told_runs
 from mpicampaign.show.races import race_nodes
 from mpicampaign.show.rankings import OF_OWN_REPEATS, errors_text
 from mpicampaign.show.report.cases import runs_section

@@ -1,0 +1,166 @@
+"""Many members side by side: the slow node, the slow link and the slow switch, and how often that errs."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+import pytest
+from conftest import PROJECT
+
+from mpicampaign.statistics import rank_scores
+from mpicampaign.statistics.against_controls import Drawn, Evidence, Round
+from mpicampaign.statistics.slow_members import LOOKS, Search, rounds_due, search
+
+sys.path.append(str(PROJECT / "bench"))
+
+import slow_links
+import slow_nodes
+
+NAMES = [f"n{number:02}" for number in range(40)]
+
+
+def measured(
+    truth: Mapping[str, float], names: Sequence[str] = NAMES, lost: int = 0, noise: float = 0.02
+) -> tuple[Search, list[Round]]:
+    """Rounds until nothing is due; from each fresh one so many members are lost."""
+    source = np.random.default_rng(3)
+    found, rounds = Search(), list[Round]()
+    while len(due := rounds_due(names, found)) > len(rounds):
+        for number in range(len(rounds) + 1, len(due) + 1):
+            hour = source.standard_normal()
+            costs = {each: hour + noise * source.standard_normal() for each in due[number]}
+            kept = source.permutation(due[number]).tolist()[lost if number > 2 else 0 :]
+            rounds.append(Round(number, {each: costs[each] + truth.get(each, 0.0) for each in kept}))
+        found = search(rounds)
+    return found, rounds
+
+
+def test_the_distribution_of_sums_is_exact() -> None:
+    for controls in [(1,), (2, 3), (4, 4, 5), (3, 3, 3, 3)]:
+        every = np.array([sum(each) for each in product(*map(rank_scores.scores, controls))])
+        for total in {*every.tolist()}:
+            expected = np.mean(every >= total)
+            assert rank_scores.probability(total, controls) == pytest.approx(expected, abs=1e-12)
+
+
+def test_ranks_leave_a_suspect_out_of_its_own_controls_and_share_ties() -> None:
+    rounds = [Round(1, {"a": 3.0, "b": 1.0, "c": 2.0, "d": 3.0, "e": math.inf})]
+    evidence = Evidence(rounds, {1: Drawn("ae", "abcd")}, "ae")
+    of_three, of_four = rank_scores.scores(3), rank_scores.scores(4)
+    assert evidence.scores(0.0)[0].tolist() == [(of_three[2] + of_three[3]) / 2, of_four[4]]
+    assert evidence.scores(-5.0)[0].tolist() == [of_three[3], of_four[4]]
+
+
+def test_what_is_slow_is_named_and_a_lower_bound_holds() -> None:
+    found, rounds = measured({"n07": 0.1, "n31": 0.06, "n20": 0.015})
+    assert {each.member for each in found.named} == {"n07", "n31"} and not found.undecided
+    for each in found.named:
+        truth = {"n07": 0.1, "n31": 0.06}[each.member]
+        assert 0.02 <= each.at_least <= math.expm1(truth) and abs(each.slower - truth) < 0.03
+        assert each.p <= 0.05 and each.in_rounds <= each.rounds in {look for look, _ in LOOKS}
+    assert found.smallest and 0.03 < found.smallest < 0.06
+    assert search(rounds) == search(rounds[::-1]) == found
+    within, beyond = (measured({"n20": slower}, noise=0.001)[0].named for slower in (0.018, 0.022))
+    assert not within and [each.member for each in beyond] == ["n20"]
+
+
+def test_losses_failures_and_stretches_do_not_hide_it() -> None:
+    found, rounds = measured({"n07": 0.1, "n31": math.inf}, lost=4)
+    slower = {each.member: each.slower for each in found.named}
+    assert slower.keys() == {"n07", "n31"} and math.isinf(slower["n31"]) and slower["n07"] < 0.15
+    cut = []
+    for each in rounds:
+        names = sorted(each.costs)
+        for part, later in ((names[::2], 0.0), (names[1::2], 5.0)):
+            cut.append(Round(each.number, {name: each.costs[name] + later for name in part}))
+    assert "n07" in {each.member for each in search(cut).named}
+
+
+def test_controls_do_not_depend_on_who_is_absent() -> None:
+    _, rounds = measured({"n07": 0.1})
+    whole = search(rounds[:2])
+    fewer = [Round(each.number, {**each.costs, "n07": 9.0}) for each in rounds[:2]]
+    absent = next(each for each in NAMES if each not in whole.suspects)
+    for each in fewer:
+        each.costs.pop(absent)
+    left = search(fewer)
+    controls = [{*each.confirm[5]} - {*whole.suspects, *left.suspects} for each in (whole, left)]
+    assert len((controls[0] - {absent}) - controls[1]) == 0
+    assert search(rounds[:2], seed=1).confirm != whole.confirm
+
+
+def test_few_members_are_all_compared_from_the_first_round_on() -> None:
+    found, _ = measured({"n03": 0.09}, NAMES[:8])
+    assert [each.member for each in found.named] == ["n03"] and found.screened == len(found.suspects) == 8
+    assert rounds_due(NAMES[:8], Search()).keys() == {*range(1, LOOKS[0][0] + 1)}
+
+
+def test_links_nodes_and_a_leaf_are_told_apart() -> None:
+    for name in ("healthy, no topology", "all three"):
+        fault = slow_links.FAULTS[name]
+        machine = slow_links.Machine(16, fault, np.random.default_rng(1))
+        search, _ = slow_links.searched(machine, fault.leaves)
+        parts = [part for part in (search.nodes, search.links, search.switches) if part]
+        assert {each.member for part in parts for each in part.named} == slow_links.planted(machine, fault)
+        assert len({*search.classes.values()}) == (4 if fault.leaf else 2)
+        for each in search.links.confirm.values():
+            pairs = [tuple(pair.split("+")) for pair in each]
+            assert len({search.classes[a, b] for a, b in pairs}) == 1
+            assert len({node for pair in pairs for node in pair}) == 2 * len(pairs)
+
+
+def test_what_fails_among_pairs_is_named_once() -> None:
+    machine = slow_links.Machine(16, slow_links.FAULTS["healthy"], np.random.default_rng(2))
+    machine.costs[3, :] = machine.costs[:, 3] = machine.costs[5, 9] = math.inf
+    search, _ = slow_links.searched(machine, known=True)
+    assert [(each.member, each.slower) for each in search.nodes.named] == [("n03", math.inf)]
+    assert [(each.member, each.at_least) for each in search.links.named] == [("n05+n09", math.inf)]
+
+
+# How often it errs
+
+FALSE = 0.03
+FOUND = {"two modes": 0.94, "own spread": 0.88}  # of any other noise 0.97
+
+
+def check_nodes(nodes: int, noise: str, machines: int) -> None:
+    source = np.random.default_rng(33)
+    machine = slow_nodes.Machine(nodes, slow_nodes.INDEPENDENT[noise])
+    healthy = slow_nodes.rates(machine, machines, source)
+    slow = slow_nodes.rates(machine._replace(slower=0.05), machines, source)
+    print(f"{nodes} nodes, {noise}, {machines} machines: {healthy}, {slow}")
+    assert max(healthy.false, slow.false) <= FALSE and slow.found >= FOUND.get(noise, 0.97)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(
+    ("nodes", "noise"),
+    [(16, "exponential"), (128, "normal"), (128, "t3"), (128, "two modes"), (1024, "exponential")],
+)
+def test_a_hundred_machines(nodes: int, noise: str) -> None:
+    check_nodes(nodes, noise, 100)
+
+
+@pytest.mark.full
+def test_rounds_that_depend_on_each_other_are_said() -> None:
+    machine = slow_nodes.Machine(128, slow_nodes.correlated)
+    rates = slow_nodes.rates(machine, 50, np.random.default_rng(33))
+    assert rates.false > 0.05 and rates.said > 0.9
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("nodes", "noise"), [*product((16, 128, 1024), slow_nodes.INDEPENDENT)])
+def test_a_thousand_machines(nodes: int, noise: str) -> None:
+    check_nodes(nodes, noise, 1000)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("nodes", "name"), [*product((16, 64), slow_links.FAULTS)])
+def test_a_hundred_machines_of_pairs(nodes: int, name: str) -> None:
+    found = slow_links.rates(nodes, slow_links.FAULTS[name], 100, np.random.default_rng(34))
+    print(f"{nodes} nodes, {name}: any false, all found, sweeps: {found}")
+    assert found[0] <= 0.05 and found[1] >= (0.8 if name == "all three" else 0.95)
