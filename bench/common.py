@@ -19,7 +19,10 @@ from typing import Any, TypeVar
 from mpicampaign.statistics.medians import Summary, summarise
 
 PROJECT = Path(__file__).resolve().parents[1]
-PARTS = ("Snakefile", "workflow", "templates", "kernels", "reference", "src", "profiles", "cluster", "campaign.yaml")
+PARTS = (
+    *("Snakefile", "workflow", "templates", "kernels", "reference", "src", "profiles", "cluster"),
+    "campaign.yaml",
+)
 BOUND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc "$@"'
 QUIET = ("--quiet", "progress", "rules", "host", "reason")  # as in the profiles
 

@@ -25,8 +25,8 @@ OSU = "\n# OSU MPI Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg La
 SIZES = [2**power for power in range(23)]
 HERE = Path(sys.argv[0]).parent
 _LAUNCH = (
-    r"--nodes=(\d+) --ntasks=\1 --ntasks-per-node=1 --nodelist=(\S+) --overlap --no-kill --kill-on-bad-exit=0 "
-    r"--wait=0 --cpu-bind=none --mpi=none --input=none bash (\S+)\.sh on_node (\d+)"
+    r"--nodes=(\d+) --ntasks=\1 --ntasks-per-node=1 --nodelist=(\S+) --overlap --no-kill "
+    r"--kill-on-bad-exit=0 --wait=0 --cpu-bind=none --mpi=none --input=none bash (\S+)\.sh on_node (\d+)"
 )
 
 
@@ -37,7 +37,11 @@ def sbatch(script: str) -> None:
     [nodes] = re.findall(r"^#SBATCH --nodelist=(\S+)$", text, re.MULTILINE)
     job = HERE / str(1 + len([*HERE.glob("[0-9]*")]))
     job.write_text(name, encoding="utf-8")
-    allocation = {"SLURM_JOB_ID": job.name, "SLURM_JOB_NODELIST": nodes, "SLURMD_NODENAME": nodes.split(",")[0]}
+    allocation = {
+        "SLURM_JOB_ID": job.name,
+        "SLURM_JOB_NODELIST": nodes,
+        "SLURMD_NODENAME": nodes.split(",")[0],
+    }
     with Path(f"{HERE}/log").open("a", encoding="utf-8") as log:
         subprocess.Popen(
             ["bash", "-c", 'bash "$1"; echo "$2 ended" >"$3"', "job", script, name, job],

@@ -10,6 +10,7 @@ from snakemake.settings.enums import Quietness
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.execution.conditions import prepare_with_results
 from mpicampaign.interrupts import end_in_order
+from mpicampaign.execution.many_jobs import prepare_for_many
 from mpicampaign.execution.quiet_snakemake import show_problems_only
 from mpicampaign.execution.set_aside import set_aside_faulty
 from mpicampaign.files import keep_others_out, system_error_text
@@ -64,7 +65,7 @@ onstart:
     # Each finished run has a line of ours, and each failure says why.
     if isinstance(workflow.output_settings.quiet, set):
         workflow.output_settings.quiet.add(Quietness.RULES)
-    workflow.scheduler.job_rate_limiter = None  # at the end, Snakemake would wait for its timer: a second
+    prepare_for_many(workflow)
     try:
         lock = lock_campaign(prepared)
         write_scripts(prepared)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
+from os import stat
 from os.path import exists
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.background import on_two_cores
 from mpicampaign.collect.members import member_metadata
 from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
+from mpicampaign.execution.rounds_known import RoundsKnown
 from mpicampaign.jobs.declaration import reading_of
 from mpicampaign.node_states import node_states
 from mpicampaign.records import FAILED, MISSING, defined_name
@@ -43,6 +46,16 @@ class _Run(NamedTuple):
         """Whether it has a result, or failed of itself: a run that was killed is made again."""
         return exists(f"{self.folder}/result/output.txt") or ended_by_itself(self.folder)  # noqa: PTH110
 
+    @property
+    def state(self) -> str:
+        """The run, and what changes with its result."""
+        told = self.round, str(self.folder), self.racer.benchmark.suite, reading_of(self.racer.benchmark)
+        for name in ("result/output.txt", "attempts"):
+            with suppress(OSError):
+                about = stat(f"{self.folder}/{name}")  # noqa: PTH116  a Path takes longer
+                return f"{told} {name} {about.st_mtime_ns} {about.st_size}"
+        return f"{told} missing"
+
     def record(self, each: Each) -> Record:
         case, suite, reading = self.racer.kept, self.racer.benchmark.suite, reading_of(self.racer.benchmark)
         record = read_run(case, suite, RunFolder(self.folder, self.repeat), reading=reading)
@@ -68,16 +81,15 @@ def due_rounds(
     benchmarks : the case of each on a member
     earlier : how many repeats come before the first of these rounds
     """
-    from mpicampaign.compare.machine import rounds_due  # few campaigns need it
-
+    known = RoundsKnown(campaign_folder)
     due = first = {number: tuple(members) for number, members in screen.items()}
     absent = _absent(benchmarks[0](first[1][0]).case, campaign_folder)
     while True:
         runs = [run for racer_of in benchmarks for run in _runs(racer_of, due, earlier, folder_of)]
         if not all(run.has_ended for run in runs if absent.isdisjoint(run.nodes)):
             return due
-        records = on_two_cores(partial(_records, each), runs, len(runs) >= _MANY)
-        asked = rounds_due(chain.from_iterable(records), first, absent=absent)
+        results = "\n".join([repr((each, sorted(absent))), *(run.state for run in runs)])
+        asked = known.rounds(results, partial(_asked, each, runs, first, absent))
         # absent nodes stay in the plan
         following = {
             number: tuple(dict.fromkeys((*first.get(number, ()), *asked[number]))) for number in asked
@@ -85,6 +97,16 @@ def due_rounds(
         if following == due:
             return due
         due = following
+
+
+def _asked(
+    each: Each, runs: Sequence[_Run], first: Mapping[int, tuple[str, ...]], absent: Collection[str]
+) -> Mapping[int, tuple[str, ...]]:
+    """All rounds that the results of these runs ask for."""
+    from mpicampaign.compare.machine import rounds_due  # few campaigns need it
+
+    records = on_two_cores(partial(_records, each), runs, len(runs) >= _MANY)
+    return rounds_due(chain.from_iterable(records), first, absent=absent)
 
 
 def _absent(case: Case, campaign_folder: Path) -> set[str]:

@@ -1,0 +1,41 @@
+"""Plans know which rounds results ask for without reading them again, until anything is different."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mpicampaign.execution import rounds_known
+from mpicampaign.execution.rounds_known import FILE, RoundsKnown
+
+ROUNDS = {1: ("n1", "n2"), 2: ("n1+n2",)}
+
+
+def never() -> dict[int, tuple[str, ...]]:
+    raise AssertionError("the results are read again")
+
+
+def test_the_same_results_are_not_read_again(tmp_path: Path) -> None:
+    assert RoundsKnown(tmp_path).rounds("two runs", lambda: ROUNDS) == ROUNDS
+    assert RoundsKnown(tmp_path).rounds("two runs", never) == ROUNDS
+    with pytest.raises(AssertionError):
+        RoundsKnown(tmp_path).rounds("three runs", never)
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"program": "", "rounds": []}', '{"rounds": {"a": 1}}'])
+def test_a_damaged_cache_is_as_none(tmp_path: Path, text: str) -> None:
+    (tmp_path / FILE).write_text(text)
+    assert RoundsKnown(tmp_path).rounds("two runs", lambda: ROUNDS) == ROUNDS
+
+
+def test_another_program_reads_them_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    RoundsKnown(tmp_path).rounds("two runs", lambda: ROUNDS)
+    monkeypatch.setattr(rounds_known, "program_state", lambda: "another")
+    with pytest.raises(AssertionError):
+        RoundsKnown(tmp_path).rounds("two runs", never)
+
+
+def test_a_folder_that_is_not_there_stays_away(tmp_path: Path) -> None:
+    assert RoundsKnown(tmp_path / "none").rounds("two runs", lambda: ROUNDS) == ROUNDS
+    assert not (tmp_path / "none").exists()
