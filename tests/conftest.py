@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
@@ -110,6 +111,13 @@ class ProjectCopy:
 
     def results(self, campaign: str) -> list[Path]:
         return sorted((self.folder / "results" / campaign / "runs").glob("*/*/*/*/result/output.txt"))
+
+
+def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "not in time"
+        time.sleep(0.1)
 
 
 def succeeded(done: subprocess.CompletedProcess[str]) -> bool:

@@ -10,14 +10,14 @@ import shutil
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cluster_site import Site, killed_after, name_of_job
-from conftest import succeeded
+from conftest import succeeded, wait_until
 from minicluster import BLUE, MiniCluster
 
 from mpicampaign.execution.cluster_jobs import GRACE_SECONDS
@@ -110,13 +110,6 @@ def in_the_background(site: Site) -> threading.Thread:
     thread = threading.Thread(target=lambda: setattr(site, "done", site.run()))
     thread.start()
     return thread
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(0.1)
 
 
 @pytest.mark.parametrize(

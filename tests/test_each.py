@@ -70,12 +70,17 @@ systems: {s: {scheduler: slurm, mpi: openmpi5, launcher: srun}}
 host_groups:
   twice: {system: s, hosts: "n[1-3],n2", cores: 4}
   none: {system: s, cores: 4}
-  odd: {system: s, hosts: [n1, others+2], cores: 4}
+  odd: {system: s, hosts: [n1, n2, others+2], cores: 4}
+  open: {system: s, hosts: ["n[1-", n5], cores: 4}
 placements:
   NODE: {nodes: 1, ranks_per_node: 1, transport: shm}
   PAIR: {nodes: 2, ranks_per_node: 1, transport: any}
 matrix:
-  - {host_groups: [twice, none, odd], placements: [NODE, PAIR], benchmarks: stream, each: node, repeats: 3}
+  - host_groups: [twice, none, odd, open]
+    placements: [NODE, PAIR]
+    benchmarks: stream
+    each: node
+    repeats: 3
 """
 
 
@@ -89,8 +94,9 @@ def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
         "matrix[0].repeats: an entry with each takes no repeats",
         "matrix[0].placements: each: node takes placements with nodes: 1; this one has 2",
         "host_groups.twice.hosts: named more than once: n2",
-        "host_groups.none.hosts: each needs the hosts to measure; this group names no hosts",
+        "host_groups.none.hosts: each: node takes a list of 3 hosts or more, not 0",
         "host_groups.odd.hosts: each needs names of single hosts",
+        "host_groups.open.hosts: a range of hosts is written cn[049-080,090] (found",
         "in which srun cannot start them",
     ):
         assert said in text, text
@@ -167,7 +173,7 @@ echo "$?" >result/output.txt
 
 def test_lsf_starts_a_step_by_one_blaunch(tmp_path: Path) -> None:
     """A node that the scheduler loses takes no part; a pair's launcher gets to its second node, and back."""
-    runs = made("lsf", PAIR, tmp_path / "results", Each("pair"))
+    runs = made("lsf", PAIR, tmp_path / "my results", Each("pair"))
     job = script(runs, "lsf")
     commands = {"blaunch": BLAUNCH} | {name: f"#!/bin/bash\n{text}\n" for name, text in OTHERS.items()}
     for name, text in commands.items():
@@ -190,7 +196,7 @@ def test_lsf_starts_a_step_by_one_blaunch(tmp_path: Path) -> None:
     assert (
         sorted(map(len, map(str.split, launches))) == [2] * 12
     )  # one pair at a time while n4 is lost, then its own
-    assert not list(tmp_path.glob("results/batches/*.mail"))
+    assert not list(tmp_path.glob("my results/batches/*.mail"))
 
 
 @pytest.mark.parametrize("name", ["slurm", "lsf"])

@@ -7,14 +7,13 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 import pytest
 from builders import MACHINE, campaign, plan
-from conftest import ProjectCopy
+from conftest import ProjectCopy, wait_until
 from default_signals import popen_with_default_signals
 from minicluster import MiniCluster
 from on_cluster import cluster_project, host_groups, system
@@ -162,7 +161,7 @@ def test_a_campaign_that_was_stopped_in_a_further_repeat_goes_on(project: Projec
             start_new_session=True,
         )
         folder = project.folder / "results/busy/runs/local/SHM-1/PingPong"
-        until(lambda: any(folder.glob("r02-*/attempts/*")))
+        wait_until(lambda: any(folder.glob("r02-*/attempts/*")))
         [first] = project.results("busy")
         before = (first.stat().st_ino, first.with_name("evidence.txt").read_text())
         os.killpg(campaign.pid, number)
@@ -171,13 +170,6 @@ def test_a_campaign_that_was_stopped_in_a_further_repeat_goes_on(project: Projec
     assert done.returncode == 0, done.stderr
     assert len(project.results("busy")) == 2
     assert (first.stat().st_ino, first.with_name("evidence.txt").read_text()) == before
-
-
-def until(holds: Callable[[], bool], seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 @pytest.mark.full

@@ -456,18 +456,20 @@ def test_bytes_are_counted_in_both_directions_before_and_after(tmp_path: Path) -
         assert counted[name].isdecimal(), name
 
 
+def on_a_small_disk(script: Run, commands: str) -> subprocess.CompletedProcess[str]:
+    """The job script, written below a mount of 100 kB, and what is called there."""
+    small = f'mount -t tmpfs -o size=100k tmpfs "$1" && printf %s "$2" >"$1/job.sh" && {commands}'
+    command = ["unshare", "--mount", "bash", "-c", small, "bash", str(script.folder), script.path.read_text()]
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
     """The full disk cuts the output; the part that fitted stays as an attempt."""
     last_words = "printf 'rank 0 end.x=%05000d\\n' 0 >>\"$MPICAMPAIGN_EVIDENCE_FILE\"\n"
     script = prepared(tmp_path, last_words + "head -c 300000 /dev/zero | tr '\\0' x\n" + END).runs[0]
-    text = script.path.read_text()
-    small = (
-        'mount -t tmpfs -o size=100k tmpfs "$1" && printf %s "$2" >"$1/job.sh" && bash "$1/job.sh"; s=$?; '
-    )
-    small += 'find "$1" -name result; cat "$1"/attempts/*/{stderr,evidence}.txt; exit $s'
-    command = ["unshare", "--mount", "bash", "-c", small, "bash", str(script.folder), text]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    listed = 'find "$1" -name result; cat "$1"/attempts/*/{stderr,evidence}.txt'
+    done = on_a_small_disk(script, f'bash "$1/job.sh"; s=$?; {listed}; exit $s')
     assert done.returncode == 74
     assert "No space left on device" in done.stdout
     assert "/result" not in done.stdout
@@ -479,13 +481,8 @@ def test_a_full_disk_is_a_failure_never_a_result(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small file system")
 def test_a_disk_that_is_full_before_the_run_leaves_no_attempt(tmp_path: Path) -> None:
     script = prepared(tmp_path, END).runs[0]
-    text = script.path.read_text()
-    small = (
-        'mount -t tmpfs -o size=100k tmpfs "$1" && printf %s "$2" >"$1/job.sh"; cat /dev/zero >"$1/fill"; '
-    )
-    small += 'bash "$1/job.sh"; s=$?; ls "$1/attempts"; exit $s'
-    command = ["unshare", "--mount", "bash", "-c", small, "bash", str(script.folder), text]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
+    filled = 'cat /dev/zero >"$1/fill"; bash "$1/job.sh"'
+    done = on_a_small_disk(script, f'{filled}; s=$?; ls "$1/attempts"; exit $s')
     assert (done.returncode, done.stdout) == (73, "")
     assert f"results could not be written: is the file system of {script.folder} full" in done.stderr
 

@@ -18,7 +18,7 @@ from subprocess import CompletedProcess
 import pytest
 from builders import MACHINE
 from cluster_site import PATIENCE, killed_after, shorten_waits
-from conftest import ProjectCopy, succeeded
+from conftest import ProjectCopy, succeeded, wait_until
 from default_signals import set_default_signals
 from lsf_standin.site import COMMANDS, StandIn
 
@@ -121,13 +121,6 @@ def site(project: ProjectCopy, tmp_path: Path) -> Iterator[Site]:
     with StandIn(tmp_path / "lsf") as lsf:
         lsf.configure(terminate_interval=0.5)
         yield Site(project, lsf)
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "not in time"
-        time.sleep(0.1)
 
 
 @pytest.mark.full

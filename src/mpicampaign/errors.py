@@ -45,6 +45,9 @@ class BusyError(UserError):
     """Another call holds the lock: nothing is wrong, it is to be tried later."""
 
 
+_NAMED = 40  # known names in an error
+
+
 def nearest(name: str, known: Collection[str], alike: float = 0.6) -> str:
     """The known name that is closest to a misspelt one; empty if none is close: ``alike``, from 0 to 1."""
     from difflib import get_close_matches  # only errors need it
@@ -63,7 +66,8 @@ def suggestion(name: str, known: Collection[str]) -> str:
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A suggestion for a misspelt name, or the list of known names if none is close."""
     choices = sorted(known)
-    return suggestion(name, choices) or ("known: " + ", ".join(choices) if choices else "")
+    more = [f"{len(choices) - _NAMED} more"] if len(choices) > _NAMED else []
+    return suggestion(name, choices) or ("known: " + ", ".join([*choices[:_NAMED], *more]) if choices else "")
 
 
 class UnreadableError(Exception):

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _RANGE = re.compile(r"([^\[\]]*)\[([0-9,-]+)\]([^\[\]]*)")
-_LISTED = re.compile(r"(?:[^,\[]|\[[^\]]*\])+")  # a comma in brackets is one of a range
+_LISTED = re.compile(r"(?:[^,\[]|\[[^\]]*\]?)+")  # a comma in brackets is one of a range
 _LAST_NUMBER = re.compile(r"(.*?)([0-9]{1,9})([^0-9]*)")
 MAX_HOSTS = 100_000
 

@@ -84,6 +84,11 @@ def listed(names: Sequence[str], last: str = "and") -> str:
     return f"{', '.join(first)} {last} {end}" if first else end
 
 
+def line_of(text: str, position: int) -> int:
+    """The number of the line that holds a character."""
+    return text.count("\n", 0, position) + 1
+
+
 def counted(count: int, noun: str) -> str:
     """``1 run``, ``2 runs``."""
     return f"{count} {noun}{'s' * (count != 1)}"

@@ -112,7 +112,7 @@ def parse_percent(text: str) -> float:
     """
     number = _PERCENT.fullmatch(text.strip())
     if not number or float(number[1]) > 100:
-        raise ValueError(f"{text!r} is not from 0 % to 100 %")
+        raise ValueError(f"{text!r} is not from 0 % to 100 %, such as 2 %")
     return float(number[1]) / 100
 
 

@@ -315,7 +315,7 @@ _SYNTAX = (
     ("single document", "remove the line '---' between the documents"),
     ("quoted scalar", "the quote that begins here is not closed"),
     ("flow sequence", "the [ in line {} is not closed, or a comma is missing"),
-    ("flow mapping", "the {{ in line {} is not closed, or a comma is missing"),
+    ("flow mapping", "the {{ in line {} is not closed, a comma is missing, or a text with [ ] needs quotes"),
     ("block mapping", "indentation: neither a key of the mapping that begins in line {}, nor part of one"),
     ("block collection", "indentation: neither an item of the list that begins in line {}, nor part of one"),
     ("simple key", "this line is not KEY: VALUE, with a space after the colon"),

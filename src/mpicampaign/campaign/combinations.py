@@ -134,13 +134,14 @@ def _check_each(campaign: Campaign, entry: MatrixEntry, each: Each, key: Key, no
             message = f"each: {each.unit} takes placements with nodes: {each.nodes}; this one has {nodes}"
             notes.add((*key, "placements"), message, shown(name))
     for name in dict.fromkeys(map(defined_name, entry.host_groups)):
-        _check_listed(next(campaign.host_groups[group] for group in named(campaign.host_groups, name)), notes)
+        group = next(campaign.host_groups[group] for group in named(campaign.host_groups, name))
+        _check_listed(group, each, notes)
     for system in {campaign.host_groups[group].system for group in entry.host_groups}:
         _check_launcher(campaign.systems[system], each, key, notes)
 
 
-def _check_listed(group: HostGroup, notes: Notes) -> None:
-    """Note host groups that do not list two hosts or more, each once, by names."""
+def _check_listed(group: HostGroup, each: Each, notes: Notes) -> None:
+    """Note host groups that do not list enough hosts to tell a slow one, each once, by names."""
     key: Key = ("host_groups", group.name, "hosts")
     try:
         hosts = hosts_of(group)
@@ -149,10 +150,10 @@ def _check_listed(group: HostGroup, notes: Notes) -> None:
         return
     twice = [host for host, count in Counter(hosts).items() if count > 1]
     odd = [host for host in hosts if not _HOST.fullmatch(host)]
-    if len(hosts) < 2:
-        what = f"names {hosts[0]} alone" if hosts else "names no hosts"
+    if len(hosts) < each.fewest:
+        message = f"each: {each.unit} takes a list of {each.fewest} hosts or more, not {len(hosts)}"
         hint = "such as hosts: n[001-064]; mpicampaign doctor lists them"
-        notes.add(key, f"each needs the hosts to measure; this group {what}", "", hint)
+        notes.add(key, message, ", ".join(hosts), hint)
     elif twice:
         notes.add(key, f"named more than once: {fold(twice)}", "", "each host is measured once in a round")
     elif odd:
@@ -272,8 +273,9 @@ def _check_twice(
     if twice:
         line = notes.document.mark(("matrix", cases[twice[0]])).line
         more = f" (and {len(twice) - 1} more)" if len(twice) > 1 else ""
-        message = f"the same case is in the entry of line {line}{more}; raise its repeats instead"
-        notes.add(("matrix", index), message, shown(" ".join(twice[0])))
+        message = f"the same case is in the entry of line {line}{more}"
+        hint = "name it once; more repeats of it are repeats: there"
+        notes.add(("matrix", index), message, shown(" ".join(twice[0])), hint)
 
 
 def _pair(campaign: Campaign, group_name: str, placement: str, key: Key, notes: Notes) -> _Pair:

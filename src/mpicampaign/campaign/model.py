@@ -696,6 +696,11 @@ class Each:
         return 2 if self.unit == PAIR else 1
 
     @property
+    def fewest(self) -> int:
+        """The hosts without which none can be told to be slow: three nodes, or two pairs, are compared."""
+        return 2 + self.nodes
+
+    @property
     def alone(self) -> bool:
         """Whether each run has a job of its own."""
         return self.nodes_per_job is not None and self.nodes_per_job < 2 * self.nodes

@@ -94,6 +94,17 @@ def _files_in(folder: Path) -> str:
     return f"there: {', '.join(files[:3])}" + (f" and {len(files) - 3} more" if len(files) > 3 else "")
 
 
+def results_of(options: argparse.Namespace) -> Path:
+    """The folder or file of ``--results``, or the campaign's folder."""
+    if options.results is not None:
+        check_results(options.results, "--results")
+        return Path(options.results)
+    from mpicampaign.campaign.file import load_campaign
+    from mpicampaign.places import results_folder
+
+    return results_folder() / load_campaign(options.campaign).name
+
+
 def check_results(path: Path, option: str) -> None:
     """Refuse what is not there, and a campaign file where an option takes a folder of results.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.campaign_argument import add_campaign
+from mpicampaign.cli.campaign_argument import add_campaign, results_of
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.presentation import TABLE_SIZES
 from mpicampaign.show import exports
@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.cli.tables import check_target, records_in, results_of, write_table
+    from mpicampaign.cli.tables import check_target, records_in, write_table
     from mpicampaign.compare.compare import compare
 
     chosen, place = export_writer(options.format), results_of(options)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.campaign_argument import add_campaign, check_results
+from mpicampaign.cli.campaign_argument import add_campaign, check_results, results_of
 from mpicampaign.cli.common import add_names, print_lines
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.files import write_output
@@ -62,24 +62,13 @@ def _option(name: str) -> str:
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.history.store import FOLDER, Store
 
-    folder = folder_of(options)
+    folder = results_of(options)
     store = Store(folder / FOLDER)
     if options.merge:
         check_results(options.merge, "--merge")
         return _merge(store, options.merge / FOLDER)
     _show(folder, options)
     return 0
-
-
-def folder_of(options: argparse.Namespace) -> Path:
-    """The folder results/CAMPAIGN of a campaign file, or of ``--results``."""
-    if options.results is not None:
-        check_results(options.results, "--results")
-        return Path(options.results)
-    from mpicampaign.campaign.file import load_campaign
-    from mpicampaign.places import results_folder
-
-    return results_folder() / load_campaign(options.campaign).name
 
 
 def _merge(store: Store, other: Path) -> int:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli import exit_status
-from mpicampaign.cli.campaign_argument import add_campaign
+from mpicampaign.cli.campaign_argument import add_campaign, results_of
 from mpicampaign.cli.common import print_lines
-from mpicampaign.cli.history import add_filters, folder_of, is_chosen, unknown_names
+from mpicampaign.cli.history import add_filters, is_chosen, unknown_names
 from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def _propose(options: argparse.Namespace) -> int:
     from mpicampaign.history.limits import proposals
     from mpicampaign.show.limits import expect_text, reframe_text, refused_lines
 
-    folder, wish = folder_of(options), _rate(options.alarms or "1 per 1000")
+    folder, wish = results_of(options), _rate(options.alarms or "1 per 1000")
     proposed = proposals(folder, wish, of_tests=options.reframe)
     if problems := unknown_names([each.curve.key for each in proposed], options):
         raise UserError(problems)

@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--profile", default="profiles/local", help="Snakemake profile (default: %(default)s)"
     )
     parser.add_argument(
-        "--only", metavar="NODE", default="", help="measure a node again beside others, as after its repair"
+        "--only", metavar="NODE", help="measure a node again beside others, as after its repair"
     )
     parser.add_argument("--dry-run", action="store_true", help="say what would be made; make nothing")
     add_verbose(parser, "show what the compiler and Snakemake print, too")
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
 
     _check_profile(options.profile)
     prepared = prepared_of(options)
-    if options.only:
+    if options.only is not None:
         options.host_group += _again(prepared, options)
         prepared = prepared_of(options)
     check_runs(prepared)

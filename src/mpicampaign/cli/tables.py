@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.cli.campaign_argument import add_campaign, check_results
+from mpicampaign.cli.campaign_argument import add_campaign, results_of
 from mpicampaign.cli.common import add_by, add_names, add_selection, print_lines
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.dimension import BANDWIDTH_UNITS
@@ -177,17 +177,6 @@ def _columns(kind: type[Writer]) -> Sequence[str]:
     if kind is TextWriter:
         return LONG_COLUMNS
     return [plain_name(column.name) for column in (*COLUMNS, *CHANGE_COLUMNS)]
-
-
-def results_of(options: argparse.Namespace) -> Path:
-    """The folder or file of ``--results``, or the campaign's folder."""
-    if options.results is not None:
-        check_results(options.results, "--results")
-        return Path(options.results)
-    from mpicampaign.campaign.file import load_campaign
-    from mpicampaign.places import results_folder
-
-    return results_folder() / load_campaign(options.campaign).name
 
 
 def records_in(place: Path) -> tuple[Header, list[Record]]:

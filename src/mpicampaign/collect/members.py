@@ -32,7 +32,8 @@ class Members:
         known |= {EACH_SWITCHES: " ".join(leaves)} if all(leaves) else {}
         states = self._states(machine) if is_missing else {}
         absent = {node: states[node] for node in nodes if node in states and not states[node].usable}
-        said = "; ".join(f"{node}: {state}" for node, state in absent.items())
+        named = "; ".join(f"{node}: {state}" for node, state in absent.items())
+        said = named if len(nodes) > 1 else "".join(map(str, absent.values()))
         return known | ({NODE_STATE: said} if said else {})
 
 

@@ -44,8 +44,8 @@ def _is_kernel(table: Table) -> bool:
 def _beside(kernel: Table, originals: Sequence[Table]) -> Table | None:
     shared = [metric for metric in kernel.metrics if _own(kernel, metric) & _columns(originals)]
     by_system = sorted(_rows(originals), key=lambda row: row.linear_system)
-    theirs = {_place(row): row for row in by_system}  # the largest is the last
-    pairs = [(row, theirs[_place(row)]) for row in _rows([kernel]) if _place(row) in theirs]
+    theirs = {row.place: row for row in by_system}  # the largest is the last
+    pairs = [(row, theirs[row.place]) for row in _rows([kernel]) if row.place in theirs]
     pairs = [
         (mine, other) for mine, other in pairs if not differing(mine, other) and _same_arrays(mine, other)
     ]
@@ -69,10 +69,6 @@ def _columns(tables: Iterable[Table]) -> set[str]:
 
 def _rows(tables: Iterable[Table]) -> list[Row]:
     return [row for table in tables for row in table.rows if row.ranked]
-
-
-def _place(row: Row) -> tuple[object, ...]:
-    return row.case.system, row.case.host_group, row.case.placement, row.ranks
 
 
 def _same_arrays(mine: Row, other: Row) -> bool:

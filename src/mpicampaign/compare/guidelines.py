@@ -115,9 +115,8 @@ def _operations(table: Table) -> Iterator[_Operation]:
         names = {suite.operation(table.series, run.metadata) for run in runs}
         if len(names) == 1 and (name := names.pop()):
             said = (tuple(sorted({run.metadata.get(key, "") for run in runs})) for key in _ALIKE)
-            where = (row.case.system, row.case.host_group, row.case.placement, row.ranks)
             qualifiers = table.label.removeprefix(table.series)
-            yield _Operation(name, row, (suite.name, *where, qualifiers, *said))
+            yield _Operation(name, row, (suite.name, *row.place, qualifiers, *said))
 
 
 def _column(operations: Sequence[_Operation]) -> str:

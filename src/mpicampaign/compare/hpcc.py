@@ -99,7 +99,9 @@ def hpcc_results(comparison: Comparison) -> tuple[HpccResult, ...]:
     Own results have the largest linear system that a case solved: HPL is slow on small ones. Where several
     have that size, the one with the fastest HPL.
     """
-    own = [_own(max(rows, key=_weight)) for rows in grouped(_rows(comparison), _place).values()]
+    own = [
+        _own(max(rows, key=_weight)) for rows in grouped(_rows(comparison), lambda row: row.place).values()
+    ]
     published = [result for choice in comparison.references for result in _published(choice)]
     platforms = grouped([*own, *published], lambda result: result.platform).values()
     ordered = sorted(platforms, key=lambda results: min(map(_order, results)))
@@ -147,10 +149,6 @@ def _is_refused(row: Row) -> bool:
 def _rows(comparison: Comparison) -> Iterator[Row]:
     rows = (row for row in hpcc_rows(comparison) if row.curves and not _is_refused(row))
     return (row for row in rows if row.ranks is not None)
-
-
-def _place(row: Row) -> tuple[object, ...]:
-    return row.case.system, row.case.host_group, row.case.placement, row.ranks
 
 
 def _weight(row: Row) -> tuple[bool, int, float]:

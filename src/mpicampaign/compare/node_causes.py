@@ -46,7 +46,7 @@ def causes_by_node(records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
         node: (
             *_counted(node, own),
             *(text for kind in _BELOW if (text := _below(kind, node, rates[kind]))),
-            *map(str, odd.get(node, ())),
+            *(str(each) for each in odd.get(node, ()) if each.usual),  # without a majority none is odd
             *filter(None, [disturbed.get(node)]),
         )
         for node, own in runs.items()

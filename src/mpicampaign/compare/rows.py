@@ -76,6 +76,11 @@ class Row:
     at_most: bool = False  # its values are upper limits
 
     @property
+    def place(self) -> tuple[str, str, str, int | None]:
+        """Where it was measured: system, host group, placement and number of ranks."""
+        return self.case.system, self.case.host_group, self.case.placement, self.ranks
+
+    @property
     def attributes(self) -> Mapping[str, str]:
         """Of its host group, as declared."""
         return self.records[0].attributes if self.records else {}

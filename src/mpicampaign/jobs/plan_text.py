@@ -35,8 +35,9 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
     lines += [further_text(plan)] if plan.disturbed or plan.blocks else []
     lines += [*warnings_text(plan), *allocation_text(plan)]
     runs, seconds = plan.most(cap)
-    more = runs > len(plan.runs)
+    more = pending > 0 and runs > len(plan.runs)
     most = f"; at most {runs} {_when_more(plan)}" if more else ""
+    most += "; their results may ask for more rounds" if plan.rounds and pending else ""
     then = f", then {seconds / 3600:.2f}" if more else ""
     limit = f", {cap:g} allowed" if cap is not None else ""
     lines += ["", f"{len(plan.runs)} runs here, {pending} still to be done{most}"]

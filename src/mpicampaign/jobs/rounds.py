@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.grouping import grouped
+from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -42,11 +43,11 @@ class Rounds(NamedTuple):
 
     def __str__(self) -> str:
         """``milan NODE stream: 64 nodes, 2 rounds of at most 64: 128 runs, at most 21.33 node-hours``."""
-        case, members = self.case, f"{self.members} {self.unit}s"
+        case, members = self.case, counted(self.members, self.unit)
         name = f"{case.host_group} {case.placement} {case.benchmark}: {members}"
         if self.not_available:
             return f"{name}: n/a: {self.not_available}"
         sizes = Counter(run.round for run in self.runs)
-        rounds = f"{len(sizes)} round{'s' * (len(sizes) != 1)} of at most {max(sizes.values(), default=0)}"
+        rounds = f"{counted(len(sizes), 'round')} of at most {max(sizes.values(), default=0)}"
         hours = sum(run.node_seconds for run in self.runs) / 3600
         return f"{name}, {rounds}: {len(self.runs)} runs, at most {hours:.2f} node-hours"

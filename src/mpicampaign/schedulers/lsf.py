@@ -38,6 +38,7 @@ from mpicampaign.schedulers.scheduler import (
     by_native_state,
     is_job,
 )
+from mpicampaign.text import line_of
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
@@ -363,15 +364,12 @@ def _check_no_second(text: str) -> None:
         return
     first, second = reports[:2]
     above = text.find(_ABOVE, 0, second.start())
-    where = "there" if above < 0 else f"behind line {_line(text, above)}"
+    where = "there" if above < 0 else f"behind line {line_of(text, above)}"
     raise UnreadableError(
-        f"line {_line(text, second.start())}: a second LSF job report, of job {second[1]} after {first[1]}: "
-        f"bsub -o appends unless the file's name has %J; split the file {where} and import the parts"
+        f"line {line_of(text, second.start())}: a second LSF job report, of job {second[1]} after "
+        f"{first[1]}: bsub -o appends unless the file's name has %J; split the file {where} and import the "
+        "parts"
     )
-
-
-def _line(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
 
 
 def _end_of_head(text: str, start: int) -> int:

@@ -180,7 +180,7 @@ def _none(machine: Machine, of: int) -> str:
     if not any(search.costs for search in machine.searches):
         return f"No run on the {_nodes(len(machine.nodes))} has a value yet"
     if not any(part.smallest for search in machine.searches for part in search.parts):
-        return f"Not decided yet: the first rounds of the {_nodes(of)} are not made"
+        return f"Not decided on {_nodes(of)}: it takes two rounds in which three or more have a value"
     tolerance = max(search.tolerance for search in machine.searches)
     so_far = " so far" if _open(machine) else ""
     return (

@@ -28,6 +28,7 @@ from mpicampaign.statistics.against_controls import Drawn, Round
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.slow_members import (
     CONTROLS,
+    FEW,
     NORMAL_QUARTILE,
     SUSPECT,
     TOLERANCE,
@@ -259,7 +260,8 @@ def _all_compared(rounds: Sequence[Round], count: int, tolerance: float, level: 
     )
     if spread is None:
         return Search(len(members))
-    limits = Limits(tolerance, spread, level, len(members), ((count, 1.0),))
+    few = len(members) if len(members) <= FEW else 0
+    limits = Limits(tolerance, spread, level, len(members), ((count, 1.0),), few)
     return confirmed(rounds, members, partial(everyone, members), 1, limits)
 
 

@@ -118,11 +118,13 @@ def search(
     """
     screen = [each for each in rounds if each.number <= SCREEN]
     members, effects = _effects(screen)
-    spread = spread_of(each.costs.values() for each in screen)
+    few = len(members) <= FEW
+    first = [each for each in rounds if each.number <= (LOOKS[0][0] if few else SCREEN)]
+    spread = spread_of(each.costs.values() for each in first)
     if spread is None or len({each.number for each in screen}) < SCREEN:
         return Search(len(members))
-    if len(members) <= FEW:
-        limits = Limits(tolerance, spread, level, len(members))
+    if few:
+        limits = Limits(tolerance, spread, level, len(members), beside=len(members))
         return confirmed(rounds, members, partial(everyone, members), 1, limits)
     far = effects > math.log1p(SUSPECT * tolerance)
     suspects = [each for each, is_far in zip(members, far, strict=True) if is_far]
@@ -172,7 +174,15 @@ def spread_of(rounds: Iterable[Collection[float]]) -> float | None:
 
 def _distance(costs: Collection[float]) -> float:
     values = np.array([cost for cost in costs if math.isfinite(cost)])
-    return float(np.median(np.abs(values - np.median(values)))) if len(values) > 2 else math.inf
+    if len(values) < 3:
+        return math.inf
+    factor = _OF_FEW.get(len(values), len(values) / (len(values) - 0.8))
+    return factor * float(np.median(np.abs(values - np.median(values))))
+
+
+# By how much the median distance of few values is too short: Croux and Rousseeuw, Time-efficient algorithms
+# for two highly robust estimators of scale, 1992
+_OF_FEW = {3: 1.495, 4: 1.363, 5: 1.206, 6: 1.2, 7: 1.14, 8: 1.129, 9: 1.107}
 
 
 # Confirmation
@@ -182,7 +192,8 @@ class Limits(NamedTuple):
     """What suspects are held against.
 
     ``spread``: standard deviation of the members' logarithms in a round. ``entered``: how many suspects.
-    ``looks``: after how many fresh rounds of each, with which share of the error.
+    ``looks``: after how many fresh rounds of each, with which share of the error. ``beside``: how many
+    members a round has, where these are few: ranks among few, and their median, tell less.
     """
 
     tolerance: float
@@ -190,6 +201,7 @@ class Limits(NamedTuple):
     level: float
     entered: int
     looks: Sequence[tuple[int, float]] = LOOKS
+    beside: int = 0
 
     @property
     def reach(self) -> float:
@@ -200,11 +212,16 @@ class Limits(NamedTuple):
     @property
     def smallest(self) -> float:
         """The logarithm of the smallest slow-down that is found."""
-        return math.log1p(self.tolerance) + self.reach * self.spread / math.sqrt(self.looks[-1][0])
+        return math.log1p(self.tolerance) + self.reach * self.error(self.looks[-1][0])
+
+    def error(self, rounds: int) -> float:
+        """The standard error of a member's mean logarithm, with what ranks among few lose, by simulation."""
+        lost = self.beside / (self.beside - 2) if self.beside > 2 else 1.0
+        return lost * self.spread / math.sqrt(rounds)
 
     def nearest(self, rounds: int) -> float:
         """Whoever seems to be slower by a smaller logarithm leaves."""
-        near = self.smallest - _LEAVES * self.spread / math.sqrt(rounds)
+        near = self.smallest - _LEAVES * self.error(rounds)
         return max(math.log1p(SUSPECT * self.tolerance), near)
 
 

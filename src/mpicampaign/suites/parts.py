@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.suites.detection import announced, prefix_of
 from mpicampaign.suites.reading import OutputError, is_whole_row, looks_like_row
+from mpicampaign.text import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -139,12 +140,12 @@ def _why_not(text: str, before: _Span, after: _Span) -> str:
     if before.title.suite.closing_line:
         row = _whole_row(text, before.end, after.title.position)
         lost = f"a row below the {before.named}, of another output whose title is lost"
-        return f"line {_line(text, row)}: {lost}" if row else ""
+        return f"line {line_of(text, row)}: {lost}" if row else ""
     if _same_title(text, before, after) and not _has_values(text, before):
         again = f"line {after.line}: the title of line {before.line} again, without values in between"
         return f"{again}: each rank printed it, as where a program is started without MPI"
     if after.title.suite.closing_line and (row := _row_of_other(text, after)):
-        return f"line {_line(text, row)}: not a row of the {after.named}: printed at the same time"
+        return f"line {line_of(text, row)}: not a row of the {after.named}: printed at the same time"
     return ""
 
 
@@ -180,10 +181,6 @@ def _downwards(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
 def _line_at(text: str, start: int) -> str:
     end = text.find("\n", start)
     return text[start : min(end if end >= 0 else len(text), start + _LONGEST)].rstrip()
-
-
-def _line(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
 
 
 def _cut(text: str, spans: list[_Span]) -> Iterator[Part]:

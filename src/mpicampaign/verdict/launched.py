@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from mpicampaign.mpis import of_launcher, steers_library
 from mpicampaign.suites import SUITES
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
-from mpicampaign.verdict.software import checksums_of
+from mpicampaign.verdict.software import checksums_of, name_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -169,7 +169,7 @@ def _preloads(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Findi
     """Libraries before the program's own. One that the campaign declares is named, and no more."""
     set_up = any(declared.get(key) for key in _SETS_UP)
     asked = evidence.job.get("env.LD_PRELOAD", "") if set_up or "environment.LD_PRELOAD" in declared else ""
-    names = {_name(path) for path in re.split(r"[\s:]+", asked)}
+    names = {name_of_file(path) for path in re.split(r"[\s:]+", asked)}
     asking = "campaign" if declared else "command"
     notes = []
     for rank, seen in sorted(evidence.ranks.items()):
@@ -178,7 +178,7 @@ def _preloads(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Findi
             return
         for key in (key for key in seen if key.startswith("start.preload.")):
             path, defines = seen[key], seen.get(key.replace("preload.", "preload_defines."), "")
-            if _name(path) in names:
+            if name_of_file(path) in names:
                 notes.append(f"{path}, as declared")
                 continue
             what = f", which defines {defines.split()[0]}()" if defines else ""
@@ -186,10 +186,6 @@ def _preloads(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Findi
             yield Finding("preloaded libraries", CONTRADICTS if defines else LACKS, why)
             return
     yield Finding("preloaded libraries", SUPPORTS, ", ".join(dict.fromkeys(notes)) or "none")
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
 
 
 def _clocks(evidence: Evidence) -> Iterator[Finding]:

@@ -62,7 +62,7 @@ def _program(evidence: Evidence, rank: int, checksum: str, resolved: str) -> Fin
         return Finding("program", LACKS, whose)
     if checksum == resolved:
         return Finding("program", SUPPORTS, f"{path}, checksum {checksum[:_SHOWN]}")
-    name, claimed = _name(path), _name(job.get("program", ""))
+    name, claimed = name_of_file(path), name_of_file(job.get("program", ""))
     became = f"rank {rank} became {path}{f' (checksum {checksum[:_SHOWN]})' if checksum else ''}"
     if _starts(evidence, claimed, name):
         return Finding("program", SUPPORTS, f"{job['program']} started {path}")
@@ -84,7 +84,7 @@ def _starts(evidence: Evidence, claimed: str, name: str) -> bool:
 
 def _interprets(name: str, first_line: str) -> bool:
     """Whether a program is the interpreter of the script: ``#!/usr/bin/env python3`` may run python3.11."""
-    interpreters = [_name(token) for token in first_line.removeprefix("#!").split()]
+    interpreters = [name_of_file(token) for token in first_line.removeprefix("#!").split()]
     return any(re.fullmatch(rf"{re.escape(each)}[0-9.]*", name) for each in interpreters if each)
 
 
@@ -93,7 +93,8 @@ def _of_suite(evidence: Evidence, name: str) -> bool:
     return bool(suite and suite.programs and re.fullmatch(suite.programs, name))
 
 
-def _name(path: str) -> str:
+def name_of_file(path: str) -> str:
+    """Its last part."""
     return path.rpartition("/")[2]
 
 
@@ -151,7 +152,7 @@ def _kind(evidence: Evidence, mapped: Library) -> list[Finding]:
 def _below_prefix(evidence: Evidence, mapped: Library) -> list[Finding]:
     """It is one of the libmpi.so* that lay below the system's prefix when the script was rendered."""
     known = evidence.claim.get("libraries", "").split()
-    if not known or mapped.content in known or not _name(mapped.path).startswith("libmpi.so"):
+    if not known or mapped.content in known or not name_of_file(mapped.path).startswith("libmpi.so"):
         return []
     ids = ", ".join(each[:_SHOWN] for each in known)
     return [
