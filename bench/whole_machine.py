@@ -10,12 +10,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from time import process_time
 from typing import NamedTuple
 
 from common import PROJECT, ProjectCopy, line, project_copy, title, usually
-from stand_in_scheduler import COMMANDS, SLOW
+from stand_in_scheduler import COMMANDS, SLOW, finish
 
 sys.path.insert(0, str(PROJECT / "tests"))
 from machine_records import Nodes, Pairs
@@ -25,7 +26,9 @@ from mpicampaign.records import Record
 from mpicampaign.show.machine import machine_items
 from mpicampaign.show.summary import summary
 
-NODES, IN_PAIRS = usually((1024, 64), smallest=(48, 8))
+NODES, IN_PAIRS = usually((1024, 64), smallest=(30, 8))
+MEASURED = usually({"node": NODES, "pair": IN_PAIRS}, smallest={"pair": IN_PAIRS})
+BESIDE = usually(256, smallest=8)
 ROUNDS, SWEEPS = 20, 8  # of records
 PLAN, ANALYSIS, PAGE = 3.0, 10.0, 3.0  # s, s, MB
 CAMPAIGN = """\
@@ -58,10 +61,9 @@ def main() -> None:
     """Prints a line for each stage."""
     _of_records(f"{NODES} nodes x {ROUNDS} rounds", _rounds_of_nodes())
     _of_records(f"{IN_PAIRS * (IN_PAIRS - 1) // 2} pairs x {SWEEPS} sweeps", _sweeps_of_pairs())
-    _whole(f"{NODES} nodes", {"all": _range(NODES)}, "node", "each: node")
-    _whole(f"all pairs of {IN_PAIRS} nodes", {"all": _range(IN_PAIRS)}, "pair", "each: pair")
-    apart = {f"g{name}": name for name in _names(NODES)}
-    _whole(f"{NODES} nodes as host groups", apart, "node", "repeats: 2")
+    for unit, count in MEASURED.items():
+        _whole(f"{'all pairs of ' if unit == 'pair' else ''}{count} nodes", _range(count), unit)
+    _beside()
 
 
 # Records to text
@@ -90,27 +92,52 @@ def _of_records(what: str, records: Sequence[Record]) -> None:
 # The whole way
 
 
-def _whole(what: str, groups: dict[str, str], placement: str, further: str) -> dict[str, Used]:
+def _whole(what: str, hosts: str, unit: str) -> None:
     title(f"The whole machine: {what}, from the campaign file to the page")
     with project_copy() as project:
-        file = _write(project.folder, groups, placement, further)
-        stages = {
-            "plan": ("plan",),
-            "run, to the answer": ("run", "--profile", "cluster"),
-            "plan, with results": ("plan",),
-            "report, nothing has changed": ("report",),
-        }
-        found = {}
-        for name, (command, *options) in stages.items():
-            found[name], text = _measured(project, project.mpicampaign(command, "--campaign", file, *options))
-            line(name, [found[name].cpu], PLAN if command == "plan" else None)
-            line("  largest process", [found[name].peak], unit="MB")
-        _check(text, text.splitlines()[0])
-        results = project.folder / "results/machine"
-        line("runs", [len([*results.glob("runs/*/*/*/*/result")])], unit="")
-        line("submissions", [len([*results.glob("batches/*.rounds")])], unit="")
-        line("page", [(results / "report.html").stat().st_size / 1e6], PAGE, "MB")
-    return found
+        file = _write(project.folder, {"all": hosts}, unit, f"each: {unit}")
+        _stage(project, "plan", "plan", file, limit=PLAN)
+        text = _stage(project, "run, to the answer", "run", file, "--profile", "cluster")[1]
+        _stage(project, "plan, with results", "plan", file, limit=PLAN)
+        _stage(project, "report, nothing has changed", "report", file)
+        _check(text, f"{_answer(text)}; {text.count('runs: ')} submissions")
+        page = file.parent / "results/machine/report.html"
+        line("page", [page.stat().st_size / 1e6], PAGE, "MB")
+
+
+def _beside() -> None:
+    """The screen of some nodes, planned and reported; as a host group each, too."""
+    names = _names(BESIDE)
+    title(f"The whole machine: {BESIDE} nodes, two runs each")
+    found = []
+    for what, groups, further in (
+        ("each: node", {"all": _range(BESIDE)}, "each: node"),
+        ("host groups", {f"g{name}": name for name in names}, "repeats: 2"),
+    ):
+        with project_copy() as project:
+            file = _write(project.folder, groups, "node", further)
+            _measured(project, project.mpicampaign("render", "--campaign", file))
+            for claim in project.folder.glob("results/machine/runs/*/*/*/*/claim"):
+                finish(claim.parent, [claim.parts[-5].removeprefix("g")], datetime.now(UTC))
+            planned = _stage(project, f"plan, {what}", "plan", file)[0]
+            reported = _stage(project, f"report, {what}", "report", file)[0]
+            page = project.folder / "results/machine/report.html"
+            line("  page", [page.stat().st_size / 1e6], unit="MB")
+            found.append(planned.cpu + reported.cpu)
+    line("plan and report: times ours", [found[1] / found[0]], unit="x")
+
+
+def _stage(
+    project: ProjectCopy, name: str, command: str, file: Path, *options: str, limit: float | None = None
+) -> tuple[Used, str]:
+    used, text = _measured(project, project.mpicampaign(command, "--campaign", file, *options))
+    line(name, [used.cpu], limit)
+    line("  largest process", [used.peak], unit="MB")
+    return used, text
+
+
+def _answer(text: str) -> str:
+    return next((said for said in text.splitlines() if " slow: " in said), "")
 
 
 def _check(text: str, shown: str) -> None:
