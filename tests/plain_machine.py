@@ -166,6 +166,10 @@ class Plain:
         assert int(of.replace(",", "")) == n * (n - 1) // 2, of
         assert int(count.replace(",", "")) == n * (n - 1) // 2 - len(pairs), count
 
+    def unjudged(self) -> None:
+        n = len(self.of_node)
+        assert n < 6 or 2 * len({each for runs in self.runs.values() for each in runs}) < n * (n - 1) // 2
+
     def undecided(self, said: str) -> None:
         for member, metric in re.findall(rf"({NAME}) \(([^()]*?) (?:[\d.]+ %|about)", said):
             assert member.split("+")[0] in self.of_node and metric in COSTS, said
@@ -188,5 +192,6 @@ KINDS = {
     "disturbed": rf"({NAME}) was disturbed in (\d+) of (\d+) runs: (.*)\.$",
     "absent": r"Not measured: (.*)\.$",
     "not_measured": r"([\d,]+) of ([\d,]+) pairs were never measured; tables/",
+    "unjudged": "Single links are not judged: too few pairs were measured",
     "evidence": rf"({NAME}): (.*?)\.(?: Recorded there: .*\.)?$",
 }

@@ -219,7 +219,7 @@ def _smallest(machine: Machine) -> Iterator[str]:
         most = max(least for _, *both in known for least in both if least)
         few = named if len(named) <= _NAMED else [f"{percent(most)} in each metric"]
         yield f"A slow-down of {listed(few, 'or')} or more would have been found in nine of ten cases."
-        what = "node or link" if machine.pairs else "node"
+        what = "node or link" if _links_are_judged(machine) else "node"
         yield f"The chance that any {what} is wrongly named is at most {100 * LEVEL:g} %."
     if still := len(_open(machine)):
         yield f"Not decided yet: {_nodes(still, 'suspect')}; the next run of the campaign continues."
@@ -310,16 +310,18 @@ def _dependent(machine: Machine) -> Iterator[str]:
 
 
 def _not_measured(machine: Machine) -> Iterator[str]:
-    """Pairs without any run."""
-    if machine.pairs:
-        count = len(machine.nodes)
-        judged = any(search.found.links.screened for search in machine.searches)
-        unjudged = "" if judged else "; single links are not judged"
-        if missing := comb(count, 2) - len(machine.pairs):
-            yield (
-                f"{missing:,} of {comb(count, 2):,} pairs were never measured; "
-                f"tables/{NOT_MEASURED} lists them{unjudged}."
-            )
+    """Pairs without any run, and whether links are judged."""
+    if not machine.pairs:
+        return
+    every = comb(len(machine.nodes), 2)
+    if missing := every - len(machine.pairs):
+        yield f"{missing:,} of {every:,} pairs were never measured; tables/{NOT_MEASURED} lists them."
+    if not _links_are_judged(machine):
+        yield "Single links are not judged: too few pairs were measured."
+
+
+def _links_are_judged(machine: Machine) -> bool:
+    return any(search.found.links.smallest is not None for search in machine.searches)
 
 
 def _contradicted(machine: Machine) -> Iterator[str]:

@@ -36,7 +36,7 @@ def cell_name(race: InRace, cell: RaceCell) -> str:
 
 
 def race_sentence(race: InRace) -> str:
-    """``On fresh blocks A beats default in 2 of 12 cells; default stays in 10``."""
+    """``On fresh blocks A beats default in 2 (ratios 0.812 to 0.930) of 12 cells; default stays in 10``."""
     default, count = race.names[0], len(race.cells)
     if not race.cells:
         return f"The race of {len(race.names)} settings has no values yet"
@@ -46,11 +46,20 @@ def race_sentence(race: InRace) -> str:
     if not won:
         return f"{default} stays in all {count} cells: no setting is shown to beat it on fresh blocks"
     most = sorted(won.items(), key=lambda each: -len(each[1]))
-    named = [f"{race.names[place]} beats {default} in {len(cells)}" for place, cells in most[:_NAMED]]
+    named = [
+        f"{race.names[place]} beats {default} in {len(cells)} ({_ratios(cells)})"
+        for place, cells in most[:_NAMED]
+    ]
     more = [f"others in {sum(len(cells) for _, cells in most[_NAMED:])}"] if len(most) > _NAMED else []
     stays = count - len(race.won)
     rest = f"; {default} stays in {stays}" if stays else ""
     return f"On fresh blocks {listed([*named, *more])} of {count} cells{rest}"
+
+
+def _ratios(cells: Sequence[RaceCell]) -> str:
+    """``ratio 0.860``, ``ratios 0.812 to 0.930``: of the winner to the default."""
+    ends = sorted({factor(end(c.ratio.median for c in cells if c.ratio)) for end in (min, max)}, key=float)
+    return f"ratio{'s' * (len(ends) > 1)} {' to '.join(ends)}"
 
 
 def progress(race: InRace) -> str:
@@ -73,6 +82,8 @@ def left_lines(race: InRace) -> Iterator[str]:
         yield f"Without any value: {listed([race.names[place] for place in race.out])}"
     if race.fresh:
         yield f"Proof: {race.fresh} fresh blocks"
+    if race.won:
+        yield "What won is written for use, in the folder settings beside the tables"
 
 
 def race_grid(race: InRace) -> Grid:

@@ -15,7 +15,7 @@ from mpicampaign.records import IMPORTED_FROM
 from mpicampaign.show.answers import answers, lead
 from mpicampaign.show.document import Grid
 from mpicampaign.show.machine import lead as machine_lead
-from mpicampaign.show.machine import machine_items
+from mpicampaign.show.machine import machine_items, machine_title
 from mpicampaign.show.pairs import PAIRED, paired_lines
 from mpicampaign.show.runs import mark_of, notices
 from mpicampaign.show.view import DEFAULT
@@ -55,7 +55,12 @@ def summary(comparison: Comparison, view: View = DEFAULT) -> KeyResults:
     """The answers in the order of their importance, and what is said of the runs."""
     found = tuple(answers(comparison, view))
     of_few = tuple(paired_lines(comparison))
-    said = tuple(line for machine in comparison.machines for line in machine_items(machine))
+    several = len(comparison.machines) > 1
+    said = tuple(
+        line
+        for machine in comparison.machines
+        for line in [*([f"{machine_title(machine)}:"] if several else []), *machine_items(machine)]
+    )
     return KeyResults(_lead(comparison, found), found, of_few, tuple(notices(comparison)), said)
 
 

@@ -9,8 +9,19 @@ from markupsafe import Markup
 from mpicampaign.show.answers import behind
 from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.configurations import configuration_nodes
-from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Section, Span, Verbatim
-from mpicampaign.show.machine import drain_commands, sentences
+from mpicampaign.show.document import (
+    Box,
+    Caption,
+    Fold,
+    Grid,
+    Heading,
+    Items,
+    Paragraph,
+    Section,
+    Span,
+    Verbatim,
+)
+from mpicampaign.show.machine import drain_commands, machine_title, sentences
 from mpicampaign.show.pairs import OWN, own_legend, own_lines, own_table, paired_legend
 from mpicampaign.show.rankings import LEADS_BY_RANGES, OF_OWN_REPEATS, SHOWN
 from mpicampaign.show.report.strip import MOST_TICKS, Dot, Strip
@@ -48,7 +59,11 @@ def first_screen(source: Source) -> Section:
     folded = (
         [Fold(f"{len(every) - _SHOWN} more metrics", tuple(every[_SHOWN:]))] if every[len(shown) :] else []
     )
-    machines = [node for machine in source.comparison.machines for node in _machine(machine)]
+    machines = [
+        node
+        for machine in source.comparison.machines
+        for node in _machine(machine, several=len(source.comparison.machines) > 1)
+    ]
     nodes: list[PageNode] = [Heading(found.lead), *machines]
     nodes += [*_list(found.notices, "notices"), *_list(found.paired)]
     nodes += [Paragraph(paired_legend(source.comparison), "legend")] if found.paired else []
@@ -61,11 +76,12 @@ def first_screen(source: Source) -> Section:
     return Section((*nodes, *_own(source)), "answers", "", "Answers")
 
 
-def _machine(machine: Machine) -> list[PageNode]:
+def _machine(machine: Machine, several: bool) -> list[PageNode]:
     """What is said of its members, and the commands that keep jobs from the slow ones."""
     commands = drain_commands(machine)
     fold = Fold("Commands that keep jobs from the slow nodes", (Verbatim("\n".join(commands), "Commands"),))
-    return [*_list([*sentences(machine)]), *([fold] if commands else [])]
+    name = [Caption(f"{machine_title(machine)}:")] if several else []
+    return [*name, *_list([*sentences(machine)]), *([fold] if commands else [])]
 
 
 def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:
