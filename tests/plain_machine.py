@@ -64,7 +64,8 @@ class Plain:
         """The members that it names."""
         if text.startswith("No node"):
             count = re.match(
-                r"No node of ([\d,]+) is shown to be slower than the others by more than 2 %", text
+                r"No node of ([\d,]+) is shown(?: so far)? to be slower than the others by more than 2 %",
+                text,
             )
             assert count and int(count[1].replace(",", "")) == self._measured(), text
             return []
@@ -160,6 +161,11 @@ class Plain:
         states = {node: runs[0].metadata.get(NODE_STATE) for node, runs in self.of_node.items()}
         assert named == {node: why for node, why in states.items() if why}, said
 
+    def gone(self, said: str) -> None:
+        for node, why in re.findall(rf"({NAME}): ([^;]*)", said):
+            assert {run.status for run in self.of_node[node]} > {OK}, said
+            assert why in {run.metadata.get(NODE_STATE) for run in self.of_node[node]}, said
+
     def not_measured(self, count: str, of: str) -> None:
         n = len(self.of_node)
         pairs = {each for runs in self.runs.values() for each in runs}
@@ -191,6 +197,7 @@ KINDS = {
     "failed": r"Runs failed on (.*)\.$",
     "disturbed": rf"({NAME}) was disturbed in (\d+) of (\d+) runs: (.*)\.$",
     "absent": r"Not measured: (.*)\.$",
+    "gone": r"Not measured any more: (.*)\.$",
     "not_measured": r"([\d,]+) of ([\d,]+) pairs were never measured; tables/",
     "unjudged": "Single links are not judged: too few pairs were measured",
     "evidence": rf"({NAME}): (.*?)\.(?: Recorded there: .*\.)?$",

@@ -105,6 +105,17 @@ def test_a_node_whose_pairs_fail_is_named_and_not_its_partners() -> None:
     assert said.startswith("Runs failed on n007 in ") and said.endswith(" runs (no route to host).")
 
 
+def test_of_nodes_that_are_lost_later_it_is_said_and_two_that_are_left_are_not_measured_again() -> None:
+    nodes = Nodes(names(4), {"n003": 1.12})
+    records = nodes.round(1, nodes.nodes) + nodes.round(2, nodes.nodes)
+    nodes.absent = dict.fromkeys(("n003", "n004"), "drained (bad DIMM)")
+    screen = {1: nodes.nodes, 2: nodes.nodes}
+    assert max(rounds_due(records, screen)) > 2
+    assert max(rounds_due(records, screen, absent=nodes.absent)) == 2
+    _, kinds = held(records + nodes.round(3, nodes.nodes))
+    assert kinds["gone"] == 1 and not kinds["absent"]
+
+
 def test_a_slow_leaf_switch_is_one_answer() -> None:
     leaves = {name: f"leaf{number // 8}" for number, name in enumerate(names(32))}
     [machine] = compare(of_pairs(Pairs(names(32), switches=leaves, leaves={"leaf2": 1.08}))).machines

@@ -231,6 +231,14 @@ class Machine:
         }
 
     @cached_property
+    def gone(self) -> Mapping[str, str]:
+        """Nodes with runs that the scheduler gives no more, with its state and reason."""
+        states = {node: [_state(node, run) for run in runs] for node, runs in self.runs.items()}
+        return {
+            node: next(filter(None, said)) for node, said in states.items() if self.made(node) and any(said)
+        }
+
+    @cached_property
     def failed(self) -> Mapping[str, Sequence[Record]]:
         """Nodes with runs that failed or met their time limit."""
         return _those(self.runs, lambda run: run.status == FAILED)
@@ -545,7 +553,8 @@ def rounds_due(
     until = max((int(run.metadata[ROUND]) for run in own if _is_made(run)), default=0)
     first = {number: tuple(members) for number, members in screen.items()}
     while until >= max(screen):
-        due = {**_further(own, until), **first}
+        further = _further(own, until).items()
+        due = {**{n: who for n, who in further if n <= until or _can_tell(who, absent)}, **first}
         whole = _last_whole(own, due, absent)
         if whole >= min(until, max(due)):
             return due
@@ -562,6 +571,12 @@ def _further(records: Sequence[Record], until: int) -> dict[int, tuple[str, ...]
             for number, members in confirm.confirm.items():
                 asked.setdefault(number, set()).update(members)
     return {number: tuple(sorted(members)) for number, members in asked.items()}
+
+
+def _can_tell(members: Sequence[str], absent: Collection[str]) -> bool:
+    """Whether a round would have enough members: of two nobody knows which is slow."""
+    there = [member for member in members if not {*nodes_of(member)} & {*absent}]
+    return len(there) > 2 or any(len(nodes_of(member)) > 1 for member in there[1:])
 
 
 def _is_made(run: Record) -> bool:

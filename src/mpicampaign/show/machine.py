@@ -285,11 +285,12 @@ def _disturbed(machine: Machine) -> Iterator[str]:
 
 
 def _absent(machine: Machine) -> Iterator[str]:
-    reasons = grouped(machine.absent.items(), lambda each: each[1])
-    if reasons:
+    for what, nodes in (("Not measured", machine.absent), ("Not measured any more", machine.gone)):
+        reasons = grouped(nodes.items(), lambda each: each[1])
         said = [_same_reason([node for node, _ in alike], why) for why, alike in reasons.items()]
         more = [f"{len(said) - _NAMED} more reasons"] if len(said) > _NAMED else []
-        yield f"Not measured: {'; '.join([*said[:_NAMED], *more])}."
+        if said:
+            yield f"{what}: {'; '.join([*said[:_NAMED], *more])}."
 
 
 def _same_reason(nodes: Sequence[str], why: str) -> str:
