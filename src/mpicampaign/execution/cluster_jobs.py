@@ -84,7 +84,7 @@ FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queri
 
 _TAKEN = ("submitted ", "adopted ")  # beginnings of notes with a job's id
 VANISHED = "no longer known to the scheduler"
-BLOCK_ENDED = "ended before all runs of its block"
+BLOCK_ENDED = "ended before all its runs"
 UNWRITTEN = "results not written"
 MAY_LIVE = (*ACTIVE, UNKNOWN)
 # States for which the cluster is to blame, not the run, and how often a run is then submitted again.
