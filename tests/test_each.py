@@ -81,6 +81,7 @@ matrix:
     benchmarks: stream
     each: node
     repeats: 3
+  - {host_groups: twice, placements: PAIR, benchmarks: stream, each: {unit: pair, nodes_per_job: 1}}
 """
 
 
@@ -98,6 +99,7 @@ def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
         "host_groups.odd.hosts: each needs names of single hosts",
         "host_groups.open.hosts: a range of hosts is written cn[049-080,090] (found",
         "in which srun cannot start them",
+        "matrix[1].each.nodes_per_job: a job of one node cannot hold a pair",
     ):
         assert said in text, text
 

@@ -128,6 +128,9 @@ def _check_each(campaign: Campaign, entry: MatrixEntry, each: Each, key: Key, no
         if given.get(other) is not None:
             hint = f"remove {other}: the results say which rounds are due"
             notes.add((*key, other), f"an entry with each takes no {other}", "", hint)
+    if (each.nodes_per_job or each.nodes) < each.nodes:
+        message = f"a job of one node cannot hold a {each.unit}"
+        notes.add((*key, "each", "nodes_per_job"), message, "1", f"give at least {each.nodes}")
     for name in entry.placements:
         nodes = campaign.placements[name].nodes
         if nodes != each.nodes:

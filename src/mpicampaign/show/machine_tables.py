@@ -114,8 +114,8 @@ def members_grid(machines: Iterable[Machine]) -> Grid:
 def _member_lines(machine: Machine, search: MachineSearch) -> Iterator[tuple[Value, ...]]:
     named = {one.member: one for part in search.parts for one in part.named}
     for member in (*machine.nodes, *(sorted(search.slowdowns) if search.subject.unit == PAIR else ())):
-        slowdown = search.node_slowdowns.get(member, search.slowdowns.get(member))
         one, runs = named.get(member), machine.runs.get(member, ())
+        slowdown = one.slower if one else search.node_slowdowns.get(member, search.slowdowns.get(member))
         yield (
             *map(visible, (*search.subject, member, search.metric.name)),
             search.metric.dimension.si_unit,
