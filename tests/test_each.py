@@ -81,7 +81,7 @@ matrix:
     benchmarks: stream
     each: node
     repeats: 3
-  - {host_groups: twice, placements: PAIR, benchmarks: stream, each: {unit: pair, nodes_per_job: 1}}
+  - {host_groups: twice, placements: PAIR, benchmarks: core_pairs, each: {unit: pair, nodes_per_job: 1}}
 """
 
 
