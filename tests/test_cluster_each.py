@@ -77,6 +77,7 @@ def test_the_slow_node_is_named_and_the_drained_one_listed(site: Site) -> None:
     assert "--only" in site.call("run", "--only", "n9").stderr
 
 
+@pytest.mark.full
 def test_a_job_does_not_wait_for_a_node_that_is_drained_meanwhile(site: Site) -> None:
     write(site)
     other = site.cluster.call(["sbatch", "--parsable", "--nodes=4", "--exclusive", "--wrap=sleep 600"])

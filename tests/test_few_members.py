@@ -24,6 +24,7 @@ def searched(count: int, slower: float, generator: np.random.Generator) -> Searc
     return search(rounds)
 
 
+@pytest.mark.full
 @pytest.mark.parametrize("count", [3, 4, 8])
 def test_what_is_said_to_be_found_is_found(count: int) -> None:
     """In nine of ten cases, less what 40 machines tell; a third to two thirds without the loss among few."""
