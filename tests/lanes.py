@@ -18,7 +18,13 @@ import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
 # Their MPI programs need no machine to themselves, and the lane of the others is the longest.
-OWN_LANES = tuple(f"test_{name}.py" for name in ("bench", "tutorial", "prove_runs", "prove_hosts", "races"))
+OWN_LANES = {
+    f"test_{name}.py"
+    for name in (
+        *("bench", "tutorial", "prove_runs", "prove_hosts", "races"),
+        *("cluster_each", "cluster_machine", "two_libraries", "foreign_traffic"),
+    )
+}
 CLUSTER, MPI = r"\bminicluster: MiniCluster\b", r"\bpytest\.mark\.mpi\b"
 
 

@@ -58,7 +58,13 @@ def run(options: argparse.Namespace) -> int:
 
     file = _campaign_file(_bench(options))
     chosen = {"campaign": file, "system": "", "profile": "profiles/local", "verbose": options.verbose}
-    everything: dict[str, Any] = {"placement": [], "benchmark": [], "host_group": [], "repeat": []}
+    everything: dict[str, Any] = {
+        "placement": [],
+        "benchmark": [],
+        "host_group": [],
+        "repeat": [],
+        "only": None,
+    }
     status = run_command.run(argparse.Namespace(**chosen, **everything, dry_run=False, passed_on=[]))
     print_lines(f"next: edit {file}, then: mpicampaign run {file}")
     return status
