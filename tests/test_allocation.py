@@ -66,15 +66,9 @@ def write(folder: Path, library: str) -> None:
 
 
 @pytest.mark.mpi
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.usefixtures("imb")
-@pytest.mark.parametrize(
-    ("library", "outer"),
-    [
-        ("intelmpi", ["slurm"]),
-        pytest.param("openmpi", ["lsf", "pbs"], marks=pytest.mark.full),
-    ],
-)
+@pytest.mark.parametrize(("library", "outer"), [("intelmpi", ["slurm"]), ("openmpi", ["lsf", "pbs"])])
 def test_a_launcher_does_not_see_the_allocation_around_it(
     library: str, outer: list[str], project: ProjectCopy
 ) -> None:

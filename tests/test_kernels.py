@@ -209,6 +209,7 @@ def test_all_trees_deliver_the_right_data(
     assert sum(int(row["bytes"]) for row in levels) == 4 * sum(sizes) * tree_blocks(ranks)
 
 
+@pytest.mark.full
 def test_large_blocks_take_the_rendezvous_path(build: Build) -> None:
     for kernel in ("tree_gather", "tree_merge"):
         launch = build.launch(3, kernel, "--min-size", "1MiB", "--max-size", "2MiB", *QUICK)

@@ -111,7 +111,7 @@ def check_rows(launch: Launch, ranks: int) -> None:
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("ranks", [2, 3, 4])
+@pytest.mark.parametrize("ranks", [2, 3, pytest.param(4, marks=pytest.mark.full)])
 def test_all_pairs_and_rings_are_measured(build: Build, ranks: int) -> None:
     launch = build.launch(ranks, "latency_bandwidth", *QUICK, "--seed", "7")
     assert (launch.status, launch.statuses) == (0, [0] * ranks), launch.errors
@@ -122,6 +122,7 @@ def test_all_pairs_and_rings_are_measured(build: Build, ranks: int) -> None:
     assert all(value is not None for (value,) in series.columns.values())
 
 
+@pytest.mark.full
 @pytest.mark.mpi
 def test_on_several_nodes_ranks_start_by_barrier(build: Build) -> None:
     launch = build.launch(3, "latency_bandwidth", *QUICK, preload="pretend.so", PRETEND_NODES="2")

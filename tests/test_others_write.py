@@ -63,7 +63,8 @@ def test_nobody_else_can_write_what_is_executed(project: ProjectCopy) -> None:
     assert (project.folder / "launch.mode").read_text() == "755\n"  # of what starts each rank
 
 
-@pytest.mark.parametrize("scheduler", [pytest.param("none", marks=pytest.mark.full), "slurm"])
+@pytest.mark.full
+@pytest.mark.parametrize("scheduler", ["none", "slurm"])
 def test_what_others_can_replace_is_not_run(scheduler: str, project: ProjectCopy) -> None:
     write(project, scheduler)
     [script] = map(Path, call(project, 0o022, "render", "mine.yaml").stdout.split())
