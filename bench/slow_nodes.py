@@ -79,16 +79,16 @@ def outcome(machine: Machine, source: np.random.Generator) -> Outcome:
         effects[0] = np.median(effects) + np.log1p(machine.slower)
     costs = effects + machine.noise(source, (ROUNDS, machine.nodes), machine.scatter)
     rounds: list[Round] = []
-    found = Search()
-    while len(due := rounds_due(names, found)) > len(rounds):
+    so_far = Search()
+    while len(due := rounds_due(names, so_far)) > len(rounds):
         for number in range(len(rounds) + 1, len(due) + 1):
             own = dict(zip(names, costs[number - 1].tolist(), strict=True))
             rounds.append(Round(number, {each: own[each] for each in due[number]}))
-        found = search(rounds)
+        so_far = search(rounds)
     slow = dict(zip(names, effects - np.median(effects) > np.log1p(TOLERANCE), strict=True))
-    named = {each.member for each in found.named}
+    named = {each.member for each in so_far.named}
     runs = sum(len(each.costs) for each in rounds) / machine.nodes
-    return Outcome(any(not slow[each] for each in named), names[0] in named, runs, found)
+    return Outcome(any(not slow[each] for each in named), names[0] in named, runs, so_far)
 
 
 class Rates(NamedTuple):

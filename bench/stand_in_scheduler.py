@@ -93,11 +93,11 @@ def show_job(number: str) -> None:
 
 
 def _jobs() -> list[tuple[str, str, str]]:
-    found = []
+    jobs = []
     for file in HERE.glob("[0-9]*"):
         name, _, ended = file.read_text(encoding="utf-8").strip().partition(" ")
-        found.append((name, "COMPLETED" if ended else "RUNNING", file.name))
-    return found
+        jobs.append((name, "COMPLETED" if ended else "RUNNING", file.name))
+    return jobs
 
 
 def sinfo(nodes: str, form: str) -> None:
@@ -120,8 +120,8 @@ def main() -> None:
     """Answers a call, or refuses it."""
     call = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
     for pattern, answer in CALLS.items():
-        if found := re.fullmatch(pattern, call):
-            answer(*found.groups())
+        if match := re.fullmatch(pattern, call):
+            answer(*match.groups())
             return
     sys.exit(f"the stand-in does not know: {call}")
 

@@ -145,13 +145,13 @@ class Pairs:
     def sweep(self, first: int) -> list[Record]:
         """All pairs once, by the circle method, from round ``first`` on."""
         order = list(self.random.permutation(self.names))
-        found = []
+        records = []
         for turn in range(len(order) - 1):
             half = len(order) // 2
             pairs = zip(order[:half], reversed(order[half:]), strict=True)
-            found += self.round(first + turn, [" ".join(sorted(map(str, pair))) for pair in pairs])
+            records += self.round(first + turn, [" ".join(sorted(map(str, pair))) for pair in pairs])
             order = [order[0], order[-1], *order[1:-1]]
-        return found
+        return records
 
     def random_pairs(self, number: int) -> list[Record]:
         order = list(self.random.permutation(self.names))

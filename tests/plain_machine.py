@@ -88,13 +88,13 @@ class Plain:
 
     def _ratios(self, member: str, cost: Callable[[Record], float], numbers: Sequence[int]) -> np.ndarray:
         """Of its cost, or of a node's pairs, to the median of the others in each round."""
-        found = []
+        ratios = []
         for number in numbers:
             runs = {each: run for each, run in self.runs[number].items() if run.status == OK}
             own = [each for each in runs if member in (each, *each.split("+"))]
             others = [cost(run) for each, run in runs.items() if each not in own]
-            found += [cost(runs[each]) / np.median(others) for each in own]
-        return np.array(found)
+            ratios += [cost(runs[each]) / np.median(others) for each in own]
+        return np.array(ratios)
 
     def _differs(
         self, member: str, metric: str, amount: float, side: str, numbers: Sequence[int] = ()
@@ -106,8 +106,8 @@ class Plain:
     def sentence(self, text: str) -> str:
         """Which kind of sentence it is, if it holds."""
         for kind, pattern in KINDS.items():
-            if found := re.match(pattern, text):
-                getattr(self, kind)(*found.groups())
+            if match := re.match(pattern, text):
+                getattr(self, kind)(*match.groups())
                 return kind
         raise AssertionError(f"no such sentence: {text}")
 
@@ -126,10 +126,10 @@ class Plain:
             if part.startswith("runs failed"):
                 assert sum(run.status == FAILED for run in self.of_node[member]) >= slower, part
                 continue
-            found = re.match(r"(.*) ([\d.]+) % (below|above), at least ([\d.]+) %, p ([=<]) ([\d.]+)", part)
-            assert found and float(found[4]) <= float(found[2]) and float(found[6]) <= 0.05, part
-            self._differs(member, found[1], float(found[2]), found[3], numbers)
-            ratios = self._ratios(member, COSTS[found[1]], numbers)
+            match = re.match(r"(.*) ([\d.]+) % (below|above), at least ([\d.]+) %, p ([=<]) ([\d.]+)", part)
+            assert match and float(match[4]) <= float(match[2]) and float(match[6]) <= 0.05, part
+            self._differs(member, match[1], float(match[2]), match[3], numbers)
+            ratios = self._ratios(member, COSTS[match[1]], numbers)
             assert len(ratios) >= count >= slower, (
                 part,
                 ratios,

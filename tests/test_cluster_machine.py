@@ -121,10 +121,10 @@ def named(site: Site) -> tuple[set[str], set[str]]:
 def steps(site: Site) -> dict[str, list[int]]:
     """The numbers of the steps that Slurm started, by job."""
     logs = "".join(map(site.cluster.node_log, site.cluster.nodes))
-    found: dict[str, list[int]] = {}
+    steps_of_jobs: dict[str, list[int]] = {}
     for job, step in sorted(set(re.findall(r"launch task StepId=(\d+)\.(\d+)", logs))):
-        found.setdefault(job, []).append(int(step))
-    return {job: sorted(numbers) for job, numbers in found.items()}
+        steps_of_jobs.setdefault(job, []).append(int(step))
+    return {job: sorted(numbers) for job, numbers in steps_of_jobs.items()}
 
 
 @pytest.mark.full

@@ -40,10 +40,10 @@ def listed(text: str) -> list[str]:
 def _expanded(text: str) -> list[str]:
     if "[" not in text and "]" not in text:
         return [text]
-    found = _RANGE.fullmatch(text)
-    if found is None:
+    match = _RANGE.fullmatch(text)
+    if match is None:
         raise ValueError("a range of hosts is written cn[049-080,090]")
-    before, ranges, after = found.groups()
+    before, ranges, after = match.groups()
     return [f"{before}{number}{after}" for part in ranges.split(",") for number in _numbers(part)]
 
 

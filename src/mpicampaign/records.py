@@ -124,8 +124,8 @@ class RaceRules(NamedTuple):
 
 def race_rules(compared: str) -> RaceRules | None:
     """Those of a race; ``None`` of other designs."""
-    found = _RACE.fullmatch(compared)
-    return RaceRules(float(found[1]), int(found[2] or 1)) if found else None
+    match = _RACE.fullmatch(compared)
+    return RaceRules(float(match[1]), int(match[2] or 1)) if match else None
 
 
 @dataclass(frozen=True, slots=True)

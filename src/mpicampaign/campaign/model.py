@@ -697,7 +697,7 @@ class Each:
 
     @property
     def fewest(self) -> int:
-        """The hosts without which none can be told to be slow: three nodes, or two pairs, are compared."""
+        """The fewest hosts among which a slow one shows: three nodes, or two pairs, are compared."""
         return 2 + self.nodes
 
     @property

@@ -74,8 +74,8 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     systems = tuple(dict.fromkeys(record.case.system for record in records))
     startup = tuple(_startup_tables(records))
     shown = tuple(tables), tuple(records), tuple(table_sizes)
-    found = Comparison(*shown, systems, states, by=by, startup=startup, configurations=unlike)
-    return replace(found, blocks=blocks, races=raced, machines=machines(every))
+    comparison = Comparison(*shown, systems, states, by=by, startup=startup, configurations=unlike)
+    return replace(comparison, blocks=blocks, races=raced, machines=machines(every))
 
 
 def _by_attribute(records: Sequence[Record], by: str) -> Sequence[Record]:

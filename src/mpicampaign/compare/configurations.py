@@ -71,8 +71,8 @@ class Configurations(NamedTuple):
 def configurations(records: Iterable[Record]) -> tuple[Configurations, ...]:
     """Those of each host group whose nodes differ; empty where all agree."""
     groups = grouped((each for each in records if each.nodes), _group)
-    found = (Configurations(*key[1:], odd_nodes(runs)) for key, runs in groups.items())
-    return tuple(each for each in found if each.odd)
+    every = (Configurations(*key[1:], odd_nodes(runs)) for key, runs in groups.items())
+    return tuple(each for each in every if each.odd)
 
 
 def _group(record: Record) -> tuple[str, str, str]:

@@ -170,8 +170,8 @@ def _deviations(rounds: Iterable[Mapping[str, float]]) -> Iterator[tuple[str, fl
 
 
 def _medians(items: Iterable[tuple[str, float]], of: Callable[[float], float]) -> dict[str, float]:
-    found = grouped(items, lambda item: item[0])
-    return {name: of(median([value for _, value in alike])) for name, alike in found.items()}
+    by_name = grouped(items, lambda item: item[0])
+    return {name: of(median([value for _, value in alike])) for name, alike in by_name.items()}
 
 
 @dataclass(frozen=True)
@@ -246,15 +246,15 @@ class Machine:
     @cached_property
     def disturbed(self) -> Mapping[str, Sequence[Record]]:
         """Nodes of which most runs were disturbed."""
-        found = _those(self.runs, lambda run: run.condition == DISTURBED)
-        return {node: runs for node, runs in found.items() if 2 * len(runs) > self.made(node)}
+        nodes = _those(self.runs, lambda run: run.condition == DISTURBED)
+        return {node: runs for node, runs in nodes.items() if 2 * len(runs) > self.made(node)}
 
 
 def _those(
     runs: Mapping[str, Sequence[Record]], wanted: Callable[[Record], bool]
 ) -> dict[str, Sequence[Record]]:
-    found = {node: [run for run in own if wanted(run)] for node, own in runs.items()}
-    return {node: own for node, own in found.items() if own}
+    wanted_runs = {node: [run for run in own if wanted(run)] for node, own in runs.items()}
+    return {node: own for node, own in wanted_runs.items() if own}
 
 
 # From records
@@ -288,17 +288,17 @@ def _state(node: str, run: Record) -> str:
     said = run.metadata.get(NODE_STATE, "")
     if run.metadata[EACH] == NODE:
         return said
-    found = re.search(rf"(?:^|; ){re.escape(node)}: (.+?)(?=; [^ ;]+: |$)", said)
-    return found[1] if found else ""
+    match = re.search(rf"(?:^|; ){re.escape(node)}: (.+?)(?=; [^ ;]+: |$)", said)
+    return match[1] if match else ""
 
 
 def _switches(runs: Iterable[Record]) -> dict[str, str]:
-    found: dict[str, str] = {}
+    leaf_of: dict[str, str] = {}
     for run in runs:
         names = run.metadata.get(EACH_SWITCHES, "").split(" ")
         nodes = run.metadata[EACH_NODES].split(" ")
-        found.update(zip(nodes, names, strict=True) if len(names) == len(nodes) and all(names) else ())
-    return found
+        leaf_of.update(zip(nodes, names, strict=True) if len(names) == len(nodes) and all(names) else ())
+    return leaf_of
 
 
 def machines(records: Iterable[Record]) -> tuple[Machine, ...]:
@@ -328,13 +328,13 @@ def _machine(system: str, host_group: str, records: Sequence[Record]) -> Machine
 
 def _causes(by_node: Mapping[str, Sequence[Record]], records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
     """By the declared names: a node's evidence may have a longer one."""
-    found = causes_by_node(records)
+    causes = causes_by_node(records)
     of_hosts = {node: {host for run in runs for host in run.hosts} for node, runs in by_node.items()}
     return {
-        node: found[host]
+        node: causes[host]
         for node, hosts in of_hosts.items()
         for host in hosts
-        if host in found and host.partition(".")[0] == node.partition(".")[0]
+        if host in causes and host.partition(".")[0] == node.partition(".")[0]
     }
 
 
@@ -386,8 +386,8 @@ def _measured(runs: Sequence[Record]) -> Iterator[_Measured]:
 def _printed(label: str, ranks: int | None, metric: Metric) -> _Measured:
     def value(run: Record) -> float | None:
         series = next((one for one in run.series if (one.label, one.ranks) == (label, ranks)), None)
-        found = read(metric, series, run.series) if series else None
-        return found.value if found else None
+        reading = read(metric, series, run.series) if series else None
+        return reading.value if reading else None
 
     return _Measured(label, ranks, metric, value)
 
@@ -431,10 +431,10 @@ def _search(
     tolerance = float(runs[0].metadata[EACH_TOLERANCE])
     rounds = [(stretch.number, own) for stretch, own in zip(stretches, costs, strict=True) if own]
     if subject.unit == NODE:
-        found = LinkSearch(search([Round(*each) for each in rounds], tolerance, level))
+        outcome = LinkSearch(search([Round(*each) for each in rounds], tolerance, level))
     else:
-        found = _of_pairs(runs, rounds, tolerance, level, turns)
-    parts = tuple(stretches), tuple(costs), found
+        outcome = _of_pairs(runs, rounds, tolerance, level, turns)
+    parts = tuple(stretches), tuple(costs), outcome
     return MachineSearch(subject, each.label, each.ranks, each.metric, tolerance, level, *parts)
 
 
@@ -469,9 +469,9 @@ def _of_pairs(
         for number, costs in rounds
         if (own := turns.own(number, screen)) is not None
     ]
-    found = search_links(pairs, screen, _switches(runs), tolerance=tolerance, level=level)
-    confirm = {turns.all(number, screen): members for number, members in found.links.confirm.items()}
-    return found._replace(links=found.links._replace(confirm=confirm))
+    outcome = search_links(pairs, screen, _switches(runs), tolerance=tolerance, level=level)
+    confirm = {turns.all(number, screen): members for number, members in outcome.links.confirm.items()}
+    return outcome._replace(links=outcome.links._replace(confirm=confirm))
 
 
 def _pair(member: str) -> tuple[str, str]:
@@ -487,14 +487,14 @@ def sweeps(nodes: int) -> int:
 def _costs(stretch: Stretch, each: _Measured) -> dict[str, float]:
     """By member; what was neither measured nor failed has none."""
     sign = 1 if each.metric.lower_is_better else -1
-    found = {}
+    costs = {}
     for member, run in stretch.runs.items():
         if run.status == FAILED:
             if not run.unread and each.label not in _PROBES:
-                found[member] = math.inf
+                costs[member] = math.inf
         elif run.sound and (value := each.value(run)):
-            found[member] = sign * math.log(value)
-    return found
+            costs[member] = sign * math.log(value)
+    return costs
 
 
 def _stretches(runs: Iterable[Record], until: float) -> list[Stretch]:

@@ -42,7 +42,7 @@ def causes_by_node(records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
     disturbed = {node: text for node, own in runs.items() if (text := _disturbed(node, own))}
     if 2 * len(disturbed) > len(runs):  # as most others
         disturbed.clear()
-    found = {
+    by_node = {
         node: (
             *_counted(node, own),
             *(text for kind in _BELOW if (text := _below(kind, node, rates[kind]))),
@@ -51,7 +51,7 @@ def causes_by_node(records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
         )
         for node, own in runs.items()
     }
-    return {node: causes for node, causes in found.items() if causes}
+    return {node: causes for node, causes in by_node.items() if causes}
 
 
 def _counted(node: str, runs: Sequence[Record]) -> Iterator[str]:
@@ -94,6 +94,6 @@ def _disturbed(node: str, runs: Sequence[Record]) -> str:
     ]
     if not disturbed or len(disturbed) < _OFTEN * len(runs):
         return ""
-    names = Counter(found[1] for why in disturbed if (found := _PROCESS.search(why)))
+    names = Counter(match[1] for why in disturbed if (match := _PROCESS.search(why)))
     by = f", mostly by {names.most_common(1)[0][0]}" if names else ""
     return f"disturbed in {len(disturbed)} of {len(runs)} runs{by}"

@@ -32,8 +32,8 @@ def read_again(campaign_folder: Path) -> list[Again]:
         lines = (campaign_folder / FILE).read_text(encoding="utf-8").splitlines()
     except (FileNotFoundError, NotADirectoryError):
         return []
-    found = (line.split("\t") for line in lines)
-    return [Again(name, tuple(hosts.split())) for name, _, hosts in (one for one in found if len(one) == 3)]
+    entries = (line.split("\t") for line in lines)
+    return [Again(name, tuple(hosts.split())) for name, _, hosts in (one for one in entries if len(one) == 3)]
 
 
 def measure_again(prepared: Prepared, node: str) -> list[str]:
@@ -70,8 +70,8 @@ def _groups_with(campaign: Campaign, node: str) -> dict[str, list[str]]:
         campaign.host_groups[name] for entry in campaign.matrix if entry.each for name in entry.host_groups
     ]
     listed = {defined_name(group.name): hosts_of(group) for group in groups}
-    if found := {name: hosts for name, hosts in listed.items() if node in hosts}:
-        return found
+    if groups_with_node := {name: hosts for name, hosts in listed.items() if node in hosts}:
+        return groups_with_node
     hint = did_you_mean(node, [host for hosts in listed.values() for host in hosts])
     raise UserError(
         Problem("no host group with each lists this node", campaign.file, key="--only", value=node, hint=hint)

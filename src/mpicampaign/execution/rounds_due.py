@@ -49,20 +49,20 @@ class _Run(NamedTuple):
     @property
     def state(self) -> str:
         """The run, and what changes with its result."""
-        told = self.round, str(self.folder), self.racer.benchmark.suite, reading_of(self.racer.benchmark)
+        known = self.round, str(self.folder), self.racer.benchmark.suite, reading_of(self.racer.benchmark)
         for name in ("result/output.txt", "attempts"):
             with suppress(OSError):
                 about = stat(f"{self.folder}/{name}")  # noqa: PTH116  a Path takes longer
-                return f"{told} {name} {about.st_mtime_ns} {about.st_size}"
-        return f"{told} missing"
+                return f"{known} {name} {about.st_mtime_ns} {about.st_size}"
+        return f"{known} missing"
 
     def record(self, each: Each) -> Record:
         case, suite, reading = self.racer.kept, self.racer.benchmark.suite, reading_of(self.racer.benchmark)
         record = read_run(case, suite, RunFolder(self.folder, self.repeat), reading=reading)
-        told = member_metadata(each.unit, self.nodes, self.round, each.tolerance)
+        known = member_metadata(each.unit, self.nodes, self.round, each.tolerance)
         killed = record.status == FAILED and not self.has_ended
         status = MISSING if killed else record.status
-        return replace(record, case=self.racer.case, status=status, metadata={**record.metadata, **told})
+        return replace(record, case=self.racer.case, status=status, metadata={**record.metadata, **known})
 
 
 def due_rounds(

@@ -1,4 +1,4 @@
-"""The whole machine in words: which nodes, links and switches are slow, what is undecided, who is missing."""
+"""The whole machine in sentences: nodes, links and switches that are slow, undecided, or missing."""
 
 from __future__ import annotations
 
@@ -146,9 +146,9 @@ KINDS = {"switches": found_switches, "nodes": found_nodes, "links": found_links}
 
 
 def _found(parts: Iterable[tuple[MachineSearch, Search | None]]) -> dict[str, list[Found]]:
-    found = [Found(search, one) for search, part in parts if part for one in part.named]
-    found.sort(key=lambda each: -each.named.slower)
-    by_member = grouped(found, lambda each: each.named.member)
+    named = [Found(search, one) for search, part in parts if part for one in part.named]
+    named.sort(key=lambda each: -each.named.slower)
+    by_member = grouped(named, lambda each: each.named.member)
     # a run that failed has no value in any metric: said once
     return {name: each[:1] if math.isinf(each[0].named.slower) else each for name, each in by_member.items()}
 
@@ -232,15 +232,15 @@ def _smallest_text(machine: Machine, search: MachineSearch, node: float, link: f
 
 def undecided(machine: Machine) -> list[tuple[MachineSearch, Undecided]]:
     """Who is not decided after the last look, and in what; the slowest first."""
-    found = [(s, one) for s in machine.searches for part in s.parts for one in part.undecided]
-    return sorted(found, key=lambda each: -each[1].slower)
+    open_ones = [(s, one) for s in machine.searches for part in s.parts for one in part.undecided]
+    return sorted(open_ones, key=lambda each: -each[1].slower)
 
 
 def _undecided(machine: Machine) -> Iterator[str]:
-    found = undecided(machine)
-    if found:
-        named = [_undecided_text(machine, *each) for each in found[:_FEW]]
-        more = [f"{len(found) - _FEW} more in the table"] if len(found) > _FEW else []
+    open_ones = undecided(machine)
+    if open_ones:
+        named = [_undecided_text(machine, *each) for each in open_ones[:_FEW]]
+        more = [f"{len(open_ones) - _FEW} more in the table"] if len(open_ones) > _FEW else []
         yield f"Not decided: {'; '.join([*named, *more])}."
 
 
@@ -256,11 +256,11 @@ def _failed(machine: Machine) -> Iterator[str]:
         node: [run for run in runs if node in told or told.isdisjoint(run.metadata[EACH_NODES].split(" "))]
         for node, runs in machine.failed.items()
     }
-    found = sorted(((node, runs) for node, runs in own.items() if runs), key=lambda each: -len(each[1]))
-    if found:
+    failed = sorted(((node, runs) for node, runs in own.items() if runs), key=lambda each: -len(each[1]))
+    if failed:
         named = [
             f"{visible(node)} in {len(runs)} of {machine.made(node)} runs ({_why(runs)})"
-            for node, runs in found
+            for node, runs in failed
         ]
         more = [f"{len(named) - _FEW} more nodes"] if len(named) > _FEW else []
         yield f"Runs failed on {'; '.join([*named[:_FEW], *more])}."
@@ -300,12 +300,12 @@ def _same_reason(nodes: Sequence[str], why: str) -> str:
 
 def _dependent(machine: Machine) -> Iterator[str]:
     named = {*found_nodes(machine), *found_links(machine)}
-    found = dict.fromkeys(
+    dependent = dict.fromkeys(
         member for s in machine.searches for part in s.parts for member in part.dependent if member in named
     )
-    if found:
+    if dependent:
         yield (
-            f"The rounds of {listed([*map(visible, found)][:_NAMED])} depend on each other: slow then, "
+            f"The rounds of {listed([*map(visible, dependent)][:_NAMED])} depend on each other: slow then, "
             "perhaps not at another time."
         )
 

@@ -148,13 +148,13 @@ def not_measured_text(machines: Iterable[Machine]) -> str:
 
 def told_runs(machines: Iterable[Machine]) -> list[Record]:
     """The runs of the first slow, undecided and failed nodes: the page lists no others of a machine."""
-    found = {
+    shown = {
         id(run): run
         for machine in machines
         for node in dict.fromkeys((*_slow_nodes(machine), *machine.failed))
         for run in machine.runs[node]
     }
-    return [*found.values()][:TOLD]
+    return [*shown.values()][:TOLD]
 
 
 def _slow_nodes(machine: Machine) -> list[str]:

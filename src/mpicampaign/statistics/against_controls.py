@@ -93,16 +93,16 @@ class Evidence:
     @cached_property
     def _controls(self) -> list[tuple[int, ...]]:
         """How many there are for each suspect in its rounds, without itself."""
-        found: list[list[int]] = [[] for _ in self.suspects]
+        controls: list[list[int]] = [[] for _ in self.suspects]
         for each in self._stretches:
             for place, own in zip(each.places.tolist(), each.own.tolist(), strict=True):
-                found[place].append(len(each.controls) - own)
-        return [tuple(sorted(each)) for each in found]
+                controls[place].append(len(each.controls) - own)
+        return [tuple(sorted(each)) for each in controls]
 
     def slower_in(self) -> dict[str, tuple[int, int]]:
         """How many rounds each suspect has; in how many it was slower than the median of the controls."""
-        found = self.scores(0.0)
-        slower, known = (found > 0).sum(axis=0), (~np.isnan(found)).sum(axis=0)
+        scores = self.scores(0.0)
+        slower, known = (scores > 0).sum(axis=0), (~np.isnan(scores)).sum(axis=0)
         return dict(zip(self.suspects, zip(known.tolist(), slower.tolist(), strict=True), strict=True))
 
     def above(self, slower: float) -> list[str]:
@@ -127,12 +127,12 @@ class Evidence:
         ----------
         reach : by how many standard errors a sum has to be away
         """
-        found: dict[str, int | None] = {}
+        needed: dict[str, int | None] = {}
         for suspect, column in zip(self.suspects, self.scores(slower).T, strict=True):
             each = column[~np.isnan(column)] / UNIT
             mean = float(each.mean()) if len(each) else 0.0
-            found[suspect] = math.ceil((reach / mean) ** 2) if mean > 0 else None
-        return found
+            needed[suspect] = math.ceil((reach / mean) ** 2) if mean > 0 else None
+        return needed
 
     def dependent(self, level: float = LEVEL / 2) -> list[str]:
         """Suspects whose rounds depend on each other."""
@@ -185,5 +185,7 @@ def dependence(values: Array) -> float:
         return 1.0
     rest = values - values.mean(axis=0)
     products, orders = rest @ rest.T, _orders(len(values))
-    found = products[orders[:, 1:], orders[:, :-1]].sum(axis=1)
-    return float(np.mean(found >= found[0] - 1e-9 * abs(found[0])))
+    products_of_neighbours = products[orders[:, 1:], orders[:, :-1]].sum(axis=1)
+    return float(
+        np.mean(products_of_neighbours >= products_of_neighbours[0] - 1e-9 * abs(products_of_neighbours[0]))
+    )

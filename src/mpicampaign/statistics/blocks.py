@@ -76,8 +76,8 @@ def compare_in_blocks(groups: Sequence[Sequence[float]]) -> Family:
         alone, unpaired = probability(aligned_ranks(logs[:, (a, b)])), difference(groups[a], groups[b])
         leads = np.median(logs[:, b] - logs[:, a]) * (np.median(logs[:, b]) - np.median(logs[:, a])) > 0
         p = max(closed, alone) if leads else 1.0
-        found = replace(unpaired, p=alone, corrected=p, comparisons=len(of_pairs), significant=p <= LEVEL)
-        answers[a, b] = found
+        in_blocks = replace(unpaired, p=alone, corrected=p, comparisons=len(of_pairs), significant=p <= LEVEL)
+        answers[a, b] = in_blocks
     return Family(FAMILY_WISE, answers)
 
 

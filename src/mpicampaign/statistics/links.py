@@ -109,22 +109,22 @@ def search_links(
 
 
 def _by_leaf(pairs: Iterable[Pair], leaves: Mapping[str, str]) -> dict[Pair, str]:
-    found = {}
+    class_of = {}
     for a, b in pairs:
         known = a in leaves and b in leaves
-        found[a, b] = ("same leaf" if leaves[a] == leaves[b] else "other leaf") if known else "unknown"
-    return found
+        class_of[a, b] = ("same leaf" if leaves[a] == leaves[b] else "other leaf") if known else "unknown"
+    return class_of
 
 
 def _refined(
     classes: Mapping[Pair, str], leaves: Mapping[str, str], slow: Collection[str]
 ) -> dict[Pair, str]:
     """The pairs of a slow leaf are a class of their own."""
-    found = {}
+    class_of = {}
     for pair, name in classes.items():
         own = sorted({leaves[node] for node in pair if node in leaves} & {*slow})
-        found[pair] = ", ".join([name, *own])
-    return found
+        class_of[pair] = ", ".join([name, *own])
+    return class_of
 
 
 def _by_gaps(sweeps: Sequence[PairRound], pairs: Sequence[Pair]) -> dict[Pair, str]:
@@ -140,8 +140,8 @@ def _by_gaps(sweeps: Sequence[PairRound], pairs: Sequence[Pair]) -> dict[Pair, s
         if place - edges[-1] >= fewest and len(known) - place >= fewest:
             edges.append(int(place))
     sizes = np.diff([*edges, len(known)])
-    found = dict.fromkeys(pairs, _named(int(np.argmax(sizes))))
-    return found | {pair: _named(bisect_right(edges, place) - 1) for place, (_, pair) in enumerate(known)}
+    class_of = dict.fromkeys(pairs, _named(int(np.argmax(sizes))))
+    return class_of | {pair: _named(bisect_right(edges, place) - 1) for place, (_, pair) in enumerate(known)}
 
 
 def _level(rounds: Sequence[PairRound]) -> list[PairRound]:
@@ -178,11 +178,11 @@ def _without(rounds: Sequence[PairRound], classes: Mapping[Pair, str]) -> list[P
         for pair, cost in each.costs.items():
             by_class[classes.get(pair, "")].append(cost)
     typical = {name: _median(costs) for name, costs in by_class.items()}
-    found = []
+    rest = []
     for each in rounds:
         costs = {pair: cost - typical[classes.get(pair, "")] for pair, cost in each.costs.items()}
-        found.append(_shifted(PairRound(each.number, costs), _median(costs.values())))
-    return found
+        rest.append(_shifted(PairRound(each.number, costs), _median(costs.values())))
+    return rest
 
 
 def _median(costs: Iterable[float]) -> float:
@@ -201,52 +201,54 @@ def _effects(rounds: Sequence[PairRound]) -> dict[str, float]:
         for (a, b), cost in each.costs.items():
             row[[place[a], place[b]]] = cost
             others[[place[a], place[b]]] = place[b], place[a]
-    found = np.zeros(len(nodes))
+    effects = np.zeros(len(nodes))
     with np.errstate(invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # a node whose partners all fail has no effect: NaN
         for _ in range(_POLISH if rounds else 0):
-            found = np.nanmedian(costs - found[partners], axis=0)
-    return dict(zip(nodes, found.tolist(), strict=True))
+            effects = np.nanmedian(costs - effects[partners], axis=0)
+    return dict(zip(nodes, effects.tolist(), strict=True))
 
 
 def _of_partners(rounds: Sequence[PairRound], effects: Mapping[str, float]) -> list[Round]:
     """The cost of a node in a round is that of its pair, without what its partner adds."""
-    found = []
+    rounds_of_nodes = []
     for each in rounds:
         both = [(*ends, cost) for pair, cost in each.costs.items() for ends in (pair, pair[::-1])]
         costs = {node: cost - effects[other] for node, other, cost in both if math.isfinite(effects[other])}
-        found.append(Round(each.number, costs))
-    return found
+        rounds_of_nodes.append(Round(each.number, costs))
+    return rounds_of_nodes
 
 
 def _of_switches(rounds: Iterable[Round], leaves: Mapping[str, str]) -> list[Round]:
     """The cost of a leaf switch in a round is the median of its nodes; small leaves have none."""
-    sizes, found = Counter(leaves.values()), []
+    sizes, rounds_of_switches = Counter(leaves.values()), []
     for each in rounds:
         of_leaves = defaultdict[str, list[float]](list)
         for node, cost in each.costs.items():
             if sizes.get(leaves.get(node, ""), 0) > 2:
                 of_leaves[leaves[node]].append(cost)
-        found.append(Round(each.number, {leaf: median(costs) for leaf, costs in of_leaves.items()}))
-    return found
+        rounds_of_switches.append(
+            Round(each.number, {leaf: median(costs) for leaf, costs in of_leaves.items()})
+        )
+    return rounds_of_switches
 
 
 def _of_links(rounds: Iterable[PairRound], effects: Mapping[str, float]) -> list[PairRound]:
     """Costs of pairs without what their nodes add."""
-    found = []
+    rounds_of_links = []
     for each in rounds:
         of_nodes = {(a, b): effects.get(a, math.nan) + effects.get(b, math.nan) for a, b in each.costs}
         costs = {pair: each.costs[pair] - both for pair, both in of_nodes.items() if math.isfinite(both)}
-        found.append(PairRound(each.number, costs))
-    return found
+        rounds_of_links.append(PairRound(each.number, costs))
+    return rounds_of_links
 
 
 def _by_pair(rounds: Iterable[PairRound]) -> dict[Pair, list[float]]:
-    found = defaultdict[Pair, list[float]](list)
+    values = defaultdict[Pair, list[float]](list)
     for each in rounds:
         for pair, cost in each.costs.items():
-            found[pair].append(cost)
-    return found
+            values[pair].append(cost)
+    return values
 
 
 # Searches
@@ -335,12 +337,12 @@ def _disjoint(pairs: Sequence[Pair], most: int) -> tuple[list[Pair], list[Pair]]
 
 def _matched(nodes: Sequence[str], name: str, classes: Mapping[Pair, str]) -> list[Pair]:
     """Disjoint pairs of a class, of nodes in random order; as many as there are at most controls."""
-    free, found = list(nodes), list[Pair]()
-    while free and len(found) < CONTROLS[1]:
+    free, matched = list(nodes), list[Pair]()
+    while free and len(matched) < CONTROLS[1]:
         a = free.pop()
         pairs = ((min(a, b), max(a, b)) for b in free)
         pair = next((pair for pair in pairs if classes.get(pair) == name), None)
         if pair:
             free.remove(pair[0] if pair[1] == a else pair[1])
-            found.append(pair)
-    return found
+            matched.append(pair)
+    return matched

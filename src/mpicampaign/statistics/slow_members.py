@@ -168,8 +168,8 @@ def _effects(rounds: Iterable[Round]) -> tuple[list[str], Array]:
 
 def spread_of(rounds: Iterable[Collection[float]]) -> float | None:
     """The standard deviation of the costs in a round that are not far off, by their median distance."""
-    found = [distance for costs in rounds if math.isfinite(distance := _distance(costs))]
-    return float(np.median(found)) / NORMAL_QUARTILE if found else None
+    distances = [distance for costs in rounds if math.isfinite(distance := _distance(costs))]
+    return float(np.median(distances)) / NORMAL_QUARTILE if distances else None
 
 
 def _distance(costs: Collection[float]) -> float:
@@ -189,7 +189,7 @@ _OF_FEW = {3: 1.495, 4: 1.363, 5: 1.206, 6: 1.2, 7: 1.14, 8: 1.129, 9: 1.107}
 
 
 class Limits(NamedTuple):
-    """What suspects are held against.
+    """The limits of a search.
 
     ``spread``: standard deviation of the members' logarithms in a round. ``entered``: how many suspects.
     ``looks``: after how many fresh rounds of each, with which share of the error. ``beside``: how many

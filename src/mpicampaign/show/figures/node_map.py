@@ -76,11 +76,11 @@ def _draw_key(page: Page, chart: NodeMap, left: float) -> None:
     places = [Place(start + step * 0.05, y, 0.05, 0.12) for step in range(steps)]
     page.rectangles(places, [shade(1 - step / (steps - 1)) for step in range(steps)])
     page.text(places[-1].right + 0.08, y + 0.06, chart.scale, 7)
-    found = {node.mark for line in chart.lines for node in line if node}
+    marks = {node.mark for line in chart.lines for node in line if node}
     said = {
         SLOW_ONE: "orange frame: shown to be slow",
         UNDECIDED: "black frame: not decided",
         ABSENT: "grey: not measured",
         NO_VALUE: "grey: without a value",
     }
-    page.key("; ".join(text for mark, text in said.items() if mark in found))
+    page.key("; ".join(text for mark, text in said.items() if mark in marks))
