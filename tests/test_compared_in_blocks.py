@@ -308,8 +308,11 @@ def repeated(repeats: int, **of_last: Any) -> list[Record]:
     return records
 
 
-def test_complete_repeats_are_blocks_of_time() -> None:
+def test_complete_repeats_are_blocks_of_time(tmp_path: Path) -> None:
     comparison = compare(repeated(8))
+    write_report(tmp_path / "report.html", comparison, repeated(8))
+    answers = (tmp_path / "report.html").read_text(encoding="utf-8").partition('id="tables"')[0]
+    assert "a lead of 1 % or more that it shows is clear" in answers
     pair = comparison.rankings[0][1].pairs[0]
     assert pair.in_blocks and pair.clear and pair.better.name == "A"
     said = "8 repeats as blocks, exchanged within blocks, p = 0.0078"

@@ -91,6 +91,16 @@ def test_no_node_of_a_healthy_machine_is_named(count: int) -> None:
     assert named == [] and {"smallest", "error"} <= kinds.keys()
 
 
+def test_several_machines_have_a_title_each() -> None:
+    records = of_nodes(Nodes(names(8), {"n003": 1.2}))
+    again = [
+        replace(run, case=replace(run.case, host_group=run.case.host_group.replace("milan", "rome")))
+        for run in records
+    ]
+    said = summary(compare(records + again)).machines
+    assert [line for line in said if line.endswith(":")] == ["cluster, milan:", "cluster, rome:"]
+
+
 def test_a_slow_node_and_a_slow_link_are_told_apart() -> None:
     named, kinds = held(of_pairs(Pairs(names(16), {"n007": 1.05}, {"n003 n014": 1.3})))
     assert named == ["n007", "n003+n014"]

@@ -43,6 +43,7 @@ from mpicampaign.records import (
     race_rules,
 )
 from mpicampaign.show.make import tables, to_terminal
+from mpicampaign.show.races import left_lines
 from mpicampaign.show.settings import write_settings
 from mpicampaign.show.summary import summary_text
 
@@ -107,6 +108,7 @@ def test_what_is_planted_is_found() -> None:
     assert not comparison.blocks  # their tests do not allow for looks
     said = summary_text(comparison)
     assert "On fresh blocks fast beats a in 3 (ratio" in said, said
+    assert "in the folder settings" in " ".join(left_lines(comparison.races[0]))
     for text in (to_terminal(comparison), tables(comparison, "markdown").decode()):
         assert re.search(r"time at 512 B.*0\.95.*fast won", text), text
 

@@ -94,9 +94,9 @@ LEADS_BY_RANGES = (
 OF_OWN_REPEATS = (
     f"Intervals of groups {IN_TURN} cover the scatter within each group, not what changed between them."
 )
-_IN_BLOCKS = (
+OWN_BLOCKS = (
     f"Complete own repeats, {FEWEST_BLOCKS} or more of up to {MOST_IN_BLOCKS}, are blocks of time: an exact "
-    "test exchanges values within them."
+    "test exchanges values within them, and a lead of 1 % or more that it shows is clear."
 )
 _BEST = "The true best of the host groups judged is among those named with 95 % confidence."
 
@@ -107,7 +107,7 @@ def errors_text(rankings: Iterable[Ranking]) -> str:
     in_turn = any(pair.in_turn for ranking in several for pair in ranking.pairs)
     tested = [ranking for ranking in several if ranking.tested or not in_turn]
     best = [_BEST] if any(one.kind == HOST_GROUPS and not one.in_turn for one in tested) else []
-    best += [_IN_BLOCKS] if any(pair.in_blocks for ranking in several for pair in ranking.pairs) else []
+    best += [OWN_BLOCKS] if any(pair.in_blocks for ranking in several for pair in ranking.pairs) else []
     best += [LEADS_BY_RANGES] if any(ranking.in_turn for ranking in several) else []
     most = dict.fromkeys(ranking.error for ranking in tested)
     pairs = [f"In each ranking {_ERRORS[error]}." for error in most]

@@ -23,7 +23,7 @@ from mpicampaign.show.document import (
 )
 from mpicampaign.show.machine import drain_commands, machine_title, sentences
 from mpicampaign.show.pairs import OWN, own_legend, own_lines, own_table, paired_legend
-from mpicampaign.show.rankings import LEADS_BY_RANGES, OF_OWN_REPEATS, SHOWN
+from mpicampaign.show.rankings import LEADS_BY_RANGES, OF_OWN_REPEATS, OWN_BLOCKS, SHOWN
 from mpicampaign.show.report.strip import MOST_TICKS, Dot, Strip
 from mpicampaign.show.runs import explained
 from mpicampaign.show.summary import summary
@@ -99,6 +99,8 @@ def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:
         *([BLOCKS] if any(answer.blocks for answer in found) else []),
         *([TESTED] if comparison.tested else []),
     ]
+    of_answers = (pair for answer in found for ranking in answer.rankings for pair in ranking.pairs)
+    legend += [OWN_BLOCKS] if any(pair.in_blocks for pair in of_answers) else []
     legend += [LEADS_BY_RANGES, OF_OWN_REPEATS] if comparison.in_turn else []
     return [Paragraph(" ".join(legend), "legend"), *marks, *(fold if nodes else [])]
 
