@@ -221,8 +221,5 @@ def test_kill_and_run_again_repeats_nothing_and_loses_nothing(
     _, records = read_records(project.folder / "results/short/records.jsonl")
     assert [record.status for record in records] == [OK] * 8
     # nothing ran twice after it had succeeded, also what ended between the kill and the next call
-    assert not [
-        path
-        for path in (project.folder / "results/short/runs").glob("*/*/*/*/attempts/*")
-        if "job exit_status=0" in (path / "evidence.txt").read_text()
-    ]
+    attempts = (project.folder / "results/short/runs").glob("*/*/*/*/attempts/*/evidence.txt")
+    assert not [path for path in attempts if "job exit_status=0" in path.read_text()]
