@@ -10,6 +10,7 @@ The groups of pytest-xdist do not help: its version 3.8 writes them where pytest
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,24 +18,35 @@ from typing import Any
 import pytest
 
 PROJECT = Path(__file__).resolve().parents[1]
-# Their MPI programs need no machine to themselves, and the lane of the others is the longest.
-OWN_LANES = {
+# Their MPI programs need no machine to themselves. The longest come first.
+OWN_LANES = [
     f"test_{name}.py"
     for name in (
-        *("bench", "tutorial", "prove_runs", "prove_hosts", "races"),
-        *("cluster_each", "cluster_machine", "two_libraries", "foreign_traffic"),
+        *("tutorial", "cluster_each", "cluster_machine", "prove_hosts", "races"),
+        *("two_libraries", "bench", "prove_runs", "foreign_traffic"),
     )
-}
+]
 CLUSTER, MPI = r"\bminicluster: MiniCluster\b", r"\bpytest\.mark\.mpi\b"
 
 
 @cache
 def lane_of(file: str) -> str:
-    """The longest lanes start first; a file with both the shared cluster and MPI programs is in its lane."""
+    """A file with both the shared cluster and MPI programs is in the lane of the cluster."""
     if Path(file).name in OWN_LANES:
         return file
     text = (PROJECT / file).read_text()
     return "cluster" if re.search(CLUSTER, text) else "mpi" if re.search(MPI, text) else file
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest lanes start first, then those with most tests: what starts last ends last."""
+    longest = ["cluster", "mpi", *(f"tests/{name}" for name in OWN_LANES)]
+    lanes = [lane_of(item.nodeid.split("::")[0]) for item in items]
+    tests = Counter(lanes)
+    first = {lane: number for number, lane in enumerate(longest)}
+    order = {lane: (first.get(lane, len(first)), -count) for lane, count in tests.items()}
+    items[:] = [item for _, item in sorted(zip(lanes, items, strict=True), key=lambda each: order[each[0]])]
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -45,6 +57,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return lane_of(nodeid.split("::")[0])
 
+    config.option.loadscopereorder = False  # it would sort the lanes by their numbers of tests
     return Lanes(config, log)
 
 
