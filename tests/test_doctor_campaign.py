@@ -67,6 +67,24 @@ def test_the_rates_of_a_probe_are_those_of_its_interfaces(tmp_path: Path) -> Non
     assert (fabrics["ib"].device, fabrics["ib"].bytes_per_second) == ("mlx5_0", 100e9 / 8)
 
 
+@pytest.mark.parametrize(
+    ("domains", "caches", "more"),
+    [
+        (0, 0, ()),  # a virtual machine
+        (2, 2, ()),
+        (2, 16, ("SHM-L3-1", "SHM-L3-2")),
+        (8, 2, ("SHM-NUMA-2",)),
+        (8, 16, ("SHM-L3-1", "SHM-L3-2", "SHM-NUMA-2")),
+    ],
+)
+def test_sockets_of_several_caches_or_domains_have_placements_for_them(
+    domains: int, caches: int, more: tuple[str, ...], tmp_path: Path
+) -> None:
+    probe = replace(PROBE, numa_domains=domains, l3_caches=caches, interfaces=(), ports=())
+    campaign = loaded(site(NodeGroup("milan", MILAN, probe)), tmp_path)
+    assert matrix(campaign)["milan"] == ("SHM-1", *more, "SHM-2", "SHM")
+
+
 def test_several_networks_are_a_placement_each(tmp_path: Path) -> None:
     both = replace(PROBE, interfaces=(ETHERNET, IPOIB), ports=())
     one = replace(PROBE, ports=())

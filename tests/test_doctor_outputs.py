@@ -180,6 +180,8 @@ def sysfs(folder: Path) -> Path:
         topology = f"devices/system/cpu/cpu{cpu}/topology"
         files[f"{topology}/physical_package_id"] = str(cpu % 4 // 2)
         files[f"{topology}/thread_siblings_list"] = f"{cpu % 4},{cpu % 4 + 4}"
+        files[f"devices/system/cpu/cpu{cpu}/node{cpu % 4 // 2}/distance"] = "10 20"
+        files[f"devices/system/cpu/cpu{cpu}/cache/index3/shared_cpu_list"] = f"{cpu % 4},{cpu % 4 + 4}"
     files |= {f"class/net/{name}/operstate": "up" for name in ("lo", "veth12", "docker0", "br0", "tun0")}
     files |= {"class/net/br0/bridge/id": "", "class/net/tun0/tun_flags": "0x1"}
     files |= {
@@ -222,6 +224,7 @@ def test_the_probe_finds_programs_and_their_versions(tmp_path: Path) -> None:
     assert probe.programs["IMB-MPI1"] == str(programs / "IMB-MPI1")
     assert probe.programs["environment"] == str(programs / "mpirun")
     assert probe.versions["mpirun"] == "mpirun (Open MPI) 5.0.3"
+    assert (probe.sockets, probe.numa_domains, probe.l3_caches, probe.cores) == (2, 2, 4, 4)
     assert "environment" not in read_probe(run_probe(tmp_path, program="/nowhere/mpirun")).programs
 
 

@@ -36,6 +36,9 @@ COMMANDS = {
     "half clock": (f"{MPI} {SHM} ./halved {SILENT}", "SHM-1", NOT_PROVED, "MPI_Wtime()"),
     "two sockets": (f"{SOCKETS} {MPI} {SHM} {SILENT}", "SHM-1", CONTRADICTED, "ran on sockets 0, 1"),
     "declared": (f"{SOCKETS} {MPI} {SHM} {SILENT}", "SHM-2", PROVED, "topology: declared by "),
+    "two caches": (f"{SOCKETS} {MPI} {SHM} {SILENT}", "SHM-L3-1", CONTRADICTED, "ran on L3 caches 0, 1"),
+    "declared caches": (f"{SOCKETS} {MPI} {SHM} {SILENT}", "SHM-L3-2", PROVED, "topology: declared by "),
+    "one domain": (f"{SOCKETS} {MPI} {SHM} {SILENT}", "SHM-NUMA-2", CONTRADICTED, "ran on NUMA domains 0 at"),
     "no MPI": ("true", "SHM-1", NOT_PROVED, "never called MPI_Init"),
     "failed": ("false", "SHM-1", NOT_PROVED, "exit status: 1"),
     "static": ("./static", "SHM-1", NOT_PROVED, "./static is linked statically"),
@@ -59,7 +62,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory, imb: str) -> Path:
         topology = folder / f"sys/devices/system/cpu/cpu{cpu}/topology"
         topology.mkdir(parents=True)
         (topology.parent / "node0").mkdir()
-        for name in ("physical_package_id", "core_id"):
+        (topology.parent / "cache/index3").mkdir(parents=True)
+        for name in ("physical_package_id", "core_id", "../cache/index3/shared_cpu_list"):
             (topology / name).write_text(f"{cpu}\n")
     return folder
 

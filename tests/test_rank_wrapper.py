@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -17,9 +18,18 @@ DEFAULTS = {"ranks_per_node": 2, "sockets": 1, "binding": "core", "device": "", 
 
 
 def record_topology(
-    root: Path, sockets: int, cores: int, threads: int = 1, interleaved: bool = False
+    root: Path,
+    sockets: int,
+    cores: int,
+    threads: int = 1,
+    interleaved: bool = False,
+    domains: int = 0,
+    caches: int = 0,
 ) -> Path:
-    """A sysfs tree of a machine; hyper-threads are numbered after all cores, as Linux does."""
+    """A sysfs tree of a machine; hyper-threads are numbered after all cores, as Linux does.
+
+    ``domains`` and ``caches``: NUMA domains and L3 caches of the machine; 0 where it shows none.
+    """
     total = sockets * cores
     for cpu in range(total * threads):
         core = cpu % total
@@ -29,6 +39,16 @@ def record_topology(
         (folder / "physical_package_id").write_text(f"{socket}\n")
         siblings = ",".join(str(core + total * thread) for thread in range(threads))
         (folder / "thread_siblings_list").write_text(f"{siblings}\n")
+        if domains:
+            (folder.parent / f"node{core * domains // total}").mkdir()
+        if caches:
+            each = total // caches
+            alike = [
+                range(core // each * each + more, core // each * each + more + each) for more in (0, total)
+            ]
+            shared = ",".join(f"{span[0]}-{span[-1]}" for span in alike[:threads])
+            (folder.parent / "cache/index3").mkdir(parents=True)
+            (folder.parent / "cache/index3/shared_cpu_list").write_text(f"{shared}\n")
     return root
 
 
@@ -84,6 +104,50 @@ def test_cpus_of_ranks(
     shown = on_node(sysfs, allowed, 'echo "${cpus[*]:0:ranks_per_node}"; lacks', **placement)
     assert shown.splitlines()[0] == cpus
     assert bool(shown.splitlines()[1:]) == (not cpus)
+
+
+# sockets, cores of a socket, threads, NUMA domains, L3 caches
+MILAN_NPS1, MILAN_NPS4, SNC4, FLAT = (2, 64, 2, 2, 16), (2, 64, 1, 8, 16), (2, 16, 2, 8, 2), (1, 4, 1, 1, 0)
+L3_1, L3_2 = {"l3_caches": 1}, {"numa_domains": 1, "l3_caches": 2}
+NUMA_2 = {"sockets": 1, "numa_domains": 2}
+WITHIN_SOCKET = [
+    (MILAN_NPS1, "0-255", L3_1, "0 1"),
+    (MILAN_NPS1, "0-255", L3_2, "0 8"),
+    (MILAN_NPS1, "0-255", NUMA_2, ""),
+    (MILAN_NPS1, "0,8,16,64-65", L3_1, "64 65"),  # an allocation with one core of each of three caches
+    (MILAN_NPS1, "0-7,64-71", L3_2, ""),  # one cache of each of two domains
+    (MILAN_NPS1, "0-255", {"sockets": 2, "l3_caches": 4, "ranks_per_node": 4}, "0 8 64 72"),
+    (MILAN_NPS4, "0-127", L3_2, "0 8"),
+    (MILAN_NPS4, "0-127", NUMA_2, "0 16"),
+    (MILAN_NPS4, "9-15,64-127", NUMA_2, "64 80"),  # the second socket: of the first, the job has one domain
+    (MILAN_NPS4, "0-127", {"numa_domains": 2, "l3_caches": 4, "ranks_per_node": 8}, "0 1 8 9 16 17 24 25"),
+    (SNC4, "0-63", L3_1, "0 1"),
+    (SNC4, "0-63", NUMA_2, "0 4"),
+    (SNC4, "0-63", L3_2, ""),  # all domains of a socket share its cache
+    (FLAT, "0-3", L3_1, ""),
+    (FLAT, "0-3", {"numa_domains": 1}, "0 1"),
+]
+
+
+@pytest.mark.parametrize(("machine", "allowed", "claims", "cpus"), WITHIN_SOCKET)
+def test_cpus_within_and_across_the_caches_and_domains_of_a_socket(
+    tmp_path: Path, machine: tuple[int, int, int, int, int], allowed: str, claims: dict[str, int], cpus: str
+) -> None:
+    sockets, cores, threads, domains, caches = machine
+    sysfs = record_topology(tmp_path / "sys", sockets, cores, threads, domains=domains, caches=caches)
+    claims = {"sockets": 0, **claims}
+    shown = on_node(sysfs, allowed, 'echo "${cpus[*]}"; lacks', **claims).splitlines()
+    assert shown[0] == cpus
+    assert bool(shown[1:]) == (not cpus)
+
+
+def test_reason_names_the_caches_that_are_known(tmp_path: Path) -> None:
+    sysfs = record_topology(tmp_path / "sys", 1, 4, domains=1)
+    assert re.fullmatch(
+        r"cores: needs 2 cores on 2 L3 caches of 1 NUMA domain; \S+ offers 1 socket, 1 known NUMA domain, "
+        r"0 known L3 caches and 4 cores\n",
+        on_node(sysfs, "0-3", "lacks", **{"sockets": 0, **L3_2}),
+    )
 
 
 @pytest.mark.parametrize(("sockets", "cpus"), [(1, "0,1 2,3"), (2, "0,1 4,5"), (0, "0,1 2,3")])

@@ -43,6 +43,9 @@ PAIR = (rank_lines(0, "blue1", 0), rank_lines(1, "blue2", 0))  # one rank on eac
 TWO_EACH = [rank_lines(n, f"blue{1 + n // 2}", n % 2) for n in range(4)]
 FREE = [rank_lines(rank, "blue1", rank, allowed="0-7") for rank in (0, 1)]
 UNBOUND = CLAIM.replace("binding=core", "binding=none").replace("sockets=1", "sockets=")
+WITHIN = CLAIM.replace("sockets=1", "sockets=") + "claim numa_domains=1\nclaim l3_caches=1\n"
+CACHES = "".join(f"rank {rank} {moment}.l3=0\n" for rank in (0, 1) for moment in ("start", "end"))
+IN_CACHE = evidence_text(WITHIN, RUN, rank_lines(0, "blue1", 0), rank_lines(1, "blue1", 1), CACHES)
 THREADS = CLAIM + "claim threads=4\n"
 TCP_RUN = RUN.replace("FABRICS=shm", "FABRICS=ofi").replace(
     "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=220000000"
@@ -154,6 +157,15 @@ WHOLE_RUNS = {
     "declared topology, other sockets": (
         altered(DECLARED_TOPOLOGY, "rank 1 start.socket=0", "rank 1 start.socket=1"),
         *(INTEL_SHM, CONTRADICTED, ""),
+    ),
+    "within an L3 cache": (IN_CACHE, INTEL_SHM, VERIFIED, ""),
+    "within a NUMA domain, but in two L3 caches": (
+        altered(IN_CACHE, "rank 1 end.l3=0", "rank 1 end.l3=8"),
+        *(INTEL_SHM, CONTRADICTED, "l3_caches: ranks of blue1 ran on L3 caches 0, 8 at end"),
+    ),
+    "a machine that shows no L3 cache": (
+        altered(IN_CACHE, CACHES, ""),
+        *(INTEL_SHM, UNVERIFIED, "l3_caches: rank 0 recorded no L3 cache at start"),
     ),
     "TCP": (TCP, INTEL_TCP, VERIFIED, ""),
     "TCP, nothing moved": (evidence_text(TCP_CLAIM, QUIET, *PAIR), INTEL_TCP, CONTRADICTED, "payload moved"),

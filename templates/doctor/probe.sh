@@ -38,6 +38,18 @@ topology() {
     line topology "${#sockets[@]}" "${#cores[@]}" "$cpus"
 }
 
+# The NUMA domains and L3 caches that the kernel shows: 0 where it shows none.
+domains_and_caches() {
+    local path domain cache
+    local -A domains=() caches=()
+    for path in "$sys"/devices/system/cpu/cpu[0-9]*; do
+        for domain in "$path"/node[0-9]*; do [ -e "$domain" ] && domains[${domain##*/}]=1; done
+        cache=$(content "$path/cache/index3/shared_cpu_list")
+        [ -z "$cache" ] || caches[$cache]=1
+    done
+    line places "${#domains[@]}" "${#caches[@]}"
+}
+
 # The memory of the node in kB, and the model of its CPUs; aarch64 names none.
 memory_and_model() {
     local key value rest
@@ -99,6 +111,7 @@ trap 'rm -f "$part"' EXIT
     echo '#mpicampaign-probe 1'
     line host "$host"
     topology
+    domains_and_caches
     memory_and_model
     interfaces
     ports

@@ -8,7 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.campaign.model import CORES, SHM, HostGroup, Placement
+from mpicampaign.campaign.model import CORES, LEVELS, SHM, HostGroup, Placement
 from mpicampaign.campaign.variants import MAPPINGS, MAX_VARIANTS, NUMBERS, OPTIONS, for_ranks
 from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
@@ -411,7 +411,7 @@ def _check_placement(placement: Placement, notes: Notes) -> None:
     _check_transport(placement, notes)
     _check_binding(placement, notes)
     if placement.ranks_per_node != CORES:
-        check_sockets(placement, int(placement.ranks_per_node), notes)
+        check_spread(placement, int(placement.ranks_per_node), notes)
 
 
 def _check_transport(placement: Placement, notes: Notes) -> None:
@@ -436,27 +436,26 @@ def _check_transport(placement: Placement, notes: Notes) -> None:
 
 def _check_binding(placement: Placement, notes: Notes) -> None:
     key: Key = ("placements", placement.name, "binding")
-    reads: list[Key] = [(*key[:2], each) for each in ("sockets", "launcher_options", "program_prefix")]
+    reads: list[Key] = [(*key[:2], each) for each in (*LEVELS, "launcher_options", "program_prefix")]
     if placement.binding == "library" and not (placement.launcher_options or placement.program_prefix):
         hint = "give launcher_options or program_prefix"
         notes.add(
             key, "binding library needs an option that makes the library bind", "'library'", hint, reads
         )
-    if placement.binding == "none" and placement.sockets is not None:
-        hint = "remove sockets, or choose binding: core"
-        notes.add(key, "the placement claims sockets, but its ranks are not bound", "'none'", hint, reads)
+    for level in LEVELS:
+        if placement.binding == "none" and getattr(placement, level) is not None:
+            message = f"the placement claims {level}, but its ranks are not bound"
+            notes.add(key, message, "'none'", f"remove {level}, or choose binding: core", reads)
 
 
-def check_sockets(placement: Placement, ranks: int, notes: Notes) -> None:
-    """Note when this number of ranks per node leaves one of the placement's sockets empty."""
-    sockets = placement.sockets
-    if sockets is None:
-        return
+def check_spread(placement: Placement, ranks: int, notes: Notes) -> None:
+    """Note when this number of ranks per node leaves one of the placement's sockets, or the like, empty."""
     key: Key = ("placements", placement.name)
-    each = -(-ranks // sockets)
-    if (sockets - 1) * each >= ranks:
-        message = f"{ranks} ranks per node leave one of {sockets} sockets empty"
-        notes.add((*key, "sockets"), message, str(sockets), reads=[(*key, "ranks_per_node")])
+    for level in LEVELS:
+        claimed = getattr(placement, level) or 1
+        if (claimed - 1) * -(-ranks // claimed) >= ranks:
+            message = f"{ranks} ranks per node leave one of {claimed} {level.replace('_', ' ')} empty"
+            notes.add((*key, level), message, str(claimed), reads=[(*key, "ranks_per_node")])
 
 
 def _check_suite(benchmark: Benchmark, notes: Notes) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign import this_machine
-from mpicampaign.campaign.checks import check_command_line, check_reference, check_sockets
+from mpicampaign.campaign.checks import check_command_line, check_reference, check_spread
 from mpicampaign.campaign.designs import designs_of
 from mpicampaign.campaign.each import hosts_of
 from mpicampaign.campaign.model import CORES
@@ -364,7 +364,7 @@ def _check_cores(pair: _Pair) -> None:
     if ranks is None:
         return
     if pair.placement.ranks_per_node == CORES:
-        check_sockets(pair.placement, ranks, pair.notes)
+        check_spread(pair.placement, ranks, pair.notes)
     elif cores is not None and pair.placement.binding == "core" and ranks * threads > cores:
         of_each = f" of {threads} threads" if threads > 1 else ""
         message = f"binds {ranks} ranks{of_each} per node to separate cores; {pair.where} has {cores} cores"

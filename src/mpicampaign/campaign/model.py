@@ -93,6 +93,7 @@ FABRIC = entry(Fabric, "fabric", "Fabric")
 
 # +shm: between nodes, with shared memory within each.
 SHM, BOTH = "shm", "+shm"
+LEVELS = ("sockets", "numa_domains", "l3_caches")  # what ranks of a node are spread over
 TRANSPORTS = (SHM, "tcp", "ibv", f"tcp{BOTH}", f"ibv{BOTH}")
 
 
@@ -449,6 +450,15 @@ class Placement:
     )
     sockets: int | None = key(
         count(1, 64), "Sockets of a node that the ranks are spread over", "Default: no claim.", 2
+    )
+    numa_domains: int | None = key(
+        count(1, 64),
+        "NUMA domains of a node that the ranks are spread over",
+        "As the kernel shows them: several in a socket with NPS2, NPS4 or SNC. Default: no claim.",
+        2,
+    )
+    l3_caches: int | None = key(
+        count(1, 64), "L3 caches of a node that the ranks are spread over", "Default: no claim.", 1
     )
     binding: str = key(
         choice(("core", "none", "library")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.campaign.model import SHM
+from mpicampaign.campaign.model import LEVELS, SHM
 from mpicampaign.identity import canonical
 from mpicampaign.jobs.launchers import claimed_settings, command_tokens
 from mpicampaign.schedulers import batch_scheduler
@@ -29,7 +29,7 @@ def placement_claim(placement: Placement) -> dict[str, str]:
         "transport": placement.transport,
         "interface": "lo" if placement.loopback else "",
         **({"within_node": placement.within_node} if placement.within_node == SHM else {}),
-        **({"threads": placement.threads} if placement.threads else {}),
+        **{key: value for key in ("threads", *LEVELS[1:]) if (value := getattr(placement, key))},
     }
     return {key: str(value) for key, value in claims.items()}
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.campaign.model import BOTH, CORES, HostGroup, Placement, System
+from mpicampaign.campaign.model import BOTH, CORES, LEVELS, HostGroup, Placement, System
 from mpicampaign.identity import METRIC
 from mpicampaign.mpis import measurement
 from mpicampaign.suites import SUITES
@@ -29,6 +29,7 @@ _OF_GROUP = (
 )
 _OF_PLACEMENT = (
     *("nodes", "ranks_per_node", "transport", "sockets", "binding", "loopback", "threads"),
+    *LEVELS[1:],
     *("within_node", "launcher_options", "program_prefix"),
 )
 _NO_SYSTEM = System("", "", None, "")  # type: ignore[arg-type]  # for its defaults

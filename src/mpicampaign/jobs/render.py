@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.campaign.model import SHM
+from mpicampaign.campaign.model import LEVELS, SHM
 from mpicampaign.errors import UserError
 from mpicampaign.jobs.launchers import (
     claimed_settings,
@@ -342,6 +342,7 @@ def _placement(run: Run) -> dict[str, Any]:
     return {
         "placement_comment": f"{binding}; {_transport(placement)}{network}",
         "sockets": placement.sockets or 0,
+        "places": [(level, count) for level in LEVELS[1:] if (count := getattr(placement, level))],
         "binding": placement.binding,
         "device": job.device,
         "interface": job.interface,

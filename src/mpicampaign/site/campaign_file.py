@@ -14,7 +14,7 @@ import yaml
 
 from mpicampaign.mpis import MPIS
 from mpicampaign.schedulers import BatchScheduler
-from mpicampaign.site.facts import Library, NodeGroup, Site
+from mpicampaign.site.facts import Library, NodeGroup, NodeProbe, Site
 from mpicampaign.site.names import name_from, usable
 from mpicampaign.site.text import selection_notes
 from mpicampaign.units import format_rate
@@ -275,7 +275,7 @@ def _usable(site: Site) -> list[NodeGroup]:
 def placements_of(site: Site, group: NodeGroup) -> list[str]:
     """Placements for these nodes, as far as known."""
     cores, sockets = group.cores or 1, group.sockets or 1
-    placements = ["SHM-1"] if cores // sockets >= 2 else []
+    placements = _within_socket(group.probe, sockets) if cores // sockets >= 2 else []
     placements += ["SHM-2"] if sockets >= 2 else []
     placements += ["SHM"] if cores >= 2 or not group.cores else []
     if site.scheduler.local:
@@ -285,6 +285,15 @@ def placements_of(site: Site, group: NodeGroup) -> list[str]:
         placements += [f"TCP-{name}" for name in names] if _several_networks(site) else ["TCP"] * len(names)
         placements += ["IBV"] if "ib" in _fabrics(site, group).get("fabrics", {}) else []
     return placements or ["SHM"]
+
+
+def _within_socket(probe: NodeProbe | None, sockets: int) -> list[str]:
+    """Also within and between the L3 caches and NUMA domains of a socket, where it has several."""
+    domains, caches = (probe.numa_domains, probe.l3_caches) if probe else (0, 0)
+    placements = ["SHM-L3-1"] if caches > sockets else []
+    placements += ["SHM-L3-2"] if caches > domains > 0 else []
+    placements += ["SHM-NUMA-2"] if domains > sockets else []
+    return ["SHM-1", *placements]
 
 
 def _benchmarks(site: Site) -> str:

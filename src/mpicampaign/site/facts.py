@@ -49,6 +49,8 @@ class NodeProbe:
     versions: dict[str, str] = field(default_factory=dict)
     model: str = ""  # of the CPUs
     memory: int | None = None  # in bytes
+    numa_domains: int = 0  # 0 where the node does not show them
+    l3_caches: int = 0
 
     @property
     def fabrics(self) -> list[Interface]:

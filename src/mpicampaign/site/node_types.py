@@ -125,7 +125,8 @@ def _hardware(probe: NodeProbe) -> tuple[object, ...]:
     """All that must be the same, but for memory. A campaign file names interfaces and devices."""
     interfaces = {(each.name, each.hardware and each.megabits) for each in probe.fabrics}
     ports = {(each.device, each.number, each.layer, each.gigabits) for each in probe.active_ports}
-    return probe.sockets, probe.cores, probe.cpus, probe.model, interfaces, ports
+    places = probe.sockets, probe.numa_domains, probe.l3_caches, probe.cores, probe.cpus
+    return *places, probe.model, interfaces, ports
 
 
 def _like_memory(one: int | None, other: int | None) -> bool:

@@ -13,7 +13,7 @@ LAST_LINE = "end of probe"
 ENVIRONMENT = "environment"  # program name of the MPI library of the Python environment
 # Number of fields after the keyword of a line.
 _FIELDS = {
-    **{"host": 1, "topology": 3, "memory": 1, "model": 1},
+    **{"host": 1, "topology": 3, "places": 2, "memory": 1, "model": 1},
     **{"interface": 5, "port": 5, "program": 2, "version": 2},
 }
 
@@ -37,6 +37,7 @@ def read_probe(text: str) -> NodeProbe:
         else:
             raise UnreadableError(f"the probe's output has an unknown line: {printable(line)[:120]!r}")
     sockets, cores, cpus = _topology(rows["topology"])
+    domains, caches = rows["places"][0] if rows["places"] else ("0", "0")
     return NodeProbe(
         host=rows["host"][0][0] if rows["host"] else "",
         sockets=sockets,
@@ -48,6 +49,8 @@ def read_probe(text: str) -> NodeProbe:
         versions=dict(_pair(*fields) for fields in rows["version"]),
         model=rows["model"][0][0] if rows["model"] else "",
         memory=_memory(*rows["memory"][0]) if rows["memory"] else None,
+        numa_domains=_count(domains),
+        l3_caches=_count(caches),
     )
 
 
@@ -62,6 +65,11 @@ def _topology(rows: list[list[str]]) -> tuple[int, int, int]:
     if not 0 < sockets <= cores <= cpus:
         raise UnreadableError(f"the probe counted {sockets} sockets, {cores} cores and {cpus} CPUs")
     return sockets, cores, cpus
+
+
+def _count(number: str) -> int:
+    """How many there are; 0 where the node does not tell."""
+    return int(number) if re.fullmatch(r"[0-9]{1,6}", number) else 0
 
 
 def _memory(kilobytes: str) -> int | None:

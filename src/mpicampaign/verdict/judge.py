@@ -33,6 +33,13 @@ _EDITED = "it was edited (to repeat the run with the rendered script, remove its
 MOMENTS = ("start", "end")
 HOST_KEYS = ("launch.host", "start.host", "end.host")  # the first is written by job scripts
 
+# What a placement may claim of its ranks' places: as a rank records it, and its title.
+LEVELS = {
+    "sockets": ("socket", "socket"),
+    "numa_domains": ("numa", "NUMA domain"),
+    "l3_caches": ("l3", "L3 cache"),
+}
+
 # Each of these lines is needed to compare the evidence with. A value may be empty.
 CLAIMS = (
     *("system", "host_group", "placement", "benchmark", "repeat", "identity", "declared", "scripts"),
@@ -311,23 +318,27 @@ def _shared_cpu(evidence: Evidence) -> str:
     return ""
 
 
-def _sockets(evidence: Evidence) -> list[Finding]:
-    claimed = number(evidence.claim.get("sockets", ""))
-    if claimed is None or not evidence.ranks:
-        return []
-    in_all = counted(claimed, "socket")
+def _spread(evidence: Evidence) -> list[Finding]:
+    """Over how many sockets, NUMA domains and L3 caches of each node the ranks are spread."""
+    claimed = {key: number(evidence.claim.get(key, "")) for key in LEVELS}
+    return [_on_level(evidence, key, count) for key, count in claimed.items() if count and evidence.ranks]
+
+
+def _on_level(evidence: Evidence, key: str, claimed: int) -> Finding:
+    recorded, title = LEVELS[key]
+    in_all = counted(claimed, title)
     for moment in MOMENTS:
         used: dict[str, set[str]] = {}
         for rank, seen in evidence.ranks.items():
-            if f"{moment}.socket" not in seen:
-                return [Finding("sockets", LACKS, f"rank {rank} recorded no socket at {moment}")]
-            used.setdefault(evidence.host_of(rank), set()).add(seen[f"{moment}.socket"])
-        for host, sockets in used.items():
-            if len(sockets) != claimed:
-                names = ", ".join(sorted(sockets))
-                reason = f"ranks of {host} ran on sockets {names} at {moment}, claimed: {in_all}"
-                return [Finding("sockets", CONTRADICTS, reason)]
-    return [Finding("sockets", SUPPORTS, in_all)]
+            if f"{moment}.{recorded}" not in seen:
+                return Finding(key, LACKS, f"rank {rank} recorded no {title} at {moment}")
+            used.setdefault(evidence.host_of(rank), set()).add(seen[f"{moment}.{recorded}"])
+        for host, places in used.items():
+            if len(places) != claimed:
+                names = ", ".join(sorted(places))
+                reason = f"ranks of {host} ran on {title}s {names} at {moment}, claimed: {in_all}"
+                return Finding(key, CONTRADICTS, reason)
+    return Finding(key, SUPPORTS, in_all)
 
 
 def _memory(evidence: Evidence) -> list[Finding]:
@@ -368,7 +379,7 @@ PLACEMENT_CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
     _hosts,
     request_findings,
     _binding,
-    _sockets,
+    _spread,
     _memory,
 )
 CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (

@@ -3,54 +3,103 @@
 # ---- Ranks on a node. The job script sets ranks_per_node, threads of a rank, sockets (0: the placement claims none),
 # binding, device, interface, rank_variable, local_rank_variable and evidence_library (empty: none is preloaded).
 
-threads=1
+threads=1 sockets=0 numa_domains=0 l3_caches=0
 
 # The physical cores that this process may use: found=(0 1), cores_of[0]="0 1 ". Hyper-threads count as one core,
-# with the number of its first CPU; CPUs outside the job's allocation are left out.
+# with the number of its first CPU; CPUs outside the job's allocation are left out. The cores of each cell are in
+# cores_in, by the names of `name_cell`.
 read_topology() {
     local sys=${MPICAMPAIGN_SYSFS:-/sys} allowed=${MPICAMPAIGN_ALLOWED-}
-    local key value range cpu path socket siblings
+    local key value range cpu path socket siblings cell
     local -A seen=()
-    declare -gA cores_of=()
+    declare -gA cores_of=() cores_in=()
     found=()
     cores=()
+    cells=()
     while [ -z "$allowed" ] && IFS=$':\t ' read -r key value; do
         [ "$key" = Cpus_allowed_list ] && allowed=$value
     done </proc/self/status
     for range in ${allowed//,/ }; do
         for ((cpu = ${range%-*}; cpu <= ${range#*-}; cpu++)); do
-            path=$sys/devices/system/cpu/cpu$cpu/topology
-            { read -r socket <"$path/physical_package_id" && read -r siblings <"$path/thread_siblings_list"; } 2>/dev/null || continue
+            path=$sys/devices/system/cpu/cpu$cpu
+            { read -r socket <"$path/topology/physical_package_id" && read -r siblings <"$path/topology/thread_siblings_list"; } 2>/dev/null || continue
             if [ "$socket" -ge 0 ] && [ -z "${seen[$siblings]-}" ]; then
                 seen[$siblings]=1
                 [ -n "${cores_of[$socket]-}" ] || found+=("$socket")
                 cores_of[$socket]+="$cpu "
                 cores+=("$cpu")
+                name_cell "$socket" "$path"
+                [ -n "${cores_in[$cell]-}" ] || cells+=("$cell")
+                cores_in[$cell]+="$cpu "
             fi
         done
     done
 }
+# cell="SOCKET DOMAIN CACHE" of a core; "-" for what the placement does not claim, "?" for what /sys does not tell. An
+# L3 cache has the number of its first CPU.
+name_cell() { # SOCKET FOLDER
+    local socket=- domain=- cache=-
+    [ "$sockets" -eq 0 ] || socket=$1
+    if [ "$numa_domains" -gt 0 ]; then
+        for domain in "$2"/node[0-9]*; do domain=${domain##*/node}; done
+    fi
+    if [ "$l3_caches" -gt 0 ]; then
+        cache=
+        { read -r cache <"$2/cache/index3/shared_cpu_list"; } 2>/dev/null
+        cache=${cache%%[,-]*}
+    fi
+    cell="$socket ${domain/#\[*/?} ${cache:-?}"
+}
 # cpus=(...): for each local rank, in order, a CPU for each of its threads (2,3); empty where the node has too few.
 choose_cpus() {
-    local all=$((ranks_per_node * threads)) chosen=() each first list own socket taken=0
+    local wanted=1 each cell first list own picked=() chosen=()
     cpus=()
-    if [ "$sockets" -eq 0 ]; then
-        [ "${#cores[@]}" -ge "$all" ] && chosen=("${cores[@]:0:all}")
-    else
-        each=$(((ranks_per_node + sockets - 1) / sockets))
-        each=$((each * threads))
-        for socket in "${found[@]}"; do
-            read -ra list <<<"${cores_of[$socket]}"
-            if [ "${#list[@]}" -ge "$each" ] && [ "$taken" -lt "$sockets" ]; then
-                chosen+=("${list[@]:0:each}")
-                taken=$((taken + 1))
-            fi
-        done
-        [ "$taken" -eq "$sockets" ] || chosen=()
-    fi
+    for each in "$sockets" "$numa_domains" "$l3_caches"; do ((each <= wanted)) || wanted=$each; done
+    each=$(((ranks_per_node + wanted - 1) / wanted))
+    each=$((each * threads))
+    pick_cells "$wanted" 0 || return 0
+    for cell in "${picked[@]}"; do
+        read -ra list <<<"${cores_in[$cell]}"
+        chosen+=("${list[@]:0:each}")
+    done
     for ((first = 0; first < ${#chosen[@]}; first += threads)); do
         printf -v own '%s,' "${chosen[@]:first:threads}"
         cpus+=("${own%,}")
+    done
+}
+# picked=(...): the first cells with enough cores that are as many sockets, NUMA domains and L3 caches as claimed.
+pick_cells() { # HOW_MANY_MORE FIRST
+    local index list
+    if [ "$1" -eq 0 ]; then
+        spread_as_claimed exactly
+        return
+    fi
+    for ((index = $2; index + $1 <= ${#cells[@]}; index++)); do
+        read -ra list <<<"${cores_in[${cells[index]}]}"
+        if [ "${#list[@]}" -lt "$each" ] || [[ ${cells[index]} == *\?* ]]; then continue; fi
+        picked+=("${cells[index]}")
+        if spread_as_claimed && pick_cells $(($1 - 1)) $((index + 1)); then return 0; fi
+        unset 'picked[-1]'
+    done
+    return 1
+}
+# Whether the picked cells are on no more sockets, domains and caches than claimed, in equal parts.
+spread_as_claimed() { # [exactly]
+    local claimed=("$sockets" "$numa_domains" "$l3_caches") cell level part
+    local -A cells_on=() many=()
+    for cell in "${picked[@]}"; do
+        level=0
+        for part in $cell; do
+            if [ "${claimed[level]}" -gt 0 ]; then
+                ((++cells_on[$level.$part] > 1)) || many[$level]=$((${many[$level]-0} + 1))
+                ((cells_on[$level.$part] * claimed[level] < wanted + claimed[level])) || return 1
+            fi
+            level=$((level + 1))
+        done
+    done
+    for level in "${!many[@]}"; do
+        ((many[$level] <= claimed[level])) || return 1
+        [ -z "${1-}" ] || ((many[$level] == claimed[level])) || return 1
     done
 }
 # Prints the tool that binds a rank on this node: numactl, else taskset; nothing where neither works. Containers and
@@ -62,16 +111,33 @@ binding_tool() {
         echo taskset
     fi
 }
+# Prints " on 2 L3 caches of 1 NUMA domain": what the placement claims, the smallest first.
+wanted_places() {
+    local text='' one=([1]='')
+    [ "$l3_caches" -eq 0 ] || text+=" of $l3_caches L3 cache${one[l3_caches]-s}"
+    [ "$numa_domains" -eq 0 ] || text+=" of $numa_domains NUMA domain${one[numa_domains]-s}"
+    [ "$sockets" -eq 0 ] || text+=" of $sockets socket${one[sockets]-s}"
+    printf '%s' "${text/# of/ on}"
+}
+# Prints "1 socket, 2 L3 caches and 8 cores": what this node has of them.
+offered_places() {
+    local cell domain cache one=([1]='')
+    local -A domains=() caches=()
+    for cell in "${cells[@]}"; do
+        read -r _ domain cache <<<"$cell"
+        [ "$domain" = \? ] || domains[$domain]=
+        [ "$cache" = \? ] || caches[$cache]=
+    done
+    printf '%s' "${#found[@]} socket${one[${#found[@]}]-s}"
+    [ "$numa_domains" -eq 0 ] || printf ', %s' "${#domains[@]} known NUMA domain${one[${#domains[@]}]-s}"
+    [ "$l3_caches" -eq 0 ] || printf ', %s' "${#caches[@]} known L3 cache${one[${#caches[@]}]-s}"
+    printf ' and %s' "${#cores[@]} core${one[${#cores[@]}]-s}"
+}
 # Prints what this node lacks for the placement, as "cores: why", "program: why" or "network: why".
 lacks() {
-    local sys=${MPICAMPAIGN_SYSFS:-/sys} one=([1]='') needs=$((ranks_per_node * threads)) offers port state=
-    offers="${#found[@]} socket${one[${#found[@]}]-s} and ${#cores[@]} core${one[${#cores[@]}]-s}"
+    local sys=${MPICAMPAIGN_SYSFS:-/sys} port state=
     if [ "$binding" = core ] && [ "${#cpus[@]}" -eq 0 ]; then
-        if [ "$sockets" -eq 0 ]; then
-            echo "cores: needs $needs cores; $HOSTNAME offers $offers"
-        else
-            echo "cores: needs $needs cores on $sockets socket${one[sockets]-s}; $HOSTNAME offers $offers"
-        fi
+        echo "cores: needs $((ranks_per_node * threads)) cores$(wanted_places); $HOSTNAME offers $(offered_places)"
     elif [ "$binding" = core ] && [ -z "$(binding_tool)" ]; then
         echo "program: no working numactl or taskset on $HOSTNAME to bind the ranks; install numactl, or util-linux"
     elif [ -n "$device" ] && [ ! -e "$sys/class/infiniband/$device" ]; then
@@ -83,14 +149,16 @@ lacks() {
         echo "network: no network interface $interface on $HOSTNAME"
     fi
 }
+# The functions that place ranks.
+placing=(read_topology name_cell choose_cpus pick_cells spread_as_claimed wanted_places offered_places binding_tool lacks)
 # Writes the program that starts each rank: the functions above, with this job's placement.
 write_rank() {
     local script_host=$HOSTNAME
     {
         echo '#!/bin/bash'
-        declare -p ranks_per_node threads sockets binding device interface rank_variable local_rank_variable evidence_library
+        declare -p ranks_per_node threads sockets numa_domains l3_caches binding device interface rank_variable local_rank_variable evidence_library
         declare -p script_host hosts
-        declare -f read_topology choose_cpus binding_tool lacks record record_facts fact record_driver become
+        declare -f "${placing[@]}" record record_facts fact record_driver become
         echo 'become "$@"'
     } >"$rank"
     chmod +x,go-w "$rank"
