@@ -20,7 +20,7 @@ from mpicampaign.imports.job_script import (
 )
 from mpicampaign.mpis import library_version, listed_hosts, report_of_any
 from mpicampaign.schedulers import batch_scheduler, batch_schedulers
-from mpicampaign.suites import SUITES, OutputError, above_banner, detect_suite, prefix_of, suite_of
+from mpicampaign.suites import SUITES, OutputError, above_banner, detect_suite, suite_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -192,9 +192,6 @@ def belongs(script_path: str | None, script: str, path: str, suites: Collection[
 
 def why_no_output(text: str, stderr: str) -> str:
     """Why a text is not an output of a known suite, and what to do about it."""
-    if prefix := prefix_of(text):
-        remedy = "print it without (mpirun -l, srun -l, time stamps)"
-        return f"its lines have a prefix, such as {prefix!r}: {remedy}"
     reasons = (suite.no_output(f"{text}\n{stderr}") for suite in SUITES.values())
     return next(filter(None, reasons), None) or _of_no_suite()
 

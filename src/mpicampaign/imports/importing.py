@@ -42,7 +42,7 @@ from mpicampaign.imports.ledger import (
 )
 from mpicampaign.imports.reframe import with_test_cases
 from mpicampaign.records import plain_fields
-from mpicampaign.suites import OutputError, parts
+from mpicampaign.suites import OutputError, parts, without_labels
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
@@ -126,10 +126,10 @@ class _Import:
             return set()
         if source.content and self._is_kept(source.path):  # the same test case of another file
             return set()
-        text = text_of(content)
         beside = [companions.of(source.path, role) for role in (SCRIPT, STDERR)]
         script, stderr = (text_of(read_source(self.beside[path])) if path else "" for path in beside)
         try:
+            text = without_labels(text_of(content))
             cut = parts(text)
             if not belongs(beside[0], script, source.path, {part.suite for part in cut}):
                 script, beside[0] = "", None
