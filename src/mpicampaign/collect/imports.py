@@ -139,7 +139,7 @@ def _read(files: Path, entries: Sequence[LedgerEntry], script: str | None, stder
         paths.pop("script", None)
     facts, why = _facts(entry.path, texts, cut) if cut else ([], why)
     if content is None or why:
-        kept = [Output(each.path, each.content or each.sha256, each.facts) for each in entries]
+        kept = [Output(each.path, each.whole, each.facts) for each in entries]
         return [_Read(output, paths, why, changed, content is None) for output in kept]
     return [
         _Read(_output(entry, part, known), paths, _parsed(part, known, texts), changed)
@@ -205,7 +205,7 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
         label.repeat or 1,
         FAILED,
         hosts=tuple(facts.get("hosts", "").split()),
-        job_id=facts.get("job", ""),
+        job_id=label.job,
         started=facts.get("started", ""),
         files=read.files,
         metadata=_metadata(facts, label, chosen),

@@ -10,7 +10,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.errors import UnreadableError
-from mpicampaign.imports.files import stem_of
+from mpicampaign.imports.files import name_of, stem_of
+from mpicampaign.imports.job_number import job_in_name, job_in_text
 from mpicampaign.imports.job_script import (
     JobScript,
     announced_launch,
@@ -159,7 +160,7 @@ def _file(path: str, text: str, script: str) -> _File:
     job = read_job_script(report.script if report and report.script else script)
     facts = {
         "path": path,
-        "job": _job_of_file(path, job),
+        "job": "" if report else _job_of_file(path, job) or job_in_text(text) or job_in_name(name_of(path)),
         **_script_facts(job),
         **(_report_facts(reporter, report) if report else {}),
     }
@@ -203,9 +204,8 @@ def _of_no_suite() -> str:
 
 def _job_of_file(path: str, job: JobScript) -> str:
     """The job number in a file's name, where the scheduler or the script puts it."""
-    name = path.rpartition("/")[2]
     numbers = (
-        scheduler.job_of_file(name, job.directives if job.scheduler == scheduler.name else {})
+        scheduler.job_of_file(name_of(path), job.directives if job.scheduler == scheduler.name else {})
         for scheduler in batch_schedulers()
     )
     return next(filter(None, numbers), "")
@@ -274,7 +274,7 @@ def _started(path: str, text: str, began: str) -> str:
     for time in (printed[1] if printed else "", began):
         if moment := _iso(time):
             return moment
-    stamp = _STAMP.search(path.rpartition("/")[2])
+    stamp = _STAMP.search(name_of(path))
     return "{}-{}-{}T{}:{}:{}".format(*stamp.groups()) if stamp else ""
 
 

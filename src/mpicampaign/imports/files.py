@@ -52,7 +52,7 @@ def stem_of(path: str) -> str:
 
 def _ending(path: str) -> str:
     """The last part of a file's name with its dot, as `Path.suffix` has it, which takes ten times as long."""
-    name = path.rpartition("/")[2]
+    name = name_of(path)
     dot = name.rfind(".")
     return name[dot:] if 0 < dot < len(name) - 1 else ""
 
@@ -88,6 +88,11 @@ def place_of(path: str, lines: str) -> str:
 def folder_of(path: str) -> str:
     """The folder of a file."""
     return path.rpartition("/")[0]
+
+
+def name_of(path: str) -> str:
+    """The name of a file in its folder."""
+    return path.rpartition("/")[2]
 
 
 def find_sources(folders: Iterable[Path]) -> list[Source]:

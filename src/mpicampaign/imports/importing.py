@@ -200,7 +200,7 @@ class _Import:
     def _label(self) -> None:
         """Label every kept output, also of earlier calls."""
         kept = [entry for entry in self._all_entries() if entry.kept and role_of(entry.path) == OUTPUT]
-        outputs = [Output(entry.path, entry.content or entry.sha256, entry.facts) for entry in kept]
+        outputs = [Output(entry.path, entry.whole, entry.facts) for entry in kept]
         labels = label_all(outputs, self.chosen, runs_elsewhere(self.folder))
         for entry, label in zip(kept, labels, strict=True):
             if isinstance(label, Label):
