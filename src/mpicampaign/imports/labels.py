@@ -11,6 +11,7 @@ from mpicampaign.host_lists import short
 from mpicampaign.imports.files import place_of
 from mpicampaign.imports.ledger import Runs
 from mpicampaign.imports.map_file import LABELS, PLACEHOLDER
+from mpicampaign.imports.run_order import moment
 from mpicampaign.keys import NAME
 
 if TYPE_CHECKING:
@@ -217,7 +218,10 @@ def label_all(
         if other := runs.same(output.content, job):
             labels[output.place] = f"same content as {other}: counted once"
         runs.add(output.content, job, place_of(output.path, output.lines))
-    numbered = _numbered(labels, sorted(outputs, key=lambda output: _moment(output, _job(labels, output))))
+    ordered = sorted(
+        outputs, key=lambda each: moment(each.facts.get("started", ""), _job(labels, each), *each.place)
+    )
+    numbered = _numbered(labels, ordered)
     return [numbered[output.place] for output in outputs]
 
 
@@ -225,12 +229,6 @@ def _job(labels: Mapping[tuple[str, int], Label | str], output: Output) -> str:
     """The number of its job by the map, else by its files; empty where it is unknown."""
     label = labels[output.place]
     return label.job if isinstance(label, Label) else output.facts.get("job", "")
-
-
-def _moment(output: Output, job: str) -> tuple[str, list[int], tuple[str, int]]:
-    """When an output was made; a job may be a task of an array, such as 1234_7 or 1234[7]."""
-    numbers = [int(number) for number in re.findall(r"\d{1,18}", job)]
-    return (output.facts.get("started", ""), numbers, output.place)
 
 
 def _numbered(
