@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.imports.documents import EXCERPT, is_document
 from mpicampaign.schedulers import batch_schedulers
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def _refusal(file: Path) -> str:
         return "a symbolic link: import its target"
     if not stat.S_ISREG(state.st_mode):
         return "not a regular file"
-    return ""
+    return EXCERPT if is_document(file.name) else ""
 
 
 def read_source(source: Source) -> bytes | str:

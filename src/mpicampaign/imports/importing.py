@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import locked, naming, same_text, write_whole
 from mpicampaign.imports.account import Account
+from mpicampaign.imports.documents import EXCERPT, is_excerpt
 from mpicampaign.imports.facts import belongs, facts_of_outputs, why_no_output
 from mpicampaign.imports.files import (
     OUTPUT,
@@ -24,6 +25,7 @@ from mpicampaign.imports.files import (
     STDERR,
     Companions,
     find_sources,
+    name_of,
     read_source,
     role_of,
     text_of,
@@ -135,6 +137,8 @@ class _Import:
                 script, beside[0] = "", None
             facts = facts_of_outputs(source.path, text, cut, script, stderr)
             reason = "" if "suite" in facts[0] else why_no_output(text, stderr)
+            if not reason and is_excerpt(name_of(source.path), text, cut):
+                reason = EXCERPT
         except OutputError as error:
             reason = str(error)
         if reason:

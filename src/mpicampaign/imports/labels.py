@@ -13,6 +13,7 @@ from mpicampaign.imports.ledger import Runs
 from mpicampaign.imports.map_file import LABELS, PLACEHOLDER
 from mpicampaign.imports.run_order import moment
 from mpicampaign.keys import NAME
+from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -58,6 +59,8 @@ class _Given:
 
 def label_of(facts: Mapping[str, str], chosen: ImportMap) -> Label | str:
     """The labels of a file, or why it is refused."""
+    if reason := _measures_nothing(facts):
+        return reason
     given = _apply(chosen.rules, facts)
     values, groups = given.values, _groups_of_hosts(facts, chosen)
     if len(groups) > 1:
@@ -81,6 +84,12 @@ def label_of(facts: Mapping[str, str], chosen: ImportMap) -> Label | str:
         asked=given.asked,
         job=values.get("job") or facts.get("job", ""),
     )
+
+
+def _measures_nothing(facts: Mapping[str, str]) -> str:
+    suite, program = SUITES.get(facts.get("suite", "")), facts.get("program", "")
+    instead = suite.silent.get(program, "") if suite else ""
+    return f"{program} measures nothing; {instead}" if instead else ""
 
 
 def _unusable(values: Mapping[str, str], facts: Mapping[str, str]) -> str:
