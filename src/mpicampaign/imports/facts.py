@@ -160,7 +160,9 @@ def _file(path: str, text: str, script: str) -> _File:
     job = read_job_script(report.script if report and report.script else script)
     facts = {
         "path": path,
-        "job": "" if report else _job_of_file(path, job) or job_in_text(text) or job_in_name(name_of(path)),
+        "job": ""
+        if report
+        else _job_of_file(path, job) or job_in_text(text) or job_in_name(name_of(path), text),
         **_script_facts(job),
         **(_report_facts(reporter, report) if report else {}),
     }

@@ -18,10 +18,11 @@ _TIME = re.compile(
     r"(?<![0-9])(?:19|20)[0-9]{2}(?:0[1-9]|1[0-2])(?:0[1-9]|[12][0-9]|3[01])(?:[-_T]?[0-9]{4,6})?(?![0-9])"
 )
 _NAMES = (
+    r"(?:.*[-_.])?(?:slurm-|job[-_.]?)(?P<job>[0-9]{1,18})(?:_(?P<task>[0-9]{1,9})(?!\w))?(?![0-9]).*",
     r".*\.[oe](?P<job>[0-9]{1,10})(?:[-.](?P<task>[0-9]{1,9}))?",  # PBS, Grid Engine
     r"(?:.*[-_.])?(?P<job>[0-9]{4,10})_(?P<task>[0-9]{1,9})\.\w+",  # %A_%a
-    r"(?:.*[-_.])?(?P<job>[0-9]{6,10})(?P<task>)\.\w+",  # %j; a shorter number may be a size
 )
+_PLAIN = re.compile(r"(?:.*[-_.])?([0-9]{5,10})\.\w+")  # %j, or a parameter
 
 
 def job_in_text(text: str) -> str:
@@ -30,11 +31,14 @@ def job_in_text(text: str) -> str:
     return next(iter(named)) if len(named) == 1 else ""
 
 
-def job_in_name(name: str) -> str:
-    """The job in the name of a file; empty where none is."""
-    plain = _TIME.sub("", name)
-    matches = (re.fullmatch(pattern, plain) for pattern in _NAMES)
-    return next((_number(match) for match in matches if match), "")
+def job_in_name(name: str, text: str) -> str:
+    """The job in the name of an output; empty where it has none, or a parameter that the text has, too."""
+    name = _TIME.sub("", name)
+    matches = (re.fullmatch(pattern, name, re.IGNORECASE) for pattern in _NAMES)
+    if match := next(filter(None, matches), None):
+        return _number(match)
+    plain = _PLAIN.fullmatch(name)
+    return plain[1] if plain and not re.search(rf"(?<![\w.]){plain[1]}(?![\w.])", text) else ""
 
 
 def _number(match: re.Match[str]) -> str:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 REQUIRED = tuple(name for name in LABELS if name not in ("repeat", "job"))
 _NAME = re.compile(NAME.schema["pattern"])
 SEEN = " (its facts: "
+UNUSABLE = "not usable as a name (letters, digits and . _ + -, 64 at most): "
 _MAIN_FACTS = ("path", "job_name", "trouble", "command", "above", "directive.m", "hosts", "header.HOSTS")
 
 
@@ -98,7 +99,7 @@ def _unusable(values: Mapping[str, str], facts: Mapping[str, str]) -> str:
         return f"no rule gives its {' and '.join(_plain(name) for name in missing)}{_seen(facts)}"
     names = [name for name in (*REQUIRED, "job") if values.get(name)]
     if wrong := [f"{_plain(name)} {values[name]!r}" for name in names if not _NAME.fullmatch(values[name])]:
-        return f"not usable as a name (letters, digits and . _ + -, 64 at most): {', '.join(wrong)}"
+        return f"{UNUSABLE}{', '.join(wrong)}"
     repeat = values.get("repeat", "")
     if repeat and not (repeat.isascii() and repeat.isdigit() and 0 < int(repeat[:9]) == int(repeat)):
         return f"repeat {repeat!r} is not a positive integer"
@@ -226,7 +227,8 @@ def label_all(
         job = _job(labels, output)
         if other := runs.same(output.content, job):
             labels[output.place] = f"same content as {other}: counted once"
-        runs.add(output.content, job, place_of(output.path, output.lines))
+        else:
+            runs.add(output.content, job, place_of(output.path, output.lines))
     ordered = sorted(
         outputs, key=lambda each: moment(each.facts.get("started", ""), _job(labels, each), *each.place)
     )
