@@ -157,6 +157,36 @@ def one(suite: str, text: str) -> Series:
     return series
 
 
+@pytest.mark.parametrize("largest", [2**20, 2**22])
+def test_an_osu_table_without_its_last_newline_is_whole_at_the_usual_size(largest: int) -> None:
+    sizes = [0, *(2**k for k in range(largest.bit_length()))]
+    text = osu_table("MPI Latency", "Latency (us)", [(size, 1.5 + size / 5000) for size in sizes])
+    if largest == 2**22:
+        assert parse("osu", text[:-1]) == parse("osu", text)
+    for cut in text[: -1 - (largest == 2**22)], text[:-4]:
+        with pytest.raises(OutputError, match=r"ends inside line \d+: cut|not where those above are"):
+            parse("osu", cut)
+
+
+EPILOGUES = [
+    "2 nodes were used",
+    "1234.bat+      batch              00:00:33  COMPLETED      0:0",
+    " 1) gcc/12.2.0   2) openmpi/4.1.5",
+    "26 Nov 2026 14:52:00",
+    "    PID TTY\n  12345 ?        00:00:01 bash",
+]
+
+
+@pytest.mark.parametrize("below", EPILOGUES)
+def test_what_a_job_prints_at_its_end_is_no_row(below: str) -> None:
+    table = osu_table("MPI Latency", "Latency (us)", [(2**k, 1.5 + k) for k in range(8)])
+    assert parse("osu", f"{table}{below}\n") == parse("osu", table)
+    with pytest.raises(OutputError, match="row has 4 columns"):
+        parse("osu", f"{table}256   9.50 n1 done\n")  # the next row, damaged
+    with pytest.raises(OutputError):
+        parse("osu", table.replace("4    ", f"{below} 4 "))
+
+
 def test_start_up_times() -> None:
     series = one("osu", "# OSU MPI Init Test v7.4\nnprocs: 2, min: 271 ms, max: 279 ms, avg: 275 ms\n")
     assert series.ranks == 2

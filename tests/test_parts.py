@@ -64,7 +64,7 @@ def test_hpl_inside_hpcc_is_not_an_output_of_its_own() -> None:
         (imb() + "64          1.23\n" + LATENCY, r"line \d+: a row below the output of imb .*title is lost"),
         (
             LATENCY + "[1,0]<stdout>:" + BANDWIDTH + LATENCY,
-            r"some lines have a prefix, such as '\[1,0\]<stdout>:'",
+            r"some lines have a label, such as '\[1,0\]<stdout>:'",
         ),
     ],
 )

@@ -31,7 +31,7 @@ from mpicampaign.records import (
     Case,
     Record,
 )
-from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse, parts
+from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse, parts, without_labels
 from mpicampaign.suites.reading import abort_in
 from mpicampaign.verdict.evidence import Evidence
 
@@ -133,13 +133,13 @@ def _read(files: Path, entries: Sequence[LedgerEntry], script: str | None, stder
     content = contents["output"]
     paths = {name: str(files / path) for name, path in present.items() if contents[name] is not None}
     changed = content is not None and hashlib.sha256(content).hexdigest() != entry.sha256
-    cut, why = _cut(texts["output"])
+    texts["output"], cut, why = _cut(texts["output"])
     if not belongs(script, texts.get("script", ""), entry.path, {part.suite for part in cut}):
         texts.pop("script")
         paths.pop("script", None)
     facts, why = _facts(entry.path, texts, cut) if cut else ([], why)
     if content is None or why:
-        kept = [Output(each.path, each.content or each.sha256, each.facts) for each in entries]
+        kept = [Output(each.path, each.whole, each.facts) for each in entries]
         return [_Read(output, paths, why, changed, content is None) for output in kept]
     return [
         _Read(_output(entry, part, known), paths, _parsed(part, known, texts), changed)
@@ -152,12 +152,13 @@ def _output(entry: LedgerEntry, part: Part, facts: Mapping[str, str]) -> Output:
     return Output(entry.path, content_of(part, entry.sha256) if part.lines else entry.sha256, facts)
 
 
-def _cut(text: str) -> tuple[list[Part], str]:
-    """The outputs in a file; or why it cannot be cut."""
+def _cut(text: str) -> tuple[str, list[Part], str]:
+    """The text without labels of its lines, and the outputs in it; or why it cannot be cut."""
     try:
-        return parts(text), ""
+        text = without_labels(text)
+        return text, parts(text), ""
     except OutputError as error:
-        return [], f"output: {error}"
+        return text, [], f"output: {error}"
 
 
 def _facts(
@@ -204,7 +205,7 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
         label.repeat or 1,
         FAILED,
         hosts=tuple(facts.get("hosts", "").split()),
-        job_id=facts.get("job", ""),
+        job_id=label.job,
         started=facts.get("started", ""),
         files=read.files,
         metadata=_metadata(facts, label, chosen),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.grouping import grouped
 from mpicampaign.imports.files import OUTPUT, folder_of
-from mpicampaign.imports.labels import SEEN
+from mpicampaign.imports.labels import SEEN, UNUSABLE
 from mpicampaign.imports.ledger import LEDGER, REFUSED
 from mpicampaign.records import FAILED, IMPORTED_FROM
 from mpicampaign.yaml_lines import printable
@@ -21,12 +21,13 @@ if TYPE_CHECKING:
     from mpicampaign.imports.ledger import LedgerEntry
     from mpicampaign.records import Record
 
-_NAMED = 5  # folders to name for one reason
+_NAMED = 5  # folders or names to list for one reason
 _MOST_FOLDERS = 20
 _MOST_NAMES = 10  # of host groups, placements or benchmarks
 _OWN = re.compile(
     r"'[^']*'|[0-9][0-9.]*"
 )  # the part of a reason that differs from file to file: names, numbers
+_COPY = re.compile(r"(?<=^same content as ).*(?=: counted once$)", re.DOTALL)
 
 
 class _Noted(NamedTuple):
@@ -146,10 +147,26 @@ def _disagreement_lines(entries: Sequence[LedgerEntry]) -> list[str]:
     return _in_short("on other hosts", noted, LEDGER)
 
 
-def _refused_lines(refused: Iterable[LedgerEntry]) -> list[str]:
+def _refused_lines(refused: Sequence[LedgerEntry]) -> list[str]:
     """The refused files; those with the same reason apart from their facts are of one kind."""
-    unused = [_Noted(entry.place, entry.reason, entry.reason.partition(SEEN)[0]) for entry in refused]
-    return _in_short("refused", unused, LEDGER)
+    misnamed = [entry for entry in refused if entry.reason.startswith(UNUSABLE)]
+    unused = [
+        _Noted(entry.place, entry.reason, _COPY.sub("…", entry.reason.partition(SEEN)[0]))
+        for entry in refused
+        if not entry.reason.startswith(UNUSABLE)
+    ]
+    return [*_in_short("refused", unused, LEDGER), *_misnamed_line(misnamed)]
+
+
+def _misnamed_line(entries: Sequence[LedgerEntry]) -> list[str]:
+    """One for all files to which rules give names that cannot be used: the rules are to be corrected."""
+    if not entries:
+        return []
+    names = [*dict.fromkeys(printable(entry.reason.removeprefix(UNUSABLE)) for entry in entries)]
+    listed = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+    first = printable(entries[0].place)
+    where = f"{len(entries)} (named in {LEDGER}), first {first}" if len(entries) > 1 else first
+    return [f"  refused: {where}: {UNUSABLE}{listed}"]
 
 
 def failed_lines(records: Iterable[Record]) -> list[str]:

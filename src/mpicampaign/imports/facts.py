@@ -10,7 +10,8 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.errors import UnreadableError
-from mpicampaign.imports.files import stem_of
+from mpicampaign.imports.files import name_of, stem_of
+from mpicampaign.imports.job_number import job_in_name, job_in_text
 from mpicampaign.imports.job_script import (
     JobScript,
     announced_launch,
@@ -20,7 +21,7 @@ from mpicampaign.imports.job_script import (
 )
 from mpicampaign.mpis import library_version, listed_hosts, report_of_any
 from mpicampaign.schedulers import batch_scheduler, batch_schedulers
-from mpicampaign.suites import SUITES, OutputError, above_banner, detect_suite, prefix_of, suite_of
+from mpicampaign.suites import SUITES, OutputError, above_banner, detect_suite, suite_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -159,7 +160,9 @@ def _file(path: str, text: str, script: str) -> _File:
     job = read_job_script(report.script if report and report.script else script)
     facts = {
         "path": path,
-        "job": _job_of_file(path, job),
+        "job": ""
+        if report
+        else _job_of_file(path, job) or job_in_text(text) or job_in_name(name_of(path), text),
         **_script_facts(job),
         **(_report_facts(reporter, report) if report else {}),
     }
@@ -192,9 +195,6 @@ def belongs(script_path: str | None, script: str, path: str, suites: Collection[
 
 def why_no_output(text: str, stderr: str) -> str:
     """Why a text is not an output of a known suite, and what to do about it."""
-    if prefix := prefix_of(text):
-        remedy = "print it without (mpirun -l, srun -l, time stamps)"
-        return f"its lines have a prefix, such as {prefix!r}: {remedy}"
     reasons = (suite.no_output(f"{text}\n{stderr}") for suite in SUITES.values())
     return next(filter(None, reasons), None) or _of_no_suite()
 
@@ -206,9 +206,8 @@ def _of_no_suite() -> str:
 
 def _job_of_file(path: str, job: JobScript) -> str:
     """The job number in a file's name, where the scheduler or the script puts it."""
-    name = path.rpartition("/")[2]
     numbers = (
-        scheduler.job_of_file(name, job.directives if job.scheduler == scheduler.name else {})
+        scheduler.job_of_file(name_of(path), job.directives if job.scheduler == scheduler.name else {})
         for scheduler in batch_schedulers()
     )
     return next(filter(None, numbers), "")
@@ -277,7 +276,7 @@ def _started(path: str, text: str, began: str) -> str:
     for time in (printed[1] if printed else "", began):
         if moment := _iso(time):
             return moment
-    stamp = _STAMP.search(path.rpartition("/")[2])
+    stamp = _STAMP.search(name_of(path))
     return "{}-{}-{}T{}:{}:{}".format(*stamp.groups()) if stamp else ""
 
 

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.imports.documents import EXCERPT, is_document
 from mpicampaign.schedulers import batch_schedulers
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def stem_of(path: str) -> str:
 
 def _ending(path: str) -> str:
     """The last part of a file's name with its dot, as `Path.suffix` has it, which takes ten times as long."""
-    name = path.rpartition("/")[2]
+    name = name_of(path)
     dot = name.rfind(".")
     return name[dot:] if 0 < dot < len(name) - 1 else ""
 
@@ -88,6 +89,11 @@ def place_of(path: str, lines: str) -> str:
 def folder_of(path: str) -> str:
     """The folder of a file."""
     return path.rpartition("/")[0]
+
+
+def name_of(path: str) -> str:
+    """The name of a file in its folder."""
+    return path.rpartition("/")[2]
 
 
 def find_sources(folders: Iterable[Path]) -> list[Source]:
@@ -136,7 +142,7 @@ def _refusal(file: Path) -> str:
         return "a symbolic link: import its target"
     if not stat.S_ISREG(state.st_mode):
         return "not a regular file"
-    return ""
+    return EXCERPT if is_document(file.name) else ""
 
 
 def read_source(source: Source) -> bytes | str:

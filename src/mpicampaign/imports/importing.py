@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import locked, naming, same_text, write_whole
 from mpicampaign.imports.account import Account
+from mpicampaign.imports.documents import EXCERPT, is_excerpt
 from mpicampaign.imports.facts import belongs, facts_of_outputs, why_no_output
 from mpicampaign.imports.files import (
     OUTPUT,
@@ -24,6 +25,7 @@ from mpicampaign.imports.files import (
     STDERR,
     Companions,
     find_sources,
+    name_of,
     read_source,
     role_of,
     text_of,
@@ -42,7 +44,7 @@ from mpicampaign.imports.ledger import (
 )
 from mpicampaign.imports.reframe import with_test_cases
 from mpicampaign.records import plain_fields
-from mpicampaign.suites import OutputError, parts
+from mpicampaign.suites import OutputError, parts, without_labels
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
@@ -126,15 +128,17 @@ class _Import:
             return set()
         if source.content and self._is_kept(source.path):  # the same test case of another file
             return set()
-        text = text_of(content)
         beside = [companions.of(source.path, role) for role in (SCRIPT, STDERR)]
         script, stderr = (text_of(read_source(self.beside[path])) if path else "" for path in beside)
         try:
+            text = without_labels(text_of(content))
             cut = parts(text)
             if not belongs(beside[0], script, source.path, {part.suite for part in cut}):
                 script, beside[0] = "", None
             facts = facts_of_outputs(source.path, text, cut, script, stderr)
             reason = "" if "suite" in facts[0] else why_no_output(text, stderr)
+            if not reason and is_excerpt(name_of(source.path), text, cut):
+                reason = EXCERPT
         except OutputError as error:
             reason = str(error)
         if reason:
@@ -200,7 +204,7 @@ class _Import:
     def _label(self) -> None:
         """Label every kept output, also of earlier calls."""
         kept = [entry for entry in self._all_entries() if entry.kept and role_of(entry.path) == OUTPUT]
-        outputs = [Output(entry.path, entry.content or entry.sha256, entry.facts) for entry in kept]
+        outputs = [Output(entry.path, entry.whole, entry.facts) for entry in kept]
         labels = label_all(outputs, self.chosen, runs_elsewhere(self.folder))
         for entry, label in zip(kept, labels, strict=True):
             if isinstance(label, Label):

@@ -9,17 +9,21 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.host_lists import short
 from mpicampaign.imports.files import place_of
+from mpicampaign.imports.ledger import Runs
 from mpicampaign.imports.map_file import LABELS, PLACEHOLDER
+from mpicampaign.imports.run_order import moment
 from mpicampaign.keys import NAME
+from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from mpicampaign.imports.map_file import ImportMap, Rule
 
-REQUIRED = tuple(name for name in LABELS if name != "repeat")
+REQUIRED = tuple(name for name in LABELS if name not in ("repeat", "job"))
 _NAME = re.compile(NAME.schema["pattern"])
 SEEN = " (its facts: "
+UNUSABLE = "not usable as a name (letters, digits and . _ + -, 64 at most): "
 _MAIN_FACTS = ("path", "job_name", "trouble", "command", "above", "directive.m", "hosts", "header.HOSTS")
 
 
@@ -40,6 +44,7 @@ class Label:
     requested: str = ""
     actual: bool = False
     asked: str = ""
+    job: str = ""
 
     @property
     def case(self) -> tuple[str, str, str, str]:
@@ -55,6 +60,8 @@ class _Given:
 
 def label_of(facts: Mapping[str, str], chosen: ImportMap) -> Label | str:
     """The labels of a file, or why it is refused."""
+    if reason := _measures_nothing(facts):
+        return reason
     given = _apply(chosen.rules, facts)
     values, groups = given.values, _groups_of_hosts(facts, chosen)
     if len(groups) > 1:
@@ -76,17 +83,23 @@ def label_of(facts: Mapping[str, str], chosen: ImportMap) -> Label | str:
         requested=requested if actual and requested and requested != actual else "",
         actual=bool(actual),
         asked=given.asked,
+        job=values.get("job") or facts.get("job", ""),
     )
+
+
+def _measures_nothing(facts: Mapping[str, str]) -> str:
+    suite, program = SUITES.get(facts.get("suite", "")), facts.get("program", "")
+    instead = suite.silent.get(program, "") if suite else ""
+    return f"{program} measures nothing; {instead}" if instead else ""
 
 
 def _unusable(values: Mapping[str, str], facts: Mapping[str, str]) -> str:
     """Why the values cannot be labels; empty where they can."""
     if missing := [name for name in REQUIRED if not values.get(name)]:
         return f"no rule gives its {' and '.join(_plain(name) for name in missing)}{_seen(facts)}"
-    if wrong := [
-        f"{_plain(name)} {values[name]!r}" for name in REQUIRED if not _NAME.fullmatch(values[name])
-    ]:
-        return f"not usable as a name (letters, digits and . _ + -, 64 at most): {', '.join(wrong)}"
+    names = [name for name in (*REQUIRED, "job") if values.get(name)]
+    if wrong := [f"{_plain(name)} {values[name]!r}" for name in names if not _NAME.fullmatch(values[name])]:
+        return f"{UNUSABLE}{', '.join(wrong)}"
     repeat = values.get("repeat", "")
     if repeat and not (repeat.isascii() and repeat.isdigit() and 0 < int(repeat[:9]) == int(repeat)):
         return f"repeat {repeat!r} is not a positive integer"
@@ -201,28 +214,32 @@ class Output:
 
 
 def label_all(
-    outputs: Sequence[Output], chosen: ImportMap, elsewhere: Mapping[str, str] | None = None
+    outputs: Sequence[Output], chosen: ImportMap, elsewhere: Runs | None = None
 ) -> list[Label | str]:
     """The label of each output, repeats numbered; or the reason why it is refused.
 
     The repeats of a case are numbered by start, then job number, then path, then line. The same content twice
-    is one run; ``elsewhere`` names the runs in the campaign's other imports by their content.
+    is one run, unless two jobs made it; ``elsewhere``: the runs in the campaign's other imports.
     """
-    labels: dict[tuple[str, int], Label | str] = {}
-    first = dict(elsewhere or {})
-    for output in sorted(outputs, key=lambda output: output.place):
-        own = place_of(output.path, output.lines)
-        other = first.setdefault(output.content, own)
-        same = f"same content as {other}: counted once"
-        labels[output.place] = label_of(output.facts, chosen) if other == own else same
-    numbered = _numbered(labels, sorted(outputs, key=_moment))
+    runs = elsewhere or Runs()
+    labels = {output.place: label_of(output.facts, chosen) for output in outputs}
+    for output in sorted(outputs, key=lambda output: (not _job(labels, output), output.place)):
+        job = _job(labels, output)
+        if other := runs.same(output.content, job):
+            labels[output.place] = f"same content as {other}: counted once"
+        else:
+            runs.add(output.content, job, place_of(output.path, output.lines))
+    ordered = sorted(
+        outputs, key=lambda each: moment(each.facts.get("started", ""), _job(labels, each), *each.place)
+    )
+    numbered = _numbered(labels, ordered)
     return [numbered[output.place] for output in outputs]
 
 
-def _moment(output: Output) -> tuple[str, list[int], tuple[str, int]]:
-    """When an output was made; a job may be a task of an array, such as 1234_7 or 1234[7]."""
-    job = [int(number) for number in re.findall(r"\d{1,18}", output.facts.get("job", ""))]
-    return (output.facts.get("started", ""), job, output.place)
+def _job(labels: Mapping[tuple[str, int], Label | str], output: Output) -> str:
+    """The number of its job by the map, else by its files; empty where it is unknown."""
+    label = labels[output.place]
+    return label.job if isinstance(label, Label) else output.facts.get("job", "")
 
 
 def _numbered(

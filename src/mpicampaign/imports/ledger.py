@@ -53,6 +53,16 @@ class LedgerEntry:
         """Its name: the file, with the lines."""
         return place_of(self.path, self.lines)
 
+    @property
+    def whole(self) -> str:
+        """What is the same for copies of the output."""
+        return self.content or self.sha256
+
+    @property
+    def job(self) -> str:
+        """The number of its job; empty where it is unknown."""
+        return str(self.label.get("job") or self.facts.get("job", ""))
+
 
 def content_of(part: Part, sha256: str) -> str:
     """The checksum of an output in a file with several: the SHA-256 of its text.
@@ -91,19 +101,38 @@ def read_ledger(folder: Path) -> list[LedgerEntry]:
     return entries
 
 
-def runs_elsewhere(folder: Path) -> dict[str, str]:
-    """The runs of the campaign's other imports: content (SHA-256 of a whole file) to place and import.
+def runs_elsewhere(folder: Path) -> Runs:
+    """The runs of the campaign's other imports.
 
     A run in two imports, as of early versions, belongs to the first import by name.
     """
-    own = {entry.content or entry.sha256 for entry in _runs(folder)}
-    places: dict[str, str] = {}
+    own, elsewhere = Runs(), Runs()
+    for entry in _runs(folder):
+        own.add(entry.whole, entry.job, entry.place)
     for other in sorted(path.parent for path in folder.parent.glob(f"*/{LEDGER}") if path.parent != folder):
         for entry in _runs(other):
-            content = entry.content or entry.sha256
-            if other < folder or content not in own:
-                places.setdefault(content, f"{entry.place} of import {other.name}")
-    return places
+            if other < folder or not own.same(entry.whole, entry.job):
+                elsewhere.add(entry.whole, entry.job, f"{entry.place} of import {other.name}")
+    return elsewhere
+
+
+class Runs:
+    """Places of runs, by the content of their outputs and the number of their job, empty where unknown.
+
+    The content of a run again is a copy where the job is the same, or one of the two has no number.
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[str, dict[str, str]] = {}
+
+    def add(self, content: str, job: str, place: str) -> None:
+        """Remember a run, unless there is one of the content and job."""
+        self._places.setdefault(content, {}).setdefault(job, place)
+
+    def same(self, content: str, job: str) -> str:
+        """The place of the run of which this is a copy; empty where it is none."""
+        places = self._places.get(content, {})
+        return places.get(job) or places.get("") or ("" if job else next(iter(places.values()), ""))
 
 
 def _runs(folder: Path) -> list[LedgerEntry]:

@@ -100,6 +100,12 @@ class Labels:
     repeat: str = key(
         _TEXT, "Repeat", "Default: the repeats of a case are numbered in the order of their runs.", "{repeat}"
     )
+    job: str = key(
+        _TEXT,
+        "Job",
+        "Its number, where no file says it: equal outputs of other jobs are other runs.",
+        "{job}",
+    )
 
 
 LABELS = tuple(keys_of(Labels))

@@ -12,11 +12,11 @@ from mpicampaign.errors import did_you_mean
 from mpicampaign.suites.detection import (
     above_banner,
     detect_suite,
-    prefix_of,
     program_names,
     program_of,
     suite_of,
 )
+from mpicampaign.suites.line_labels import without_labels
 from mpicampaign.suites.parts import Part, parts
 from mpicampaign.suites.reading import OutputError, ParsedOutput, UnreadError
 from mpicampaign.suites.room import SUITES, benchmarks, is_baseline, printed_resolution, sends
@@ -36,12 +36,12 @@ __all__ = [
     "is_baseline",
     "parse",
     "parts",
-    "prefix_of",
     "printed_resolution",
     "program_names",
     "program_of",
     "sends",
     "suite_of",
+    "without_labels",
 ]
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mpicampaign.suites.suite import Banner, Suite
 
 
-_PREFIX = re.compile(r"[^\n]{0,60}[0-9][^\n]{0,60}")  # a rank or a time
+_LABEL = re.compile(r"[^\n]{0,100}[0-9][^\n]{0,60}|[^\n]{1,100}[]:|]\s*")  # a rank or a time; a host
 _LONGEST, _FARTHEST = 400, 200  # characters of a line that announces, and before its needle
 
 
@@ -23,6 +23,14 @@ class Announced(NamedTuple):
     """A line with which a program announced its output: where it begins, and the program's suite."""
 
     position: int
+    suite: Suite
+
+
+class LabelledTitle(NamedTuple):
+    """The number of such a line with a label before, the label, and the program's suite."""
+
+    line: int
+    label: str
     suite: Suite
 
 
@@ -68,14 +76,16 @@ def above_banner(text: str) -> str:
     return text[: min(starts)]
 
 
-def prefix_of(text: str) -> str:
-    """What a launcher or a clock put before a line that announces a suite; empty where nothing is."""
-    for banner in (suite.banner for suite in SUITES.values()):
-        for _, line in _lines_with(text, banner.needle):
-            match = banner.line.search(line)
-            if match and _PREFIX.fullmatch(line[: match.start()]):
-                return line[: match.start()]
-    return ""
+def labelled_titles(text: str) -> list[LabelledTitle]:
+    """The lines that would announce a suite but for a label before, as of launchers and clocks, in order."""
+    found = []
+    for suite in SUITES.values():
+        for start, line in _lines_with(text, suite.banner.needle):
+            match = suite.banner.line.search(line)
+            if match and _LABEL.fullmatch(line[: match.start()]):
+                found.append((start, line[: match.start()], suite))
+    found.sort(key=lambda title: title[0])
+    return [LabelledTitle(text.count("\n", 0, start) + 1, label, suite) for start, label, suite in found]
 
 
 def program_of(token: str) -> str:

@@ -11,7 +11,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.suites.detection import announced, prefix_of
+from mpicampaign.suites.detection import announced, labelled_titles
 from mpicampaign.suites.reading import OutputError, is_whole_row, looks_like_row
 from mpicampaign.text import line_of
 
@@ -84,14 +84,14 @@ def parts(text: str) -> list[Part]:
         return [Part(suite, text, "", text)]
     spans = _spans(text, titles)
     reasons = (_why_not(text, before, after) for before, after in pairwise(spans))
-    if reason := _prefixed(text) or next(filter(None, reasons), ""):
+    if reason := _labelled(text) or next(filter(None, reasons), ""):
         raise OutputError(f"several outputs that cannot be separated: {reason}")
     return list(_cut(text, spans))
 
 
-def _prefixed(text: str) -> str:
-    prefix = prefix_of(text)
-    return f"some lines have a prefix, such as {prefix!r}" if prefix else ""
+def _labelled(text: str) -> str:
+    titles = labelled_titles(text)
+    return f"some lines have a label, such as {titles[0].label!r}" if titles else ""
 
 
 def _spans(text: str, titles: list[Announced]) -> list[_Span]:

@@ -29,9 +29,10 @@ _ROW = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 
-# What launchers, MPI libraries and schedulers print when a program does not end by itself.
+# What launchers, MPI libraries and schedulers print when a program does not end by itself, labelled or not.
 _ABORTED = re.compile(
-    r"\s*(?:=   BAD TERMINATION OF ONE OF YOUR|MPI_ABORT was invoked|Abort\(|Fatal error in "
+    r"\s*(?:[0-9]{1,7}: |\[[0-9]{1,7}\] |\[[^\]\s]{1,60},[0-9]{1,7}\]<stderr>: ?)?"
+    r"(?:=   BAD TERMINATION OF ONE OF YOUR|MPI_ABORT was invoked|Abort\(|Fatal error in "
     r"|Segmentation fault|(?:slurmstepd|srun): error: (?!couldn't chdir|_is_a_lwp)"
     r"|(?:mpirun|mpiexec|orterun|prterun) (?:noticed that process|detected that one or more processes)"
     r"|TERM_[A-Z]+: |Exited with (?:exit code|signal termination)|=>> PBS: job killed"

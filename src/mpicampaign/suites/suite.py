@@ -240,6 +240,8 @@ class Suite:
 
     # ---- outputs of others
 
+    silent: ClassVar[Mapping[str, str]] = {}
+    """Programs that measure nothing, each with what measures instead."""
     labels: ClassVar[Mapping[str, str]] = {}
     """The facts by which a drafted map labels its outputs. A suite with them is imported, never run."""
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from mpicampaign.suites.osu.options import faults, read_arguments, refuses
-from mpicampaign.suites.osu.programs import KINDS, lacking, name_of
+from mpicampaign.suites.osu.programs import KINDS, SILENT, lacking, name_of
 from mpicampaign.suites.osu.sizes import doubt_of_end, largest_size
 from mpicampaign.suites.osu.titles import operation_of, program_of_title
 from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
@@ -34,6 +34,7 @@ def _parse(text: str) -> ParsedOutput:
 class _Osu(Suite):
     closing_line = False
     ends_early = True
+    silent = SILENT
     latencies = "(?i:.*latency.*)"
     gathers: ClassVar = dict.fromkeys(("MPI Gather Latency", "MPI Gather Latency Test"), "osu_gather")
     options = ("window_size", "datatype", "window_creation", "synchronization")

@@ -19,7 +19,7 @@ from mpicampaign.suites.command_line import (
     unknown_option,
     unknown_program,
 )
-from mpicampaign.suites.osu.programs import DEVICES, KINDS, OTHERS, name_of
+from mpicampaign.suites.osu.programs import DEVICES, KINDS, SILENT, name_of
 from mpicampaign.suites.suite import Refusal
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _needs(letter: str, takes: str) -> str | None:
 def faults(program: str, arguments: Sequence[str]) -> Iterator[Refusal]:
     """Why the program would not start, or not measure what was asked for, in any placement."""
     name = name_of(program)
-    if name not in (*KINDS, *OTHERS) and not DEVICES.fullmatch(name):
+    if name not in (*KINDS, *SILENT) and not DEVICES.fullmatch(name):
         yield unknown_program(name, KINDS, VERSIONS)
     found = read_arguments(program, arguments)
     for option in found.options:

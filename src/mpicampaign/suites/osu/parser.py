@@ -11,6 +11,7 @@ import re
 from dataclasses import dataclass, field
 
 from mpicampaign.records import Series
+from mpicampaign.suites.osu.sizes import largest_size
 from mpicampaign.suites.osu.tables import OsuTable, WindowProfile, read_headings, series_of
 from mpicampaign.suites.osu.titles import program_of_title
 from mpicampaign.suites.reading import (
@@ -37,6 +38,8 @@ _START_UP = re.compile(
     r"nprocs: ([0-9]{1,9}), min: ([0-9]{1,12})(?: ms)?, max: ([0-9]{1,12})(?: ms)?, avg: ([0-9]{1,12})"
 )
 _HELLO = re.compile(r"This is a test with [0-9]+ processes")
+# What no row has: letters, or brackets and the like, but for the results of validation.
+_WORD = re.compile(r"(?!(?:Pass|Fail|-?nan|-?inf)(?!\S))\S*[A-Za-z()/<>]")
 _INVALID_DATA = "DATA VALIDATION ERROR"
 
 
@@ -45,6 +48,7 @@ class _OsuReader:
     """The state while the lines go by."""
 
     title: str = ""
+    program: str = ""
     version: str = ""
     metadata: dict[str, str] = field(default_factory=dict)
     datatype: str = ""
@@ -87,7 +91,7 @@ class _OsuReader:
         if self.title:
             raise OutputError(f"line {number}: a second title: two outputs in one file")
         check_no_row_above(self.row_above)
-        program_of_title(line)
+        self.program = program_of_title(line)
         self.title, self.version = title, version
 
     def _pairs(self, pairs: int, window: str) -> None:
@@ -121,7 +125,8 @@ class _OsuReader:
         elif looks_like_row(line):
             if not self.tables:
                 raise OutputError(f"line {number}: a row above the table's header: garbled")
-            self._row(self.tables[-1], number, line)
+            if not _is_text(line, self.tables[-1]):
+                self._row(self.tables[-1], number, line)
 
     def _start_up(self, number: int, ranks: int, low: int, high: int, mean: int) -> None:
         if self.start_up is not None:
@@ -158,9 +163,28 @@ def parse_osu(text: str) -> ParsedOutput:
         reader.read(number, line)
     if not reader.title:
         raise OutputError("the title of an OSU benchmark is missing: empty, cut or another program's")
-    if reader.last == number and not text.endswith("\n"):
+    if reader.last == number and not text.endswith("\n") and not _has_last_row(reader):
         raise OutputError(f"ends inside line {number}: cut")
     return ParsedOutput(reader.version, _metadata(reader), tuple(_series(reader)))
+
+
+def _is_text(line: str, table: OsuTable) -> bool:
+    """Whether a line below rows begins like one and is text, as at the end of a job: ``2 nodes were used``.
+
+    Not where it begins with the size of the next row, for then it is that row, damaged.
+    """
+    tokens = line.split()
+    size = table.last_size
+    is_next = size is not None and tokens[0] == str(2 * size or 1)
+    return bool(table.rows) and not is_next and any(map(_WORD.match, tokens))
+
+
+def _has_last_row(reader: _OsuReader) -> bool:
+    """Whether the last line is whole without a newline: of the usual last size, and not cut."""
+    if not reader.tables or not reader.tables[-1].has_whole_row:
+        return False
+    size = reader.tables[-1].last_size
+    return size is None or size == largest_size(reader.program, (), 2 * (reader.pairs or 1))
 
 
 def _series(reader: _OsuReader) -> list[Series]:

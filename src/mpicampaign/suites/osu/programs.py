@@ -38,7 +38,7 @@ _KINDS = {
     "start": ("osu_init",),
 }
 KINDS = {program: kind for kind, programs in _KINDS.items() for program in programs}
-OTHERS = ("osu_hello",)  # prints no values
+SILENT = {"osu_hello": "osu_init measures the start"}
 
 _TWO = {program for kind in ("latency", "threads", "bandwidth", "one-sided") for program in _KINDS[kind]} - {
     "osu_multi_lat"
@@ -57,8 +57,8 @@ def lacking(request: Request, neighbourhood: str) -> str:
     name, ranks = name_of(request.program), request.ranks
     kind = KINDS.get(name, "")
     here = f"the placement has {ranks}"
-    if name == "osu_hello":
-        return "osu_hello prints no values; osu_init measures the start"
+    if name in SILENT:
+        return f"{name} measures nothing; {SILENT[name]}"
     if DEVICES.fullmatch(name):
         return f"{name} needs device buffers, which mpicampaign does not provide"
     if kind == "fan" and request.nodes < 2:

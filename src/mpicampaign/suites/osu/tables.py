@@ -75,6 +75,19 @@ class OsuTable:
     def sized(self) -> bool:
         return self.headings[0] == "Size"
 
+    @property
+    def last_size(self) -> int | None:
+        """The size in the last row; None where there is none that can be read."""
+        token = self.rows[-1][1][0] if self.sized and self.rows else ""
+        return int(token) if token.isascii() and token.isdecimal() else None
+
+    @property
+    def has_whole_row(self) -> bool:
+        """Whether the last row ends where those above do, or as OSU prints values: nothing of it is cut."""
+        if self.sized and self.fixed_width and len(self.rows) > 1:
+            return True
+        return bool(self.rows) and re.fullmatch(r"[0-9]+\.[0-9]{2}", self.rows[-1][1][-1]) is not None
+
 
 def read_headings(line: str, number: int) -> tuple[str, ...]:
     """The column headings in a header line; () for any other line.

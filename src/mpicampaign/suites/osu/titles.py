@@ -40,6 +40,7 @@ _PROGRAMS = {
     "multi-process latency": "osu_latency_mp",
     "multiple bandwidth / message rate": "osu_mbw_mr",
     "init": "osu_init",
+    "hello world": "osu_hello",
     **{f"{title} latency": f"osu_{name}" for title, name in _COLLECTIVES.items()},
     **{f"non-blocking {title} latency": f"osu_i{name}" for title, name in _COLLECTIVES.items()},
     **{f"{title} persistent latency": f"osu_{name}_persistent" for title, name in _COLLECTIVES.items()},

@@ -1,0 +1,44 @@
+"""Documents with excerpts of outputs: an example in them is no run, and its rest is not missing."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from mpicampaign.suites import OutputError, parse
+from mpicampaign.suites.reading import abort_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mpicampaign.suites import Part
+
+_DOCUMENT = re.compile(
+    r"readme\b.*|.*\.(?:md|markdown|rst|html?|xhtml|adoc|asciidoc|tex|ipynb|org|textile|wiki)", re.IGNORECASE
+)
+_NOTES = re.compile(r"(?:notes?|how-?to|usage|install|manual|tutorial|guide|todo)\b.*", re.IGNORECASE)
+_MARKUP = re.compile(
+    r"^[ \t]*(?:```|~~~|(?:\.\.\.|…|\[(?:\.\.\.|…|snip)\]|<snip>)[ \t]*$"
+    r"|\.\. [a-z-]+::|<!DOCTYPE|</?(?:html|pre|code)\b)",
+    re.IGNORECASE | re.MULTILINE,
+)
+EXCERPT = "a document: an output that it shows is an example; import the file of the output itself"
+
+
+def is_document(name: str) -> bool:
+    """Whether a file is a document, by its name."""
+    return _DOCUMENT.fullmatch(name) is not None
+
+
+def is_excerpt(name: str, text: str, outputs: Iterable[Part]) -> bool:
+    """Whether a text looks like a document or notes, and none of its outputs can be read."""
+    like = _NOTES.fullmatch(name) or _MARKUP.search(text)
+    return bool(like) and not abort_in(text) and not any(map(_is_whole, outputs))
+
+
+def _is_whole(output: Part) -> bool:
+    try:
+        parse(output.suite, output.to_parse)
+    except OutputError:
+        return False
+    return True

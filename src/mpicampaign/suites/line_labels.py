@@ -1,0 +1,126 @@
+"""What a launcher, a clock or a CI system printed before each line of an output, and colours, taken off.
+
+The label is what stands before the title of an output. Time stamps in it may differ from line to line, and
+nothing else: another rank or host is another label. Each line of an output must have the label of its title,
+or the text is refused with the line.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.suites.detection import announced, labelled_titles
+from mpicampaign.suites.reading import OutputError, is_whole_row, looks_like_row, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mpicampaign.suites.detection import LabelledTitle
+
+# Of terminals: colours and other renditions, erasing to the end of a line, titles of windows.
+_COLOURS = re.compile(r"\x1b(?:\[[0-9;:]{0,20}[mK]|\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)|\(B)")
+_CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+_DAY = r"(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d"
+_STAMPS = (  # ts, Open MPI, GitLab, GitHub, Docker, journals
+    rf"\d{{4}}[-/]\d\d[-/]\d\d[ T]{_CLOCK}(?:Z| ?[+-]\d\d:?\d\d)?",
+    rf"{_DAY} {_CLOCK} \d{{4}}",
+    rf"{_DAY} {_CLOCK}",  # where the title has no year: a size may follow
+    rf"(?<!\d){_CLOCK}",
+    r" *(?<![\w.,])\d{1,10}\.\d{2,9}(?![\w.])",  # seconds
+    r"(?<![\w.,])\d{10}(?![\w.])",
+)
+_STAMP = re.compile("|".join(_STAMPS))
+_NUMBER = re.compile(r"(?:\\ )*[0-9]+")  # in a pattern: of a rank or host, which srun pads
+_REMEDY = "run it without labels (srun -l, mpirun -l, --tag-output)"
+
+
+class _Line(NamedTuple):
+    """A line without its label; ``own``: whether it had the one of the title, or is blank."""
+
+    text: str
+    own: bool
+
+
+class _Label(NamedTuple):
+    """How a label is found: with the numbers of the title's, or with any."""
+
+    own: re.Pattern[str]
+    any: re.Pattern[str]
+
+    def taken_off(self, line: str) -> _Line:
+        for pattern in self:
+            if match := pattern.match(line):
+                return _Line(line[match.end() :], pattern is self.own)
+        return _Line(line, not line.strip())
+
+
+def without_labels(text: str) -> str:
+    """The text with as many lines, without what was printed before each of them.
+
+    Raises
+    ------
+    OutputError
+        where lines of an output lack the label of its title, as those of other ranks do.
+    """
+    text = _COLOURS.sub("", text) if "\x1b" in text else text
+    titles = labelled_titles(text)
+    if not titles:
+        return text
+    printed = text.split("\n")
+    label = _label(titles[0].label)
+    lines = [label.taken_off(line.rstrip("\r")) for line in printed]
+    if sum(line.text != whole.rstrip("\r") for line, whole in zip(lines, printed, strict=True)) < 2:
+        return text  # a title that is quoted
+    _check_titles(text, titles, label)
+    inside = {number for first, last in _spans(lines, titles) for number in range(first, last + 1)}
+    for number, line in enumerate(lines):
+        if not line.own and (number in inside or is_whole_row(line.text)):
+            raise _unlike(number + 1, printed[number], titles[0])
+    return "\n".join(line.text for line in lines)
+
+
+def _label(label: str) -> _Label:
+    own = any_number = ""
+    end = 0
+    for stamp in _STAMP.finditer(label):
+        kind = next(kind for kind in _STAMPS if re.compile(kind).match(label, stamp.start()))
+        literal = re.escape(label[end : stamp.start()])
+        own, any_number = own + literal + kind, any_number + _of_any(literal) + kind
+        end = stamp.end()
+    literal = re.escape(label[end:].rstrip())
+    space = re.escape(label[len(label.rstrip()) :])
+    below = f"(?:{space}|$)" if space else ""  # a line without text may have lost the blanks at its end
+    return _Label(re.compile(own + literal + below), re.compile(any_number + _of_any(literal) + below))
+
+
+def _of_any(literal: str) -> str:
+    """The same for each rank, host and stream."""
+    return _NUMBER.sub(lambda _: r"\s*\d+", literal).replace("stdout", "std(?:out|err)")
+
+
+def _check_titles(text: str, titles: Sequence[LabelledTitle], label: _Label) -> None:
+    """Refuse titles with other labels, and without any."""
+    first, plain = titles[0], announced(text)
+    for title in titles[1:]:
+        if not label.own.fullmatch(title.label):
+            raise _unlike(title.line, title.label, first)
+    if plain:
+        line = text.count("\n", 0, plain[0].position) + 1
+        raise _unlike(line, f"the title of {plain[0].suite.called}", first)
+
+
+def _spans(lines: Sequence[_Line], titles: Sequence[LabelledTitle]) -> Iterator[tuple[int, int]]:
+    """The first and last line of each output, counted from 0."""
+    starts = [title.line - 1 for title in titles]
+    for title, (start, following) in zip(titles, pairwise([*starts, len(lines)]), strict=True):
+        own = [number for number in range(start, following) if lines[number].own and lines[number].text]
+        end = title.suite.end
+        last = [n for n in own if (lines[n].text.startswith(end) if end else looks_like_row(lines[n].text))]
+        yield start, (last or own)[-1]
+
+
+def _unlike(number: int, line: str, title: LabelledTitle) -> OutputError:
+    has = f"{shown(line)} does not begin with the label {shown(title.label)} of line {title.line}"
+    return OutputError(f"line {number}: {has}: lines of several ranks or programs are mixed; {_REMEDY}")
