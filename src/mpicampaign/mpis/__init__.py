@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.mpis.libfabric import ONCE_IBV
 from mpicampaign.mpis.mpi import MpiLibrary
 from mpicampaign.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from mpicampaign.mpis.mpi import Launcher
 
@@ -209,6 +210,18 @@ def reported_transports(name: str, output: str) -> set[str] | None:
     """The transports that a library reports, or None where there is no report that can be read."""
     library = MPIS.get(name)
     return library.report(output) if library and library.report else None
+
+
+def reported_providers(name: str, output: str) -> set[str] | None:
+    """The libfabric providers that a library reports, or None where there is no report that can be read."""
+    library = MPIS.get(name)
+    return library.providers(output) if library and library.providers else None
+
+
+def is_reported(claimed: str, reported: Collection[str]) -> bool:
+    """Whether a report is that of the claimed transport; ibv is any provider that was once called so."""
+    known = ONCE_IBV if claimed == "ibv" else {claimed}
+    return bool(reported) and known.issuperset(reported)
 
 
 def report_of_any(output: str, context: Iterable[str]) -> tuple[str, set[str]] | None:

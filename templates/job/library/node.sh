@@ -16,6 +16,12 @@ record_node() { # before|after
         name=${counter#/sys/class/infiniband/}
         read -r value <"$counter" && record "node $HOSTNAME $1.ib.${name%%/*}.${name##*/}=$value"
     done 2>/dev/null
+    # EFA and other devices that count bytes; Slingshot, with the time: 123@1700000000.5
+    for counter in /sys/class/infiniband/*/ports/*/hw_counters/[rt]x_bytes \
+        /sys/class/cxi/*/device/telemetry/hni_sts_[rt]x_ok_octets; do
+        name=${counter#/sys/class/*/}
+        read -r value <"$counter" && record "node $HOSTNAME $1.rdma.${name%%/*}.${name##*/}=${value%%@*}"
+    done 2>/dev/null
     record_errors "$1"
 }
 # ticks=(...): clock ticks of all CPUs: used by any process, taken by the hypervisor, and in all.
