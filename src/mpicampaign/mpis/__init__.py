@@ -242,6 +242,12 @@ def _user_of_ucx(texts: Iterable[str]) -> str:
     return transports[0] if len(transports) == 1 else ""
 
 
+def providers_of_any(output: str) -> set[str]:
+    """The libfabric providers that a library reports in an output of unknown origin."""
+    found = (library.providers(output) for library in MPIS.values() if library.providers)
+    return next(filter(None, found), set())
+
+
 def listed_hosts(output: str) -> int:
     """The number of hosts that a library lists in an output; 0 where none does."""
     counts = (library.listed_hosts(output) for library in MPIS.values() if library.listed_hosts)
