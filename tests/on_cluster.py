@@ -102,6 +102,7 @@ def host_groups(rate: str = "") -> dict[str, dict[str, object]]:
         "first": {"transport": "tcp", "interface": "eth0", **line_rate},
         "second": {"transport": "tcp", "interface": "eth1", **line_rate},
         "ib": {"transport": "ibv", "device": "mlx5_0", "rate": "100 Gbit/s"},
+        "by-libfabric": {"transport": "ofi", "provider": "tcp", "interface": "eth1"},
     }
     members = {"blue": ["n1", "n2"], "red": ["n3", "n4"]}
     return {

@@ -28,8 +28,8 @@ BENCHMARKS = ["PingPong", "Allreduce", "tree_gather"]
 ABSENT = {
     ("blue", "SHM-2"): "needs 2 cores on 2 sockets; n1 offers 1 socket and 2 cores",
     ("red", "SHM-1"): "needs 2 cores on 1 socket; n3 offers 2 sockets and 2 cores",
-    ("blue", "IBV"): "no InfiniBand device mlx5_0 on n1",
-    ("red", "IBV"): "no InfiniBand device mlx5_0 on n3",
+    ("blue", "IBV"): "no RDMA device mlx5_0 on n1",
+    ("red", "IBV"): "no RDMA device mlx5_0 on n3",
 }
 NODES, BIOS = ("n1", "n2", "n3", "n4"), "class/dmi/id/bios_version"
 HOSTS = {"blue": {"n1", "n2"}, "red": {"n3", "n4"}}

@@ -110,12 +110,15 @@ def test_three_libraries_of_one_system(minicluster: MiniCluster, test_mpi: Calla
     ]
     values = {"mpi": listed, "prefix": None, "environment": {**minicluster.environment, "MPICC": "mpicc"}}
     made = campaign("three-libraries", system(minicluster, **values), 1, "1 min")
+    made["matrix"][0]["placements"].append("OFI")
     records = cluster_project(minicluster, made).run()
     check(records)
     titles = {"intelmpi": "(Intel MPI 20", "openmpi5": "(Open MPI 5", "mpich-ofi": "(MPICH 5"}
     assert {record.case.host_group for record in records} == {f"blue with {name}" for name in titles}
     for record in records:
         assert titles[record.case.library] in " ".join(record.verdict_reasons)
+        if record.case.placement == "OFI":
+            assert "MPI library's report: ofi tcp" in record.verdict_reasons
 
 
 def check(records: Iterable[Record]) -> None:

@@ -32,7 +32,7 @@ FOUND = replace(
 )
 KEPT = (
     *("slurm-intelmpi.SHM-1.sh", "slurm-openmpi.IBV.sh", "slurm-srun.TCP-full.sh", "slurm-mpich.TCP.sh"),
-    *("slurm-openmpi.IBV-full.sh", "lsf-openmpi.default-full.sh"),
+    *("slurm-openmpi.IBV-full.sh", "slurm-openmpi.OFI.sh", "lsf-openmpi.default-full.sh"),
     *("lsf-openmpi.SHM-2.sh", "lsf-mpich.SHM.sh", "lsf-mvapich.TCP.sh", "scarf.TCP.sh"),
     *("lotus.TCP.sh", "shell-intelmpi.TCP.sh", "cloud.TCP.sh"),
     *("scarf.SHM-4.sh", "scarf.IBV-2+2.sh", "lotus.TCP-2+2.sh", "cloud-mapped.TCP-2+2.sh"),  # HPL
@@ -261,6 +261,20 @@ def test_mvapich_as_in_its_user_guide(system: str) -> None:
     ):
         assert re.search(rf"^export .*\b{setting}\b", SCRIPTS[name], re.MULTILINE)
     assert " device=mlx5_0\n" in SCRIPTS[ibv]
+
+
+@pytest.mark.parametrize(
+    ("script", "setting"),
+    [
+        ("slurm-intelmpi.OFI.sh", "I_MPI_FABRICS=ofi"),
+        ("slurm-intelmpi.OFI-full.sh", "I_MPI_FABRICS=shm:ofi"),
+        ("slurm-mpich.OFI.sh", "MPIR_CVAR_NOLOCAL=1"),
+        ("slurm-mpich.OFI-full.sh", "MPIR_CVAR_NOLOCAL=0"),
+        ("slurm-openmpi.OFI.sh", "OMPI_MCA_mtl_ofi_provider_include=efa"),
+    ],
+)
+def test_libfabric_gets_its_provider_and_device(script: str, setting: str) -> None:
+    assert {setting, "FI_PROVIDER=efa", "FI_EFA_IFACE=rdmap0s6"} <= set(SCRIPTS[script].split())
 
 
 def test_lotus_as_in_the_stfc_report() -> None:

@@ -117,6 +117,8 @@ OTHER: dict[str, Change] = {
     "binding": of_placement(binding="library"),
     "prefix of the program": of_placement(program_prefix=("numactl", "-i", "all")),
     "interface": of_group(fabrics={"ethernet": replace(ETHERNET, interface="eth1")}),
+    "provider of libfabric": of_group(fabrics={"ethernet": replace(ETHERNET, provider="tcp")}),
+    "link": of_group(fabrics={"ethernet": replace(ETHERNET, link="roce")}),
 }
 
 

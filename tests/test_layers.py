@@ -16,6 +16,7 @@ FOUNDATION = [
     "places",
     "registry",
     "mpis",
+    "network_devices",
     "text",
     "units",
     "dimension",

@@ -20,7 +20,7 @@ from mpicampaign.show.make import to_markdown, to_terminal
 from mpicampaign.show.report.write import write_report
 from mpicampaign.show.summary import summary_text
 from mpicampaign.verdict.evidence import read_evidence
-from mpicampaign.verdict.node_facts import node_facts
+from mpicampaign.verdict.node_facts import node_facts, recorded_network
 
 CPU, PORT, NET = "devices/system/cpu", "class/infiniband/mlx5_0/ports/1", "class/net/eth0"
 HEALTHY = {
@@ -43,6 +43,10 @@ HEALTHY = {
     "class/infiniband/mlx5_0/device/driver/module/version": "5.8-1",
     f"{PORT}/rate": "100 Gb/sec (4X EDR)",
     f"{PORT}/state": "4: ACTIVE",
+    f"{PORT}/link_layer": "InfiniBand",
+    "class/infiniband/mlx5_0/node_type": "1: CA",
+    "class/infiniband/rdmap0s6/ports/1/hw_counters/tx_bytes": "84417311044934",
+    "class/cxi/cxi0/device/telemetry/hni_sts_tx_ok_octets": "1234@1700000000.25",
     f"{PORT}/counters/symbol_error": "3",
     f"{PORT}/counters/link_downed": "1",
     f"{NET}/operstate": "up",
@@ -143,13 +147,22 @@ def test_the_library_records_every_fact_that_can_be_read(healthy: dict[str, str]
         ("governor", "performance"),
         ("driver.mlx5_0", "mlx5_core 5.8-1"),
         ("driver.eth0", "i40e"),
-        ("infiniband", "mlx5_0"),
+        ("infiniband", "mlx5_0 rdmap0s6"),
+        ("link.mlx5_0/1", "InfiniBand"),
         ("speed.eth0", "1000"),
         ("online_cpus", "0-1"),
     }
     assert int(healthy["memory_kb"]) > 1 << 16
     assert healthy["kernel"].startswith("Linux ")
     assert not healthy.keys() & {"boost", "throttled", "ecc_corrected", "link_downed.mlx5_0/1"}
+
+
+def test_devices_that_count_bytes_are_read_before_and_after(tmp_path: Path) -> None:
+    declare(tmp_path / "efa", HEALTHY)
+    seen = read_evidence(evidence(tmp_path / "efa", "n1")).nodes["n1"]
+    assert seen["before.rdma.rdmap0s6.tx_bytes"] == seen["after.rdma.rdmap0s6.tx_bytes"] == "84417311044934"
+    assert seen["after.rdma.cxi0.hni_sts_tx_ok_octets"] == "1234"
+    assert recorded_network(seen, "mlx5_0") == "infiniband"
 
 
 def test_each_planted_difference_is_named(tmp_path: Path, healthy: dict[str, str]) -> None:

@@ -126,7 +126,7 @@ LABELS = {
         PROVED,
         "0 B over TCP",
     ),
-    "InfiniBand": (ONE + PORT.format(5), "SHM-1", NOT_PROVED, "n1 has InfiniBand"),
+    "InfiniBand": (ONE + PORT.format(5), "SHM-1", NOT_PROVED, "n1 has RDMA devices"),
     "no counters": (ONE.replace("before.net", "x").replace("after.net", "y"), "SHM-1", NOT_PROVED, "of n1"),
     "TCP over loopback": (connected(ONE, "lo", 50_000_000), "TCP-loopback", NOT_PROVED, "prove it with"),
     "silent TCP": (ONE, "TCP-loopback", NOT_PROVED, "prove it with a benchmark whose messages are known"),
@@ -214,7 +214,7 @@ DOUBTS = {
         ),
         "rank 1 had I_MPI_FABRICS=ofi, which the command does not set",
     ),
-    "InfiniBand": (SENT + PORT.format(5), "TCP between hosts, though n1 has InfiniBand (mlx5_0/1)"),
+    "InfiniBand": (SENT + PORT.format(5), "TCP between hosts, though n1 has RDMA devices (mlx5_0/1)"),
     "slow interface": (
         SENT + "node n1 speed.eth0=1000\nnode n1 speed.eth1=25000\n",
         "TCP over eth0 (1000 Mb/s), though eth1 (25000 Mb/s) is up",

@@ -172,7 +172,7 @@ def test_unbound_ranks_need_no_cores(tmp_path: Path) -> None:
 
 def test_infiniband_device_and_port_state(tmp_path: Path) -> None:
     sysfs = record_topology(tmp_path / "sys", 1, 2)
-    assert "no InfiniBand device mlx5_0" in on_node(sysfs, "0-1", "lacks", device="mlx5_0")
+    assert "no RDMA device mlx5_0" in on_node(sysfs, "0-1", "lacks", device="mlx5_0")
     port = sysfs / "class/infiniband/mlx5_0/ports/1"
     port.mkdir(parents=True)
     (port / "state").write_text("1: DOWN\n")

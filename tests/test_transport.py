@@ -194,7 +194,7 @@ INFINIBAND = [
     (DEVICE_CLAIM, "", "", UNVERIFIED, "transport ibv: no evidence: MPI library's report: "),
     (IBV_CLAIM, INTEL_IBV, "", VERIFIED, ""),
     (IBV_CLAIM, INTEL_IBV, ports(mlx5_0=(0, 0)), VERIFIED, ""),
-    (IBV_CLAIM, "", ports(mlx5_0=(0, 0)), CONTRADICTED, "InfiniBand ports of blue1 counted 0 B"),
+    (IBV_CLAIM, "", ports(mlx5_0=(0, 0)), CONTRADICTED, "RDMA devices of blue1 counted 0 B"),
     (IBV_CLAIM, INTEL_TCP, ports(mlx5_0=ENOUGH), CONTRADICTED, "it used tcp, claimed: ibv"),
 ]
 

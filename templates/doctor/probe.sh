@@ -88,7 +88,20 @@ ports() {
         device=${path%/ports/*}
         line port "${device##*/}" "${path##*/}" "$(content "$path/state")" "$(content "$path/link_layer")" "$(content "$path/rate")"
     done
+    for path in "$sys"/class/infiniband/*; do
+        [ -e "$path" ] && line device "${path##*/}" "$(driver "$path")" "$(content "$path/node_type")"
+    done
+    for path in "$sys"/class/cxi/*; do # Slingshot, whose second generation numbers its ports
+        [ -e "$path" ] || continue
+        line port "${path##*/}" 0 "$(content "$path/device/port/link")$(content "$path/device/port/0/link/state")" '' \
+            "$(content "$path/device/port/speed")$(content "$path/device/port/0/link/speed")"
+    done
 }
+
+driver() { # FOLDER of a device
+    local key value
+    while IFS='=' read -r key value; do [ "$key" = DRIVER ] && printf '%s' "$value" && break; done <"$1/device/uevent"
+} 2>/dev/null
 
 version() { # COMMAND...: the first line that it prints within 5 s
     local text

@@ -8,12 +8,12 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.campaign.model import CORES, LEVELS, SHM, HostGroup, Placement
+from mpicampaign.campaign.model import BETWEEN_NODES, CORES, LEVELS, SHM, HostGroup, Placement
 from mpicampaign.campaign.variants import MAPPINGS, MAX_VARIANTS, NUMBERS, OPTIONS, for_ranks
 from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
 from mpicampaign.keys import Values, rule
-from mpicampaign.mpis import launcher_names, library_launcher
+from mpicampaign.mpis import launcher_names, libfabric, library_launcher
 from mpicampaign.places import shipped, working_folder
 from mpicampaign.records import defined_name
 from mpicampaign.reference import reference_names
@@ -27,7 +27,7 @@ from mpicampaign.yaml_lines import lookup, shown
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.campaign.model import Benchmark, Campaign, Mpi, OwnMetric, System
+    from mpicampaign.campaign.model import Benchmark, Campaign, Fabric, Mpi, OwnMetric, System
     from mpicampaign.errors import Problem
     from mpicampaign.expectation import Limit
     from mpicampaign.schedulers import Scheduler
@@ -382,6 +382,21 @@ def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes
         _check_selectors(group, system, scheduler, notes)
     _check_directives((*key, "directives"), system.scheduler, notes)
     _check_hosts(group, system, notes)
+    for fabric in group.fabrics.values():
+        _check_fabric((*key, "fabrics", fabric.name), fabric, notes)
+
+
+def _check_fabric(key: Key, fabric: Fabric, notes: Notes) -> None:
+    reads: list[Key] = [(*key, "transport")]
+    if fabric.transport == "ofi" and not fabric.provider:
+        hint = f"give provider: {', '.join(libfabric.PROVIDERS[:-1])} or {libfabric.PROVIDERS[-1]}"
+        notes.add(key, "a fabric for ofi needs its provider", "", hint, reads)
+    for attribute, others in (("provider", ("tcp", "ibv")), ("link", ("tcp",))):
+        if fabric.transport in others and getattr(fabric, attribute):
+            message = f"a fabric for {fabric.transport} has no {attribute}"
+            notes.add((*key, attribute), message, getattr(fabric, attribute), "", reads)
+    if fabric.link and not fabric.device:
+        notes.add((*key, "link"), "the link is that of a device", fabric.link, "give device: …", reads)
 
 
 def _check_selectors(group: HostGroup, system: System, scheduler: Scheduler, notes: Notes) -> None:
@@ -426,11 +441,11 @@ def _check_transport(placement: Placement, notes: Notes) -> None:
     if transport == "tcp" and nodes == 1 and not placement.loopback:
         hint = "write loopback: true"
         notes.add((*key, "nodes"), "tcp inside one node goes over the loopback interface", "1", hint, reads)
-    if placement.within_node == SHM and (transport not in ("tcp", "ibv") or nodes == 1):
-        message = "only a placement that uses tcp or ibv between nodes has another transport within a node"
+    if placement.within_node == SHM and (transport not in BETWEEN_NODES or nodes == 1):
+        message = "only a placement over a network between nodes has another transport within a node"
         notes.add((*key, "within_node"), message, f"{transport} on {nodes} nodes", "", reads)
-    if placement.fabric and (transport not in ("tcp", "ibv") or placement.loopback):
-        message = "only a placement that uses tcp or ibv between nodes has a fabric"
+    if placement.fabric and (transport not in BETWEEN_NODES or placement.loopback):
+        message = "only a placement over a network between nodes has a fabric"
         notes.add((*key, "fabric"), message, shown(placement.fabric), "", reads)
 
 

@@ -13,7 +13,7 @@ from mpicampaign import this_machine
 from mpicampaign.campaign.checks import check_command_line, check_reference, check_spread
 from mpicampaign.campaign.designs import designs_of
 from mpicampaign.campaign.each import hosts_of
-from mpicampaign.campaign.model import CORES
+from mpicampaign.campaign.model import BETWEEN_NODES, CORES
 from mpicampaign.campaign.variants import for_ranks, library_of, named
 from mpicampaign.errors import did_you_mean
 from mpicampaign.expectation import UNTIL_KNOWN, fewest_blocks
@@ -323,7 +323,7 @@ def _check_request(benchmark: Benchmark, pair: _Pair, per_node: int) -> None:
 
 def _check_pair(pair: _Pair) -> None:
     _check_cores(pair)
-    if pair.placement.transport in ("tcp", "ibv") and not pair.placement.loopback:
+    if pair.placement.transport in BETWEEN_NODES and not pair.placement.loopback:
         _check_fabric(pair)
     if pair.system is not None:
         _check_nodes(pair, pair.system)
@@ -391,9 +391,9 @@ def _check_fabric(pair: _Pair) -> None:
         pair.note(message, f"choose one with placements.{pair.placement.name}.fabric", reads)
     elif fitting:
         _check_fabric_values(pair, fitting[0])
-    elif transport == "ibv" or _mentions(pair, "{interface}"):
+    elif transport != "tcp" or _mentions(pair, "{interface}"):
         hint = f"describe it under host_groups.{pair.group.name}.fabrics, if there is one"
-        mpi_reads = [] if transport == "ibv" else pair.mpi_reads
+        mpi_reads = pair.mpi_reads if transport == "tcp" else []
         pair.note(f"{pair.where} has no fabric for transport {transport}", hint, reads, mpi_reads)
 
 

@@ -34,7 +34,8 @@ from mpicampaign.keys import (
     schema_of,
     table,
 )
-from mpicampaign.mpis import MPIS
+from mpicampaign.mpis import MPIS, libfabric
+from mpicampaign.network_devices import LINKS
 from mpicampaign.presentation import BALANCE_AT, REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
 from mpicampaign.records import (
     ALL_PAIRS,
@@ -62,7 +63,8 @@ _PROVIDERS_TEXT = (
     "source: a folder of source, built for each system by `build`. module: the PATH after modules are "
     "loaded. conda: an environment. spack: an installed package."
 )
-_OF_FABRIC = "{interface} and {device} are replaced by those of the fabric."
+_OF_FABRIC = "{interface}, {device} and {provider} are replaced by those of the fabric."
+BETWEEN_NODES = ("tcp", "ibv", "ofi")
 _DIRECTIVES_TEXT = "One option per line, as after #SBATCH or #BSUB."
 
 
@@ -75,14 +77,21 @@ class Fabric:
 
     name: str
     transport: str = key(
-        choice(("tcp", "ibv")),
+        choice(BETWEEN_NODES),
         "Transport that uses it",
-        "tcp: over a network interface. ibv: InfiniBand verbs or RoCE, over a device.",
+        "tcp: over a network interface. ibv: verbs, over a device. ofi: libfabric, by a provider.",
         "tcp",
         required=True,
     )
     interface: str = key(kinds.DEVICE, "Network interface on the nodes", "", "eth0")
-    device: str = key(kinds.DEVICE, "InfiniBand device on the nodes", "", "mlx5_0")
+    device: str = key(kinds.DEVICE, "Device on the nodes", "In /sys/class/infiniband or cxi.", "mlx5_0")
+    provider: str = key(choice(libfabric.PROVIDERS), "Provider of libfabric", "Needed with ofi.", "efa")
+    link: str = key(
+        choice(LINKS),
+        "Link of the device",
+        "Claimed, where given: else ibv is verbs on any link.",
+        "roce",
+    )
     bytes_per_second: float | None = key(
         kinds.RATE, "Line rate of one direction", "", "1 Gbit/s", name="rate"
     )
@@ -94,7 +103,7 @@ FABRIC = entry(Fabric, "fabric", "Fabric")
 # +shm: between nodes, with shared memory within each.
 SHM, BOTH = "shm", "+shm"
 LEVELS = ("sockets", "numa_domains", "l3_caches")  # what ranks of a node are spread over
-TRANSPORTS = (SHM, "tcp", "ibv", f"tcp{BOTH}", f"ibv{BOTH}")
+TRANSPORTS = (SHM, *BETWEEN_NODES, *(f"{each}{BOTH}" for each in BETWEEN_NODES))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +137,7 @@ class Mpi:
     transports: dict[str, TransportSettings] = key(
         chosen(SETTINGS, TRANSPORTS),
         "What forces each transport",
-        "The library has no others. tcp+shm, ibv+shm: for placements with `within_node: shm`.",
+        "The library has no others. tcp+shm, ibv+shm, ofi+shm: for placements with `within_node: shm`.",
         {"shm": {"environment": {"I_MPI_FABRICS": "shm"}}},
         required=True,
     )
@@ -401,7 +410,7 @@ class HostGroup:
     fabrics: dict[str, Fabric] = key(
         table(FABRIC, NAME),
         "Fabrics",
-        "Networks between these hosts, by name. tcp and ibv between nodes need one.",
+        "Networks between these hosts, by name. tcp, ibv and ofi between nodes need one.",
         {"eth": {"transport": "tcp", "interface": "eth0"}},
         default={},
     )
@@ -435,7 +444,7 @@ class Placement:
         required=True,
     )
     transport: str = key(
-        choice(("shm", "tcp", "ibv", "any")),
+        choice(("shm", *BETWEEN_NODES, "any")),
         "Transport",
         "any: the library chooses.",
         "shm",

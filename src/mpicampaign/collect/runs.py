@@ -397,7 +397,7 @@ def could_not_write(folder: Path, job_id: str, status: int | None) -> bool:
 
 def _metadata(evidence: Evidence) -> dict[str, str]:
     claim = evidence.claim
-    network = [claim.get(key, "") for key in ("transport", "interface", "device")]
+    network = [claim.get(key, "") for key in ("transport", "provider", "link", "interface", "device")]
     network += ["and shm within a node"] if claim.get("within_node") == "shm" else []
     facts = {CLAIMED_TRANSPORT: " ".join(filter(None, network))} if network[0] not in ("", "any") else {}
     facts |= {SCHEDULER: claim[SCHEDULER]} if batch_scheduler(claim.get(SCHEDULER, "")) else {}

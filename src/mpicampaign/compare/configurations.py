@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.records import Record
 
-_NAMES = {"bios": "BIOS", "cpu_model": "CPU model", "memory_kb": "memory", "infiniband": "InfiniBand devices"}
+_NAMES = {"bios": "BIOS", "cpu_model": "CPU model", "memory_kb": "memory", "infiniband": "RDMA devices"}
 _NAMES |= {
     "smt": "SMT",
     "mpi_library_file": "MPI library",

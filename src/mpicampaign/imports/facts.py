@@ -19,7 +19,7 @@ from mpicampaign.imports.job_script import (
     program_of,
     read_job_script,
 )
-from mpicampaign.mpis import library_version, listed_hosts, report_of_any
+from mpicampaign.mpis import library_version, listed_hosts, providers_of_any, report_of_any
 from mpicampaign.schedulers import batch_scheduler, batch_schedulers
 from mpicampaign.suites import SUITES, OutputError, above_banner, detect_suite, suite_of
 
@@ -45,7 +45,8 @@ FACTS = {
     "trouble": "why the job failed, if that report gives a reason",
     "modules": "the modules that the job script loads",
     "command": "the line of the job script that launches the program, with variables filled in",
-    "transport": "the transport in the MPI library's report: shm, tcp, ibv",
+    "transport": "the transport in the MPI library's report: shm, tcp, ibv, or a provider of libfabric",
+    "provider": "the provider of libfabric in that report",
     "mpi": "the MPI library of that report",
     "mpi_library": "the MPI library with its version, if it prints one",
     "mpi_hosts": "the number of hosts in that report",
@@ -267,7 +268,8 @@ def _output_facts(text: str, program: str) -> dict[str, str]:
 def _transport(text: str, job: JobScript) -> dict[str, str]:
     """The transport that the MPI library reports; the script may name the library."""
     report = report_of_any(text, (*job.commands, *job.environment, *job.modules))
-    return {"transport": " ".join(sorted(report[1])), "mpi": report[0]} if report else {}
+    facts = {"transport": " ".join(sorted(report[1])), "mpi": report[0]} if report else {}
+    return facts | {"provider": " ".join(sorted(providers_of_any(text)))}
 
 
 def _started(path: str, text: str, began: str) -> str:

@@ -17,6 +17,7 @@ from mpicampaign.keys import (
     NAME,
     Kind,
     Values,
+    choice,
     entries,
     entry,
     key,
@@ -26,6 +27,7 @@ from mpicampaign.keys import (
     sizes,
     table,
 )
+from mpicampaign.mpis.libfabric import PROVIDERS
 from mpicampaign.places import shipped
 from mpicampaign.presentation import BALANCE_AT, Presentation, ReferenceChoice
 from mpicampaign.reference import reference_names
@@ -75,10 +77,11 @@ class Claim:
         "Compared with the hosts on which the job ran.",
     )
     transport: str = key(
-        Kind({"enum": ["shm", "tcp", "ibv"]}, Values.text),
+        Kind({"enum": ["shm", "tcp", "ibv", "ofi"]}, Values.text),
         "Transport",
         "Compared with the report of the MPI library.",
     )
+    provider: str = key(choice(PROVIDERS), "Provider of libfabric", "With ofi. Default: any.", "efa")
     binding: str = key(
         LINE,
         "Binding",

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.imports.labels import unlisted_hosts
+from mpicampaign.mpis import is_reported
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding
 
@@ -74,14 +75,13 @@ def _nodes(facts: Mapping[str, str], claim: Claim) -> list[Finding]:
 def _transport(facts: Mapping[str, str], claim: Claim) -> list[Finding]:
     if not claim.transport:
         return []
-    kind, used = "MPI library's report", facts.get("transport")
-    if used is None:
-        return [Finding(kind, LACKS, f"there is none; claimed: {claim.transport}")]
-    return [
-        finding(
-            kind, used == claim.transport, f"it used {used}", f"it used {used}, claimed: {claim.transport}"
-        )
-    ]
+    over_ofi = claim.transport == "ofi"
+    kind, used = "MPI library's report", facts.get("provider" if over_ofi else "transport", "")
+    claimed = f"{claim.transport} {claim.provider}".rstrip()
+    if not used:
+        return [Finding(kind, LACKS, f"there is none; claimed: {claimed}")]
+    holds = is_reported((claim.provider or used) if over_ofi else claim.transport, used.split())
+    return [finding(kind, holds, f"it used {used}", f"it used {used}, claimed: {claimed}")]
 
 
 def _binding(label: Label, claim: Claim) -> list[Finding]:

@@ -57,6 +57,7 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
         "loopback": "yes" if placement.loopback else "no",
         "interface": job.interface,
         "device": job.device,
+        **{key: value for key, value in _of_fabric(job).items() if value},
         "mpi": job.system.mpi.name,
         "members": " ".join(_members(job)),
         "evidence": "on" if job.system.evidence else "off",
@@ -72,6 +73,10 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
     claims |= {"settings": len(settings), **settings}
     lines = [_recorded(f"claim {key}={value}") for key, value in claims.items()]
     return "".join(f"{line}\n" for line in ["#mpicampaign-claim 1", *lines])
+
+
+def _of_fabric(job: Job) -> dict[str, str]:
+    return {"provider": job.provider, "link": job.fabric.link if job.fabric else ""}
 
 
 def _members(job: Job) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.campaign.model import BOTH, CORES, LEVELS, HostGroup, Placement, System
+from mpicampaign.campaign.model import CORES, LEVELS, SHM, HostGroup, Placement, System
 from mpicampaign.identity import METRIC
 from mpicampaign.mpis import measurement
 from mpicampaign.suites import SUITES
@@ -58,6 +58,8 @@ def declare(case: Case, job: Job, benchmark: Benchmark, inputs: Iterable[Input] 
         "fabric": fabric.name if fabric else "",
         "fabric.interface": fabric.interface if fabric else "",
         "fabric.device": fabric.device if fabric else "",
+        "fabric.provider": fabric.provider if fabric else "",
+        "fabric.link": fabric.link if fabric else "",
         **_of_benchmark(benchmark),
         **{f"parameters.{name}": value for name, value in benchmark.parameters.items()},
         **{f"input.{each.name}": each.sha256 for each in inputs},
@@ -79,7 +81,7 @@ def _given(item: object, default: object, names: tuple[str, ...], prefix: str) -
 def _of_mpi(mpi: Mpi, placement: Placement) -> dict[str, Any]:
     """The library's name, and its description where the campaign file has one.
 
-    Settings for shared memory within nodes are declared by the placements that use them.
+    Settings of later releases are declared by the placements that use them.
     """
     declared: dict[str, Any] = {"mpi": mpi.name, "measurement.mpi": _raised(measurement(mpi.name))}
     if not mpi.own:
@@ -87,7 +89,7 @@ def _of_mpi(mpi: Mpi, placement: Placement) -> dict[str, Any]:
     settings = {
         name: _settings(each)
         for name, each in mpi.transports.items()
-        if not name.endswith(BOTH) or name == placement.settings
+        if name in (SHM, "tcp", "ibv", placement.settings)
     }
     settings |= {"unbound": _settings(mpi.unbound)} if mpi.unbound else {}
     own = {

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.campaign.model import TransportSettings
-from mpicampaign.mpis import library_launcher
+from mpicampaign.mpis import libfabric, library_launcher
 from mpicampaign.mpis.mpi import Launch
 from mpicampaign.schedulers import SCHEDULERS
 
@@ -42,15 +42,21 @@ class Job:
 
     @property
     def interface(self) -> str:
-        """The network interface that a TCP placement names; else empty."""
-        if self.placement.transport != "tcp":
-            return ""
-        return "lo" if self.placement.loopback else self._fabric_value("interface")
+        """The network interface that a placement over TCP names; else empty."""
+        if self.placement.loopback:
+            return "lo"
+        over_tcp = "tcp" in (self.placement.transport, self.provider)
+        return self._fabric_value("interface") if over_tcp else ""
 
     @property
     def device(self) -> str:
-        """The InfiniBand device that an IBV placement names; else empty."""
-        return self._fabric_value("device") if self.placement.transport == "ibv" else ""
+        """The device that a placement over another network names; else empty."""
+        return "" if "tcp" in (self.placement.transport, self.provider) else self._fabric_value("device")
+
+    @property
+    def provider(self) -> str:
+        """The provider of libfabric that the placement's fabric names; else empty."""
+        return self._fabric_value("provider")
 
     @property
     def line_rate(self) -> float | None:
@@ -71,8 +77,10 @@ class Job:
         return str(getattr(self.fabric, attribute)) if self.fabric else ""
 
     def fill(self, text: str) -> str:
-        """A setting with the fabric's interface and device filled in."""
-        return text.replace("{interface}", self.interface).replace("{device}", self.device)
+        """A setting with the fabric's interface, device and provider filled in."""
+        for name in ("interface", "device", "provider"):
+            text = text.replace(f"{{{name}}}", getattr(self, name))
+        return text
 
 
 def command_tokens(job: Job) -> list[str]:
@@ -112,7 +120,8 @@ def _by_scheduler(scheduler: Scheduler, job: Job) -> list[str]:
 
 def transport_settings(job: Job) -> dict[str, str]:
     """The variables that configure the MPI library for this placement."""
-    merged: dict[str, str] = {}
+    network = job.interface or job.device
+    merged = libfabric.variables(job.provider, network) if job.provider else {}
     for settings in job.settings:
         merged |= {key: job.fill(value) for key, value in settings.environment.items()}
     return merged

@@ -340,7 +340,7 @@ def _placement(run: Run) -> dict[str, Any]:
     network = f" over {job.interface or job.device}" if job.interface or job.device else ""
     binding = bound.get(placement.binding, "the launcher binds the ranks")
     return {
-        "placement_comment": f"{binding}; {_transport(placement)}{network}",
+        "placement_comment": f"{binding}; {_transport(job)}{network}",
         "sockets": placement.sockets or 0,
         "places": [(level, count) for level in LEVELS[1:] if (count := getattr(placement, level))],
         "binding": placement.binding,
@@ -357,9 +357,9 @@ def _cores(placement: Placement) -> str:
     return f"{placement.threads} cores" if (placement.threads or 1) > 1 else "one core"
 
 
-def _transport(placement: Placement) -> str:
-    within = "shm within a node, " if placement.within_node == SHM else ""
-    return within + placement.transport
+def _transport(job: Job) -> str:
+    within = "shm within a node, " if job.placement.within_node == SHM else ""
+    return within + " ".join(filter(None, (job.placement.transport, job.provider)))
 
 
 def _tokens(values: Iterable[object]) -> ShellText:

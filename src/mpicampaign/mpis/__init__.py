@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.mpis.libfabric import ONCE_IBV
 from mpicampaign.mpis.mpi import MpiLibrary
 from mpicampaign.registry import Registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from mpicampaign.mpis.mpi import Launcher
 
@@ -211,6 +212,18 @@ def reported_transports(name: str, output: str) -> set[str] | None:
     return library.report(output) if library and library.report else None
 
 
+def reported_providers(name: str, output: str) -> set[str] | None:
+    """The libfabric providers that a library reports, or None where there is no report that can be read."""
+    library = MPIS.get(name)
+    return library.providers(output) if library and library.providers else None
+
+
+def is_reported(claimed: str, reported: Collection[str]) -> bool:
+    """Whether a report is that of the claimed transport; ibv is any provider that was once called so."""
+    known = ONCE_IBV if claimed == "ibv" else {claimed}
+    return bool(reported) and known.issuperset(reported)
+
+
 def report_of_any(output: str, context: Iterable[str]) -> tuple[str, set[str]] | None:
     """The library that reports its transports in an output of unknown origin, and these transports.
 
@@ -227,6 +240,12 @@ def _user_of_ucx(texts: Iterable[str]) -> str:
     text = "\n".join(texts)
     transports = [each.over_ucx for each in MPIS.values() if each.traces and each.traces.search(text)]
     return transports[0] if len(transports) == 1 else ""
+
+
+def providers_of_any(output: str) -> set[str]:
+    """The libfabric providers that a library reports in an output of unknown origin."""
+    found = (library.providers(output) for library in MPIS.values() if library.providers)
+    return next(filter(None, found), set())
 
 
 def listed_hosts(output: str) -> int:

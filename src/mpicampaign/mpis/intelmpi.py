@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
+from mpicampaign.mpis import libfabric
 from mpicampaign.mpis.mpi import MpiLibrary
 from mpicampaign.mpis.mpich import HYDRA
 
 _TCP = {"FI_PROVIDER": "tcp", "FI_TCP_IFACE": "{interface}"}
 _IBV = {"FI_PROVIDER": "verbs", "FI_VERBS_DEVICE_NAME": "{device}"}
-_IBV_PROVIDERS = ("verbs", "mlx", "psm", "opx", "efa")
 # Where the ranks are, how Hydra starts them, and memory policies that it derives from the binding.
 _LAUNCHER_SETS = re.compile(
     r"I_MPI_(INFO_.*|JOB_.*|INTERNAL_.*|PIN_INFO|PIN_MAPPING|MPIRUN|"
@@ -22,14 +22,13 @@ def _report(output: str) -> set[str] | None:
     """I_MPI_DEBUG=5: it names a libfabric provider if and only if it uses libfabric."""
     if "MPI startup(): Intel(R) MPI Library" not in output:
         return None
-    providers = re.findall(r"MPI startup\(\): libfabric provider: (\S+)", output)
-    return {_of_provider(provider) for provider in providers} or {"shm"}
+    return {_of_provider(provider) for provider in libfabric.providers(output) or ()} or {"shm"}
 
 
 def _of_provider(provider: str) -> str:
-    if provider.startswith(("tcp", "sockets")):
+    if provider in ("tcp", "sockets"):
         return "tcp"
-    return "ibv" if provider.startswith(_IBV_PROVIDERS) else provider
+    return "ibv" if provider in ("verbs", "mlx") else provider
 
 
 MPI = MpiLibrary(
@@ -44,8 +43,10 @@ MPI = MpiLibrary(
             "shm": {"environment": {"I_MPI_FABRICS": "shm"}},
             "tcp": {"environment": {"I_MPI_FABRICS": "ofi", **_TCP}},
             "ibv": {"environment": {"I_MPI_FABRICS": "ofi", **_IBV}},
+            "ofi": {"environment": {"I_MPI_FABRICS": "ofi"}},
             "tcp+shm": {"environment": {"I_MPI_FABRICS": "shm:ofi", **_TCP}},
             "ibv+shm": {"environment": {"I_MPI_FABRICS": "shm:ofi", **_IBV}},
+            "ofi+shm": {"environment": {"I_MPI_FABRICS": "shm:ofi"}},
         },
     },
     # starts with literal text, which is found fast: the whole output is searched
@@ -55,6 +56,7 @@ MPI = MpiLibrary(
     ),
     launcher_version=re.compile(r"Intel\(R\) MPI Library for [^\n]{1,30}?Version (\d[\w.]*(?: Update \d+)?)"),
     report=_report,
+    providers=libfabric.providers,
     of_module=lambda module: "intelmpi" if _MODULE.search(module) else None,
     mpirun_says=re.compile(r"Intel\(R\) MPI"),
     sonames=("libmpi.so.12",),

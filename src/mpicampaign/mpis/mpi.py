@@ -64,14 +64,17 @@ class MpiLibrary:
     Parameters
     ----------
     settings : what a campaign file has under ``mpis: NAME:``, without the launcher: what makes the library
-        use and report each transport. ``{interface}`` and ``{device}`` are replaced by those of the fabric.
+        use and report each transport. ``{interface}``, ``{device}`` and ``{provider}`` are replaced by those
+        of the fabric.
     measurement : raised by hand when the way of measuring changes, with a line of history in
         docs/formats.md: every finished run of the library is then due again.
     version : finds the version in the library's output and in its MPI_Get_library_version, as its last group.
     launcher_version : finds it in what its launcher prints with ``--version``, on one line; without it, job
         scripts do not ask.
-    report : the transports (shm, tcp, ibv) between different ranks that the library reports in a run's
-        output; None where it reports nothing. docs/evidence.md lists the versions for which this is known.
+    report : the transports (shm, tcp, ibv, or a libfabric provider by its name) between different ranks that
+        the library reports in a run's output; None where it reports nothing. docs/evidence.md lists the
+        versions for which this is known.
+    providers : the libfabric providers that it reports to have opened; None where it reports none.
     reports_by_ucx : whether it is UCX that reports, which does not name the MPI library.
     over_ucx, traces : the library's name where it uses UCX, and the texts in an output that show it.
     of_module : the library that a module of this name loads; empty for another version or build, which only a
@@ -99,6 +102,7 @@ class MpiLibrary:
     version: re.Pattern[str] | None = None
     launcher_version: re.Pattern[str] | None = None
     report: Callable[[str], set[str] | None] | None = None
+    providers: Callable[[str], set[str] | None] | None = None
     reports_by_ucx: bool = False
     over_ucx: str = ""
     traces: re.Pattern[str] | None = None

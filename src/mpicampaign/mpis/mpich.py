@@ -1,6 +1,6 @@
 """MPICH over libfabric and over UCX; settings and reports seen with 4.0.2 and UCX 1.13.
 
-Over libfabric it reports its provider even where messages use shared memory, so that report is not used.
+Over libfabric it reports its provider even where messages use shared memory: no report of the transport.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.mpis import libfabric
 from mpicampaign.mpis.mpi import Launcher, MpiLibrary, transports_of
 
 if TYPE_CHECKING:
@@ -73,12 +74,15 @@ _OFI = MpiLibrary(
             "shm": {},
             "tcp": {"environment": {**_OFI_TCP, "MPIR_CVAR_NOLOCAL": "1"}},
             "ibv": {"environment": _OFI_IBV},
+            "ofi": {"environment": {"MPIR_CVAR_NOLOCAL": "1"}},
             "tcp+shm": {"environment": {**_OFI_TCP, "MPIR_CVAR_NOLOCAL": "0"}},
             "ibv+shm": {"environment": {**_OFI_IBV, "MPIR_CVAR_NOLOCAL": "0"}},
+            "ofi+shm": {"environment": {"MPIR_CVAR_NOLOCAL": "0"}},
         },
     },
     version=_VERSION,
     launcher_version=_HYDRA_VERSION,
+    providers=libfabric.providers,
     of_module=_of_module,
     mpirun_says=_says("ofi"),
     variables=_VARIABLES,

@@ -50,6 +50,16 @@ _MPIRUN = Launcher(
 )
 
 
+# The matching layer over libfabric; the second verbosity is that of releases before 4.1.
+_OFI = {
+    "OMPI_MCA_pml": "cm",
+    "OMPI_MCA_mtl": "ofi",
+    "OMPI_MCA_mtl_ofi_provider_include": "{provider}",
+    "OMPI_MCA_opal_common_ofi_verbose": "1",
+    "OMPI_MCA_mtl_base_verbose": "1",
+}
+
+
 def _settings(reporting: dict[str, str], shared_memory: str) -> dict[str, Any]:
     interface, device = {"OMPI_MCA_btl_tcp_if_include": "{interface}"}, {"UCX_NET_DEVICES": "{device}:1"}
 
@@ -67,6 +77,7 @@ def _settings(reporting: dict[str, str], shared_memory: str) -> dict[str, Any]:
             "shm": {"environment": of_ob1(shared_memory)},
             "tcp": {"environment": of_ob1("tcp") | interface},
             "ibv": {"environment": of_ucx("rc,self")},
+            "ofi": {"environment": _OFI},
             "tcp+shm": {"environment": of_ob1(f"{shared_memory},tcp") | interface},
             "ibv+shm": {"environment": of_ucx("rc,sm,self")},
         },
@@ -89,6 +100,15 @@ def _report_of_5(output: str) -> set[str] | None:
     return transports_of(between) or transports_of(within)
 
 
+def _providers(output: str) -> set[str] | None:
+    """The provider that each rank's matching layer selected.
+
+    Open MPI 4 prints it as ``prov``, and the domain as ``provider``; 5 the provider as ``provider``.
+    """
+    lines = (rf"mtl:ofi:{name}: ([\w+:-]+)" for name in ("prov", "provider"))
+    return next((set(found) for line in lines if (found := re.findall(line, output))), None)
+
+
 def _of_module(module: str) -> str | None:
     if not _MODULE.search(module):
         return None
@@ -104,6 +124,7 @@ _4 = MpiLibrary(
     version=_VERSION,
     launcher_version=_MPIRUN_VERSION,
     report=_report_of_4,
+    providers=_providers,
     of_module=_of_module,
     mpirun_says=re.compile(r"\((?:Open MPI|OpenRTE)\) [0-4](?![0-9])"),
     variables=_VARIABLES,
@@ -119,6 +140,7 @@ _5 = MpiLibrary(
     version=_VERSION,
     launcher_version=_MPIRUN_VERSION,
     report=_report_of_5,
+    providers=_providers,
     over_ucx="openmpi-ucx",
     # PMIx proves nothing: Slurm starts either library with it
     traces=re.compile(r"open[- ]?mpi|hpcx|(?<![a-z])(?:ompi|orte|prte|mca[:_ ])", re.IGNORECASE),

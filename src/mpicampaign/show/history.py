@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mpicampaign.history.overview import Overview, SeriesEntry
     from mpicampaign.show.document import Kind, Node, Value
 
-_WHERE = {"shm": "in shared memory", "tcp": "over TCP", "ibv": "over InfiniBand verbs"}
+_WHERE = {"shm": "in shared memory", "tcp": "over TCP", "ibv": "over verbs", "ofi": "over libfabric"}
 WHY_NOT = {
     NOT_POSITIVE: "it has values that are 0 or less",
     SHORT: f"fewer than {TOO_SHORT} points",

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import yaml
 
 from mpicampaign.mpis import MPIS
+from mpicampaign.network_devices import EFA, INFINIBAND, IWARP, MANA, OMNI_PATH, ROCE, SLINGSHOT
 from mpicampaign.schedulers import BatchScheduler
-from mpicampaign.site.facts import Library, NodeGroup, NodeProbe, Site
+from mpicampaign.site.facts import Library, NodeGroup, NodeProbe, Port, Site
 from mpicampaign.site.names import name_from, usable
 from mpicampaign.site.text import selection_notes
 from mpicampaign.units import format_rate
@@ -35,6 +37,18 @@ _KERNELS = {
     "tree_gather": {"arguments": "--min-size 1KiB --max-size 1MiB --budget 1"},
 }
 _PING_PONG = "-iter 5000,250 -time 1 -msglog 0:22 PingPong"
+
+
+# What reaches each network: a name for the fabric, and its keys. UCX has no transport for iWARP.
+_REACHED = {
+    "": ("ib", {"transport": "ibv"}),
+    INFINIBAND: ("ib", {"transport": "ibv", "link": INFINIBAND}),
+    ROCE: ("roce", {"transport": "ibv", "link": ROCE}),
+    IWARP: ("iwarp", {"transport": "ofi", "provider": "verbs", "link": IWARP}),
+    EFA: ("efa", {"transport": "ofi", "provider": "efa"}),
+    OMNI_PATH: ("omni-path", {"transport": "ofi", "provider": "psm2"}),
+    SLINGSHOT: ("slingshot", {"transport": "ofi", "provider": "cxi"}),
+}
 
 
 class FlowMapping(dict[str, Any]):
@@ -214,12 +228,21 @@ def _fabrics(site: Site, group: NodeGroup) -> dict[str, Any]:
             fabrics[interface.name] = FlowMapping(transport="tcp", interface=interface.name)
             if interface.hardware and interface.megabits:
                 fabrics[interface.name]["rate"] = _rate(interface.megabits / 1000)
-    for port in group.probe.active_ports[:1]:
-        if usable("device", port.device):
-            fabrics["ib"] = FlowMapping(transport="ibv", device=port.device)
-            if port.gigabits:
-                fabrics["ib"]["rate"] = _rate(port.gigabits)
+    for port in _used_ports(group.probe):
+        name, keys = _REACHED[port.network]
+        name = name_from(name, {other.lower() for other in fabrics})
+        fabrics[name] = FlowMapping(**keys, device=port.device)
+        if port.gigabits:
+            fabrics[name]["rate"] = _rate(port.gigabits)
     return {"fabrics": fabrics} if fabrics else {}
+
+
+def _used_ports(probe: NodeProbe) -> list[Port]:
+    """The first active port of each network."""
+    ports = [
+        port for port in probe.active_ports if port.network in _REACHED and usable("device", port.device)
+    ]
+    return list({port.network: port for port in reversed(ports)}.values())[::-1]
 
 
 def _rate(gigabits: float) -> str:
@@ -239,33 +262,49 @@ def _fabric_notes(group: NodeGroup) -> list[str]:
         if not interface.usable:
             why = "has no IPv4 route" if interface.up else "is not up"
             notes.append(f"interface {interface.name} {why}")
-    used = group.probe.active_ports[:1]
+    used = _used_ports(group.probe)
     for port in group.probe.ports:
-        if port not in used:
+        if port.network == MANA:
+            notes.append(f"device {port.device}: MPI libraries use MANA by its network interface, over tcp")
+        elif port not in used:
             notes.append(
                 f"device {port.device} port {port.number}: {'active' if port.active else 'not active'}"
             )
+    if any(port.network == OMNI_PATH for port in used):
+        notes.append("Omni-Path: provider opx instead, where libfabric has it (fi_info -l)")
     return notes
 
 
-def _tcp_names(site: Site, group: NodeGroup) -> list[str]:
+def _networks(site: Site, group: NodeGroup) -> list[tuple[str, str]]:
+    """Transport and name of each fabric, as far as the MPI library has settings for it."""
+    library = MPIS.get(site.libraries[0].mpi) if site.libraries else None
     fabrics = _fabrics(site, group).get("fabrics", {})
-    return [name for name, fabric in fabrics.items() if fabric["transport"] == "tcp"]
+    networks = [(fabric["transport"], name) for name, fabric in fabrics.items()]
+    return [each for each in networks if library is None or each[0] in library.settings["transports"]]
 
 
-def _several_networks(site: Site) -> bool:
-    return any(len(_tcp_names(site, group)) > 1 for group in _usable(site))
+def _labels(site: Site) -> dict[tuple[str, str], str]:
+    """The label of each network: TCP, IBV, OFI; TCP-eth0 where nodes have several and TCP is ambiguous."""
+    of_groups = [_networks(site, group) for group in _usable(site)]
+    counts = [Counter(transport for transport, _ in networks) for networks in of_groups]
+    several = {transport for count in counts for transport in count if count[transport] > 1}
+    networks = dict.fromkeys(network for networks in of_groups for network in networks)
+    return {
+        (transport, name): transport.upper() + (f"-{name}" if transport in several else "")
+        for transport, name in networks
+    }
 
 
 def _placements(site: Site) -> str:
-    """A placement for each network where nodes have several: the label TCP would be ambiguous."""
-    if not _several_networks(site):
-        return ""
-    names = dict.fromkeys(name for group in _usable(site) for name in _tcp_names(site, group))
-    base = {"nodes": 2, "ranks_per_node": 1, "transport": "tcp"}
+    """A placement for each network with a label of its own."""
     over = "one rank on each of two nodes over"
-    entries = {f"TCP-{name}": {"description": f"{over} {name}", **base, "fabric": name} for name in names}
-    return dumped({"placements": entries})
+    base = {"nodes": 2, "ranks_per_node": 1}
+    entries = {
+        label: {"description": f"{over} {name}", **base, "transport": transport, "fabric": name}
+        for (transport, name), label in _labels(site).items()
+        if "-" in label
+    }
+    return dumped({"placements": entries}) if entries else ""
 
 
 def _usable(site: Site) -> list[NodeGroup]:
@@ -281,9 +320,8 @@ def placements_of(site: Site, group: NodeGroup) -> list[str]:
     if site.scheduler.local:
         return [*placements, "TCP-loopback"] if cores >= 2 or not group.cores else ["SHM"]
     if group.nodes.usable >= 2:
-        names = _tcp_names(site, group)
-        placements += [f"TCP-{name}" for name in names] if _several_networks(site) else ["TCP"] * len(names)
-        placements += ["IBV"] if "ib" in _fabrics(site, group).get("fabrics", {}) else []
+        labels = _labels(site)
+        placements += [labels[network] for network in _networks(site, group)]
     return placements or ["SHM"]
 
 

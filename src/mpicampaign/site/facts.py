@@ -26,13 +26,14 @@ class Interface:
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """A port of an InfiniBand or RoCE device; ``gigabits``: its rate in Gbit/s."""
+    """A port of an RDMA device; ``gigabits``: its rate in Gbit/s. ``network``: as of `network_of`."""
 
     device: str
     number: str
     active: bool
     layer: str
     gigabits: float | None
+    network: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,7 +124,9 @@ def _probed_alike(one: NodeGroup, other: NodeGroup) -> bool:
 def _hardware(probe: NodeProbe) -> tuple[object, ...]:
     """All that must be the same, but for memory. A campaign file names interfaces and devices."""
     interfaces = {(each.name, each.hardware and each.megabits) for each in probe.fabrics}
-    ports = {(each.device, each.number, each.layer, each.gigabits) for each in probe.active_ports}
+    ports = {
+        (each.device, each.number, each.layer, each.network, each.gigabits) for each in probe.active_ports
+    }
     places = probe.sockets, probe.numa_domains, probe.l3_caches, probe.cores, probe.cpus
     return *places, probe.model, interfaces, ports
 

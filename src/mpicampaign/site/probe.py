@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from mpicampaign.errors import UnreadableError
+from mpicampaign.network_devices import network_of
 from mpicampaign.site.facts import Interface, NodeProbe, Port
 from mpicampaign.yaml_lines import printable
 
@@ -14,7 +15,7 @@ ENVIRONMENT = "environment"  # program name of the MPI library of the Python env
 # Number of fields after the keyword of a line.
 _FIELDS = {
     **{"host": 1, "topology": 3, "places": 2, "memory": 1, "model": 1},
-    **{"interface": 5, "port": 5, "program": 2, "version": 2},
+    **{"interface": 5, "port": 5, "device": 3, "program": 2, "version": 2},
 }
 
 
@@ -38,13 +39,14 @@ def read_probe(text: str) -> NodeProbe:
             raise UnreadableError(f"the probe's output has an unknown line: {printable(line)[:120]!r}")
     sockets, cores, cpus = _topology(rows["topology"])
     domains, caches = rows["places"][0] if rows["places"] else ("0", "0")
+    devices = {name: (node_type, driver) for name, driver, node_type in rows["device"]}
     return NodeProbe(
         host=rows["host"][0][0] if rows["host"] else "",
         sockets=sockets,
         cores=cores,
         cpus=cpus,
         interfaces=tuple(_interface(*fields) for fields in rows["interface"]),
-        ports=tuple(_port(*fields) for fields in rows["port"]),
+        ports=tuple(_port(*fields, *devices.get(fields[0], ())) for fields in rows["port"]),
         programs=dict(_pair(*fields) for fields in rows["program"]),
         versions=dict(_pair(*fields) for fields in rows["version"]),
         model=rows["model"][0][0] if rows["model"] else "",
@@ -83,7 +85,12 @@ def _interface(name: str, state: str, speed: str, hardware: str, route: str) -> 
     return Interface(name, state == "up", int(speed) if known else None, hardware == "yes", route == "yes")
 
 
-def _port(device: str, number: str, state: str, layer: str, rate: str) -> Port:
-    """``state`` is like "4: ACTIVE", ``rate`` like "100 Gb/sec (4X EDR)"."""
-    known = re.match(r"([0-9]{1,6}(?:\.[0-9]+)?) Gb/sec", rate)
-    return Port(device, number, state.endswith("ACTIVE"), layer, float(known[1]) if known else None)
+def _port(device: str, number: str, state: str, layer: str, rate: str, *more: str) -> Port:
+    """``state`` is like "4: ACTIVE", ``rate`` like "100 Gb/sec (4X EDR)"; of Slingshot "up", "BS_200G".
+
+    ``more``: node type and driver, which earlier releases did not look for.
+    """
+    known = re.match(r"([0-9]{1,6}(?:\.[0-9]+)?) Gb/sec|[A-Za-z]+_?([0-9]{1,6})G", rate)
+    gigabits = float(known[1] or known[2]) if known else None
+    active = state.endswith("ACTIVE") or state == "up"
+    return Port(device, number, active, layer, gigabits, network_of(device, layer, *more))

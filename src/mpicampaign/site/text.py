@@ -62,7 +62,7 @@ def _group(site: Site, group: NodeGroup) -> Iterator[str]:
     else:
         if group.hardware:
             yield f"  {group.hardware} (from the scheduler)"
-        yield f"  networks, InfiniBand, programs: not examined: {group.unknown}"
+        yield f"  networks, RDMA devices, programs: not examined: {group.unknown}"
 
 
 def _nodes(site: Site, nodes: NodeClass) -> str:
@@ -86,7 +86,7 @@ def selection_notes(scheduler: Scheduler, nodes: NodeClass) -> Iterator[str]:
 def _probe(probe: NodeProbe) -> Iterator[str]:
     interfaces = "; ".join(_interface(interface) for interface in probe.interfaces)
     yield f"network interfaces: {interfaces or 'not found'}"
-    yield f"InfiniBand devices: {'; '.join(_port(port) for port in probe.ports) or 'not found'}"
+    yield f"RDMA devices: {'; '.join(_port(port) for port in probe.ports) or 'not found'}"
     for name in ("mpirun", "mpicc", "numactl", "taskset", "IMB-MPI1", "osu_latency"):
         version = probe.versions.get(name, "")
         program = probe.programs.get(name, "not found") + (f" ({version})" if version else "")
@@ -110,4 +110,5 @@ def _interface(interface: Interface) -> str:
 
 def _port(port: Port) -> str:
     rate = f", {format_rate(port.gigabits * 1e9 / 8)}" if port.gigabits else ""
-    return f"{port.device} port {port.number} {'active' if port.active else 'not active'}{rate}"
+    state = "active" if port.active else "not active"
+    return ", ".join(filter(None, (f"{port.device} port {port.number} {state}", port.network))) + rate

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.grouping import grouped
 from mpicampaign.mpis import reported_transports
+from mpicampaign.network_devices import EFA, OMNI_PATH, SLINGSHOT
 from mpicampaign.verdict.connections import exchanged_over_tcp
 from mpicampaign.verdict.counters import NOISE_BYTES, payload, traffic
+from mpicampaign.verdict.node_facts import recorded_network
 from mpicampaign.verdict.traffic import ANY, HEADER_BYTES, LAUNCHER_BYTES, NEARLY_NONE, SHM
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from mpicampaign.verdict.evidence import Evidence
 
 _Shown = tuple[str, str, str]
+_KINDS = {EFA: "efa", SLINGSHOT: "cxi", OMNI_PATH: "opx or psm2"}  # others: ibv
 
 
 def chosen_transport(evidence: Evidence, output: str, series: Iterable[Series]) -> str:
@@ -45,8 +48,15 @@ def _seen(evidence: Evidence, output: str, tables: tuple[Series, ...]) -> Iterat
         return  # the ports may have carried this
     seen = [traffic(evidence, host) for host in evidence.hosts]
     telling = max(NOISE_BYTES, least)
-    ports = {port for each in seen for port in each.ports if each.through(port, both=False) >= telling}
+    ports = {
+        port: _KINDS.get(recorded_network(evidence.nodes[host], port), "ibv")
+        for host, each in zip(evidence.hosts, seen, strict=True)
+        for port in each.ports
+        if each.through(port, both=False) >= telling
+    }
+    for kind, names in grouped(sorted(ports), ports.__getitem__).items():
+        yield kind, ", ".join(names), "the counters of its ports"
     if ports:
-        yield "ibv", ", ".join(sorted(ports)), "the counters of its ports"
-    elif exchanged and exchanged.unpaired <= LAUNCHER_BYTES and len(seen) == 1 and not seen[0].ports:
+        return
+    if exchanged and exchanged.unpaired <= LAUNCHER_BYTES and len(seen) == 1 and not seen[0].ports:
         yield SHM, "", "the ranks' silent sockets"

@@ -112,7 +112,7 @@ def _cpus(seen: Rank) -> str:
 
 
 def _networks(evidence: Evidence, exchanged: Exchanged | None) -> Iterator[str]:
-    """TCP over a slow interface or beside InfiniBand, and connections that may be the ranks' own."""
+    """TCP over a slow interface or beside RDMA devices, and connections that may be the ranks' own."""
     if exchanged is None:
         yield "transport: the ranks have no whole account of their sockets"
         return
@@ -123,7 +123,7 @@ def _networks(evidence: Evidence, exchanged: Exchanged | None) -> Iterator[str]:
         return
     for host in evidence.hosts:
         if ports := traffic(evidence, host).ports:
-            yield f"transport: TCP between hosts, though {host} has InfiniBand ({', '.join(sorted(ports))})"
+            yield f"transport: TCP between hosts, though {host} has RDMA devices ({', '.join(sorted(ports))})"
             break
     speeds = {
         key.removeprefix("speed."): number(value) or 0

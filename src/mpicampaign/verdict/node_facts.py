@@ -5,6 +5,7 @@ from __future__ import annotations
 from sys import intern
 from typing import TYPE_CHECKING
 
+from mpicampaign.network_devices import network_of
 from mpicampaign.verdict.findings import number
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 # Recorded names, as in /sys and /proc; those with a dot behind them are of a port or adapter: ``speed.eth0``.
 _OF_SYSTEM = ("kernel", "bios", "transparent_hugepages", "numa_balancing", "numa_nodes", "memory_kb")
 _OF_CPUS = ("cpu_model", "microcode", "online_cpus", "smt", "governor", "boost", "no_turbo")
-_OF_NETWORK = ("infiniband", "rate.", "state.", "speed.", "duplex.", "mtu.", "firmware.", "driver.")
+_OF_NETWORK = ("infiniband", "link.", "rate.", "state.", "speed.", "duplex.", "mtu.", "firmware.", "driver.")
 FACTS = frozenset((*_OF_SYSTEM, *_OF_CPUS, "scaling_min_freq", "scaling_max_freq", *_OF_NETWORK))
 THROTTLED, CORRECTED, UNCORRECTED = "throttled", "ecc_corrected", "ecc_uncorrected"
 COUNTERS = (
@@ -28,6 +29,12 @@ def node_facts(evidence: Evidence) -> dict[str, dict[str, str]]:
     """By host: the facts, and by how much counters of errors rose during the job."""
     found = {host: {**_facts(seen), **_rises(seen)} for host, seen in evidence.nodes.items()}
     return {host: facts for host, facts in found.items() if facts}
+
+
+def recorded_network(seen: Mapping[str, str], device: str) -> str:
+    """The network that a device of a node is on; empty where its files of /sys were not recorded."""
+    driver = seen.get(f"driver.{device}", "").partition(" ")[0]
+    return network_of(device, seen.get(f"link.{device}/1", ""), seen.get(f"node_type.{device}", ""), driver)
 
 
 def device_of(key: str) -> tuple[str, str]:

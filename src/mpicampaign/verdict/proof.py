@@ -14,7 +14,7 @@ from mpicampaign.records import CONTRADICTED, VERIFIED
 from mpicampaign.suites import OutputError, detect_suite, parse
 from mpicampaign.verdict.condition import ranks_by_host
 from mpicampaign.verdict.connections import exchanged_over_tcp
-from mpicampaign.verdict.counters import NOISE_BYTES, payload, traffic, volume
+from mpicampaign.verdict.counters import NOISE_BYTES, OFI, payload, traffic, volume
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, number
 from mpicampaign.verdict.judge import PLACEMENT_CHECKS, declared_topology
 from mpicampaign.verdict.launched import doubts_of_launch, output_findings
@@ -177,7 +177,7 @@ def _transport(command: Command) -> Iterator[Finding]:
         yield Finding("output", LACKS, command.foreign.removeprefix("output: "))
     silent = any((each.kind, each.outcome) == (SOCKETS, SUPPORTS) for each in findings)
     if silent and evidence.claim["transport"] == SHM and (unknown := without_counters(evidence)):
-        reason = f"those of {', '.join(unknown)} were not read: InfiniBand may have carried messages"
+        reason = f"those of {', '.join(unknown)} were not read: RDMA may have carried messages"
         yield Finding("counters", LACKS, reason)
 
 
@@ -193,14 +193,14 @@ def _without_payload(command: Command, findings: list[Finding]) -> list[Finding]
 
 
 def without_counters(evidence: Evidence) -> list[str]:
-    """The hosts whose ports nobody read, so that InfiniBand may have carried messages there."""
+    """The hosts whose ports nobody read, so that RDMA may have carried messages there."""
     return [host for host in evidence.hosts if not traffic(evidence, host).interfaces]
 
 
 def _surely_over_tcp(command: Command) -> Finding | None:
     """Connections of MPI libraries that carry no messages carry less than this, whatever the payload is."""
     exchanged, claimed = command.exchanged, command.evidence.claim["transport"]
-    if exchanged is None or claimed in ("tcp", ANY):
+    if exchanged is None or claimed in ("tcp", OFI, ANY):
         return None
     [(rank, carried)] = exchanged.of_ranks.most_common(1) or [(0, 0)]
     if carried < NOISE_BYTES:
@@ -211,7 +211,7 @@ def _surely_over_tcp(command: Command) -> Finding | None:
 
 
 def _tcp_by_exclusion(command: Command) -> Finding | None:
-    """Ranks that are alone on their hosts have no shared memory; InfiniBand ports must have been silent."""
+    """Ranks that are alone on their hosts have no shared memory; RDMA devices must have been silent."""
     evidence, exchanged, hosts = command.evidence, command.exchanged, command.evidence.hosts
     alone = len(hosts) == len(evidence.ranks) > 1 and evidence.claim["transport"] == "tcp"
     if not alone or exchanged is None or exchanged.unpaired > LAUNCHER_BYTES:
@@ -224,7 +224,7 @@ def _tcp_by_exclusion(command: Command) -> Finding | None:
     seen = {host: traffic(evidence, host) for host in hosts}
     if any(each.half_port or each.through(port, both=False) for each in seen.values() for port in each.ports):
         return None
-    said = f"{volume(exchanged.total)} between ranks that are alone on their hosts, and no InfiniBand"
+    said = f"{volume(exchanged.total)} between ranks that are alone on their hosts, and no RDMA"
     return Finding(SOCKETS, SUPPORTS, f"tcp: {said}")
 
 

@@ -1,24 +1,29 @@
 """Whether a run used the transport of its label: the kind and the network, each proved by itself.
 
 The ranks' own account of their sockets decides where there is one, with the report of the MPI library. The
-counters of the nodes decide about InfiniBand, and about runs without such an account.
+counters of the nodes decide about RDMA devices, and about runs without such an account. That libfabric was
+used, and which provider, only the library's report shows.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.mpis import reported_transports
+from mpicampaign.mpis import is_reported, reported_providers, reported_transports
+from mpicampaign.mpis.libfabric import WITHOUT_SOCKETS
 from mpicampaign.verdict.connections import LOOPBACK, exchanged_over_tcp
 from mpicampaign.verdict.counters import (
+    OFI,
     counter_findings,
     missing_counters,
+    over_tcp,
     payload,
     ports_may_have_carried,
     traffic,
     volume,
 )
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, finding, number
+from mpicampaign.verdict.node_facts import recorded_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,7 +34,7 @@ if TYPE_CHECKING:
     from mpicampaign.verdict.evidence import Evidence
 
 SHM, ANY = "shm", "any"
-SOCKETS = "ranks' sockets"
+SOCKETS, REPORT = "ranks' sockets", "MPI library's report"
 # Nearly all or nearly none of the payload. Measured over TCP: the ranks' sockets carry the payload and 13 to
 # 24 B per message, of which IMB sends twice what it prints; in shared memory they carry nothing.
 NEARLY_ALL, NEARLY_NONE = 0.9, 0.1
@@ -43,14 +48,14 @@ def transport_findings(evidence: Evidence, output: str, series: Iterable[Series]
     if evidence.claim.get("transport") in (None, "", ANY):
         return []
     tables = tuple(series)
-    report = _report(evidence, output)
+    report = _provider(evidence, output) if _over_libfabric(evidence) else _report(evidence, output)
     exchanged = exchanged_over_tcp(evidence)
     seen = {host: traffic(evidence, host) for host in evidence.hosts}
     counters = counter_findings(evidence, seen, payload(evidence, tables))
     if exchanged is None:
         return _without_accounts(evidence, report, counters) + missing_counters(seen)
     due = payload(evidence, tables, HEADER_BYTES)
-    if evidence.claim["transport"] == "tcp":
+    if over_tcp(evidence):
         within = _tcp_within(exchanged, due) if _shm_within(evidence) else []
         exchanged = exchanged.between_hosts if _shm_within(evidence) else exchanged
         kind = [report, *within, _tcp(evidence, exchanged, due)]
@@ -63,7 +68,8 @@ def transport_findings(evidence: Evidence, output: str, series: Iterable[Series]
 
 def _without_accounts(evidence: Evidence, report: Finding, counters: list[Finding]) -> list[Finding]:
     """By report and counters. In evidence of earlier releases either of them proves the whole claim."""
-    if not any("end.clock_ns" in seen for seen in evidence.ranks.values()):
+    earlier = not any("end.clock_ns" in seen for seen in evidence.ranks.values())
+    if earlier and not _over_libfabric(evidence):
         return _proved("transport", [report, *counters])
     return _parts(evidence, [report, *_unless_reported(report, counters)], counters)
 
@@ -76,11 +82,41 @@ def _unless_reported(report: Finding, counters: list[Finding]) -> list[Finding]:
 def _parts(evidence: Evidence, kind: list[Finding], network: list[Finding]) -> list[Finding]:
     """Kind and network of the claim; shared memory, and a claim that names no network, have the kind only."""
     claim = evidence.claim
-    named = {"tcp": "interface", "ibv": "device"}.get(claim["transport"], "")
-    proofs = _proved(f"transport {claim['transport']}", kind)
-    if name := claim.get(named, ""):
+    named = "interface" if over_tcp(evidence) else "device"
+    if _over_libfabric(evidence):
+        kind = [
+            each
+            for each in kind
+            if each.kind == REPORT or (each.kind, each.outcome) == (SOCKETS, CONTRADICTS)
+        ]
+    proofs = _proved(f"transport {_claimed(evidence)}", kind)
+    if (name := claim.get(named, "")) and claim["transport"] != SHM:
         proofs += _proved(f"{named} {name}", network)
+    if claim.get("link"):
+        proofs.append(_link(evidence))
     return list(dict.fromkeys(proofs))
+
+
+def _over_libfabric(evidence: Evidence) -> bool:
+    return evidence.claim["transport"] == OFI
+
+
+def _claimed(evidence: Evidence) -> str:
+    """``tcp``, or ``ofi efa``."""
+    return " ".join(filter(None, (evidence.claim["transport"], evidence.claim.get("provider"))))
+
+
+def _link(evidence: Evidence) -> Finding:
+    """The claimed device must have the claimed link wherever that was recorded."""
+    device, claimed = evidence.claim.get("device", ""), evidence.claim["link"]
+    seen = {host: recorded_network(evidence.nodes.get(host, {}), device) for host in evidence.hosts}
+    known = {host: network for host, network in seen.items() if network}
+    if not known:
+        return Finding("link", LACKS, f"that of {device} was not recorded")
+    wrong = next((host for host in known if known[host] != claimed), "")
+    return finding(
+        "link", not wrong, claimed, f"{device} of {wrong} is {known.get(wrong)}, claimed: {claimed}"
+    )
 
 
 def _proved(part: str, findings: list[Finding]) -> list[Finding]:
@@ -93,14 +129,25 @@ def _report(evidence: Evidence, output: str) -> Finding:
     mpi, claimed = evidence.claim.get("mpi", ""), evidence.claim["transport"]
     reported = reported_transports(mpi, output)
     if reported is None:
-        return Finding("MPI library's report", LACKS, f"{mpi} reported no transport")
+        return Finding(REPORT, LACKS, f"{mpi} reported no transport")
     names = ", ".join(sorted(reported))
     bad = f"it used {names}, claimed: {claimed}"
     if _shm_within(evidence):
         if reported == {SHM}:  # which reaches no other node
-            return Finding("MPI library's report", LACKS, f"{SHM} alone, nothing between nodes")
+            return Finding(REPORT, LACKS, f"{SHM} alone, nothing between nodes")
         reported, bad = reported - {SHM}, f"{bad}, and {SHM} within a node"
-    return finding("MPI library's report", reported == {claimed}, names, bad)
+    return finding(REPORT, is_reported(claimed, reported), names, bad)
+
+
+def _provider(evidence: Evidence, output: str) -> Finding:
+    """The provider that libfabric opened must be the claimed one; any where a label names none."""
+    mpi, claimed = evidence.claim.get("mpi", ""), evidence.claim.get("provider", "")
+    reported = reported_providers(mpi, output)
+    if reported is None:
+        return Finding(REPORT, LACKS, f"{mpi} reported no provider of libfabric")
+    names = ", ".join(sorted(reported))
+    bad = f"its provider of libfabric is {names}, claimed: {claimed}"
+    return finding(REPORT, reported == {claimed or names}, f"ofi {names}", bad)
 
 
 def _shm_within(evidence: Evidence) -> bool:
@@ -129,7 +176,8 @@ def _tcp(evidence: Evidence, exchanged: Exchanged, due: Payload) -> Finding:
         shares.append((f"the ranks of {host}", carried, NEARLY_ALL * least, least))
     for who, carried, wanted, least in shares:
         if carried < wanted:
-            bad = f"{who} moved {volume(carried)} over TCP of at least {volume(least)}, claimed: tcp"
+            bad = f"{who} moved {volume(carried)} over TCP of at least {volume(least)}"
+            bad += f", claimed: {_claimed(evidence)}"
             unknown = _unpaired(exchanged, least)
             return Finding(SOCKETS, LACKS if unknown else CONTRADICTS, unknown or bad)
     said = _said(total, moved)
@@ -139,10 +187,11 @@ def _tcp(evidence: Evidence, exchanged: Exchanged, due: Payload) -> Finding:
 
 
 def _not_tcp(evidence: Evidence, exchanged: Exchanged, due: Payload, seen: Mapping[str, Traffic]) -> Finding:
-    """TCP must not have carried the messages; within a host without InfiniBand that leaves shared memory."""
-    claimed, total, moved = evidence.claim["transport"], exchanged.total, due.moved
+    """TCP must not have carried the messages; within a host without RDMA that leaves shared memory."""
+    claimed, total, moved = _claimed(evidence), exchanged.total, due.moved
     said = _said(total, moved)
-    if total > NEARLY_NONE * moved:
+    may = _over_libfabric(evidence) and evidence.claim.get("provider") not in WITHOUT_SOCKETS
+    if total > NEARLY_NONE * moved and not may:
         if not moved:
             return Finding(SOCKETS, LACKS, f"{said}; the traffic of this benchmark is not known")
         names = ", ".join(sorted(exchanged.interfaces))

@@ -50,12 +50,14 @@ record_facts() {
         [ -e "$path" ] || continue
         devices+=("${path##*/}")
         fact "firmware.${path##*/}" "$path/fw_ver"
+        fact "node_type.${path##*/}" "$path/node_type"
         record_driver "$path"
     done
     record "node $HOSTNAME infiniband=${devices[*]:-none}"
     for path in "$sys"/class/infiniband/*/ports/*; do
         key=${path#"$sys"/class/infiniband/} key=${key/\/ports/}
         fact "state.$key" "$path/state"
+        fact "link.$key" "$path/link_layer"
         fact "rate.$key" "$path/rate" # with the width: 100 Gb/sec (4X EDR)
     done
 } 2>/dev/null

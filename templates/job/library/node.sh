@@ -3,7 +3,7 @@
 # ---- Evidence of a node and of the settings
 
 record_node() { # before|after
-    local counter value name load ticks
+    local sys=${MPICAMPAIGN_SYSFS:-/sys} counter value name load ticks
     read -r load </proc/loadavg
     record "node $HOSTNAME $1.load=${load% * *}"
     read_ticks
@@ -15,6 +15,12 @@ record_node() { # before|after
     for counter in /sys/class/infiniband/*/ports/*/counters/port_{xmit,rcv}_data; do
         name=${counter#/sys/class/infiniband/}
         read -r value <"$counter" && record "node $HOSTNAME $1.ib.${name%%/*}.${name##*/}=$value"
+    done 2>/dev/null
+    # EFA and other devices that count bytes; Slingshot, with the time: 123@1700000000.5
+    for counter in "$sys"/class/infiniband/*/ports/*/hw_counters/[rt]x_bytes \
+        "$sys"/class/cxi/*/device/telemetry/hni_sts_[rt]x_ok_octets; do
+        name=${counter#"$sys"/class/*/}
+        read -r value <"$counter" && record "node $HOSTNAME $1.rdma.${name%%/*}.${name##*/}=${value%%@*}"
     done 2>/dev/null
     record_errors "$1"
 }

@@ -140,11 +140,11 @@ lacks() {
         echo "cores: needs $((ranks_per_node * threads)) cores$(wanted_places); $HOSTNAME offers $(offered_places)"
     elif [ "$binding" = core ] && [ -z "$(binding_tool)" ]; then
         echo "program: no working numactl or taskset on $HOSTNAME to bind the ranks; install numactl, or util-linux"
-    elif [ -n "$device" ] && [ ! -e "$sys/class/infiniband/$device" ]; then
-        echo "network: no InfiniBand device $device on $HOSTNAME"
-    elif [ -n "$device" ]; then
+    elif [ -e "$sys/class/infiniband/$device/ports" ]; then
         for port in "$sys/class/infiniband/$device"/ports/*/state; do state+=$(cat "$port"); done
-        [[ $state == *ACTIVE* ]] || echo "network: no active port of InfiniBand device $device on $HOSTNAME"
+        [[ $state == *ACTIVE* ]] || echo "network: no active port of device $device on $HOSTNAME"
+    elif [ -n "$device" ] && [ ! -e "$sys/class/cxi/$device" ]; then
+        echo "network: no RDMA device $device on $HOSTNAME"
     elif [ -n "$interface" ] && [ ! -e "$sys/class/net/$interface" ]; then
         echo "network: no network interface $interface on $HOSTNAME"
     fi
