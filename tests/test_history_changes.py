@@ -129,7 +129,7 @@ def test_better_and_worse_depend_on_the_metric() -> None:
 
 def test_a_time_that_is_unknown_is_not_shown_as_one() -> None:
     one = changed(10, "a")
-    unknown = replace(one, points=tuple(replace(point, time="") for point in one.points))
+    unknown = replace(one, points=tuple(point._replace(time="") for point in one.points))
     other = replace(changed(10, "b"), points=one.points)
     assert event_text(events([unknown])[0]).startswith("since an unknown date, ")
     assert event_text(events([unknown, other])[0], "2026").startswith("since 11 January, ")

@@ -172,11 +172,11 @@ def test_a_history_that_says_nothing_of_the_rate_gives_no_limit(history: list[fl
 def test_a_limit_fits_those_who_use_it() -> None:
     """A tick of several runs scatters less than a test's one run; without times nothing is in turn."""
     one = found(values(30))
-    several = replace(one, points=tuple(replace(point, n=2) for point in one.points))
+    several = replace(one, points=tuple(point._replace(n=2) for point in one.points))
     for own, of_tests, why in ((several, False, ""), (several, True, SEVERAL_RUNS), (one, True, "")):
         assert fitting(own, of_tests=of_tests).why == why
         assert fitting(replace(own, own=False), of_tests=of_tests).why == (why if of_tests else NOT_OWN)
-    untimed = tuple(replace(point, time="") for point in one.points)
+    untimed = tuple(point._replace(time="") for point in one.points)
     assert propose(replace(one.curve, points=untimed), WISH).why == NO_TIMES
 
 

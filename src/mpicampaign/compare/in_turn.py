@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.records import IMPORTED_FROM
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -24,14 +22,11 @@ def in_turn(one: Row, other: Row) -> bool | None:
 
     Never of own runs alone: those alternate.
     """
-    runs = [[run for run, _ in row.curves] for row in (one, other)]
-    imported = any(IMPORTED_FROM in run.metadata for group in runs for run in group)
-    if not (imported and all(runs)):
+    if not ((one.imported or other.imported) and one.curves and other.curves):
         return False
-    times = [[run.started for run in group] for group in runs]
-    if not all(map(all, times)):
+    if not (one.first_start and other.first_start):
         return None
-    return max(times[0]) < min(times[1]) or max(times[1]) < min(times[0])
+    return one.last_start < other.first_start or other.last_start < one.first_start
 
 
 def any_in_turn(pairs: Iterable[tuple[Row, Row]]) -> bool | None:

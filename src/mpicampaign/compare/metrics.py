@@ -314,7 +314,11 @@ def curve(table: Series, column: str) -> dict[int, float]:
     if len(sizes) != len(values):
         return {}
     pairs = zip(sizes, values, strict=True)
-    return {int(size): value for size, value in pairs if size is not None and _usable(value)}
+    return {
+        int(size): value
+        for size, value in pairs
+        if size is not None and value is not None and 0 <= value < math.inf
+    }
 
 
 def end_of(table: Series) -> int:
@@ -323,6 +327,8 @@ def end_of(table: Series) -> int:
     columns = [
         values for name, values in table.columns.items() if name != "size" and len(values) == len(sizes)
     ]
+    if any(None not in values for values in columns):  # most are whole
+        return int(max((size or 0 for size in sizes), default=0))
     rows = zip(sizes, zip(*columns, strict=True), strict=False)
     return max((int(size or 0) for size, row in rows if any(value is not None for value in row)), default=0)
 

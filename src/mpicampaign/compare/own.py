@@ -77,9 +77,10 @@ def own_against_others(comparison: Comparison) -> list[tuple[Table, OwnRow]]:
 
 def _of_metric(table: Table, metric: Metric) -> Iterator[OwnRow]:
     rows = [row for row in table.rows if row.ranked and row.cell(metric).summary]
+    theirs = [row for row in rows if _is_merged(row)]
     for row in (row for row in rows if not _is_merged(row)):
         summary = row.cell(metric).summary
-        merged = [other for other in rows if _is_merged(other) and _alike(row, other)]
+        merged = [other for other in theirs if _alike(row, other)]
         others = [*_measured(row, merged, metric), *_published(row, table.published, metric)]
         if summary and others:
             yield OwnRow(row, metric, summary, tuple(others))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import AT_MOST, MODES, OTHER_STATE, SHARING, WITHOUT_VALUE
@@ -14,6 +15,7 @@ from mpicampaign.records import (
     CONTRADICTED,
     DECLARED,
     DISTURBED,
+    IMPORTED_FROM,
     NOT_JUDGED,
     OK,
     QUIET,
@@ -57,7 +59,7 @@ class Cell:
         return len(self.values)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Row:
     """One series of one case: all planned runs, and the values of those that count, or of disturbed ones.
 
@@ -110,7 +112,22 @@ class Row:
             condition: found[condition] for condition in (QUIET, DISTURBED, NOT_JUDGED) if found[condition]
         }
 
-    @property
+    @cached_property
+    def imported(self) -> bool:
+        """Whether any of its values is of an imported run."""
+        return any(IMPORTED_FROM in run.metadata for run, _ in self.curves)
+
+    @cached_property
+    def first_start(self) -> str:
+        """When the first run with a value began; empty if that of any is unknown."""
+        return min((run.started for run, _ in self.curves), default="")
+
+    @cached_property
+    def last_start(self) -> str:
+        """When the last run with a value began."""
+        return max((run.started for run, _ in self.curves), default="")
+
+    @cached_property
     def blas(self) -> str:
         """The BLAS library of its runs; empty if none was seen. It decides as much as the machine."""
         return next((run.metadata[BLAS] for run, _ in self.curves if BLAS in run.metadata), "")
@@ -121,17 +138,17 @@ class Row:
         printed = next((series.qualifiers.get("N", "") for _, series in self.curves), "")
         return int(printed) if printed.isascii() and printed.isdecimal() else 0
 
-    @property
+    @cached_property
     def disturbed(self) -> bool:
         """Whether all its values are of disturbed runs: they are shown, and compared with nothing."""
         return bool(self.curves) and all(run.disturbed for run, _ in self.curves)
 
-    @property
+    @cached_property
     def apart(self) -> bool:
         """Whether its ranks shared cores, or its machine was in another state: it is compared with no row."""
         return any(key in run.metadata for run, _ in self.curves for key in APART)
 
-    @property
+    @cached_property
     def in_blocks(self) -> bool:
         """Whether it is compared within blocks, and in no other way with rows of its host group."""
         return any(BLOCK in run.metadata for run in self.records)

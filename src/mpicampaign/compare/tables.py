@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.blocks import InBlocks
@@ -42,7 +43,7 @@ class PublishedRow:
     values: Mapping[Metric, float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Table:
     """All rows of one series label of one benchmark; every row has a cell for each metric."""
 
@@ -78,7 +79,12 @@ class Table:
         """Whether other series of the same runs are compared with its own."""
         return is_baseline(self.suite, self.label)
 
-    @property
+    @cached_property
+    def several_ranks(self) -> bool:
+        """Whether its rows have several numbers of ranks."""
+        return len({row.ranks for row in self.rows if row.ranks is not None}) > 1
+
+    @cached_property
     def stated_rankings(self) -> tuple[StatedRanking, ...]:
         """The rankings of the placements over all host groups, for each headline metric."""
         return stated_rankings(self.rows, self.metrics)

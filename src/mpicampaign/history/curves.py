@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from mpicampaign.history.rows import OBSERVED, round_trips_of
 from mpicampaign.records import OK, Case, Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     import pyarrow
 
@@ -51,8 +51,7 @@ def dimension_of(key: CurveKey) -> dimension.Dimension:
     return found or dimension.own_dimension(key.unit, "lower" if key.lower_is_better else "higher")
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """A tick: the median of its ``n`` runs that count, in SI units.
 
     ``time``: the start of its first run (UTC, ISO 8601). ``observed``: what the runs recorded of the machine,
@@ -110,6 +109,8 @@ class Curve:
 
 # ---- from the rows of a history
 
+_Array: TypeAlias = "np.ndarray[Any, Any]"
+
 # The columns that say which curve a row belongs to, in the order of `CurveKey`; but the last row says
 # whether lower is better.
 _KEY = (
@@ -123,21 +124,27 @@ NEEDED = (*_KEY, *_OBSERVED, *("series", "tick", "repeat", "started", "value", "
 
 def curves_of(table: pyarrow.Table) -> list[Curve]:
     """The curves of a table with the columns `NEEDED`, their points in the order of ticks."""
+    import pyarrow as arrow
     import pyarrow.compute as compute
 
-    table = table.filter(compute.and_(compute.is_valid(table["value"]), table["counts"]))
+    counted = compute.and_(compute.is_valid(table["value"]), table["counts"])
+    if not compute.all(counted).as_py():
+        table = table.filter(counted)
     if not table.num_rows:
         return []
     table = _in_states(table)
-    columns = {name: _Column(table[name]) for name in (*_KEY, *_OBSERVED, _ROUND_TRIP, "series", "tick")}
-    key = _combined([columns[name].codes for name in _KEY if name != "lower_is_better"])
-    tick = columns["tick"].codes
-    repeat = table["repeat"].to_numpy()
+    key = _combined(table, [name for name in _KEY if name != "lower_is_better"])
+    tick = _Column(table["tick"])
     # Later series have later names; within a series that grows, later ticks have higher repeats.
-    order = np.lexsort((repeat, columns["series"].ranks, key))
-    bounds = _bounds(key[order])
-    rows = _Rows(columns, table["value"].to_numpy(), table["started"].to_numpy(), tick)
-    return [Curve(rows.key(order[b - 1]), tuple(rows.points(order[a:b]))) for a, b in bounds]
+    order = np.lexsort((table["repeat"].to_numpy(), _Column(table["series"]).ranks, key))
+    starts = _starts(key[order], tick.codes[order])
+    points = _Points(table, tick, order, starts)
+    bounds = _bounds(key[order[starts]])
+    ends = [*starts[1:], len(order)]
+    keys = _at(table, _KEY, [order[ends[last - 1] - 1] for _, last in bounds])
+    del table, key, order, tick  # the points take as much memory
+    arrow.default_memory_pool().release_unused()
+    return [Curve(CurveKey(*each), points.between(*bound)) for each, bound in zip(keys, bounds, strict=True)]
 
 
 _RUN = ("system", "host_group", "placement", "benchmark", "series", "repeat", "round_trips")
@@ -152,12 +159,9 @@ def _in_states(table: pyarrow.Table) -> pyarrow.Table:
 
     if not any(table["round_trips"].unique().to_pylist()):
         return table.append_column(_ROUND_TRIP, arrow.nulls(table.num_rows, arrow.string()))
-    columns = [_Column(table[name]) for name in _RUN]
-    _, firsts, run_of = np.unique(
-        _combined([column.codes for column in columns]), return_index=True, return_inverse=True
-    )
-    started = table["started"].to_numpy()
-    runs = [_run([column.at(row) for column in columns], started[row]) for row in firsts]
+    _, firsts, run_of = np.unique(_combined(table, _RUN), return_index=True, return_inverse=True)
+    started = table["started"].to_numpy()[firsts]
+    runs = list(map(_run, _at(table, _RUN, firsts), started))
     states = states_in_time(runs)
     if states.names:
         placements = arrow.array([f"{run.case.placement} ({states.name_of(run)})" for run in runs])
@@ -186,70 +190,96 @@ class _Column:
         self.values: list[Any] = [*encoded.dictionary.to_pylist(), None]
         missing = len(self.values) - 1
         codes = encoded.indices.fill_null(missing).to_numpy(zero_copy_only=False)
-        self.codes = np.asarray(codes, dtype=np.int64)
+        self.codes = np.asarray(codes, dtype=np.int32)
 
     @property
-    def ranks(self) -> np.ndarray[Any, Any]:
+    def ranks(self) -> _Array:
         order = sorted(range(len(self.values)), key=lambda number: self.values[number] or "")
         ranks = np.empty(len(order), dtype=np.int64)
         ranks[order] = np.arange(len(order))
         return ranks[self.codes]
 
-    def at(self, row: int) -> Any:
-        return self.values[self.codes[row]]
 
+def _combined(table: pyarrow.Table, names: Sequence[str]) -> _Array:
+    """One number for each combination of the columns, in the order of their first appearance in none."""
+    import pyarrow as arrow
 
-def _combined(codes: Sequence[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
-    """One number for each combination, in the order of their first appearance in none of them."""
-    combined = codes[0]
-    for each in codes[1:]:
-        _, combined = np.unique(combined * (each.max() + 1) + each, return_inverse=True)
+    combined: _Array = np.zeros(table.num_rows, np.int64)
+    for name in names:
+        codes = _Column(table[name]).codes
+        if np.ptp(codes):
+            _, combined = np.unique(combined * (int(codes.max()) + 1) + codes, return_inverse=True)
+    arrow.default_memory_pool().release_unused()  # to the system
     return combined
 
 
-def _bounds(values: np.ndarray[Any, Any]) -> list[tuple[int, int]]:
+def _starts(*columns: _Array) -> _Array:
+    """Where rows begin that differ from the row before in any of the columns."""
+    changes = np.any([np.diff(column) != 0 for column in columns], axis=0)
+    return np.concatenate(([0], np.flatnonzero(changes) + 1))
+
+
+def _bounds(values: _Array) -> list[tuple[int, int]]:
     """The slices of equal neighbours."""
-    cuts = np.flatnonzero(np.diff(values)) + 1
-    edges = [0, *cuts.tolist(), len(values)]
-    return list(pairwise(edges))
+    return list(pairwise([*_starts(values).tolist(), len(values)]))
 
 
-class _Rows:
-    """The rows of a table, by number."""
+def _at(table: pyarrow.Table, names: Sequence[str], rows: Iterable[int]) -> list[tuple[Any, ...]]:
+    """The values of the columns in some rows."""
+    columns = (table[name] for name in names)
+    return list(zip(*([column[int(row)].as_py() for row in rows] for column in columns), strict=True))
 
-    def __init__(
-        self,
-        columns: dict[str, _Column],
-        values: np.ndarray[Any, Any],
-        started: np.ndarray[Any, Any],
-        tick: np.ndarray[Any, Any],
-    ) -> None:
-        self.columns, self.values, self.started, self.tick = columns, values, started, tick
-        self.observed = _combined([columns[name].codes for name in (*_OBSERVED, _ROUND_TRIP)])
-        self._known: dict[int, dict[str, str]] = {}
 
-    def key(self, row: int) -> CurveKey:
-        return CurveKey(*(self.columns[name].at(row) for name in _KEY))
+class _Points:
+    """The points of all curves: arrays with an element each; ``starts``: of their rows, in an ``order``."""
 
-    def points(self, rows: np.ndarray[Any, Any]) -> Iterator[Point]:
-        for a, b in _bounds(self.tick[rows]):
-            chosen = rows[a:b]
-            value = float(np.median(self.values[chosen])) if b - a > 1 else float(self.values[chosen[0]])
-            first = self.started[chosen].min()
-            time = "" if np.isnat(first) else f"{np.datetime_as_string(first, unit='s')}Z"
-            yield Point(self.columns["tick"].at(chosen[0]), time, value, b - a, self._seen(chosen))
+    def __init__(self, table: pyarrow.Table, tick: _Column, order: _Array, starts: _Array) -> None:
+        self.ticks, self.codes = tick.values, tick.codes[order[starts]]
+        self.counts = np.diff(starts, append=len(order))
+        self.values = _medians(table["value"].to_numpy()[order], starts, self.counts)
+        self.times = _texts(np.minimum.reduceat(table["started"].to_numpy()[order], starts))
+        self.observed = _observed(table, order, starts)
 
-    def _seen(self, rows: np.ndarray[Any, Any]) -> dict[str, str]:
-        """What the runs of a point observed; the same object for the same observations."""
-        facts = [self._of(int(row)) for row in rows]
-        if all(each is facts[0] for each in facts):
-            return facts[0]
-        names = dict.fromkeys(name for each in facts for name in each)
-        return {name: ", ".join(sorted({each[name] for each in facts if name in each})) for name in names}
+    def between(self, first: int, end: int) -> tuple[Point, ...]:
+        part = slice(first, end)
+        ticks = [self.ticks[code] for code in self.codes[part].tolist()]
+        values, counts = self.values[part].tolist(), self.counts[part].tolist()
+        return tuple(map(Point, ticks, self.times[part], values, counts, self.observed[part]))
 
-    def _of(self, row: int) -> dict[str, str]:
-        code = int(self.observed[row])
-        if code not in self._known:
-            seen = {name: self.columns[name].at(row) for name in (*_OBSERVED, _ROUND_TRIP)}
-            self._known[code] = {name: value for name, value in seen.items() if value}
-        return self._known[code]
+
+def _medians(values: _Array, starts: _Array, counts: _Array) -> _Array:
+    """Of the values from each start on, as many as counted."""
+    found: _Array = values[starts]
+    for count in np.unique(counts[counts > 1]):
+        chosen = np.flatnonzero(counts == count)
+        found[chosen] = np.median(values[starts[chosen, None] + np.arange(count)], axis=1)
+    return found
+
+
+def _texts(times: _Array) -> _Array:
+    """Times as texts, each kept once; empty where unknown."""
+    known, number = np.unique(times, return_inverse=True)
+    texts = ["" if np.isnat(each) else f"{np.datetime_as_string(each, unit='s')}Z" for each in known]
+    return np.array(texts, dtype=object)[number]
+
+
+def _observed(table: pyarrow.Table, order: _Array, starts: _Array) -> _Array:
+    """What the runs of each point observed; the same object for the same observations."""
+    names = (*_OBSERVED, _ROUND_TRIP)
+    codes = _combined(table, names)
+    distinct, firsts = np.unique(codes, return_index=True)
+    seen = np.empty(int(distinct[-1]) + 1, dtype=object)
+    for code, values in zip(distinct, _at(table, names, firsts), strict=True):
+        seen[code] = {name: value for name, value in zip(names, values, strict=True) if value}
+    codes = codes[order]
+    found: _Array = seen[codes[starts]]
+    several = np.minimum.reduceat(codes, starts) != np.maximum.reduceat(codes, starts)
+    ends = np.append(starts[1:], len(codes))
+    for point in np.flatnonzero(several):
+        found[point] = _together(seen[codes[starts[point] : ends[point]]])
+    return found
+
+
+def _together(facts: Iterable[Mapping[str, str]]) -> dict[str, str]:
+    names = dict.fromkeys(name for each in facts for name in each)
+    return {name: ", ".join(sorted({each[name] for each in facts if name in each})) for name in names}

@@ -202,6 +202,7 @@ class Store:
         import pyarrow as arrow
         from pyarrow import dataset, parquet
 
+        arrow.set_memory_pool(arrow.system_memory_pool())  # other ones keep as much again as a table takes
         checked = dataset.ParquetFragmentScanOptions(page_checksum_verification=True)
         form = dataset.ParquetFileFormat(default_fragment_scan_options=checked)
         try:

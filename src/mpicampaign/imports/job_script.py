@@ -112,6 +112,7 @@ def _writes(command: str, path: str) -> bool:
     return any(fnmatch(path.rpartition("/")[2], _USED.sub("*", name)) for name in names)
 
 
+@lru_cache(maxsize=1000)
 def program_of(command: str) -> str:
     """The known benchmark program that a command line starts; empty where there is none."""
     return next(filter(None, map(suites.program_of, _tokens(command))), "")

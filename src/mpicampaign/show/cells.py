@@ -38,8 +38,7 @@ NO_EARLIER = "no earlier value"
 
 def placement_name(table: Table, row: Row) -> str:
     """The placement; with the ranks where the table has several numbers, and the BLAS library."""
-    several = len({other.ranks for other in table.rows if other.ranks is not None}) > 1
-    ranks = f", {in_ranks(row.ranks)}" if several and row.ranks is not None else ""
+    ranks = f", {in_ranks(row.ranks)}" if table.several_ranks and row.ranks is not None else ""
     blas = f", {visible(row.blas)}" if row.blas else ""
     detail = f", {visible(row.detail)}" if row.detail else ""
     at_most = ", at most" if row.at_most else ""

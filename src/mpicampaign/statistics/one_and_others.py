@@ -16,13 +16,14 @@ How often each errs, and what it finds, was simulated: ``bench/statistics_errors
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from mpicampaign.statistics.comparisons import LEVEL, by_steps, compare_pairs
 from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 _ROUNDING = 1e-12
 
@@ -34,18 +35,21 @@ def may_be_best(groups: Sequence[Sequence[float]], lower_is_better: bool) -> lis
     ----------
     groups : the values of every group, one for each repeat
     """
-    chances = ((place, _chance(groups, place, lower_is_better)) for place in range(len(groups)))
+    of_pairs = {(a, b): alone(groups[a], groups[b]) for a, b in combinations(range(len(groups)), 2)}
+    of_pairs |= {(b, a): p for (a, b), p in of_pairs.items()}
+    medians = [median(group) * (-1 if lower_is_better else 1) for group in groups]
+    chances = ((place, _chance(medians, of_pairs, place)) for place in range(len(groups)))
     excluded = by_steps({place: chance for place, chance in chances if chance is not None})
     return [place for place in range(len(groups)) if excluded.get(place, 1) > LEVEL + _ROUNDING]
 
 
-def _chance(groups: Sequence[Sequence[float]], place: int, lower_is_better: bool) -> float | None:
+def _chance(
+    medians: Sequence[float], of_pairs: Mapping[tuple[int, int], float | None], place: int
+) -> float | None:
     """The chance that others are as far ahead of the group; ``None`` where none is ahead."""
-    sign = -1 if lower_is_better else 1
-    own, middle = groups[place], sign * median(groups[place])
-    others = [group for index, group in enumerate(groups) if index != place]
-    tested = [(group, p) for group in others if (p := alone(own, group)) is not None]
-    better = sorted(p for group, p in tested if sign * median(group) > middle)
+    others = (other for other in range(len(medians)) if other != place)
+    tested = [(other, p) for other in others if (p := of_pairs[place, other]) is not None]
+    better = sorted(p for other, p in tested if medians[other] > medians[place])
     m = max(len(tested), min(len(tested) + 1, 3))
     return min((p * m / (2 * r) for r, p in enumerate(better, start=1)), default=None)
 

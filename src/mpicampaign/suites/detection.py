@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.suites.reading import OutputError
@@ -34,6 +34,7 @@ class LabelledTitle(NamedTuple):
     suite: Suite
 
 
+@lru_cache(maxsize=2)  # of one text it is asked several times, one after the other
 def announced(text: str) -> list[Announced]:
     """The lines that announce outputs, in their order; none that another output holds as its part."""
     lines = (Announced(start, suite) for suite in SUITES.values() for start in _banners(text, suite.banner))
