@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,10 +18,13 @@ import pytest
 from builders import MACHINE, script_of
 
 from mpicampaign.campaign.file import load_campaign
+from mpicampaign.identity import identity
+from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.render import batch_text, library_name, library_text, script_text
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
+from mpicampaign.jobs.texts import TextOfRepeats
 from mpicampaign.this_machine import measuring_lock
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -75,6 +79,17 @@ def test_script_is_the_golden_one(name: str) -> None:
     if os.environ.get("MPICAMPAIGN_UPDATE_GOLDEN"):
         golden.write_text(text)
     assert golden.read_text() == text
+
+
+@pytest.mark.parametrize("text_of", [script_text, lambda run: claim_text(run, ["0"])], ids=["script", "claim"])
+def test_the_text_of_a_repeat_is_the_one_made_for_it_alone(text_of: Callable[[Run], str]) -> None:
+    """Also where the next run of the same names has another limit."""
+    text = TextOfRepeats(text_of)
+    for first in (script_of(run, ROOT) for run in planned()):
+        declared = {**first.declared, "repeat": 12}
+        other = replace(first, repeat=12, identity=identity(declared), declared=declared, order=7)
+        for run in (first, other, replace(other, time_limit=999)):
+            assert text(run) == text_of(run)
 
 
 def test_there_is_no_golden_file_without_a_script() -> None:

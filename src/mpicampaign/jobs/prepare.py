@@ -7,7 +7,7 @@ import hashlib
 import os
 import re
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -27,6 +27,7 @@ from mpicampaign.jobs.local_mpi import find_mpi
 from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, selected_plan
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.render import library_name, library_text, script_text
+from mpicampaign.jobs.texts import TextOfRepeats
 from mpicampaign.places import results_folder
 from mpicampaign.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
 from mpicampaign.records import defined_name
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 
 EVIDENCE_LIBRARY = "evidence.so"
 TOKEN_LENGTH = 6
+_CHECKSUMS = os.urandom(16).hex()  # stands in for them in a claim
 _MANY = 200  # scripts: to write them takes longer than to start a process
 
 
@@ -155,7 +157,7 @@ class Prepared:
     @property
     def pending(self) -> tuple[Run, ...]:
         """The selected runs without a result that are to be made."""
-        return tuple(run for run in self.wanted if not run.output.exists())
+        return tuple(run for run in self.wanted if not run.has_result)
 
     @property
     def wanted(self) -> tuple[Run, ...]:
@@ -257,9 +259,10 @@ def check_runs(prepared: Prepared) -> None:
         here = "give --system NAME, or call report for the results of other machines"
         hint = "; ".join([here, *sources_text(plan)])
         raise UserError(Problem(no_runs_text(plan, host_names()[0]), prepared.campaign.file, hint=hint))
-    chosen = {run.folder for run in prepared.selected}
-    for run in prepared.pending:
-        if not (keeps_nodes(run.job) or chosen.issuperset(prepared.folder / each for each in run.part)):
+    in_parts = [run for run in prepared.pending if run.part and not keeps_nodes(run.job)]
+    chosen = {run.folder for run in prepared.selected} if in_parts else set()
+    for run in in_parts:
+        if not chosen.issuperset(prepared.folder / each for each in run.part):
             message = f"some candidates of a block would be measured without the others: {run.block}"
             hint = "select by host group, benchmark or repeat, not by placement or MPI library"
             raise UserError(Problem(message, prepared.campaign.file, hint=hint))
@@ -331,21 +334,29 @@ def write_scripts(prepared: Prepared) -> None:
     write_plan(prepared)
 
 
-def _write_each(runs: Sequence[Run]) -> None:
+def _write_each(runs: Sequence[Run], inline: bool = False) -> None:
+    script, claim = TextOfRepeats(partial(script_text, inline=inline)), TextOfRepeats(_claim_of_any)
     for run in runs:
-        write_script(run)
+        _write_run(run, script(run), claim(run))
 
 
-def write_script(run: Run, inline: bool = False) -> None:
+def write_script(run: Run) -> None:
     """Write the job script of a run and its claim."""
+    _write_each([run])
+
+
+def _claim_of_any(run: Run) -> str:
+    return claim_text(run, [_CHECKSUMS])
+
+
+def _write_run(run: Run, script: str, claim: str) -> None:
+    """``claim``: without the checksums of its scripts."""
     run.folder.mkdir(parents=True, exist_ok=True)
     for each in run.inputs:
         keep(each, run.campaign_folder)
-    text = script_text(run, inline)
-    checksum = hashlib.sha256(text.encode()).hexdigest()
-    earlier = _checksums(run.claim)
-    _write(run.claim, claim_text(run, dict.fromkeys([*earlier, checksum])))
-    _write(run.path, text)
+    checksums = dict.fromkeys([*_checksums(run.claim), hashlib.sha256(script.encode()).hexdigest()])
+    _write(run.claim, claim.replace(_CHECKSUMS, " ".join(checksums)))
+    _write(run.path, script)
 
 
 def _checksums(claim: Path) -> list[str]:
@@ -365,8 +376,7 @@ def _write(path: Path, text: str) -> None:
 def write_inline(prepared: Prepared) -> None:
     """Write the scripts of all selected runs without a result, each with the library in it."""
     write_scripts(prepared)
-    for run in prepared.pending:
-        write_script(run, inline=True)
+    _write_each(prepared.pending, inline=True)
 
 
 def write_plan(prepared: Prepared) -> None:

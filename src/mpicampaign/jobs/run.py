@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from os.path import exists
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -91,6 +92,12 @@ class Run(plan_file.RunEntry):
     def output(self) -> Path:
         """The raw output; it exists if and only if the run succeeded."""
         return self.folder / RESULT
+
+    @property
+    def has_result(self) -> bool:
+        """Whether it succeeded."""
+        place = run_path(self.kept, self.repeat, self.identity)
+        return exists(f"{self.campaign_folder}/{place}/{RESULT}")  # noqa: PTH110 - a Path takes longer
 
     @property
     def log(self) -> Path:
