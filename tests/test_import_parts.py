@@ -111,7 +111,10 @@ def test_the_script_names_no_program_of_another_suite_or_of_several(tmp_path: Pa
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (imb()[:900] + "\n" + osu_bw(), "several outputs that cannot be separated: line 28: osu begins"),
+        (
+            imb().replace("# All", osu_bw() + "# All"),
+            "several outputs that cannot be separated: imb is closed",
+        ),
         (hpl() * 3, "the outputs of hpl at lines 1-41 and 42-81 began in the same second"),
         (imb() + imb(0.7), "the outputs of imb at lines 1-56 and 57-110 began in the same second"),
     ],
@@ -127,7 +130,7 @@ def test_changed_and_lost_copies_are_reported_for_each_output(tmp_path: Path) ->
     copy = account.folder / "files" / account.entries[0].path
     copy.write_text(copy.read_text().replace("0.12", "0.13"))
     assert [record.verdict for record in records(tmp_path)] == ["contradicted", "contradicted"]
-    copy.write_text(imb()[:900] + "\n" + osu_bw())
+    copy.write_text(imb().replace("# All", osu_bw() + "# All"))
     assert {record.status for record in records(tmp_path)} == {FAILED}
     copy.unlink()
     found = records(tmp_path)

@@ -110,7 +110,7 @@ def without_last_line(text: str) -> str:
             change(IMB, IMB_TABLE, f"{IMB_TABLE}\n\n{IMB_TABLE}"),
             "a second table of PingPong: two outputs",
         ),
-        ("imb", without_last_line(IMB_MT) + "\n", "tables have 1 and 2 rows: some are missing"),
+        ("imb", without_last_line(IMB_MT) + "\n", "1 rows, others have 2: some are missing"),
         ("imb", IMB_MT.rstrip("\n") + "\n", "the blank line after it is missing"),
         (
             "imb",

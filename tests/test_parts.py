@@ -48,17 +48,28 @@ def test_hpl_inside_hpcc_is_not_an_output_of_its_own() -> None:
     assert [part.suite for part in parts(HPCC + hpl() + HPCC)] == ["hpcc", "hpl", "hpcc"]
 
 
+@pytest.mark.parametrize("name", sorted(WHOLE.keys() - {"osu init"}))
+def test_an_aborted_output_above_another_one(name: str) -> None:
+    cut = WHOLE[name][: 2 * len(WHOLE[name]) // 3]
+    for text in (f"{cut}\nmodule loaded\n", f"{cut[:300]}\nAbort(1) on node 0\nmodule loaded\n"):
+        aborted, whole = parts(text + BANDWIDTH + LATENCY)[:2]
+        assert aborted.text == text
+        assert whole.output == BANDWIDTH
+        assert "module loaded" in whole.above
+
+
+def split(text: str) -> tuple[str, str]:
+    """In the middle, between two lines."""
+    middle = text.index("\n", len(text) // 2) + 1
+    return text[:middle], text[middle:]
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        (
-            imb().replace(IMB_ENDS, "") + LATENCY,
-            r"line \d+: osu begins above the closing line",
-        ),
-        (imb()[:900] + imb(), r"line \d+: imb begins above the closing line of the output of imb \(line 2\)"),
-        (hpl().replace(HPL_ENDS, "") + hpl(second=9), r"line \d+: hpl begins above the closing line"),
-        (HPCC[: HPCC.index("End of HPC Ch")] + HPCC, r"line \d+: hpcc begins above the closing line"),
-        (KERNEL[: KERNEL.index("#@end")] + LATENCY, r"line \d+: osu begins above the closing line"),
+        (imb().join(split(imb())), "imb is closed below the title of the output of imb"),
+        (LATENCY.join(split(hpl())), "hpl is closed below the title of the output of osu"),
+        (hpl()[:300] + hpl(), r"line \d: the title of line 2 again, without values in between"),
         (LATENCY[:60] + "\n" + LATENCY, "line 3: the title of line 1 again, without values in between"),
         (f"{LATENCY.splitlines()[0]}\n" * 4 + LATENCY, "line 2: the title of line 1 again"),
         (imb() + "64          1.23\n" + LATENCY, r"line \d+: a row below the output of imb .*title is lost"),
@@ -74,7 +85,7 @@ def test_what_cannot_be_cut_safely_is_refused(text: str, reason: str) -> None:
 
 def test_outputs_printed_at_the_same_time_are_refused_or_cannot_be_read() -> None:
     begin, end = LATENCY.splitlines(keepends=True)[:6], LATENCY.splitlines(keepends=True)[6:]
-    assert "osu begins above the closing line" in why(imb().replace(IMB_ENDS, LATENCY + IMB_ENDS))
+    assert "imb is closed below the title" in why(imb().replace(IMB_ENDS, LATENCY + IMB_ENDS))
     mixed = "".join(begin) + imb().replace("# List of", "".join(end) + "# List of")
     assert re.search(r"line \d+: not a row of the output of imb \(line 8\)", why(mixed))
     other = BANDWIDTH.splitlines(keepends=True)

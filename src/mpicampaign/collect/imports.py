@@ -24,6 +24,7 @@ from mpicampaign.imports.verdict import judge_import
 from mpicampaign.records import (
     FAILED,
     IMPORTED_FROM,
+    LACKS,
     MISSING,
     OK,
     OVERSUBSCRIBED,
@@ -184,17 +185,18 @@ def _parsed(part: Part, facts: Mapping[str, str], texts: Mapping[str, str]) -> P
     suite, aborted = facts.get("suite", ""), abort_in(texts.get("stderr", ""))
     aborted = aborted and f"standard error: {aborted}"
     try:
-        parsed = parse(suite, part.to_parse)
+        parsed = parse(suite, part.to_parse, in_part=True)
     except OutputError as error:
         return "; ".join(filter(None, (f"output: {_in_file(str(error), part)}", aborted)))
     # a closing line proves that the table is complete
-    return aborted if aborted and not SUITES[suite].closing_line else parsed
+    aborted = aborted if parsed.lacks or not SUITES[suite].closing_line else ""
+    return replace(parsed, lacks="; ".join(filter(None, (_in_file(parsed.lacks, part), aborted))))
 
 
 def _in_file(reason: str, part: Part) -> str:
-    """A parser's reason with the line's number in the file instead of that in the part."""
+    """A parser's reason with the lines' numbers in the file instead of those in the part."""
     before = max(part.first - 1, 0)
-    return re.sub(r"^line ([0-9]+)(?=:)", lambda match: f"line {int(match[1]) + before}", reason)
+    return re.sub(r"\bline ([0-9]+)(?=:)", lambda match: f"line {int(match[1]) + before}", reason)
 
 
 def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
@@ -213,14 +215,15 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
     )
     if read.missing:
         return replace(record, status=MISSING, reason=_GONE)
-    if "trouble" in facts:
-        return replace(record, reason=f"the scheduler reports: {facts['trouble']}")
+    trouble = f"the scheduler reports: {facts['trouble']}" if "trouble" in facts else ""
     if isinstance(read.parsed, str):
-        return replace(record, reason=read.parsed)
+        return replace(record, reason=trouble or read.parsed)
     metadata = {**record.metadata, **read.parsed.metadata, "version": read.parsed.version}
+    if lacks := "; ".join(filter(None, (read.parsed.lacks, trouble))):
+        metadata[LACKS] = lacks
     if shared := oversubscription(Evidence(), metadata):
         metadata[OVERSUBSCRIBED] = shared
-    doubt = SUITES[facts["suite"]].doubt_of_end(facts, _arguments(facts), read.parsed.series)
+    doubt = lacks or SUITES[facts["suite"]].doubt_of_end(facts, _arguments(facts), read.parsed.series)
     verdict, reasons = judge_import(facts, label, chosen, read.changed, doubt)
     return replace(
         record,

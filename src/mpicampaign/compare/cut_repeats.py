@@ -1,7 +1,7 @@
 """Repeats whose values end at a smaller message than those of others: they give no maximum.
 
-Only suites with ``ends_early`` have such repeats. Without a closing line they may be cut; else the suite
-printed sizes without values, since time or memory did not allow them.
+Only suites with ``ends_early`` have such repeats. Imports and outputs without a closing line may be cut; else
+the suite printed sizes without values, since time or memory did not allow them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.findings import Shorter
 from mpicampaign.compare.metrics import end_of, stopped_at
 from mpicampaign.grouping import grouped
+from mpicampaign.records import LACKS
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
 def _shorter(run: Record, end: int) -> Shorter:
     suite, printed = SUITES[run.suite], run.metadata.get("not_measured", "")
     given_up = tuple(reason for reason in suite.given_up if reason in printed)
-    return Shorter(end=end, given_up=given_up, may_be_cut=not suite.closing_line)
+    return Shorter(end=end, given_up=given_up, may_be_cut=not suite.closing_line or LACKS in run.metadata)
 
 
 def _ends_early(run: Record) -> bool:

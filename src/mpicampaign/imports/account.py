@@ -11,7 +11,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.imports.files import OUTPUT, folder_of
 from mpicampaign.imports.labels import SEEN, UNUSABLE
 from mpicampaign.imports.ledger import LEDGER, REFUSED
-from mpicampaign.records import FAILED, IMPORTED_FROM
+from mpicampaign.records import FAILED, IMPORTED_FROM, LACKS
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
@@ -170,10 +170,19 @@ def _misnamed_line(entries: Sequence[LedgerEntry]) -> list[str]:
 
 
 def failed_lines(records: Iterable[Record]) -> list[str]:
-    """The imported files that gave no values, each with the reason."""
-    failed = [record for record in records if record.status == FAILED and IMPORTED_FROM in record.metadata]
-    unused = [_Noted(run.metadata[IMPORTED_FROM], run.reason, _OWN.sub("…", run.reason)) for run in failed]
-    return _in_short("failed", unused, "records.jsonl")
+    """The imported files that gave no values, or only a part of them, each with the reason."""
+    imported = [record for record in records if IMPORTED_FROM in record.metadata]
+    failed = [(run, run.reason) for run in imported if run.status == FAILED]
+    in_part = [(run, run.metadata[LACKS]) for run in imported if LACKS in run.metadata]
+    return [
+        line
+        for what, runs in (("failed", failed), ("in part", in_part))
+        for line in _in_short(what, [_noted(run, reason) for run, reason in runs], "records.jsonl")
+    ]
+
+
+def _noted(run: Record, reason: str) -> _Noted:
+    return _Noted(run.metadata[IMPORTED_FROM], reason, _OWN.sub("…", reason))
 
 
 def _in_short(what: str, files: Iterable[_Noted], where: str) -> list[str]:

@@ -36,4 +36,6 @@ class TextOfRepeats:
 
 def _without_repeat(run: Run) -> Run:
     declared = {**run.declared, "repeat": _REPEAT}
-    return replace(run, repeat=_REPEAT, identity=_IDENTITY, declared=declared, order=0, further=False, part=())
+    return replace(
+        run, repeat=_REPEAT, identity=_IDENTITY, declared=declared, order=0, further=False, part=()
+    )

@@ -1,7 +1,7 @@
 """Cuts a text that holds several outputs, as of a script that runs one program after another, into these.
 
-A cut is made only where the output before is known to have ended. Everything else is refused with the reason:
-outputs that were printed at the same time, an output without its closing line above another one, rows of an
+A cut is made at each title. An output without its closing line above another one was aborted, unless such a line
+comes later: then both were printed at the same time. That is refused with the reason, and so are rows of an
 output whose title is lost.
 """
 
@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.suites.detection import announced, labelled_titles
-from mpicampaign.suites.reading import OutputError, is_whole_row, looks_like_row
+from mpicampaign.suites.reading import OutputError, abort_in, is_whole_row, looks_like_row
 from mpicampaign.text import line_of
 
 if TYPE_CHECKING:
@@ -58,12 +58,16 @@ class Part(NamedTuple):
 
 
 class _Span(NamedTuple):
-    """Where an output begins, where it ends, where the next one begins (positions), and its first line."""
+    """Where an output begins, where it ends, where the next one begins (positions), and its first line.
+
+    ``aborted``: its closing line is missing above the next one.
+    """
 
     title: Announced
     end: int
     following: int
     line: int
+    aborted: bool
 
     @property
     def named(self) -> str:
@@ -84,7 +88,7 @@ def parts(text: str) -> list[Part]:
         return [Part(suite, text, "", text)]
     spans = _spans(text, titles)
     reasons = (_why_not(text, before, after) for before, after in pairwise(spans))
-    reason = next(filter(None, reasons), "")
+    reason = next(filter(None, reasons), "") or _at_the_same_time(text, spans)
     if reason and titles[0].suite.ranks_at_once and len({title.suite.name for title in titles}) == 1:
         return [Part(titles[0].suite.name, text, "", text)]
     if reason := _labelled(text) or reason:
@@ -105,19 +109,21 @@ def _spans(text: str, titles: list[Announced]) -> list[_Span]:
     for title, then in zip(titles, [*following, len(text)], strict=True):
         line += text.count("\n", counted, title.position)
         counted = title.position
-        end = _end(text, title, then) if then < len(text) else then
-        spans.append(_Span(title, end, then, line))
+        closing = _closing(text, title, then)
+        end = then if then == len(text) else closing or _last_value(text, title, then)
+        spans.append(_Span(title, end, then, line, title.suite.closing_line and not closing))
     return spans
 
 
-def _end(text: str, title: Announced, following: int) -> int:
-    """The end of an output's last line above the next title; its begin where its closing line is missing."""
+def _closing(text: str, title: Announced, following: int) -> int:
+    """The end of an output's closing line above the next title; 0 where it has none."""
+    closing = text.rfind(f"\n{title.suite.end}", title.position, following) if title.suite.end else -1
+    return 0 if closing < 0 else text.find("\n", closing + 1) + 1
+
+
+def _last_value(text: str, title: Announced, following: int) -> int:
+    """The end of an output's last values above the next title; its begin where it has none."""
     start, suite = title
-    if suite.end:
-        closing = text.rfind(f"\n{suite.end}", start, following)
-        return start if closing < 0 else text.find("\n", closing + 1) + 1
-    if suite.closing_line:
-        return start
     own = re.compile("|".join(suite.whole) or "(?!)")
     printed = (
         end
@@ -137,18 +143,42 @@ def _upwards(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
 
 def _why_not(text: str, before: _Span, after: _Span) -> str:
     """Why two outputs, one below the other, cannot be separated; empty where they can."""
-    if before.end == before.title.position:
+    if before.aborted and not before.title.suite.end:
         begun = f"line {after.line}: {after.title.suite.name} begins"
         return f"{begun} above the closing line of the {before.named}: cut, or printed at the same time"
+    if before.aborted:
+        return _again(text, before, after)
     if before.title.suite.closing_line:
         row = _whole_row(text, before.end, after.title.position)
         lost = f"a row below the {before.named}, of another output whose title is lost"
         return f"line {line_of(text, row)}: {lost}" if row else ""
-    if _same_title(text, before, after) and not _has_values(text, before):
-        again = f"line {after.line}: the title of line {before.line} again, without values in between"
-        return f"{again}: each rank printed it, as where a program is started without MPI"
+    if again := _again(text, before, after):
+        return again
     if after.title.suite.closing_line and (row := _row_of_other(text, after)):
         return f"line {line_of(text, row)}: not a row of the {after.named}: printed at the same time"
+    return ""
+
+
+def _again(text: str, before: _Span, after: _Span) -> str:
+    """Why an output without values is another rank's; empty where it may have been aborted."""
+    between = text[before.title.position : after.title.position]
+    if not _same_title(text, before, after) or _has_values(text, before) or abort_in(between):
+        return ""
+    again = f"line {after.line}: the title of line {before.line} again, without values in between"
+    return f"{again}: each rank printed it, as where a program is started without MPI"
+
+
+def _at_the_same_time(text: str, spans: list[_Span]) -> str:
+    """Which output is closed below another's title; empty where none is, as where all were closed above."""
+    if not any(span.aborted for span in spans[:-1]):
+        return ""
+    suites = {span.title.suite.name: span.title.suite for span in spans}.values()
+    for span in spans:
+        own = span.title.suite
+        for suite in suites:
+            closings = text.count(f"\n{suite.end}", span.title.position, span.following) if suite.end else 0
+            if closings > (suite is own) and suite.name not in own.holds:
+                return f"{suite.name} is closed below the title of the {span.named}: printed at the same time"
     return ""
 
 

@@ -75,6 +75,12 @@ class ParsedOutput:
     lacks: str = ""
 
 
+def missing(number: int, total: int, what: str, reasons: Iterable[str]) -> str:
+    """``1 of 2 settings is missing: REASON; REASON``; only the reasons where all are missing, or no number is known."""
+    counted = f"{number} of {total} {what}s {'is' if number == 1 else 'are'} missing: "
+    return (counted if 0 < number < total else "") + "; ".join(reasons)
+
+
 def measured_time(tables: Iterable[Series], counts: str = "") -> float:
     """The sum of all times (s), each as often as the column ``counts`` says; once without a column.
 
@@ -124,7 +130,7 @@ def line_at(text: str, start: int) -> tuple[str, int]:
 def check_no_abort(line: str, number: int) -> None:
     """Refuse an output that reports the end of a program from outside or by an error."""
     if is_aborted(line):
-        raise OutputError(f"line {number}: {_aborted(line)}")
+        raise OutputError(aborted(line, number))
 
 
 def is_aborted(line: str) -> bool:
@@ -134,14 +140,13 @@ def is_aborted(line: str) -> bool:
 
 def abort_in(text: str) -> str:
     """What a text reports of an aborted program, with its line; empty where it reports none."""
-    for number, line in enumerate(text.splitlines(), start=1):
-        if is_aborted(line):
-            return f"line {number}: {_aborted(line)}"
-    return ""
+    lines = enumerate(text.splitlines(), start=1)
+    return next((aborted(line, number) for number, line in lines if is_aborted(line)), "")
 
 
-def _aborted(line: str) -> str:
-    return f"the program was aborted: {line.strip()[:120]}"
+def aborted(line: str, number: int) -> str:
+    """The reason that a line gives which `is_aborted`."""
+    return f"line {number}: the program was aborted: {line.strip()[:120]}"
 
 
 def looks_like_row(line: str) -> bool:

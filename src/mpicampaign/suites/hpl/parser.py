@@ -1,8 +1,9 @@
 """Outputs of HPL, the High-Performance Linpack benchmark, 1.0 to 2.3, and Intel's, NVIDIA's and AMD's builds.
 
 An output is a header, the parameters to run, for each combination of them a table of one row and the check of
-its solution, then a count of the tests and a closing line. What launchers and schedulers print around is
-passed over, and so are the lines of progress in between (``Column=... Gflops=...``): they are not results.
+its solution, then a count of the tests and a closing line. Each row whose check passed proves itself, whatever
+became of the others. What launchers and schedulers print around is passed over, and so are the lines of
+progress in between (``Column=... Gflops=...``): they are not results.
 """
 
 from __future__ import annotations
@@ -10,11 +11,20 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from math import prod
 
 from mpicampaign.records import Series
 from mpicampaign.suites.hpl import OPTIONS
 from mpicampaign.suites.hpl.rows import GIGA, THRESHOLD, HplRow, check_residual, is_heading, read_row
-from mpicampaign.suites.reading import OutputError, ParsedOutput, check_no_abort, integer, numbered_lines
+from mpicampaign.suites.reading import (
+    OutputError,
+    ParsedOutput,
+    aborted,
+    integer,
+    is_aborted,
+    missing,
+    numbered_lines,
+)
 
 _BANNER = re.compile(r"HPLinpack ([0-9]\S{0,20})\s+--\s+High-Performance Linpack")
 _PARAMETERS = "The following parameter values will be used"
@@ -22,12 +32,24 @@ _KEY = re.compile(rf"({'|'.join(OPTIONS).upper()})\s*:\s*(.{{1,200}}?)\s*$")
 _LIST = re.compile(r"(N|NB|P|Q)\s*:((?:\s+[0-9]{1,9}){1,8})\s*$")
 _MORE = re.compile(r"(?:\s+[0-9]{1,9}){1,8}\s*$")
 _LISTED = ("N", "NB", "P", "Q")
+_SWEPT = (
+    "pfact",
+    "nbmin",
+    "ndiv",
+    "rfact",
+    "bcast",
+    "depth",
+)  # lists, each combination of which is a setting
+_NUMBERED_CHECK = re.compile(r"\s*[1-9]\) \|\|Ax-b\|\|")  # HPL 1.0 has three for each row
+_ADJUSTED = re.compile(r"adjust|round(?:ed|ing)|reduc|chang(?:ed|ing)|increas|decreas", re.IGNORECASE)
 _ROW = re.compile(r"W[RC][RC]?[0-9]")
 _FINISHED = re.compile(r"Finished\s+([0-9]{1,9}) tests with the following results")
 _COUNT = re.compile(
     r"\s*([0-9]{1,9}) tests (completed and passed|completed and failed|skipped|completed without checking)"
 )
 _ERROR = re.compile(r"\s*>>> (.{1,200}?) <<<")
+_INTEGER = re.compile(r"(?<![0-9.])[0-9]{1,9}(?![0-9.])", re.ASCII)
+_LONGEST = 300  # characters of a remark that are read
 _END = "End of Tests."
 _NO_HEADER = "the header of HPL is missing: empty, cut or another program's"
 
@@ -43,7 +65,11 @@ class _HplReader:
     in_parameters: bool = False
     last_list: str = ""
     heading: str = ""
+    checks: int = 0  # of each row, where they are numbered
+    row: HplRow | None = None  # the one whose check may follow
     rows: list[HplRow] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)  # of damaged rows and aborted programs
+    adjusted: dict[str, set[int]] = field(default_factory=dict)  # what HPL said of it -> its numbers
     errors: list[str] = field(default_factory=list)
     finished: int | None = None
     counts: Counter[str] = field(default_factory=Counter)
@@ -57,7 +83,7 @@ class _HplReader:
         if _ROW.match(line):
             self._row(number, line)
         elif is_heading(line):
-            self.heading = line
+            self.heading, self.row = line, None
         elif line.startswith("||Ax-b||"):
             self._check(number, line)
         elif line.startswith(_END):
@@ -97,17 +123,22 @@ class _HplReader:
             raise OutputError(f"line {number}: a row above the table's header: garbled")
         if self.ended:
             raise OutputError(f"line {number}: a row after the closing line: two outputs in one file")
-        self.check_last_row()
-        self.rows.append(read_row(number, line, self.heading))
+        self.row = None
+        try:
+            self.row = read_row(number, line, self.heading)
+            self.rows.append(self.row)
+        except OutputError as error:
+            self.faults.append(str(error))
 
     def _check(self, number: int, line: str) -> None:
-        if check_residual(number, line, self.threshold) and self.rows:
-            self.rows[-1].passed = True
-
-    def check_last_row(self) -> None:
-        """Refuse a row whose solution was not checked."""
-        if self.rows and not self.rows[-1].passed:
-            raise OutputError(f"line {self.rows[-1].line}: no check of the solution below the row")
+        try:
+            passed = check_residual(number, line, self.threshold)
+        except OutputError as error:
+            if self.row:
+                self.row.fault = str(error)
+        else:
+            if self.row and passed:
+                self.row.passed += 1
 
     def _end(self, number: int) -> None:
         if self.ended:
@@ -123,60 +154,118 @@ class _HplReader:
             self.counts[match[2]] += int(match[1])
         elif match := _ERROR.match(line):
             self.errors.append(f"line {number}: {match[1]}")
+        elif _NUMBERED_CHECK.match(line):
+            self.checks += 1
         elif not self.ended:
-            check_no_abort(line, number)
+            self._foreign(number, line)
+
+    def _foreign(self, number: int, line: str) -> None:
+        if is_aborted(line):
+            self.faults.append(aborted(line, number))
+        elif self.version and len(line) < _LONGEST and _ADJUSTED.search(line):
+            self.adjusted[line.strip()] = {int(token) for token in _INTEGER.findall(line)}
+
+    @property
+    def proven(self) -> list[HplRow]:
+        """The rows whose checks all passed."""
+        return [row for row in self.rows if not self.why_not(row)]
+
+    def why_not(self, row: HplRow) -> str:
+        """Why a row does not count; empty where it does."""
+        unchecked = row.passed < max(1, self.checks)
+        return row.fault or (f"line {row.line}: no check of the solution below the row" if unchecked else "")
 
 
 def parse_hpl(text: str) -> ParsedOutput:
-    """Read the output of one call of HPL: a series for each row.
+    """Read the output of one call of HPL: a series for each row that proves itself.
 
     Raises
     ------
     OutputError
-        when it is incomplete, when a solution was wrong or not checked, or when values contradict each other.
+        when no row does, or when values contradict each other.
     """
     reader = _HplReader()
     for number, line in numbered_lines(text):
         reader.read(number, line)
-    _check_complete(reader)
-    for row in reader.rows:
-        _check_listed(row, reader.listed)
-    return ParsedOutput(reader.version, _metadata(reader), tuple(_series(reader.rows)))
+    proven, lacks = reader.proven, _lacks(reader)
+    _check_complete(reader, lacks)
+    for row in proven:
+        _check_listed(row, reader)
+    alike = _listed_alike(reader) if lacks else {}
+    return ParsedOutput(reader.version, _metadata(reader), tuple(_series(proven, alike)), lacks)
 
 
-def _check_complete(reader: _HplReader) -> None:
+def _check_complete(reader: _HplReader, lacks: str) -> None:
     if not reader.version:
         raise OutputError("; ".join(reader.errors) or _NO_HEADER)
-    if not reader.ended:
-        raise OutputError(f"ends after {len(reader.rows)} rows; the closing line is missing")
     if reader.counts["completed without checking"]:
         raise OutputError("the solutions were not checked (threshold not above 0): nothing proves them right")
-    if reader.counts["completed and failed"]:
-        raise OutputError(f"{reader.counts['completed and failed']} tests failed the residual check")
-    if not reader.rows:
-        raise OutputError("; ".join(reader.errors) or "no rows")
-    reader.check_last_row()
+    if not reader.proven:
+        raise OutputError(lacks or "; ".join(reader.errors) or "no rows")
     _check_counts(reader)
 
 
 def _check_counts(reader: _HplReader) -> None:
-    passed, skipped = reader.counts["completed and passed"], reader.counts["skipped"]
-    if reader.finished is None:
-        raise OutputError("the count of the tests is missing")
-    if passed != len(reader.rows) or reader.finished != passed + skipped:
+    """Refuse more rows than HPL counts, or than there are settings: they are of another output."""
+    counts, total = reader.counts, _settings(reader)
+    proven, failed = len(reader.proven), counts["completed and failed"]
+    if reader.finished is not None:
+        most = counts["completed and passed"]
+        contradicts = proven > most or most + failed + counts["skipped"] != reader.finished
+    else:
+        contradicts = bool(total) and len(reader.rows) > total
+    if contradicts:
         raise OutputError(
-            f"{len(reader.rows)} rows, but {reader.finished} tests counted, {passed} of them passed"
-            f" and {skipped} skipped: rows are missing"
+            f"{proven} rows passed, but {reader.finished or total} tests counted, "
+            f"{counts['completed and passed']} of them passed, {failed} failed, {counts['skipped']} skipped"
         )
 
 
-def _check_listed(row: HplRow, listed: dict[str, list[int]]) -> None:
-    for name, value in zip(_LISTED, (row.order, row.block, row.grid[0], row.grid[1]), strict=True):
-        asked = listed.get(name, [])
+def _settings(reader: _HplReader) -> int:
+    """How many HPL was to measure: as it counted them itself, else by its parameters; 0 where unknown."""
+    if reader.finished is not None:
+        return reader.finished - reader.counts["skipped"]
+    sizes = [len(reader.listed.get(name, ())) for name in ("N", "NB", "P")]
+    return prod(sizes) * _variants(reader)
+
+
+def _variants(reader: _HplReader) -> int:
+    return prod(len(reader.metadata[name].split()) for name in _SWEPT if name in reader.metadata)
+
+
+def _lacks(reader: _HplReader) -> str:
+    """How many settings are missing, and why; empty for a whole output."""
+    reasons = [*filter(None, map(reader.why_not, reader.rows)), *reader.faults]
+    total, proven = _settings(reader), len(reader.proven)
+    if not reader.ended:
+        reasons.append(f"ends after {len(reader.rows)} rows; the closing line is missing")
+    elif reader.finished is None:
+        reasons.append("the count of the tests is missing")
+    elif not reasons and proven < total:
+        reasons.append("rows are missing")
+    return missing(total - proven, total, "setting", reasons) if reasons else ""
+
+
+def _check_listed(row: HplRow, reader: _HplReader) -> None:
+    said = set().union(*reader.adjusted.values())
+    for name, value in zip(_LISTED, (row.order, row.block, *row.grid), strict=True):
+        asked = reader.listed.get(name, [])
         if row.rounds and name == "N":
             asked = [order - order % row.block for order in asked if row.block]
-        if value not in asked:
+        if value not in asked and value not in said:
             raise OutputError(f"line {row.line}: {name} = {value} is not among the parameters to run")
+
+
+def _listed_alike(reader: _HplReader) -> dict[str, int]:
+    """How often a whole output would have had each row's order, block size and grid."""
+    listed = reader.listed
+    grids = Counter(zip(listed.get("P", ()), listed.get("Q", ()), strict=False))
+    orders, blocks = Counter(listed.get("N", ())), Counter(listed.get("NB", ()))
+    variants = _variants(reader)
+    return {
+        str(row.qualifiers): orders[row.order] * blocks[row.block] * grids[row.grid] * variants
+        for row in reader.rows
+    }
 
 
 def _metadata(reader: _HplReader) -> dict[str, str]:
@@ -184,11 +273,14 @@ def _metadata(reader: _HplReader) -> dict[str, str]:
     if skipped := reader.counts["skipped"]:
         why = f": {'; '.join(reader.errors)}" if reader.errors else ""
         metadata["not_measured"] = f"{skipped} tests skipped{why}"
+    if reader.adjusted:
+        metadata["adjusted"] = "; ".join(reader.adjusted)
     return metadata
 
 
-def _series(rows: list[HplRow]) -> list[Series]:
-    plain = Counter(str(row.qualifiers) for row in rows)
+def _series(rows: list[HplRow], alike: dict[str, int]) -> list[Series]:
+    """``alike``: of a cut output, whose rows are named as in a whole one."""
+    plain = Counter(str(row.qualifiers) for row in rows) | Counter(alike)
     with_variant = [
         row.qualifiers | ({"variant": row.variant} if plain[str(row.qualifiers)] > 1 else {}) for row in rows
     ]

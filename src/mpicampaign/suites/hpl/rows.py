@@ -54,7 +54,8 @@ class HplRow:
     time: float
     gflops: float
     rounds: bool  # whether the build rounds orders down to whole blocks
-    passed: bool = False  # the residual check below it
+    passed: int = 0  # residual checks below it
+    fault: str = ""  # of one that did not pass
 
     @property
     def qualifiers(self) -> dict[str, str]:

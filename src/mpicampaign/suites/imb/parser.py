@@ -13,10 +13,18 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.suites.imb.reader import NO_HEADER, Reader, read_lines
 from mpicampaign.suites.imb.tables import FACTORS, ImbTable, Lengths, check_sizes, series_of
-from mpicampaign.suites.reading import MEBIBYTE, MEGABYTE, MICROSECOND, OutputError, ParsedOutput, shown
+from mpicampaign.suites.reading import (
+    MEBIBYTE,
+    MEGABYTE,
+    MICROSECOND,
+    OutputError,
+    ParsedOutput,
+    missing,
+    shown,
+)
 
 if TYPE_CHECKING:
-    from mpicampaign.suites.imb.tables import ImbTable
+    from mpicampaign.records import Series
 
 _ELEMENTS = {"MPI_BYTE": 1, "MPI_CHAR": 1, "MPI_INT": 4, "MPI_FLOAT": 4, "MPI_DOUBLE": 8}
 _EXT = ("2", "EXT")  # IMB-EXT calls itself the MPI-2 part
@@ -24,48 +32,72 @@ _EXT_ELEMENT = 4  # its windows hold MPI_FLOAT, whatever the header names
 
 
 def parse_imb(text: str) -> ParsedOutput:
-    """Read the output of one IMB program.
+    """Read the output of one IMB program: of each table the rows up to where it is cut.
 
     Raises
     ------
     OutputError
-        when it is incomplete (rows or the closing line missing), contradicts itself, or is not of IMB.
+        when there are no rows, when values contradict each other, or when it is not of IMB.
     """
     reader = read_lines(text)
-    _check_complete(reader)
+    if not reader.version:
+        raise OutputError(NO_HEADER)
     _qualify_repeated_tables(reader)
     lengths = _lengths(reader)
     for table in reader.tables:
-        check_sizes(table, lengths)
+        _keep_sound(table, lengths)
     _check_equal_sizes(reader)
-    unit = choose_unit(reader.version, reader.tables)
-    series = [series for table in reader.tables for series in series_of(table, unit)]
-    return ParsedOutput(reader.version, _metadata(reader), tuple(series))
+    tables = [table for table in reader.tables if table.rows or table.stopped]
+    if not any(table.rows for table in tables):
+        raise OutputError(_without_values(reader))
+    unit = choose_unit(reader.version, tables)
+    series = [each for table in tables for each in _series(table, unit)]
+    return ParsedOutput(reader.version, _metadata(reader), tuple(series), _lacks(reader))
 
 
-def _check_complete(reader: Reader) -> None:
-    if not reader.version:
-        raise OutputError(NO_HEADER)
-    if not reader.tables and reader.invalid:
-        raise OutputError("; ".join(reader.invalid.values()))
-    if reader.part == "MT":  # the one program without a closing line
-        _check_last_table_closed(reader)
-    elif not reader.ended:
-        rows = sum(len(table.rows) for table in reader.tables)
-        raise OutputError(f"ends after {rows} rows; the closing line is missing")
-    if not reader.tables:
-        listed = ", ".join(reader.listed)
-        raise OutputError(f"no table; listed to run: {listed} (too few processes?)" if listed else "no table")
-    for table in reader.tables:
+def _keep_sound(table: ImbTable, lengths: Lengths) -> None:
+    """Leave out a table that contradicts itself."""
+    try:
         _check_table_present(table)
-    if not any(table.rows for table in reader.tables):
-        raise OutputError(f"no values: {_metadata(reader)['not_measured']}")
-    _check_listed(reader)
+        check_sizes(table, lengths)
+        for heading in table.headings:
+            table.column(heading)
+    except OutputError as error:
+        table.leave_out(str(error))
 
 
-def _check_last_table_closed(reader: Reader) -> None:
-    if reader.tables and not reader.tables[-1].closed:
-        raise OutputError("ends inside a table; the blank line after it is missing")
+def _series(table: ImbTable, unit: float | None) -> list[Series]:
+    try:
+        return series_of(table, unit)
+    except OutputError as error:
+        table.leave_out(str(error))
+        return []
+
+
+def _without_values(reader: Reader) -> str:
+    lacks, stopped = _lacks(reader), _metadata(reader).get("not_measured", "")
+    if reader.tables or reader.invalid or not reader.ended:
+        return lacks or (f"no values: {stopped}" if reader.tables else stopped)
+    return f"no table; listed to run: {', '.join(reader.listed)} (too few processes?)"
+
+
+def _is_closed(reader: Reader) -> bool:
+    """Whether the output did not end inside its last table; IMB-MT alone has no closing line."""
+    return reader.tables[-1].closed if reader.part == "MT" and reader.tables else reader.ended
+
+
+def _lacks(reader: Reader) -> str:
+    """Which tables are missing or cut, and why; empty for a whole output."""
+    reasons = [table.fault for table in reader.tables if table.fault] + reader.faults
+    if not _is_closed(reader):
+        rows = sum(len(table.rows) for table in reader.tables)
+        inside = "ends inside a table; the blank line after it is missing"
+        end = f"ends after {rows} rows; the closing line is missing"
+        reasons.append(inside if reader.part == "MT" else end)
+    without = _without_rows(reader)
+    printed = {table.base_name for table in reader.tables}
+    reasons += [f"{name} was to run but has no table" for name in without if name not in printed]
+    return missing(len(without), len(reader.listed), "benchmark", reasons) if reasons else ""
 
 
 def _check_table_present(table: ImbTable) -> None:
@@ -75,14 +107,12 @@ def _check_table_present(table: ImbTable) -> None:
         raise OutputError(f"line {table.line}: no rows for {table.benchmark} on {table.ranks} processes")
 
 
-def _check_listed(reader: Reader) -> None:
-    """Every listed benchmark has a table, unless one process is too few for it (IMB then prints nothing)."""
-    present = {table.base_name for table in reader.tables}
-    if max(table.ranks or 0 for table in reader.tables) == 1:
-        return
-    for name in reader.listed:
-        if name not in present and name not in reader.invalid:
-            raise OutputError(f"{name} was to run but has no table")
+def _without_rows(reader: Reader) -> list[str]:
+    """The listed benchmarks without sound rows; IMB prints nothing where one process is too few."""
+    present = {table.base_name for table in reader.tables if table.rows or table.stopped}
+    if max((table.ranks or 0 for table in reader.tables), default=0) == 1:
+        return []
+    return [name for name in reader.listed if name not in present and name not in reader.invalid]
 
 
 def _qualify_repeated_tables(reader: Reader) -> None:
@@ -123,12 +153,19 @@ def _check_equal_sizes(reader: Reader) -> None:
     """Where the lengths are not printed (IMB-MT, own lengths) all tables must have equally many rows."""
     if reader.maximum is not None:
         return
-    counts = {len(table.rows) for table in reader.tables if table.sized and not table.stopped}
-    if len(counts) > 1:
-        raise OutputError(f"tables have {' and '.join(map(str, sorted(counts)))} rows: some are missing")
-    for table in reader.tables:
-        if table.sized and table.foreign:
-            raise OutputError(f"line {table.foreign}: neither row nor comment, in a table of unknown length")
+    sized = [table for table in reader.tables if table.sized and not table.stopped]
+    for table in sized:
+        if table.foreign:
+            reason = f"line {table.foreign}: neither row nor comment, in a table of unknown length"
+            table.end_above(table.foreign, reason)
+    longest = max((table.column("#bytes") for table in sized), key=len, default=[])
+    for table in sized:
+        sizes = table.column("#bytes")
+        if len(sizes) < len(longest):
+            reason = f"line {table.line}: {len(sizes)} rows, others have {len(longest)}: some are missing"
+            table.fault = table.fault or reason
+            if sizes != longest[: len(sizes)]:
+                table.leave_out(reason)
 
 
 def _metadata(reader: Reader) -> dict[str, str]:

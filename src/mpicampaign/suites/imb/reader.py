@@ -14,8 +14,8 @@ from mpicampaign.suites.imb import GIVEN_UP
 from mpicampaign.suites.imb.tables import ImbTable
 from mpicampaign.suites.reading import (
     OutputError,
+    aborted,
     check_column_count,
-    check_no_abort,
     check_no_nul,
     check_no_row_above,
     check_row_count,
@@ -40,7 +40,8 @@ _WINDOW = re.compile(r"# window_size = ([0-9]{1,9})\s*$")
 _INVALID = re.compile(r"# !! Benchmark (\S+) (?:is )?invalid for ([0-9]+) processes !!")
 _LENGTH = re.compile(r"# (Minimum|Maximum) (?:message length|io portion) in bytes:\s+([0-9]{1,18})\s*$")
 _KEY = re.compile(r"# ([A-Z][A-Za-z_ ]{2,30}?)\s*: (.*)$")
-_FAILURES = ("CHECK FAILURES", "Invalid benchmark name")
+_DEFECT = "CHECK FAILURES"
+_FAILURES = (_DEFECT, "Invalid benchmark name")
 NO_HEADER = "the header of the Intel MPI Benchmarks is missing: empty, cut or another program's"
 _HEADINGS = re.compile(r"\s*(?:Group\s+)?#(?:bytes|repetitions)\b")
 _KEPT_KEYS = (
@@ -80,6 +81,7 @@ class Reader:
     tables: list[ImbTable] = field(default_factory=list)
     table: ImbTable | None = None  # the one whose rows may follow
     ended: bool = False
+    faults: list[str] = field(default_factory=list)  # outside of tables
     row_above: int = 0  # the line of a row above the header
 
     def read(self, number: int, line: str) -> None:
@@ -100,7 +102,7 @@ class Reader:
         Only those below a table's headings, up to the first that is not laid out as these are.
         """
         table = self.table
-        if table is None or table.rows or not table.fixed_width:
+        if table is None or table.rows or table.fault or not table.fixed_width:
             return number, start
         match = _rows(len(table.headings)).match(text, start)
         tokens = match[0].split() if match else []
@@ -125,30 +127,19 @@ class Reader:
 
     def _other(self, number: int, line: str) -> None:
         if line.lstrip().startswith(_FAILURES):
-            raise OutputError(f"line {number}: {line.strip()[:80]}")
-        if not self.ended:
-            check_no_abort(line, number)
+            self.faults.append(f"line {number}: {line.strip()[:80]}")
+            if self.tables and line.lstrip().startswith(_DEFECT):
+                self.tables[-1].leave_out(self.faults[-1])
+        elif not self.ended and is_aborted(line):
+            self.faults.append(aborted(line, number))
         if not self.version and is_whole_row(line):
             self.row_above = number
         if self.table is None or not self.table.headings:
             return
         if looks_like_row(line):
-            self._row(self.table, number, line)
+            _take_row(self.table, number, line)
         else:
             self.table.foreign = self.table.foreign or number
-
-    def _row(self, table: ImbTable, number: int, line: str) -> None:
-        tokens = row_tokens(line, number)
-        table.closed = False
-        check_row_count(table.rows, number)
-        for position, token in enumerate(tokens[1:3], start=1):
-            if token.startswith(GIVEN_UP):
-                table.stopped[number] = (tokens[:position], " ".join(tokens[position:])[:100])
-                return
-        check_column_count(tokens, table.headings, number)
-        if table.fixed_width and _joined(tokens) != line.rstrip():
-            raise OutputError(f"line {number}: the row's columns are not where the header's are: garbled")
-        table.rows.append((number, tokens))
 
     def _comment(self, number: int, line: str) -> None:
         if self._banner(number, line) or self._end(number, line) or self._begin_table(number, line):
@@ -238,6 +229,29 @@ class Reader:
             self.metadata.setdefault(key.lower().replace(" ", "_"), value)
 
 
+def _take_row(table: ImbTable, number: int, line: str) -> None:
+    """Take a row; what follows a damaged one is not read."""
+    check_row_count(table.rows, number)
+    table.closed = False
+    try:
+        if not table.fault:
+            _row(table, number, line)
+    except OutputError as error:
+        table.fault = str(error)
+
+
+def _row(table: ImbTable, number: int, line: str) -> None:
+    tokens = row_tokens(line, number)
+    for position, token in enumerate(tokens[1:3], start=1):
+        if token.startswith(GIVEN_UP):
+            table.stopped[number] = (tokens[:position], " ".join(tokens[position:])[:100])
+            return
+    check_column_count(tokens, table.headings, number)
+    if table.fixed_width and _joined(tokens) != line.rstrip():
+        raise OutputError(f"line {number}: the row's columns are not where the header's are: garbled")
+    table.rows.append((number, tokens))
+
+
 def _joined(tokens: tuple[str, ...] | list[str]) -> str:
     """The line as IMB lays it out: every column 13 wide, right-aligned."""
     return "".join(f"{token:>{_COLUMN_WIDTH}}" for token in tokens)
@@ -271,6 +285,9 @@ def read_lines(text: str) -> Reader:
     while start < len(text):
         line, start = line_at(text, start)
         number += 1
+        if start > len(text) and reader.table and (looks_like_row(line) or line.isspace()):
+            reader.table.fault = reader.table.fault or f"ends inside line {number}: cut"
+            break
         reader.read(number, line)
         if reader.table is not None:
             number, start = reader.take_rows(number, text, start)

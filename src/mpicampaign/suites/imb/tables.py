@@ -68,6 +68,7 @@ class ImbTable:
     stopped: dict[int, tuple[list[str], str]] = field(default_factory=dict)
     foreign: int | None = None  # first line inside that is not a row
     closed: bool = False
+    fault: str = ""  # why its rows end early
     read: dict[str, list[float]] = field(default_factory=dict)  # columns that were asked for
 
     @property
@@ -78,6 +79,18 @@ class ImbTable:
     @property
     def sized(self) -> bool:
         return "#bytes" in self.headings
+
+    def leave_out(self, reason: str) -> None:
+        """Without its rows."""
+        self.fault = self.fault or reason
+        self.rows.clear()
+        self.stopped.clear()
+
+    def end_above(self, line: int, reason: str) -> None:
+        """With its rows above a line."""
+        self.fault = self.fault or reason
+        self.rows = [row for row in self.rows if row[0] < line]
+        self.read.clear()
 
     def column(self, heading: str) -> list[float]:
         """The printed values under a heading; asked for when all rows are there."""
@@ -106,7 +119,7 @@ class Lengths:
 
 
 def check_sizes(table: ImbTable, lengths: Lengths) -> None:
-    """Refuse a table with rows missing.
+    """Refuse a table with rows missing; where only its last ones are, its `fault` says so.
 
     Raises
     ------
@@ -114,8 +127,8 @@ def check_sizes(table: ImbTable, lengths: Lengths) -> None:
         naming the line at which rows are missing.
     """
     groups = _groups(table)
-    if "Group" in table.headings and sorted(groups) != sorted(map(str, range(table.groups))):
-        raise OutputError(f"line {table.line}: rows of {len(groups)} groups, not of 0 to {table.groups - 1}")
+    if "Group" in table.headings:
+        _check_groups(table, groups)
     for group in groups:
         lines, sizes = _sizes_of(table, group)
         if not table.sized:
@@ -127,6 +140,15 @@ def check_sizes(table: ImbTable, lengths: Lengths) -> None:
             _check_doubling(lines, sizes)
             _check_first(table, sizes, lengths)
             _check_last(table, lines, sizes, lengths)
+
+
+def _check_groups(table: ImbTable, groups: list[str]) -> None:
+    known = [*map(str, range(table.groups))]
+    reason = f"line {table.line}: rows of {len(groups)} groups, not of 0 to {table.groups - 1}"
+    if not set(groups) <= set(known):
+        raise OutputError(reason)
+    if len(groups) != table.groups:
+        table.fault = table.fault or reason
 
 
 def series_of(table: ImbTable, unit: float | None) -> list[Series]:
@@ -208,8 +230,12 @@ def _sizes_of(table: ImbTable, group: str) -> tuple[list[int], list[int]]:
 
 
 def _check_requested(table: ImbTable, sizes: list[int], requested: tuple[int, ...]) -> None:
-    if len(sizes) != len(requested) and not table.stopped:
-        raise OutputError(f"line {table.line}: {len(sizes)} rows for {table.benchmark}, not {len(requested)}")
+    if len(sizes) == len(requested) or table.stopped:
+        return
+    reason = f"line {table.line}: {len(sizes)} rows for {table.benchmark}, not {len(requested)}"
+    if sizes != [*requested[: len(sizes)]]:
+        raise OutputError(reason)
+    table.fault = table.fault or reason
 
 
 def _check_doubling(lines: list[int], sizes: list[int]) -> None:
@@ -237,7 +263,10 @@ def _check_last(table: ImbTable, lines: list[int], sizes: list[int], lengths: Le
         return
     last = f"ends at {sizes[-1]} B" if sizes else "has no rows"
     where = lines[-1] if lines else table.line
-    raise OutputError(f"line {where}: {table.benchmark} {last}, not {lengths.maximum} B")
+    reason = f"line {where}: {table.benchmark} {last}, not {lengths.maximum} B"
+    if lengths.maximum is not None and sizes and sizes[-1] > lengths.maximum:
+        raise OutputError(reason)
+    table.fault = table.fault or reason
 
 
 def _element(table: ImbTable, lengths: Lengths) -> int | None:
