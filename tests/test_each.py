@@ -94,10 +94,10 @@ def test_all_errors_are_told_at_once(tmp_path: Path) -> None:
     for said in (
         "matrix[0].repeats: an entry with each takes no repeats",
         "matrix[0].placements: each: node takes placements with nodes: 1; this one has 2",
-        "host_groups.twice.hosts: named more than once: n2",
+        "host_groups.twice.hosts: named twice: n2",
         "host_groups.none.hosts: each: node takes a list of 3 hosts or more, not 0",
         "host_groups.odd.hosts: each needs names of single hosts",
-        "host_groups.open.hosts: a range of hosts is written cn[049-080,090] (found",
+        "host_groups.open.hosts[0]: a range of hosts is written cn[049-080,090] (found",
         "in which srun cannot start them",
         "matrix[1].each.nodes_per_job: a job of one node cannot hold a pair",
     ):

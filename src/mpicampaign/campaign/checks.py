@@ -12,6 +12,7 @@ from mpicampaign.campaign.model import BETWEEN_NODES, CORES, LEVELS, SHM, HostGr
 from mpicampaign.campaign.variants import MAPPINGS, MAX_VARIANTS, NUMBERS, OPTIONS, for_ranks
 from mpicampaign.errors import did_you_mean, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
+from mpicampaign.host_lists import expand, fold, is_member, named_twice
 from mpicampaign.keys import Values, rule
 from mpicampaign.mpis import launcher_names, libfabric, library_launcher
 from mpicampaign.places import shipped, working_folder
@@ -103,6 +104,10 @@ class Notes:
     def problems(self) -> list[Problem]:
         """All errors noted, in order."""
         return list(self._problems)
+
+    def is_doubted(self, key: Key) -> bool:
+        """Whether a value, or one inside it, is already known to be wrong."""
+        return self._in_doubt(key) or key in self._inside_doubt
 
     def _in_doubt(self, key: Key) -> bool:
         return any(key[:length] in self._doubts for length in range(1, len(key) + 1))
@@ -373,7 +378,7 @@ def _check_directives(key: Key, scheduler: str, notes: Notes) -> None:
 
 def _check_host_group(group: HostGroup, systems: dict[str, System], notes: Notes) -> None:
     key: Key = ("host_groups", defined_name(group.name))
-    _note_twice((*key, "hosts"), "this host is named twice", notes)
+    _check_names_of_hosts((*key, "hosts"), notes)
     if not check_reference((*key, "system"), "systems", group.system, systems, notes):
         return
     system = systems[group.system]
@@ -416,10 +421,30 @@ def _check_selectors(group: HostGroup, system: System, scheduler: Scheduler, not
 
 
 def _check_hosts(group: HostGroup, system: System, notes: Notes) -> None:
-    for item, host in notes.document.items(("host_groups", defined_name(group.name), "hosts")):
-        if system.hosts_from == "list" and re.search(r"[\[\],+@]", host):
-            message = "a host list for the launcher takes single hosts, not ranges"
+    """Note what a launcher does not take, and patterns of members that match none of the hosts."""
+    key: Key = ("host_groups", defined_name(group.name))
+    for item, host in notes.document.items((*key, "hosts")):
+        if system.hosts_from == "list" and re.search(r"[+@]", host):
+            message = "a host list for the launcher takes names and ranges of hosts alone"
             notes.add(item, message, shown(host), reads=[("systems", system.name)])
+    scheduler = batch_scheduler(system.scheduler)
+    if notes.is_doubted(key) or (scheduler and "hosts" not in scheduler.granted):
+        return  # LSF takes names of many hosts, too
+    hosts = expand(",".join(group.hosts))
+    for item, pattern in notes.document.items((*key, "members")) if hosts else ():
+        if not any(is_member(host, pattern) for host in hosts):
+            notes.warn(item, f"matches none of the hosts: {pattern}", hint=did_you_mean(pattern, hosts))
+
+
+def _check_names_of_hosts(key: Key, notes: Notes) -> None:
+    """Note hosts with two names."""
+    if notes.is_doubted(key):
+        return
+    items = dict(notes.document.items(key))
+    names = {item: expand(host) for item, host in items.items()}
+    if twice := named_twice(name for listed in names.values() for name in listed):
+        last = [item for item, listed in names.items() if not set(twice).isdisjoint(listed)][-1]
+        notes.add(last, f"named twice: {fold(twice)}", shown(items[last]))
 
 
 def _check_placement(placement: Placement, notes: Notes) -> None:

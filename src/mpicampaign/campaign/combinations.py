@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -18,7 +17,6 @@ from mpicampaign.campaign.variants import for_ranks, library_of, named
 from mpicampaign.errors import did_you_mean
 from mpicampaign.expectation import UNTIL_KNOWN, fewest_blocks
 from mpicampaign.grouping import grouped
-from mpicampaign.host_lists import fold
 from mpicampaign.records import ALL_PAIRS, BLOCKS, TO_REFERENCE, defined_name
 from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.suites import SUITES
@@ -114,11 +112,12 @@ def check_matrix(campaign: Campaign, notes: Notes) -> None:
         _check_twice(cases, index, names, notes)
     for pair in pairs.values():
         _check_pair(pair)
-    if not notes.problems:
-        for (key, _), entry in zip(notes.document.items(("matrix",)), campaign.matrix, strict=False):
-            _check_blocks(campaign, entry, key, notes)
-            if entry.each:
-                _check_each(campaign, entry, entry.each, key, notes)
+    entries = [*zip(notes.document.items(("matrix",)), campaign.matrix, strict=False)]
+    for (key, _), entry in entries if not notes.problems else ():
+        _check_blocks(campaign, entry, key, notes)
+    for (key, _), entry in entries:
+        if entry.each and not notes.is_doubted((*key, "each")):
+            _check_each(campaign, entry, entry.each, key, notes)
 
 
 def _check_each(campaign: Campaign, entry: MatrixEntry, each: Each, key: Key, notes: Notes) -> None:
@@ -139,26 +138,22 @@ def _check_each(campaign: Campaign, entry: MatrixEntry, each: Each, key: Key, no
     for name in dict.fromkeys(map(defined_name, entry.host_groups)):
         group = next(campaign.host_groups[group] for group in named(campaign.host_groups, name))
         _check_listed(group, each, notes)
-    for system in {campaign.host_groups[group].system for group in entry.host_groups}:
-        _check_launcher(campaign.systems[system], each, key, notes)
+    for name in {campaign.host_groups[group].system for group in entry.host_groups}:
+        if system := campaign.systems.get(name):
+            _check_launcher(system, each, key, notes)
 
 
 def _check_listed(group: HostGroup, each: Each, notes: Notes) -> None:
     """Note host groups that do not list enough hosts to tell a slow one, each once, by names."""
     key: Key = ("host_groups", group.name, "hosts")
-    try:
-        hosts = hosts_of(group)
-    except ValueError as error:
-        notes.add(key, str(error), ", ".join(group.hosts))
+    if notes.is_doubted(key):
         return
-    twice = [host for host, count in Counter(hosts).items() if count > 1]
+    hosts = hosts_of(group)
     odd = [host for host in hosts if not _HOST.fullmatch(host)]
     if len(hosts) < each.fewest:
         message = f"each: {each.unit} takes a list of {each.fewest} hosts or more, not {len(hosts)}"
         hint = "such as hosts: n[001-064]; mpicampaign doctor lists them"
         notes.add(key, message, ", ".join(hosts), hint)
-    elif twice:
-        notes.add(key, f"named more than once: {fold(twice)}", "", "each host is measured once in a round")
     elif odd:
         notes.add(key, "each needs names of single hosts", shown(odd[0]))
 

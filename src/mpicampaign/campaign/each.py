@@ -11,7 +11,7 @@ from dataclasses import replace
 from math import ceil, log2
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.host_lists import listed
+from mpicampaign.host_lists import expand
 from mpicampaign.records import PAIR, WITH
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def hosts_of(group: HostGroup) -> list[str]:
     ValueError
         where a range cannot be read.
     """
-    return listed(",".join(group.hosts))
+    return expand(",".join(group.hosts))
 
 
 def screen(hosts: Sequence[str], unit: str, seed: int) -> dict[int, list[Member]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from mpicampaign.campaign.model import (
 from mpicampaign.campaign.variants import by_name, filled, groups_of, library_of, named
 from mpicampaign.errors import Problem, UserError, nearest
 from mpicampaign.grouping import grouped
+from mpicampaign.host_lists import expand
 from mpicampaign.keys import Values
 from mpicampaign.mpis import MPIS, definitions, wheel_library
 from mpicampaign.places import wheel_folder
@@ -331,6 +333,8 @@ def _with_libraries(
     with_libraries: dict[str, HostGroup] = {}
     for group in groups:
         for system, item in of_system.get(group.system, ()):
+            if system.hosts_from == "list":
+                group = _with_names(group)
             if WITH in system.name:
                 name = group.name + system.name[len(group.system) :]
                 kept_as = item.host_groups.get(group.name, group.name)
@@ -340,6 +344,13 @@ def _with_libraries(
         if group.system not in of_system:
             with_libraries[group.name] = group
     return with_libraries
+
+
+def _with_names(group: HostGroup) -> HostGroup:
+    """With the names of its hosts for a launcher, which knows no ranges."""
+    with suppress(ValueError):  # noted
+        return replace(group, hosts=tuple(expand(",".join(group.hosts))))
+    return group
 
 
 def _system(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.expectation import UNTIL_KNOWN
+from mpicampaign.host_lists import expand, expand_patterns
 from mpicampaign.keys import NAME, Kind, Values, count, mapping, rule, sizes, text, texts
 from mpicampaign.units import parse_rate, parse_size, parse_time_of_day
 
@@ -66,13 +68,34 @@ TEXTFILE = text(
 )
 
 NAMES = texts(*rule("not a name (several are a list: [a, b])", "._+-", "._+-", 64), name="names", minItems=1)
-HOSTS = texts(
-    *rule("not a host name, host group or host range (several are a list)", "_[.,+@]-", ".,+@]-"),
-    name="hosts",
+
+
+def _host_lists(kind: Kind, expand: Callable[[str], object]) -> Kind:
+    """Texts as they are written; a list of hosts that cannot be expanded is noted."""
+
+    def read(values: Values, key: Key) -> tuple[str, ...]:
+        for item, _ in values.document.items(key):
+            values.parsed(item, expand)
+        return values.texts(key)
+
+    return replace(kind, read=read)
+
+
+HOSTS = _host_lists(
+    texts(
+        *rule("not a host name, host group or host range (several are a list)", "_[.,+@]-", ".,+@]-"),
+        name="hosts",
+    ),
+    expand,
 )
-HOST_PATTERNS = texts(
-    *rule("not a host name or a pattern with * ? [ ] (several are a list)", "_*?[.!]-", ".!]-"),
-    name="host_patterns",
+HOST_PATTERNS = _host_lists(
+    texts(
+        *rule(
+            "not a host name, host range or pattern with * ? [ ] (several are a list)", "_*?[.,!]-", ".,!]-"
+        ),
+        name="host_patterns",
+    ),
+    expand_patterns,
 )
 DIRECTIVES = texts(
     r"^-[^\u0000-\u001f\u007f\u0085\u2028\u2029]{1,1000}$",

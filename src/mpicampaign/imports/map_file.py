@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.errors import Problem, UserError, did_you_mean
-from mpicampaign.host_lists import expand
+from mpicampaign.host_lists import expand, short
 from mpicampaign.imports.facts import FACTS, FAMILIES
 from mpicampaign.keys import (
     ATTRIBUTES,
@@ -263,7 +263,7 @@ def _groups_of_hosts(values: Values) -> dict[str, str]:
     group_of: dict[str, str] = {}
     for group in values.get(("host_groups",)) or ():
         for item, text in values.document.items(("host_groups", group, "hosts")):
-            for host in values.parsed(item, expand) or ():
+            for host in map(short, values.parsed(item, expand) or ()):
                 other = group_of.setdefault(host, group)
                 if other != group:
                     message = f"host {host} is already in host group {other}"

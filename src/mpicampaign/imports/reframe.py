@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from mpicampaign.host_lists import expand
+from mpicampaign.host_lists import expand, short
 from mpicampaign.imports.files import MAX_BYTES, OUTPUT, Source, read_source, text_of
 from mpicampaign.suites.reframe import TestCase, Variable, label
 
@@ -200,14 +200,13 @@ def _moment(data: _Data) -> str:
 
 def _hosts(value: object) -> tuple[str, ...]:
     """From a list, or a text such as ``nid[01-02],login``."""
-    texts = value if isinstance(value, list) else re.split(r",(?![^\[]*\])", str(value or ""))
-    hosts: list[str] = []
-    for text in texts:
-        try:
-            hosts += [name for name in expand(str(text).strip()) if re.fullmatch(r"[\w.-]+", name)]
-        except ValueError:
-            return ()
-    return tuple(dict.fromkeys(name for name in hosts if name != "none"))
+    texts = value if isinstance(value, list) else str(value or "").split()
+    try:
+        hosts = [short(name) for text in texts for name in expand(str(text).strip())]
+    except ValueError:
+        return ()
+    named = (name for name in hosts if re.fullmatch(r"[\w.-]+", name) and name != "none")
+    return tuple(dict.fromkeys(named))
 
 
 # ---- results databases and run reports

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass, replace
-from fnmatch import fnmatch
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -17,6 +16,7 @@ from mpicampaign.campaign.variants import for_ranks
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.expectation import LOOKS, REPEAT_STAGES, UNTIL_KNOWN
 from mpicampaign.grouping import grouped
+from mpicampaign.host_lists import is_member
 from mpicampaign.identity import identity, run_path
 from mpicampaign.jobs.blocks import DesignState, PartOfBlock, keeps_nodes
 from mpicampaign.jobs.declaration import declare, reading_of
@@ -216,7 +216,7 @@ def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str 
 
 
 def _matches(system: System, host_names: Collection[str]) -> bool:
-    return any(fnmatch(host, pattern) for host in host_names for pattern in system.login_hosts)
+    return any(is_member(host, pattern) for host in host_names for pattern in system.login_hosts)
 
 
 def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) -> Plan:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from mpicampaign.errors import UnreadableError
-from mpicampaign.host_lists import fold, listed, short
+from mpicampaign.host_lists import expand, fold, short
 from mpicampaign.schedulers.scheduler import (
     CANCELLED,
     DONE,
@@ -220,7 +220,7 @@ class Slurm(BatchScheduler):
     def read_hosts(self, text: str) -> list[str]:
         """From ``n[1-2,7],m1``."""
         try:
-            return [short(host) for host in listed(text)]
+            return [short(host) for host in expand(text)]
         except ValueError:
             return []
 
