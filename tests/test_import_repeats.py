@@ -12,6 +12,7 @@ from mpicampaign.collect.imports import collect_imports
 from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.job_number import job_in_name, job_in_text
+from mpicampaign.imports.ledger import Runs
 from mpicampaign.imports.map_file import load_map
 
 MAP = """\
@@ -54,6 +55,12 @@ def test_equal_outputs_of_other_jobs_are_other_runs(tmp_path: Path) -> None:
     found = reasons(account)
     assert set(found) == {"a-copy.out", "slurm-1001.out"}
     assert all(reason.startswith("same content as ") for reason in found.values())
+
+
+def test_a_copy_without_a_number_in_another_import_is_the_same_run() -> None:
+    runs = Runs()
+    runs.add("sum", "", "first")
+    assert runs.same("sum", "7") == "first" and not runs.same("other", "7")
 
 
 @pytest.mark.parametrize(

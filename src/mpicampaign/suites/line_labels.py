@@ -97,7 +97,13 @@ def _label(label: str) -> _Label:
 
 def _of_any(literal: str) -> str:
     """The same for each rank, host and stream."""
-    return _NUMBER.sub(lambda _: r"\s*\d+", literal).replace("stdout", "std(?:out|err)")
+    return _NUMBER.sub(_any_number, literal).replace("stdout", "std(?:out|err)")
+
+
+def _any_number(number: re.Match[str]) -> str:
+    if number.start() == 0:
+        return r"\s*\d+"
+    return r"\s+\d+" if number[0].startswith("\\") else r"\d+"
 
 
 def _check_titles(text: str, titles: Sequence[LabelledTitle], label: _Label) -> None:

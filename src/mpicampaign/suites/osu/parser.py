@@ -178,14 +178,17 @@ def parse_osu(text: str) -> ParsedOutput:
 
 
 def _is_text(line: str, table: OsuTable) -> bool:
-    """Whether a line below rows begins like one and is text, as at the end of a job: ``2 nodes were used``.
+    """Whether a line below rows begins like one and is text of a job's end: ``2 nodes were used``, ``0``.
 
-    Not where it begins with the size of the next row, for then it is that row, damaged.
+    Not where it begins with the size of the next row, for then it is that row, damaged or cut.
     """
-    tokens = line.split()
-    size = table.last_size
-    is_next = size is not None and tokens[0] == str(2 * size or 1)
-    return bool(table.rows) and not is_next and any(map(_WORD.match, tokens))
+    tokens, size = line.split(), table.last_size
+    following = "" if size is None else str(2 * size or 1)
+    if not table.rows or following == tokens[0]:
+        return False
+    if line.strip().isdecimal():
+        return not following.startswith(tokens[0])
+    return any(map(_WORD.match, tokens))
 
 
 def _has_last_row(reader: _OsuReader) -> bool:
