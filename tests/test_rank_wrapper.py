@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from mpicampaign.jobs.render import TEMPLATES
+from mpicampaign.site.probe import read_probe
 
 LIBRARY = TEMPLATES / "library"
 BASH = shutil.which("bash") or "bash"
@@ -84,6 +85,22 @@ def test_cpus_of_ranks(
     shown = on_node(sysfs, allowed, 'echo "${cpus[*]:0:ranks_per_node}"; lacks', **placement)
     assert shown.splitlines()[0] == cpus
     assert bool(shown.splitlines()[1:]) == (not cpus)
+
+
+def test_sockets_without_a_number_count_as_the_probe_counts_them(tmp_path: Path) -> None:
+    """Some kernels say -1, others nothing; CPUs without siblings are not described."""
+    sysfs = record_topology(tmp_path / "sys", 2, 2)
+    files = [sysfs / f"devices/system/cpu/cpu{cpu}/topology/physical_package_id" for cpu in range(4)]
+    for numbers, sockets in (("0 0 1 1", 2), ("-1 -1 -1 -1", 1), ("- -1 -1 -", 1), ("-1 - 0 1", 2)):
+        for file, number in zip(files, numbers.split(), strict=True):
+            file.unlink(missing_ok=True)
+            if number != "-":
+                file.write_text(number)
+        counted = on_node(sysfs, "0-3", 'echo "${#found[@]} ${#cores[@]}"')
+        probe = ["bash", LIBRARY.parents[1] / "doctor/probe.sh", tmp_path / "probe.txt"]
+        subprocess.run(probe, env={**os.environ, "MPICAMPAIGN_SYSFS": str(sysfs)}, check=True, timeout=240)
+        said = read_probe((tmp_path / "probe.txt").read_text())
+        assert (counted.split(), said.sockets, said.cores) == ([str(sockets), "4"], sockets, 4), numbers
 
 
 @pytest.mark.parametrize(("sockets", "cpus"), [(1, "0,1 2,3"), (2, "0,1 4,5"), (0, "0,1 2,3")])

@@ -6,7 +6,8 @@
 threads=1
 
 # The physical cores that this process may use: found=(0 1), cores_of[0]="0 1 ". Hyper-threads count as one core,
-# with the number of its first CPU; CPUs outside the job's allocation are left out.
+# with the number of its first CPU; CPUs outside the job's allocation are left out. A socket without a number is 0: some
+# kernels know none (-1).
 read_topology() {
     local sys=${MPICAMPAIGN_SYSFS:-/sys} allowed=${MPICAMPAIGN_ALLOWED-}
     local key value range cpu path socket siblings
@@ -20,8 +21,10 @@ read_topology() {
     for range in ${allowed//,/ }; do
         for ((cpu = ${range%-*}; cpu <= ${range#*-}; cpu++)); do
             path=$sys/devices/system/cpu/cpu$cpu/topology
-            { read -r socket <"$path/physical_package_id" && read -r siblings <"$path/thread_siblings_list"; } 2>/dev/null || continue
-            if [ "$socket" -ge 0 ] && [ -z "${seen[$siblings]-}" ]; then
+            socket='' siblings=''
+            { read -r siblings <"$path/thread_siblings_list"; read -r socket <"$path/physical_package_id"; } 2>/dev/null
+            case $socket in '' | -*) socket=0 ;; esac
+            if [ -n "$siblings" ] && [ -z "${seen[$siblings]-}" ]; then
                 seen[$siblings]=1
                 [ -n "${cores_of[$socket]-}" ] || found+=("$socket")
                 cores_of[$socket]+="$cpu "
