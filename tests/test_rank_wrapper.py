@@ -95,7 +95,7 @@ def test_sockets_without_a_number_count_as_the_probe_counts_them(tmp_path: Path)
         for file, number in zip(files, numbers.split(), strict=True):
             file.unlink(missing_ok=True)
             if number != "-":
-                file.write_text(number)
+                file.write_text(f"{number}\n")
         counted = on_node(sysfs, "0-3", 'echo "${#found[@]} ${#cores[@]}"')
         probe = ["bash", LIBRARY.parents[1] / "doctor/probe.sh", tmp_path / "probe.txt"]
         subprocess.run(probe, env={**os.environ, "MPICAMPAIGN_SYSFS": str(sysfs)}, check=True, timeout=240)
