@@ -34,3 +34,11 @@ def test_what_is_shown_is_short_and_printable() -> None:
     found = cause_of("".join(f"{number} {hostile}" for number in range(50)))
     assert found.isprintable()
     assert len(found) <= 3 * (LENGTH + 3)
+
+
+def test_nothing_but_words_is_a_cause() -> None:
+    """Open MPI 4 ends its output with NULs where a daemon is lost."""
+    assert cause_of("\0\0\n\x1b[31mORTE has lost communication with a remote daemon.\x1b[0m\n\0\n") == (
+        "ORTE has lost communication with a remote daemon."
+    )
+    assert cause_of("\x07\n\0\0\0\n____\n") == ""

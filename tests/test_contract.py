@@ -17,6 +17,7 @@ from trivial_campaign import write_trivial
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.contract import FAILED, FEW, NO_OTHER, NO_VALUE, PASSED, UNDECIDED, Judged, judge
+from mpicampaign.compare.machine import whole_case
 from mpicampaign.errors import UserError
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, Against, Limit
 from mpicampaign.records import DISTURBED, QUIET, Case, Record
@@ -89,6 +90,19 @@ def test_what_would_decide_is_said_and_warned_of_before_anything_runs(tmp_path: 
     warned = load(tmp_path, repeats="repeats: 5", expect=f"expect: [{json.dumps(LIMITED)}]").warnings
     assert [str(one).partition("expect")[2] for one in warned if "cannot decide" in str(one)] == [
         "[0]: 5 repeats cannot decide this limit\n    it needs 6 repeats; set repeats: 6"
+    ]
+
+
+def test_members_of_a_machine_are_judged_by_its_answer_and_that_is_said_once() -> None:
+    members = [
+        replace(HERE, host_group=f"{group} n{number}") for group in ("blue", "blue:n1") for number in (1, 2)
+    ]
+    whole = dict.fromkeys(map(whole_case, members))
+    found = judge([replace(LATENCY, at_most="30 us")], compare([]), [], None, "c.yaml", whole)
+    assert contract_lines(found) == [
+        "undecided: blue TCP PingPong: latency at 0 B, at most 30 us: its members are compared with each "
+        "other: the report's whole-machine answer judges them",
+        "0 passed, 0 failed, 1 undecided",
     ]
 
 

@@ -12,6 +12,9 @@ import pytest
 from conftest import succeeded
 from minicluster import MiniCluster
 
+from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
+from mpicampaign.schedulers.slurm import read_nodes
+
 pytestmark = pytest.mark.slow
 
 Done = subprocess.CompletedProcess[str]
@@ -54,6 +57,15 @@ def test_two_groups_are_found_with_their_sockets_cores_and_networks(
     assert "hardware as MPICAMPAIGN_SYSFS declares it" in words
     assert last_job(minicluster) == before + 2
     assert [path.name for path in folder.iterdir()] == ["site.yaml"]
+
+
+def test_the_headers_that_slurm_prints_are_known(minicluster: MiniCluster) -> None:
+    """Where a wrapper of a site drops --noheader."""
+    for command, read in ((SLURM.site_questions[0], read_nodes), (SLURM.query("root"), SLURM.read_queue)):
+        plain = minicluster.call([*command]).stdout
+        headed = minicluster.call([word for word in command if word != "--noheader"]).stdout
+        assert headed == headed.splitlines(keepends=True)[0] + plain
+        assert read(headed) == read(plain)
 
 
 @pytest.mark.full

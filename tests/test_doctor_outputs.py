@@ -251,3 +251,39 @@ def test_outputs_of_the_probe_that_are_not_whole_are_refused(text: str) -> None:
     assert read_probe(WHOLE).host == "n1"
     with pytest.raises(UnreadableError):
         read_probe(text)
+
+
+# ---- Headers, blank lines and sections, as listings of several clusters have them
+
+HEADED = """\
+CLUSTER: dawn
+NODELIST|PARTITION|PARTITION|AVAIL|TIMELIMIT|AVAIL_FEATURES|SOCKETS|CORES|THREADS|MEMORY|STATE
+"""
+QUEUE = "CLUSTER: dawn\nJOBID|STATE|REASON|NAME\n7_1|RUNNING|None|a\n\n"
+
+
+def test_headers_blank_lines_and_the_heading_of_a_cluster_are_no_rows() -> None:
+    assert slurm.read_nodes(f"{HEADED}\n{TWO_KINDS}\n") == slurm.read_nodes(TWO_KINDS)
+    assert [job.id for job in slurm.SCHEDULER.read_queue(QUEUE)] == ["7_1"]
+    states = slurm.SCHEDULER.read_states("CLUSTER: dawn\nNODELIST|STATE|REASON\nn1|idle|none\n")
+    assert {name: state.usable for name, state in states.items()} == {"n1": True}
+    again = BHOSTS.partition("\n")[0]
+    split = f"the batch system of dawn\n\n{BHOSTS}\n{again}\nrm002 ok - 64 0 0 0 0 0\n"
+    assert lsf.read_hosts(LSHOSTS, split) == lsf.read_hosts(LSHOSTS, BHOSTS)
+    hosts = lsf.SCHEDULER.read_states(split)
+    assert "rm002" in hosts and "HOST_NAME" not in hosts
+    headed = "\nJOBID|STAT|EXIT_REASON|JOB_NAME|PEND_REASON\n7|RUN|-|a|-\n"
+    assert [job.id for job in lsf.SCHEDULER.read_queue(headed)] == ["7"]
+    assert [job.id for job in lsf.SCHEDULER.read_queue("\nJOBID STAT JOB_NAME\n\n7 RUN a\n")] == ["7"]
+
+
+@pytest.mark.parametrize("text", [TWO_KINDS, "", "\n"])
+def test_several_clusters_are_refused_by_name(text: str) -> None:
+    for read in (slurm.read_nodes, slurm.SCHEDULER.read_queue, slurm.SCHEDULER.read_jobs):
+        with pytest.raises(UnreadableError, match=r"several clusters \(dawn, dusk\): let SLURM_CLUSTERS"):
+            read(f"CLUSTER: dawn\n{text}\nCLUSTER: dusk\n{text}")
+
+
+def test_the_heading_of_a_section_is_no_host_of_lsf() -> None:
+    with pytest.raises(UnreadableError, match=r"bhosts printed an unexpected line: '\[Resource Lease"):
+        lsf.read_hosts(LSHOSTS, f"{BHOSTS}\n[Resource Lease Information]\nREMOTE_CLUSTER STATUS\n")

@@ -161,7 +161,7 @@ wait
 """
 OTHERS = {
     "uname": '[ "$1" = -n ] && echo "${STANDIN_HOST:-n1}"',
-    "bhosts": r"printf 'HOST_NAME STATUS JL/U MAX\nn1 ok - 4\nn2 closed_Full - 4\nn3 ok - 4\nn4 %s - 4\n' "
+    "bhosts": r"printf 'HOST_NAME STATUS JL/U MAX\nn1 ok - 4\nn2.site.org closed_Full - 4\nn3 ok - 4\nn4 %s - 4\n' "
     '"$(cat "$STANDIN/n4")"',
 }
 # A run whose launcher starts something on the second node, as ssh would.
@@ -199,6 +199,8 @@ def test_lsf_starts_a_step_by_one_blaunch(tmp_path: Path) -> None:
         sorted(map(len, map(str.split, launches))) == [2] * 12
     )  # one pair at a time while n4 is lost, then its own
     assert not list(tmp_path.glob("my results/batches/*.mail"))
+    [states] = tmp_path.glob("my results/batches/*.nodes")
+    assert states.read_text() == "n1|ok|\nn2|closed_Full|\nn3|ok|\nn4|ok|\n"
 
 
 @pytest.mark.parametrize("name", ["slurm", "lsf"])

@@ -12,6 +12,7 @@ import pytest
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import UserError
 from mpicampaign.host_lists import expand, expand_patterns, is_member
+from mpicampaign.imports.labels import groups_without_runs
 from mpicampaign.imports.map_file import load_map
 
 CAMPAIGN = """\
@@ -85,4 +86,9 @@ def test_lists_in_a_map(tmp_path: Path) -> None:
         "import: i\ncampaign: c\nhost_groups: {blue: {system: s, hosts: ['n[1-2]-ib[0,1],M1.site.org']}}\n"
         "rules: [{label: {host_group: g, system: s, placement: p, benchmark: b}}]\n"
     )
-    assert [*load_map(file).group_of] == ["n1-ib0", "n1-ib1", "n2-ib0", "n2-ib1", "m1"]
+    chosen = load_map(file)
+    assert [*chosen.group_of] == ["n1-ib0", "n1-ib1", "n2-ib0", "n2-ib1", "m1"]
+    assert groups_without_runs(["N1.site.org", "n2"], chosen) == [
+        "host group blue: no run is on its hosts m1,n1-ib[0-1],n2-ib[0-1]; hosts in no group: n[1-2]"
+    ]
+    assert groups_without_runs(["n1", "M1"], chosen) == groups_without_runs([], chosen) == []

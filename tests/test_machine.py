@@ -133,6 +133,16 @@ def test_a_slow_leaf_switch_is_one_answer() -> None:
     assert "nodes" not in show_machine.lead(machine)
 
 
+def test_rounds_after_a_repair_have_their_date() -> None:
+    nodes = Nodes(names(4))
+    records = [run for number in (1, 2) for run in nodes.round(number, nodes.nodes)]
+    again = [
+        replace(run, case=replace(run.case, host_group=f"milan:n003:2 {run.hosts[0]}")) for run in records
+    ]
+    titles = [show_machine.machine_title(machine) for machine in compare(records + again).machines]
+    assert titles == ["cluster, milan", "cluster, milan:n003:2 (2026-11-20)"]
+
+
 def test_of_many_nodes_pairs_are_drawn_by_chance_and_the_others_are_listed(tmp_path: Path) -> None:
     machine = Pairs(names(130), {"n007": 1.06})
     assert sweeps(130) == 16

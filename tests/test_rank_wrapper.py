@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mpicampaign.jobs.render import TEMPLATES
+from mpicampaign.site.probe import read_probe
 
 LIBRARY = TEMPLATES / "library"
 BASH = shutil.which("bash") or "bash"
@@ -148,6 +149,20 @@ def test_reason_names_the_caches_that_are_known(tmp_path: Path) -> None:
         r"0 known L3 caches and 4 cores\n",
         on_node(sysfs, "0-3", "lacks", **{"sockets": 0, **L3_2}),
     )
+def test_sockets_without_a_number_count_as_the_probe_counts_them(tmp_path: Path) -> None:
+    """Some kernels say -1, others nothing; CPUs without siblings are not described."""
+    sysfs = record_topology(tmp_path / "sys", 2, 2)
+    files = [sysfs / f"devices/system/cpu/cpu{cpu}/topology/physical_package_id" for cpu in range(4)]
+    for numbers, sockets in (("0 0 1 1", 2), ("-1 -1 -1 -1", 1), ("- -1 -1 -", 1), ("-1 - 0 1", 2)):
+        for file, number in zip(files, numbers.split(), strict=True):
+            file.unlink(missing_ok=True)
+            if number != "-":
+                file.write_text(f"{number}\n")
+        counted = on_node(sysfs, "0-3", 'echo "${#found[@]} ${#cores[@]}"')
+        probe = ["bash", LIBRARY.parents[1] / "doctor/probe.sh", tmp_path / "probe.txt"]
+        subprocess.run(probe, env={**os.environ, "MPICAMPAIGN_SYSFS": str(sysfs)}, check=True, timeout=240)
+        said = read_probe((tmp_path / "probe.txt").read_text())
+        assert (counted.split(), said.sockets, said.cores) == ([str(sockets), "4"], sockets, 4), numbers
 
 
 @pytest.mark.parametrize(("sockets", "cpus"), [(1, "0,1 2,3"), (2, "0,1 4,5"), (0, "0,1 2,3")])

@@ -96,6 +96,8 @@ class _Shape:
 
     def _type(self, value: Any, expected: str | list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
         names = [expected] if isinstance(expected, str) else expected
+        if "enum" in schema:
+            return  # says what there is
         if not any(_is(value, name) for name in names):
             of_texts = schema.get("then", {}).get("x-message")  # a number, or a word in its place
             message = of_texts or f"must be {either([TYPES[name] for name in names])}"

@@ -32,7 +32,8 @@ topology() {
         siblings=$(content "$path/thread_siblings_list")
         [ -n "$siblings" ] || continue
         cpus=$((cpus + 1))
-        sockets[${socket:-0}]=1
+        case $socket in '' | -*) socket=0 ;; esac # as the job library counts
+        sockets[$socket]=1
         cores[$siblings]=1
     done
     line topology "${#sockets[@]}" "${#cores[@]}" "$cpus"

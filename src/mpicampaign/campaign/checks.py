@@ -279,7 +279,7 @@ def _warn_of_few(key: Key, limit: Limit, campaign: Campaign, notes: Notes) -> No
     """Note a limit that the repeats asked for cannot decide."""
     if limit.alarm:
         return
-    blocks = [block for block in campaign.matrix if limit.benchmark in block.benchmarks]
+    blocks = [each for each in campaign.matrix if limit.benchmark in each.benchmarks and not each.each]
     asked = [block.repeats if block.repeats is not None else campaign.repeats for block in blocks]
     ratio = limit.against is not None and limit.against.source not in reference_names()
     needed = FEWEST_OF_RATIO if ratio else FEWEST_OF_VALUE

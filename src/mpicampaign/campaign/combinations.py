@@ -137,17 +137,16 @@ def _check_each(campaign: Campaign, entry: MatrixEntry, each: Each, key: Key, no
             notes.add((*key, "placements"), message, shown(name))
     for name in dict.fromkeys(map(defined_name, entry.host_groups)):
         group = next(campaign.host_groups[group] for group in named(campaign.host_groups, name))
-        _check_listed(group, each, notes)
+        if not notes.is_doubted(("host_groups", group.name, "hosts")):
+            _check_listed(group, each, key, notes)
     for name in {campaign.host_groups[group].system for group in entry.host_groups}:
         if system := campaign.systems.get(name):
             _check_launcher(system, each, key, notes)
 
 
-def _check_listed(group: HostGroup, each: Each, notes: Notes) -> None:
+def _check_listed(group: HostGroup, each: Each, entry: Key, notes: Notes) -> None:
     """Note host groups that do not list enough hosts to tell a slow one, each once, by names."""
     key: Key = ("host_groups", group.name, "hosts")
-    if notes.is_doubted(key):
-        return
     hosts = hosts_of(group)
     odd = [host for host in hosts if not _HOST.fullmatch(host)]
     if len(hosts) < each.fewest:
@@ -156,6 +155,9 @@ def _check_listed(group: HostGroup, each: Each, notes: Notes) -> None:
         notes.add(key, message, ", ".join(hosts), hint)
     elif odd:
         notes.add(key, "each needs names of single hosts", shown(odd[0]))
+    elif (each.nodes_per_job or 0) > len(hosts):
+        message = f"host group {group.name} has {len(hosts)} hosts: its jobs have no more"
+        notes.warn((*entry, "each", "nodes_per_job"), message, str(each.nodes_per_job))
 
 
 def _check_launcher(system: System, each: Each, key: Key, notes: Notes) -> None:

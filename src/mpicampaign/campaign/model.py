@@ -261,6 +261,7 @@ class System:
         "Host name patterns of the login nodes",
         "They tell which of several systems a machine belongs to.",
         "login*.cluster.example",
+        "login[01-03]",
         default=[],
     )
     source: tuple[str, ...] = key(
@@ -356,6 +357,7 @@ class HostGroup:
         "A run on any other host is contradicted. Default: no claim; without a scheduler the hosts, if they "
         "are names.",
         "node0*",
+        "node[01-16]",
         default=[],
     )
     partition: str = key(kinds.WORD, "Partition", "Slurm only.", "compute")

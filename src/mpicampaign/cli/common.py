@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
+    from mpicampaign.jobs.further import Again
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.records import Record
 
@@ -69,6 +70,28 @@ def prepared_of(options: argparse.Namespace) -> Prepared:
     from mpicampaign.execution.conditions import prepare_with_results
 
     return prepare_with_results(options.campaign, options.system, selection=selection_of(options))
+
+
+def add_only(parser: argparse.ArgumentParser) -> None:
+    """Nodes that are measured again."""
+    text = "measure nodes again beside others, as after their repair"
+    parser.add_argument("--only", metavar="NODE,...", help=text)
+
+
+def prepared_with_only(options: argparse.Namespace) -> tuple[Prepared, list[Again]]:
+    """As `prepared_of`; where --only is given, for its nodes alone, which nobody has noted yet."""
+    prepared = prepared_of(options)
+    if options.only is None:
+        return prepared, []
+    from mpicampaign.execution.again import again
+    from mpicampaign.execution.conditions import prepare_with_results
+
+    wanted = again(prepared, options.only)
+    options.host_group += [each.name for each in wanted]
+    prepared = prepare_with_results(
+        options.campaign, options.system, selection=selection_of(options), wanted=wanted
+    )
+    return prepared, wanted
 
 
 def selection_lines(prepared: Prepared) -> list[str]:

@@ -123,10 +123,13 @@ def judge_folder(folder: Path, campaign: Campaign) -> list[Judged]:
     from mpicampaign.collect.campaign import collect_all, plan_of
     from mpicampaign.compare.compare import compare
     from mpicampaign.compare.contract import judge
+    from mpicampaign.compare.machine import whole_case
 
     comparison = compare(collect_all(folder), campaign.table_sizes)
-    cases = [entry.case for entry in plan_of(folder).cases]
-    judged = judge(campaign.expect, comparison, cases, _before(folder, campaign), campaign.file)
+    entries = plan_of(folder).cases
+    cases = [entry.case for entry in entries if not entry.each]
+    whole = dict.fromkeys(whole_case(entry.case) for entry in entries if entry.each)
+    judged = judge(campaign.expect, comparison, cases, _before(folder, campaign), campaign.file, whole)
     if not any(limit.alarm for limit in campaign.expect):
         return judged
     from mpicampaign.history.limits import judge_alarms

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import (
     add_json,
+    add_only,
     add_selection,
     beside,
     doubts,
-    prepared_of,
+    prepared_with_only,
     print_lines,
     selection_lines,
 )
@@ -35,6 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, which runs of it, and the form of the answer."""
     add_campaign(parser)
     add_selection(parser)
+    add_only(parser)
     add_json(parser)
 
 
@@ -43,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import plan_text
 
-    prepared = prepared_of(options)
+    prepared, _ = prepared_with_only(options)
     faults = _faults(prepared)
     pending = len(prepared.pending) + len(faults)
     again = [f"to be run again: {run.label}: {fault.reason}" for run, fault in faults]
@@ -72,7 +74,7 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import warnings_text
 
-    prepared = prepared_of(options)
+    prepared, _ = prepared_with_only(options)
     again = [{**run_data(run), "reason": fault.reason} for run, fault in _faults(prepared)]
     plan = selected_plan(prepared.plan, prepared.selection)
     most, seconds = plan.most(prepared.campaign.node_hours_cap)

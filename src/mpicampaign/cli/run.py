@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import (
+    add_only,
     add_selection,
     add_verbose,
     beside,
     doubts,
     make_runs,
     prepared_of,
+    prepared_with_only,
     print_lines,
     say,
     selection_lines,
@@ -51,9 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile", default="profiles/local", help="Snakemake profile (default: %(default)s)"
     )
-    parser.add_argument(
-        "--only", metavar="NODE", help="measure a node again beside others, as after its repair"
-    )
+    add_only(parser)
     parser.add_argument("--dry-run", action="store_true", help="say what would be made; make nothing")
     add_verbose(parser, "show what the compiler and Snakemake print, too")
     parser.usage = "mpicampaign run [FILE] [options] [-- SNAKEMAKE_OPTIONS]"
@@ -61,6 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from mpicampaign.execution.again import note_again
     from mpicampaign.execution.durations import estimate, last_ended
     from mpicampaign.execution.execute import wait_for_measurement
     from mpicampaign.execution.set_aside import set_aside_faulty
@@ -70,14 +71,12 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.jobs.prepare import check_runs
 
     _check_profile(options.profile)
-    prepared = prepared_of(options)
-    if options.only is not None:
-        options.host_group += _again(prepared, options)
-        prepared = prepared_of(options)
+    prepared, again = prepared_with_only(options)
     check_runs(prepared)
     if options.dry_run:
         print_lines(*selection_lines(prepared), *_dry_run(prepared))
         return DONE
+    note_again(prepared.folder, again)
     say(*doubts(prepared, "repeats", "time_limit"), *warnings_text(prepared.plan))
     say(*set_aside_faulty(prepared.selected), *beside(prepared))
     pending, further_options = prepared.pending, options.passed_on
@@ -100,15 +99,6 @@ def run(options: argparse.Namespace) -> int:
     if now.pending:
         say(f"not done: {len(now.pending)} of {len(now.selected)} runs; the same command continues")
     return status
-
-
-def _again(prepared: Prepared, options: argparse.Namespace) -> list[str]:
-    """The names under which a node is measured again."""
-    from mpicampaign.execution.again import measure_again
-
-    if options.dry_run:
-        raise UserError("--only begins new rounds: it takes no --dry-run")
-    return measure_again(prepared, options.only)
 
 
 def _dry_run(prepared: Prepared) -> list[str]:

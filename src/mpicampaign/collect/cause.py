@@ -29,7 +29,8 @@ _CAUSES = (
     ),
     re.compile(r"error|abort|signal|killed", re.I),
 )
-_FRAME = re.compile(r"[-=*_#\s]*")  # launchers draw boxes around their messages
+_SAYS = re.compile(r"[^\W_]")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _SIDE = re.compile(r"^[=|*]\s+|\s+[=|*]$")
 # What explains nothing: reports of transports, which UCX is asked for, and advice of Open MPI.
 _NOISE = re.compile(r"UCX\s+(DIAG|INFO|DEBUG)\b|Per user-direction")
@@ -48,8 +49,10 @@ def cause_of(*texts: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    printed = (_SIDE.sub("", " ".join(printable(line).split())) for line in re.split(r"[\r\n]+", text))
-    return [line for line in printed if not _FRAME.fullmatch(line) and not _NOISE.search(line)]
+    """Without boxes, which launchers draw around their messages, and NULs, which some print between them."""
+    lines = re.split(r"[\r\n\0]+", _COLOUR.sub("", text))
+    printed = (_SIDE.sub("", " ".join(printable(line).split())) for line in lines if _SAYS.search(line))
+    return [line for line in printed if not _NOISE.search(line)]
 
 
 def _joined(lines: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from mpicampaign.host_lists import short
 from mpicampaign.node_states import node_states, switches
 from mpicampaign.records import EACH, EACH_NODES, EACH_SWITCHES, EACH_TOLERANCE, NODE_STATE, ROUND, Case
 
@@ -28,7 +29,7 @@ class Members:
             return {}
         nodes, machine = entry.declared["host_group.hosts"], _machine(entry.case)
         known = member_metadata(entry.each, nodes, run.round, entry.tolerance)
-        leaves = [self._switches(machine).get(node, "") for node in nodes]
+        leaves = [self._switches(machine).get(short(node), "") for node in nodes]
         known |= {EACH_SWITCHES: " ".join(leaves)} if all(leaves) else {}
         states = self._states(machine) if is_missing else {}
         absent = {node: states[node] for node in nodes if node in states and not states[node].usable}

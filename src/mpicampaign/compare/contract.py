@@ -20,7 +20,7 @@ from mpicampaign.statistics.medians import median, order_statistic_interval
 from mpicampaign.statistics.ratios import COVERAGE, ratio_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from mpicampaign.compare.findings import Absence
     from mpicampaign.compare.metrics import Metric
@@ -36,6 +36,7 @@ PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 NO_VALUE = "no value"  # of a run that counts
 FEW = "too few repeats"
 NO_OTHER = "nothing to compare with"
+OF_MACHINE = "members"  # of a host group that is measured as a machine
 NO_HISTORY, NOTHING_NEW = "no such history", "nothing new"  # of a limit from the history
 
 
@@ -87,6 +88,7 @@ def judge(
     cases: Sequence[Case],
     before: Comparison | None,
     file: str,
+    of_machine: Collection[Case] = (),
 ) -> list[Judged]:
     """Each limit for each of its cases; those with an alarm are judged by the history.
 
@@ -96,6 +98,7 @@ def judge(
     cases : all of the campaign; those that have not been run are undecided
     before : the last finished series, if there is one
     file : the campaign file, for messages
+    of_machine : host groups whose members are compared with each other, by no limit
 
     Raises
     ------
@@ -109,6 +112,8 @@ def judge(
             continue
         try:
             found += _judge_limit(limit, comparison, cases, before)
+            meant = [case for case in of_machine if _is_meant(limit, case)]
+            found += [Judged(limit, case, case.benchmark, UNDECIDED, why=OF_MACHINE) for case in meant]
         except ValueError as error:
             hint = did_you_mean(*error.args[1:]) if error.args[1:] else ""
             problems.append(Problem(str(error.args[0]), file, key=f"expect[{number}]", hint=hint))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from statistics import median  # of infinite values, too
@@ -316,6 +316,12 @@ def searches(records: Iterable[Record]) -> tuple[MachineSearch, ...]:
 def _declared(case: Case) -> str:
     """The host group without the member's name."""
     return defined_name(case.host_group) + (WITH + case.library if case.library else "")
+
+
+def whole_case(case: Case) -> Case:
+    """The case of which a member's is a part, in whichever rounds."""
+    group = defined_name(case.host_group).partition(":")[0]
+    return replace(case, host_group=group + (WITH + case.library if case.library else ""))
 
 
 def _machine(system: str, host_group: str, records: Sequence[Record]) -> Machine:

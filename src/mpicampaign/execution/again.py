@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING
 from mpicampaign.campaign.each import hosts_of
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.files import append_lines
+from mpicampaign.host_lists import expand, short
 from mpicampaign.jobs.further import Again
 from mpicampaign.records import defined_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from mpicampaign.campaign.model import Campaign
@@ -36,43 +38,67 @@ def read_again(campaign_folder: Path) -> list[Again]:
     return [Again(name, tuple(hosts.split())) for name, _, hosts in (one for one in entries if len(one) == 3)]
 
 
-def measure_again(prepared: Prepared, node: str) -> list[str]:
-    """The names under which a node is measured again; new ones, unless rounds of the last ones are still due.
+def again(prepared: Prepared, nodes: str) -> list[Again]:
+    """Nodes, each with its controls: as they were begun where their rounds are still due, else anew.
 
     Raises
     ------
     UserError
-        where no host group with `each` lists the node.
+        where no host group with `each` lists a node.
     """
-    groups = _groups_with(prepared.campaign, node)
-    begun = [each.name for each in read_again(prepared.folder)]
+    begun = read_again(prepared.folder)
     due = {defined_name(run.case.host_group) for run in prepared.pending}
-    names, lines = [], []
-    for group, hosts in groups.items():
-        mine = [name for name in begun if name == f"{group}:{node}" or name.startswith(f"{group}:{node}:")]
-        if mine and mine[-1] in due:
-            names.append(mine[-1])
-            continue
-        name = f"{group}:{node}" + (f":{len(mine) + 1}" if mine else "")
-        others = [host for host in hosts if host != node]
-        drawn = random.Random(f"{prepared.campaign.seed} {name}").sample(others, min(CONTROLS, len(others)))
-        lines.append(f"{name}\t{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}\t{' '.join((node, *drawn))}")
-        names.append(name)
-    if lines:
-        prepared.folder.mkdir(parents=True, exist_ok=True)
-        append_lines(prepared.folder / FILE, lines)
-    return names
+    groups = _groups_with_each(prepared.campaign)
+    wanted = []
+    for node in _nodes(prepared.campaign, nodes, groups):
+        for group, hosts in groups.items():
+            if node in hosts:
+                name = f"{group}:{node}"
+                mine = [each for each in begun if each.name == name or each.name.startswith(f"{name}:")]
+                if mine and mine[-1].name in due:
+                    wanted.append(mine[-1])
+                else:
+                    number = f":{len(mine) + 1}" if mine else ""
+                    wanted.append(_drawn(f"{name}{number}", node, hosts, prepared.campaign.seed))
+    return wanted
 
 
-def _groups_with(campaign: Campaign, node: str) -> dict[str, list[str]]:
-    """The host groups with `each` that list a node, with their hosts."""
-    groups = [
-        campaign.host_groups[name] for entry in campaign.matrix if entry.each for name in entry.host_groups
+def _drawn(name: str, node: str, hosts: Sequence[str], seed: int) -> Again:
+    """The node beside others of its host group that are drawn by chance."""
+    others = [host for host in hosts if host != node]
+    return Again(name, (node, *random.Random(f"{seed} {name}").sample(others, min(CONTROLS, len(others)))))
+
+
+def note_again(campaign_folder: Path, wanted: Iterable[Again]) -> None:
+    """Keep those that are new."""
+    begun, now = read_again(campaign_folder), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+    if new := [f"{each.name}\t{now}\t{' '.join(each.hosts)}" for each in wanted if each not in begun]:
+        campaign_folder.mkdir(parents=True, exist_ok=True)
+        append_lines(campaign_folder / FILE, new)
+
+
+def _groups_with_each(campaign: Campaign) -> dict[str, list[str]]:
+    """The hosts of the host groups with `each`."""
+    entries = [entry for entry in campaign.matrix if entry.each]
+    groups = [campaign.host_groups[name] for entry in entries for name in entry.host_groups]
+    return {defined_name(group.name): hosts_of(group) for group in groups}
+
+
+def _nodes(campaign: Campaign, text: str, groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """The nodes of a list, as a host group names them: with or without their domain."""
+    known = {short(host): host for hosts in groups.values() for host in hosts}
+
+    def problem(message: str, hint: str) -> Problem:
+        return Problem(message, campaign.file, key="--only", value=repr(text), hint=hint)
+
+    try:
+        names = expand(text)
+    except ValueError as error:
+        raise UserError(problem(str(error), "")) from None
+    unknown = [name for name in names if short(name) not in known]
+    problems = [
+        problem(f"no host group with each lists {name}", did_you_mean(name, known)) for name in unknown
     ]
-    listed = {defined_name(group.name): hosts_of(group) for group in groups}
-    if groups_with_node := {name: hosts for name, hosts in listed.items() if node in hosts}:
-        return groups_with_node
-    hint = did_you_mean(node, [host for hosts in listed.values() for host in hosts])
-    raise UserError(
-        Problem("no host group with each lists this node", campaign.file, key="--only", value=node, hint=hint)
-    )
+    if problems or not names:
+        raise UserError(problems or problem("names no node", "such as --only n037"))
+    return [known[short(name)] for name in names]

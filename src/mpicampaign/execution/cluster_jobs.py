@@ -35,6 +35,7 @@ from mpicampaign.execution.scheduler_calls import caller
 from mpicampaign.execution.writable import SECONDS_BETWEEN_WRITES, TRIES, why_not_writable
 from mpicampaign.files import append_lines, refuse_changeable, system_error_text, write_whole
 from mpicampaign.grouping import grouped
+from mpicampaign.host_lists import short
 from mpicampaign.jobs.blocks import LEFT_BEHIND, keeps_nodes
 from mpicampaign.jobs.run import RESULT
 from mpicampaign.node_states import node_states
@@ -567,7 +568,10 @@ class ClusterJobs:
         states = self._scheduler.read_states(answer.out) if answer and answer.status == 0 else {}
         if not states:
             return {}
-        states = {host: states.get(host, NodeState(False, "unknown to the scheduler")) for host in hosts}
+        known = {short(host): state for host, state in states.items()}  # LSF prints full names
+        states = {
+            host: known.get(short(host), NodeState(False, "unknown to the scheduler")) for host in hosts
+        }
         file.parent.mkdir(exist_ok=True)
         lines = (f"{host}|{state.native_state}|{state.reason}\n" for host, state in states.items())
         write_whole(file, "".join(lines))

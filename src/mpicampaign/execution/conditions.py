@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
-from functools import cache, cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
 from itertools import count
 from os.path import exists
 from typing import TYPE_CHECKING, NamedTuple
@@ -57,8 +57,14 @@ class _Result(NamedTuple):
     round_trips: tuple[float, ...] = ()
 
 
+@dataclass(frozen=True)
 class MachineWithResults(ThisMachine):
-    """This machine, with what the results in the campaign's folder say."""
+    """This machine, with what the results in the campaign's folder say.
+
+    ``wanted``: nodes that this call measures again.
+    """
+
+    wanted: tuple[Again, ...] = ()
 
     @cached_property
     def _results(self) -> dict[tuple[Case, int, str], _Result | None]:
@@ -144,7 +150,7 @@ class MachineWithResults(ThisMachine):
         return due_rounds(each, screen, benchmarks, earlier, self.folder, self.run_folder)
 
     def again(self) -> list[Again]:
-        return read_again(self.folder)
+        return list(dict.fromkeys([*read_again(self.folder), *self.wanted]))
 
     def is_stopped(
         self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int
@@ -274,16 +280,23 @@ def evidence_text(folder: Path) -> str:
 
 
 def prepare_with_results(
-    campaign_file: Path, system: str = "", results: Path | None = None, selection: RunSelection = ALL_RUNS
+    campaign_file: Path,
+    system: str = "",
+    results: Path | None = None,
+    selection: RunSelection = ALL_RUNS,
+    wanted: Sequence[Again] = (),
 ) -> Prepared:
     """As `prepare`, with the further repeats that the results on disk ask for, and the selection of a call.
+
+    ``wanted``: nodes that the call measures again.
 
     Raises
     ------
     UserError
         as `prepare`, and where the selection names what the campaign has not.
     """
-    prepared = prepare(campaign_file, system, results, MachineWithResults)
+    machine = partial(MachineWithResults, wanted=tuple(wanted))
+    prepared = prepare(campaign_file, system, results, machine)
     runs = ((planned.case, run.repeat) for planned in prepared.plan.cases for run in planned.runs)
     selection.check(runs, prepared.campaign.file)
     return replace(prepared, selection=selection)

@@ -47,7 +47,7 @@ class Account:
     new: int
     looked_at: frozenset[str] | None = None  # paths in this call; None: it only labelled anew
     unclaimed: tuple[str, ...] = ()  # placements of runs that the map leaves out, though it has others
-    misnamed: tuple[str, ...] = ()  # conditions on a fact that no file has, with the similar one
+    misnamed: tuple[str, ...] = ()  # facts of conditions, and hosts, that no file has, with those that it has
     undone: bool = False  # this call kept nothing
 
     @property

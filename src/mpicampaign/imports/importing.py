@@ -30,7 +30,7 @@ from mpicampaign.imports.files import (
     role_of,
     text_of,
 )
-from mpicampaign.imports.labels import Label, Output, label_all, misnamed_facts
+from mpicampaign.imports.labels import Label, Output, groups_without_runs, label_all, misnamed_facts
 from mpicampaign.imports.ledger import (
     FILES,
     LEDGER,
@@ -217,7 +217,8 @@ class _Import:
         used = {entry.label["placement"]: None for entry in entries if entry.role == OUTPUT}
         unclaimed = [name for name in used if self.chosen.placements and name not in self.chosen.placements]
         facts = {name for entry in entries for name in entry.facts}
-        misnamed = misnamed_facts(self.chosen.rules, facts)
+        hosts = {host for entry in entries for host in entry.facts.get("hosts", "").split()}
+        misnamed = [*misnamed_facts(self.chosen.rules, facts), *groups_without_runs(hosts, self.chosen)]
         return Account(
             self.folder, tuple(entries), len(self.new), looked_at, tuple(unclaimed), tuple(misnamed)
         )

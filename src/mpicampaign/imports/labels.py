@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from mpicampaign.host_lists import short
+from mpicampaign.grouping import grouped
+from mpicampaign.host_lists import fold, short
 from mpicampaign.imports.files import place_of
 from mpicampaign.imports.ledger import Runs
 from mpicampaign.imports.map_file import LABELS, PLACEHOLDER
@@ -177,6 +178,18 @@ def _like(fact: str, there: Collection[str]) -> str:
 def unlisted_hosts(facts: Mapping[str, str], chosen: ImportMap) -> list[str]:
     """The run's hosts that no host group of the map lists."""
     return [host for host in facts.get("hosts", "").split() if short(host) not in chosen.group_of]
+
+
+def groups_without_runs(seen: Iterable[str], chosen: ImportMap) -> list[str]:
+    """Host groups that list only hosts of no run, where runs are on hosts that no group lists."""
+    there = set(map(short, seen))
+    strangers = there - chosen.group_of.keys()
+    listed = grouped(chosen.group_of, lambda host: chosen.group_of[host]) if strangers else {}
+    return [
+        f"host group {name}: no run is on its hosts {fold(hosts)}; hosts in no group: {fold(strangers)}"
+        for name, hosts in listed.items()
+        if there.isdisjoint(hosts)
+    ]
 
 
 def _listed(groups: Mapping[str, list[str]]) -> str:

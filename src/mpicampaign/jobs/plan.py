@@ -828,6 +828,7 @@ def selected_plan(plan: Plan, selection: RunSelection) -> Plan:
         plan,
         runs=tuple(run for run in plan.runs if selection.takes(run.case, run.repeat)),
         cases=tuple(planned for planned in cases if planned.runs),
+        rounds=tuple(each for each in plan.rounds if selection.takes_case(each.case)),
     )
 
 

@@ -173,12 +173,14 @@ class Lsf(BatchScheduler):
 
         A pending reason may take several lines, so it comes last.
         """
-        header, _, rows = text.partition("\n")
-        if header.lower().split() == _PLAIN:
-            return [_plain_job(row) for row in filter(str.strip, rows.splitlines())]
+        lines = [*filter(str.strip, text.splitlines())]
+        if lines and lines[0].lower().split() == _PLAIN:
+            return [_plain_job(row) for row in lines[1:]]
         jobs: list[QueuedJob] = []
-        for line in filter(str.strip, text.splitlines()):
+        for line in lines:
             fields = [field.strip() for field in line.split("|", 4)]
+            if line is lines[0] and (fields[0], len(fields)) == ("JOBID", 5):
+                continue
             if is_job(line) and len(fields) == 5:
                 jobs.append(_queued_job(*fields))
             elif not jobs:
@@ -190,8 +192,8 @@ class Lsf(BatchScheduler):
 
     def read_states(self, text: str) -> dict[str, NodeState]:
         """Page "bhosts": HOST_NAME and STATUS come first."""
-        rows = (line.split() for line in text.splitlines()[1:])
-        return {row[0]: NodeState(self.usable(row[1]), row[1]) for row in rows if len(row) > 1}
+        rows = (line.split() for line in text.splitlines())
+        return self.listed_states("\n".join(f"{row[0]}|{row[1]}|" for row in rows if len(row) > 1))
 
     def usable(self, native_state: str) -> bool:
         return native_state in _IN_USE
@@ -308,18 +310,22 @@ def _memory(text: str) -> int | None:
 
 
 def _table(output: str, command: str, *needed: str) -> list[dict[str, str]]:
-    """The rows of a table whose first line names its columns; the last one, RESOURCES, may contain spaces."""
+    """The rows of a table under the line that names its columns, which may be repeated.
+
+    Its last column, RESOURCES, may contain spaces, or be empty.
+    """
     lines = [line for line in output.splitlines() if line.strip()]
-    columns = lines[0].split() if lines else []
-    if any(name not in columns for name in needed):
+    start = next((n for n, line in enumerate(lines) if {*needed} <= {*line.split()}), None)
+    if start is None:
         first = printable(lines[0])[:200] if lines else ""
         raise UnreadableError(f"{command} printed no columns {', '.join(needed)}: {first!r}")
-    rows = []
-    for line in lines[1:]:
+    columns, rows = lines[start].split(), []
+    for line in (line for line in lines[start:] if line.split() != columns):
         fields = line.split(None, len(columns) - 1)
-        if len(fields) > max(columns.index(name) for name in needed):
-            row = dict.fromkeys(columns, "") | dict(zip(columns, fields, strict=False))
-            rows.append(row | {"RESOURCES": row.get("RESOURCES", "").strip()})
+        if len(fields) < len(columns) - 1:
+            raise UnreadableError(f"{command} printed an unexpected line: {printable(line)[:200]!r}")
+        row = dict.fromkeys(columns, "") | dict(zip(columns, fields, strict=False))
+        rows.append(row | {"RESOURCES": row.get("RESOURCES", "").strip()})
     return rows
 
 

@@ -178,11 +178,12 @@ class Scheduler(ABC):
         return False
 
     def listed_states(self, text: str) -> dict[str, NodeState]:
-        """Of ``NODE|STATE|REASON``, a line or more for each node; lines that cannot be read are left out."""
+        """Of ``NODE|STATE|REASON``, a line or more for each node; no header, and no other line."""
         fields = (line.split("|", 2) for line in text.splitlines())
         return {
             name: NodeState(self.usable(state), state, "" if reason.strip() == "none" else reason.strip())
             for name, state, reason in (each for each in fields if len(each) == 3)
+            if state not in ("STATE", "STATUS")
         }
 
     def read_topology(self, text: str) -> dict[str, str]:

@@ -77,6 +77,7 @@ _NEVER_STARTED = ("FAILED", "JobLaunchFailure")
 _NODES = ("sinfo", "--noheader", "--Node", "--format=%N|%R|%P|%a|%l|%f|%X|%Y|%Z|%m|%T")
 _PARTITIONS = ("scontrol", "--oneliner", "show", "partition")
 _FIELDS = 11
+_HEADER = re.compile(r"JOBID\|STATE\|REASON\|NAME\s*|NODELIST\|PARTITION\|.*\|STATE\s*")
 _NO_MEMORY = 1  # in MB: Slurm's default for nodes without RealMemory
 _RESTRICTIONS = {"AllowAccounts": "accounts", "AllowQos": "QOS", "AllowGroups": "user groups"}
 # Nodes in power saving (powered_down) are powered up for a job.
@@ -194,7 +195,7 @@ class Slurm(BatchScheduler):
 
     def read_queue(self, text: str) -> list[QueuedJob]:
         """A job's name comes last, since it may contain bars."""
-        return [_queued_job(line) for line in filter(str.strip, text.splitlines())]
+        return [_queued_job(line) for line in _rows("squeue", text)]
 
     def state_query(self, hosts: Sequence[str]) -> list[str]:
         return ["sinfo", "--noheader", "--Node", f"--nodes={','.join(hosts)}", "--format=%N|%T|%E"]
@@ -226,7 +227,7 @@ class Slurm(BatchScheduler):
 
     def read_jobs(self, text: str) -> list[QueuedJob]:
         """A line for each job; waiting tasks of an array share one, with their range as the task's number."""
-        return [_shown_job(line) for line in filter(str.strip, text.splitlines())]
+        return [_shown_job(line) for line in _rows("scontrol", text)]
 
     def read_submitted(self, text: str) -> str:
         """``4711``, or ``4711;cluster``."""
@@ -264,6 +265,22 @@ class Slurm(BatchScheduler):
         pattern = re.compile("".join(each)) if _NUMBERS.keys() & parts else _OUTPUT_NAME
         match = pattern.fullmatch(name) or _OUTPUT_NAME.fullmatch(name)
         return match[1] if match else ""
+
+
+def _rows(command: str, text: str) -> list[str]:
+    """The lines of a listing without blank ones, its header, and the heading of a cluster.
+
+    Raises
+    ------
+    UnreadableError
+        where it has several clusters: a job's number, or a partition's name, may be of each.
+    """
+    clusters = {line for line in text.splitlines() if line.startswith("CLUSTER: ")}
+    if len(clusters) > 1:
+        names = printable(", ".join(sorted(line.partition(" ")[2].strip() for line in clusters)))[:200]
+        raise UnreadableError(f"{command} lists several clusters ({names}): let SLURM_CLUSTERS name one")
+    lines = (line for line in text.splitlines() if line.strip() and line not in clusters)
+    return [line for line in lines if not _HEADER.fullmatch(line)]
 
 
 def _queued_job(line: str) -> QueuedJob:
@@ -305,7 +322,7 @@ def read_nodes(output: str) -> list[NodeLine]:
     UnreadableError
         with the first unexpected line.
     """
-    lines = [_node_line(line) for line in output.splitlines() if line.strip()]
+    lines = [_node_line(line) for line in _rows("sinfo", output)]
     if not lines:
         raise UnreadableError("sinfo names no node in any partition")
     return lines

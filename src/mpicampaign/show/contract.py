@@ -15,6 +15,7 @@ from mpicampaign.compare.contract import (
     NO_OTHER,
     NO_VALUE,
     NOTHING_NEW,
+    OF_MACHINE,
     PASSED,
     UNDECIDED,
 )
@@ -38,6 +39,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 _WHY = {
     NO_VALUE: "no value of a run that counts",
     FEW: "too few repeats for an interval of 95 %",
+    OF_MACHINE: "its members are compared with each other: the report's whole-machine answer judges them",
     NO_OTHER: "there is nothing to compare with",
     IN_TURN: f"{IN_TURN}: not tested",
     NO_HISTORY: "the history has no such curve: call judge --propose again",

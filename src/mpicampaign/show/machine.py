@@ -40,8 +40,11 @@ class Found(NamedTuple):
 
 
 def machine_title(machine: Machine) -> str:
-    """System and host group."""
-    return visible(f"{machine.system}, {machine.host_group}")
+    """System and host group; of a node that was measured again also when."""
+    stretches = [stretch for search in machine.searches for stretch in search.stretches]
+    began = min((each.times[0][:10] for each in stretches if each.times[0]), default="")
+    day = f" ({began})" if began and ":" in machine.host_group else ""
+    return visible(f"{machine.system}, {machine.host_group}{day}")
 
 
 def metric_title(machine: Machine, search: MachineSearch) -> str:

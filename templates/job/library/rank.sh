@@ -6,8 +6,8 @@
 threads=1 sockets=0 numa_domains=0 l3_caches=0
 
 # The physical cores that this process may use: found=(0 1), cores_of[0]="0 1 ". Hyper-threads count as one core,
-# with the number of its first CPU; CPUs outside the job's allocation are left out. The cores of each cell are in
-# cores_in, by the names of `name_cell`.
+# with the number of its first CPU; CPUs outside the job's allocation are left out. A socket without a number is 0: some
+# kernels know none (-1). The cores of each cell are in cores_in, by the names of `name_cell`.
 read_topology() {
     local sys=${MPICAMPAIGN_SYSFS:-/sys} allowed=${MPICAMPAIGN_ALLOWED-}
     local key value range cpu path socket siblings cell
@@ -22,8 +22,10 @@ read_topology() {
     for range in ${allowed//,/ }; do
         for ((cpu = ${range%-*}; cpu <= ${range#*-}; cpu++)); do
             path=$sys/devices/system/cpu/cpu$cpu
-            { read -r socket <"$path/topology/physical_package_id" && read -r siblings <"$path/topology/thread_siblings_list"; } 2>/dev/null || continue
-            if [ "$socket" -ge 0 ] && [ -z "${seen[$siblings]-}" ]; then
+            socket='' siblings=''
+            { read -r siblings <"$path/topology/thread_siblings_list"; read -r socket <"$path/topology/physical_package_id"; } 2>/dev/null
+            case $socket in '' | -*) socket=0 ;; esac
+            if [ -n "$siblings" ] && [ -z "${seen[$siblings]-}" ]; then
                 seen[$siblings]=1
                 [ -n "${cores_of[$socket]-}" ] || found+=("$socket")
                 cores_of[$socket]+="$cpu "
