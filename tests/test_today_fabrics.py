@@ -199,7 +199,7 @@ PROPOSED = [
     (PORT.format("hfi1_0", "InfiniBand"), {"omni-path": ("ofi", "psm2", "", "hfi1_0")}, ["TCP", "OFI"]),
     ("port\tcxi0\t0\tup\t\tBS_200G\n", {"slingshot": ("ofi", "cxi", "", "cxi0")}, ["TCP", "OFI"]),
     (ROCE, {"roce": ("ibv", "", "roce", "mlx5_2")}, ["TCP", "IBV"]),
-    (PORT.format("irdma0", "Ethernet"), {"ib": ("ibv", "", "", "irdma0")}, ["TCP", "IBV"]),
+    (PORT.format("irdma0", "Ethernet"), {"rdma": ("ibv", "", "", "irdma0")}, ["TCP", "IBV"]),
     (
         PORT.format("irdma0", "Ethernet") + "device\tirdma0\ti40e\t4: RNIC\n",
         {"iwarp": ("ofi", "verbs", "iwarp", "irdma0")},
