@@ -117,8 +117,9 @@ def test_three_libraries_of_one_system(minicluster: MiniCluster, test_mpi: Calla
     assert {record.case.host_group for record in records} == {f"blue with {name}" for name in titles}
     for record in records:
         assert titles[record.case.library] in " ".join(record.verdict_reasons)
-        if record.case.placement == "OFI":
-            assert "MPI library's report: ofi tcp" in record.verdict_reasons
+    by_libfabric = [record for record in records if record.case.placement == "OFI"]
+    assert len(by_libfabric) == len(titles)
+    assert all("MPI library's report: ofi tcp" in record.verdict_reasons for record in by_libfabric)
 
 
 def check(records: Iterable[Record]) -> None:

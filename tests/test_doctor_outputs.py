@@ -198,6 +198,19 @@ def sysfs(folder: Path) -> Path:
             f"{base}/link_layer": "InfiniBand",
             f"{base}/rate": "100 Gb/sec (4X EDR)",
         }
+    files |= {"class/infiniband/mlx5_0/node_type": "1: CA"}
+    files |= {"class/infiniband/mlx5_0/device/uevent": "PCI_ID=15B3:101B\nDRIVER=mlx5_core"}
+    files |= {"class/infiniband/rdmap0s6/device/uevent": "DRIVER=efa"}
+    files |= {
+        f"class/infiniband/rdmap0s6/ports/1/{name}": text
+        for name, text in (
+            ("state", "4: ACTIVE"),
+            ("link_layer", "Unspecified"),
+            ("rate", "100 Gb/sec (4X EDR)"),
+        )
+    }
+    files |= {"class/cxi/cxi0/device/port/link": "up", "class/cxi/cxi0/device/port/speed": "BS_200G"}
+    files |= {"class/cxi/cxi1/device/port/0/link/state": "down"}
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -226,6 +239,17 @@ def test_the_probe_finds_programs_and_their_versions(tmp_path: Path) -> None:
     assert probe.versions["mpirun"] == "mpirun (Open MPI) 5.0.3"
     assert (probe.sockets, probe.numa_domains, probe.l3_caches, probe.cores) == (2, 2, 4, 4)
     assert "environment" not in read_probe(run_probe(tmp_path, program="/nowhere/mpirun")).programs
+
+
+def test_the_probe_tells_what_each_device_is(tmp_path: Path) -> None:
+    ports = read_probe(run_probe(tmp_path)).ports
+    assert [(each.device, each.active, each.network, each.gigabits) for each in ports] == [
+        ("mlx5_0", True, "infiniband", 100),
+        ("mlx5_0", False, "infiniband", 100),
+        ("rdmap0s6", True, "EFA", 100),
+        ("cxi0", True, "Slingshot", 200),
+        ("cxi1", False, "Slingshot", None),
+    ]
 
 
 WHOLE = "#mpicampaign-probe 1\nhost\tn1\ntopology\t1\t2\t2\nend of probe\n"

@@ -58,7 +58,7 @@ def test_a_map_is_typed(tmp_path: Path) -> None:
         ("(?P<group>", "(?P<group", r"map\.yaml:9: .*not a regular expression"),
         ("'{group}'", "'{grup}'", r"map\.yaml:10: .*\{grup\} is neither a group.*\n +did you mean 'group'"),
         ("nodes: 2", "nodes: two", r"map\.yaml:7: placements\.TCP\.nodes: must be a whole number"),
-        ("transport: tcp", "transport: ethernet", r"map\.yaml:7: .*must be shm, tcp or ibv"),
+        ("transport: tcp", "transport: ethernet", r"map\.yaml:7: .*must be shm, tcp, ibv or ofi"),
         ("cn[08-11,20]", "cn[11-08]", r"map\.yaml:5: .*'11-08' is not a range of numbers"),
         ("cn[08-11,20]", "cn[1-999999999]", r"map\.yaml:5: .*more than 100000 hosts"),
         ("1KiB", "1Kib", r"map\.yaml:3: table_sizes\[0\]: "),

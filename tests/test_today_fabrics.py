@@ -9,7 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from evidence_texts import INTEL_SHM, read
+from evidence_texts import INTEL_SHM, TCP_CLAIM, read
+from foreign_outputs import imb
 from test_doctor_campaign import MILAN, loaded, matrix, site
 from test_transport import (
     DEVICE_CLAIM,
@@ -18,13 +19,16 @@ from test_transport import (
     LARGE,
     SENT,
     SILENT_RANKS,
-    TCP_CLAIM,
     between_nodes,
     connected,
     judged,
     ports,
 )
 
+from mpicampaign.imports.facts import read_facts
+from mpicampaign.imports.labels import Label
+from mpicampaign.imports.map_file import Claim, ImportMap
+from mpicampaign.imports.verdict import judge_import
 from mpicampaign.mpis import reported_providers
 from mpicampaign.network_devices import network_of
 from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED
@@ -195,7 +199,7 @@ PROPOSED = [
     (PORT.format("hfi1_0", "InfiniBand"), {"omni-path": ("ofi", "psm2", "", "hfi1_0")}, ["TCP", "OFI"]),
     ("port\tcxi0\t0\tup\t\tBS_200G\n", {"slingshot": ("ofi", "cxi", "", "cxi0")}, ["TCP", "OFI"]),
     (ROCE, {"roce": ("ibv", "", "roce", "mlx5_2")}, ["TCP", "IBV"]),
-    (PORT.format("irdma0", "Ethernet"), {"ib": ("ibv", "", "", "irdma0")}, ["TCP", "IBV"]),
+    (PORT.format("irdma0", "Ethernet"), {"rdma": ("ibv", "", "", "irdma0")}, ["TCP", "IBV"]),
     (
         PORT.format("irdma0", "Ethernet") + "device\tirdma0\ti40e\t4: RNIC\n",
         {"iwarp": ("ofi", "verbs", "iwarp", "irdma0")},
@@ -223,3 +227,22 @@ def test_what_the_doctor_proposes(
     assert ("MANA" in campaign_text(found)) == ("mana" in lines)
     rates = {fabric.bytes_per_second for name, fabric in made.items() if name != "ens5"}
     assert rates <= {100e9 / 8, 200e9 / 8}
+
+
+@pytest.mark.parametrize(
+    ("claim", "expected"),
+    [
+        (Claim(transport="ofi", provider="efa"), UNVERIFIED),
+        (Claim(transport="ofi"), UNVERIFIED),
+        (Claim(transport="ofi", provider="cxi"), CONTRADICTED),
+        (Claim(transport="tcp"), CONTRADICTED),
+        (Claim(transport="ibv"), UNVERIFIED),  # as earlier releases called it
+    ],
+)
+def test_an_imported_run_over_efa(claim: Claim, expected: str) -> None:
+    """Nothing else of its label is recorded: unverified is what is not contradicted."""
+    facts = read_facts("x", INTEL.format("efa") + imb())
+    assert (facts["transport"], facts["provider"], facts["mpi"]) == ("efa", "efa", "intelmpi")
+    label = Label("s", "g", "EFA", "PingPong")
+    made = ImportMap(name="m", campaign="c", rules=(), placements={"EFA": claim})
+    assert judge_import(facts, label, made, changed=False)[0] == expected

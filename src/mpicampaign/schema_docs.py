@@ -146,7 +146,7 @@ def document_text() -> str:
         entry = schema["$defs"][name]
         about = "\n".join(_wrapped(entry["description"]))
         parts += [f"## {entry['title']}\n", about + "\n", _keys(entry, schema, shown)]
-        shown |= set(entry["properties"])
+        shown |= {key for key, value in entry["properties"].items() if not _plain(_resolved(value, schema))}
     return "\n".join([*parts, "## Built in\n", _builtin_text()])
 
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 
-TCP = "tcp"  # the provider whose messages the ranks' sockets carry
-# The variable that restricts a provider to a device (tcp: an interface), by the manual pages fi_tcp(7),
+# The variable that restricts each provider to a device (tcp: an interface), by the manual pages fi_tcp(7),
 # fi_verbs(7), fi_efa(7), fi_cxi(7) and fi_psm3(7). Those of PSM2 and OPX take the number of a unit, which the
 # name of a device does not give.
 _DEVICE_VARIABLES = {
-    TCP: "FI_TCP_IFACE",
+    "tcp": "FI_TCP_IFACE",
     "verbs": "FI_VERBS_DEVICE_NAME",
     "efa": "FI_EFA_IFACE",
     "cxi": "FI_CXI_DEVICE_NAME",
+    "opx": "",
+    "psm2": "",
     "psm3": "PSM3_NIC",
 }
-PROVIDERS = (*_DEVICE_VARIABLES, "psm2", "opx")
+PROVIDERS = tuple(_DEVICE_VARIABLES)
 # Providers that bypass the kernel: none of their messages uses a socket. PSM3 has a mode that does.
 WITHOUT_SOCKETS = ("verbs", "efa", "cxi", "psm2", "opx")
 # Earlier releases called these ibv, and so do finished runs and imports.

@@ -41,7 +41,7 @@ _PING_PONG = "-iter 5000,250 -time 1 -msglog 0:22 PingPong"
 
 # What reaches each network: a name for the fabric, and its keys. UCX has no transport for iWARP.
 _REACHED = {
-    "": ("ib", {"transport": "ibv"}),
+    "": ("rdma", {"transport": "ibv"}),
     INFINIBAND: ("ib", {"transport": "ibv", "link": INFINIBAND}),
     ROCE: ("roce", {"transport": "ibv", "link": ROCE}),
     IWARP: ("iwarp", {"transport": "ofi", "provider": "verbs", "link": IWARP}),

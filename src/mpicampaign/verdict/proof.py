@@ -239,6 +239,8 @@ def _untrusted(evidence: Evidence) -> Iterator[Finding]:
 
 def _to_prove(command: Command) -> str:
     """What would show the transport."""
+    if command.evidence.claim["transport"] == OFI:
+        return "only the library's report of its provider proves ofi (docs/evidence.md)"
     library = MPIS.get(command.evidence.claim["mpi"])
     settings = library.settings.get("environment", {}) if library and library.report else {}
     report = " ".join(f"{name}={value}" for name, value in settings.items())

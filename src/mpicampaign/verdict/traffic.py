@@ -147,7 +147,7 @@ def _provider(evidence: Evidence, output: str) -> Finding:
         return Finding(REPORT, LACKS, f"{mpi} reported no provider of libfabric")
     names = ", ".join(sorted(reported))
     bad = f"its provider of libfabric is {names}, claimed: {claimed}"
-    return finding(REPORT, reported == {claimed or names}, f"ofi {names}", bad)
+    return finding(REPORT, not claimed or reported == {claimed}, f"ofi {names}", bad)
 
 
 def _shm_within(evidence: Evidence) -> bool:
