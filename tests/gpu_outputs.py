@@ -93,7 +93,13 @@ def nccl_json(wrong: float | None = 0.0) -> str:
             {"size": size, "count": size // 4, "type": "float", "redop": "sum", "root": "    -1", **halves}
         )
     bandwidths = [half["bus_bw"] for each in results for half in (each["out_of_place"], each["in_place"])]
-    config: dict[str, Any] = {"nthreads": 1, "ngpus": 2, "minimum_bytes": 8, "maximum_bytes": 1 << 30, "iterations": 20}
+    config: dict[str, Any] = {
+        "nthreads": 1,
+        "ngpus": 2,
+        "minimum_bytes": 8,
+        "maximum_bytes": 1 << 30,
+        "iterations": 20,
+    }
     config["devices"] = [
         {"rank": 2 * k, "group": 0, "hostname": f"gpu000{k}", "device": 0, "device_info": "Some GPU 80GB"}
         for k in range(2)
