@@ -133,11 +133,18 @@ class _Layout(NamedTuple):
     halves: list[tuple[str, list[str]]]
     timestamp: bool
 
-    def row(self, number: int, line: str) -> _Row:
-        """A row of a text, which a date and a time may end."""
+    def _tokens(self, number: int, line: str) -> list[str]:
+        """Without the date and time that may end a row, and with the operation that alltoall left blank."""
         tokens = row_tokens(line, number)
         tokens = tokens[:-2] if self.timestamp else tokens
-        check_column_count(tokens, [*self.front, *(each for _, half in self.halves for each in half)], number)
+        headings = [*self.front, *(each for _, half in self.halves for each in half)]
+        if len(tokens) == len(headings) - 1 and self.front[-1] == "redop":
+            tokens.insert(len(self.front) - 1, "none")
+        check_column_count(tokens, headings, number)
+        return tokens
+
+    def row(self, number: int, line: str) -> _Row:
+        tokens = self._tokens(number, line)
         front = dict(zip(self.front, tokens, strict=False))
         size = integer(next(front[name] for name in _SIZES if name in front), number, "size")
         if (count := integer(front.get("count", "0"), number, "count")) and size % count:
