@@ -48,11 +48,18 @@ _COLUMNS = {  # heading -> column and factor to SI; nothing is kept of others
 _RATES = ("algbw", "busbw")
 _OF_JSON = {"time": "time", "cpu_time": "cputime", "alg_bw": "algbw", "bus_bw": "busbw"}
 _OF_PER_ITERATION = {"min_us": "i_min", "max_us": "i_max", "p99_us": "i_p99"}
+_SETTINGS_OF_JSON = {
+    "warmup_iters": "warmup_iters",
+    "iters": "iterations",
+    "agg_iters": "aggregated_iterations",
+    "graph": "graph",
+}
 _ABOUT = {"type": "datatype", "redop": "redop", "op": "redop", "root": "root"}
 _CHECKS = ("#wrong", "error", "res")  # until 2022 the largest difference, in which * marks too large ones
 _SIZES = ("size", "bytes")
 _PLACES = ("out-of-place", "in-place")
 _JSON_DIGIT = 5e-7
+_MOST_RANKS = 10**7
 _ROUNDING = 1e-9
 
 _BEGIN = re.compile(
@@ -74,6 +81,7 @@ _MEAN = re.compile(r"(?:# | )Avg bus bandwidth *: *(\S{1,40})")
 _FAILURE = re.compile(r".{0,200}\bTest (?:(?:NCCL|CUDA|MPI) )?(?:failure|timeout)\b")
 _JSON = re.compile(r'\s{0,20}\{"version": ?[0-9]{1,4}, ?"start_time":')
 _DEVICE_KEYS = ("rank", "group", "hostname", "device_info")
+_NOT_OF_JSON = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 _JOBS = ("SLURM_JOB_ID", "LSB_JOBID", "PBS_JOBID")
 
 
@@ -267,6 +275,8 @@ class _TextReader:
         if places := [name for name in line[1:].split() if name in _PLACES]:
             self.places = places
         elif line[1:].split()[:1] in ([name] for name in _SIZES):
+            if self.output.rows:
+                raise OutputError(f"line {number}: a second header of one table: two outputs in one")
             self.layout = _layout(line, self.places, number)
 
     def _row(self, number: int, line: str) -> None:
@@ -317,32 +327,25 @@ def _of_json(text: str) -> _Output:
             metadata={name: str(value) for name, value in steps.items()},
         )
         for number, result in enumerate(results, start=1):
-            output.rows.append(_json_row(result, f"result {number}"))
+            output.rows.append(_json_row(result, number))
         output.faults += [str(each)[:160] for each in data.get("errors", []) if each]
         output.out_of_bounds = int(data.get("out_of_bounds", {}).get("count", 0))
         if "average_bus_bandwidth" in data:
             output.mean = _json_number(data["average_bus_bandwidth"]["bandwidth"], "the mean bus bandwidth")
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except _NOT_OF_JSON as error:
         raise OutputError(f"not the JSON of nccl-tests: {type(error).__name__} at {error}") from None
     return output
 
 
-_SETTINGS_OF_JSON = {
-    "warmup_iters": "warmup_iters",
-    "iters": "iterations",
-    "agg_iters": "aggregated_iterations",
-    "graph": "graph",
-}
-
-
-def _json_row(result: Mapping[str, Any], where: str) -> _Row:
+def _json_row(result: Mapping[str, Any], number: int) -> _Row:
+    where, size = f"result {number}", integer(str(result["size"]), number, "size")
     about = {_ABOUT[name]: str(result[name]).strip() for name in ("type", "redop", "root")}
     halves = []
     for place in _PLACES:
         key = place.replace("-", "_")
         if found := result.get(key):
             halves.append(_json_half(place, found, result.get(f"{key}_per_iter") or {}, where))
-    return _Row(where, int(result["size"]), about, halves)
+    return _Row(where, size, about, halves)
 
 
 def _json_half(place: str, found: Mapping[str, Any], every: Mapping[str, Any], where: str) -> _Half:
@@ -496,10 +499,9 @@ def _facts_of_text(text: str) -> dict[str, str]:
     version = (_dotted(library[1] or "") or library[2].rstrip(".")) if library else ""
     facts = _of_devices(devices, 1) | {"nccl": version}
     of_process = int(begin[1]) * int(begin[2]) if begin else 1
-    if {int(device.rank) for device in devices} != {*range(len(devices))} or len(devices) % max(
-        of_process, 1
-    ):
-        facts.pop("ranks", "")  # lines are missing
+    numbers = {int(device.rank) for device in devices}
+    if numbers != {*range(len(devices))} or len(devices) % max(of_process, 1):  # lines are missing
+        facts.pop("ranks", "")
     return facts
 
 
@@ -509,11 +511,13 @@ def _facts_of_json(data: Mapping[str, Any]) -> dict[str, str]:
         config = data["config"]
         devices = [_Device(*(str(each[key]) for key in _DEVICE_KEYS)) for each in config["devices"]]
         of_each = int(config["nthreads"]) * int(config["ngpus"])
+        if not 0 < of_each < _MOST_RANKS:
+            return {}
         variables = dict(str(each).partition("=")[::2] for each in data["env"])
         job = next((variables[name] for name in _JOBS if name in variables), "")
         started = str(data["start_time"]).replace(" ", "T")
         version = _dotted(str(data["nccl_version"]))
-    except (KeyError, TypeError, ValueError, AttributeError):
+    except _NOT_OF_JSON:
         return {}
     return _of_devices(devices, of_each) | {"nccl": version, "started": started, "job": job}
 
@@ -572,7 +576,7 @@ class _NcclTests(Suite):
     def names(self, text: str, program: str) -> tuple[str, str]:
         """By the output; else by the job script, or by the ratio of the bandwidths."""
         named = _program(text) or program or _inferred(text)
-        return named, named
+        return named.removesuffix("_mpi"), named
 
     def facts(self, text: str) -> Mapping[str, str]:
         return {name: value for name, value in _facts(text).items() if value and name != "ranks"}

@@ -105,7 +105,7 @@ class _Reader:
             self._failed(f"line {number}: {found[0].strip()}")
         elif is_aborted(line):
             self.faults.append(f"line {number}: the program was aborted: {line.strip()[:120]}")
-        else:
+        elif self.titles:
             self._table(line)
             self._setting(line)
 
@@ -158,7 +158,7 @@ class _Reader:
         elif found := _WORD.match(line):
             self.word = int(found[1])
         for name, pattern in _SETTINGS.items():
-            if found := pattern.match(line):
+            if (found := pattern.match(line)) and not (self.validates and name == "version"):
                 self.metadata[name] = found[1].strip()
                 if name == "array":
                     size, unit = found[1].split()
