@@ -31,6 +31,7 @@ FOUNDATION = [
     "presentation",
     "expectation",
     "schedulers",
+    "program_state",
     "records",
     "selection",
     "identity",

@@ -11,8 +11,8 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.outputs_read import program_state
 from mpicampaign.files import whole
+from mpicampaign.program_state import program_state
 from mpicampaign.records import record_from_json, record_to_json
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.outputs_read import program_state
 from mpicampaign.files import write_whole
+from mpicampaign.program_state import program_state
 from mpicampaign.records import RECORDS
 
 if TYPE_CHECKING:
