@@ -326,5 +326,5 @@ def test_complete_repeats_are_blocks_of_time(tmp_path: Path) -> None:
 def test_nothing_is_shown_where_medians_say_the_opposite() -> None:
     first = [float(n) for n in range(1, 14)]
     other = [0.5 if n == 7 else n + 0.1 for n in first]
-    found = compare_in_blocks([first, other]).differences[0, 1]
+    found = compare_in_blocks((tuple(first), tuple(other))).differences[0, 1]
     assert found.p is not None and found.p <= 0.05 and not found.significant

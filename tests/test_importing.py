@@ -17,8 +17,10 @@ from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
 from mpicampaign.imports import importing
+from mpicampaign.imports import ledger as ledger_module
 from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.draft import draft_map, usable_name
+from mpicampaign.imports.facts import facts_of_outputs
 from mpicampaign.imports.files import MAX_BYTES
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import ImportMap, load_map
@@ -217,11 +219,37 @@ def test_a_ledger_that_leads_out_of_its_folder_is_refused(tmp_path: Path) -> Non
 def test_many_outputs_are_read_by_several_processes_to_the_same_records(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    take(tmp_path, write(tmp_path, a__out="", a__sh="#SBATCH -n 2\n", b__out="", c__out=""))
+    raw = write(tmp_path, a__out="", a__sh="#SBATCH -n 2\n", b__out="", c__out="")
+    one = take(tmp_path, raw)
     alone = collect_imports(tmp_path / "results")
-    monkeypatch.setattr(collecting, "_MANY", 2)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda process: {0, 1})
+    shutil.rmtree(tmp_path / "results")
+    for each in (importing, collecting):
+        monkeypatch.setattr(each, "_MANY", 2)
+    assert take(tmp_path, raw) == one
     assert collect_imports(tmp_path / "results") == alone
+
+
+def test_facts_are_taken_from_the_ledger_only_where_they_would_be_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    account = take(tmp_path, write(tmp_path, a__out="", a__sh="#SBATCH -n 2\n", b__out=""))
+    found: list[str] = []
+
+    def counted(path: str, *texts: Any) -> Any:
+        found.append(path)
+        return facts_of_outputs(path, *texts)
+
+    monkeypatch.setattr(collecting, "facts_of_outputs", counted)
+    records = collect_imports(tmp_path / "results")
+    assert found == []
+    [script] = (account.folder / "files").rglob("a.sh")
+    script.write_text("#SBATCH -n 4\n")
+    collect_imports(tmp_path / "results")
+    assert [path[-5:] for path in found] == ["a.out"]
+    script.write_text("#SBATCH -n 2\n")
+    monkeypatch.setattr(ledger_module, "program_state", lambda: "another")
+    assert collect_imports(tmp_path / "results") == records
+    assert len(found) == 3
 
 
 def test_a_run_that_two_ledgers_hold_counts_once(tmp_path: Path) -> None:

@@ -32,6 +32,7 @@ FOUNDATION = [
     "presentation",
     "expectation",
     "schedulers",
+    "program_state",
     "records",
     "selection",
     "identity",

@@ -11,6 +11,7 @@ from mpicampaign.analyse_tables import compared, keep
 from mpicampaign.background import in_background
 from mpicampaign.collect.campaign import plan_of
 from mpicampaign.collect.imports import imported_maps
+from mpicampaign.collect.reported import report_folder
 from mpicampaign.collect.undescribed import undescribed_lines
 from mpicampaign.compare.changes import earlier_series, keep_earlier
 from mpicampaign.selection import ALL_RUNS
@@ -30,14 +31,6 @@ if TYPE_CHECKING:
     from mpicampaign.selection import RunSelection
 
 
-SELECTED = "selected"  # in the campaign's folder: the last report of a selection
-
-
-def report_folder(folder: Path, selection: RunSelection) -> Path:
-    """Where the report of these runs is: one of a selection never replaces that of all runs."""
-    return folder / SELECTED if selection else folder
-
-
 def analyse(
     folder: Path,
     presentation: Presentation,
@@ -55,7 +48,7 @@ def analyse(
     campaign_text : the campaign file, or the map of an import, shown in the report
     formats : of the figures' files
     every_figure : also those that show what the tables say
-    selection : of some runs only: their report goes to a folder of its own, `SELECTED`
+    selection : of some runs only: their report goes to a folder of its own
 
     Raises
     ------

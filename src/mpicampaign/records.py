@@ -14,7 +14,7 @@ from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.errors import UserError
-from mpicampaign.files import write_whole
+from mpicampaign.files import whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -338,9 +338,9 @@ class Header:
 
 def write_records(path: Path, header: Header, records: Iterable[Record]) -> None:
     """Write one JSON object per line: a header with format and version, then the records."""
-    lines = [json.dumps({"format": FORMAT, "version": VERSION, **plain_fields(header)})]
-    lines += [json.dumps(record_to_json(record), ensure_ascii=False) for record in records]
-    write_whole(path, "\n".join(lines) + "\n")
+    with whole(path) as part, part.open("w", encoding="utf-8") as file:
+        file.write(json.dumps({"format": FORMAT, "version": VERSION, **plain_fields(header)}) + "\n")
+        file.writelines(f"{json.dumps(record_to_json(each), ensure_ascii=False)}\n" for each in records)
 
 
 def read_records(path: Path) -> tuple[Header, list[Record]]:

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
 
 def answers_of(folder: Path, selection: RunSelection = ALL_RUNS) -> list[str]:
     """The answers of a report on one screen; empty where there is none."""
-    from mpicampaign.analyse import report_folder
+    from mpicampaign.collect.reported import report_folder
 
     tables = report_folder(folder, selection) / "tables"
     for name in ("summary.txt", "comparison.txt"):
@@ -106,7 +106,7 @@ def _existing(folder: Path, selection: RunSelection, error: OSError) -> str:
     OSError
         the given one, where it has another cause, or where there is no report.
     """
-    from mpicampaign.analyse import report_folder
+    from mpicampaign.collect.reported import report_folder
 
     report = report_folder(folder, selection) / "report.html"
     if error.errno not in (errno.EROFS, errno.EACCES) or not report.is_file():
@@ -125,8 +125,7 @@ def _report(
     recheck: bool,
     selection: RunSelection = ALL_RUNS,
 ) -> str:
-    from mpicampaign.analyse import analyse, report_folder
-    from mpicampaign.collect.reported import keep, state_of, unchanged
+    from mpicampaign.collect.reported import keep, report_folder, state_of, unchanged
 
     formats = ("svg", *(each for each in dict.fromkeys(figures) if each != ALL))
     # before the files are read: what changes meanwhile is read by the next report
@@ -136,6 +135,8 @@ def _report(
         for made in (target / "report.html", target / "tables" / "comparison.csv"):
             made.touch()  # for make and Snakemake: they are up to date
         return said
+    from mpicampaign.analyse import analyse
+
     records = analyse(folder, presentation, text, formats, ALL in figures, selection)
     said = "\n".join([f"{counts(records)}; {target / 'report.html'}", *unread_lines(records)])
     if selection:

@@ -9,6 +9,7 @@ from mpicampaign.collect.common_settings import PROCESS
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.collect.merged import merged_folders, with_merged
 from mpicampaign.collect.observed import mark_earlier
+from mpicampaign.collect.records_read import RecordsRead
 from mpicampaign.collect.runs import collect
 from mpicampaign.grouping import grouped
 from mpicampaign.plan_file import FILE, PlanFile, read_plan
@@ -29,9 +30,8 @@ def collect_all(campaign_folder: Path) -> list[Record]:
         folder: collect_own(_read_as_here(plan_of(folder), plan), folder)
         for folder in merged_folders(campaign_folder)
     }
-    return mark_earlier(
-        mark_distances(mark_copies(with_merged(collect_own(plan, campaign_folder), plan, merged)))
-    )
+    own = collect_own(plan, campaign_folder, RecordsRead(campaign_folder))
+    return mark_earlier(mark_distances(mark_copies(with_merged(own, plan, merged))))
 
 
 def _read_as_here(theirs: PlanFile, plan: PlanFile) -> PlanFile:
@@ -41,9 +41,12 @@ def _read_as_here(theirs: PlanFile, plan: PlanFile) -> PlanFile:
     return replace(theirs, cases=tuple(cases))
 
 
-def collect_own(plan: PlanFile, campaign_folder: Path) -> list[Record]:
-    """The records of the runs and imports in a folder: a campaign's, or a merged bundle's."""
-    return collect_imports(campaign_folder, collect(plan, campaign_folder))
+def collect_own(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = None) -> list[Record]:
+    """The records of the runs and imports in a folder: a campaign's, or a merged bundle's.
+
+    ``before``: the cache of records; that of a bundle would be anybody's.
+    """
+    return collect_imports(campaign_folder, collect(plan, campaign_folder, before))
 
 
 def plan_of(campaign_folder: Path) -> PlanFile:

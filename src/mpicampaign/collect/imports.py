@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import re
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.background import on_two_cores
 from mpicampaign.collect.common_settings import of_import
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.grouping import grouped
@@ -18,7 +16,7 @@ from mpicampaign.imports.facts import belongs, facts_of_outputs
 from mpicampaign.imports.files import OUTPUT, SCRIPT, STDERR, Companions, place_of, role_of, text_of
 from mpicampaign.imports.job_script import program_of
 from mpicampaign.imports.labels import Label, Output, label_all
-from mpicampaign.imports.ledger import FILES, MAP, content_of, read_ledger, runs_elsewhere
+from mpicampaign.imports.ledger import FILES, MAP, content_of, found_in, read_ledger, runs_elsewhere
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.imports.verdict import judge_import
 from mpicampaign.records import (
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from mpicampaign.imports.map_file import ImportMap
     from mpicampaign.suites import Part
 
-_MANY = 1000  # outputs from which starting processes saves time
+_MANY = 500  # outputs: to read them takes longer than to start a process
 _GONE = "the imported file is missing: it was removed, or its bundle did not carry it"
 
 
@@ -113,20 +111,18 @@ def _order(chosen: ImportMap) -> Callable[[Record], Any]:
 
 
 def _read_all(files: Path, outputs: Sequence[Sequence[LedgerEntry]], beside: Companions) -> list[_Read]:
-    """All outputs, by file. Several processes read many of them, since parsing takes the time."""
-    scripts = [beside.of(entries[0].path, SCRIPT) for entries in outputs]
-    stderrs = [beside.of(entries[0].path, STDERR) for entries in outputs]
-    read = partial(_read, files)
-    processes = min(len(os.sched_getaffinity(0)), 8)
-    if processes == 1 or len(outputs) < _MANY:
-        return list(chain.from_iterable(map(read, outputs, scripts, stderrs)))
-    with ProcessPoolExecutor(processes) as pool:
-        return list(chain.from_iterable(pool.map(read, outputs, scripts, stderrs, chunksize=100)))
+    """All outputs, by file. A second core reads half of many."""
+
+    def read(part: Sequence[Sequence[LedgerEntry]]) -> list[_Read]:
+        return [each for entries in part for each in _read(files, entries, beside)]
+
+    return list(chain.from_iterable(on_two_cores(read, outputs, len(outputs) >= _MANY)))
 
 
-def _read(files: Path, entries: Sequence[LedgerEntry], script: str | None, stderr: str | None) -> list[_Read]:
+def _read(files: Path, entries: Sequence[LedgerEntry], companions: Companions) -> list[_Read]:
     """The outputs in a file, given by its entries in the ledger; cut anew, as the facts are read anew."""
     entry = entries[0]
+    script, stderr = (companions.of(entry.path, role) for role in (SCRIPT, STDERR))
     beside = {"output": entry.path, "script": script, "stderr": stderr}
     present = {name: path for name, path in beside.items() if path is not None}
     contents = {name: _content(files / path) for name, path in present.items()}
@@ -138,7 +134,7 @@ def _read(files: Path, entries: Sequence[LedgerEntry], script: str | None, stder
     if not belongs(script, texts.get("script", ""), entry.path, {part.suite for part in cut}):
         texts.pop("script")
         paths.pop("script", None)
-    facts, why = _facts(entry.path, texts, cut) if cut else ([], why)
+    facts, why = _facts(entries, texts, cut) if cut else ([], why)
     if content is None or why:
         kept = [Output(each.path, each.whole, each.facts) for each in entries]
         return [_Read(output, paths, why, changed, content is None) for output in kept]
@@ -163,12 +159,14 @@ def _cut(text: str) -> tuple[str, list[Part], str]:
 
 
 def _facts(
-    path: str, texts: Mapping[str, str], cut: Sequence[Part]
+    entries: Sequence[LedgerEntry], texts: Mapping[str, str], cut: Sequence[Part]
 ) -> tuple[Sequence[Mapping[str, str]], str]:
     """The facts of each output; or why there are none."""
-    script, stderr = texts.get("script", ""), texts.get("stderr", "")
+    output, script, stderr = (texts.get(name, "") for name in ("output", "script", "stderr"))
+    if len(entries) == len(cut) and entries[0].found == found_in(output, script, stderr):
+        return [entry.facts for entry in entries], ""
     try:
-        return facts_of_outputs(path, texts["output"], cut, script, stderr), ""
+        return facts_of_outputs(entries[0].path, output, cut, script, stderr), ""
     except OutputError as error:
         return [], f"output: {error}"
 

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.files import write_whole
-from mpicampaign.places import shipped
+from mpicampaign.program_state import program_state
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from pathlib import Path
 
 FILE = "outputs-read.json"
-_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 class OutputsRead:
@@ -56,20 +54,3 @@ class OutputsRead:
             return {str(key): str(reason) for key, reason in data["outputs"].items()} if same else {}
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             return {}
-
-
-def program_state() -> str:
-    """A checksum that changes with every file of this program: sources, templates, publications."""
-    folders = (_PACKAGE, shipped("templates"), shipped("reference"))
-    lines = sorted(line for folder in folders for line in _files(os.fspath(folder)))
-    return hashlib.sha256("\n".join(lines).encode()).hexdigest()
-
-
-def _files(folder: str) -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir():
-                yield from _files(entry.path) if entry.name != "__pycache__" else ()
-            else:
-                about = entry.stat()
-                yield f"{entry.path} {about.st_size} {about.st_mtime_ns}"

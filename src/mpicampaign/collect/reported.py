@@ -13,18 +13,26 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.outputs_read import program_state
 from mpicampaign.files import write_whole
+from mpicampaign.program_state import program_state
 from mpicampaign.records import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from mpicampaign.selection import RunSelection
 
 REPORTED = "reported.json"
 _TABLES = (RECORDS, "tables")  # made by imports, in the campaign's folder
 _MADE = {REPORTED: (*_TABLES, "report.html", "figures")}
 _RAW = ("runs", "imports", "merged")
 _TOP = ("plan.json", "submissions.txt")
+SELECTED = "selected"  # in the campaign's folder: the last report of a selection
+
+
+def report_folder(folder: Path, selection: RunSelection) -> Path:
+    """Where the report of these runs is: one of a selection never replaces that of all runs."""
+    return folder / SELECTED if selection else folder
 
 
 def imported_file(name: str) -> str:

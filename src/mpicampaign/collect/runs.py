@@ -7,7 +7,6 @@ import json
 import os
 from dataclasses import replace
 from functools import partial
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from mpicampaign.collect.outputs_read import OutputsRead
+    from mpicampaign.collect.records_read import RecordsRead
     from mpicampaign.plan_file import CaseEntry, PlanFile
     from mpicampaign.records import Record, Series
     from mpicampaign.verdict.evidence import Evidence
@@ -92,14 +92,23 @@ class _Left(NamedTuple):
         return _decoded(self.contents.get(name, b""))
 
 
-def collect(plan: PlanFile, campaign_folder: Path) -> list[Record]:
-    """The records of all cases of a plan, of all systems. A second core reads half of many runs."""
-    runs = sum(len(entry.runs) for entry in plan.cases)
-    halves = on_two_cores(partial(_collect, plan, campaign_folder), plan.cases, runs >= _MANY)
-    return list(chain.from_iterable(halves))
+def collect(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = None) -> list[Record]:
+    """The records of all cases of a plan, of all systems. A second core reads half of many runs.
+
+    ``before``: the cache of records.
+    """
+    runs = sum(len(entry.runs) for entry in plan.cases) - (before.known if before else 0)
+    halves = on_two_cores(partial(_collect, plan, campaign_folder, before), plan.cases, runs >= _MANY)
+    if before:
+        before.used = {key: text for _, used in halves for key, text in used.items()}
+        before.keep()
+    return [record for records, _ in halves for record in records]
 
 
-def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) -> list[Record]:
+def _collect(
+    plan: PlanFile, campaign_folder: Path, before: RecordsRead | None, cases: Sequence[CaseEntry]
+) -> tuple[list[Record], dict[str, str]]:
+    """The records of some cases, and the entries of the cache that were used."""
     records = []
     submissions, members = read_submissions(campaign_folder / SUBMISSIONS), Members(campaign_folder)
     for entry in cases:
@@ -122,7 +131,7 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
         for run in entry.runs:
             path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
             folder = RunFolder(path, run.repeat, run.order)
-            record = replace(read_run(entry.kept, suite, folder, rate, entry.reading), case=case)
+            record = replace(read_run(entry.kept, suite, folder, rate, entry.reading, before), case=case)
             if run.left and record.status == MISSING:
                 continue
             record = with_peak(record, entry.core_peak)
@@ -133,7 +142,7 @@ def _collect(plan: PlanFile, campaign_folder: Path, cases: Sequence[CaseEntry]) 
             member = members.metadata(entry, run, record.status == MISSING)
             metadata = {**declared, **record.metadata, **design, **member}
             records.append(replace(record, metadata=metadata))
-    return records
+    return records, before.used if before else {}
 
 
 def read_run(
@@ -142,8 +151,12 @@ def read_run(
     folder: RunFolder,
     line_rate: float | None = None,
     reading: Mapping[str, Any] | None = None,
+    before: RecordsRead | None = None,
 ) -> Record:
-    """The record of one run, whatever state its folder is in; ``reading``: how its output is read."""
+    """The record of one run, whatever state its folder is in.
+
+    ``reading``: how its output is read; ``before``: the cache of records.
+    """
     record = Record(
         case,
         suite,
@@ -156,7 +169,11 @@ def read_run(
     )
     left = _left(folder.path / "result", folder.path)
     if "output" in left.contents:
-        return _read_result(record, left, reading)
+        read = partial(_read_result, record, left, reading)
+        if before is None or not _is_of_this_program(suite):
+            return read()
+        asked = f"{folder.path} {canonical(reading or {})}"
+        return before.record(record, asked, left.contents, read)
     attempts = attempts_of(folder.path)
     if not attempts:
         return record

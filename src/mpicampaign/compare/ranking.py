@@ -306,7 +306,7 @@ def _ranking(
     kind: str, scope: str, contestants: tuple[Contestant, ...], absent: tuple[Absent, ...], ranks: int | None
 ) -> Ranking:
     metric = contestants[0].cell.metric
-    values = [contestant.cell.values for contestant in contestants]
+    values = tuple(contestant.cell.values for contestant in contestants)
     rows = list(enumerate(contestant.row for contestant in contestants))
     untested = {(a, b): IN_TURN for (a, one), (b, other) in combinations(rows, 2) if in_turn(one, other)}
     blocks = kind != HOST_GROUPS and _are_in_blocks(contestants)

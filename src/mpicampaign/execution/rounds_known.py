@@ -10,8 +10,8 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from mpicampaign.collect.outputs_read import program_state
 from mpicampaign.files import write_whole
+from mpicampaign.program_state import program_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

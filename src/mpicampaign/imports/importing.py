@@ -10,12 +10,16 @@ import hashlib
 import shutil
 import uuid
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from mpicampaign.background import on_two_cores
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import locked, naming, same_text, write_whole
+from mpicampaign.grouping import grouped
 from mpicampaign.imports.account import Account
 from mpicampaign.imports.documents import EXCERPT, is_excerpt
 from mpicampaign.imports.facts import belongs, facts_of_outputs, why_no_output
@@ -38,6 +42,7 @@ from mpicampaign.imports.ledger import (
     REFUSED,
     LedgerEntry,
     content_of,
+    found_in,
     ledger_text,
     read_ledger,
     runs_elsewhere,
@@ -56,6 +61,7 @@ if TYPE_CHECKING:
     from mpicampaign.suites import Part
 
 _PARTS = "parts"
+_MANY = 500  # outputs: to read them takes longer than to start a process
 _NOW = " (as it is now)"  # in the ledger, after the name of a file that differs from its imported copy
 
 
@@ -105,9 +111,14 @@ class _Import:
         companions = Companions(source.path for source in sources)
         self.beside = {source.path: source for source in beside}
         wanted: set[str] = set()
-        for source in sources:
-            if source.role == OUTPUT:
-                wanted |= self._output(source, companions)
+        outputs = [
+            *grouped((each for each in sources if each.role == OUTPUT), lambda each: each.path).values()
+        ]
+        find = partial(self._outputs, companions)
+        for found, entries, new in on_two_cores(find, outputs, len(outputs) >= _MANY):
+            wanted |= found
+            self.entries |= entries
+            self.new += new
         for source in beside:
             self._companion(source, source.path in wanted)
         self._label()
@@ -119,6 +130,19 @@ class _Import:
 
     def _all_entries(self) -> list[LedgerEntry]:
         return list(chain.from_iterable(self.entries.values()))
+
+    def _outputs(
+        self, companions: Companions, sources: Sequence[Sequence[Source]]
+    ) -> tuple[set[str], dict[str, list[LedgerEntry]], list[Path]]:
+        """Import outputs, those of one path together: their companions' paths, entries, and new copies."""
+        part = copy(self)
+        part.new = []
+        wanted: set[str] = set()
+        for of_path in sources:
+            for source in of_path:
+                wanted |= part._output(source, companions)
+        paths = {f"{of_path[0].path}{now}" for of_path in sources for now in ("", _NOW)}
+        return wanted, {path: part.entries[path] for path in paths & part.entries.keys()}, part.new
 
     def _output(self, source: Source, companions: Companions) -> set[str]:
         """Import an output; the paths of its companions."""
@@ -144,7 +168,8 @@ class _Import:
         if reason:
             self._refuse(source, reason, content)
         elif self._kept(source, content):
-            self.entries[source.path] = _of_outputs(self.entries[source.path][0], cut, facts)
+            file = replace(self.entries[source.path][0], found=found_in(text, script, stderr))
+            self.entries[source.path] = _of_outputs(file, cut, facts)
             return {path for path in beside if path}
         return set()
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.errors import UserError
 from mpicampaign.imports.files import OUTPUT, place_of
+from mpicampaign.program_state import program_state
 from mpicampaign.records import plain_fields
 
 if TYPE_CHECKING:
@@ -18,8 +19,12 @@ if TYPE_CHECKING:
     from mpicampaign.suites import Part
 
 FORMAT = "mpicampaign-import"
-VERSION = 2
-_READ = (1, VERSION)  # the first version had no parts of files
+VERSION = 3
+_READ = (
+    1,
+    2,
+    VERSION,
+)  # the first version had no parts of files, the second did not say what facts follow from
 LEDGER, MAP, FILES = "import.json", "map.yaml", "files"
 REFUSED = "refused"
 _LEAST = 500  # B; shorter outputs may be alike by chance
@@ -33,7 +38,8 @@ class LedgerEntry:
     ``size``: of the file. Where its file holds several outputs, ``lines``: of this one, such as 12-40, and
     ``content``: see `content_of`.
 
-    ``label`` and ``facts`` are from the time of the import, for readers; the analysis derives them again.
+    ``label`` and ``facts`` are from the time of the import, for readers; the analysis derives them again, but
+    for facts of which ``found`` (see `found_in`) is the same now.
     """
 
     path: str
@@ -47,6 +53,7 @@ class LedgerEntry:
     facts: Mapping[str, str] = field(default_factory=dict)
     lines: str = ""
     content: str = ""
+    found: str = ""
 
     @property
     def place(self) -> str:
@@ -62,6 +69,16 @@ class LedgerEntry:
     def job(self) -> str:
         """The number of its job; empty where it is unknown."""
         return str(self.label.get("job") or self.facts.get("job", ""))
+
+
+def found_in(output: str, script: str, stderr: str) -> str:
+    """A checksum of all that the facts of a file's outputs follow from: the texts, and this program."""
+    digest = hashlib.sha256(program_state().encode())
+    for text in (output, script, stderr):
+        encoded = text.encode("utf-8", errors="surrogatepass")
+        digest.update(f"\0{len(encoded)}\0".encode())
+        digest.update(encoded)
+    return digest.hexdigest()
 
 
 def content_of(part: Part, sha256: str) -> str:

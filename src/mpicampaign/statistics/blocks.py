@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from itertools import combinations, permutations, product
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -64,7 +64,8 @@ def all_pairs(costs: Array, level: float = LEVEL) -> dict[Pair, float]:
     return _by_holm(costs, pairs) if costs.shape[1] > MOST else _closed(costs, pairs, level)
 
 
-def compare_in_blocks(groups: Sequence[Sequence[float]]) -> Family:
+@lru_cache(maxsize=1000)  # a ranking and the statements over all host groups compare the same
+def compare_in_blocks(groups: tuple[tuple[float, ...], ...]) -> Family:
     """As `compare_pairs`, of positive groups whose n-th values are from one block.
 
     Nothing is shown of two of which the one with the larger median is the smaller one in most blocks.

@@ -1,0 +1,85 @@
+"""A cache of the records of finished runs, so that a report after one new run does not read all others again.
+
+An entry holds for all that its record follows from: the content of the run's files, what the plan says, and
+the state of this program. The file may be removed at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from mpicampaign.files import whole
+from mpicampaign.program_state import program_state
+from mpicampaign.records import record_from_json, record_to_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+    from mpicampaign.records import Record
+
+FILE = "records-read.jsonl"  # the state of the program, then a line for each record: key and record
+
+
+class RecordsRead:
+    """The records of a campaign's folder; ``used``: their JSON texts by key, which are kept."""
+
+    def __init__(self, campaign_folder: Path) -> None:
+        self._path = campaign_folder / FILE
+        self._state = program_state()
+        self._kept = self._read()
+        self.used: dict[str, str] = {}
+
+    @property
+    def known(self) -> int:
+        """How many records are in the cache."""
+        return len(self._kept)
+
+    def record(
+        self, planned: Record, asked: str, contents: Mapping[str, bytes], read: Callable[[], Record]
+    ) -> Record:
+        """The record of a finished run, from the cache or read now.
+
+        Parameters
+        ----------
+        planned : what is known of the run before its files are read
+        asked : what else the record depends on
+        contents : of its files
+        """
+        key = _key(planned, asked, contents)
+        with suppress(ValueError, KeyError, TypeError):
+            record = record_from_json(json.loads(self._kept[key]))
+            self.used[key] = self._kept[key]
+            return record
+        record = read()
+        self.used[key] = json.dumps(record_to_json(record))
+        return record
+
+    def keep(self) -> None:
+        """Write the entries that were used; in a folder without write permission nothing is cached."""
+        if self.used == self._kept:
+            return
+        with suppress(OSError), whole(self._path) as part, part.open("w", encoding="utf-8") as file:
+            file.write(f"{self._state}\n")
+            file.writelines(f"{key} {text}\n" for key, text in self.used.items())
+
+    def _read(self) -> dict[str, str]:
+        try:
+            with self._path.open(encoding="utf-8") as file:
+                if file.readline() != f"{self._state}\n":
+                    return {}
+                pairs = (line.rstrip("\n").partition(" ") for line in file)
+                return {key: text for key, _, text in pairs}
+        except (OSError, ValueError):
+            return {}
+
+
+def _key(planned: Record, asked: str, contents: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256(f"{planned!r}\0{asked}".encode("utf-8", "surrogatepass"))
+    for name, content in contents.items():
+        digest.update(f"\0{name} {len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
