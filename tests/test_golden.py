@@ -81,7 +81,9 @@ def test_script_is_the_golden_one(name: str) -> None:
     assert golden.read_text() == text
 
 
-@pytest.mark.parametrize("text_of", [script_text, lambda run: claim_text(run, ["0"])], ids=["script", "claim"])
+@pytest.mark.parametrize(
+    "text_of", [script_text, lambda run: claim_text(run, ["0"])], ids=["script", "claim"]
+)
 def test_the_text_of_a_repeat_is_the_one_made_for_it_alone(text_of: Callable[[Run], str]) -> None:
     """Also where the next run of the same names has another limit."""
     text = TextOfRepeats(text_of)
