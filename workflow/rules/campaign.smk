@@ -8,6 +8,7 @@ from snakemake.io import contains_wildcard
 from snakemake.settings.enums import Quietness
 
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.execution.busy import THIS_CALL
 from mpicampaign.execution.conditions import prepare_with_results
 from mpicampaign.interrupts import end_in_order
 from mpicampaign.execution.many_jobs import evaluate_once, prepare_for_many
@@ -78,4 +79,5 @@ onstart:
 
 # A failed run must not hide the others: tables and report show the results so far.
 onerror:
-    shell("{mpicampaign} report --quiet {options}")
+    if THIS_CALL.reports:
+        shell("{mpicampaign} report --quiet {options}")
