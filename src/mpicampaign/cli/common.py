@@ -87,6 +87,7 @@ def make_runs(
     the call left out runs since the machine is busy. ``more``: options for Snakemake, which then makes the
     report as far as they ask for it. ``once``: one repeat of each case.
     """
+    import mpicampaign.analyse  # noqa: F401 - before the two processes part: both need most of it
     from mpicampaign.cli.report import report_of
     from mpicampaign.execution.busy import LEFT_OUT
     from mpicampaign.interrupts import EXIT_SIGNALLED

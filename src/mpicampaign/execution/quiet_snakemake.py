@@ -13,6 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.busy import LEFT_OUT, THIS_CALL
+from mpicampaign.execution.lean_snakemake import load_less
 from mpicampaign.interrupts import end_at_once, end_in_order, signalled
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def snakemake_process(profile: str, options: Sequence[str], folder: Path, report
     if not sys.flags.safe_path:
         del sys.path[0]  # the user's files do not hide Python modules
     THIS_CALL.reports = report
+    if not report:  # there are no options of the user
+        load_less()
     status = 1
     with suppress(KeyboardInterrupt):
         status = main(profile, options)
