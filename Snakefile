@@ -37,5 +37,5 @@ else:
         default_target: True
         input:
             list(scripts),
-            results / "report.html",
+            results / "report.html" if THIS_CALL.reports else [],
         localrule: True

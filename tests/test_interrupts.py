@@ -120,7 +120,7 @@ sys.meta_path.insert(0, Interrupted())
     ("module", "call"),
     [
         ("mpicampaign.cli.call", "from mpicampaign.cli import main; main()"),
-        ("snakemake.cli", "from mpicampaign.execution.quiet_snakemake import main; main(['', 'x'])"),
+        ("snakemake.cli", "from mpicampaign.execution.quiet_snakemake import main; main('x', [])"),
     ],
 )
 def test_an_import_that_is_interrupted_ends_without_a_traceback(module: str, call: str) -> None:

@@ -48,11 +48,16 @@ def _interrupt(number: int, _: object) -> None:
         raise KeyboardInterrupt
 
 
+def signalled() -> int:
+    """The exit status for the first of these signals that came; 0 where none did."""
+    return 128 + _received[0] if _received else 0
+
+
 def _exit_as_signalled() -> None:
-    if _received:
+    if status := signalled():
         sys.stdout.flush()
         sys.stderr.flush()
-        os._exit(128 + _received[0])
+        os._exit(status)
 
 
 def _without_traceback(kind: type[BaseException], error: BaseException, where: TracebackType | None) -> None:

@@ -8,9 +8,10 @@ from snakemake.io import contains_wildcard
 from snakemake.settings.enums import Quietness
 
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.execution.busy import THIS_CALL
 from mpicampaign.execution.conditions import prepare_with_results
 from mpicampaign.interrupts import end_in_order
-from mpicampaign.execution.many_jobs import prepare_for_many
+from mpicampaign.execution.many_jobs import evaluate_once, prepare_for_many
 from mpicampaign.execution.quiet_snakemake import show_problems_only
 from mpicampaign.execution.set_aside import set_aside_faulty
 from mpicampaign.files import keep_others_out, system_error_text
@@ -22,6 +23,7 @@ from mpicampaign.text import visible_lines
 
 end_in_order()
 keep_others_out()
+evaluate_once()
 campaign_file = Path(config.get("campaign", "campaign.yaml"))
 work_beside(campaign_file)
 verbose = workflow.output_settings.verbose
@@ -47,12 +49,12 @@ if contains_wildcard(campaign_input):
 if not prepared.pending:
     print(pending_text(prepared.plan, 0, prepared.campaign.title, ""), file=sys.stderr)
 chosen = prepared.one_repeat if config.get("once") else prepared.wanted
-scripts = {relpath(script.output): script for script in chosen}
+results = Path(relpath(prepared.folder))
+scripts = {f"{results}/{script.result}": script for script in chosen}
 binaries = {
     name: [relpath(binary) for binary in (*prepared.binaries(name), *prepared.from_source(name))]
     for name in prepared.plan.systems
 }
-results = Path(relpath(prepared.folder))
 
 
 include: "build.smk"
@@ -77,4 +79,5 @@ onstart:
 
 # A failed run must not hide the others: tables and report show the results so far.
 onerror:
-    shell("{mpicampaign} report --quiet {options}")
+    if THIS_CALL.reports:
+        shell("{mpicampaign} report --quiet {options}")

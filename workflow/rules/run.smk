@@ -2,9 +2,9 @@
 # and only if its declaration changes.
 def needed_binaries(wildcards, output=None):
     """The binaries of a run; none if it has a result."""
-    folder = results / "runs/{host_group}/{placement}/{benchmark}/r{repeat}-{identity}".format(**wildcards)
-    script = scripts[str(folder / "result/output.txt")]
-    return [] if script.output.exists() else binaries[script.case.system]
+    folder = "runs/{host_group}/{placement}/{benchmark}/r{repeat}-{identity}".format(**wildcards)
+    script = scripts[f"{results}/{folder}/result/output.txt"]
+    return [] if script.has_result else binaries[script.case.system]
 
 
 rule run:

@@ -61,7 +61,7 @@ def _faults(prepared: Prepared) -> list[tuple[Run, Fault]]:
     from mpicampaign.collect.outputs_read import OutputsRead
     from mpicampaign.execution.set_aside import fault_of
 
-    done = [run for run in prepared.selected if run.output.exists()]
+    done = [run for run in prepared.selected if run.has_result]
     before = OutputsRead(prepared.folder)
     faults = [(each, fault) for each in done if (fault := fault_of(each, before=before))]
     before.keep()
@@ -87,7 +87,7 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
                 "order": run.order,
                 "nodes": run.job.placement.nodes,
                 "time_limit": run.time_limit,
-                "has_result": run.output.exists(),
+                "has_result": run.has_result,
             }
             for run in prepared.selected
         ],

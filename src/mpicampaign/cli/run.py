@@ -92,10 +92,9 @@ def run(options: argparse.Namespace) -> int:
         return DONE
     if pending:
         say(pending_text(plan, len(pending), title, estimate(pending)))
-    status = make_runs(prepared, options, further_options)
+    status, now = make_runs(prepared, options, further_options)
     if status not in EXIT_SIGNALLED and (answers := answers_of(prepared.folder)):
         print_lines(*answers, f"report.html, tables and figures: {prepared.folder}")
-    now = prepared_of(options)  # runs that were disturbed meanwhile have further repeats
     if now.pending:
         say(f"not done: {len(now.pending)} of {len(now.selected)} runs; the same command continues")
     return status

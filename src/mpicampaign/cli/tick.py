@@ -33,7 +33,7 @@ def run(options: argparse.Namespace) -> int:
     prepared = prepared_of(options)
 
     def runs(once: bool) -> int:
-        return make_runs(prepared, options, once=once)
+        return make_runs(prepared, options, once=once)[0]
 
     return tick(prepared, Work(runs, _finish, print_lines), options.due)
 

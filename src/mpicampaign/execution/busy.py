@@ -25,12 +25,13 @@ class Call:
     """What a call has found out about its machine.
 
     ``left_out``: whether it leaves runs to a later call. ``failed``: whether a further repeat has failed that
-    Snakemake does not know.
+    Snakemake does not know. ``reports``: whether Snakemake makes the report.
     """
 
     def __init__(self) -> None:
         self._judged: list[str] = []
         self.left_out = self.failed = False
+        self.reports = True
 
     def add(self, condition: str) -> None:
         """Add the condition of a run that has ended."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import fcntl
+import multiprocessing
 import os
 import signal
 import subprocess
-import sys
 import time
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.execution.quiet_snakemake import snakemake_process
 from mpicampaign.interrupts import SIGNALS
 from mpicampaign.places import shipped, working_folder
 from mpicampaign.this_machine import measuring_lock, who_measures
@@ -101,29 +103,32 @@ def run_script(text: str) -> int:
     return script.returncode
 
 
-def run_snakemake(profile: str, arguments: list[str], *, verbose: bool = False) -> int:
-    """Run Snakemake of this environment in the working folder; returns its exit status (or `busy.LEFT_OUT`).
+def run_snakemake(profile: str, arguments: list[str], *, verbose: bool = False, report: bool = True) -> int:
+    """Run Snakemake in the working folder, in a copy of this process; its exit status (or `busy.LEFT_OUT`).
+
+    ``report``: whether it makes the report, too.
 
     A signal to this process is passed on, and Snakemake is waited for: the next call must not meet one that
     is still ending. Ctrl-C reaches Snakemake twice; only the first counts.
     """
-    ours = ["--profile", _profile(profile), "--snakefile", str(shipped("Snakefile"))]
+    ours = ["--snakefile", str(shipped("Snakefile"))]
     ours += ["--verbose"] * verbose + ["--nocolor"] * bool(os.environ.get("NO_COLOR"))
-    # -P: the user's files do not hide Python modules
-    command = [sys.executable, "-P", "-m", "mpicampaign.execution.quiet_snakemake", *ours, *arguments]
+    work = partial(snakemake_process, _profile(profile), [*ours, *arguments], working_folder(), report)
+    process = multiprocessing.get_context("fork").Process(target=work)
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # also its own, until it can handle them
-    process = subprocess.Popen(command, cwd=working_folder())
+    process.start()
 
     def pass_on(number: int, _: object) -> None:
         with suppress(ProcessLookupError):
-            process.send_signal(number)
+            os.kill(process.pid or 0, number)
 
     handled = [number for number in SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, pass_on) for number in handled}
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-    status = process.wait()
+    process.join()
     for number, handler in before.items():
         signal.signal(number, handler)
+    status = process.exitcode or 0
     return status if status >= 0 else 128 - status
 
 

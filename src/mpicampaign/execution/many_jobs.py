@@ -1,11 +1,37 @@
-"""Snakemake with thousands of jobs: what takes the square of their number there is done once for each."""
+"""Snakemake with thousands of jobs: what it does for each of them again and again is done once."""
 
 from __future__ import annotations
 
+import gc
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+
+COLLECTED = 100_000  # new objects between two collections of garbage; of all those of a plan none is any
+
+
+def evaluate_once() -> None:
+    """Before jobs are made: parameters of functions, resources of rules, commands of jobs stay the same."""
+    from snakemake import common, jobs, rules
+    from snakemake.iocontainers import ResourceList
+
+    gc.set_threshold(COLLECTED)
+    common.get_function_params = rules.get_function_params = cache(common.get_function_params)
+    jobs.Job.shellcmd = property(cache(jobs.Job.shellcmd.fget))
+    expand, found = rules.Rule.expand_resources, {}
+
+    def expand_once(
+        rule: Any, wildcards: object, files: object, attempt: int, skip_evaluation: Iterable[str] = ()
+    ) -> Any:
+        key = rule, attempt, frozenset(skip_evaluation)
+        if key not in found:
+            found[key] = expand(rule, wildcards, files, attempt, skip_evaluation)
+        return ResourceList(fromdict=dict(found[key].items()))  # a job may add to its own
+
+    rules.Rule.expand_resources = expand_once
 
 
 def prepare_for_many(workflow: Any) -> None:

@@ -1,4 +1,4 @@
-"""Snakemake without its own chatter: ``python -m mpicampaign.execution.quiet_snakemake --profile P``.
+"""Snakemake without its own chatter, in a copy of this process: what a run has loaded is not loaded again.
 
 Its log file keeps all of it, and ``--verbose`` shows it.
 """
@@ -6,15 +6,19 @@ Its log file keeps all of it, and ``--verbose`` shows it.
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.busy import LEFT_OUT, THIS_CALL
-from mpicampaign.interrupts import end_at_once, end_in_order
+from mpicampaign.execution.lean_snakemake import load_less
+from mpicampaign.interrupts import end_at_once, end_in_order, signalled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 # What Snakemake adds to failures of our commands, which say why themselves, and to a report not made: the one
 # before stays as it is.
@@ -39,28 +43,36 @@ def _is_problem(record: logging.LogRecord) -> bool:
     return not message.startswith(_SEE_ABOVE) and _OUR_COMMAND.search(message) is None
 
 
-def main(arguments: Sequence[str]) -> int:
+def snakemake_process(profile: str, options: Sequence[str], folder: Path, report: bool) -> None:
+    """All that the process does; our caller has blocked the signals."""
+    os.chdir(folder)
+    if not sys.flags.safe_path:
+        del sys.path[0]  # the user's files do not hide Python modules
+    THIS_CALL.reports = report
+    if not report:  # there are no options of the user
+        load_less()
+    status = 1
+    with suppress(KeyboardInterrupt):
+        status = main(profile, options)
+    sys.exit(signalled() or status)
+
+
+def main(profile: str, options: Sequence[str]) -> int:
     """As Snakemake's own main function, which prints the profile's name before it reads its options.
 
     `LEFT_OUT` where nothing failed, but runs were left to a later call.
     """
-    end_at_once()  # these imports take a second; our caller has blocked the signals
+    end_at_once()  # these imports take a second
     from snakemake.cli import args_to_api, get_argument_parser
     from snakemake.exceptions import print_exception
 
     end_in_order()
-
-    _, profile, *others = arguments
     try:
         parser = get_argument_parser(profiles=[profile])
         parser.prog, parser.usage = "snakemake", "mpicampaign run FILE [options] [-- SNAKEMAKE_OPTIONS]"
-        if not args_to_api(parser.parse_args(others), parser) or THIS_CALL.failed:
+        if not args_to_api(parser.parse_args(options), parser) or THIS_CALL.failed:
             return 1
         return LEFT_OUT if THIS_CALL.left_out else 0
     except Exception as error:  # as Snakemake does
         print_exception(error)
         return 1
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -118,7 +118,7 @@ def set_aside_faulty(runs: Iterable[Run]) -> list[str]:
     lines = _settle_own([run for run in runs if run.reading])
     for run in runs:
         before = before or OutputsRead(run.campaign_folder)
-        fault = fault_of(run, None, before) if run.output.exists() else None
+        fault = fault_of(run, None, before) if run.has_result else None
         if fault:
             set_aside_whole(run.folder) if fault.earlier else set_aside(run)
             where = f"; the result is kept in {EARLIER}/" if fault.earlier else ""

@@ -94,10 +94,14 @@ class Run(plan_file.RunEntry):
         return self.folder / RESULT
 
     @property
+    def result(self) -> str:
+        """The raw output, below the campaign's folder."""
+        return f"{run_path(self.kept, self.repeat, self.identity)}/{RESULT}"
+
+    @property
     def has_result(self) -> bool:
         """Whether it succeeded."""
-        place = run_path(self.kept, self.repeat, self.identity)
-        return exists(f"{self.campaign_folder}/{place}/{RESULT}")  # noqa: PTH110 - a Path takes longer
+        return exists(f"{self.campaign_folder}/{self.result}")  # noqa: PTH110 - a Path takes longer
 
     @property
     def log(self) -> Path:

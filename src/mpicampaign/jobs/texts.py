@@ -35,7 +35,12 @@ class TextOfRepeats:
 
 
 def _without_repeat(run: Run) -> Run:
-    declared = {**run.declared, "repeat": _REPEAT}
     return replace(
-        run, repeat=_REPEAT, identity=_IDENTITY, declared=declared, order=0, further=False, part=()
+        run,
+        repeat=_REPEAT,
+        identity=_IDENTITY,
+        declared={**run.declared, "repeat": _REPEAT},
+        order=0,
+        further=False,
+        part=(),
     )

@@ -59,8 +59,10 @@ record_system() {
 # The variables of MPI and of the job, except names that hint at a secret; then further settings that the label
 # claims. Each rank records what differs from this file.
 record_environment() {
+    local lines
     list_environment 3>"$attempt/environment"
-    cat "$attempt/environment" >&3
+    mapfile lines <"$attempt/environment" # without a process
+    printf '%s' "${lines[@]}" >&3
 }
 list_environment() {
     local name

@@ -42,7 +42,7 @@ leave_allocation() { # LAUNCHER
 # Two measurements on one machine would disturb each other, whoever makes them: wait for the other one. The lock is a
 # folder, which each user can open; a link in it says who measures, and is never written through.
 if [ -n "$lock" ]; then
-    mkdir -m 1777 "$lock" 2>/dev/null
+    [ -d "$lock" ] || mkdir -m 1777 "$lock" 2>/dev/null
     exec 9<"$lock/." || exit 73
     if ! flock -n 9; then
         # shellcheck disable=SC2012 # names are numbers of users
@@ -114,14 +114,17 @@ finish() { # STATUS
     [ "$status" -ne 0 ] || [ -n "$succeeded" ] || status=75
     [ "$status" -ne 0 ] || wait_until_writable "$attempt"
     # what failed at the end of a full disk may have failed for that: its output is cut
-    [ "$status" -eq 0 ] || dd if=/dev/zero of="$attempt/room" bs=65536 count=1 conv=fsync 2>/dev/null || unwritten=yes
-    rm -f "$attempt"/{reserve,room}
+    if [ "$status" -ne 0 ]; then
+        dd if=/dev/zero of="$attempt/room" bs=65536 count=1 conv=fsync 2>/dev/null || unwritten=yes
+        rm -f "$attempt/room"
+    fi
+    : 2>/dev/null >"$attempt/reserve"
     if [ -n "$unwritten" ] && [ "$status" -ne 124 ] && [ "$status" -lt 128 ]; then # not stopped from outside
         status=74
         record "job reason=results could not be written: is the disk full, a quota used up, or the file system read-only?"
     fi
     cat "$attempt"/ranks/* >&3 2>/dev/null
-    rm -rf "$attempt/ranks" "$attempt/work" "$attempt/environment" "$rank"
+    rm -rf "$attempt"/{ranks,work,environment,reserve} "$rank"
     while read -r sum file; do
         record "job sha256.${file##*/}=${sum#\\}"
     done < <(sha256sum "$attempt"/{output,stderr}.txt 2>/dev/null)
@@ -202,7 +205,7 @@ measure() {
     command -v "$program" >/dev/null || missing="program: ${program##*/} is not on $HOSTNAME"
     look_at_hosts before
     [ -z "$missing" ] || give_up "$missing"
-    program=$(command -v "$program")
+    [ "${program##*/*}" = "" ] || program=$(command -v "$program")
     record_command "$@"
     record_version
     record_node before
