@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.suites.imb.reader import NO_HEADER, Reader, read_lines
 from mpicampaign.suites.imb.tables import FACTORS, ImbTable, Lengths, check_sizes, series_of
-from mpicampaign.suites.reading import MEBIBYTE, MEGABYTE, MICROSECOND, OutputError, ParsedOutput, missing, shown
+from mpicampaign.suites.reading import (
+    MEBIBYTE,
+    MEGABYTE,
+    MICROSECOND,
+    OutputError,
+    ParsedOutput,
+    missing,
+    shown,
+)
 
 if TYPE_CHECKING:
     from mpicampaign.records import Series
