@@ -188,6 +188,11 @@ def unread_lines(records: Iterable[Record]) -> list[str]:
 
 def counts(records: list[Record]) -> str:
     """How the runs ended. Contradicted and disturbed ones are complete, but left out of all numbers."""
-    counts = Counter("not read" if record.unread else record.end for record in records)
+    from mpicampaign.records import LACKS
+
+    counts = Counter(
+        "not read" if record.unread else record.end + " in part" * (LACKS in record.metadata)
+        for record in records
+    )
     ends_text = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in sorted(counts.items()))
     return f"{counted(len(records), 'run')}: {ends_text}"

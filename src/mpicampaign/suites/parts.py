@@ -1,8 +1,8 @@
 """Cuts a text that holds several outputs, as of a script that runs one program after another, into these.
 
-A cut is made at each title. An output without its closing line above another one was aborted, unless such a line
-comes later: then both were printed at the same time. That is refused with the reason, and so are rows of an
-output whose title is lost.
+A cut is made at each title. An output without its closing line above another one was aborted, unless such a
+line comes later: then both were printed at the same time. That is refused with the reason, and so are rows of
+an output whose title is lost.
 """
 
 from __future__ import annotations

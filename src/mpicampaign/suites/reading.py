@@ -76,7 +76,7 @@ class ParsedOutput:
 
 
 def missing(number: int, total: int, what: str, reasons: Iterable[str]) -> str:
-    """``1 of 2 settings is missing: REASON; REASON``; only the reasons where all are missing, or no number is known."""
+    """``1 of 2 settings is missing: REASON; REASON``; only the reasons where that is all or unknown."""
     counted = f"{number} of {total} {what}s {'is' if number == 1 else 'are'} missing: "
     return (counted if 0 < number < total else "") + "; ".join(reasons)
 

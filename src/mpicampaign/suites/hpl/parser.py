@@ -1,7 +1,7 @@
 """Outputs of HPL, the High-Performance Linpack benchmark, 1.0 to 2.3, and Intel's, NVIDIA's and AMD's builds.
 
 An output is a header, the parameters to run, for each combination of them a table of one row and the check of
-its solution, then a count of the tests and a closing line. Each row whose check passed proves itself, whatever
+its solution, then a count of the tests and a closing line. A row whose check passed proves itself, whatever
 became of the others. What launchers and schedulers print around is passed over, and so are the lines of
 progress in between (``Column=... Gflops=...``): they are not results.
 """
@@ -32,14 +32,7 @@ _KEY = re.compile(rf"({'|'.join(OPTIONS).upper()})\s*:\s*(.{{1,200}}?)\s*$")
 _LIST = re.compile(r"(N|NB|P|Q)\s*:((?:\s+[0-9]{1,9}){1,8})\s*$")
 _MORE = re.compile(r"(?:\s+[0-9]{1,9}){1,8}\s*$")
 _LISTED = ("N", "NB", "P", "Q")
-_SWEPT = (
-    "pfact",
-    "nbmin",
-    "ndiv",
-    "rfact",
-    "bcast",
-    "depth",
-)  # lists, each combination of which is a setting
+_SWEPT = ("pfact", "nbmin", "ndiv", "rfact", "bcast", "depth")  # each combination is a setting
 _NUMBERED_CHECK = re.compile(r"\s*[1-9]\) \|\|Ax-b\|\|")  # HPL 1.0 has three for each row
 _ADJUSTED = re.compile(r"adjust|round(?:ed|ing)|reduc|chang(?:ed|ing)|increas|decreas", re.IGNORECASE)
 _ROW = re.compile(r"W[RC][RC]?[0-9]")

@@ -24,7 +24,8 @@ def _parse(text: str) -> ParsedOutput:
     from mpicampaign.suites.kernels.frame import Frame
 
     frame = Frame(text, {kernel.name: kernel.layout() for kernel in KERNELS.values()})
-    return ParsedOutput(frame.header.get("version", ""), frame.header, frame.layout.series(frame))
+    version, series = frame.header.get("version", ""), frame.layout.series(frame)
+    return ParsedOutput(version, frame.header, series, frame.lacks)
 
 
 class _Kernels(Suite):

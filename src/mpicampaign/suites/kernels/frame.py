@@ -2,7 +2,7 @@
 
 Header lines ``#@key=value``, a line ``#@columns.KIND=...`` for each kind of row, the rows, each beginning
 with its kind, and ``#@end rows=N status=ok``. Other lines, such as those of the MPI library, are ignored: the
-closing line's row count proves that no row is missing.
+closing line's row count proves that no row is missing. Without it, only what the rows themselves prove is kept.
 """
 
 from __future__ import annotations
@@ -44,6 +44,7 @@ class Layout:
 
     ``needed``: the columns that each kind of row must have. Columns in ``names`` hold names, those in
     ``seconds`` times (s), all others whole numbers. In ``optional`` ones, ``-`` (not measured) becomes a NaN.
+    ``in_part``: whether some rows mean something without the others.
     """
 
     needed: Mapping[str, frozenset[str]]
@@ -51,15 +52,18 @@ class Layout:
     seconds: frozenset[str]
     series: Callable[[Frame], tuple[Series, ...]]
     optional: frozenset[str] = frozenset()
+    in_part: bool = False
 
 
 class Frame:
     """One output: its header, its rows by kind, and the layout of the kernel that wrote it.
 
+    ``lacks``: why its last rows are missing; empty where it is whole.
+
     Raises
     ------
     OutputError
-        when the closing line is missing, rows are missing or damaged, or verification failed.
+        when rows are missing that the others need, are damaged, or verification failed.
     """
 
     def __init__(self, text: str, layouts: Mapping[str, Layout]) -> None:
@@ -69,6 +73,8 @@ class Frame:
         self._rows: dict[str, list[Row]] = {}
         self._count: int | None = None
         self._started = False
+        self.lacks = ""
+        self._cut = 0 if text.endswith("\n") else text.count("\n") + 1  # the line that is not whole
         for number, line in numbered_lines(text):
             self._line(number, line)
         self._check()
@@ -101,12 +107,30 @@ class Frame:
             return
         elif end := _END.match(line):
             self._end(number, end[1], end[2])
+        elif self.lacks and line.startswith(("#@", *self.layout.needed)):
+            raise OutputError(self.lacks)
         elif line.startswith("#@"):
             self._header_line(number, line)
         elif "kernel" in self.header and (kind := line.split(" ", 1)[0]) in self.layout.needed:
-            self._rows.setdefault(kind, []).append(self._row(number, line, kind))
+            self._take_row(number, line, kind)
+
+    def _take_row(self, number: int, line: str, kind: str) -> None:
+        """Take a row; a damaged one may be the last."""
+        if self._count is not None:
+            raise OutputError(f"line {number}: row after the closing line: two outputs in one file")
+        try:
+            row = self._row(number, line, kind)
+        except OutputError as error:
+            self.lacks = str(error)
+            return
+        if number == self._cut:
+            self.lacks = f"ends inside line {number}: cut"
+        else:
+            self._rows.setdefault(kind, []).append(row)
 
     def _end(self, number: int, rows: str, status: str) -> None:
+        if self.lacks:
+            raise OutputError(self.lacks)
         if self._count is not None:
             raise OutputError(f"line {number}: a second closing line: two outputs in one file")
         if status != "ok":
@@ -141,8 +165,6 @@ class Frame:
         names = self._columns.get(kind)
         if names is None:
             raise OutputError(f"line {number}: row of {kind} before the line that names its columns")
-        if self._count is not None:
-            raise OutputError(f"line {number}: row after the closing line: two outputs in one file")
         tokens = row_tokens(line, number)[1:]
         check_column_count(tokens, names, number)
         return {name: self._value(name, token, number) for name, token in zip(names, tokens, strict=True)}
@@ -165,8 +187,11 @@ class Frame:
             )
         count = sum(map(len, self._rows.values()))
         if self._count is None:
-            raise OutputError(f"ends after {count} rows; the closing line is missing")
-        if self._count != count:
+            end = f"ends after {count} rows; the closing line is missing"
+            self.lacks = f"{self.lacks}; {end}" if self.lacks else end
+            if not ("kernel" in self.header and self.layout.in_part):
+                raise OutputError(self.lacks)
+        elif self._count != count:
             raise OutputError(f"{count} rows, but the closing line counts {self._count}")
 
 

@@ -44,13 +44,16 @@ def sweep_layout(variant: str, further: _Further | None = None) -> Layout:
         seconds=frozenset({"seconds", "receive_seconds", "merge_seconds"}),
         series=lambda frame: _sweep_series(frame, variant, further or {}),
         optional=frozenset({"hit"}),
+        in_part=True,
     )
 
 
 def _sweep_series(frame: Frame, variant: str, further: _Further) -> tuple[Series, ...]:
     samples, levels, sizes = (_by_key(frame.rows(kind), variant) for kind in ("samples", "levels", "sizes"))
+    if frame.lacks:  # a size is complete where its own row closes it
+        samples, levels = ({key: by[key] for key in by if key in sizes} for by in (samples, levels))
     if not samples:
-        raise OutputError("no samples")
+        raise OutputError(frame.lacks or "no samples")
     _check_sizes(sizes, samples, levels)
     labels = dict.fromkeys((operation, which) for operation, which, _ in samples)
     return tuple(

@@ -2,7 +2,8 @@
 
 An output is a title with the version, some remarks (pairs, window, datatype), and one table, or one for each
 datatype. There is no end mark: that the sizes double without a gap and that the last line is whole is all
-that an output proves of its completeness; the caller's ``expected_max`` proves the rest.
+that an output proves of its completeness; the caller's ``expected_max`` proves the rest. A damaged row ends
+its table.
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from mpicampaign.suites.osu.titles import buffers_of, program_of_title
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
+    aborted,
     check_column_count,
-    check_no_abort,
     check_no_row_above,
     check_order,
     check_row_count,
+    is_aborted,
     is_whole_row,
     looks_like_row,
     numbered_lines,
@@ -56,16 +58,20 @@ class _OsuReader:
     tables: list[OsuTable] = field(default_factory=list)
     start_up: Series | None = None
     windows: WindowProfile | None = None
+    ended: str = ""  # why nothing more is read
     last: int = 0  # number of the last line that was a row
     row_above: int = 0  # the line of a row above the title
 
     def read(self, number: int, line: str) -> None:
         if not line or (line.startswith("#") and self._remark(number, line)):
             return
+        if self.ended:
+            return
         if line.lstrip().startswith(_INVALID_DATA):
-            raise OutputError(f"line {number}: {line.strip()[:120]}")
-        check_no_abort(line, number)
-        if not self.title:
+            self.ended = f"line {number}: {line.strip()[:120]}"
+        elif is_aborted(line):
+            self.ended = aborted(line, number)
+        elif not self.title:
             self._untitled(number, line)
         elif self.windows is not None:
             self._window_line(self.windows, number, line)
@@ -118,8 +124,11 @@ class _OsuReader:
             self._row_or_other(0, line)
 
     def _window_line(self, windows: WindowProfile, number: int, line: str) -> None:
-        if windows.read(number, line):
-            self.last = number
+        try:
+            if not windows.fault and windows.read(number, line):
+                self.last = number
+        except OutputError as error:
+            windows.fault = str(error)
 
     def _begin_table(self, number: int, line: str, headings: tuple[str, ...]) -> None:
         if self.tables and (not self.tables[-1].rows or self.tables[-1].datatype == self.datatype):
@@ -135,7 +144,15 @@ class _OsuReader:
             if not self.tables:
                 raise OutputError(f"line {number}: a row above the table's header: garbled")
             if not _is_text(line, self.tables[-1]):
-                self._row(self.tables[-1], number, line)
+                self._take_row(self.tables[-1], number, line)
+
+    def _take_row(self, table: OsuTable, number: int, line: str) -> None:
+        check_row_count(table.rows, number)
+        try:
+            if not table.fault:
+                self._row(table, number, line)
+        except OutputError as error:
+            table.fault = str(error)
 
     def _start_up(self, number: int, ranks: int, low: int, high: int, mean: int) -> None:
         if self.start_up is not None:
@@ -153,18 +170,31 @@ class _OsuReader:
         if table.fixed_width and table.rows and ends != table.ends:
             raise OutputError(f"line {number}: the row's columns are not where those above are: garbled")
         table.ends = ends
-        check_row_count(table.rows, number)
         table.rows.append((number, tokens))
         self.last = number
 
+    def drop_last(self, reason: str) -> None:
+        """Leave out the last row, which is cut."""
+        if self.start_up or not (self.windows or self.tables):
+            raise OutputError(reason)
+        found = self.windows.last if self.windows else self.tables[-1]
+        del found.rows[-1:]
+        self.ended = self.ended or reason
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why tables end early, or may."""
+        faults = [table.fault for table in self.tables] + ([self.windows.fault] if self.windows else [])
+        return [*filter(None, [*faults, self.ended])]
+
 
 def parse_osu(text: str) -> ParsedOutput:
-    """Read the output of one OSU program.
+    """Read the output of one OSU program: of each table the rows above the first that is damaged or wrong.
 
     Raises
     ------
     OutputError
-        when rows are missing, validation failed, values contradict each other, or it is not of OSU.
+        when there are none, rows in between are missing, values contradict each other, or it is not of OSU.
     """
     reader = _OsuReader()
     number = 0
@@ -173,8 +203,11 @@ def parse_osu(text: str) -> ParsedOutput:
     if not reader.title:
         raise OutputError("the title of an OSU benchmark is missing: empty, cut or another program's")
     if reader.last == number and not text.endswith("\n") and not _has_last_row(reader):
-        raise OutputError(f"ends inside line {number}: cut")
-    return ParsedOutput(reader.version, _metadata(reader), tuple(_series(reader)))
+        reader.drop_last(f"ends inside line {number}: cut")
+    elif reader.ended and not (reader.tables and reader.tables[-1].has_whole_row):
+        reader.drop_last(reader.ended)
+    series = tuple(_series(reader))
+    return ParsedOutput(reader.version, _metadata(reader), series, "; ".join(reader.reasons))
 
 
 def _is_text(line: str, table: OsuTable) -> bool:
@@ -205,10 +238,15 @@ def _series(reader: _OsuReader) -> list[Series]:
     if reader.windows is not None:
         return reader.windows.series()
     if not reader.tables:
-        raise OutputError(f"OSU {reader.title} printed no table")
+        raise OutputError(reader.ended or f"OSU {reader.title} printed no table")
+    for table in reader.tables:
+        table.end_at_failure()
+    if not any(table.rows for table in reader.tables):
+        raise OutputError("; ".join(reader.reasons))
     several = len(reader.tables) > 1
     ranks = 2 * reader.pairs if reader.pairs is not None else None
-    return [series_of(table, reader.title, ranks, with_datatype=several) for table in reader.tables]
+    tables = [table for table in reader.tables if table.rows]
+    return [series_of(table, reader.title, ranks, with_datatype=several) for table in tables]
 
 
 def _metadata(reader: _OsuReader) -> dict[str, str]:

@@ -70,6 +70,7 @@ class OsuTable:
     fixed_width: bool
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
+    fault: str = ""  # why its rows end early
 
     @property
     def sized(self) -> bool:
@@ -87,6 +88,16 @@ class OsuTable:
         if self.sized and self.fixed_width and len(self.rows) > 1:
             return True
         return bool(self.rows) and re.fullmatch(r"[0-9]+\.[0-9]{2}", self.rows[-1][1][-1]) is not None
+
+    def end_at_failure(self) -> None:
+        """With the rows above the first whose data were wrong: those below are trusted no more."""
+        for k, (number, tokens) in enumerate(self.rows if _VALIDATION in self.headings else ()):
+            if (said := tokens[self.headings.index(_VALIDATION)]) != "Pass":
+                self.fault = f"line {number}: validation of {tokens[0]} B: {shown(said)}"
+                del self.rows[k:]
+                break
+        if not self.rows:
+            self.fault = self.fault or f"line {self.line}: no rows below the header"
 
 
 def read_headings(line: str, number: int) -> tuple[str, ...]:
@@ -112,16 +123,13 @@ def series_of(table: OsuTable, title: str, ranks: int | None, *, with_datatype: 
     Raises
     ------
     OutputError
-        when rows are missing, validation failed, or a value is damaged or contradicts another.
+        when rows in between are missing, or a value is damaged or contradicts another.
     """
-    if not table.rows:
-        raise OutputError(f"line {table.line}: no rows below the header")
     if not table.sized and len(table.rows) != 1:
         raise OutputError(f"line {table.line}: {len(table.rows)} rows below the header, not one")
     printed = {
         heading: _column(table, k) for k, heading in enumerate(table.headings) if heading != _VALIDATION
     }
-    _check_validation(table)
     _check_doubling(table, printed)
     _check_rows(table, printed)
     columns: dict[str, list[float | None]] = {}
@@ -155,15 +163,6 @@ def _column(table: OsuTable, position: int) -> list[float]:
     heading = table.headings[position]
     read = integer if heading in _COUNTS else decimal
     return [read(tokens[position], number, heading) for number, tokens in table.rows]
-
-
-def _check_validation(table: OsuTable) -> None:
-    if _VALIDATION not in table.headings:
-        return
-    position = table.headings.index(_VALIDATION)
-    for number, tokens in table.rows:
-        if tokens[position] != "Pass":
-            raise OutputError(f"line {number}: validation of {tokens[0]} B: {shown(tokens[position])}")
 
 
 def _check_doubling(table: OsuTable, printed: dict[str, list[float]]) -> None:
@@ -207,8 +206,11 @@ _RATE = "# Message Rate Profile"
 @dataclass(slots=True)
 class _Table:
     windows: tuple[int, ...] = ()
-    sizes: list[int] = field(default_factory=list)
-    rows: list[list[float]] = field(default_factory=list)
+    rows: list[tuple[int, list[float]]] = field(default_factory=list)  # size and values
+
+    @property
+    def sizes(self) -> list[int]:
+        return [size for size, _ in self.rows]
 
 
 @dataclass(slots=True)
@@ -219,6 +221,12 @@ class WindowProfile:
     ranks: int
     tables: dict[str, _Table] = field(default_factory=dict)
     current: str = ""
+    fault: str = ""  # why its rows end early
+
+    @property
+    def last(self) -> _Table:
+        """The table that was read last."""
+        return self.tables.get(self.current, _Table())
 
     def read(self, number: int, line: str) -> bool:
         """Whether the line was a row of values."""
@@ -244,7 +252,11 @@ class WindowProfile:
         if not bandwidth or not bandwidth.rows:
             raise OutputError("no bandwidths below the header")
         if rate and (rate.sizes, rate.windows) != (bandwidth.sizes, bandwidth.windows):
-            raise OutputError("bandwidths and message rates are of different sizes: rows are missing")
+            reason = "bandwidths and message rates are of different sizes: rows are missing"
+            same = rate.windows in ((), bandwidth.windows)
+            if not same or rate.sizes != bandwidth.sizes[: len(rate.sizes)]:
+                raise OutputError(reason)
+            self.fault, rate = self.fault or reason, None
         return [self._one(k, window, bandwidth, rate) for k, window in enumerate(bandwidth.windows)]
 
     def _begin(self, number: int, name: str) -> None:
@@ -256,16 +268,15 @@ class WindowProfile:
     def _row(self, table: _Table, number: int, tokens: list[str]) -> None:
         check_column_count(tokens, ["Size", *map(str, table.windows)], number)
         size = integer(tokens[0], number, "Size")
-        if table.sizes and size != (2 * table.sizes[-1] or 1):
-            raise out_of_step(size, table.sizes[-1], number)
-        table.sizes.append(size)
-        table.rows.append([decimal(token, number, self.current) for token in tokens[1:]])
+        if table.rows and size != (2 * table.rows[-1][0] or 1):
+            raise out_of_step(size, table.rows[-1][0], number)
+        table.rows.append((size, [decimal(token, number, self.current) for token in tokens[1:]]))
 
     def _one(self, k: int, window: int, bandwidth: _Table, rate: _Table | None) -> Series:
         columns: dict[str, list[float | None]] = {
-            "size": list(bandwidth.sizes),
-            "bandwidth": [row[k] * MEGABYTE for row in bandwidth.rows],
+            "size": [*bandwidth.sizes],
+            "bandwidth": [values[k] * MEGABYTE for _, values in bandwidth.rows],
         }
         if rate:
-            columns["message_rate"] = [row[k] for row in rate.rows]
+            columns["message_rate"] = [values[k] for _, values in rate.rows]
         return Series(self.title, self.ranks, columns, {"window_size": str(window)})
