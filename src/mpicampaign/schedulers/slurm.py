@@ -111,7 +111,7 @@ class Slurm(BatchScheduler):
     selectors = frozenset(
         {
             *("partition", "constraint", "qos", "licenses", "reservation", "account", "exclusive", "hint"),
-            *("threads_per_core", "memory", "gres", "switches", "requeue", "directives"),
+            *("threads_per_core", "memory", "gres", "gpu_type", "switches", "requeue", "directives"),
         }
     )
     either = (("hint", "threads_per_core"),)
@@ -165,7 +165,7 @@ class Slurm(BatchScheduler):
             "hint": group["hint"],
             "threads-per-core": str(group["threads_per_core"] or ""),
             "mem": group["memory"],
-            "gres": group["gres"],
+            "gres": ",".join(filter(None, (group["gres"], _gpus(group)))),
             "switches": group["switches"],
         }
         given = [(f"--{name}", value) for name, value in options.items() if value]
@@ -264,6 +264,12 @@ class Slurm(BatchScheduler):
         pattern = re.compile("".join(each)) if _NUMBERS.keys() & parts else _OUTPUT_NAME
         match = pattern.fullmatch(name) or _OUTPUT_NAME.fullmatch(name)
         return match[1] if match else ""
+
+
+def _gpus(group: Mapping[str, Any]) -> str:
+    """``gpu:a100:4``, of each node; by default each step of the job has all of them."""
+    number = str(group["gpus_per_node"] or "")
+    return ":".join(filter(None, ("gpu", group["gpu_type"], number))) if number else ""
 
 
 def _queued_job(line: str) -> QueuedJob:

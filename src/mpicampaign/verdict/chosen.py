@@ -48,5 +48,7 @@ def _seen(evidence: Evidence, output: str, tables: tuple[Series, ...]) -> Iterat
     ports = {port for each in seen for port in each.ports if each.through(port, both=False) >= telling}
     if ports:
         yield "ibv", ", ".join(sorted(ports)), "the counters of its ports"
+    elif "gpus_per_node" in evidence.claim:
+        return  # which send by other ways, too
     elif exchanged and exchanged.unpaired <= LAUNCHER_BYTES and len(seen) == 1 and not seen[0].ports:
         yield SHM, "", "the ranks' silent sockets"

@@ -62,7 +62,7 @@ binding_tool() {
         echo taskset
     fi
 }
-# Prints what this node lacks for the placement, as "cores: why", "program: why" or "network: why".
+# Prints what this node lacks for the placement, as "cores: why", "program: why", "network: why" or "gpus: why".
 lacks() {
     local sys=${MPICAMPAIGN_SYSFS:-/sys} one=([1]='') needs=$((ranks_per_node * threads)) offers port state=
     offers="${#found[@]} socket${one[${#found[@]}]-s} and ${#cores[@]} core${one[${#cores[@]}]-s}"
@@ -81,6 +81,8 @@ lacks() {
         [[ $state == *ACTIVE* ]] || echo "network: no active port of InfiniBand device $device on $HOSTNAME"
     elif [ -n "$interface" ] && [ ! -e "$sys/class/net/$interface" ]; then
         echo "network: no network interface $interface on $HOSTNAME"
+    else
+        lacks_gpus
     fi
 }
 # Writes the program that starts each rank: the functions above, with this job's placement.
@@ -89,8 +91,8 @@ write_rank() {
     {
         echo '#!/bin/bash'
         declare -p ranks_per_node threads sockets binding device interface rank_variable local_rank_variable evidence_library
-        declare -p script_host hosts
-        declare -f read_topology choose_cpus binding_tool lacks record record_facts fact record_driver become
+        declare -p script_host hosts gpus_per_node gpu_binding
+        declare -f read_topology choose_cpus binding_tool lacks record record_facts fact record_driver become "${gpu_functions[@]}"
         echo 'become "$@"'
     } >"$rank"
     chmod +x,go-w "$rank"
@@ -126,6 +128,7 @@ become() { # PROGRAM ARGUMENTS...: one rank
         esac
         printf 'rank %s launch.bound_by=%s\nrank %s launch.memory=%s\n' "$number" "$tool" "$number" "$memory" >>"$mine"
     fi
+    give_gpus "$mine"
     echo "rank $number launch.host=$HOSTNAME" >>"$mine"
     # The job script describes its own host, and those that the campaign lists.
     if [ "$local_number" -eq 0 ] && [ "${#hosts[@]}" -eq 0 ] && [ "$HOSTNAME" != "$script_host" ]; then

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from mpicampaign.suites.osu.options import faults, read_arguments, refuses
-from mpicampaign.suites.osu.programs import KINDS, lacking, name_of
+from mpicampaign.suites.osu.programs import DEVICES, KINDS, lacking, name_of
 from mpicampaign.suites.osu.sizes import doubt_of_end, largest_size
 from mpicampaign.suites.osu.titles import operation_of, program_of_title
 from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
@@ -50,8 +50,8 @@ class _Osu(Suite):
 
     def lacks(self, request: Request) -> str:
         arguments = read_arguments(request.program, request.arguments)
-        if arguments.devices:
-            return "device buffers: no GPU is known here, and a build without CUDA or ROCm ignores D D"
+        if (arguments.devices or DEVICES.fullmatch(name_of(request.program))) and not request.gpus_per_node:
+            return "device buffers: the placement has no gpus_per_node"
         return lacking(request, arguments.last("N"))
 
     def largest_size(self, program: str, arguments: Sequence[str], ranks: int) -> int | None:

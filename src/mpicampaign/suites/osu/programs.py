@@ -59,8 +59,6 @@ def lacking(request: Request, neighbourhood: str) -> str:
     here = f"the placement has {ranks}"
     if name == "osu_hello":
         return "osu_hello prints no values; osu_init measures the start"
-    if DEVICES.fullmatch(name):
-        return f"{name} needs device buffers, which mpicampaign does not provide"
     if kind == "fan" and request.nodes < 2:
         return f"{name} needs at least 2 nodes; the placement has {request.nodes}"
     if name in _TWO and ranks != 2:
