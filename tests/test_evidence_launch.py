@@ -50,7 +50,7 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
     return status;
 }
 """  # noqa: E501
-# The functions of the CUDA driver, HIP and NCCL that are asked; CUDA's context is gone at the end, as after OSU.
+# The functions of the CUDA driver, HIP and NCCL that are asked; CUDA's context is gone at the end, as OSU's.
 CUDA = """\
 static int asked;
 int cuCtxGetDevice(int *device) { *device = 3; return asked++ > 0 ? 201 : 0; }
