@@ -32,7 +32,15 @@ _SAID = (  # facts that name a system or hosts, the most telling first
     ("directive.constraint", "host_group"),
     ("queue", "host_group"),
 )
-_TELLING = ("nodes", "transport")  # facts that distinguish placements
+_TELLING = (
+    "nodes",
+    "transport",
+    "gpus",
+    "nccl",
+    "buffers",
+    "threads",
+    "array",
+)  # facts that distinguish placements
 _NOTES = """\
 # A draft. Check it, then import again with --map:
 # - Runs with the same names are averaged: give other ones to what differs.

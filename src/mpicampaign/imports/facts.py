@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 FACTS = {
     "path": "the file's path, from the parent of the imported folder on",
-    "suite": "imb, osu, hpl, hpcc or reframe",
+    "suite": "imb, osu, hpl, hpcc, nccl_tests, stream, babelstream or reframe",
     "program": "the program, such as IMB-MPI1 or osu_latency",
     "benchmark": "what the output says it measured, such as PingPong or HPL",
     "scheduler": "the scheduler, by its name in campaign files",
@@ -48,6 +48,13 @@ FACTS = {
     "mpi": "the MPI library of that report",
     "mpi_library": "the MPI library with its version, if it prints one",
     "mpi_hosts": "the number of hosts in that report",
+    "gpus": "the number of GPUs",
+    "gpus_per_node": "their number on each host, where it is the same on all",
+    "gpu": "their names",
+    "nccl": "the version of NCCL or RCCL",
+    "buffers": "where the buffers are: D H for osu_latency D H, device for IMB-MPI1-GPU",
+    "threads": "the number of threads of STREAM",
+    "array": "the size of its arrays",
     "started": "when the benchmark or job began, such as 2017-03-21T15:51:47",
     "system": "the system of a ReFrame test case",
     "partition": "its partition",

@@ -1,7 +1,7 @@
 """Suites: of each one file or folder holds all that is known of it, and ends in one ``SUITE``.
 
 Another package brings its own as entry points of the group ``mpicampaign.suites``. No I/O: parsers are pure
-functions of text. A truncated, empty or garbled output raises `OutputError`, never yields a number.
+functions of text. A truncated, empty or garbled output raises `OutputError`, or says what it lacks.
 """
 
 from __future__ import annotations
@@ -46,11 +46,17 @@ __all__ = [
 
 
 def parse(
-    suite: str, text: str, expected_max: int | None = None, reading: Mapping[str, Any] | None = None
+    suite: str,
+    text: str,
+    expected_max: int | None = None,
+    reading: Mapping[str, Any] | None = None,
+    *,
+    in_part: bool = False,
 ) -> ParsedOutput:
     """Read the output of one program of a suite.
 
-    ``reading``: how outputs of users' own programs are read.
+    ``reading``: how outputs of users' own programs are read. ``in_part``: of an output that lacks something,
+    what proves itself is read.
 
     ``expected_max`` is the largest message size (B) that was asked for. Where a suite prints no closing
     line, only this shows a cut between two lines; for others it is one more check.
@@ -64,6 +70,8 @@ def parse(
     if known is None:
         raise OutputError(f"no parser for suite {suite!r}; {did_you_mean(suite, list(SUITES))}")
     parsed = known.parse_by(text, reading) if reading else known.parse(text)
+    if parsed.lacks and not in_part:
+        raise OutputError(parsed.lacks)
     if expected_max is not None:
         _check_largest_size(parsed, expected_max)
     return parsed

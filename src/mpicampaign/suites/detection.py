@@ -103,16 +103,25 @@ def _programs() -> re.Pattern[str]:
 def _banners(text: str, banner: Banner) -> Iterator[int]:
     """The positions of the lines that announce a suite."""
     for start, line in _lines_with(text, banner.needle):
-        if 0 <= line.find(banner.needle) < _FARTHEST and banner.line.match(line):
-            yield start
+        if banner.line.match(line):
+            yield _first_line(text, start, banner.above)
 
 
-def _lines_with(text: str, needle: str) -> Iterator[tuple[int, str]]:
-    """The lines that hold a needle, each with its position, cut to the length that a banner may have."""
-    position = text.find(needle)
-    while position >= 0:
-        start = text.rfind("\n", 0, position) + 1
-        end = text.find("\n", position)
-        end = len(text) if end < 0 else end
-        yield start, text[start : min(end, start + _LONGEST)]
-        position = text.find(needle, end)
+def _first_line(text: str, start: int, above: re.Pattern[str] | None) -> int:
+    """Where an announcement of several lines begins."""
+    while above and start and above.match(text, before := text.rfind("\n", 0, start - 1) + 1):
+        start = before
+    return start
+
+
+def _lines_with(text: str, needles: str | tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    """The lines with a needle near their begin, each with its position, cut to the length of a banner."""
+    for needle in (needles,) if isinstance(needles, str) else needles:
+        position = text.find(needle)
+        while position >= 0:
+            start = text.rfind("\n", 0, position) + 1
+            end = text.find("\n", position)
+            end = len(text) if end < 0 else end
+            if position - start < _FARTHEST:
+                yield start, text[start : min(end, start + _LONGEST)]
+            position = text.find(needle, end)

@@ -84,7 +84,10 @@ def parts(text: str) -> list[Part]:
         return [Part(suite, text, "", text)]
     spans = _spans(text, titles)
     reasons = (_why_not(text, before, after) for before, after in pairwise(spans))
-    if reason := _prefixed(text) or next(filter(None, reasons), ""):
+    reason = next(filter(None, reasons), "")
+    if reason and titles[0].suite.ranks_at_once and len({title.suite.name for title in titles}) == 1:
+        return [Part(titles[0].suite.name, text, "", text)]
+    if reason := _prefixed(text) or reason:
         raise OutputError(f"several outputs that cannot be separated: {reason}")
     return list(_cut(text, spans))
 

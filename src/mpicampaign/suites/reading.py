@@ -64,12 +64,14 @@ class ParsedOutput:
     """What one output holds, in bytes, seconds and bytes per second.
 
     ``metadata``: what the program printed about itself, and under ``not_measured`` what it printed
-    instead of values, such as a time-out at some size.
+    instead of values, such as a time-out at some size. ``lacks``: what a whole output would have beside, and
+    why it is missing; empty for a whole one. The series then hold only what proves itself.
     """
 
     version: str
     metadata: dict[str, str]
     series: tuple[Series, ...]
+    lacks: str = ""
 
 
 def measured_time(tables: Iterable[Series], counts: str = "") -> float:

@@ -21,10 +21,14 @@ if TYPE_CHECKING:
 
 
 class Banner(NamedTuple):
-    """The line by which a program announces itself; ``needle`` finds it fast, ``line`` is how it looks."""
+    """The line by which a program announces itself; ``needle`` finds it fast, ``line`` is how it looks.
 
-    needle: str
+    Several needles are of several formats. ``above``: lines directly above it that belong to it.
+    """
+
+    needle: str | tuple[str, ...]
     line: re.Pattern[str]
+    above: re.Pattern[str] | None = None
 
 
 class Active(Enum):
@@ -223,6 +227,8 @@ class Suite:
     """Whether an output that ends at a smaller message than others may still hold metrics."""
     holds: ClassVar[tuple[str, ...]] = ()
     """Suites whose banners appear inside its outputs, up to the line `end`."""
+    ranks_at_once: ClassVar[bool] = False
+    """Whether outputs that ranks printed at the same time are read as one; else they are refused."""
     given_up: ClassVar[tuple[str, ...]] = ()
     """What the metadata has under ``not_measured`` where time or memory did not allow a size."""
 

@@ -73,7 +73,7 @@ _METRICS = {
 class _Hpcc(problem.LinearSystemSuite):
     input_name = "hpccinf.txt"
     result_file = "hpccoutf.txt"
-    holds = ("hpl",)
+    holds = ("hpl", "stream")
     published_plain = ("HPCC", "balance")
     options = tuple(key.lower() for key in PARAMETERS)
 

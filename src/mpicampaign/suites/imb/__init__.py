@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 # Looked for first: a search for this text is many times as fast as one for the begin of a line.
 _TABLE = "# Benchmarking "
 _BENCHMARK = re.compile(rf"^{_TABLE}(\S+)", re.MULTILINE)
-_CALL = re.compile(r"^# (?:\S*/)?(IMB-\w+)(?: |$)", re.MULTILINE)
+_CALL = re.compile(r"^# (?:\S*/)?(IMB-\w+(?:-GPU)?)(?: |$)", re.MULTILINE)
+_ON_GPU = re.compile(r"^# (?:\S*/)?IMB-\w+-GPU(?: .*-mem_alloc_type +(\w{1,20}))?", re.MULTILINE)
 GIVEN_UP = ("time-out", "out-of-mem", "int-overflow")  # printed instead of values
 _DATE = re.compile(
     r"^# Date +: \w{3} (\w{3}) +(\d{1,2}) (\d\d):(\d\d):(\d\d) (\d{4})$", re.ASCII | re.MULTILINE
@@ -81,6 +82,11 @@ class _Imb(Suite):
         names = "+".join(dict.fromkeys(_BENCHMARK.findall(text, max(0, text.find(_TABLE)))))
         return names if len(names) <= _LONGEST_NAME else program or names, program
 
+    def facts(self, text: str) -> Mapping[str, str]:
+        """Where the buffers of a GPU version are: on the device, unless its call says otherwise."""
+        called = _ON_GPU.search(text)
+        return {"buffers": called[1] or "device"} if called else {}
+
     def operation(self, series: str, metadata: Mapping[str, str]) -> str:
         """Not of a rooted one whose root changes, or that overlaps the next: then no rank waits for all."""
         arguments = metadata.get("calling_sequence", "").split()
@@ -106,7 +112,7 @@ SUITE = _Imb(
     title="IMB",
     banner=Banner("MPI Benchmark", re.compile(r"#\s+Intel ?\((?:R|TM)\) MPI Benchmark(?:s| Suite) ")),
     parse=_parse,
-    programs=r"IMB-\w+",
+    programs=r"IMB-\w+(?:-GPU)?",
     sources=Sources(
         wheel="impi-rt",  # see pyproject.toml
         spack="intel-mpi-benchmarks",

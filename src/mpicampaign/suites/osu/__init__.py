@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from mpicampaign.suites.osu.options import faults, read_arguments, refuses
 from mpicampaign.suites.osu.programs import DEVICES, KINDS, lacking, name_of
 from mpicampaign.suites.osu.sizes import doubt_of_end, largest_size
-from mpicampaign.suites.osu.titles import operation_of, program_of_title
+from mpicampaign.suites.osu.titles import buffers_of, operation_of, program_of_title
 from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class _Osu(Suite):
     ends_early = True
     latencies = "(?i:.*latency.*)"
     gathers: ClassVar = dict.fromkeys(("MPI Gather Latency", "MPI Gather Latency Test"), "osu_gather")
-    options = ("window_size", "datatype", "window_creation", "synchronization")
+    options = ("window_size", "datatype", "buffers", "window_creation", "synchronization")
     resolution: ClassVar = {"time": 1e-8, "bandwidth": 1e4}  # two decimals of a µs and of a MB/s
 
     def arguments(self, program: str, arguments: Sequence[str]) -> Iterable[Refusal]:
@@ -60,6 +60,9 @@ class _Osu(Suite):
     def names(self, text: str, program: str) -> tuple[str, str]:
         program = program_of_title(text) or program
         return program, program
+
+    def facts(self, text: str) -> Mapping[str, str]:
+        return {"buffers": buffers_of(text)}
 
     def operation(self, series: str, metadata: Mapping[str, str]) -> str:
         return operation_of(series)

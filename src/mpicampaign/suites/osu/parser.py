@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from mpicampaign.records import Series
 from mpicampaign.suites.osu.tables import OsuTable, WindowProfile, read_headings, series_of
-from mpicampaign.suites.osu.titles import program_of_title
+from mpicampaign.suites.osu.titles import buffers_of, program_of_title
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
@@ -76,7 +76,9 @@ class _OsuReader:
         elif found := _PAIRS.match(line):
             self._pairs(int(found[1]), found[2])
         elif found := _DATATYPE.match(line):
-            self.datatype = found[1]
+            self._datatype(found[1])
+        elif buffers := buffers_of(line):
+            self.metadata["buffers"] = buffers
         elif found := _REMARK.match(line):
             self.metadata[found[1].lower().replace(" ", "_")] = found[2]
         else:
@@ -89,6 +91,13 @@ class _OsuReader:
         check_no_row_above(self.row_above)
         program_of_title(line)
         self.title, self.version = title, version
+
+    def _datatype(self, name: str) -> None:
+        """Of the table below; 7.2 prints it below the headings."""
+        if self.tables and not self.tables[-1].rows:
+            self.tables[-1].datatype = name
+        else:
+            self.datatype = name
 
     def _pairs(self, pairs: int, window: str) -> None:
         self.pairs = pairs
@@ -177,6 +186,6 @@ def _series(reader: _OsuReader) -> list[Series]:
 
 def _metadata(reader: _OsuReader) -> dict[str, str]:
     metadata = dict(reader.metadata)
-    if len(reader.tables) == 1 and reader.datatype:
-        metadata["datatype"] = reader.datatype
+    if len(reader.tables) == 1 and reader.tables[0].datatype:
+        metadata["datatype"] = reader.tables[0].datatype
     return metadata

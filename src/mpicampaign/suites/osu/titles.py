@@ -12,8 +12,14 @@ from functools import cache
 from mpicampaign.errors import nearest
 from mpicampaign.suites.reading import OutputError, shown
 
-_TITLE = re.compile(r"^# OSU (?:One Sided )?MPI([-_ ]\S.{0,78}?) Test(?: v\S{1,21})?\s*$", re.MULTILINE)
-_DEVICE = re.compile(r"-[A-Z]{3,}(?!\S)")  # "MPI-CUDA Latency", "MPI_Put-CUDA Latency"
+_TITLE = re.compile(
+    r"^# OSU (?:One Sided )?(MPI|[NR]CCL)([-_ ]\S.{0,78}?) Test(?: v\S{1,21})?\s*$", re.MULTILINE
+)
+_BUFFERS = re.compile(
+    r"^# Send Buffer on [A-Z ]{4,20}\((\w{1,2})\) and Receive Buffer on [A-Z ]{4,20}\((\w{1,2})\)",
+    re.MULTILINE,
+)
+_DEVICE = re.compile(r"-[A-Z]{3,}(?: MANAGED)?(?!\S)")  # "MPI-CUDA Latency", "MPI_Put-CUDA Latency"
 _EXCHANGE = " personalized exchange"  # with all-to-all, but not in every series
 _ALL_TO_ALL = {"all-to-all": "alltoall", "all-to-allv": "alltoallv", "all-to-allw": "alltoallw"}
 _COLLECTIVES = {
@@ -71,11 +77,18 @@ def program_of_title(text: str) -> str:
         when the title is a misspelling of a known one: it would become a new benchmark.
     """
     match = _TITLE.search(text)
-    title = _plain(match[1]) if match else ""
+    title = _plain(match[2]) if match else ""
     meant = _PROGRAMS.get(" ".join(map(_word_meant, title.split())), "")
     if match and meant and title not in _PROGRAMS:
         raise OutputError(f"no OSU benchmark has the title {shown(match[0])}; did you mean that of {meant}?")
-    return _PROGRAMS.get(title, "")
+    program = _PROGRAMS.get(title, "")
+    return program if not match or match[1] == "MPI" else program.replace("osu_", "osu_xccl_")
+
+
+def buffers_of(text: str) -> str:
+    """Where the buffers lie of sender and receiver, such as ``D H``; empty where none is printed."""
+    found = _BUFFERS.search(text)
+    return f"{found[1]} {found[2]}" if found else ""
 
 
 def operation_of(series: str) -> str:

@@ -1,0 +1,290 @@
+"""STREAM in C, Fortran and with MPI, the logs of stream-scaling; BabelStream, and STREAM in CUDA.
+
+A run has a row for each function: its best rate, which is what it moves divided by its shortest time. STREAM
+closes with "Solution Validates"; the others print only failures. Source: stream.c 5.9 and 5.10, stream.f 5.6,
+stream-scaling, and main.cpp of BabelStream 1 to 6.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import TYPE_CHECKING, ClassVar
+
+from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.records import Series
+from mpicampaign.suites.reading import (
+    OutputError,
+    ParsedOutput,
+    agree,
+    check_column_count,
+    check_order,
+    half_digit,
+    is_aborted,
+    numbered_lines,
+    row_tokens,
+    scientific,
+)
+from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_MOVED = {"Copy": 2, "Scale": 2, "Mul": 2, "Add": 3, "Triad": 3, "Dot": 2, "Nstream": 4}  # arrays
+_ALL = ("Copy", "Scale", "Add", "Triad")  # of STREAM
+_PREFIX = {"M": 1e6, "Mi": 2.0**20, "G": 1e9, "Gi": 2.0**30}
+_TIMES = {"avg": "time", "average": "time", "min": "time_min", "max": "time_max"}
+
+_STREAM = re.compile(r" ?STREAM [Vv]ersion \$Revision: *(\S{1,20}) *\$")
+_CSV = "function,num_times,"
+_CUDA = "STREAM Benchmark implementation in "
+_UNCHECKED = re.compile(rf"(?:Babel|GPU-)(?i:stream)\s*$| ?{_CUDA}\w+|{_CSV}")
+_RULE = re.compile(r" ?-{40,}\s*\n")
+_HEADING = re.compile(r" ?Function +(?:Best )?(?:Rate )?\(?([MG]i?)B(?:ytes)?/s(?:ec)?\)?(.{0,80})")
+_CSV_RATE = re.compile(r"max_([mg]i?)bytes(?=_per_sec)")
+_TIME = re.compile("|".join(_TIMES), re.IGNORECASE)
+_ROW = re.compile(rf" ?({'|'.join(_MOVED)})(?:\s*:|[\s,])(.*)")
+_VALID = re.compile(r" ?Solution Validates")
+_FAILED = re.compile(r" ?(?:Failed Validation on|FAILED validation of|Validation failed on) .{0,120}")
+_ELEMENTS = re.compile(
+    r" ?(?:(?:Total Aggregate )?Array size|Number of elements) *[=:] *([0-9]{1,18})(?: \(elements\)|,|\s*$)"
+)
+_WORD = re.compile(r".{0,12} ([48]) bytes per (?:array element|DOUBLE PRECISION word)")
+_SETTINGS = {
+    "threads": re.compile(r" ?Number of Threads(?: requested| counted)? *= *([0-9]{1,7})"),
+    "ranks": re.compile(r"Data is distributed across ([0-9]{1,9}) MPI ranks"),
+    "precision": re.compile(r"Precision: (float|double)"),
+    "implementation": re.compile(r"Implementation: (\S.{0,39})"),
+    "array": re.compile(r" ?Array size(?: \(double precision\) =|:) ([0-9.]{1,12} [KMG]i?B)"),
+    "gpu": re.compile(r"Using \w+ device (\S.{0,79})"),
+    "version": re.compile(r"Version: ([0-9]\S{0,19})\s*$"),
+}
+
+
+@dataclass(slots=True)
+class _Table:
+    """One table. ``columns``: behind the names of its rows; ``factor``: of its rates; ``rows``: in SI."""
+
+    columns: list[str]
+    factor: float
+    threads: str
+    rows: list[tuple[str, dict[str, float]]] = field(default_factory=list)
+    failed: str = ""
+
+    @property
+    def functions(self) -> list[str]:
+        return [name for name, _ in self.rows]
+
+
+@dataclass(slots=True)
+class _Reader:
+    """The state while the lines go by; ``elements``, ``word``: of an array, and bytes of each; 0: unknown."""
+
+    titles: int = 0
+    validates: bool = False  # whether it says so
+    valid: int = 0
+    elements: int = 0
+    word: int = 0
+    metadata: dict[str, str] = field(default_factory=dict)
+    tables: list[_Table] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+
+    def read(self, number: int, line: str) -> None:
+        if found := _STREAM.match(line):
+            self.titles += 1
+            self.validates, self.metadata["version"] = True, found[1]
+        elif _UNCHECKED.match(line):
+            self.titles += not (self.titles and line.startswith(_CSV))  # below the title of others
+            self._table(line)
+        elif found := _ROW.match(line):
+            self._row(number, found[1], found[2])
+        elif _VALID.match(line):
+            self.valid += 1
+        elif found := _FAILED.match(line):
+            self._failed(f"line {number}: {found[0].strip()}")
+        elif is_aborted(line):
+            self.faults.append(f"line {number}: the program was aborted: {line.strip()[:120]}")
+        else:
+            self._table(line)
+            self._setting(line)
+
+    def _table(self, line: str) -> None:
+        threads = self.metadata.get("threads", "")
+        if found := _HEADING.match(line):
+            columns = [_TIMES[name.lower()] for name in _TIME.findall(found[2])]
+            self.tables.append(_Table(["rate", *columns], _PREFIX[found[1]], threads))
+        elif line.startswith(_CSV) and (unit := _CSV_RATE.search(line)):
+            columns = [_TIMES.get(name[:3], name) for name in line.strip().split(",")[1:]]
+            columns[columns.index(f"{unit[0]}_per_sec")] = "rate"
+            self.tables.append(_Table(columns, _PREFIX[unit[1].capitalize()], threads))
+
+    def _row(self, number: int, name: str, rest: str) -> None:
+        if not self.tables:
+            raise OutputError(f"line {number}: a row above the table: of another output")
+        table = self.tables[-1]
+        try:
+            tokens = rest.split(",") if "," in rest else row_tokens(rest, number)
+            table.rows.append((name, self._values(table, name, tokens, number)))
+        except OutputError as error:
+            self.faults.append(str(error))
+
+    def _values(self, table: _Table, name: str, tokens: list[str], number: int) -> dict[str, float]:
+        check_column_count(tokens, table.columns, number)
+        printed = dict(zip(table.columns, tokens, strict=True))
+        values = {each: scientific(token, number, f"{name}, {each}") for each, token in printed.items()}
+        slack = {each: half_digit(token) for each, token in printed.items()}
+        times = {each: values[each] for each in values if each.startswith("time")}
+        if len(times) == 3:
+            check_order(times["time_min"], times["time"], times["time_max"], number, 2 * slack["time"])
+        elements, word = values.get("n_elements", self.elements), values.get("sizeof", self.word)
+        least, amount = times.get("time_min", 0.0), _MOVED[name] * elements * word / table.factor
+        if amount and least and not agree(amount, least, slack["time_min"], values["rate"], slack["rate"]):
+            wrong = "rate, time and array size contradict each other: damaged"
+            raise OutputError(f"line {number}: {name}: {wrong}")
+        return {"bandwidth": values["rate"] * table.factor, **times}
+
+    def _failed(self, reason: str) -> None:
+        if not self.tables:
+            raise OutputError(reason)
+        self.tables[-1].failed = self.tables[-1].failed or reason
+
+    def _setting(self, line: str) -> None:
+        if found := _ELEMENTS.match(line):
+            self.elements, self.metadata["array"] = int(found[1]), f"{found[1]} elements"
+        elif found := _WORD.match(line):
+            self.word = int(found[1])
+        for name, pattern in _SETTINGS.items():
+            if found := pattern.match(line):
+                self.metadata[name] = found[1].strip()
+
+
+def parse(text: str) -> ParsedOutput:
+    """Read the output of one run: a series for each function.
+
+    The logs of stream-scaling have them for all numbers of threads. Where ranks printed their outputs at the
+    same time, the series hold the mean, the lowest and the highest of their rates.
+
+    Raises
+    ------
+    OutputError
+        when the run was not validated, or rows are missing that others of its kind have.
+    """
+    reader = _Reader()
+    for number, line in numbered_lines(text):
+        reader.read(number, line)
+    if not reader.titles:
+        raise OutputError("the title of STREAM is missing: empty, cut or another program's")
+    version = reader.metadata.pop("version", "")
+    if reader.titles > 1:
+        return ParsedOutput(version, reader.metadata, tuple(_of_ranks(reader)))
+    lacks = _lacks(reader)
+    if not text.endswith("\n") and not reader.validates:
+        lacks.append("ends inside a line: cut")
+    return ParsedOutput(version, reader.metadata, tuple(_of_one(reader)), "; ".join(lacks))
+
+
+def _lacks(reader: _Reader) -> list[str]:
+    sound = [table for table in reader.tables if table.rows and not table.failed]
+    reasons = [table.failed for table in reader.tables if table.failed] + reader.faults
+    if reader.validates and not reader.valid and not reasons:
+        reasons.append("ends without the line 'Solution Validates': cut")
+    if not sound or (reader.validates and not reader.valid):
+        raise OutputError("; ".join(reasons) or "no rows")
+    absent = [name for name in _ALL if reader.validates and name not in sound[0].functions]
+    return [*reasons, f"no row of {' and '.join(absent)}"] if absent else reasons
+
+
+def _of_one(reader: _Reader) -> Iterator[Series]:
+    ranks = int(reader.metadata["ranks"]) if "ranks" in reader.metadata else None
+    several = len(reader.tables) > 1
+    printed = [(table.threads, name) for table in reader.tables for name in table.functions]
+    if len({*printed}) < len(printed):
+        raise OutputError("a function has two rows: two outputs in one, or several ranks at once")
+    if several:
+        reader.metadata.pop("threads", "")
+    for table in reader.tables:
+        for name, values in table.rows if not table.failed else ():
+            columns: dict[str, list[float | None]] = {each: [value] for each, value in values.items()}
+            yield Series(name, ranks, columns, {"threads": table.threads} if several else {})
+
+
+def _of_ranks(reader: _Reader) -> Iterator[Series]:
+    """Lines of ranks may be mixed: each row proves itself, and none may be missing."""
+    rates: dict[str, list[float]] = {}
+    for name, values in (row for table in reader.tables for row in table.rows):
+        rates.setdefault(name, []).append(values["bandwidth"])
+    reasons = [table.failed for table in reader.tables if table.failed] + reader.faults
+    counts = {"tables": len(reader.tables), **{f"rows of {name}": len(rates[name]) for name in rates}}
+    counts |= {"validations": reader.valid} if reader.validates else {}
+    wrong = [f"{number} {what}" for what, number in counts.items() if number != reader.titles]
+    if reasons or wrong or not rates:
+        raise OutputError(
+            "; ".join([*reasons, f"{reader.titles} ranks, but {', '.join(wrong) or 'no rows'}"])
+        )
+    for name, each in rates.items():
+        summary = {"rate_mean": fmean(each), "rate_lowest": min(each), "rate_highest": max(each)}
+        yield Series(name, reader.titles, {column: [value] for column, value in summary.items()})
+
+
+class _Stream(Suite):
+    ranks_at_once = True
+    options = ("array", "threads", "precision", "implementation")
+
+    def names(self, text: str, program: str) -> tuple[str, str]:
+        """Ranks at once measure something else than one."""
+        titles = [line for line in text.split("\n") if _STREAM.match(line) or _UNCHECKED.match(line)]
+        name = "CUDA-STREAM" if _CUDA in text else self.called
+        return (f"{name}-at-once" if len(titles) > 1 else name), program
+
+    def facts(self, text: str) -> Mapping[str, str]:
+        """What is alike in all its outputs."""
+        lines = text.split("\n")
+        found = {
+            name: {match[match.lastindex or 0].strip() for line in lines if (match := pattern.match(line))}
+            for name, pattern in _FACTS.items()
+        }
+        return {name: values.pop() for name, values in found.items() if len(values) == 1}
+
+
+class _BabelStream(_Stream):
+    closing_line: ClassVar[bool] = False
+
+
+_FACTS = {
+    "threads": _SETTINGS["threads"],
+    "gpu": _SETTINGS["gpu"],
+    "array": re.compile(f"{_SETTINGS['array'].pattern}|{_ELEMENTS.pattern}"),
+}
+_METRICS = {
+    "bandwidth": ColumnMetric("best rate", BANDWIDTH, headline=True),
+    "time": ColumnMetric("average time", TIME),
+    "time_min": ColumnMetric("shortest time", TIME),
+    "time_max": ColumnMetric("longest time", TIME),
+    "rate_mean": ColumnMetric("best rate of a process, mean of all at once", BANDWIDTH, headline=True),
+    "rate_lowest": ColumnMetric("best rate of a process, lowest", BANDWIDTH),
+    "rate_highest": ColumnMetric("best rate of a process, highest", BANDWIDTH),
+}
+SUITE = (
+    _Stream(
+        name="stream",
+        title="STREAM",
+        banner=Banner("STREAM ", _STREAM, above=_RULE),
+        parse=parse,
+        programs=r"stream(?:_c|_f|_mpi|_omp)?(?:\.exe)?",
+        sources=Sources(spack="stream", modules="STREAM", address="https://www.cs.virginia.edu/stream/"),
+        whole=("^ ?Solution Validates",),
+        end="Solution Validates",
+        metrics=_METRICS,
+    ),
+    _BabelStream(
+        name="babelstream",
+        title="BabelStream",
+        banner=Banner(("Stream", "STREAM", _CSV), _UNCHECKED),
+        parse=parse,
+        programs=r"[a-z0-9]+-stream",
+        sources=Sources(spack="babelstream", address="https://github.com/UoB-HPC/BabelStream"),
+        whole=("^Triad[ ,:]",),
+        metrics=_METRICS,
+    ),
+)
