@@ -18,6 +18,8 @@ from test_render import text_of
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Placement
 from mpicampaign.errors import UserError
+from mpicampaign.suites import SUITES
+from mpicampaign.suites.suite import Request
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS
 from mpicampaign.verdict.gpus import gpu_findings
 
@@ -288,6 +290,26 @@ def test_impossible_gpus_are_refused(tmp_path: Path) -> None:
     ]
     for message, call in cases:
         assert message in call(), message
+
+
+CASES = {
+    "osu_bw": ("D D", 2, ""),
+    "osu_xccl_bw": ("-d cuda", 4, "osu_xccl_bw needs exactly 2 ranks"),
+    "all_reduce_perf": ("-b 8 -e 1G", 4, ""),
+    "sendrecv_perf": ("-g 4 -b 8", 1, ""),
+    "alltoall_perf": ("--ngpus=2 -t2", 1, ""),
+    "gather_perf": ("-b 8", 2, "2 GPUs of a node are used, and the placement has 4"),
+}
+
+
+@pytest.mark.parametrize("program", CASES)
+def test_programs_in_a_placement_with_four_gpus(program: str) -> None:
+    arguments, ranks, reason = CASES[program]
+    suite = SUITES["osu" if program.startswith("osu") else "nccl_tests"]
+    asked = Request(program, tuple(arguments.split()), {}, (), 1, ranks, gpus=4)
+    found = [suite.lacks(asked), *(refusal.message for refusal in suite.refuses(asked))]
+    assert "".join(found).startswith(reason) if reason else not any(found)
+    assert suite.lacks(asked._replace(gpus=0)).endswith("the placement has no gpus_per_node")
 
 
 def has_gpu() -> bool:

@@ -453,7 +453,7 @@ def request_of(
         _memory(group, here),
         this_machine.physical_cores() if here and group.cores is None else group.cores,
         time_limit,
-        placement.gpus_per_node or 0,
+        placement.gpus,
     )
 
 

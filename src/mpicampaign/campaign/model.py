@@ -514,6 +514,12 @@ class Placement:
         """The name of its settings among an MPI library's `TRANSPORTS`."""
         return self.transport + (BOTH if self.within_node == SHM else "")
 
+    @property
+    def gpus(self) -> int:
+        """The GPUs of a node that its ranks share: those that `gpu_binding` names, or all."""
+        named = self.gpu_binding.split(",") if self.gpu_binding[:1].isdigit() else []
+        return len(named) or self.gpus_per_node or 0
+
 
 PLACEMENT = entry(
     Placement,

@@ -296,7 +296,7 @@ class Request(NamedTuple):
     ``parameters``: as in the campaign file, by name. ``files``: names of the input files that the campaign
     brings itself. ``memory``: of one node (B); None where it is unknown.
     ``cores``: physical ones of a node; likewise. ``time_limit``: of one run (s); 0 where it does not matter.
-    ``gpus_per_node``: 0 where the placement claims none.
+    ``gpus``: those of a node that its ranks share; 0 where the placement claims none.
     """
 
     program: str
@@ -308,7 +308,7 @@ class Request(NamedTuple):
     memory: int | None = None
     cores: int | None = None
     time_limit: int = 0
-    gpus_per_node: int = 0
+    gpus: int = 0
 
     @property
     def ranks(self) -> int:

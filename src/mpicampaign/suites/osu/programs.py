@@ -43,6 +43,14 @@ OTHERS = ("osu_hello",)  # prints no values
 _TWO = {program for kind in ("latency", "threads", "bandwidth", "one-sided") for program in _KINDS[kind]} - {
     "osu_multi_lat"
 }
+_TWO |= {"osu_xccl_latency", "osu_xccl_bw", "osu_xccl_bibw"}
+XCCL = tuple(  # by NCCL or RCCL
+    f"osu_xccl_{name}"
+    for name in (
+        *("latency", "bw", "bibw"),
+        *("allgather", "allreduce", "alltoall", "bcast", "reduce", "reduce_scatter"),
+    )
+)
 DEVICES = re.compile(r"osu_(?:xccl|nccl|rccl)_\w+")
 _RING = re.compile(r"cart:1:([0-9]{1,6})")
 
