@@ -202,6 +202,8 @@ def test_gpus_as_claimed_support_the_label() -> None:
     assert judged(second=by_uuid) == (SUPPORTS, said)
     everything = {"first": rank_of(0, "0,1", ADDRESSES[0]), "second": rank_of(1, "0,1", ADDRESSES[1])}
     assert judged("none", **everything) == (SUPPORTS, said)
+    by_srun = {"first": rank_of(0, "0", ADDRESSES[0]), "second": rank_of(1, "0", ADDRESSES[1])}
+    assert judged("library", **by_srun) == (SUPPORTS, said)  # with device constraints each has a number 0
 
 
 A, B = ADDRESSES[:2]
@@ -231,12 +233,19 @@ BOTH_ALL = rank_of(0, "0,1", A)
             CONTRADICTS,
             f"rank 0 on NUMA node 0 had GPU {B}",
         ),
+        ("library", "", rank_of(1, "0", A), CONTRADICTS, f"ranks 0 and 1 both used GPU {A} of blue1"),
+        ("library", "", rank_of(1, "0", ""), LACKS, "nothing shows that rank 1 used one"),
         ("none", BOTH_ALL, rank_of(1, "0,1", A), CONTRADICTS, f"ranks 0 and 1 both used GPU {A} of blue1"),
     ],
 )
 def test_gpus_against_the_label(binding: str, first: str, second: str, outcome: str, reason: str) -> None:
     found = judged(binding, second=second, **({"first": first} if first else {}))
     assert found[0] == outcome and found[1].startswith(reason), found
+
+
+def test_fewer_gpus_in_use_than_a_library_should_give_prove_nothing() -> None:
+    claim = "claim gpus_per_node=3\nclaim gpu_binding=library\n"
+    assert judged(claim=claim) == (LACKS, "the ranks of blue1 used 2 GPUs, claimed: 3")
 
 
 def test_a_node_that_recorded_no_gpus_shows_nothing() -> None:

@@ -33,16 +33,14 @@ def gpu_findings(evidence: Evidence) -> list[Finding]:
     claimed = number(evidence.claim.get("gpus_per_node", ""))
     if not claimed or not evidence.ranks:
         return []
-    had: dict[int, list[Gpu]] = {}
-    for rank, seen in sorted(evidence.ranks.items()):
-        gpus = _gpus_of(evidence, rank)
-        if wrong := _changed(evidence, rank, seen):
-            return [wrong]
-        if gpus is None:
-            return [Finding(_KIND, LACKS, f"what rank {rank} had is not known: {_recorded(evidence, rank)}")]
-        had[rank] = gpus
-    problems = [*_numbers(evidence, had, claimed), *_shared(evidence, had), *_far(evidence, had)]
-    problems += _used(evidence, had)
+    if evidence.claim.get("gpu_binding") == "library":
+        problems = [*_used(evidence), *_used_fewer(evidence, claimed)]
+    else:
+        had = {rank: _gpus_of(evidence, rank) for rank in sorted(evidence.ranks)}
+        problems = [*_changed(evidence), *_unknown(evidence, had)]
+        if not problems:
+            problems = [*_numbers(evidence, had, claimed), *_shared(evidence, had), *_far(evidence, had)]
+            problems += _used(evidence, had)
     return problems[:1] or [Finding(_KIND, SUPPORTS, _said(evidence, claimed))]
 
 
@@ -63,16 +61,14 @@ def _variable(evidence: Evidence, rank: int) -> tuple[str, str | None]:
     return _VARIABLES[0], None
 
 
-def _gpus_of(evidence: Evidence, rank: int) -> list[Gpu] | None:
-    """The GPUs that a rank's variable leaves it; None where they are not known."""
+def _gpus_of(evidence: Evidence, rank: int) -> list[Gpu]:
+    """The GPUs that a rank's variable leaves it; none where they are not known."""
     known = _node_gpus(evidence, evidence.host_of(rank))
     _, value = _variable(evidence, rank)
-    if not known or "start.variables" not in evidence.ranks[rank]:
-        return None
-    if value is None:
-        return known
-    found = [_named(known, name) for name in value.split(",") if name]
-    return None if None in found else [gpu for gpu in found if gpu]
+    if "start.variables" not in evidence.ranks[rank]:
+        return []
+    found = known if value is None else [_named(known, name) for name in value.split(",") if name]
+    return [gpu for gpu in found if gpu] if None not in found else []
 
 
 def _named(known: list[Gpu], name: str) -> Gpu | None:
@@ -83,19 +79,22 @@ def _named(known: list[Gpu], name: str) -> Gpu | None:
     return next((gpu for gpu in known if name.startswith("GPU-") and gpu.uuid.startswith(name)), None)
 
 
-def _recorded(evidence: Evidence, rank: int) -> str:
-    name, value = _variable(evidence, rank)
-    node = counted(len(_node_gpus(evidence, evidence.host_of(rank))), "GPU")
-    return f"its node recorded {node}, its program {name}={value}" if value else f"its node recorded {node}"
+def _unknown(evidence: Evidence, had: Mapping[int, list[Gpu]]) -> Iterator[Finding]:
+    for rank in (rank for rank in had if not had[rank]):
+        name, value = _variable(evidence, rank)
+        node = counted(len(_node_gpus(evidence, evidence.host_of(rank))), "GPU")
+        recorded = f"its node recorded {node}, its program {name}={value}"
+        yield Finding(_KIND, LACKS, f"what rank {rank} had is not known: {recorded}")
 
 
-def _changed(evidence: Evidence, rank: int, seen: Rank) -> Finding | None:
+def _changed(evidence: Evidence) -> Iterator[Finding]:
     """A variable that is not the one with which the job script started the rank."""
-    given = seen.get("launch.gpus", "")
-    name, value = _variable(evidence, rank)
-    if not given or value is None or given == f"{name}={value}":
-        return None
-    return Finding(_KIND, CONTRADICTS, f"rank {rank} was started with {given}, and had {name}={value}")
+    for rank, seen in sorted(evidence.ranks.items()):
+        given = seen.get("launch.gpus", "")
+        name, value = _variable(evidence, rank)
+        if given and "start.variables" in seen and given != f"{name}={value}":
+            bad = f"rank {rank} was started with {given}, and had {name}={value}"
+            yield Finding(_KIND, CONTRADICTS, bad)
 
 
 def _numbers(evidence: Evidence, had: Mapping[int, list[Gpu]], claimed: int) -> Iterator[Finding]:
@@ -149,19 +148,29 @@ def _near(evidence: Evidence, had: Mapping[int, list[Gpu]], rank: int, numa: str
     return next((gpu.address for other in strangers for gpu in had[other] if gpu.numa == numa), "")
 
 
-def _used(evidence: Evidence, had: Mapping[int, list[Gpu]]) -> Iterator[Finding]:
-    """The one in use must be among them, and no other rank's."""
+def _used(evidence: Evidence, had: Mapping[int, list[Gpu]] | None = None) -> Iterator[Finding]:
+    """The one in use must be among those that a rank had, where these are known, and no other rank's."""
     users: dict[tuple[str, str], int] = {}
-    for rank, gpus in had.items():
-        used = in_use(evidence.ranks[rank])
-        host = evidence.host_of(rank)
+    for rank, seen in sorted(evidence.ranks.items()):
+        used, host = in_use(seen), evidence.host_of(rank)
         if not used:
-            yield Finding(_KIND, LACKS, f"nothing shows that rank {rank} used one: {_unused(evidence, rank)}")
-        elif used not in [gpu.address.casefold() for gpu in gpus]:
-            names = ", ".join(gpu.address for gpu in gpus)
+            yield Finding(_KIND, LACKS, f"nothing shows that rank {rank} used one: {_unused(seen)}")
+        elif had and used not in [gpu.address.casefold() for gpu in had[rank]]:
+            names = ", ".join(gpu.address for gpu in had[rank])
             yield Finding(_KIND, CONTRADICTS, f"rank {rank} used GPU {used} of {host}, and had {names}")
         elif (user := users.setdefault((host, used), rank)) != rank:
             yield Finding(_KIND, CONTRADICTS, f"ranks {user} and {rank} both used GPU {used} of {host}")
+
+
+def _used_fewer(evidence: Evidence, claimed: int) -> Iterator[Finding]:
+    """Of GPUs that the library gave: each rank may see its own as number 0, so that those in use count."""
+    for host in evidence.hosts:
+        used = {in_use(seen) for rank, seen in evidence.ranks.items() if evidence.host_of(rank) == host}
+        if len(used) != claimed:
+            outcome = CONTRADICTS if len(used) > claimed else LACKS
+            yield Finding(
+                _KIND, outcome, f"the ranks of {host} used {counted(len(used), 'GPU')}, claimed: {claimed}"
+            )
 
 
 def in_use(seen: Rank) -> str:
@@ -169,14 +178,19 @@ def in_use(seen: Rank) -> str:
     return (seen.get("end.gpu") or seen.get("start.gpu", "")).casefold()
 
 
-def _unused(evidence: Evidence, rank: int) -> str:
-    files = evidence.ranks[rank].get("end.gpu_libraries", "")
+def _unused(seen: Rank) -> str:
+    files = seen.get("end.gpu_libraries", "")
     return f"it mapped {files}" if files else "it mapped neither libcuda nor libamdhip64"
 
 
 def _said(evidence: Evidence, claimed: int) -> str:
-    first = evidence.ranks[min(evidence.ranks)]
+    libraries = gpu_libraries(evidence)
+    return f"{claimed} on each node, none used by two ranks{libraries and f' ({libraries})'}"
+
+
+def gpu_libraries(evidence: Evidence) -> str:
+    """``libcuda.so.550.54.14, libnccl.so.2, NCCL 22005``, as the first rank mapped them; may be empty."""
+    first = evidence.ranks.get(0, {})
     files = [path.rpartition("/")[2] for path in first.get("end.gpu_libraries", "").split()]
     version = first.get("end.nccl_version", "")
-    named = ", ".join([*files, *([f"NCCL {version}"] if version else [])])
-    return f"{claimed} on each node, none used by two ranks{named and f' ({named})'}"
+    return ", ".join([*files, *([f"NCCL {version}"] if version else [])])

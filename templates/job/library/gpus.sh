@@ -119,13 +119,18 @@ lacks_gpus() {
 # Leaves a rank the GPUs of its placement. HIP would count within ROCR_VISIBLE_DEVICES, and nccl-tests begin with the
 # number of the local rank.
 give_gpus() { # FILE of evidence
-    local own
+    local own why
     [ "$gpus_per_node" -gt 0 ] || return 0
+    export CUDA_DEVICE_ORDER=PCI_BUS_ID
+    [ "$gpu_binding" != library ] || return 0
+    why=$(lacks_gpus)
     read_gpus
     choose_gpus
     own=${rank_gpus[local_number]-}
-    export CUDA_DEVICE_ORDER=PCI_BUS_ID
-    [ "$gpu_binding" != library ] || return 0
+    if [ -n "$why" ] || [ -z "$own" ]; then
+        echo "rank $number: ${why:-the launcher started more than $ranks_per_node ranks on $HOSTNAME}" >&2
+        exit 71
+    fi
     [ "$gpu_variable" = CUDA_VISIBLE_DEVICES ] || unset {CUDA,HIP}_VISIBLE_DEVICES GPU_DEVICE_ORDINAL
     [ "$gpu_binding" = none ] || export NCCL_TESTS_DEVICE=0
     export "$gpu_variable=$own"
