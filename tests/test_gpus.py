@@ -41,22 +41,21 @@ AMD += "unique_id 1585{number}\ngfx_target_version 90010\n"
 ADDRESSES = ("0000:07:00.0", "0000:0f:00.0", "0000:47:00.0", "0000:c1:00.0")
 
 
-def machine(root: Path, numa: tuple[int, ...]) -> dict[str, str]:
-    """A node of two sockets of four cores with an NVIDIA GPU on each of these NUMA nodes; its variables."""
+def machine(root: Path, numa: tuple[int, ...]) -> None:
+    """A node of two sockets of four cores with an NVIDIA GPU on each of these NUMA nodes."""
     record_topology(root / "sys", 2, 4)
     for cpu in range(8):
         (root / f"sys/devices/system/cpu/cpu{cpu}/node{cpu // 4}").mkdir()
-    (root / "dev").mkdir()
-    (root / "dev/nvidiactl").touch()
+    (root / "sys/dev").mkdir()
+    (root / "sys/dev/nvidiactl").touch()
     for number, (address, node) in enumerate(zip(ADDRESSES, numa, strict=False)):
         minor = len(numa) - 1 - number
-        folder = root / "proc/driver/nvidia/gpus" / address
+        folder = root / "sys/proc/driver/nvidia/gpus" / address
         folder.mkdir(parents=True)
         text = NVIDIA.format(number=number, address=address, minor=minor)
         (folder / "information").write_text(text)
-        (root / f"dev/nvidia{minor}").touch()
+        (root / f"sys/dev/nvidia{minor}").touch()
         add_numa(root, address, node)
-    return {"MPICAMPAIGN_PROCFS": str(root / "proc"), "MPICAMPAIGN_DEV": str(root / "dev"), "HOSTNAME": "n1"}
 
 
 def add_numa(root: Path, address: str, node: int) -> None:
@@ -64,8 +63,9 @@ def add_numa(root: Path, address: str, node: int) -> None:
     (root / "sys/bus/pci/devices" / address / "numa_node").write_text(f"{node}\n")
 
 
-def given(root: Path, variables: dict[str, str], command: str = "lacks", **placement: object) -> list[str]:
-    """The GPUs of each local rank, and the lines of a command."""
+def given(root: Path, command: str = "lacks", visible: str = "", **placement: object) -> list[str]:
+    """The GPUs of each local rank, and the lines of a command; ``visible``: those that a scheduler gave."""
+    variables = {"HOSTNAME": "n1", **({"CUDA_VISIBLE_DEVICES": visible} if visible else {})}
     show = 'read_gpus; choose_gpus; echo "${rank_gpus[*]}"'
     wanted = {"gpus_per_node": 4, "ranks_per_node": 4, "sockets": 2, **placement}
     return on_node(root / "sys", "0-7", f"{show}; {command}", variables=variables, **wanted).splitlines()
@@ -83,33 +83,27 @@ def given(root: Path, variables: dict[str, str], command: str = "lacks", **place
     ],
 )
 def test_gpus_of_ranks(tmp_path: Path, binding: str, ranks: int, expected: str) -> None:
-    variables = machine(tmp_path, (1, 0, 1, 0))
-    assert given(tmp_path, variables, gpu_binding=binding, ranks_per_node=ranks) == [expected]
+    machine(tmp_path, (1, 0, 1, 0))
+    assert given(tmp_path, gpu_binding=binding, ranks_per_node=ranks) == [expected]
 
 
 def test_a_rank_without_a_gpu_of_its_own_numa_node_takes_none_of_anothers(tmp_path: Path) -> None:
-    variables = machine(tmp_path, (1, 1, 1, 0))
-    assert given(tmp_path, variables, gpu_binding="closest") == ["3 2 0 1"]
+    machine(tmp_path, (1, 1, 1, 0))
+    assert given(tmp_path, gpu_binding="closest") == ["3 2 0 1"]
 
 
 def test_gpus_are_those_that_the_scheduler_gave_by_number_or_uuid(tmp_path: Path) -> None:
-    variables = machine(tmp_path, (1, 0, 1, 0))
-    by_number = variables | {"CUDA_VISIBLE_DEVICES": "2,3"}
-    by_uuid = variables | {"CUDA_VISIBLE_DEVICES": "GPU-00000002,GPU-00000003"}
-    shown = [
-        given(tmp_path, each, gpu_binding="closest", gpus_per_node=2, ranks_per_node=2)
-        for each in (by_number, by_uuid)
-    ]
-    assert shown == [["3 2"], ["GPU-00000003 GPU-00000002"]]
-    assert given(tmp_path, by_number)[1:] == ["gpus: needs 4 GPUs; n1 offers 2 to this job"]
+    machine(tmp_path, (1, 0, 1, 0))
+    for visible, expected in (("2,3", "3 2"), ("GPU-00000002,GPU-00000003", "GPU-00000003 GPU-00000002")):
+        placement = {"gpu_binding": "closest", "gpus_per_node": 2, "ranks_per_node": 2}
+        assert given(tmp_path, visible=visible, **placement) == [expected]
+    assert given(tmp_path, visible="2,3")[1:] == ["gpus: needs 4 GPUs; n1 offers 2 to this job"]
 
 
 def test_gpus_of_other_jobs_are_not_counted(tmp_path: Path) -> None:
-    variables = machine(tmp_path, (0, 0, 1, 1))
-    (tmp_path / "dev/nvidia3").unlink()  # as in a container; a control group makes it unreadable
-    shown = given(
-        tmp_path, variables, 'echo "${gpus[0]}"; lacks', gpus_per_node=3, ranks_per_node=3, gpu_binding="rank"
-    )
+    machine(tmp_path, (0, 0, 1, 1))
+    (tmp_path / "sys/dev/nvidia3").unlink()  # as in a container; a control group makes it unreadable
+    shown = given(tmp_path, 'echo "${gpus[0]}"; lacks', gpus_per_node=3, ranks_per_node=3, gpu_binding="rank")
     assert shown == [
         "0 1 2",
         f"{ADDRESSES[1]} GPU-00000001-aaaa-bbbb-cccc-0123456789ab 0 NVIDIA A100-SXM4-40GB",
@@ -117,20 +111,20 @@ def test_gpus_of_other_jobs_are_not_counted(tmp_path: Path) -> None:
 
 
 def test_amd_gpus_are_in_the_order_of_the_kernel(tmp_path: Path) -> None:
-    variables = machine(tmp_path, ())
+    machine(tmp_path, ())
     nodes = tmp_path / "sys/class/kfd/kfd/topology/nodes"
-    (tmp_path / "dev/kfd").touch()
-    (tmp_path / "dev/dri").mkdir()
+    (tmp_path / "sys/dev/kfd").touch()
+    (tmp_path / "sys/dev/dri").mkdir()
     for node, (location, numa) in enumerate([(0, 0), (0xC100, 1), (0x0700, 0)]):
         (nodes / str(node)).mkdir(parents=True)
         (nodes / str(node) / "gpu_id").write_text(f"{location}\n")  # 0: a CPU
         (nodes / str(node) / "properties").write_text(
             AMD.format(location=location, minor=128 + node, number=node)
         )
-        (tmp_path / f"dev/dri/renderD{128 + node}").touch()
+        (tmp_path / f"sys/dev/dri/renderD{128 + node}").touch()
         add_numa(tmp_path, f"0000:{location >> 8:02x}:00.0", numa)
     wanted = {"gpus_per_node": 2, "ranks_per_node": 2, "gpu_binding": "closest"}
-    shown = given(tmp_path, variables, 'printf "%s\\n" "${gpus[@]}" "$gpu_variable"', **wanted)
+    shown = given(tmp_path, 'printf "%s\\n" "${gpus[@]}" "$gpu_variable"', **wanted)
     assert shown == [
         "1 0",
         "0000:c1:00.0 GPU-0000000000003deb 1 AMD gfx_target_version 90010",
@@ -140,17 +134,17 @@ def test_amd_gpus_are_in_the_order_of_the_kernel(tmp_path: Path) -> None:
 
 
 def test_a_node_without_gpus_says_what_is_not_there(tmp_path: Path) -> None:
-    variables = machine(tmp_path, ())
-    (tmp_path / "dev/nvidiactl").unlink()
-    dev = tmp_path / "dev"
+    machine(tmp_path, ())
+    (tmp_path / "sys/dev/nvidiactl").unlink()
+    dev = tmp_path / "sys/dev"
     reason = f"gpus: no NVIDIA or AMD GPU on n1: {dev}/nvidiactl and {dev}/kfd are not there"
-    assert given(tmp_path, variables)[1:] == [reason]
+    assert given(tmp_path)[1:] == [reason]
 
 
 def test_a_rank_starts_with_its_gpus_and_a_node_records_all(tmp_path: Path) -> None:
-    variables = machine(tmp_path, (1, 0, 1, 0))
+    machine(tmp_path, (1, 0, 1, 0))
     start = 'number=6 local_number=2; give_gpus /dev/stdout; env | grep -E "^(CUDA|NCCL)_" | sort'
-    shown = given(tmp_path, variables, start, gpu_binding="closest")[1:]
+    shown = given(tmp_path, start, gpu_binding="closest")[1:]
     assert shown == [
         "rank 6 launch.gpus=CUDA_VISIBLE_DEVICES=0",
         "CUDA_DEVICE_ORDER=PCI_BUS_ID",
@@ -158,7 +152,7 @@ def test_a_rank_starts_with_its_gpus_and_a_node_records_all(tmp_path: Path) -> N
         "NCCL_TESTS_DEVICE=0",
     ]
     record = 'record() { echo "$1"; }; fact() { :; }; record_gpus'
-    lines = given(tmp_path, variables, record, gpu_binding="rank")[1:]
+    lines = given(tmp_path, record, gpu_binding="rank")[1:]
     assert (
         lines[0]
         == f"node n1 gpu.0={ADDRESSES[0]} GPU-00000000-aaaa-bbbb-cccc-0123456789ab 1 NVIDIA A100-SXM4-40GB"
@@ -307,7 +301,7 @@ CASES = {
     "all_reduce_perf": ("-b 8 -e 1G", 4, ""),
     "sendrecv_perf": ("-g 4 -b 8", 1, ""),
     "alltoall_perf": ("--ngpus=2 -t2", 1, ""),
-    "gather_perf": ("-b 8", 2, "2 GPUs of a node are used, and the placement has 4"),
+    "gather_perf": ("-b 8", 2, "the ranks of a node use 2 GPUs, and the placement has 4"),
 }
 
 

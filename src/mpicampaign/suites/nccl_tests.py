@@ -534,7 +534,7 @@ class _NcclTests(Suite):
         each = _option(request, "-t|--nthreads") * _option(request, "-g|--ngpus")
         used = request.ranks_per_node * each
         if request.gpus and used != request.gpus:
-            message = f"{counted(used, 'GPU')} of a node are used, and the placement has {request.gpus}"
+            message = f"the ranks of a node use {counted(used, 'GPU')}, and the placement has {request.gpus}"
             yield Refusal(message, hint="-g is the number of GPUs of each rank, 1 by default")
 
 

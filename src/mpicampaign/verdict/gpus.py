@@ -97,10 +97,15 @@ def _changed(evidence: Evidence) -> Iterator[Finding]:
             yield Finding(_KIND, CONTRADICTS, bad)
 
 
-def _numbers(evidence: Evidence, had: Mapping[int, list[Gpu]], claimed: int) -> Iterator[Finding]:
-    """As many on each node as claimed; numbers in the placement claim themselves."""
+def _wanted(evidence: Evidence, claimed: int) -> int:
+    """How many of a node's GPUs its ranks should have: those that the placement names, or all."""
     binding = evidence.claim.get("gpu_binding", "")
-    wanted = len(binding.split(",")) if binding[:1].isdigit() else claimed
+    return len(binding.split(",")) if binding[:1].isdigit() else claimed
+
+
+def _numbers(evidence: Evidence, had: Mapping[int, list[Gpu]], claimed: int) -> Iterator[Finding]:
+    """As many on each node as its ranks should have."""
+    wanted = _wanted(evidence, claimed)
     for host in evidence.hosts:
         on_host = {
             gpu.address for rank, gpus in had.items() if evidence.host_of(rank) == host for gpu in gpus
@@ -185,7 +190,9 @@ def _unused(seen: Rank) -> str:
 
 def _said(evidence: Evidence, claimed: int) -> str:
     libraries = gpu_libraries(evidence)
-    return f"{claimed} on each node, none used by two ranks{libraries and f' ({libraries})'}"
+    wanted = _wanted(evidence, claimed)
+    number = f"{wanted} of {claimed}" if wanted < claimed else str(claimed)
+    return f"{number} on each node, none used by two ranks{libraries and f' ({libraries})'}"
 
 
 def gpu_libraries(evidence: Evidence) -> str:

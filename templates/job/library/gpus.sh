@@ -1,7 +1,8 @@
 # shellcheck shell=bash disable=SC2034,SC2154
 
 # ---- GPUs of a node, by the files of their drivers: /proc/driver/nvidia (README of NVIDIA's driver) and /sys/class/kfd.
-# The job script sets gpus_per_node (0: the placement claims none) and gpu_binding.
+# The job script sets gpus_per_node (0: the placement claims none) and gpu_binding. A folder that replaces /sys has its own
+# proc and dev.
 
 gpus_per_node=0 gpu_binding=none
 gpu_functions=(read_gpus read_nvidia read_amd add_gpu numa_of_gpu choose_gpus order_by_closeness lacks_gpus give_gpus record_gpus)
@@ -9,10 +10,10 @@ gpu_functions=(read_gpus read_nvidia read_amd add_gpu numa_of_gpu choose_gpus or
 # gpus=("ADDRESS UUID NUMA-NODE MODEL"): those that this job may use, as their library numbers them; a hyphen is unknown.
 # visible=(...): how gpu_variable names those of the job, which a scheduler may have set: numbers or UUIDs.
 read_gpus() {
-    local proc=${MPICAMPAIGN_PROCFS:-/proc} sys=${MPICAMPAIGN_SYSFS:-/sys} dev=${MPICAMPAIGN_DEV:-/dev} path given
+    local root=${MPICAMPAIGN_SYSFS-} sys=${MPICAMPAIGN_SYSFS:-/sys} dev=${MPICAMPAIGN_SYSFS-}/dev path given
     gpus=()
     gpu_variable=CUDA_VISIBLE_DEVICES
-    for path in "$proc"/driver/nvidia/gpus/*/information; do
+    for path in "$root"/proc/driver/nvidia/gpus/*/information; do
         [ ! -r "$path" ] || read_nvidia "$path"
     done
     [ "${#gpus[@]}" -gt 0 ] || read_amd
@@ -106,7 +107,7 @@ order_by_closeness() {
     read -ra order <<<"${of[*]}"
 }
 lacks_gpus() {
-    local dev=${MPICAMPAIGN_DEV:-/dev} one=([1]='') offers
+    local dev=${MPICAMPAIGN_SYSFS-}/dev one=([1]='') offers
     [ "$gpus_per_node" -gt 0 ] || return 0
     read_gpus
     if [ "${#gpus[@]}" -eq 0 ] && [ ! -e "$dev/nvidiactl" ] && [ ! -e "$dev/kfd" ]; then
@@ -146,6 +147,6 @@ record_gpus() {
         [[ "$models, " = *", $model, "* ]] || models+=", $model"
     done
     [ -z "$models" ] || record "node $HOSTNAME gpu_models=${models#, }"
-    fact gpu_driver "${MPICAMPAIGN_PROCFS:-/proc}/driver/nvidia/version"
+    fact gpu_driver "${MPICAMPAIGN_SYSFS-}/proc/driver/nvidia/version"
     fact gpu_driver "${MPICAMPAIGN_SYSFS:-/sys}/module/amdgpu/version"
 }
