@@ -50,6 +50,18 @@ int clock_gettime(clockid_t clock, struct timespec *now) {
     return status;
 }
 """  # noqa: E501
+# The functions of the CUDA driver, HIP and NCCL that are asked; CUDA's context is gone at the end, as OSU's.
+CUDA = """\
+static int asked;
+int cuCtxGetDevice(int *device) { *device = 3; return asked++ > 0 ? 201 : 0; }
+int cuDeviceGetPCIBusId(char *text, int length, int device) { __builtin_snprintf(text, length, "0000:C%d:00.0", device); return 0; }
+int cuDeviceGetUuid(unsigned char *uuid, int device) { for (int i = 0; i < 16; i++) uuid[i] = 16 * device + i; return 0; }
+"""  # noqa: E501
+HIP = """\
+int hipGetDevice(int *device) { *device = 1; return 0; }
+int hipDeviceGetPCIBusId(char *text, int length, int device) { __builtin_snprintf(text, length, "0000:d%d:00.0", device); return 0; }
+"""  # noqa: E501
+NCCL = "int ncclGetVersion(int *version) { *version = 22005; return 0; }\n"
 TOOL = "int used(void); int of_the_tool(void) { return used(); }\n"
 USED = "int used(void) { return 0; }\n"
 
@@ -164,3 +176,27 @@ def test_a_continued_process_and_its_nice_value(folder: Path) -> None:
     found = recorded(folder, "stopped")
     assert (found["end.continued"], found["start.nice"]) == ("1", str(os.nice(0)))
     assert recorded(folder)["end.continued"] == "0"
+
+
+def test_the_gpu_in_use_and_its_libraries(folder: Path) -> None:
+    """With libraries that have the documented functions; no GPU is here."""
+    library = ("-shared", "-fPIC")
+    compile_text(CUDA, folder / "libcuda.so.550.54", *library)
+    (folder / "libcuda.so.1").symlink_to("libcuda.so.550.54")
+    compile_text(NCCL, folder / "libnccl.so.2", *library)
+    compile_text(HIP, folder / "libamdhip64.so.6", *library)
+    found = gpu_lines(recorded(folder, preload="libcuda.so.1 libnccl.so.2"))
+    files = f"{folder}/libcuda.so.550.54 {folder}/libnccl.so.2"
+    assert found == {
+        "start.gpu": "0000:C3:00.0",
+        "start.gpu_uuid": "GPU-30313233-3435-3637-3839-3a3b3c3d3e3f",
+        "end.nccl_version": "22005",
+        "end.gpu_libraries": files,
+    }
+    found = gpu_lines(recorded(folder, preload="libamdhip64.so.6"))
+    assert found == {"end.gpu": "0000:d1:00.0", "end.gpu_libraries": f"{folder}/libamdhip64.so.6"}
+    assert gpu_lines(recorded(folder)) == {}
+
+
+def gpu_lines(found: dict[str, str]) -> dict[str, str]:
+    return {key: value for key, value in found.items() if "gpu" in key or "nccl" in key}

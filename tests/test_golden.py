@@ -40,7 +40,7 @@ KEPT = (
     *("lsf-openmpi.SHM-2.sh", "lsf-mpich.SHM.sh", "lsf-mvapich.TCP.sh", "scarf.TCP.sh"),
     *("lotus.TCP.sh", "shell-intelmpi.TCP.sh", "cloud.TCP.sh"),
     *("scarf.SHM-4.sh", "scarf.IBV-2+2.sh", "lotus.TCP-2+2.sh", "cloud-mapped.TCP-2+2.sh"),  # HPL
-    "lsf-openmpi.blocks.sh",
+    *("lsf-openmpi.blocks.sh", "slurm-srun.GPU-4.sh", "lsf-openmpi.GPU-4.sh"),
 )
 USUAL_LINES, MOST_LINES = 60, 80
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import synthetic
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
-from mpicampaign.collect.observed import LIBRARY, PROGRAM, mark_earlier, observed
+from mpicampaign.collect.observed import GPU_LIBRARIES, LIBRARY, PROGRAM, mark_earlier, observed
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import BLAS, Case, Record
 from mpicampaign.show.sentences import reason
@@ -37,6 +37,14 @@ def test_an_upgrade_between_two_repeats_parts_them() -> None:
 def test_another_blas_library_parts_them_even_without_a_build_id() -> None:
     marked = mark_earlier(runs({BLAS: "OpenBLAS 0.3.21"}, {BLAS: "reference BLAS"}))
     assert [run.earlier for run in marked] == ["BLAS OpenBLAS 0.3.21, now reference BLAS", ""]
+
+
+def test_another_nccl_parts_them() -> None:
+    line = "rank 0 end.gpu_libraries=/opt/lib/libnccl.so.2\nrank 0 end.nccl_version={}\n"
+    found = [observed(read(evidence_text(CLAIM, RUN, line.format(each)))) for each in (22005, 22101)]
+    assert found[0][GPU_LIBRARIES] == "libnccl.so.2, NCCL 22005"
+    said = "GPU libraries libnccl.so.2, NCCL 22005, now libnccl.so.2, NCCL 22101"
+    assert [run.earlier for run in mark_earlier(runs(*found))] == [said, ""]
 
 
 def test_a_bundled_kernel_is_known_by_its_version_and_not_by_its_checksum() -> None:

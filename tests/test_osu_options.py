@@ -127,7 +127,7 @@ def test_any_arguments_are_checked(arguments: list[str], program: str) -> None:
         ("osu_neighbor_alltoall", 2, 1, "-N graph:file", ""),
         ("osu_init", 1, 1, "", ""),
         ("osu_hello", 2, 1, "", "osu_hello measures nothing; osu_init measures the start"),
-        ("osu_xccl_bw", 2, 1, "", "osu_xccl_bw needs device buffers"),
+        ("osu_xccl_bw", 2, 1, "", "device buffers: the placement has no gpus_per_node"),
         ("osu_bw", 2, 1, "D D", "device buffers:"),
         ("osu_bw", 2, 1, "H D", "device buffers:"),
         ("osu_bw", 2, 1, "H H", ""),

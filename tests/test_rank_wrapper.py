@@ -14,6 +14,7 @@ from mpicampaign.jobs.render import TEMPLATES
 from mpicampaign.site.probe import read_probe
 
 LIBRARY = TEMPLATES / "library"
+LOAD = f'. "{LIBRARY / "rank.sh"}"; . "{LIBRARY / "gpus.sh"}"'
 BASH = shutil.which("bash") or "bash"
 DEFAULTS = {"ranks_per_node": 2, "sockets": 1, "binding": "core", "device": "", "interface": ""}
 
@@ -53,12 +54,20 @@ def record_topology(
     return root
 
 
-def on_node(sysfs: Path, allowed: str, command: str, path: str | None = None, **settings: object) -> str:
+def on_node(
+    sysfs: Path,
+    allowed: str,
+    command: str,
+    path: str | None = None,
+    variables: dict[str, str] | None = None,
+    **settings: object,
+) -> str:
     """The output of a library command on a node with this topology; ``path``: another PATH."""
     placement = " ".join(f"{name}='{value}'" for name, value in {**DEFAULTS, **settings}.items())
-    text = f'. "{LIBRARY / "rank.sh"}"; {placement}; read_topology; choose_cpus; {command}'
+    text = f"{LOAD}; {placement}; read_topology; choose_cpus; {command}"
     environment = {**os.environ, "MPICAMPAIGN_SYSFS": str(sysfs), "MPICAMPAIGN_ALLOWED": allowed}
     environment |= {} if path is None else {"PATH": path}
+    environment |= variables or {}
     done = subprocess.run(
         [BASH, "-c", text], env=environment, capture_output=True, text=True, check=False, timeout=240
     )
@@ -209,7 +218,7 @@ def one_rank(folder: Path, sysfs: Path, program: str, numactl: str = 'echo "$@"'
     command = [
         "bash",
         "-c",
-        f'. "{LIBRARY / "rank.sh"}"; {placement}; become {program}',
+        f"{LOAD}; {placement}; become {program}",
         str(folder / "rank"),
     ]
     # the loader prints messages about missing libraries

@@ -151,6 +151,7 @@ static void record_start(const void *init) {
         add_startup(&lines);
         struct mpi mpi = library(init);
         add_moment(&mpi);
+        add_gpus(&lines, false);
         add_world(&lines, next("PMPI_Comm_size"), found("ompi_mpi_comm_world"));
         add_state(&lines);
         watch_stops();
@@ -174,6 +175,7 @@ static void record_end(const void *init) {
         add_state(&lines);
         add_moment(&mpi);
         add_blas(&lines);
+        add_gpus(&lines, true);
         add_checksums(&lines, &mpi);
         add_neighbours(&lines);
         append(getenv("MPICAMPAIGN_EVIDENCE_FILE"), &between);

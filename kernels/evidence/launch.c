@@ -16,12 +16,12 @@ enum { MAX_NAME = 256, MAX_VARIABLES = 64 };
 
 extern char **environ;
 
-/* What steers MPI libraries and the layers below them, the linker and the C library. Of PMIx and
- * Open MPI the settings alone: their launchers also number the ranks by such variables. */
-static const char *const prefixes[] = {"I_MPI_",    "FI_",       "UCX_",      "UCC_",   "HCOLL_",
-                                       "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_", "MPIR",   "MPICH",
-                                       "MPIEXEC_",  "HYDRA_",    "MV2_",      "PSM",    "OMP_",
-                                       "KMP_",      "LD_",       "GLIBC",     "MALLOC_"};
+/* What steers MPI libraries and the layers below them, GPUs, the linker and the C library. Of PMIx
+ * and Open MPI the settings alone: their launchers also number the ranks by such variables. */
+static const char *const prefixes[] = {
+    "I_MPI_", "FI_",   "UCX_",     "UCC_",   "HCOLL_", "OMPI_MCA_", "PMIX_MCA_", "PRTE_MCA_",
+    "MPIR",   "MPICH", "MPIEXEC_", "HYDRA_", "MV2_",   "PSM",       "OMP_",      "KMP_",
+    "LD_",    "GLIBC", "MALLOC_",  "CUDA_",  "NCCL_",  "RCCL_",     "ROCR_",     "HIP_"};
 static const char *const secrets[] = {"TOKEN", "SECRET", "PASS", "PWD",
                                       "KEY",   "CRED",   "AUTH", "COOKIE"};
 /* Recorded by the script but unlike in each rank, recorded as preloaded libraries, or what Hydra

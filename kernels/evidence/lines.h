@@ -2,6 +2,7 @@
 #ifndef LINES_H
 #define LINES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum { PATH_LENGTH = 4096, TEXT_LENGTH = 65536 };
@@ -32,6 +33,7 @@ void add_place(struct lines *lines);   /* CPU, socket, core, NUMA node, allowed 
 void add_usage(struct lines *lines);   /* CPU time, time that it waited for a CPU, migrations */
 void add_sockets(struct lines *lines); /* bytes over each TCP connection */
 void add_blas(struct lines *lines); /* the library that computes, in programs with linear algebra */
+void add_gpus(struct lines *lines, bool at_end); /* the one in use; at the end its libraries, too */
 void add_program(struct lines *lines, const struct mpi *mpi);
 void add_checksums(struct lines *lines, const struct mpi *mpi);
 

@@ -301,6 +301,7 @@ class MiniCluster:
         nodes = list(self.nodes.values())
         (self._state / "hosts").write_text(layout.hosts(nodes))
         (self._state / "slurm.conf").write_text(layout.slurm_conf(str(self._state), nodes))
+        (self._state / "gres.conf").write_text(layout.gres_conf(nodes))
         # Nothing uses cgroups, but slurmd insists on knowing which kind there would be.
         (self._state / "cgroup.conf").write_text("CgroupPlugin=cgroup/v1\n")
 

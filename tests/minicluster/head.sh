@@ -19,7 +19,7 @@ private_etc() {
     printf '%s: files\n' passwd group shadow hosts >/etc/nsswitch.conf
     cp "$state/hosts" /etc/hosts
     mkdir -p /etc/slurm
-    cp "$state/slurm.conf" "$state/cgroup.conf" /etc/slurm/
+    cp "$state"/{slurm,cgroup,gres}.conf /etc/slurm/
 }
 
 start_networks() {

@@ -16,7 +16,8 @@ NODE_SETTINGS = "/run/mpicampaign/node.sh"
 class NodeGroup:
     """Like nodes: a feature and a partition of Slurm with this name, and the declared topology of each.
 
-    ``cpus``: how many CPUs' time the processes of a node get together; 0: no limit.
+    ``cpus``: how many CPUs' time the processes of a node get together; 0: no limit. ``gpus``: how many Slurm
+    is told of, of type a100; devices that are something else stand for them.
     """
 
     name: str
@@ -24,6 +25,7 @@ class NodeGroup:
     sockets: int = 1
     cores_per_socket: int = 2
     cpus: float = 0
+    gpus: int = 0
 
     @property
     def cores(self) -> int:
@@ -91,6 +93,7 @@ ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SwitchType=switch/none
 SlurmdParameters=config_overrides
+GresTypes=gpu
 SelectType=select/cons_tres
 SelectTypeParameters=CR_Core
 SchedulerParameters=bf_interval=2,sched_interval=2,batch_sched_delay=0,sched_min_interval=0
@@ -121,7 +124,16 @@ def node_line(node: Node) -> str:
     return (
         f"NodeName={node.name} NodeAddr={node.addresses[0]} Feature={group.name} Boards=1"
         f" SocketsPerBoard={group.sockets} CoresPerSocket={group.cores_per_socket} ThreadsPerCore=1"
-        " State=UNKNOWN"
+        f"{f' Gres=gpu:a100:{group.gpus}' if group.gpus else ''} State=UNKNOWN"
+    )
+
+
+def gres_conf(nodes: Sequence[Node]) -> str:
+    devices = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random")
+    return "".join(
+        f"NodeName={node.name} Name=gpu Type=a100 File={device}\n"
+        for node in nodes
+        for device in devices[: node.group.gpus]
     )
 
 

@@ -450,6 +450,7 @@ def _check_names_of_hosts(key: Key, notes: Notes) -> None:
 def _check_placement(placement: Placement, notes: Notes) -> None:
     _check_transport(placement, notes)
     _check_binding(placement, notes)
+    _check_gpus(placement, notes)
     if placement.ranks_per_node != CORES:
         check_spread(placement, int(placement.ranks_per_node), notes)
 
@@ -486,6 +487,41 @@ def _check_binding(placement: Placement, notes: Notes) -> None:
         if placement.binding == "none" and getattr(placement, level) is not None:
             message = f"the placement claims {level}, but its ranks are not bound"
             notes.add(key, message, "'none'", f"remove {level}, or choose binding: core", reads)
+
+
+def _check_gpus(placement: Placement, notes: Notes) -> None:
+    key: Key = ("placements", placement.name)
+    gpus, binding = placement.gpus_per_node, placement.gpu_binding
+    if gpus is None:
+        if lookup(notes.document.data, (*key, "gpu_binding")) is not None:
+            notes.add((*key, "gpu_binding"), "the placement has no gpus_per_node", shown(binding))
+        return
+    if placement.transport != "any":
+        hint = "write transport: any, and what the library needs under environment"
+        message = "the settings of a transport leave out those of device memory"
+        notes.add((*key, "transport"), message, shown(placement.transport), hint)
+    if wrong := _wrong_gpu_binding(placement, gpus):
+        reads: list[Key] = [(*key, each) for each in ("gpus_per_node", "ranks_per_node", "binding")]
+        notes.add((*key, "gpu_binding"), wrong, shown(binding), "", reads)
+
+
+def _wrong_gpu_binding(placement: Placement, gpus: int) -> str:
+    binding, ranks = placement.gpu_binding, placement.ranks_per_node
+    if binding == "library":
+        given = placement.launcher_options or placement.program_prefix
+        return "" if given else "library needs launcher_options or program_prefix"
+    if binding == "none":
+        return ""
+    if ranks == CORES:
+        return f"ranks that share GPUs have gpu_binding none; else give ranks_per_node, not {CORES}"
+    if binding == "closest" and placement.binding != "core":
+        return "only a rank with binding core has a closest GPU"
+    named = binding.split(",") if binding[0].isdigit() else [str(number) for number in range(gpus)]
+    if len(set(map(int, named))) < len(named) or max(map(int, named)) >= gpus:
+        return f"names each GPU once, from 0 to {gpus - 1}"
+    return (
+        "" if len(named) % int(ranks) == 0 else f"{ranks} ranks cannot have equal shares of {len(named)} GPUs"
+    )
 
 
 def check_spread(placement: Placement, ranks: int, notes: Notes) -> None:

@@ -18,7 +18,7 @@ from mpicampaign.errors import did_you_mean
 from mpicampaign.expectation import UNTIL_KNOWN, fewest_blocks
 from mpicampaign.grouping import grouped
 from mpicampaign.records import ALL_PAIRS, BLOCKS, TO_REFERENCE, defined_name
-from mpicampaign.schedulers import SCHEDULERS
+from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
 from mpicampaign.text import counted
@@ -326,6 +326,20 @@ def _check_pair(pair: _Pair) -> None:
         _check_nodes(pair, pair.system)
         _check_cores_known(pair, pair.system)
         _check_mpi(pair, pair.system.mpi)
+        if pair.placement.gpus_per_node:
+            _check_gpus(pair, pair.system)
+
+
+def _check_gpus(pair: _Pair, system: System) -> None:
+    """Note a scheduler that cannot be asked for GPUs, and a host group that asks for them, too."""
+    scheduler = batch_scheduler(system.scheduler)
+    reads = pair.system_reads("scheduler")
+    if scheduler and "gpu_type" not in scheduler.selectors:
+        message = f"mpicampaign cannot ask scheduler {scheduler.name} of {pair.where} for GPUs"
+        pair.note(message, "", ["gpus_per_node"], reads)
+    if re.search(r"(^|[,/])gpu\b", pair.group.gres):
+        message = f"gpus_per_node asks for GPUs, and so does gres of {pair.where}"
+        pair.note(message, "leave gpu out of gres; gpu_type names the type", ["gpus_per_node", "gres"])
 
 
 def _check_mpi(pair: _Pair, mpi: Mpi) -> None:
@@ -436,6 +450,7 @@ def request_of(
         _memory(group, here),
         this_machine.physical_cores() if here and group.cores is None else group.cores,
         time_limit,
+        placement.gpus,
     )
 
 

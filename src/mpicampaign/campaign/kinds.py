@@ -43,6 +43,11 @@ SWITCHES = text(
     type=["string", "integer"],
     minimum=1,
 )
+GPU_BINDING = text(
+    r"^(rank|closest|none|library|[0-9]{1,2}(,[0-9]{1,2}){0,63})$",
+    "must be rank, closest, none, library, or the numbers of GPUs such as 0,2",
+    type=["string", "integer"],
+)
 PREFIX = text(
     r"^(wheel|/[^\u0000-\u001f\u007f]*)$",
     "must be wheel, or an absolute path (it begins with /, and has no control characters)",

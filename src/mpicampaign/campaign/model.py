@@ -383,6 +383,12 @@ class HostGroup:
         kinds.MEMORY, "Memory of a node", "Slurm only, as for sbatch --mem; 0 is all of it.", "64G"
     )
     gres: str = key(kinds.WORD, "Generic resources", "Slurm only, as for sbatch --gres.", "gpu:1")
+    gpu_type: str = key(
+        kinds.WORD,
+        "Type of GPU",
+        "With `gpus_per_node`: as Slurm's gres has it, or LSF's gmodel.",
+        "a100",
+    )
     switches: str = key(kinds.SWITCHES, "Switches", "Slurm only, as for sbatch --switches.", "1@10:00")
     requeue: bool | None = key(
         flag(), "Requeue after a failure of the node", "Slurm and LSF. Default: the scheduler decides.", False
@@ -508,6 +514,19 @@ class Placement:
         4,
         [1, 2, 4],
     )
+    gpus_per_node: int | None = key(
+        count(1, 64), "GPUs on each node", "Asked of Slurm and LSF. See docs/applications.md#gpus.", 4
+    )
+    gpu_binding: str = key(
+        kinds.GPU_BINDING,
+        "Which GPUs each rank has",
+        "rank: its share, in the order of the PCI addresses. closest: its share, on its own NUMA node where "
+        "any is free there. Numbers: these, one rank after the other. none: all of them. library: "
+        "`launcher_options` or `program_prefix` decide.",
+        "closest",
+        "0,2",
+        default="rank",
+    )
     description: str = key(LINE, "Description", "", "two cores of one socket")
     kept_as: str = ""
 
@@ -515,6 +534,12 @@ class Placement:
     def settings(self) -> str:
         """The name of its settings among an MPI library's `TRANSPORTS`."""
         return self.transport + (BOTH if self.within_node == SHM else "")
+
+    @property
+    def gpus(self) -> int:
+        """The GPUs of a node that its ranks share: those that `gpu_binding` names, or all."""
+        named = self.gpu_binding.split(",") if self.gpu_binding[:1].isdigit() else []
+        return len(named) or self.gpus_per_node or 0
 
 
 PLACEMENT = entry(

@@ -1,4 +1,4 @@
-"""Repeats with another program, MPI or BLAS library than the latest repeat are not averaged with it.
+"""Repeats with another program, MPI, BLAS or GPU library than the latest repeat are not averaged with it.
 
 A campaign's declaration does not change when a module loads another program under the same name; what the
 runs observed does.
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.grouping import grouped
 from mpicampaign.records import BLAS, IMPORTED_FROM, MPI_LIBRARY
 from mpicampaign.verdict.blas import blas_of
+from mpicampaign.verdict.gpus import gpu_libraries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
 
 # Keys of the metadata: by content, never by path.
 PROGRAM, LIBRARY, BLAS_LIBRARY = "program checksum", MPI_LIBRARY, "BLAS checksum"
+GPU_LIBRARIES = "GPU libraries"  # by their names, which have versions
 _SHOWN = 12  # digits
 
 
 def observed(evidence: Evidence) -> dict[str, str]:
-    """The recorded checksums of program, MPI and BLAS library, and what the latter calls itself.
+    """The recorded checksums of program, MPI and BLAS library, what the latter calls itself, GPU libraries.
 
     A bundled kernel is identified by its version.
     """
@@ -34,6 +36,7 @@ def observed(evidence: Evidence) -> dict[str, str]:
     program = "" if bundled else evidence.job.get("program_sha256", "")
     identities = {PROGRAM: program[:_SHOWN], LIBRARY: evidence.library[1][:_SHOWN]}
     identities |= {BLAS: blas.name, BLAS_LIBRARY: blas.build_id[:_SHOWN]} if blas else {}
+    identities[GPU_LIBRARIES] = gpu_libraries(evidence)
     return {key: value for key, value in identities.items() if value}
 
 
@@ -54,9 +57,8 @@ def _is_observed(record: Record) -> bool:
 
 
 def _state(record: Record) -> dict[str, str]:
-    return {
-        key: record.metadata[key] for key in (PROGRAM, LIBRARY, BLAS_LIBRARY, BLAS) if key in record.metadata
-    }
+    keys = (PROGRAM, LIBRARY, BLAS_LIBRARY, BLAS, GPU_LIBRARIES)
+    return {key: record.metadata[key] for key in keys if key in record.metadata}
 
 
 def _marked(record: Record, present: Mapping[str, str]) -> Record:

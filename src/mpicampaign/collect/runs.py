@@ -428,6 +428,8 @@ def _metadata(evidence: Evidence) -> dict[str, str]:
             "governor",
             "frequency_mhz",
             "before.load",
+            "gpu_models",
+            "gpu_driver",
         ):
             if key in node:
                 facts[f"{host}: {key}"] = node[key]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 def placement_claim(placement: Placement) -> dict[str, str]:
     """What a placement claims of any ranks, whoever started them."""
+    gpus = placement.gpus_per_node
     claims = {
         "nodes": placement.nodes,
         "ranks_per_node": placement.ranks_per_node,
@@ -30,6 +31,7 @@ def placement_claim(placement: Placement) -> dict[str, str]:
         "interface": "lo" if placement.loopback else "",
         **({"within_node": placement.within_node} if placement.within_node == SHM else {}),
         **{key: value for key in ("threads", *LEVELS[1:]) if (value := getattr(placement, key))},
+        **({"gpus_per_node": gpus, "gpu_binding": placement.gpu_binding} if gpus else {}),
     }
     return {key: str(value) for key, value in claims.items()}
 

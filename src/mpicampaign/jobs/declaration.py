@@ -30,7 +30,7 @@ _OF_GROUP = (
 _OF_PLACEMENT = (
     *("nodes", "ranks_per_node", "transport", "sockets", "binding", "loopback", "threads"),
     *LEVELS[1:],
-    *("within_node", "launcher_options", "program_prefix"),
+    *("within_node", "launcher_options", "program_prefix", "gpus_per_node", "gpu_binding"),
 )
 _NO_SYSTEM = System("", "", None, "")  # type: ignore[arg-type]  # for its defaults
 _NO_GROUP = HostGroup("", "")
@@ -53,6 +53,7 @@ def declare(case: Case, job: Job, benchmark: Benchmark, inputs: Iterable[Input] 
         **_of_mpi(system.mpi, placement),
         **_given(group, _NO_GROUP, _OF_GROUP, "host_group."),
         "host_group.cores": group.cores if placement.ranks_per_node == CORES else "",
+        "host_group.gpu_type": group.gpu_type if placement.gpus_per_node else "",
         **_given(placement, _NO_PLACEMENT, _OF_PLACEMENT, "placement."),
         "placement.environment": placement.environment or "",
         "fabric": fabric.name if fabric else "",

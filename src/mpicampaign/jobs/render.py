@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.run import Run
 
 TEMPLATES = shipped("templates/job")
-LIBRARY_PARTS = ("end.sh", "run.sh", "software.sh", "rank.sh", "node.sh", "facts.sh", "hosts.sh")
+LIBRARY_PARTS = ("end.sh", "run.sh", "software.sh", "rank.sh", "gpus.sh", "node.sh", "facts.sh", "hosts.sh")
 LINE_LENGTH = 110  # of the script's lines of exports
 # Modules and evidence take time beyond the benchmark's own limit, which must end before the scheduler's.
 SECONDS_OF_SETUP = 300
@@ -52,7 +52,8 @@ SECONDS_IN_STEP, SECONDS_OF_END = 60, 60  # of a run in a step, and of the step
 
 # Variables that the library always records (templates/job/library/node.sh).
 _RECORDED = re.compile(
-    r"(I_MPI_|FI_|OMPI_|PMIX_|PRTE_|UC[CX]_|HCOLL_|HYDRA_|MPIEXEC_|MPIR|MPIC|MV2_|PSM|G?OMP_|KMP_|LD_|GLIBC|MALLOC_).*"
+    r"(I_MPI_|FI_|OMPI_|PMIX_|PRTE_|UC[CX]_|HCOLL_|HYDRA_|MPIEXEC_|MPIR|MPIC|MV2_|PSM|G?OMP_|KMP_|LD_|GLIBC|MALLOC_"
+    r"|CUDA_|[NR]CCL_|ROCR_|HIP_).*"
     r"|PATH"
 )
 _SECRET = re.compile(r"TOKEN|SECRET|PASS|PWD|KEY|CRED|AUTH|COOKIE")
@@ -173,8 +174,8 @@ def batch_text(tasks: Sequence[Sequence[Run]], runs: Path) -> str:
     assert scheduler is not None  # there are no batches without one
     each = minutes(run.time_limit)
     shape = f"A job array of {count} {'blocks' if run.block else 'tasks'}" if count > 1 else "A job"
-    ranks, threads = widest(tasks[0])
-    request = {**_request(run, runs.stem, each * packed, count if count > 1 else 0)}
+    ranks, threads, gpus = widest(tasks[0])
+    request = _request(run, runs.stem, each * packed, count if count > 1 else 0, gpus)
     request |= {"ranks": run.job.placement.nodes * ranks, "ranks_per_node": ranks, "threads": threads}
     template = _environment().get_template("batch.sh.j2")
     return template.render(
@@ -202,7 +203,7 @@ def rounds_text(
     longest : how many minutes a job may have; what it does not reach is for the next one
     """
     runs = [run for step in steps for run in step]
-    run, (ranks, threads) = runs[0], widest(runs)
+    run, (ranks, threads, gpus) = runs[0], widest(runs)
     scheduler = SCHEDULERS[run.job.system.scheduler]
     assert scheduler.rounds is not None  # there are no such batches without
     hosts = sorted(
@@ -214,7 +215,7 @@ def rounds_text(
     # a lost node costs its own runs alone; a job that waited for it to come back would cost all
     group = replace(run.job.group, hosts=tuple(hosts), requeue=False)
     job = replace(run.job, group=group, placement=replace(run.job.placement, nodes=len(hosts)))
-    request = _request(replace(run, job=job), rounds.stem, limit)
+    request = _request(replace(run, job=job), rounds.stem, limit, gpus=gpus)
     request |= {"ranks": len(hosts) * ranks, "ranks_per_node": ranks, "threads": threads}
     request["directives"] = [*request["directives"], *scheduler.rounds_directives]
     return (
@@ -254,15 +255,21 @@ def run_folder(run: Run) -> str:
     return str(run.folder.relative_to(run.campaign_folder))
 
 
-def widest(runs: Sequence[Run]) -> tuple[int, int]:
-    """The most ranks per node, and the threads of each that bring as many CPUs as any of the runs needs."""
+def widest(runs: Sequence[Run]) -> tuple[int, int, int]:
+    """The most ranks and GPUs per node, and between them the threads of each rank.
+
+    The threads bring as many CPUs as any of the runs needs.
+    """
     ranks = max(run.job.ranks_per_node for run in runs)
     cpus = max(run.job.ranks_per_node * (run.job.placement.threads or 1) for run in runs)
-    return ranks, -(-cpus // ranks)
+    return ranks, -(-cpus // ranks), max(run.job.placement.gpus_per_node or 0 for run in runs)
 
 
-def _request(run: Run, job_name: str, limit: int, array: int = 0) -> dict[str, Any]:
-    """What directives need; ``limit`` in minutes, ``array``: the number of tasks, 0 for a single job."""
+def _request(run: Run, job_name: str, limit: int, array: int = 0, gpus: int = 0) -> dict[str, Any]:
+    """What directives need; ``limit`` in minutes, ``array``: the number of tasks, 0 for a single job.
+
+    ``gpus``: on each node, 0 for those of the run's own placement.
+    """
     job, system, group = run.job, run.job.system, run.job.group
     scheduler = SCHEDULERS[system.scheduler]
     return {
@@ -275,7 +282,7 @@ def _request(run: Run, job_name: str, limit: int, array: int = 0) -> dict[str, A
         "ranks_per_node": job.ranks_per_node,
         "threads": job.placement.threads or 1,
         "time": ShellText(scheduler.time(limit)),
-        "options": scheduler.options(group.keys),
+        "options": scheduler.options(group.keys | {"gpus_per_node": gpus or job.placement.gpus_per_node}),
         "directives": [*system.directives, *group.directives],
     }
 
@@ -339,8 +346,9 @@ def _placement(run: Run) -> dict[str, Any]:
     }
     network = f" over {job.interface or job.device}" if job.interface or job.device else ""
     binding = bound.get(placement.binding, "the launcher binds the ranks")
+    gpus = f"; {counted(placement.gpus_per_node, 'GPU')} of each node" if placement.gpus_per_node else ""
     return {
-        "placement_comment": f"{binding}; {_transport(job)}{network}",
+        "placement_comment": f"{binding}; {_transport(job)}{network}{gpus}",
         "sockets": placement.sockets or 0,
         "places": [(level, count) for level in LEVELS[1:] if (count := getattr(placement, level))],
         "binding": placement.binding,
@@ -349,6 +357,8 @@ def _placement(run: Run) -> dict[str, Any]:
         "rank_variable": rank_variable,
         "local_rank_variable": local_rank_variable,
         "evidence_library": run.evidence_library,
+        "gpus_per_node": placement.gpus_per_node,
+        "gpu_binding": placement.gpu_binding,
         "version_option": version_option(mpi.name, job.system.launcher, mpi.command) if evidence else "",
     }
 

@@ -110,7 +110,9 @@ class Lsf(BatchScheduler):
     rounds = Path(__file__).with_name("lsf.rounds.sh.j2")
     script = "$run/job.sh"  # LSF runs a copy, with its own lines added
     how_to_run = "Submit with: bsub < job.sh"
-    selectors = frozenset(("queue", "reservation", "account", "exclusive", "requeue", "directives"))
+    selectors = frozenset(
+        ("queue", "reservation", "account", "exclusive", "gpu_type", "requeue", "directives")
+    )
 
     submit = ("bsub",)
     drain = "badmin hclose -C {reason} {node}"
@@ -142,6 +144,7 @@ class Lsf(BatchScheduler):
             "-m": " ".join(group["hosts"]),
             "-U": group["reservation"],
             "-P": group["account"],
+            "-gpu": _gpus(group),
         }
         given = [("-x", "")] if group["exclusive"] else []
         given += [(name, value) for name, value in options.items() if value]
@@ -233,6 +236,14 @@ class Lsf(BatchScheduler):
 
     def read_report(self, text: str) -> JobReport | None:
         return read_report(text)
+
+
+def _gpus(group: Mapping[str, Any]) -> str:
+    """Page "-gpu" of bsub: ``num=4/host:j_exclusive=yes:gmodel=TeslaV100``; no other job shares them."""
+    if not group["gpus_per_node"]:
+        return ""
+    model = f":gmodel={group['gpu_type']}" if group["gpu_type"] else ""
+    return f"num={group['gpus_per_node']}/host:j_exclusive=yes{model}"
 
 
 def _plain_job(row: str) -> QueuedJob:

@@ -162,7 +162,11 @@ class Scheduler(ABC):
     rounds_directives: tuple[str, ...] = ()
 
     def options(self, group: Mapping[str, Any]) -> list[tuple[str, str]]:
-        """The keys of a host group as options of directives, with their values (empty for a switch)."""
+        """The keys of a host group as options of directives, with their values (empty for a switch).
+
+        ``gpus_per_node`` of the placement is among them, or None: one with ``gpu_type`` among its
+        `selectors` asks for as many.
+        """
         return []
 
     def time(self, minutes: int) -> str:

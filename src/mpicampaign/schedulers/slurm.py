@@ -112,7 +112,7 @@ class Slurm(BatchScheduler):
     selectors = frozenset(
         {
             *("partition", "constraint", "qos", "licenses", "reservation", "account", "exclusive", "hint"),
-            *("threads_per_core", "memory", "gres", "switches", "requeue", "directives"),
+            *("threads_per_core", "memory", "gres", "gpu_type", "switches", "requeue", "directives"),
         }
     )
     either = (("hint", "threads_per_core"),)
@@ -166,7 +166,7 @@ class Slurm(BatchScheduler):
             "hint": group["hint"],
             "threads-per-core": str(group["threads_per_core"] or ""),
             "mem": group["memory"],
-            "gres": group["gres"],
+            "gres": ",".join(filter(None, (group["gres"], _gpus(group)))),
             "switches": group["switches"],
         }
         given = [(f"--{name}", value) for name, value in options.items() if value]
@@ -281,6 +281,12 @@ def _rows(command: str, text: str) -> list[str]:
         raise UnreadableError(f"{command} lists several clusters ({names}): let SLURM_CLUSTERS name one")
     lines = (line for line in text.splitlines() if line.strip() and line not in clusters)
     return [line for line in lines if not _HEADER.fullmatch(line)]
+
+
+def _gpus(group: Mapping[str, Any]) -> str:
+    """``gpu:a100:4``, of each node; by default each step of the job has all of them."""
+    number = str(group["gpus_per_node"] or "")
+    return ":".join(filter(None, ("gpu", group["gpu_type"], number))) if number else ""
 
 
 def _queued_job(line: str) -> QueuedJob:

@@ -30,12 +30,19 @@ from mpicampaign.suites.reading import (
     row_tokens,
     scientific,
 )
-from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
+from mpicampaign.suites.suite import Banner, ColumnMetric, Refusal, Sources, Suite
+from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from mpicampaign.suites.suite import Request
+
 _GB = 1e9
+_COLLECTIVES = (
+    *("all_gather", "all_reduce", "alltoall", "broadcast", "gather", "hypercube", "reduce"),
+    *("reduce_scatter", "scatter", "sendrecv"),
+)
 _COLUMNS = {  # heading -> column and factor to SI; nothing is kept of others
     "time": ("time", MICROSECOND),
     "cputime": ("cpu_time", MICROSECOND),
@@ -581,6 +588,23 @@ class _NcclTests(Suite):
     def facts(self, text: str) -> Mapping[str, str]:
         return {name: value for name, value in _facts(text).items() if value and name != "ranks"}
 
+    def lacks(self, request: Request) -> str:
+        return "" if request.gpus else "the placement has no gpus_per_node"
+
+    def refuses(self, request: Request) -> Iterator[Refusal]:
+        """A process uses its threads × its GPUs, from the number of its local rank on."""
+        each = _option(request, "-t|--nthreads") * _option(request, "-g|--ngpus")
+        used = request.ranks_per_node * each
+        if request.gpus and used != request.gpus:
+            message = f"the ranks of a node use {counted(used, 'GPU')}, and the placement has {request.gpus}"
+            yield Refusal(message, hint="-g is the number of GPUs of each rank, 1 by default")
+
+
+def _option(request: Request, names: str) -> int:
+    """The last value of an option; 1 where it is not given."""
+    given = re.findall(rf"(?:^| )(?:{names})[ =]?([0-9]{{1,3}})(?= |$)", " ".join(request.arguments))
+    return int(given[-1]) if given else 1
+
 
 SUITE = _NcclTests(
     name="nccl_tests",
@@ -595,6 +619,7 @@ SUITE = _NcclTests(
     ),
     whole=(r"^# Out of bounds values *: 0 OK", "^# Avg bus bandwidth"),
     end="# Avg bus bandwidth",
+    benchmarks={f"{name}_perf": {"program": f"{name}_perf", "provider": "path"} for name in _COLLECTIVES},
     metrics={
         "bandwidth": ColumnMetric("bus bandwidth", BANDWIDTH, headline=True),
         "algorithm_bandwidth": ColumnMetric("algorithm bandwidth", BANDWIDTH),

@@ -298,6 +298,7 @@ class Request(NamedTuple):
     ``parameters``: as in the campaign file, by name. ``files``: names of the input files that the campaign
     brings itself. ``memory``: of one node (B); None where it is unknown.
     ``cores``: physical ones of a node; likewise. ``time_limit``: of one run (s); 0 where it does not matter.
+    ``gpus``: those of a node that its ranks share; 0 where the placement claims none.
     """
 
     program: str
@@ -309,6 +310,7 @@ class Request(NamedTuple):
     memory: int | None = None
     cores: int | None = None
     time_limit: int = 0
+    gpus: int = 0
 
     @property
     def ranks(self) -> int:

@@ -18,6 +18,7 @@ from mpicampaign.records import DECLARED, VERIFIED, Case
 from mpicampaign.text import counted
 from mpicampaign.verdict.evidence import cpu_list
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
+from mpicampaign.verdict.gpus import gpu_findings
 from mpicampaign.verdict.launched import launch_findings, output_findings
 from mpicampaign.verdict.request import request_findings
 from mpicampaign.verdict.software import software_findings
@@ -381,6 +382,7 @@ PLACEMENT_CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
     _binding,
     _spread,
     _memory,
+    gpu_findings,
 )
 CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
     _end,

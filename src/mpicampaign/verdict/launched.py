@@ -136,6 +136,8 @@ def _variables_of_ranks(evidence: Evidence, declared: Mapping[str, Any]) -> Iter
                 yield Finding("variables", CONTRADICTS, bad)
                 return
         for name, value in changed.items():
+            if seen.get("launch.gpus") == f"{name}={value}":
+                continue  # the job script gave the rank its part
             if wrong := _wrong_variable(evidence, declared, claimed, name):
                 outcome, why = wrong
                 yield Finding("variables", outcome, f"rank {rank} had {name}={value}, {why}")

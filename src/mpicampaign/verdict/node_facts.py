@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 _OF_SYSTEM = ("kernel", "bios", "transparent_hugepages", "numa_balancing", "numa_nodes", "memory_kb")
 _OF_CPUS = ("cpu_model", "microcode", "online_cpus", "smt", "governor", "boost", "no_turbo")
 _OF_NETWORK = ("infiniband", "link.", "rate.", "state.", "speed.", "duplex.", "mtu.", "firmware.", "driver.")
-FACTS = frozenset((*_OF_SYSTEM, *_OF_CPUS, "scaling_min_freq", "scaling_max_freq", *_OF_NETWORK))
+_OF_GPUS = ("gpu_models", "gpu_driver")
+FACTS = frozenset((*_OF_SYSTEM, *_OF_CPUS, "scaling_min_freq", "scaling_max_freq", *_OF_NETWORK, *_OF_GPUS))
 THROTTLED, CORRECTED, UNCORRECTED = "throttled", "ecc_corrected", "ecc_uncorrected"
 COUNTERS = (
     *(THROTTLED, UNCORRECTED, CORRECTED, "symbol_error.", "link_downed.", "port_rcv_errors."),

@@ -60,6 +60,7 @@ record_facts() {
         fact "link.$key" "$path/link_layer"
         fact "rate.$key" "$path/rate" # with the width: 100 Gb/sec (4X EDR)
     done
+    record_gpus
 } 2>/dev/null
 record_driver() { # FOLDER of a network device
     local key driver='' version=

@@ -6,8 +6,8 @@ on_host() { timeout --kill-after=2 10 ssh -o BatchMode=yes -o ConnectTimeout=5 "
 # Examines another host: prints lines of evidence, and "lacks KIND: why".
 look_at() { # HOST before|after
     on_host "$1" <<END
-$(declare -p ranks_per_node threads sockets numa_domains l3_caches binding device interface "${exported[@]}" 2>/dev/null)
-$(declare -f record_node read_ticks record_errors total record_system record_facts fact record_driver "${placing[@]}")
+$(declare -p ranks_per_node threads sockets numa_domains l3_caches binding device interface gpus_per_node gpu_binding "${exported[@]}" 2>/dev/null)
+$(declare -f "${gpu_functions[@]}" record_node read_ticks record_errors total record_system record_facts fact record_driver "${placing[@]}")
 record() { printf '%s\n' "\$1"; }
 read -r HOSTNAME </proc/sys/kernel/hostname
 [ "\$HOSTNAME" != $(printf %q "$HOSTNAME") ] || exit 0 # this very host by another name

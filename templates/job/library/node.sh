@@ -68,7 +68,7 @@ list_environment() {
     local name
     for name in "${!I_MPI_@}" "${!FI_@}" "${!OMPI_@}" "${!PMIX_@}" "${!PRTE_@}" "${!UCX_@}" "${!UCC_@}" "${!HCOLL_@}" \
         "${!HYDRA_@}" "${!MPIEXEC_@}" "${!MPIR@}" "${!MPIC@}" "${!MV2_@}" "${!PSM@}" "${!OMP_@}" "${!KMP_@}" "${!GOMP_@}" \
-        "${!LD_@}" "${!GLIBC@}" "${!MALLOC_@}" "${!SLURM_JOB@}" "${!SLURM_N@}" "${!LSB_J@}" "${!LSB_H@}" \
+        "${!CUDA_@}" "${!NCCL_@}" "${!RCCL_@}" "${!ROCR_@}" "${!HIP_@}" "${!LD_@}" "${!GLIBC@}" "${!MALLOC_@}" "${!SLURM_JOB@}" "${!SLURM_N@}" "${!LSB_J@}" "${!LSB_H@}" \
         "${!LSB_M@}" LSB_QUEUE LSB_PROJECT_NAME PATH; do
         case ${name^^} in *TOKEN* | *SECRET* | *PASS* | *PWD* | *KEY* | *CRED* | *AUTH* | *COOKIE*) continue ;; esac
         record_variable "$name"

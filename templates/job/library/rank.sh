@@ -135,7 +135,7 @@ offered_places() {
     [ "$l3_caches" -eq 0 ] || printf ', %s' "${#caches[@]} known L3 cache${one[${#caches[@]}]-s}"
     printf ' and %s' "${#cores[@]} core${one[${#cores[@]}]-s}"
 }
-# Prints what this node lacks for the placement, as "cores: why", "program: why" or "network: why".
+# Prints what this node lacks for the placement, as "cores: why", "program: why", "network: why" or "gpus: why".
 lacks() {
     local sys=${MPICAMPAIGN_SYSFS:-/sys} port state=
     if [ "$binding" = core ] && [ "${#cpus[@]}" -eq 0 ]; then
@@ -149,6 +149,8 @@ lacks() {
         echo "network: no RDMA device $device on $HOSTNAME"
     elif [ -n "$interface" ] && [ ! -e "$sys/class/net/$interface" ]; then
         echo "network: no network interface $interface on $HOSTNAME"
+    else
+        lacks_gpus
     fi
 }
 # The functions that place ranks.
@@ -159,8 +161,8 @@ write_rank() {
     {
         echo '#!/bin/bash'
         declare -p ranks_per_node threads sockets numa_domains l3_caches binding device interface rank_variable local_rank_variable evidence_library
-        declare -p script_host hosts
-        declare -f "${placing[@]}" record record_facts fact record_driver become
+        declare -p script_host hosts gpus_per_node gpu_binding
+        declare -f "${placing[@]}" record record_facts fact record_driver become "${gpu_functions[@]}"
         echo 'become "$@"'
     } >"$rank"
     chmod +x,go-w "$rank"
@@ -196,6 +198,7 @@ become() { # PROGRAM ARGUMENTS...: one rank
         esac
         printf 'rank %s launch.bound_by=%s\nrank %s launch.memory=%s\n' "$number" "$tool" "$number" "$memory" >>"$mine"
     fi
+    give_gpus "$mine"
     echo "rank $number launch.host=$HOSTNAME" >>"$mine"
     # The job script describes its own host, and those that the campaign lists.
     if [ "$local_number" -eq 0 ] && [ "${#hosts[@]}" -eq 0 ] && [ "$HOSTNAME" != "$script_host" ]; then

@@ -272,7 +272,7 @@ learn_constraint() {
 }
 # A run that this machine cannot do is neither a failure nor a result with values.
 give_up() { # KIND: WHY
-    record "job not_available_kind=${1%%: *}" # cores, network, program or memory
+    record "job not_available_kind=${1%%: *}" # cores, gpus, network, program or memory
     record "job not_available=${1#*: }"
     : >"$attempt/output.txt"
     printf 'not available: %s\n' "${1#*: }"

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from mpicampaign.suites.osu.options import faults, read_arguments, refuses
-from mpicampaign.suites.osu.programs import KINDS, SILENT, lacking, name_of
+from mpicampaign.suites.osu.programs import DEVICES, KINDS, SILENT, XCCL, lacking, name_of
 from mpicampaign.suites.osu.sizes import doubt_of_end, largest_size
 from mpicampaign.suites.osu.titles import buffers_of, operation_of, program_of_title
 from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
@@ -51,8 +51,8 @@ class _Osu(Suite):
 
     def lacks(self, request: Request) -> str:
         arguments = read_arguments(request.program, request.arguments)
-        if arguments.devices:
-            return "device buffers: no GPU is known here, and a build without CUDA or ROCm ignores D D"
+        if (arguments.devices or DEVICES.fullmatch(name_of(request.program))) and not request.gpus:
+            return "device buffers: the placement has no gpus_per_node"
         return lacking(request, arguments.last("N"))
 
     def largest_size(self, program: str, arguments: Sequence[str], ranks: int) -> int | None:
@@ -89,7 +89,7 @@ SUITE = _Osu(
     whole=("^ *[0-9]+[0-9.]*( |$)|^nprocs:|^This is a test with", "^# *OSU"),
     benchmarks={
         name: {"program": name, "provider": "path", "ranks_minimum": 1 if kind == "start" else 2}
-        for name, kind in KINDS.items()
+        for name, kind in (KINDS | dict.fromkeys(XCCL, "")).items()
     },
     sends={  # by the titles of the outputs
         "MPI Latency": Sends(Active.FIRST_TWO, one_way=True),

@@ -43,6 +43,14 @@ SILENT = {"osu_hello": "osu_init measures the start"}
 _TWO = {program for kind in ("latency", "threads", "bandwidth", "one-sided") for program in _KINDS[kind]} - {
     "osu_multi_lat"
 }
+_TWO |= {"osu_xccl_latency", "osu_xccl_bw", "osu_xccl_bibw"}
+XCCL = tuple(  # by NCCL or RCCL
+    f"osu_xccl_{name}"
+    for name in (
+        *("latency", "bw", "bibw"),
+        *("allgather", "allreduce", "alltoall", "bcast", "reduce", "reduce_scatter"),
+    )
+)
 DEVICES = re.compile(r"osu_(?:xccl|nccl|rccl)_\w+")
 _RING = re.compile(r"cart:1:([0-9]{1,6})")
 
@@ -59,8 +67,6 @@ def lacking(request: Request, neighbourhood: str) -> str:
     here = f"the placement has {ranks}"
     if name in SILENT:
         return f"{name} measures nothing; {SILENT[name]}"
-    if DEVICES.fullmatch(name):
-        return f"{name} needs device buffers, which mpicampaign does not provide"
     if kind == "fan" and request.nodes < 2:
         return f"{name} needs at least 2 nodes; the placement has {request.nodes}"
     if name in _TWO and ranks != 2:

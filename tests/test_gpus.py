@@ -1,0 +1,331 @@
+"""Placements with GPUs: which a rank is given, on trees of the drivers' files, and what its evidence shows.
+
+No GPU is here: test_a_gpu_of_this_machine runs where one is.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from builders import campaign
+from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
+from test_rank_wrapper import on_node, record_topology
+from test_render import text_of
+
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.campaign.model import Placement
+from mpicampaign.errors import UserError
+from mpicampaign.suites import SUITES
+from mpicampaign.suites.suite import Request
+from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS
+from mpicampaign.verdict.gpus import gpu_findings
+
+# As NVIDIA's driver and amdgpu describe them; the minor numbers need not be in the order of the addresses.
+NVIDIA = """\
+Model: \t\t NVIDIA A100-SXM4-40GB
+IRQ:   \t\t 101
+GPU UUID: \t GPU-{number:08x}-aaaa-bbbb-cccc-0123456789ab
+Video BIOS: \t 92.00.45.00.03
+Bus Type: \t PCIe
+DMA Size: \t 47 bits
+DMA Mask: \t 0x7fffffffffff
+Bus Location: \t {address}
+Device Minor: \t {minor}
+GPU Excluded:\t No
+"""
+AMD = "cpu_cores_count 0\nsimd_count 440\nlocation_id {location}\ndomain 0\ndrm_render_minor {minor}\n"
+AMD += "unique_id 1585{number}\ngfx_target_version 90010\n"
+ADDRESSES = ("0000:07:00.0", "0000:0f:00.0", "0000:47:00.0", "0000:c1:00.0")
+
+
+def machine(root: Path, numa: tuple[int, ...]) -> None:
+    """A node of two sockets of four cores with an NVIDIA GPU on each of these NUMA nodes."""
+    record_topology(root / "sys", 2, 4)
+    for cpu in range(8):
+        (root / f"sys/devices/system/cpu/cpu{cpu}/node{cpu // 4}").mkdir()
+    (root / "sys/dev").mkdir()
+    (root / "sys/dev/nvidiactl").touch()
+    for number, (address, node) in enumerate(zip(ADDRESSES, numa, strict=False)):
+        minor = len(numa) - 1 - number
+        folder = root / "sys/proc/driver/nvidia/gpus" / address
+        folder.mkdir(parents=True)
+        text = NVIDIA.format(number=number, address=address, minor=minor)
+        (folder / "information").write_text(text)
+        (root / f"sys/dev/nvidia{minor}").touch()
+        add_numa(root, address, node)
+
+
+def add_numa(root: Path, address: str, node: int) -> None:
+    (root / "sys/bus/pci/devices" / address).mkdir(parents=True)
+    (root / "sys/bus/pci/devices" / address / "numa_node").write_text(f"{node}\n")
+
+
+def given(root: Path, command: str = "lacks", visible: str = "", **placement: object) -> list[str]:
+    """The GPUs of each local rank, and the lines of a command; ``visible``: those that a scheduler gave."""
+    variables = {"HOSTNAME": "n1", **({"CUDA_VISIBLE_DEVICES": visible} if visible else {})}
+    show = 'read_gpus; choose_gpus; echo "${rank_gpus[*]}"'
+    wanted = {"gpus_per_node": 4, "ranks_per_node": 4, "sockets": 2, **placement}
+    return on_node(root / "sys", "0-7", f"{show}; {command}", variables=variables, **wanted).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("binding", "ranks", "expected"),
+    [
+        ("rank", 4, "0 1 2 3"),
+        ("rank", 2, "0,1 2,3"),
+        ("closest", 4, "1 3 0 2"),  # ranks 0 and 1 are on NUMA node 0
+        ("closest", 2, "1,3 0,2"),
+        ("3,0", 2, "3 0"),
+        ("none", 2, "0,1,2,3 0,1,2,3"),
+    ],
+)
+def test_gpus_of_ranks(tmp_path: Path, binding: str, ranks: int, expected: str) -> None:
+    machine(tmp_path, (1, 0, 1, 0))
+    assert given(tmp_path, gpu_binding=binding, ranks_per_node=ranks) == [expected]
+
+
+def test_a_rank_without_a_gpu_of_its_own_numa_node_takes_none_of_anothers(tmp_path: Path) -> None:
+    machine(tmp_path, (1, 1, 1, 0))
+    assert given(tmp_path, gpu_binding="closest") == ["3 2 0 1"]
+
+
+def test_gpus_are_those_that_the_scheduler_gave_by_number_or_uuid(tmp_path: Path) -> None:
+    machine(tmp_path, (1, 0, 1, 0))
+    for visible, expected in (("2,3", "3 2"), ("GPU-00000002,GPU-00000003", "GPU-00000003 GPU-00000002")):
+        placement = {"gpu_binding": "closest", "gpus_per_node": 2, "ranks_per_node": 2}
+        assert given(tmp_path, visible=visible, **placement) == [expected]
+    assert given(tmp_path, visible="2,3")[1:] == ["gpus: needs 4 GPUs; n1 offers 2 to this job"]
+
+
+def test_gpus_of_other_jobs_are_not_counted(tmp_path: Path) -> None:
+    machine(tmp_path, (0, 0, 1, 1))
+    (tmp_path / "sys/dev/nvidia3").unlink()  # as in a container; a control group makes it unreadable
+    shown = given(tmp_path, 'echo "${gpus[0]}"; lacks', gpus_per_node=3, ranks_per_node=3, gpu_binding="rank")
+    assert shown == [
+        "0 1 2",
+        f"{ADDRESSES[1]} GPU-00000001-aaaa-bbbb-cccc-0123456789ab 0 NVIDIA A100-SXM4-40GB",
+    ]
+
+
+def test_amd_gpus_are_in_the_order_of_the_kernel(tmp_path: Path) -> None:
+    machine(tmp_path, ())
+    nodes = tmp_path / "sys/class/kfd/kfd/topology/nodes"
+    (tmp_path / "sys/dev/kfd").touch()
+    (tmp_path / "sys/dev/dri").mkdir()
+    for node, (location, numa) in enumerate([(0, 0), (0xC100, 1), (0x0700, 0)]):
+        (nodes / str(node)).mkdir(parents=True)
+        (nodes / str(node) / "gpu_id").write_text(f"{location}\n")  # 0: a CPU
+        (nodes / str(node) / "properties").write_text(
+            AMD.format(location=location, minor=128 + node, number=node)
+        )
+        (tmp_path / f"sys/dev/dri/renderD{128 + node}").touch()
+        add_numa(tmp_path, f"0000:{location >> 8:02x}:00.0", numa)
+    wanted = {"gpus_per_node": 2, "ranks_per_node": 2, "gpu_binding": "closest"}
+    shown = given(tmp_path, 'printf "%s\\n" "${gpus[@]}" "$gpu_variable"', **wanted)
+    assert shown == [
+        "1 0",
+        "0000:c1:00.0 GPU-0000000000003deb 1 AMD gfx_target_version 90010",
+        "0000:07:00.0 GPU-0000000000003dec 0 AMD gfx_target_version 90010",
+        "ROCR_VISIBLE_DEVICES",
+    ]
+
+
+def test_a_node_without_gpus_says_what_is_not_there(tmp_path: Path) -> None:
+    machine(tmp_path, ())
+    (tmp_path / "sys/dev/nvidiactl").unlink()
+    dev = tmp_path / "sys/dev"
+    reason = f"gpus: no NVIDIA or AMD GPU on n1: {dev}/nvidiactl and {dev}/kfd are not there"
+    assert given(tmp_path)[1:] == [reason]
+
+
+def test_a_rank_starts_with_its_gpus_and_a_node_records_all(tmp_path: Path) -> None:
+    machine(tmp_path, (1, 0, 1, 0))
+    start = 'number=6 local_number=2; give_gpus /dev/stdout; env | grep -E "^(CUDA|NCCL)_" | sort'
+    shown = given(tmp_path, start, gpu_binding="closest")[1:]
+    assert shown == [
+        "rank 6 launch.gpus=CUDA_VISIBLE_DEVICES=0",
+        "CUDA_DEVICE_ORDER=PCI_BUS_ID",
+        "CUDA_VISIBLE_DEVICES=0",
+        "NCCL_TESTS_DEVICE=0",
+    ]
+    record = 'record() { echo "$1"; }; fact() { :; }; record_gpus'
+    lines = given(tmp_path, record, gpu_binding="rank")[1:]
+    assert (
+        lines[0]
+        == f"node n1 gpu.0={ADDRESSES[0]} GPU-00000000-aaaa-bbbb-cccc-0123456789ab 1 NVIDIA A100-SXM4-40GB"
+    )
+    assert lines[4:] == ["node n1 gpu_models=NVIDIA A100-SXM4-40GB"]
+
+
+# ---- the verdict
+
+GPU_CLAIM = CLAIM.replace("transport=shm", "transport=any").replace("sockets=1", "sockets=")
+FILES = "/usr/lib64/libcuda.so.550.54.14 /opt/nccl/lib/libnccl.so.2.20.5"
+
+
+def judged(binding: str = "rank", **changed: str) -> tuple[str, str]:
+    """Outcome and reason of two ranks on two NUMA nodes with a GPU each; ``changed``: other lines."""
+    lines = {
+        "claim": f"claim gpus_per_node=2\nclaim gpu_binding={binding}\n",
+        "node": "".join(f"node blue1 gpu.{n}={ADDRESSES[n]} GPU-0{n} {n} NVIDIA A100\n" for n in (0, 1)),
+        "first": rank_of(0, "0", ADDRESSES[0]),
+        "second": rank_of(1, "1", ADDRESSES[1].upper()),
+        **changed,
+    }
+    ranks = rank_lines(0, "blue1", 0) + rank_lines(1, "blue1", 4, socket=1)
+    [found] = gpu_findings(read(evidence_text(GPU_CLAIM, RUN, ranks, *lines.values())))
+    return found.outcome, found.reason
+
+
+def rank_of(rank: int, visible: str, used: str, started: str = "", files: str = FILES) -> str:
+    """What a rank records of its GPUs."""
+    lines = [f"launch.gpus=CUDA_VISIBLE_DEVICES={started or visible}"]
+    lines += [f"start.env.CUDA_VISIBLE_DEVICES={visible}", "start.variables=1"]
+    lines += [f"end.gpu={used}"] if used else []
+    lines += [f"end.gpu_libraries={files}", "end.nccl_version=22005"] if files else []
+    return "".join(f"rank {rank} {line}\n" for line in lines)
+
+
+def test_gpus_as_claimed_support_the_label() -> None:
+    said = "2 on each node, none used by two ranks (libcuda.so.550.54.14, libnccl.so.2.20.5, NCCL 22005)"
+    assert judged() == judged("closest") == (SUPPORTS, said)
+    by_uuid = rank_of(1, "GPU-01", ADDRESSES[1])
+    assert judged(second=by_uuid) == (SUPPORTS, said)
+    everything = {"first": rank_of(0, "0,1", ADDRESSES[0]), "second": rank_of(1, "0,1", ADDRESSES[1])}
+    assert judged("none", **everything) == (SUPPORTS, said)
+    by_srun = {"first": rank_of(0, "0", ADDRESSES[0]), "second": rank_of(1, "0", ADDRESSES[1])}
+    assert judged("library", **by_srun) == (SUPPORTS, said)  # with device constraints each has a number 0
+
+
+A, B = ADDRESSES[:2]
+BOTH_ALL = rank_of(0, "0,1", A)
+
+
+@pytest.mark.parametrize(
+    ("binding", "first", "second", "outcome", "reason"),
+    [
+        ("rank", "", rank_of(1, "0", A), CONTRADICTS, "the ranks of blue1 had 1 GPU, claimed: 2"),
+        ("rank", "", rank_of(1, "0,1", B), CONTRADICTS, f"ranks 0 and 1 both had GPU {A}"),
+        ("rank", "", rank_of(1, "1", A), CONTRADICTS, f"rank 1 used GPU {A} of blue1, and had {B}"),
+        ("rank", "", rank_of(1, "1", B, "0"), CONTRADICTS, "rank 1 was started with CUDA_VISIBLE"),
+        ("rank", "", rank_of(1, "1", ""), LACKS, f"nothing shows that rank 1 used one: it mapped {FILES}"),
+        (
+            "rank",
+            "",
+            rank_of(1, "1", "", files=""),
+            LACKS,
+            "nothing shows that rank 1 used one: it mapped nei",
+        ),
+        ("rank", "", rank_of(1, "MIG-7", B), LACKS, "what rank 1 had is not known: its node recorded 2 GPUs"),
+        (
+            "closest",
+            rank_of(0, "1", B),
+            rank_of(1, "0", A),
+            CONTRADICTS,
+            f"rank 0 on NUMA node 0 had GPU {B}",
+        ),
+        ("library", "", rank_of(1, "0", A), CONTRADICTS, f"ranks 0 and 1 both used GPU {A} of blue1"),
+        ("library", "", rank_of(1, "0", ""), LACKS, "nothing shows that rank 1 used one"),
+        ("none", BOTH_ALL, rank_of(1, "0,1", A), CONTRADICTS, f"ranks 0 and 1 both used GPU {A} of blue1"),
+    ],
+)
+def test_gpus_against_the_label(binding: str, first: str, second: str, outcome: str, reason: str) -> None:
+    found = judged(binding, second=second, **({"first": first} if first else {}))
+    assert found[0] == outcome and found[1].startswith(reason), found
+
+
+def test_fewer_gpus_in_use_than_a_library_should_give_prove_nothing() -> None:
+    claim = "claim gpus_per_node=3\nclaim gpu_binding=library\n"
+    assert judged(claim=claim) == (LACKS, "the ranks of blue1 used 2 GPUs, claimed: 3")
+
+
+def test_a_node_that_recorded_no_gpus_shows_nothing() -> None:
+    assert judged(node="") == (
+        LACKS,
+        "what rank 0 had is not known: its node recorded 0 GPUs, its program CUDA_VISIBLE_DEVICES=0",
+    )
+
+
+# ---- campaign files and scripts
+
+
+def test_schedulers_are_asked_for_gpus_beside_other_resources() -> None:
+    placement = {"GPU": Placement("GPU", 1, 2, "any", gpus_per_node=2)}
+    slurm = campaign(placement, scheduler="slurm", group={"gres": "nvme:1", "gpu_type": "a100"})
+    assert "\n#SBATCH --gres=nvme:1,gpu:a100:2\n" in text_of(slurm, "GPU")
+    lsf = campaign(placement, scheduler="lsf", group={"gpu_type": "NVIDIAA100_SXM4_40GB"})
+    assert "\n#BSUB -gpu num=2/host:j_exclusive=yes:gmodel=NVIDIAA100_SXM4_40GB\n" in text_of(lsf, "GPU")
+
+
+FILE = """\
+campaign: gpus
+systems: {{here: {{scheduler: slurm, mpi: openmpi5}}}}
+host_groups: {{blue: {{system: here, cores: 8{group}}}}}
+placements: {{GPU: {{nodes: 1, ranks_per_node: {ranks}, transport: {transport}{gpus}}}}}
+matrix: [{{host_groups: blue, placements: GPU, benchmarks: osu_latency}}]
+"""
+
+
+def problems(folder: Path, gpus: str, ranks: object = 2, transport: str = "any", group: str = "") -> str:
+    path = folder / "campaign.yaml"
+    path.write_text(FILE.format(gpus=gpus, ranks=ranks, transport=transport, group=group))
+    with pytest.raises(UserError) as raised:
+        load_campaign(path)
+    return str(raised.value)
+
+
+def test_impossible_gpus_are_refused(tmp_path: Path) -> None:
+    four = ", gpus_per_node: 4"
+    cases: list[tuple[str, Callable[[], str]]] = [
+        ("the placement has no gpus_per_node", lambda: problems(tmp_path, ", gpu_binding: closest")),
+        ("leave out those of device memory", lambda: problems(tmp_path, four, transport="shm")),
+        ("3 ranks cannot have equal shares of 4 GPUs", lambda: problems(tmp_path, four, 3)),
+        ("each GPU once, from 0 to 3", lambda: problems(tmp_path, f"{four}, gpu_binding: '0,4'")),
+        ("each GPU once, from 0 to 3", lambda: problems(tmp_path, f"{four}, gpu_binding: '1,1'")),
+        ("gpu_binding none", lambda: problems(tmp_path, four, "cores")),
+        ("binding core", lambda: problems(tmp_path, f"{four}, gpu_binding: closest, binding: none")),
+        ("library needs", lambda: problems(tmp_path, f"{four}, gpu_binding: library")),
+        ("must be rank, closest", lambda: problems(tmp_path, f"{four}, gpu_binding: near")),
+        ("so does gres of host group", lambda: problems(tmp_path, four, group=", gres: 'gpu:4'")),
+    ]
+    for message, call in cases:
+        assert message in call(), message
+
+
+CASES = {
+    "osu_bw": ("D D", 2, ""),
+    "osu_xccl_bw": ("-d cuda", 4, "osu_xccl_bw needs exactly 2 ranks"),
+    "all_reduce_perf": ("-b 8 -e 1G", 4, ""),
+    "sendrecv_perf": ("-g 4 -b 8", 1, ""),
+    "alltoall_perf": ("--ngpus=2 -t2", 1, ""),
+    "gather_perf": ("-b 8", 2, "the ranks of a node use 2 GPUs, and the placement has 4"),
+}
+
+
+@pytest.mark.parametrize("program", CASES)
+def test_programs_in_a_placement_with_four_gpus(program: str) -> None:
+    arguments, ranks, reason = CASES[program]
+    suite = SUITES["osu" if program.startswith("osu") else "nccl_tests"]
+    asked = Request(program, tuple(arguments.split()), {}, (), 1, ranks, gpus=4)
+    found = [suite.lacks(asked), *(refusal.message for refusal in suite.refuses(asked))]
+    assert "".join(found).startswith(reason) if reason else not any(found)
+    assert suite.lacks(asked._replace(gpus=0)).endswith("the placement has no gpus_per_node")
+
+
+def has_gpu() -> bool:
+    return any(Path(each).exists() for each in ("/dev/nvidiactl", "/dev/kfd"))
+
+
+@pytest.mark.skipif(not has_gpu(), reason="no NVIDIA or AMD GPU: /dev/nvidiactl and /dev/kfd are not there")
+def test_a_gpu_of_this_machine(tmp_path: Path) -> None:
+    """The library's list is that of nvidia-smi, where there is one."""
+    command = "read_gpus; printf '%s\\n' \"${gpus[@]}\""
+    found = on_node(Path("/sys"), "0", command, gpus_per_node=1, ranks_per_node=1).splitlines()
+    assert found
+    if found[0].partition(" ")[2].startswith("GPU-") and Path("/dev/nvidiactl").exists():
+        query = ["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"]
+        listed = subprocess.run(query, capture_output=True, text=True, check=True, timeout=60).stdout.split()
+        assert [line.split()[1] for line in found] == listed
