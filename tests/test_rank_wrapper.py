@@ -158,6 +158,8 @@ def test_reason_names_the_caches_that_are_known(tmp_path: Path) -> None:
         r"0 known L3 caches and 4 cores\n",
         on_node(sysfs, "0-3", "lacks", **{"sockets": 0, **L3_2}),
     )
+
+
 def test_sockets_without_a_number_count_as_the_probe_counts_them(tmp_path: Path) -> None:
     """Some kernels say -1, others nothing; CPUs without siblings are not described."""
     sysfs = record_topology(tmp_path / "sys", 2, 2)

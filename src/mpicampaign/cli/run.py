@@ -14,7 +14,6 @@ from mpicampaign.cli.common import (
     beside,
     doubts,
     make_runs,
-    prepared_of,
     prepared_with_only,
     print_lines,
     say,
