@@ -70,7 +70,7 @@ def test_a_suite_that_cannot_be_run_is_refused_with_those_that_can(
         loaded(tmp_path, suite, "osu_bw")
     [problem] = caught.value.problems
     assert (problem.key, problem.line, problem.value) == ("benchmarks.own.suite", 4, f"'{suite}'")
-    assert problem.message == "must be hpcc, hpl, imb, kernel, osu or own"
+    assert problem.message == "must be hpcc, hpl, imb, kernel, nccl_tests, osu, own, stream or babelstream"
     assert problem.hint == hint
 
 
