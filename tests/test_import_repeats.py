@@ -143,12 +143,14 @@ DOCUMENTS = {
 
 
 def test_a_document_with_an_excerpt_is_no_failed_run(tmp_path: Path) -> None:
-    killed = f"...\n{BARRIER[:40]}\nslurmstepd: error: *** JOB 7 ON n1 CANCELLED ***\n"
-    account = take(tmp_path, DOCUMENTS | {"notes-1.txt": BARRIER, "a.out": killed})
+    killed = f"{BARRIER[:40]}\n...\nslurmstepd: error: *** JOB 7 ON n1 CANCELLED ***\n"
+    account = take(
+        tmp_path, DOCUMENTS | {"notes-1.txt": BARRIER, "a.out": killed, "b.out": f"...\n{EXCERPT}"}
+    )
     found = reasons(account)
     assert set(found) == set(DOCUMENTS) and len(set(found.values())) == 1
     assert found["README"].startswith("a document: an output that it shows is an example")
-    assert [record.status for record in collect_imports(tmp_path / "results")].count("failed") == 1
+    assert [record.status for record in collect_imports(tmp_path / "results")].count("failed") == 2
 
 
 def test_a_program_that_measures_nothing_is_named_as_that(tmp_path: Path) -> None:
