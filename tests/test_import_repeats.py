@@ -136,7 +136,8 @@ DOCUMENTS = {
     "README": f"Usage\n\n{hpl()}",
     "index.html": f"<html><pre>{EXCERPT}</pre></html>",
     "guide.rst": f"Results::\n\n{BARRIER}",
-    "notes.txt": f"A result looks like this:\n{EXCERPT}",
+    "hpl_readme_2.txt": BARRIER,
+    "hpl_notes.txt": f"A result looks like this:\n{EXCERPT}",
     "wiki.txt": f"```\n{EXCERPT}```\n",
     "mail.txt": osu_table("MPI Latency", "Latency (us)", [(1, 1.5), (2, 1.6)]) + "...\n8     1.70\n",
 }

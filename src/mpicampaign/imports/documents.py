@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from mpicampaign.suites import Part
 
 _DOCUMENT = re.compile(
-    r"readme\b.*|.*\.(?:md|markdown|rst|html?|xhtml|adoc|asciidoc|tex|ipynb|org|textile|wiki)", re.IGNORECASE
+    r"(?:.*[-_. ])?readme(?![a-z]).*|.*\.(?:md|markdown|rst|html?|xhtml|adoc|tex|ipynb|org|wiki)",
+    re.IGNORECASE,
 )
-_NOTES = re.compile(r"(?:notes?|how-?to|usage|install|manual|tutorial|guide|todo)\b.*", re.IGNORECASE)
+_NOTES = re.compile(
+    r"(?:.*[-_. ])?(?:notes?|how-?to|usage|install|manual|tutorial|guide|todo)(?![a-z]).*", re.IGNORECASE
+)
 _MARKUP = re.compile(
     r"^[ \t]*(?:```|~~~|\.\. [a-z-]+::|<!DOCTYPE|</?(?:html|pre|code)\b)", re.IGNORECASE | re.MULTILINE
 )
