@@ -136,19 +136,22 @@ DOCUMENTS = {
     "README": f"Usage\n\n{hpl()}",
     "index.html": f"<html><pre>{EXCERPT}</pre></html>",
     "guide.rst": f"Results::\n\n{BARRIER}",
-    "notes.txt": f"A result looks like this:\n{EXCERPT}",
+    "hpl_readme_2.txt": BARRIER,
+    "hpl_notes.txt": f"A result looks like this:\n{EXCERPT}",
     "wiki.txt": f"```\n{EXCERPT}```\n",
     "mail.txt": osu_table("MPI Latency", "Latency (us)", [(1, 1.5), (2, 1.6)]) + "...\n8     1.70\n",
 }
 
 
 def test_a_document_with_an_excerpt_is_no_failed_run(tmp_path: Path) -> None:
-    killed = f"...\n{BARRIER[:40]}\nslurmstepd: error: *** JOB 7 ON n1 CANCELLED ***\n"
-    account = take(tmp_path, DOCUMENTS | {"notes-1.txt": BARRIER, "a.out": killed})
+    killed = f"{BARRIER[:40]}\n...\nslurmstepd: error: *** JOB 7 ON n1 CANCELLED ***\n"
+    account = take(
+        tmp_path, DOCUMENTS | {"notes-1.txt": BARRIER, "a.out": killed, "b.out": f"...\n{EXCERPT}"}
+    )
     found = reasons(account)
     assert set(found) == set(DOCUMENTS) and len(set(found.values())) == 1
     assert found["README"].startswith("a document: an output that it shows is an example")
-    assert [record.status for record in collect_imports(tmp_path / "results")].count("failed") == 1
+    assert [record.status for record in collect_imports(tmp_path / "results")].count("failed") == 2
 
 
 def test_a_program_that_measures_nothing_is_named_as_that(tmp_path: Path) -> None:

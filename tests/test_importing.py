@@ -358,6 +358,16 @@ def test_a_repeat_in_which_imb_gave_up_has_no_maximum_and_is_named(tmp_path: Pat
     assert said in [said_of(note) for note in row.notes]
 
 
+def test_labels_of_lines_are_taken_off_and_the_copy_keeps_them(tmp_path: Path) -> None:
+    labelled = "".join(f"[1,0]<stdout>:{line}\n" for line in imb().splitlines())
+    mixed = labelled.replace("[1,0]<stdout>:       131072", "[1,1]<stdout>:       131072")
+    account = take(tmp_path, write(tmp_path, a__out=labelled, b__out=mixed, c__out=imb(second=1)))
+    one, other = collect_imports(tmp_path / "results")
+    assert one.series == other.series and one.started[:16] == other.started[:16] != ""
+    assert Path(one.files["output"]).read_text() == labelled
+    assert reasons(account)["b.out"].startswith("line 44: '[1,1]<stdout>:       131072")
+
+
 def test_text_in_utf_16_is_reported(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="")
     (raw / "TCP" / "b.out").write_bytes(imb(second=2).encode("utf-16"))

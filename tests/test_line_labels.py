@@ -102,6 +102,15 @@ def test_the_refusal_names_the_line_and_the_label(lines: list[str], said: str) -
     assert "several ranks or programs" in str(refused.value)
 
 
+@pytest.mark.parametrize("label", ["1: ", ""])
+def test_results_of_another_rank_below_are_refused(label: str) -> None:
+    for text, result in ((hpl(), "WR11R2C4"), (imb(), "         1024 "), (LATENCY, "1024  ")):
+        line = next(line for line in text.splitlines() if result in line)
+        cut = labelled(text[: text.index(result)], "0: ")
+        with pytest.raises(OutputError, match=f"line {len(cut) + 1}: "):
+            without_labels("\n".join([*cut, label + line, ""]))
+
+
 def test_a_title_in_a_sentence_is_no_label() -> None:
     text = "as in run 2: # OSU MPI Bandwidth Test v5.6.2\nnothing\n"
     assert without_labels(text) == text and without_labels(LATENCY) is LATENCY

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.suites import OutputError, parse
+from mpicampaign.suites import OutputError, above_banner, parse
 from mpicampaign.suites.reading import abort_in
 
 if TYPE_CHECKING:
@@ -14,14 +14,16 @@ if TYPE_CHECKING:
     from mpicampaign.suites import Part
 
 _DOCUMENT = re.compile(
-    r"readme\b.*|.*\.(?:md|markdown|rst|html?|xhtml|adoc|asciidoc|tex|ipynb|org|textile|wiki)", re.IGNORECASE
+    r"(?:.*[-_. ])?readme(?![a-z]).*|.*\.(?:md|markdown|rst|html?|xhtml|adoc|tex|ipynb|org|wiki)",
+    re.IGNORECASE,
 )
-_NOTES = re.compile(r"(?:notes?|how-?to|usage|install|manual|tutorial|guide|todo)\b.*", re.IGNORECASE)
+_NOTES = re.compile(
+    r"(?:.*[-_. ])?(?:notes?|how-?to|usage|install|manual|tutorial|guide|todo)(?![a-z]).*", re.IGNORECASE
+)
 _MARKUP = re.compile(
-    r"^[ \t]*(?:```|~~~|(?:\.\.\.|…|\[(?:\.\.\.|…|snip)\]|<snip>)[ \t]*$"
-    r"|\.\. [a-z-]+::|<!DOCTYPE|</?(?:html|pre|code)\b)",
-    re.IGNORECASE | re.MULTILINE,
+    r"^[ \t]*(?:```|~~~|\.\. [a-z-]+::|<!DOCTYPE|</?(?:html|pre|code)\b)", re.IGNORECASE | re.MULTILINE
 )
+_LEFT_OUT = re.compile(r"^[ \t]*(?:\.\.\.|…|[\[<](?:\.\.\.|…|snip)[\]>])[ \t]*$", re.MULTILINE)
 EXCERPT = "a document: an output that it shows is an example; import the file of the output itself"
 
 
@@ -32,7 +34,8 @@ def is_document(name: str) -> bool:
 
 def is_excerpt(name: str, text: str, outputs: Iterable[Part]) -> bool:
     """Whether a text looks like a document or notes, and none of its outputs can be read."""
-    like = _NOTES.fullmatch(name) or _MARKUP.search(text)
+    left_out = _LEFT_OUT.search(text) and _LEFT_OUT.search(text, len(above_banner(text)))
+    like = left_out or _NOTES.fullmatch(name) or _MARKUP.search(text)
     return bool(like) and not abort_in(text) and not any(map(_is_whole, outputs))
 
 

@@ -85,8 +85,13 @@ def labelled_titles(text: str) -> list[LabelledTitle]:
             match = suite.banner.line.search(line)
             if match and _LABEL.fullmatch(line[: match.start()]):
                 found.append((start, line[: match.start()], suite))
-    found.sort(key=lambda title: title[0])
-    return [LabelledTitle(text.count("\n", 0, start) + 1, label, suite) for start, label, suite in found]
+    titles: list[LabelledTitle] = []
+    number, counted = 1, 0
+    for start, label, suite in sorted(found, key=lambda title: title[0]):
+        number += text.count("\n", counted, start)
+        counted = start
+        titles.append(LabelledTitle(number, label, suite))
+    return titles
 
 
 def program_of(token: str) -> str:

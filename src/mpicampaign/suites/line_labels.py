@@ -33,7 +33,7 @@ _STAMPS = (  # ts, Open MPI, GitLab, GitHub, Docker, journals
 )
 _STAMP = re.compile("|".join(_STAMPS))
 _NUMBER = re.compile(r"(?:\\ )*[0-9]+")  # in a pattern: of a rank or host, which srun pads
-_REMEDY = "run it without labels (srun -l, mpirun -l, --tag-output)"
+_REMEDY = "run it without options that label lines, such as srun -l, mpirun -l, --tag-output"
 
 
 class _Line(NamedTuple):
@@ -75,10 +75,19 @@ def without_labels(text: str) -> str:
         return text  # a title that is quoted
     _check_titles(text, titles, label)
     inside = {number for first, last in _spans(lines, titles) for number in range(first, last + 1)}
+    closed = {title.suite.name: title.suite for title in titles if title.suite.end}
+    results = [pattern for suite in closed.values() for pattern in suite.whole]
     for number, line in enumerate(lines):
-        if not line.own and (number in inside or is_whole_row(line.text)):
+        if not line.own and (number in inside or _is_result(line.text, results)):
             raise _unlike(number + 1, printed[number], titles[0])
     return "\n".join(line.text for line in lines)
+
+
+def _is_result(line: str, results: Sequence[str]) -> bool:
+    """Whether a line may be of an output, as of one that another rank printed."""
+    if looks_like_row(line):
+        return is_whole_row(line)
+    return any(re.search(pattern, line) for pattern in results)
 
 
 def _label(label: str) -> _Label:
