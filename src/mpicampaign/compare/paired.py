@@ -91,6 +91,16 @@ class _Curve(NamedTuple):
     rows: tuple[Row, Row]
 
 
+class _Placed(NamedTuple):
+    """A row with its number among all, what it is called, and its host group or placement."""
+
+    number: int
+    table: Table
+    row: Row
+    name: str
+    place: str
+
+
 def paired(comparison: Comparison) -> list[Paired]:
     """All pairs of few repeats with three settings or more: of placements, host groups, MPI libraries."""
     rows = [(table, row) for table in comparison.tables if not table.is_baseline for row in table.rows]
@@ -120,11 +130,16 @@ def _placement_and_library(row: Row) -> str:
 def _pairs(
     kind: str, rows: Sequence[tuple[Table, Row]], name: Callable[[Row], str], place: Callable[[Row], str]
 ) -> Iterator[Paired]:
-    for a, b in combinations(dict.fromkeys(name(row) for _, row in rows), 2):
-        both = [(table, row) for table, row in rows if name(row) in (a, b)]
-        curves = _of_most_ranks(_curves(both, (a, b), name, place))
+    placed = [_Placed(number, *one, name(one[1]), place(one[1])) for number, one in enumerate(rows)]
+    of_name = grouped(placed, lambda one: one.name)
+    settings_of = {each: {(one.place, one.table.suite) for one in own} for each, own in of_name.items()}
+    for a, b in combinations(of_name, 2):
+        if len(settings_of[a] & settings_of[b]) < FEWEST_SETTINGS:
+            continue
+        both = sorted(of_name[a] + of_name[b], key=lambda one: one.number)
+        curves = _of_most_ranks(_curves(both, (a, b)))
         settings = _settings(curves)
-        repeats = max(row.counted for _, row in both)
+        repeats = max(one.row.counted for one in both)
         if len(settings) < FEWEST_SETTINGS:
             continue
         limit, sign = _best_limit(settings)
@@ -137,16 +152,11 @@ def _pairs(
         yield Paired(kind, better, worse, limit, agreeing, *counts, opposites, len(curves), in_turn)
 
 
-def _curves(
-    rows: Iterable[tuple[Table, Row]],
-    names: tuple[str, str],
-    name: Callable[[Row], str],
-    place: Callable[[Row], str],
-) -> Iterator[_Curve]:
+def _curves(rows: Iterable[_Placed], names: tuple[str, str]) -> Iterator[_Curve]:
     """By setting, benchmark and ranks: the logarithm of how many times better the first one is, by size."""
-    by_curve = grouped(rows, lambda one: (place(one[1]), one[0].title, one[1].ranks))
+    by_curve = grouped(rows, lambda one: (one.place, one.table.title, one.row.ranks))
     for (where, _, ranks), same in by_curve.items():
-        table, of = same[0][0], {name(row): row for _, row in same}
+        table, of = same[0].table, {one.name: one.row for one in same}
         if of.keys() == set(names):
             both = of[names[0]], of[names[1]]
             ratios = dict(sorted(_of_table(table, *both)))
