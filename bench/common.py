@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -27,6 +27,8 @@ BOUND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc "$@"'
 QUIET = ("--quiet", "progress", "rules", "host", "reason")  # as in the profiles
 
 T = TypeVar("T")
+# A checkout of an earlier state of the project, with which this one is compared
+EARLIER = [Path(each) for each in [os.environ.get("MPICAMPAIGN_BENCH_EARLIER")] if each]
 SMALLEST = bool(os.environ.get("MPICAMPAIGN_BENCH_SMALLEST"))
 
 
@@ -78,15 +80,28 @@ class ProjectCopy:
 
 
 @contextmanager
-def project_copy() -> Iterator[ProjectCopy]:
+def project_copy(project: Path = PROJECT) -> Iterator[ProjectCopy]:
     """A copy of the project, removed afterwards."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary).resolve() / "project"
         folder.mkdir()
         for part in PARTS:
-            copy = shutil.copytree if (PROJECT / part).is_dir() else shutil.copy
-            copy(PROJECT / part, folder / part)
+            copy = shutil.copytree if (project / part).is_dir() else shutil.copy
+            copy(project / part, folder / part)
         yield ProjectCopy(folder)
+
+
+@contextmanager
+def project_copies() -> Iterator[list[ProjectCopy]]:
+    """A copy of the project, and of its earlier state where one is named: both are measured in turn."""
+    with ExitStack() as stack:
+        yield [stack.enter_context(project_copy(project)) for project in (PROJECT, *EARLIER)]
+
+
+def beside_earlier(what: str, of_copies: Sequence[Sequence[float]]) -> None:
+    """One row: cost of this project divided by that of its earlier state, where one is named."""
+    for earlier in of_copies[1:]:
+        ratio(f"{what}: times that of the earlier state", earlier, of_copies[0])
 
 
 def wheel_mpi() -> dict[str, str]:

@@ -8,6 +8,7 @@ DuckDB is not a dependency: "not measured" where the Python package duckdb is no
 from __future__ import annotations
 
 import json
+import os
 import random
 import statistics
 import subprocess
@@ -20,7 +21,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from common import usually
+from common import EARLIER, PROJECT, beside_earlier, line, usually
 
 from mpicampaign.history.curves import NEEDED, curves_of
 from mpicampaign.history.rows import schema
@@ -28,7 +29,7 @@ from mpicampaign.history.store import LARGE, MAX_FILES, METRICS, PACKS, Store
 
 FIRST = date(2020, 1, 1)
 SERIES, GROUPS, ROUNDS = usually((2000, 500, 5), smallest=(100, 8, 1))
-_MEASURE, _MERGE = "--measure", "--merge"
+_MEASURE, _MERGE, _CURVES = "--measure", "--merge", "--curves"
 
 
 def make(folder: Path) -> None:
@@ -111,12 +112,15 @@ def measured(folder: Path) -> dict[str, Any]:
     found: dict[str, Any] = {"case": _seconds(lambda: case_history(store))}
     found["medians"] = _seconds(lambda: medians(store))
     found["peak"] = _peak()
-    begin = time.perf_counter()
-    found["curves"] = len(curves_of(store.table(NEEDED)))
-    found["all"] = time.perf_counter() - begin
-    found["peak_all"] = _peak()
     found["duckdb"] = _duckdb(folder / METRICS / "*.parquet")
     return found
+
+
+def all_curves(folder: Path) -> dict[str, Any]:
+    """CPU seconds, and peak memory of this process (B)."""
+    begin = time.process_time()
+    count = len(curves_of(Store(folder).table(NEEDED)))
+    return {"curves": count, "cpu": time.process_time() - begin, "peak": _peak()}
 
 
 def merging(folder: Path) -> tuple[float, int]:
@@ -127,10 +131,12 @@ def merging(folder: Path) -> tuple[float, int]:
     return time.perf_counter() - begin, _peak()
 
 
-def _of_process(option: str, folder: Path) -> Any:
+def _of_process(option: str, folder: Path, project: Path = PROJECT) -> Any:
     """What a process of its own prints, so that its peak memory is its own."""
     command = [sys.executable, __file__, option, str(folder)]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    environment = {**os.environ, "PYTHONPATH": str(project / "src")}
+    done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
+    return json.loads(done.stdout)
 
 
 def _peak() -> int:
@@ -145,13 +151,17 @@ def main() -> None:
         make(folder)
         sizes = [file.stat().st_size for file in (folder / METRICS).iterdir()]
         found = _of_process(_MEASURE, folder)
+        rounds = [[_of_process(_CURVES, folder, each) for each in (PROJECT, *EARLIER)] for _ in range(ROUNDS)]
+        of_copies = list(zip(*rounds, strict=True))
         merged, merged_peak = _of_process(_MERGE, folder)
     case, groups, peak = found["case"], found["medians"], found["peak"] / 1e6
     print(f"store of {SERIES * GROUPS:,} rows, {sum(sizes) / 1e6:.1f} MB of Parquet in {len(sizes)} files")
     print(f"  one case's history {case:.3f} s (limit 0.2), medians by group {groups:.3f} s (limit 1)")
     print(f"  peak memory {peak:.0f} MB (limit 500)")
-    all_peak = found["peak_all"] / 1e6
-    print(f"  all {found['curves']} curves in {found['all']:.1f} s, peak memory {all_peak:.0f} MB (no limit)")
+    line(f"all {of_copies[0][0]['curves']} curves: CPU time", [each["cpu"] for each in of_copies[0]], 3.0)
+    line("  peak memory", [each["peak"] / 1e6 for each in of_copies[0]], 400.0, "MB")
+    for what in ("cpu", "peak"):
+        beside_earlier(f"  {what}", [[each[what] for each in copy] for copy in of_copies])
     print(f"  merging small files {merged:.1f} s, peak memory {merged_peak / 1e6:.0f} MB (limit 500)")
     if found["duckdb"] is None:
         print("  DuckDB: not measured, the Python package duckdb is not installed")
@@ -162,7 +172,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    work = {_MEASURE: measured, _MERGE: merging}
+    work = {_MEASURE: measured, _MERGE: merging, _CURVES: all_curves}
     if len(sys.argv) == 3:
         print(json.dumps(work[sys.argv[1]](Path(sys.argv[2]))))
     else:

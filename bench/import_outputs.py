@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import random
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from time import perf_counter
 
 import outputs
-from common import ProjectCopy, line, project_copy, seconds, title, usually
+from common import ProjectCopy, beside_earlier, line, project_copies, title, usually
 
 COUNTS = usually((280, 2500, 10_000), smallest=(20,))
 LIMITS = {280: 2.0, 10_000: 5.0}
@@ -65,29 +67,35 @@ print("USED", sum(os.times()[:4]), peak_megabytes() + started * len(os.sched_get
 
 def main() -> None:
     title("Import: LSF outputs (IMB, 24 rows each) to records and tables, whole process")
-    with project_copy() as project, TemporaryDirectory() as temporary:
+    with project_copies() as projects, TemporaryDirectory() as temporary:
         for count in COUNTS:
-            _measure(project, Path(temporary), count)
+            _measure(projects, Path(temporary), count)
 
 
-def _measure(project: ProjectCopy, folder: Path, count: int) -> None:
+def _measure(projects: Sequence[ProjectCopy], folder: Path, count: int) -> None:
     raw, chosen = folder / str(count), folder / "map.yaml"
     _write(raw, count)
     chosen.write_text(MAP, encoding="utf-8")
-    printed: list[str] = []
+    printed: list[list[str]] = [[] for _ in projects]
     call = [sys.executable, "-c", CALL, Path(__file__).parent, "import", raw, "--map", chosen]
     times = []
     for number in range(ROUNDS):
-        times.append(seconds(lambda: printed.append(project.call(*call))))
-        # Kept until the end: after deleting many files, ext4 creates new ones ten times slower.
-        (project.folder / "results").rename(project.folder / f"results-{count}-{number}")
-    if any(f"{count} runs: {count} ok" not in text for text in printed):
-        raise SystemExit(f"not all {count} outputs became runs:\n{printed[0][-2000:]}")
-    used = [[float(number) for number in text.split()[-2:]] for text in printed]
-    line(f"{count} outputs", times, LIMITS.get(count))
+        for project, said in zip(projects, printed, strict=True):
+            begin = perf_counter()
+            said.append(project.call(*call))
+            times.append(perf_counter() - begin)
+            # Kept until the end: after deleting many files, ext4 creates new ones ten times slower.
+            (project.folder / "results").rename(project.folder / f"results-{count}-{number}")
+    if any(f"{count} runs: {count} ok" not in text for said in printed for text in said):
+        raise SystemExit(f"not all {count} outputs became runs:\n{printed[0][0][-2000:]}")
+    of_copies = [[list(map(float, text.split()[-2:])) for text in said] for said in printed]
+    used = of_copies[0]
+    line(f"{count} outputs", times[:: len(projects)], LIMITS.get(count))
     line("  CPU time", [cpu for cpu, _ in used])
     line("  CPU time of each output", [1000 * cpu / count for cpu, _ in used], unit="ms")
     line("  peak memory of all its processes", [memory for _, memory in used], LIMIT_MEGABYTES, "MB")
+    for place, what in enumerate(("CPU time", "peak memory")):
+        beside_earlier(f"  {what}", [[used[place] for used in copy] for copy in of_copies])
 
 
 def _write(folder: Path, count: int) -> None:

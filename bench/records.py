@@ -8,7 +8,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from common import ProjectCopy, alternate, line, project_copy, ratio, title, usually
+from common import (
+    ProjectCopy,
+    alternate,
+    beside_earlier,
+    line,
+    project_copies,
+    project_copy,
+    ratio,
+    title,
+    usually,
+)
 from workloads import write_many
 
 RUNS = usually(1000, smallest=40)
@@ -30,9 +40,33 @@ def main() -> None:
             ROUNDS,
             lambda: parts.append(analysed(project, folder)),
             lambda: project.call("sh", "-c", AWK, "sh", folder),
-            lambda: project.call(*project.mpicampaign("report", "--campaign", file)),
+            lambda: project.call(*_report(project)),
         )
         show(times, parts)
+    after_one_run()
+
+
+def after_one_run() -> None:
+    """The report of as many runs of which one is new, and of unchanged ones; of each state of the project."""
+    with project_copies() as projects:
+        for project in projects:
+            project.call(sys.executable, HERE / "finish_runs.py", write_many(project.folder, RUNS))
+            project.call(*_report(project))
+        costs: dict[str, list[list[float]]] = {}
+        for what in ("one new run", "no new run") * ROUNDS:
+            of_copies = costs.setdefault(what, [[] for _ in projects])
+            for project, found in zip(projects, of_copies, strict=True):
+                if what == "one new run":
+                    changed = min(project.folder.glob("results/many/runs/*/*/*/*/result/output.txt"))
+                    changed.write_text(f"{changed.read_text(encoding='utf-8')}\n", encoding="utf-8")
+                found.append(project.cost(*_report(project)).cpu)
+    for what, of_copies in costs.items():
+        line(f"report, {what}: CPU time", of_copies[0])
+        beside_earlier("  CPU time", of_copies)
+
+
+def _report(project: ProjectCopy) -> list[str]:
+    return project.mpicampaign("report", "--campaign", project.folder / "many.yaml")
 
 
 def analysed(project: ProjectCopy, folder: str) -> dict[str, Any]:

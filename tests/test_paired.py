@@ -5,7 +5,6 @@ from __future__ import annotations
 import synthetic
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.paired import paired
 from mpicampaign.records import Case, Record
 from mpicampaign.show.make import to_terminal
 from mpicampaign.show.pairs import paired_lines
@@ -45,17 +44,17 @@ def test_two_that_are_alike_are_not_said_to_differ() -> None:
 def test_many_settings_are_exchanged_at_random() -> None:
     """Of 14 settings all agree: by chance in 2 of 16,384 exchanges."""
     records = [run(f"g{n}", *one) for n in range(14) for one in (("IB", 2e9), ("ROCE", 1e9))]
-    [found] = paired(compare(records))
+    [found] = compare(records).paired
     assert found.settings == 14 and found.p < 0.01
     records += [run(f"h{n}", *one) for n in range(9) for one in (("IB", 1e9), ("ROCE", 2e9))]
-    [found] = paired(compare(records))
+    [found] = compare(records).paired
     assert len(found.found) == 14 and 0.3 < found.p < 0.5, "14 of 23 or more on either side: 0.40"
 
 
 def test_a_placement_that_is_better_above_a_size_in_all_settings() -> None:
     """The same latency, twice the bandwidth: better at every size but the smallest."""
     records = [run(group, *one) for group in "abcd" for one in (("IB", 2e9), ("ROCE", 1e9))]
-    [found] = paired(compare(records))
+    [found] = compare(records).paired
     assert (found.better, found.worse, len(found.found), found.settings) == ("IB", "ROCE", 4, 4)
     assert found.p == 2 / 16, "4 of 4 settings agree in 2 of 16 exchanges"
     [line] = paired_lines(compare(records))

@@ -19,15 +19,14 @@ from mpicampaign.compare.in_turn import any_in_turn
 from mpicampaign.compare.metrics import curve
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, PLACEMENTS, TIE
 from mpicampaign.grouping import grouped
-from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.statistics.medians import median
 from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, Table
 
 _MOST_EXCHANGES = 1024  # all of up to 10 settings
 FEWEST_SETTINGS = 3  # of two settings half of all exchanges agree
@@ -91,22 +90,46 @@ class _Curve(NamedTuple):
     rows: tuple[Row, Row]
 
 
-def paired(comparison: Comparison) -> list[Paired]:
-    """All pairs of few repeats with three settings or more: of placements, host groups, MPI libraries."""
-    rows = [(table, row) for table in comparison.tables if not table.is_baseline for row in table.rows]
-    few = [(table, row) for table, row in rows if row.ranked and row.counted < FEWEST]
-    alone = [(table, row) for table, row in few if not row.in_blocks]
-    of_libraries = [(table, row) for table, row in alone if row.case.library]
-    return [
-        *_pairs(PLACEMENTS, alone, name=_placement, place=comparison.place),
-        *_pairs(HOST_GROUPS, few, name=comparison.machine, place=_placement_and_library),
+class InTable(NamedTuple):
+    """A row of few repeats, with what its table and comparison say of it.
+
+    ``metric``: the first that is ranked; ``place``: its host group; ``machine``: without MPI library.
+    """
+
+    row: Row
+    suite: str
+    title: str
+    benchmark: str
+    metric: Metric | None
+    place: str
+    machine: str
+
+
+class _Placed(NamedTuple):
+    """The same with its number among all, its name in pairs, and the place in which it is paired."""
+
+    number: int
+    of: InTable
+    name: str
+    place: str
+
+
+def paired(few: Sequence[InTable]) -> tuple[Paired, ...]:
+    """All pairs with three settings or more: of placements, host groups, MPI libraries."""
+    alone = [one for one in few if not one.row.in_blocks]
+    of_libraries = [one for one in alone if one.row.case.library]
+    return (
+        *_pairs(PLACEMENTS, alone, name=lambda one: _placement(one.row), place=lambda one: one.place),
+        *_pairs(
+            HOST_GROUPS, few, name=lambda one: one.machine, place=lambda one: _placement_and_library(one.row)
+        ),
         *_pairs(
             LIBRARIES,
             of_libraries,
-            name=lambda row: visible(row.case.library),
-            place=lambda row: f"{comparison.machine(row)} {_placement(row)}",
+            name=lambda one: visible(one.row.case.library),
+            place=lambda one: f"{one.machine} {_placement(one.row)}",
         ),
-    ]
+    )
 
 
 def _placement(row: Row) -> str:
@@ -118,13 +141,18 @@ def _placement_and_library(row: Row) -> str:
 
 
 def _pairs(
-    kind: str, rows: Sequence[tuple[Table, Row]], name: Callable[[Row], str], place: Callable[[Row], str]
+    kind: str, rows: Sequence[InTable], name: Callable[[InTable], str], place: Callable[[InTable], str]
 ) -> Iterator[Paired]:
-    for a, b in combinations(dict.fromkeys(name(row) for _, row in rows), 2):
-        both = [(table, row) for table, row in rows if name(row) in (a, b)]
-        curves = _of_most_ranks(_curves(both, (a, b), name, place))
+    placed = [_Placed(number, one, name(one), place(one)) for number, one in enumerate(rows)]
+    of_name = grouped(placed, lambda one: one.name)
+    settings_of = {each: {(one.place, one.of.suite) for one in own} for each, own in of_name.items()}
+    for a, b in combinations(of_name, 2):
+        if len(settings_of[a] & settings_of[b]) < FEWEST_SETTINGS:
+            continue
+        both = sorted(of_name[a] + of_name[b], key=lambda one: one.number)
+        curves = _of_most_ranks(_curves(both, (a, b)))
         settings = _settings(curves)
-        repeats = max(row.counted for _, row in both)
+        repeats = max(one.of.row.counted for one in both)
         if len(settings) < FEWEST_SETTINGS:
             continue
         limit, sign = _best_limit(settings)
@@ -137,20 +165,15 @@ def _pairs(
         yield Paired(kind, better, worse, limit, agreeing, *counts, opposites, len(curves), in_turn)
 
 
-def _curves(
-    rows: Iterable[tuple[Table, Row]],
-    names: tuple[str, str],
-    name: Callable[[Row], str],
-    place: Callable[[Row], str],
-) -> Iterator[_Curve]:
+def _curves(rows: Iterable[_Placed], names: tuple[str, str]) -> Iterator[_Curve]:
     """By setting, benchmark and ranks: the logarithm of how many times better the first one is, by size."""
-    by_curve = grouped(rows, lambda one: (place(one[1]), one[0].title, one[1].ranks))
+    by_curve = grouped(rows, lambda one: (one.place, one.of.title, one.of.row.ranks))
     for (where, _, ranks), same in by_curve.items():
-        table, of = same[0][0], {name(row): row for _, row in same}
+        first, of = same[0].of, {one.name: one.of.row for one in same}
         if of.keys() == set(names):
             both = of[names[0]], of[names[1]]
-            ratios = dict(sorted(_of_table(table, *both)))
-            yield _Curve((where, table.suite), visible(table.benchmark), ranks, ratios, both)
+            ratios = dict(sorted(_of_metric(first.metric, *both)))
+            yield _Curve((where, first.suite), visible(first.benchmark), ranks, ratios, both)
 
 
 def _of_most_ranks(curves: Iterable[_Curve]) -> list[_Curve]:
@@ -191,8 +214,7 @@ def _runs(ratios: Ratios) -> list[tuple[int, ...]]:
     return [tuple(sizes) for larger, sizes in shown if larger]
 
 
-def _of_table(table: Table, a: Row, b: Row) -> Iterator[tuple[int, float]]:
-    metric = next((metric for metric in table.metrics if metric.headline), None)
+def _of_metric(metric: Metric | None, a: Row, b: Row) -> Iterator[tuple[int, float]]:
     if metric is None:
         return
     left, right = (_medians(row, metric.column) for row in (a, b))

@@ -11,11 +11,13 @@ from mpicampaign.compare.consensus import StatedRanking, stated_rankings
 from mpicampaign.compare.findings import OF_ONE_SERIES, Note
 from mpicampaign.compare.machine import Machine
 from mpicampaign.compare.metrics import Metric, useful_bandwidth
+from mpicampaign.compare.paired import InTable, Paired, paired
 from mpicampaign.compare.races import InRace
 from mpicampaign.compare.ranking import Ranking
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.states import NO_STATES, States
 from mpicampaign.records import WITH
+from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.suites import is_baseline
 from mpicampaign.text import visible
 
@@ -90,7 +92,7 @@ class Table:
         return stated_rankings(self.rows, self.metrics)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Comparison:
     """Everything that tables, figures and the report show."""
 
@@ -112,7 +114,28 @@ class Comparison:
         """With start-up among the metrics of all tables, as if the benchmarks had printed it."""
         return replace(self, tables=(*self.tables, *self.startup), startup=())
 
-    @property
+    @cached_property
+    def paired(self) -> tuple[Paired, ...]:
+        """Placements, host groups and MPI libraries of few repeats, compared over sizes."""
+        return paired(
+            [
+                InTable(
+                    row,
+                    table.suite,
+                    table.title,
+                    table.benchmark,
+                    next((metric for metric in table.metrics if metric.headline), None),
+                    self.place(row),
+                    self.machine(row),
+                )
+                for table in self.tables
+                if not table.is_baseline
+                for row in table.rows
+                if row.ranked and row.counted < FEWEST
+            ]
+        )
+
+    @cached_property
     def several(self) -> bool:
         """Whether there is more than one system, with whichever MPI libraries."""
         return len({name.partition(WITH)[0] for name in self.systems}) > 1

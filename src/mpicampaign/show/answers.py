@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.blocks import BETTER, WORSE, is_of
 from mpicampaign.compare.blocks import FEW as FEW_BLOCKS
-from mpicampaign.compare.paired import paired
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, ONE, PLACEMENTS, best_first
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
@@ -120,7 +119,7 @@ def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
     can be compared, the only candidates.
     """
     # Pairs of placements say what can be said of those that are not tested.
-    only_tested = any(found.kind == PLACEMENTS for found in paired(comparison))
+    only_tested = any(found.kind == PLACEMENTS for found in comparison.paired)
     first = {table.benchmark: table for table in reversed(comparison.tables)}
     tables = [table for table in comparison.tables if not table.is_baseline]
     found = []

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.balance import NAME
 from mpicampaign.compare.findings import OF_ONE_SERIES
 from mpicampaign.compare.hpcc import RANDOM_RING, hpcc_results
-from mpicampaign.compare.paired import paired
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, PLACEMENTS
 from mpicampaign.show import pairs
 from mpicampaign.show.blocks import block_nodes
@@ -134,7 +133,7 @@ def _brief_parts(comparison: Comparison, table: Table, view: View) -> Iterator[N
 
 def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
     """Which host group, own against others, then which placement; each ranking once."""
-    only_tested = any(found.kind == PLACEMENTS for found in paired(comparison))
+    only_tested = any(found.kind == PLACEMENTS for found in comparison.paired)
     found = [(table, ranking) for table, ranking in comparison.rankings if not table.is_baseline]
     found = [(table, ranking) for table, ranking in found if ranking.judged or not only_tested]
     of_kind = {

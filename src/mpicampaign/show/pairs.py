@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.in_turn import IN_TURN
 from mpicampaign.compare.own import own_against_others
-from mpicampaign.compare.paired import paired
 from mpicampaign.dimension import RATIO, TIME
 from mpicampaign.grouping import grouped
 from mpicampaign.show.view import DEFAULT, percent, probability, size_range
@@ -284,12 +283,12 @@ def _result(other: Other) -> str:
 
 def paired_lines(comparison: Comparison) -> list[str]:
     """``IB was better than ROCE in 4 of 4 settings at every size above 64 KiB: by a factor of 1.1 …``."""
-    return [_better(found) if found.found else _equal(found) for found in paired(comparison)]
+    return [_better(found) if found.found else _equal(found) for found in comparison.paired]
 
 
 def paired_legend(comparison: Comparison) -> str:
     """What a setting is; what p is, unless no pair is tested."""
-    untested = all(found.in_turn for found in paired(comparison))
+    untested = all(found.in_turn for found in comparison.paired)
     return _SETTINGS if untested else f"{_SETTINGS} {_P_OF_SETTINGS}"
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.in_turn import IN_TURN
-from mpicampaign.compare.paired import paired
 from mpicampaign.records import IMPORTED_FROM
 from mpicampaign.show.answers import answers, lead
 from mpicampaign.show.document import Grid
@@ -75,7 +74,7 @@ def _lead_of_rows(comparison: Comparison, found: Sequence[Answer]) -> str:
     if found:
         pairs = (pair for _, ranking in comparison.rankings for pair in ranking.pairs if pair.judged)
         return ". ".join([*_assumed(comparison, pairs), lead(comparison, found)])
-    if of_few := paired(comparison):
+    if of_few := comparison.paired:
         return ". ".join([*_assumed(comparison, of_few), PAIRED])
     return "No run gave a value that counts"
 
