@@ -35,7 +35,7 @@ def _look_for_plugins_once() -> None:
     from snakemake_interface_common import plugin_registry
 
     installed = list(pkgutil.iter_modules())
-    plugin_registry.pkgutil = SimpleNamespace(iter_modules=lambda: installed)  # type: ignore[assignment]
+    plugin_registry.pkgutil = SimpleNamespace(iter_modules=lambda: installed)  # type: ignore[assignment, attr-defined]
 
 
 def _stand_in(name: str, **items: object) -> None:
