@@ -28,6 +28,7 @@ QUIET = ("--quiet", "progress", "rules", "host", "reason")  # as in the profiles
 
 T = TypeVar("T")
 SMALLEST = bool(os.environ.get("MPICAMPAIGN_BENCH_SMALLEST"))
+BEFORE = os.environ.get("MPICAMPAIGN_BENCH_BEFORE")  # a clone of an earlier version, to be measured in turn
 
 
 def usually(usual: T, *, smallest: T) -> T:
@@ -51,7 +52,7 @@ class ProjectCopy:
 
     def call(self, *command: str | Path) -> str:
         """The output of a command of this copy; exits if it fails."""
-        return output_of(*command, cwd=self.folder, env=self._environment())
+        return output_of(*command, cwd=self.folder, env=self.environment())
 
     def cost(self, *command: str | Path) -> Cost:
         """The cost of a command of this copy."""
@@ -72,21 +73,33 @@ class ProjectCopy:
         for name in ("results", ".snakemake"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """That of its commands; as in an installation, modules are compiled once."""
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        return {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PATH": path}
+        changed = {"PYTHONPATH": str(self.folder / "src"), "PATH": path, "PYTHONDONTWRITEBYTECODE": ""}
+        return {**os.environ, **changed}
 
 
 @contextmanager
-def project_copy() -> Iterator[ProjectCopy]:
+def project_copy(source: Path = PROJECT) -> Iterator[ProjectCopy]:
     """A copy of the project, removed afterwards."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary).resolve() / "project"
         folder.mkdir()
         for part in PARTS:
-            copy = shutil.copytree if (PROJECT / part).is_dir() else shutil.copy
-            copy(PROJECT / part, folder / part)
+            copy = shutil.copytree if (source / part).is_dir() else shutil.copy
+            copy(source / part, folder / part)
         yield ProjectCopy(folder)
+
+
+@contextmanager
+def copy_of_before() -> Iterator[ProjectCopy | None]:
+    """A copy of the earlier version, where one is given."""
+    if BEFORE is None:
+        yield None
+        return
+    with project_copy(Path(BEFORE)) as before:
+        yield before
 
 
 def wheel_mpi() -> dict[str, str]:

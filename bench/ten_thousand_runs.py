@@ -8,23 +8,29 @@ import sys
 import time
 from pathlib import Path
 
-from common import ProjectCopy, line, project_copy, title, usually
+from common import ProjectCopy, copy_of_before, line, project_copy, ratio, title, usually
 from workloads import write_many
 
 RUNS = usually(10_000, smallest=40)
 ROUNDS = usually(3, smallest=1)
-LIMITS = {"all three": 20.0, "unchanged report": 5.0}
+LIMITS = {"all three": 14.0, "unchanged report": 5.0}
 LIMIT_MEGABYTES = 500.0
 
 
 def main() -> None:
     title(f"{RUNS} runs: planned, rendered, dry-run; the report of unchanged ones")
-    with project_copy() as project:
+    with project_copy() as project, copy_of_before() as before:
         file = write_many(project.folder, RUNS)
-        rounds = [_planned(project, file) for _ in range(ROUNDS)]
+        rounds, earlier = [], []
+        for _ in range(ROUNDS):
+            rounds.append(_planned(project, file))
+            earlier += [_planned(before, write_many(before.folder, RUNS))] if before else []
         for name in rounds[0]:
             line(name, [found[name][0] for found in rounds])
-        line("all three", [sum(wall for wall, _ in found.values()) for found in rounds], LIMITS["all three"])
+        all_three = [_of_all(found) for found in rounds]
+        line("all three", all_three, LIMITS["all three"])
+        if earlier:
+            ratio("  before, times now", all_three, [_of_all(found) for found in earlier])
         peaks = [max(peak for _, peak in found.values()) for found in rounds]
         line("  highest peak of memory", peaks, LIMIT_MEGABYTES, "MB")
         finish = [sys.executable, str(Path(__file__).with_name("finish_runs.py")), str(file)]
@@ -33,6 +39,10 @@ def main() -> None:
             _measured(project, command)
         unchanged = [_measured(project, report)[0] for _ in range(ROUNDS)]
         line("report, nothing has changed", unchanged, LIMITS["unchanged report"])
+
+
+def _of_all(found: dict[str, tuple[float, float]]) -> float:
+    return sum(wall for wall, _ in found.values())
 
 
 def _planned(project: ProjectCopy, file: Path) -> dict[str, tuple[float, float]]:
@@ -48,7 +58,7 @@ def _planned(project: ProjectCopy, file: Path) -> dict[str, tuple[float, float]]
 def _measured(project: ProjectCopy, command: list[str]) -> tuple[float, float]:
     """Wall-clock seconds of a command, and the peak of its largest process in MB."""
     begin = time.perf_counter()
-    environment = {**os.environ, "PYTHONPATH": str(project.folder / "src")}
+    environment = project.environment()
     nowhere = subprocess.DEVNULL
     process = subprocess.Popen(command, cwd=project.folder, env=environment, stdout=nowhere, stderr=nowhere)
     _, status, used = os.wait4(process.pid, 0)
