@@ -53,7 +53,7 @@ class ProjectCopy:
 
     def call(self, *command: str | Path) -> str:
         """The output of a command of this copy; exits if it fails."""
-        return output_of(*command, cwd=self.folder, env=self._environment())
+        return output_of(*command, cwd=self.folder, env=self.environment())
 
     def cost(self, *command: str | Path) -> Cost:
         """The cost of a command of this copy."""
@@ -74,9 +74,11 @@ class ProjectCopy:
         for name in ("results", ".snakemake"):
             shutil.rmtree(self.folder / name, ignore_errors=True)
 
-    def _environment(self) -> dict[str, str]:
+    def environment(self) -> dict[str, str]:
+        """That of its commands; as in an installation, modules are compiled once."""
         path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-        return {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PATH": path}
+        changed = {"PYTHONPATH": str(self.folder / "src"), "PATH": path, "PYTHONDONTWRITEBYTECODE": ""}
+        return {**os.environ, **changed}
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ class LocalRuns:
         self._due: dict[str, Run] = {}  # those that wait and are to be made, by their job
         self._stopping = threading.Event()
         self._current: LocalJob | None = None
+        self._next_write = 0.0
         self._worker = threading.Thread(target=self._work, daemon=True)
         self._worker.start()
 
@@ -109,8 +111,8 @@ class LocalRuns:
         self._progress.started(run.label)
         wait_for_measurement(self._progress.say, self._stopping.is_set)
         status = 0
-        for _ in range(TRIES):  # a run that could not write its results has not failed
-            self._wait_until_writable(run)
+        for tries in range(TRIES):  # a run that could not write its results has not failed
+            self._wait_until_writable(run, write=tries > 0 or time.monotonic() >= self._next_write)
             # A result that appeared meanwhile counts: made by hand, or by a script that a killed call left.
             if run.output.exists() or self._stopping.is_set():
                 return 0
@@ -119,8 +121,10 @@ class LocalRuns:
                 break
         return status
 
-    def _wait_until_writable(self, run: Run) -> None:
-        problem = why_not_writable(run.campaign_folder)
+    def _wait_until_writable(self, run: Run, write: bool) -> None:
+        problem = why_not_writable(run.campaign_folder, write=write)
+        if write:
+            self._next_write = time.monotonic() + SECONDS_BETWEEN_WRITES
         if problem:
             self._progress.say(f"results can't be written: {problem}; waiting until they can")
         while problem and not self._stopping.wait(SECONDS_BETWEEN_WRITES / 10):

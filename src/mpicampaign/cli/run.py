@@ -13,13 +13,13 @@ from mpicampaign.cli.common import (
     add_verbose,
     beside,
     doubts,
-    make_runs,
     prepared_with_only,
     print_lines,
     say,
     selection_lines,
 )
 from mpicampaign.cli.exit_status import DONE
+from mpicampaign.cli.make_runs import make_runs
 from mpicampaign.cli.report import answers_of, report_of
 from mpicampaign.errors import Problem, UserError, suggestion
 

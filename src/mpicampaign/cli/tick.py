@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import make_runs, prepared_of, print_lines
+from mpicampaign.cli.common import prepared_of, print_lines
+from mpicampaign.cli.make_runs import make_runs
 from mpicampaign.errors import UserError
 
 if TYPE_CHECKING:

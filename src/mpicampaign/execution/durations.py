@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.units import format_duration, format_roughly
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
     from pathlib import Path
 
     from mpicampaign.jobs.run import Run
+    from mpicampaign.records import Case
 
 REPEATS = 5  # of a case that are read
 _KEYS = ("started", "ended")
@@ -26,7 +27,7 @@ class Durations:
     """Durations (s) of results by case and by benchmark, those of earlier calls included."""
 
     def __init__(self) -> None:
-        self._of_case: dict[Path, list[float]] = {}
+        self._of_case: dict[tuple[Path, Case], list[float]] = {}
         self._of_benchmark: dict[tuple[Path, str], list[float]] = {}
 
     def expected(self, run: Run) -> float | None:
@@ -42,10 +43,10 @@ class Durations:
             of_benchmark += [duration.seconds] * duration.available
 
     def _case(self, run: Run) -> list[float]:
-        folder = run.folder.parent
-        if folder not in self._of_case:
-            self._of_case[folder] = [each.seconds for each in _measured(folder)]
-        return self._of_case[folder]
+        key = run.campaign_folder, run.kept
+        if key not in self._of_case:
+            self._of_case[key] = [each.seconds for each in _measured(run.folder.parent)]
+        return self._of_case[key]
 
     def _benchmark(self, run: Run) -> list[float]:
         key = run.campaign_folder, run.kept.benchmark
@@ -106,21 +107,23 @@ class TimeLeft:
 
     def __init__(self) -> None:
         self._durations = Durations()
-        self._due: dict[str, Run] = {}
+        self._due: dict[Case, dict[str, Run]] = {}
 
     def expect(self, runs: Iterable[Run]) -> None:
         """Add runs that are due. When a scheduler starts its jobs is not known: theirs are left out."""
-        self._due |= {run.label: run for run in runs if run.job.system.local}
+        for run in (each for each in runs if each.job.system.local):
+            self._due.setdefault(run.kept, {})[run.label] = run
 
     def ended(self, label: str) -> None:
         """Remove a run that has ended: its duration is expected of those that are alike."""
-        if (run := self._due.pop(label, None)) is not None:
-            self._durations.add(run)
+        for alike in self._due.values():
+            if (run := alike.pop(label, None)) is not None:
+                self._durations.add(run)
 
     def left_out(self, runs: Iterable[Run]) -> None:
         """Remove runs that are not made now."""
         for run in runs:
-            self._due.pop(run.label, None)
+            self._due.get(run.kept, {}).pop(run.label, None)
 
     def expected(self, run: Run) -> float:
         """How long a run takes (s): its time limit where nothing is known of it."""
@@ -132,18 +135,26 @@ class TimeLeft:
 
         ``repeats_more``: name also the time if all runs that are planned are disturbed, and repeated.
         """
-        seconds = self._seconds(self._due.values())
+        seconds = self._seconds(len)
         if not seconds:
             return ""
-        planned = [run for run in self._due.values() if not run.further]
-        repeats = (self._seconds(planned) or 0) if repeats_more else 0
+        repeats = (self._seconds(_planned) or 0) if repeats_more else 0
         more = f", {format_roughly(seconds + repeats)} if all are disturbed" if repeats else ""
         return f"{format_roughly(seconds)} left{more}"
 
-    def _seconds(self, runs: Iterable[Run]) -> float | None:
-        expected = [self._durations.expected(run) for run in runs]
-        known = [seconds for seconds in expected if seconds is not None]
-        return sum(known) if len(known) == len(expected) else None
+    def _seconds(self, counted: Callable[[Collection[Run]], int]) -> float | None:
+        """Of the runs that are due, as far as they are ``counted``, a case at a time."""
+        total = 0.0
+        for alike in filter(None, self._due.values()):
+            seconds = self._durations.expected(next(iter(alike.values())))
+            if seconds is None:
+                return None
+            total += seconds * counted(alike.values())
+        return total
+
+
+def _planned(runs: Collection[Run]) -> int:
+    return sum(not run.further for run in runs)
 
 
 def estimate(runs: Sequence[Run]) -> str:

@@ -1,13 +1,15 @@
 """Snakemake without what it always loads (9.27), for which it has no option, and never uses here.
 
-The libraries of its other persistence backend, and its own report, take longer than all its other modules.
+The libraries of its other persistence backend, of its own report and of files on the web take longer than all
+its other modules.
 """
 
 from __future__ import annotations
 
+import pkgutil
 import sys
 from importlib.metadata import version
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,7 +25,17 @@ def load_less() -> None:
     _stand_in("sqlalchemy", Column=_nothing, JSON=None)
     _stand_in("sqlmodel", SQLModel=_Record, Field=_default)
     _stand_in("snakemake.persistence.db", DbPersistence=None)
-    sys.modules["snakemake.report"] = None  # type: ignore[assignment]  # as if it were not installed
+    for name in ("snakemake.report", "requests"):
+        sys.modules[name] = None  # type: ignore[assignment]  # as if it were not installed
+    _look_for_plugins_once()
+
+
+def _look_for_plugins_once() -> None:
+    """For all five kinds: to look is to list all that is installed."""
+    from snakemake_interface_common import plugin_registry
+
+    installed = list(pkgutil.iter_modules())
+    plugin_registry.pkgutil = SimpleNamespace(iter_modules=lambda: installed)  # type: ignore[assignment, attr-defined]
 
 
 def _stand_in(name: str, **items: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+from functools import cache
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ def why_not_writable(folder: Path, *, write: bool = True) -> str:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         if write or not os.access(folder, os.W_OK):
             with TemporaryFile(dir=folder, buffering=0) as file:
-                file.write(os.urandom(ROOM))  # zeros may take no room
+                file.write(_content())
                 os.fsync(file.fileno())
     except FileNotFoundError:
         return ""
@@ -35,6 +36,12 @@ def why_not_writable(folder: Path, *, write: bool = True) -> str:
         left = f", {free / 1e6:.1f} MB free" if free is not None else ""
         return f"{folder}: {error.strerror}{left}"
     return ""
+
+
+@cache
+def _content() -> bytes:
+    """Random, as zeros may take no room; made once, since that takes 3 ms."""
+    return os.urandom(ROOM)
 
 
 def _free(folder: Path) -> int | None:

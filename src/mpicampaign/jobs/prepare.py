@@ -27,6 +27,7 @@ from mpicampaign.jobs.local_mpi import find_mpi
 from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, selected_plan
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.render import library_name, library_text, script_text
+from mpicampaign.jobs.run import CLAIM, SCRIPT
 from mpicampaign.jobs.texts import TextOfRepeats
 from mpicampaign.places import results_folder
 from mpicampaign.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
@@ -351,12 +352,13 @@ def _claim_of_any(run: Run) -> str:
 
 def _write_run(run: Run, script: str, claim: str) -> None:
     """``claim``: without the checksums of its scripts."""
-    run.folder.mkdir(parents=True, exist_ok=True)
+    folder = run.folder
+    folder.mkdir(parents=True, exist_ok=True)
     for each in run.inputs:
         keep(each, run.campaign_folder)
-    checksums = dict.fromkeys([*_checksums(run.claim), hashlib.sha256(script.encode()).hexdigest()])
-    _write(run.claim, claim.replace(_CHECKSUMS, " ".join(checksums)))
-    _write(run.path, script)
+    checksums = dict.fromkeys([*_checksums(folder / CLAIM), hashlib.sha256(script.encode()).hexdigest()])
+    _write(folder / CLAIM, claim.replace(_CHECKSUMS, " ".join(checksums)))
+    _write(folder / SCRIPT, script)
 
 
 def _checksums(claim: Path) -> list[str]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.launchers import Job
     from mpicampaign.records import Case
 
-RESULT = "result/output.txt"  # in a run's folder
+RESULT, SCRIPT, CLAIM = "result/output.txt", "job.sh", "claim"  # in a run's folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +81,12 @@ class Run(plan_file.RunEntry):
     @property
     def path(self) -> Path:
         """The job script."""
-        return self.folder / "job.sh"
+        return self.folder / SCRIPT
 
     @property
     def claim(self) -> Path:
         """The claim against which the evidence is checked."""
-        return self.folder / "claim"
+        return self.folder / CLAIM
 
     @property
     def output(self) -> Path:
