@@ -152,6 +152,14 @@ def test_a_component_of_hpcc_that_failed_has_no_value(success: str) -> None:
     assert columns["hpl_flops"] != [None]
 
 
+def test_nodes_with_errors_count_where_hpcc_reports_no_success() -> None:
+    with_error = HPCC.replace("Node(s) with error 0", "Node(s) with error 1", 1)
+    assert parse("hpcc", with_error) == parse("hpcc", HPCC)
+    found = parse("hpcc", with_error.replace("Success=1", "Success=0"), in_part=True)
+    assert found.series[0].columns["random_access_star_rate"] == [None]
+    assert re.match(r"1 of 16 components is missing: line \d+: Node\(s\) with error 1", found.lacks)
+
+
 def test_tables_of_imb_count_each() -> None:
     text = (FIXTURES / "imb" / "mpi1.out").read_text()
     whole = parse("imb", text)

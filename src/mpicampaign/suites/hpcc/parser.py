@@ -33,7 +33,7 @@ from mpicampaign.suites.reading import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 _TERA = 1e12
@@ -184,12 +184,17 @@ def _lacks(sections: Sections, reasons: list[str]) -> str:
     """How many components are missing, and why; releases before 1.4 have no LCG."""
     known = {name for name in PRINTED if not name.endswith("_LCG") or name in sections.ended}
     lost = {name for name in known if not sections.proves(name)}
-    return missing(len(lost), len(known), "component", [*sections.failed.values(), *reasons])
+    return missing(
+        len(lost), len(known), "component", [*(sections.errors | sections.failed).values(), *reasons]
+    )
 
 
 def _of_summary(reader: _HpccReader) -> ParsedOutput:
-    _check_complete(reader)
     values, failed = reader.values, reader.sections.failed
+    _check_keys(values)
+    if values["Success"][1] != "1":
+        failed = reader.sections.errors | failed
+        _check_named(values["Success"], failed)
     printed = _COLUMNS | {key: column for key, column in _LATER.items() if key in values}
     columns = {column: [_value(values, key, factor)] for key, (column, factor) in printed.items()}
     columns |= {column: [None] for column in columns if SECTION_OF.get(column) in failed}
@@ -220,14 +225,18 @@ def is_summary(text: str) -> bool:
     return _BEGIN in text or re.search(r"^HPL_Tflops=", text, re.MULTILINE) is not None
 
 
-def _check_complete(reader: _HpccReader) -> None:
+def _check_keys(values: _Values) -> None:
     needed = ("VersionMajor", "VersionMinor", "Success", "CommWorldProcs", "HPL_N", *_COLUMNS)
-    missing = [key for key in needed if key not in reader.values]
-    if missing:
-        raise OutputError(f"the summary lacks {', '.join(missing)}: lines are missing or garbled")
-    number, success = reader.values["Success"]
-    if success != "1" and not reader.sections.failed:
-        raise OutputError(f"line {number}: HPCC reports Success={success[:40]}: a benchmark of it failed")
+    absent = [key for key in needed if key not in values]
+    if absent:
+        raise OutputError(f"the summary lacks {', '.join(absent)}: lines are missing or garbled")
+
+
+def _check_named(success: tuple[int, str], failed: Mapping[str, str]) -> None:
+    """Refuse a failure of which no section says that it is its own."""
+    if not failed:
+        number, said = success
+        raise OutputError(f"line {number}: HPCC reports Success={said[:40]}: a benchmark of it failed")
 
 
 def _version(values: _Values) -> str:

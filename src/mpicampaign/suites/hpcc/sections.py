@@ -54,16 +54,18 @@ _OF_SUMMARY = {"ptrans_time": "PTRANS", "hpl_flops": "HPL", "hpl_time": "HPL"}
 SECTION_OF = {column: name for name, lines in PRINTED.items() for _, column, _ in lines} | _OF_SUMMARY
 
 _MARK = re.compile(r"(Begin|End) of (\w{1,40}) section\.")
-_FAILED = re.compile(
-    r"(?:WALL|CPU )( +\S+){7} FAILED |.{0,200}\(failed\)\.$|(?:Node\(s\) with error|Failed nodes) +[1-9]"
-)
+_FAILED = re.compile(r"(?:WALL|CPU )( +\S+){7} FAILED |.{0,200}\(failed\)\.$")
+_WITH_ERROR = re.compile(r"(?:Node\(s\) with error|Failed nodes) +[1-9]")
 _PARAMETER = re.compile(r"(N|NB|P|Q) {1,6}: +([0-9]{1,9}) *$")
 _RANKS = re.compile(r"(?:Running|Execution time .{1,60}) on ([0-9]{1,9}) process(?:or|e)s")
 
 
 @dataclass(slots=True)
 class Sections:
-    """What the lines above the summary say; ``failed``: why, by section."""
+    """What the lines above the summary say; ``failed``: why, by section.
+
+    ``errors``: the same of nodes with errors, which mean nothing where HPCC reports success.
+    """
 
     problem: dict[str, str] = field(default_factory=dict)  # N, NB, P, Q, where one of each was to run
     ranks: int | None = None
@@ -71,6 +73,7 @@ class Sections:
     current: str = ""  # the section that is being read
     ended: set[str] = field(default_factory=set)
     failed: dict[str, str] = field(default_factory=dict)
+    errors: dict[str, str] = field(default_factory=dict)
     printed: dict[str, float] = field(default_factory=dict)  # by column
     heading: str = ""
     rows: list[HplRow] = field(default_factory=list)
@@ -87,6 +90,8 @@ class Sections:
             self._mark(mark[1], mark[2])
         elif _FAILED.match(line):
             self._fail(f"line {number}: a check failed: {line.strip()[:120]}")
+        elif _WITH_ERROR.match(line):
+            self.errors.setdefault(self.current, f"line {number}: {line.strip()[:120]}")
         elif match := THRESHOLD.match(line):
             self.threshold = match[1]
         elif match := _PARAMETER.match(line):
@@ -134,4 +139,4 @@ class Sections:
 
     def proves(self, name: str) -> bool:
         """Whether a section ended and no check in it failed."""
-        return name in self.ended and name not in self.failed
+        return name in self.ended and name not in self.failed | self.errors
