@@ -79,7 +79,7 @@ def main() -> None:
             others = {
                 "ReFrame": reframe and partial(with_reframe, reframe, folder, output, runs),
                 "JUBE": jube and partial(with_jube, jube, folder, output, runs),
-                **{"its earlier state": partial(with_earlier, each, runs) for each in earlier},
+                "its earlier state": earlier and partial(with_earlier, earlier[0], runs),
             }
             campaigns(project, runs, rounds, others)
     print("  Ramble: not measured, it has no workspace here (the `ramble` of PyPI is another program)")

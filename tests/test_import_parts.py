@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 from foreign_outputs import hpl, imb
-from printed_outputs import osu_table
+from printed_outputs import HplRow, hpl_output, osu_table
 
 from mpicampaign.collect.imports import collect_imports
+from mpicampaign.compare.compare import compare
 from mpicampaign.imports.account import Account, account_text, failed_lines
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.records import FAILED, IMPORTED_FROM, MISSING, OK, Record
+from mpicampaign.records import FAILED, IMPORTED_FROM, IN_PART, MISSING, OK, Record
 
 MAP = """\
 import: foreign
@@ -91,6 +92,23 @@ def test_the_account_names_each_output_with_its_place_and_label(tmp_path: Path) 
     (in_part,) = failed_lines(found)
     assert f"in part: {tmp_path.name}/raw/a.out:26-52: line 41: {DAMAGED}" in in_part
     assert (tmp_path / "raw" / "a.out").read_text() == Path(found[0].files["output"]).read_text()
+
+
+def test_an_aborted_output_above_others_counts_as_far_as_it_proves_itself(tmp_path: Path) -> None:
+    rows = [HplRow(order, 192, 2, 2, order / 500) for order in (20000, 30000)]
+    whole = hpl_output(rows)
+    cut, empty = whole[: whole.index("PASSED") + 7], whole[: whole.index("=" * 80 + "\nT/V")]
+    aborted = "MPI_ABORT was invoked on rank 0\n"
+    later = whole.replace("00:00:0", "00:01:0")
+    cut = cut.replace("00:00:0", "00:02:0")
+    take(tmp_path, {"a.out": f"{cut}{aborted}{whole}{empty}{aborted}{later}"})
+    first, second, third, fourth = records(tmp_path)
+    assert [len(record.series) for record in (first, second, third, fourth)] == [1, 2, 0, 2]
+    assert first.metadata[IN_PART].startswith("1 of 2 settings is missing: line 31: the program was aborted")
+    assert third.status == FAILED and "the program was aborted: MPI_ABORT" in third.reason
+    assert IN_PART not in second.metadata | fourth.metadata
+    (table,) = (table for table in compare(records(tmp_path)).tables if "N 30000" in table.title)
+    assert (len(table.rows[0].curves), len(table.rows[0].records)) == (2, 4)  # n of all
 
 
 def test_outputs_are_repeats_in_the_order_of_the_file(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.records import FAILED, LACKS, OK, VERIFIED, Record
+from mpicampaign.records import FAILED, IN_PART, OK, VERIFIED, Record
 from mpicampaign.show.sentences import note_text
 
 MAP = Path(__file__).parents[1] / "campaigns" / "stfc-2017" / "import.yaml"
@@ -114,5 +114,5 @@ def test_a_job_that_did_not_end_well(tmp_path: Path, end: str, expected: str, ou
     assert case(record) == ("scarf", "scarf10", "TCP", "PingPong")
     assert record.status == (OK if len(output) > 700 else FAILED)
     assert record.verdict != VERIFIED
-    said = record.reason or record.metadata[LACKS]
+    said = record.reason or record.metadata[IN_PART]
     assert "the scheduler reports: " in said and expected in said

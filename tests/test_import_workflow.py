@@ -97,7 +97,7 @@ def test_failed_and_contradicted_runs_are_distinguished(project: ProjectCopy, tm
         (outputs / f"cut{number}.out").write_text(text[: text.index("#bytes") + 100 + 50 * number])
     done = project.call("import", outputs, "--map", tmp_path / "map.yaml")
     assert done.stdout.count("  in part: ") == 1
-    assert "raw outputs {1}/ (named in records.jsonl), first cut2.out: line " in done.stdout
+    assert "raw outputs {1}/ (named in records.jsonl), first cut2.out: " in done.stdout
     assert "8 runs: 1 ok, 7 ok in part" in done.stdout
     copy = next((project.folder / "results" / "two-hosts" / "imports").rglob("one.out"))
     copy.write_text(copy.read_text() + "\n")

@@ -24,7 +24,7 @@ from mpicampaign.imports.facts import facts_of_outputs
 from mpicampaign.imports.files import MAX_BYTES
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import ImportMap, load_map
-from mpicampaign.records import LACKS, OK
+from mpicampaign.records import IN_PART, OK
 from mpicampaign.show.sentences import note_text as said_of
 
 MAP = """\
@@ -406,7 +406,7 @@ def test_an_abort_in_standard_error(tmp_path: Path, output: str, said: str) -> N
     take(tmp_path, write(tmp_path, a__out=output, a__err=f"module loaded\n{label}{CANCELLED}"))
     (record,) = collect_imports(tmp_path / "results")
     assert record.status == OK
-    assert said in record.metadata.get(LACKS, "") and (LACKS in record.metadata) == (said != "")
+    assert said in record.metadata.get(IN_PART, "") and (IN_PART in record.metadata) == (said != "")
 
 
 NEEDS_FOUR = """\

@@ -106,7 +106,7 @@ REFRAME_TEST = "ReFrame test"  # NAME @SYSTEM:PARTITION+ENVIRONMENT, as ReFrame 
 # of imported runs: the original path of the file, and the requested host group if the job ran on another one
 IMPORTED_FROM = "imported from"
 REQUESTED_GROUP = "requested host group"
-LACKS = "lacks"  # of an imported run: what a whole output would have beside, and why that is missing
+IN_PART = "in part"  # of imported runs: what is missing of the output, and why
 
 
 # Keys of the probes of the machine (mpicampaign.verdict.machine_state)

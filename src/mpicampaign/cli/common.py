@@ -145,10 +145,10 @@ def unread_lines(records: Iterable[Record]) -> list[str]:
 
 def counts(records: list[Record]) -> str:
     """How the runs ended. Contradicted and disturbed ones are complete, but left out of all numbers."""
-    from mpicampaign.records import LACKS
+    from mpicampaign.records import IN_PART
 
     counts = Counter(
-        "not read" if record.unread else record.end + " in part" * (LACKS in record.metadata)
+        "not read" if record.unread else record.end + " in part" * (IN_PART in record.metadata)
         for record in records
     )
     ends_text = ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in sorted(counts.items()))

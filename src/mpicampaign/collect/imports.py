@@ -22,7 +22,7 @@ from mpicampaign.imports.verdict import judge_import
 from mpicampaign.records import (
     FAILED,
     IMPORTED_FROM,
-    LACKS,
+    IN_PART,
     MISSING,
     OK,
     OVERSUBSCRIBED,
@@ -218,7 +218,7 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
         return replace(record, reason=trouble or read.parsed)
     metadata = {**record.metadata, **read.parsed.metadata, "version": read.parsed.version}
     if lacks := "; ".join(filter(None, (read.parsed.lacks, trouble))):
-        metadata[LACKS] = lacks
+        metadata[IN_PART] = lacks
     if shared := oversubscription(Evidence(), metadata):
         metadata[OVERSUBSCRIBED] = shared
     doubt = lacks or SUITES[facts["suite"]].doubt_of_end(facts, _arguments(facts), read.parsed.series)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.findings import Shorter
 from mpicampaign.compare.metrics import end_of, stopped_at
 from mpicampaign.grouping import grouped
-from mpicampaign.records import LACKS
+from mpicampaign.records import IN_PART
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:
 def _shorter(run: Record, end: int) -> Shorter:
     suite, printed = SUITES[run.suite], run.metadata.get("not_measured", "")
     given_up = tuple(reason for reason in suite.given_up if reason in printed)
-    return Shorter(end=end, given_up=given_up, may_be_cut=not suite.closing_line or LACKS in run.metadata)
+    return Shorter(end=end, given_up=given_up, may_be_cut=not suite.closing_line or IN_PART in run.metadata)
 
 
 def _ends_early(run: Record) -> bool:

@@ -11,7 +11,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.imports.files import OUTPUT, folder_of
 from mpicampaign.imports.labels import SEEN, UNUSABLE
 from mpicampaign.imports.ledger import LEDGER, REFUSED
-from mpicampaign.records import FAILED, IMPORTED_FROM, LACKS
+from mpicampaign.records import FAILED, IMPORTED_FROM, IN_PART
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def failed_lines(records: Iterable[Record]) -> list[str]:
     """The imported files that gave no values, or only a part of them, each with the reason."""
     imported = [record for record in records if IMPORTED_FROM in record.metadata]
     failed = [(run, run.reason) for run in imported if run.status == FAILED]
-    in_part = [(run, run.metadata[LACKS]) for run in imported if LACKS in run.metadata]
+    in_part = [(run, run.metadata[IN_PART]) for run in imported if IN_PART in run.metadata]
     return [
         line
         for what, runs in (("failed", failed), ("in part", in_part))

@@ -122,7 +122,7 @@ def _closing(text: str, title: Announced, following: int) -> int:
 
 
 def _last_value(text: str, title: Announced, following: int) -> int:
-    """The end of an output's last values above the next title; its begin where it has none."""
+    """The end of an output's last values above the next title; of its title where it has none."""
     start, suite = title
     own = re.compile("|".join(suite.whole) or "(?!)")
     printed = (
@@ -130,7 +130,7 @@ def _last_value(text: str, title: Announced, following: int) -> int:
         for end, line in _upwards(text, start, following)
         if _NUMBERS.match(line) or (own.search(line) and not looks_like_row(line))
     )
-    return next(printed, start)
+    return next(printed, text.find("\n", start) + 1)
 
 
 def _upwards(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:

@@ -134,7 +134,7 @@ class Suite:
     name : what campaign files call it
     title : what people call it; its name where they call it the same
     banner : the line by which its programs announce themselves
-    parse : reads a whole output, or raises `OutputError`
+    parse : reads an output, says what it lacks, or raises `OutputError`
     programs : pattern of the names of its programs
     whole : patterns (``grep -E``) of lines without which an output is not whole, whatever the exit status
     end : how the line begins that closes an output; without it nothing shows where another one may begin

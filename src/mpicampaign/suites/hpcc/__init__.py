@@ -25,6 +25,8 @@ PARAMETERS = (
 
 
 _PROBLEM = re.compile(r"^HPL_(N|NB|nprow|npcol)=([0-9]{1,20})\s*$", re.MULTILINE)
+_HPL_PROBLEM = re.compile(r"^(N|NB|P|Q) {1,6}: +([0-9]{1,20}) *$", re.MULTILINE)  # above all results
+_PARTS_OF_PROBLEM = 4
 _CURRENT_TIME = re.compile(r"^Current time \(([0-9]{1,12})\) is ", re.ASCII | re.MULTILINE)
 _LONGEST_NUMBER = 10
 _NO_MORE_OF_PTRANS = """\
@@ -83,10 +85,12 @@ class _Hpcc(problem.LinearSystemSuite):
 
     def names(self, text: str, program: str) -> tuple[str, str]:
         """Runs of different linear systems are not repeats: ``HPCC-N2000-NB80-1x2``."""
-        given = {key: value for key, value in _PROBLEM.findall(text) if len(value) < _LONGEST_NUMBER}
-        if set(given) != {"N", "NB", "nprow", "npcol"}:
-            return "HPCC", program
-        return f"HPCC-N{given['N']}-NB{given['NB']}-{given['nprow']}x{given['npcol']}", program
+        for found in (_PROBLEM, _HPL_PROBLEM):
+            given = {key: value for key, value in found.findall(text) if len(value) < _LONGEST_NUMBER}
+            if len(given) == _PARTS_OF_PROBLEM:
+                order, block, rows, columns = given.values()
+                return f"HPCC-N{order}-NB{block}-{rows}x{columns}", program
+        return "HPCC", program
 
     def no_output(self, text: str) -> str:
         from mpicampaign.suites.hpcc.parser import SUMMARY_ALONE, is_summary

@@ -1,8 +1,9 @@
 """Outputs of the HPC Challenge suite (``hpccoutf.txt``), 1.0 to 1.5: the values of its summary section.
 
-Of the parts before the summary, which the programs of the suite print themselves, only failures are read.
-Units in the summary: GB = 10^9 B (as the parts print: "1 MB/s = 10**6 byte/sec"; STREAM and PTRANS divide
-bytes by 10^9), GUP = 10^9 updates, and microseconds. What was not run is printed as -1 or 0.
+Of the sections before the summary, which the programs of the suite print themselves, failures are read. A
+component whose check failed has no value; of an output that ends above its summary, the sections that ended
+are kept. Units in the summary: GB = 10^9 B (as the parts print: "1 MB/s = 10**6 byte/sec"; STREAM and PTRANS
+divide bytes by 10^9), GUP = 10^9 updates, and microseconds. What was not run is printed as -1 or 0.
 """
 
 from __future__ import annotations
@@ -14,22 +15,25 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.records import Series
 from mpicampaign.suites.hpcc import PARAMETERS
-from mpicampaign.suites.hpl.rows import GIGA, THRESHOLD, check_residual, operations
+from mpicampaign.suites.hpcc.sections import PRINTED, SECTION_OF, Sections
+from mpicampaign.suites.hpl.rows import GIGA, operations
 from mpicampaign.suites.reading import (
     MICROSECOND,
     OutputError,
     ParsedOutput,
+    aborted,
     agree,
-    check_no_abort,
     check_order,
     integer,
+    is_aborted,
+    missing,
     numbered_lines,
     scientific,
     shown,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
 
 _TERA = 1e12
@@ -78,12 +82,14 @@ _LATER: dict[str, tuple[str, float]] = {
 _BANNER = "This is the DARPA/DOE HPC Challenge Benchmark"
 _BEGIN, _CLOSE = "Begin of Summary section.", "End of Summary section."
 _END = "End of HPC Challenge tests."
+_NO_END = "the summary section or the closing line of HPCC is missing: it did not end"
+_VERSION = re.compile(r" version ([0-9][0-9A-Za-z.]{0,20})")
+_HPL_KEYS = {"N": "HPL_N", "NB": "HPL_NB", "P": "HPL_nprow", "Q": "HPL_npcol"}
 SUMMARY_ALONE = (
     "the header of HPCC is missing; its summary alone does not show whether it ended and passed its checks: "
     "take the whole hpccoutf.txt"
 )
 _PAIR = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,60})=(\S{0,60})\s*$", re.ASCII)
-_FAILED = re.compile(r"(?:WALL|CPU )( +\S+){7} FAILED |.{0,200}\(failed\)\.$")
 _DIGITS = 6  # significant digits of C's %g
 
 
@@ -92,8 +98,10 @@ class _HpccReader:
     """The state while the lines go by."""
 
     started: bool = False
+    version: str = ""
     in_summary: bool = False
-    threshold: str = ""
+    sections: Sections = field(default_factory=Sections)
+    aborted: str = ""
     closed: bool = False
     ended: bool = False
     values: _Values = field(default_factory=dict)
@@ -102,7 +110,7 @@ class _HpccReader:
         if line.startswith((_BANNER, _BEGIN)) and (self.in_summary or self.closed):
             raise OutputError(f"line {number}: a second output: HPCC appends to hpccoutf.txt")
         if line.startswith(_BANNER):
-            self._start(number)
+            self._start(number, line)
         elif line.startswith(_BEGIN):
             self.in_summary = True
         elif line.startswith(_CLOSE):
@@ -114,27 +122,30 @@ class _HpccReader:
         elif not self.ended:
             self._other(number, line)
 
-    def _start(self, number: int) -> None:
+    def _start(self, number: int, line: str) -> None:
         if self.started:
             raise OutputError(f"line {number}: a second header: HPCC appends to hpccoutf.txt")
         self.started = True
+        version = _VERSION.search(line)
+        self.version = version[1] if version else ""
 
     def _pair(self, number: int, line: str) -> None:
         match = _PAIR.match(line)
         if not match:
-            check_no_abort(line, number)
+            self._abort(number, line)
             return
         if match[1] in self.values:
             raise OutputError(f"line {number}: {match[1]} a second time: two outputs in one file")
         self.values[match[1]] = number, match[2]
 
     def _other(self, number: int, line: str) -> None:
-        if _FAILED.match(line):
-            raise OutputError(f"line {number}: a check failed: {line.strip()[:120]}")
-        if match := THRESHOLD.match(line):
-            self.threshold = match[1]
-        check_residual(number, line, self.threshold)
-        check_no_abort(line, number)
+        if not self._abort(number, line):
+            self.sections.read(number, line)
+
+    def _abort(self, number: int, line: str) -> bool:
+        if is_aborted(line):
+            self.aborted = self.aborted or aborted(line, number)
+        return is_aborted(line)
 
 
 def parse_hpcc(text: str) -> ParsedOutput:
@@ -143,23 +154,61 @@ def parse_hpcc(text: str) -> ParsedOutput:
     Raises
     ------
     OutputError
-        when the output is incomplete, when HPCC reports no success, or when values contradict each other.
+        when nothing proves itself, or when values contradict each other.
     """
     reader = _HpccReader()
     for number, line in numbered_lines(text):
         reader.read(number, line)
-    _check_complete(reader)
-    values = reader.values
+    if not reader.started:
+        missing_header = "the header of HPCC is missing: empty, cut or another program's"
+        raise OutputError(SUMMARY_ALONE if reader.values else missing_header)
+    return _of_summary(reader) if reader.ended else _of_sections(reader)
+
+
+def _of_sections(reader: _HpccReader) -> ParsedOutput:
+    """Of an output that was cut."""
+    sections, found = reader.sections, reader.sections.values()
+    lacks = _lacks(sections, [_NO_END, *([reader.aborted] if reader.aborted else [])])
+    if not found:
+        raise OutputError(lacks)
+    columns: dict[str, list[float | None]] = {column: [value] for column, value in found.items()}
+    if (hpl := found.get("hpl_flops")) and sections.ranks:
+        columns["hpl_flops_per_process"] = [hpl / sections.ranks]
+    given = {_HPL_KEYS[name]: (0, value) for name, value in sections.problem.items()}
+    series = Series("HPCC", sections.ranks, columns, _problem(given) if "HPL_N" in given else {})
+    metadata = {key.lower(): value for key, (_, value) in given.items()}
+    return ParsedOutput(reader.version, metadata, (series,), lacks)
+
+
+def _lacks(sections: Sections, reasons: list[str]) -> str:
+    """How many components are missing, and why; releases before 1.4 have no LCG."""
+    known = {name for name in PRINTED if not name.endswith("_LCG") or name in sections.ended}
+    lost = {name for name in known if not sections.proves(name)}
+    return missing(
+        len(lost), len(known), "component", [*(sections.errors | sections.failed).values(), *reasons]
+    )
+
+
+def _of_summary(reader: _HpccReader) -> ParsedOutput:
+    values, failed = reader.values, reader.sections.failed
+    _check_keys(values)
+    if values["Success"][1] != "1":
+        failed = reader.sections.errors | failed
+        _check_named(values["Success"], failed)
     printed = _COLUMNS | {key: column for key, column in _LATER.items() if key in values}
     columns = {column: [_value(values, key, factor)] for key, (column, factor) in printed.items()}
+    columns |= {column: [None] for column in columns if SECTION_OF.get(column) in failed}
     if all(columns[column] == [None] for column, _ in _COLUMNS.values()):
-        raise OutputError("no values: none of the benchmarks was run")
+        raise OutputError("; ".join(failed.values()) or "no values: none of the benchmarks was run")
     _check_values(values)
     ranks = integer(values["CommWorldProcs"][1], values["CommWorldProcs"][0], "CommWorldProcs")
     metadata = {key.lower(): values[key][1] for key in PARAMETERS if key in values}
     if hpl := columns["hpl_flops"][0]:
         columns["hpl_flops_per_process"] = [hpl / ranks]
-    return ParsedOutput(_version(values), metadata, (Series("HPCC", ranks, columns, _problem(values)),))
+    reasons = [*failed.values(), *([reader.aborted] if reader.aborted else [])]
+    lacks = missing(len(failed), len(PRINTED), "component", reasons) if reasons else ""
+    series = Series("HPCC", ranks, columns, _problem(values))
+    return ParsedOutput(_version(values), metadata, (series,), lacks)
 
 
 def _problem(values: _Values) -> dict[str, str]:
@@ -176,20 +225,18 @@ def is_summary(text: str) -> bool:
     return _BEGIN in text or re.search(r"^HPL_Tflops=", text, re.MULTILINE) is not None
 
 
-def _check_complete(reader: _HpccReader) -> None:
-    if not reader.started and reader.values:
-        raise OutputError(SUMMARY_ALONE)
-    if not reader.started:
-        raise OutputError("the header of HPCC is missing: empty, cut or another program's")
-    if not reader.ended:
-        raise OutputError("the summary section or the closing line of HPCC is missing: it did not end")
+def _check_keys(values: _Values) -> None:
     needed = ("VersionMajor", "VersionMinor", "Success", "CommWorldProcs", "HPL_N", *_COLUMNS)
-    missing = [key for key in needed if key not in reader.values]
-    if missing:
-        raise OutputError(f"the summary lacks {', '.join(missing)}: lines are missing or garbled")
-    number, success = reader.values["Success"]
-    if success != "1":
-        raise OutputError(f"line {number}: HPCC reports Success={success[:40]}: a benchmark of it failed")
+    absent = [key for key in needed if key not in values]
+    if absent:
+        raise OutputError(f"the summary lacks {', '.join(absent)}: lines are missing or garbled")
+
+
+def _check_named(success: tuple[int, str], failed: Mapping[str, str]) -> None:
+    """Refuse a failure of which no section says that it is its own."""
+    if not failed:
+        number, said = success
+        raise OutputError(f"line {number}: HPCC reports Success={said[:40]}: a benchmark of it failed")
 
 
 def _version(values: _Values) -> str:

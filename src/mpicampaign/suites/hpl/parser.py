@@ -25,6 +25,7 @@ from mpicampaign.suites.reading import (
     missing,
     numbered_lines,
 )
+from mpicampaign.text import counted
 
 _BANNER = re.compile(r"HPLinpack ([0-9]\S{0,20})\s+--\s+High-Performance Linpack")
 _PARAMETERS = "The following parameter values will be used"
@@ -231,7 +232,7 @@ def _lacks(reader: _HplReader) -> str:
     reasons = [*filter(None, map(reader.why_not, reader.rows)), *reader.faults]
     total, proven = _settings(reader), len(reader.proven)
     if not reader.ended:
-        reasons.append(f"ends after {len(reader.rows)} rows; the closing line is missing")
+        reasons.append(f"ends after {counted(len(reader.rows), 'row')}; the closing line is missing")
     elif reader.finished is None:
         reasons.append("the count of the tests is missing")
     elif not reasons and proven < total:

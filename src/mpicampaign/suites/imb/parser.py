@@ -22,6 +22,7 @@ from mpicampaign.suites.reading import (
     missing,
     shown,
 )
+from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     from mpicampaign.records import Series
@@ -92,7 +93,7 @@ def _lacks(reader: Reader) -> str:
     if not _is_closed(reader):
         rows = sum(len(table.rows) for table in reader.tables)
         inside = "ends inside a table; the blank line after it is missing"
-        end = f"ends after {rows} rows; the closing line is missing"
+        end = f"ends after {counted(rows, 'row')}; the closing line is missing"
         reasons.append(inside if reader.part == "MT" else end)
     without = _without_rows(reader)
     printed = {table.base_name for table in reader.tables}

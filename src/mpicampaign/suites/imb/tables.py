@@ -15,6 +15,7 @@ from mpicampaign.suites.reading import (
     decimals,
     integer,
     integers,
+    missing,
     out_of_step,
     shown,
 )
@@ -69,6 +70,7 @@ class ImbTable:
     foreign: int | None = None  # first line inside that is not a row
     closed: bool = False
     fault: str = ""  # why its rows end early
+    cut: dict[str, int] = field(default_factory=dict)  # group -> the first size (B) that is missing then
     read: dict[str, list[float]] = field(default_factory=dict)  # columns that were asked for
 
     @property
@@ -139,7 +141,7 @@ def check_sizes(table: ImbTable, lengths: Lengths) -> None:
         elif lengths.maximum is not None and table.base_name not in _ONE_SIZE:
             _check_doubling(lines, sizes)
             _check_first(table, sizes, lengths)
-            _check_last(table, lines, sizes, lengths)
+            _check_last(table, group, lines, sizes, lengths)
 
 
 def _check_groups(table: ImbTable, groups: list[str]) -> None:
@@ -211,11 +213,16 @@ def _groups(table: ImbTable) -> list[str]:
 
 
 def _stopped_sizes(table: ImbTable, group: str) -> list[int]:
-    return [
-        integer(where[-1], number, "size")
-        for number, (where, _) in table.stopped.items()
-        if not group or where[0] == group
-    ]
+    """Where the program, or what ended it, left larger sizes without values: a maximum may be among them."""
+    return (
+        [table.cut[group]]
+        if group in table.cut
+        else [
+            integer(where[-1], number, "size")
+            for number, (where, _) in table.stopped.items()
+            if not group or where[0] == group
+        ]
+    )
 
 
 def _sizes_of(table: ImbTable, group: str) -> tuple[list[int], list[int]]:
@@ -255,18 +262,21 @@ def _check_first(table: ImbTable, sizes: list[int], lengths: Lengths) -> None:
         raise OutputError(f"line {table.line}: {table.benchmark} starts at {positive[0]} B, not {earliest} B")
 
 
-def _check_last(table: ImbTable, lines: list[int], sizes: list[int], lengths: Lengths) -> None:
-    if table.stopped or (sizes and sizes[-1] == lengths.maximum):
+def _check_last(table: ImbTable, group: str, lines: list[int], sizes: list[int], lengths: Lengths) -> None:
+    if table.stopped or lengths.maximum is None or (sizes and sizes[-1] == lengths.maximum):
         return
     element = _element(table, lengths) or _LARGEST_ELEMENT
-    if sizes == [0] and lengths.maximum is not None and lengths.maximum < element:
+    if sizes == [0] and lengths.maximum < element:
         return
     last = f"ends at {sizes[-1]} B" if sizes else "has no rows"
     where = lines[-1] if lines else table.line
     reason = f"line {where}: {table.benchmark} {last}, not {lengths.maximum} B"
-    if lengths.maximum is not None and sizes and sizes[-1] > lengths.maximum:
+    if not sizes or sizes[-1] > lengths.maximum:
         raise OutputError(reason)
-    table.fault = table.fault or reason
+    following = 2 * sizes[-1] or max(lengths.first, element)
+    table.cut[group] = following
+    lost = (lengths.maximum // following).bit_length()
+    table.fault = missing(lost, len(sizes) + lost, "size", [table.fault or reason])
 
 
 def _element(table: ImbTable, lengths: Lengths) -> int | None:

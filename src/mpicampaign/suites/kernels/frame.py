@@ -23,6 +23,7 @@ from mpicampaign.suites.reading import (
     scientific,
     shown,
 )
+from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -187,7 +188,7 @@ class Frame:
             )
         count = sum(map(len, self._rows.values()))
         if self._count is None:
-            end = f"ends after {count} rows; the closing line is missing"
+            end = f"ends after {counted(count, 'row')}; the closing line is missing"
             self.lacks = f"{self.lacks}; {end}" if self.lacks else end
             if not ("kernel" in self.header and self.layout.in_part):
                 raise OutputError(self.lacks)

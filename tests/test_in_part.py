@@ -1,0 +1,190 @@
+"""Outputs that were cut, aborted or failed in part: what proves itself is read, the rest is named."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from foreign_outputs import imb
+from printed_outputs import HplRow, hpl_output, osu_table
+
+from mpicampaign.suites import OutputError, ParsedOutput, parse
+
+FIXTURES = Path(__file__).parent / "fixtures"
+FILES = [path for path in sorted(FIXTURES.glob("*/*.out")) if path.parent.name != "made"]
+HPCC = (FIXTURES / "hpcc" / "two_ranks.out").read_text()
+KILLED = "slurmstepd: error: *** JOB 12 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO TIME LIMIT ***\n"
+TAILS = ("", KILLED, f"\n{KILLED}", "\nMPI_ABORT was invoked on rank 0\nwith errorcode 1.\n      7 8 9.00\n")
+_CUTS = 20  # of each file
+
+
+def in_part(suite: str, text: str) -> ParsedOutput | None:
+    try:
+        return parse(suite, text, in_part=True)
+    except OutputError as error:
+        assert str(error)
+        return None
+
+
+def is_prefix(part: ParsedOutput, whole: ParsedOutput) -> bool:
+    """Whether a part holds first rows of the whole, under the same labels."""
+    of = {(series.label, series.ranks): series.columns for series in whole.series}
+    return all(
+        without_last(values) == of[series.label, series.ranks][name][: len(without_last(values))]
+        for series in part.series
+        for name, values in series.columns.items()
+    )
+
+
+def without_last(values: list[float | None]) -> list[float | None]:
+    """Without the size from which on values are missing."""
+    return values[:-1] if values[-1] is None else values
+
+
+@pytest.mark.parametrize(
+    "file", [file for file in FILES if file.parent.name != "hpcc"], ids=lambda file: file.stem
+)
+def test_what_is_left_of_a_cut_output_are_its_first_rows(file: Path) -> None:
+    suite, text = file.parent.name, file.read_text()
+    whole = in_part(suite, text)
+    for start in range(len(text) // _CUTS, len(text), len(text) // _CUTS) if whole else ():
+        for end in (start, text.find("\n", start), text.find("\n", start) + 1):
+            for tail in TAILS:
+                found = in_part(suite, text[:end] + tail)
+                if found is None or found == whole:
+                    continue
+                assert whole and is_prefix(found, whole)
+                assert found.lacks or suite == "osu" or file.stem == "mt"  # without a closing line
+
+
+SWEEP = hpl_output([HplRow(order, 192, 2, 2, order / 500) for order in (20000, 30000, 40000)])
+PASSED = [found.start() for found in re.finditer("PASSED", SWEEP)]
+
+
+def hpl(text: str) -> tuple[list[str], str]:
+    """The orders of the rows that count, and what is missing."""
+    found = parse("hpl", text, in_part=True)
+    return [series.qualifiers["N"] for series in found.series], found.lacks
+
+
+def test_each_row_of_hpl_that_passed_counts() -> None:
+    for damaged, orders, reason in (
+        (
+            SWEEP[: PASSED[0] + 6],
+            ["20000"],
+            "2 of 3 settings are missing: ends after 1 row; the closing line",
+        ),
+        (
+            SWEEP[: PASSED[1]],
+            ["20000"],
+            r"2 of 3 settings are missing: line \d+: no check of the solution below the row",
+        ),
+        (SWEEP[: PASSED[1] - 300] + KILLED, ["20000"], "2 of 3 settings are missing: line"),
+        (
+            SWEEP.replace("PASSED", "FAILED", 1),
+            ["30000", "40000"],
+            "1 of 3 settings is missing: line .* FAILED",
+        ),
+        (
+            SWEEP[: PASSED[1]] + SWEEP[PASSED[1] :].replace("PASSED", "FAILED", 1),
+            ["20000", "40000"],
+            "1 of 3",
+        ),
+        (SWEEP.replace("WR11R2C4       30000", "WR11R2C4       3x000"), ["20000", "40000"], "1 of 3"),
+    ):
+        found, lacks = hpl(damaged)
+        assert found == orders and re.match(reason, lacks), lacks
+        with pytest.raises(OutputError, match=re.escape(lacks)):
+            parse("hpl", damaged)  # an own run is due again
+
+
+def test_rows_of_a_cut_sweep_are_named_as_in_a_whole_one() -> None:
+    rows = [HplRow(20000, 192, 2, 2, 40.0 + k, variant) for k, variant in enumerate(("WR11R2C4", "WR11R2C8"))]
+    text = hpl_output(rows).replace("PFACT  :   Crout \n", "PFACT  :   Crout \nNBMIN  :       4        8 \n")
+    whole, cut = parse("hpl", text), parse("hpl", text[: text.index("PASSED") + 6], in_part=True)
+    assert "variant" in cut.series[0].qualifiers and is_prefix(cut, whole)
+
+
+def test_more_rows_of_hpl_than_settings_are_of_two_outputs() -> None:
+    table = SWEEP[SWEEP.index("=" * 80 + "\nT/V") : SWEEP.index("=" * 80 + "\n\nFinished")]
+    with pytest.raises(OutputError, match="6 rows passed, but 3 tests counted"):
+        hpl(SWEEP[: SWEEP.index("=" * 80 + "\n\nFinished")] + table)
+
+
+def test_hpl_that_says_it_changed_a_parameter_ran_with_the_changed_one() -> None:
+    adjusted = SWEEP.replace("N      :   20000 ", "N      :   20100 ")
+    with pytest.raises(OutputError, match="N = 20000 is not among the parameters"):
+        hpl(adjusted)
+    said = "N = 20100 is no multiple of NB * Q: adjusted to 20000"
+    found = parse("hpl", adjusted.replace("-" * 80, f"{'-' * 80}\n{said}", 1))
+    assert found.metadata["adjusted"] == said and found.series[0].qualifiers["N"] == "20000"
+
+
+def test_components_of_hpcc_that_ended_count() -> None:
+    whole = parse("hpcc", HPCC).series[0].columns
+    cut = parse("hpcc", HPCC[: HPCC.index("End of LatencyBandwidth")], in_part=True)
+    (series,) = cut.series
+    assert cut.lacks.startswith("2 of 16 components are missing: the summary section or the closing line")
+    assert series.qualifiers == parse("hpcc", HPCC).series[0].qualifiers and series.ranks == 2
+    assert {
+        "random_access_rate",
+        "stream_triad_star",
+        "ptrans_bandwidth",
+        "fft_flops",
+    } < series.columns.keys()
+    assert not {"hpl_flops", "random_ring_latency"} & series.columns.keys()
+    for name, values in (
+        parse("hpcc", HPCC[: HPCC.index("Begin of Summary")], in_part=True).series[0].columns.items()
+    ):
+        assert (
+            values == pytest.approx(whole[name], rel=1e-3) or name == "hpl_time"
+        )  # in hundredths of a second
+
+
+@pytest.mark.parametrize("success", ["0", "1"])
+def test_a_component_of_hpcc_that_failed_has_no_value(success: str) -> None:
+    failed = HPCC.replace("131072 locations (passed)", "131072 locations (failed)", 1)
+    found = parse("hpcc", failed.replace("Success=1", f"Success={success}"), in_part=True)
+    columns = found.series[0].columns
+    assert re.match(r"1 of 16 components is missing: line \d+: a check failed", found.lacks)
+    assert columns["random_access_rate"] == [None] and columns["random_access_lcg_rate"] != [None]
+    assert columns["hpl_flops"] != [None]
+
+
+def test_nodes_with_errors_count_where_hpcc_reports_no_success() -> None:
+    with_error = HPCC.replace("Node(s) with error 0", "Node(s) with error 1", 1)
+    assert parse("hpcc", with_error) == parse("hpcc", HPCC)
+    found = parse("hpcc", with_error.replace("Success=1", "Success=0"), in_part=True)
+    assert found.series[0].columns["random_access_star_rate"] == [None]
+    assert re.match(r"1 of 16 components is missing: line \d+: Node\(s\) with error 1", found.lacks)
+
+
+def test_tables_of_imb_count_each() -> None:
+    text = (FIXTURES / "imb" / "mpi1.out").read_text()
+    whole = parse("imb", text)
+    first = whole.series[0]
+    row = re.findall(r"^ +[1-9][0-9]* +[0-9]+ .*", text, re.MULTILINE)[1]
+    lost = parse("imb", text.replace(f"{row}\n", "", 1), in_part=True)
+    assert len(lost.series) == len(whole.series) - 1 and is_prefix(lost, whole)
+    assert re.search(r"line \d+: \d+ B follows \d+ B: rows are missing", lost.lacks)
+    damaged = parse("imb", text.replace(row, f"{row[:20]}x{row[20:]}", 1), in_part=True)
+    assert (
+        damaged.series[0].columns["size"] == first.columns["size"][: len(damaged.series[0].columns["size"])]
+    )
+    assert len(damaged.series) == len(whole.series)
+    none = imb().replace("# PingPong\n", "# PingPong\n# Bcast\n", 1)
+    assert (
+        parse("imb", none, in_part=True).lacks
+        == "1 of 2 benchmarks is missing: Bcast was to run but has no table"
+    )
+
+
+def test_osu_counts_down_to_the_first_wrong_value() -> None:
+    rows = [(2**k, 1.5 + k) for k in range(6)]
+    text = osu_table("MPI Latency", "Latency (us)", rows)
+    headed = text.replace("Latency (us)", "Latency (us)        Validation").replace(
+        ".50\n", ".50              Pass\n"
+    )
+    found = parse("osu", headed.replace("5.50              Pass", "5.50              Fail"), in_part=True)
+    assert found.series[0].columns["size"] == [1, 2, 4, 8] and "validation of 16 B: 'Fail'" in found.lacks
