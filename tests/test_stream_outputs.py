@@ -164,11 +164,6 @@ def test_ranks_that_printed_at_once_are_one_run() -> None:
     damaged = mixed(outputs).replace(rows(2.0).splitlines()[2], "Add:", 1)
     assert "Add" in refused(damaged)
     assert len(parts("".join(outputs))) == 3  # one after the other
-    for part in parts(FORTRAN * 2):
-        try:
-            assert "rate_mean" not in read(part.text)[0].columns
-        except OutputError as error:
-            assert "one after the other" in str(error)
 
 
 def test_babelstream_as_text_and_csv() -> None:

@@ -82,7 +82,6 @@ class _Reader:
 
     titles: int = 0
     validates: bool = False  # whether it says so
-    mixed: bool = False  # whether an output began before the one above had ended
     valid: int = 0
     elements: int = 0
     word: int = 0
@@ -93,7 +92,6 @@ class _Reader:
 
     def read(self, number: int, line: str) -> None:
         if found := _STREAM.match(line):
-            self.mixed |= self.valid < self.titles
             self.titles += 1
             self.validates, self.metadata["version"] = True, found[1]
         elif _UNCHECKED.match(line):
@@ -236,8 +234,6 @@ def _of_ranks(reader: _Reader) -> Iterator[Series]:
     counts = {"tables": len(reader.tables), **{f"rows of {name}": len(rates[name]) for name in rates}}
     counts |= {"validations": reader.valid} if reader.validates else {}
     wrong = [f"{number} {what}" for what, number in counts.items() if number != reader.titles]
-    if reader.validates and not reader.mixed:
-        raise OutputError("several outputs one after the other: not of ranks at once")
     if reasons or wrong or not rates:
         raise OutputError(
             "; ".join([*reasons, f"{reader.titles} ranks, but {', '.join(wrong) or 'no rows'}"])
