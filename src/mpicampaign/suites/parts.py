@@ -91,18 +91,6 @@ def parts(text: str) -> list[Part]:
     return list(_cut(text, spans))
 
 
-def _is_of_ranks_at_once(text: str, spans: list[_Span]) -> bool:
-    """Whether ranks of one suite, which reads them as one, printed at the same time."""
-    suite = spans[0].title.suite
-    if not suite.ranks_at_once or any(span.title.suite is not suite for span in spans):
-        return False
-    closed = (text.count(f"\n{suite.end}", span.title.position, span.following) for span in spans)
-    if suite.end:
-        return max(closed) > 1
-    pairs = pairwise(spans)
-    return any(_same_title(text, *pair) and not _has_values(text, pair[0]) for pair in pairs)
-
-
 def _prefixed(text: str) -> str:
     prefix = prefix_of(text)
     return f"some lines have a prefix, such as {prefix!r}" if prefix else ""
@@ -171,6 +159,18 @@ def _same_title(text: str, before: _Span, after: _Span) -> bool:
 def _has_values(text: str, span: _Span) -> bool:
     """Whether a line below the title belongs to the output."""
     return span.end > text.find("\n", span.title.position) + 1
+
+
+def _is_of_ranks_at_once(text: str, spans: list[_Span]) -> bool:
+    """Whether ranks of one suite, which reads them as one, printed at the same time."""
+    suite = spans[0].title.suite
+    if not suite.ranks_at_once or any(span.title.suite is not suite for span in spans):
+        return False
+    closed = (text.count(f"\n{suite.end}", span.title.position, span.following) for span in spans)
+    if suite.end:
+        return max(closed) > 1
+    pairs = pairwise(spans)
+    return any(_same_title(text, *pair) and not _has_values(text, pair[0]) for pair in pairs)
 
 
 def _whole_row(text: str, start: int, end: int) -> int:
