@@ -20,6 +20,7 @@ from gpu_outputs import (
 )
 from printed_outputs import IMB_MEGABYTE_VERSION, imb_pingpong, osu_table
 
+from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.imports.draft import draft_map
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.records import Series
@@ -112,6 +113,16 @@ def test_the_program_shows_in_the_bandwidths_or_is_unknown() -> None:
     assert "benchmark" not in read_facts("a/run.out", text.replace("  sum", " none"))
     script = "#!/bin/bash\nsrun ./all_gather_perf -b 8\n"
     assert read_facts("a/run.out", text, script)["benchmark"] == "all_gather_perf"
+
+
+def test_algorithm_and_bus_bandwidth_are_kept_apart() -> None:
+    metrics = choose_metrics("nccl_tests", read(WHOLE)[:1], (1 << 20,))
+    ranked = [metric.name for metric in metrics if metric.headline]
+    assert ranked == ["time at 8 B", "time at 1 MiB", "maximum bus bandwidth"]
+    assert [metric.name for metric in metrics if not metric.headline] == [
+        "bus bandwidth at 1 MiB",
+        "algorithm bandwidth at 1 MiB",
+    ]
 
 
 def test_a_draft_names_unknown_programs_by_their_files(tmp_path: Path) -> None:
