@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 from gpu_outputs import (
@@ -19,6 +20,8 @@ from gpu_outputs import (
 )
 from printed_outputs import IMB_MEGABYTE_VERSION, imb_pingpong, osu_table
 
+from mpicampaign.compare.metrics import choose_metrics
+from mpicampaign.imports.draft import draft_map
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.records import Series
 from mpicampaign.suites import OutputError, detect_suite, parse, parts
@@ -110,6 +113,26 @@ def test_the_program_shows_in_the_bandwidths_or_is_unknown() -> None:
     assert "benchmark" not in read_facts("a/run.out", text.replace("  sum", " none"))
     script = "#!/bin/bash\nsrun ./all_gather_perf -b 8\n"
     assert read_facts("a/run.out", text, script)["benchmark"] == "all_gather_perf"
+
+
+def test_algorithm_and_bus_bandwidth_are_kept_apart() -> None:
+    metrics = choose_metrics("nccl_tests", read(WHOLE)[:1], (1 << 20,))
+    ranked = [metric.name for metric in metrics if metric.headline]
+    assert ranked == ["time at 8 B", "time at 1 MiB", "maximum bus bandwidth"]
+    assert [metric.name for metric in metrics if not metric.headline] == [
+        "bus bandwidth at 1 MiB",
+        "algorithm bandwidth at 1 MiB",
+    ]
+
+
+def test_a_draft_names_unknown_programs_by_their_files(tmp_path: Path) -> None:
+    unnamed = nccl_output(ROOTS).replace("  sum", " none")
+    for number, text in enumerate((unnamed, unnamed + "RCCL version 2.18.3\n"), start=1):
+        (tmp_path / f"all_gather.{number}.log").write_text(text)
+    draft = draft_map([tmp_path], "old")
+    assert "label: {benchmark: 'all_gather'}" in draft
+    names = re.findall("label: {placement: '(.*)'}", draft)
+    assert [name.endswith("-2.18.3") for name in names] == [True, False]  # the first rule that fits counts
 
 
 def test_a_size_with_wrong_values_has_no_value_and_its_reason() -> None:

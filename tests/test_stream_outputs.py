@@ -96,7 +96,7 @@ def test_best_rates_and_times_of_each_function(text: str) -> None:
     ]
     assert found[0].columns["time_min"] == [0.0033]
     assert (found[0].columns["time"], found[0].columns["time_max"]) == ([0.00363], [0.00495])
-    told = parse("stream", f"Version: 1.0 of a module\n{text}Version: 2.0\n")
+    told = parse("stream", f"Version: 1.0 of a module\nAdd: 3 modules\n{text}Copy results\nVersion: 2.0\n")
     assert told.version in ("5.10", "5.6")
     facts = read_facts("a/b.out", text)
     assert (facts["benchmark"], facts["threads"], facts["array"]) == ("STREAM", "4", str(ELEMENTS))

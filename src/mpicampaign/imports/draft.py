@@ -87,11 +87,10 @@ class _Alike(NamedTuple):
 
     @property
     def kinds(self) -> list[dict[str, str]]:
-        """What tells its outputs apart; one without conditions where nothing does."""
-        facts_of = [
-            tuple((fact, facts[fact]) for fact in _TELLING if fact in facts) for facts in self.outputs
-        ]
-        return [*map(dict, dict.fromkeys(facts_of))] if len(set(facts_of)) > 1 else [{}]
+        """What tells its outputs apart, most facts first; one without conditions where nothing does."""
+        telling = [fact for fact in _TELLING if len({facts.get(fact) for facts in self.outputs}) > 1]
+        kinds = [{fact: facts[fact] for fact in telling if fact in facts} for facts in self.outputs]
+        return sorted({str(kind): kind for kind in kinds}.values(), key=len, reverse=True)
 
     @property
     def pattern(self) -> str:
@@ -113,6 +112,8 @@ def _rules(name: str, outputs: Sequence[Facts]) -> Iterator[str]:
     common = commonpath(beside) if beside else ""
     taken: set[str] = set()
     for alike in found:
+        if not all("benchmark" in facts for facts in alike.outputs):
+            yield _rule({"path": f"^{alike.pattern}$"}, "benchmark", usable_name(_stem(alike.path)))
         if alike.mixed:
             yield f"  # {alike.path.replace(_ANY, '…')} has several outputs of a benchmark: tell them apart"
             yield "  # by command: or above:"

@@ -82,7 +82,7 @@ _DEVICE = re.compile(
     re.MULTILINE,
 )
 _LIBRARY = re.compile(r"nccl-library=([0-9]{4,6})|\b[NR]CCL version *:? *([0-9][0-9.]{0,20})")
-_ROW = re.compile(r"\s*[0-9]{1,20}\s+[0-9]{1,20}\s+[a-z]\w*\s")
+_ROW = re.compile(r"\s*[0-9]{1,20}\s+[0-9]{1,20}\s+(?:u?int\w*|char|half|b?float\w*|double|fp?8\w*)\s")
 _BOUNDS = re.compile(r"(?:# | )Out of bounds values *: *([0-9]{1,18}) ")
 _MEAN = re.compile(r"(?:# | )Avg bus bandwidth *: *(\S{1,40})")
 _FAILURE = re.compile(r".{0,200}\bTest (?:(?:NCCL|CUDA|MPI) )?(?:failure|timeout)\b")
@@ -265,7 +265,7 @@ class _TextReader:
             self._close(number, found[1])
         elif line.startswith("# "):
             self._header(number, line)
-        elif _ROW.match(line):
+        elif self.begun and _ROW.match(line):
             self._row(number, line)
         elif is_aborted(line) or _FAILURE.match(line):
             self.output.faults.append(f"line {number}: {line.strip()[:160]}")

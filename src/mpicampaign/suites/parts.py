@@ -87,11 +87,10 @@ def parts(text: str) -> list[Part]:
         suite = titles[0].suite.name if titles else ""
         return [Part(suite, text, "", text)]
     spans = _spans(text, titles)
-    reasons = (_why_not(text, before, after) for before, after in pairwise(spans))
-    reason = next(filter(None, reasons), "") or _at_the_same_time(text, spans)
-    if reason and titles[0].suite.ranks_at_once and len({title.suite.name for title in titles}) == 1:
+    if _is_of_ranks_at_once(text, spans):
         return [Part(titles[0].suite.name, text, "", text)]
-    if reason := _labelled(text) or reason:
+    reasons = (_why_not(text, before, after) for before, after in pairwise(spans))
+    if reason := _labelled(text) or next(filter(None, reasons), "") or _at_the_same_time(text, spans):
         raise OutputError(f"several outputs that cannot be separated: {reason}")
     return list(_cut(text, spans))
 
@@ -190,6 +189,18 @@ def _same_title(text: str, before: _Span, after: _Span) -> bool:
 def _has_values(text: str, span: _Span) -> bool:
     """Whether a line below the title belongs to the output."""
     return span.end > text.find("\n", span.title.position) + 1
+
+
+def _is_of_ranks_at_once(text: str, spans: list[_Span]) -> bool:
+    """Whether ranks of one suite, which reads them as one, printed at the same time."""
+    suite = spans[0].title.suite
+    if not suite.ranks_at_once or any(span.title.suite is not suite for span in spans):
+        return False
+    closed = (text.count(f"\n{suite.end}", span.title.position, span.following) for span in spans)
+    if suite.end:
+        return max(closed) > 1
+    pairs = pairwise(spans)
+    return any(_same_title(text, *pair) and not _has_values(text, pair[0]) for pair in pairs)
 
 
 def _whole_row(text: str, start: int, end: int) -> int:

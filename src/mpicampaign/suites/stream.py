@@ -43,7 +43,7 @@ _RULE = re.compile(r" ?-{40,}\s*\n")
 _HEADING = re.compile(r" ?Function +(?:Best )?(?:Rate )?\(?([MG]i?)B(?:ytes)?/s(?:ec)?\)?(.{0,80})")
 _CSV_RATE = re.compile(r"max_([mg]i?)bytes(?=_per_sec)")
 _TIME = re.compile("|".join(_TIMES), re.IGNORECASE)
-_ROW = re.compile(rf" ?({'|'.join(_MOVED)})(?:\s*:|[\s,])(.*)")
+_ROW = re.compile(rf" ?({'|'.join(_MOVED)})(?:\s*:|[\s,])\s*([0-9.].*)")
 _VALID = re.compile(r" ?Solution Validates")
 _FAILED = re.compile(r" ?(?:Failed Validation on|FAILED validation of|Validation failed on) .{0,120}")
 _ELEMENTS = re.compile(
@@ -97,7 +97,7 @@ class _Reader:
         elif _UNCHECKED.match(line):
             self.titles += not (self.titles and line.startswith(_CSV))  # below the title of others
             self._table(line)
-        elif found := _ROW.match(line):
+        elif self.titles and (found := _ROW.match(line)):
             self._row(number, found[1], found[2])
         elif _VALID.match(line):
             self.valid += 1
@@ -117,7 +117,8 @@ class _Reader:
         elif line.startswith(_CSV) and (unit := _CSV_RATE.search(line)):
             named = {f"{unit[0]}_per_sec": "rate", **{f"{name}_runtime": _TIMES[name] for name in _TIMES}}
             columns = [named.get(name, name) for name in line.strip().split(",")[1:]]
-            self.tables.append(_Table(columns, _PREFIX[unit[1].capitalize()], threads))
+            if "rate" in columns:
+                self.tables.append(_Table(columns, _PREFIX[unit[1].capitalize()], threads))
 
     def _row(self, number: int, name: str, rest: str) -> None:
         if not self.tables:

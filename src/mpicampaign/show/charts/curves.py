@@ -16,6 +16,7 @@ from mpicampaign.show.charts.scene import HOST_GROUP, SERIES, left_out, repeats_
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import size_range
 from mpicampaign.statistics.medians import median
+from mpicampaign.suites import SUITES
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
 
@@ -65,7 +66,7 @@ def by_host_group(scene: Scene, table: Table) -> CurveChart | None:
         CurvePanel(title, up, tuple(members)) for title, members in zip(titles, curves.values(), strict=True)
     )
     caption += without_place(across, drawn) + left_out(scene, table.rows)
-    title = f"{table.title}: {column} over message size"
+    title = f"{table.title}: {called(table, column)} over message size"
     return CurveChart(title, caption, _alt(scene, table, title, table.rows), across, drawn)
 
 
@@ -95,7 +96,7 @@ def by_placement(scene: Scene, table: Table) -> CurveChart | None:
     )
     if across is None or not panels:
         return None
-    title = f"{table.title}: {column} of every repeat by placement"
+    title = f"{table.title}: {called(table, column)} of every repeat by placement"
     caption = _repeats_caption(scene, table, rows) + without_place(across, panels)
     caption += left_out(scene, table.rows)
     alt = _alt(scene, table, title, rows)
@@ -149,6 +150,12 @@ def _repeats_caption(scene: Scene, table: Table, rows: Sequence[Row]) -> str:
 def column_of(table: Table) -> str:
     """What is drawn over message size: bandwidth, or time where none is printed."""
     return USEFUL if any(metric.column == USEFUL for metric in table.metrics) else ELAPSED
+
+
+def called(table: Table, column: str) -> str:
+    """A column's name: its suite's own, such as bus bandwidth, else the common one."""
+    own = known.metrics.get(column) if (known := SUITES.get(table.suite)) else None
+    return own.title if own else COLUMNS[column][0]
 
 
 # Axes

@@ -121,7 +121,7 @@ def _chart(
     if axes is None:
         return None
     across, up = axes
-    title = f"{visible(rows[0][0].benchmark)}: {curves.COLUMNS[column][0]}"
+    title = f"{visible(rows[0][0].benchmark)}: {curves.called(rows[0][0], column)}"
     note = curves.without_place(across, [CurvePanel("", up, drawn)])
     note += "".join(
         f" {mark}, hollow points: {meaning}." for mark, meaning in explained(row for _, row in rows)
