@@ -372,7 +372,7 @@ class HostGroup:
     )
     gres: str = key(kinds.WORD, "Generic resources", "Slurm only, as for sbatch --gres.", "gpu:1")
     gpu_type: str = key(
-        kinds.WORD,
+        NAME,
         "Type of GPU",
         "With `gpus_per_node`: as Slurm's gres has it, or LSF's gmodel.",
         "a100",
