@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.records import Series
@@ -52,17 +52,25 @@ _COLUMNS = {  # heading -> column and factor to SI; nothing is kept of others
     "i_max": ("time_max", MICROSECOND),
     "i_p99": ("time_p99", MICROSECOND),
 }
+_RATES = ("algbw", "busbw")
 _OF_JSON = {"time": "time", "cpu_time": "cputime", "alg_bw": "algbw", "bus_bw": "busbw"}
 _OF_PER_ITERATION = {"min_us": "i_min", "max_us": "i_max", "p99_us": "i_p99"}
+_SETTINGS_OF_JSON = {
+    "warmup_iters": "warmup_iters",
+    "iters": "iterations",
+    "agg_iters": "aggregated_iterations",
+    "graph": "graph",
+}
 _ABOUT = {"type": "datatype", "redop": "redop", "op": "redop", "root": "root"}
 _CHECKS = ("#wrong", "error", "res")  # until 2022 the largest difference, in which * marks too large ones
 _SIZES = ("size", "bytes")
 _PLACES = ("out-of-place", "in-place")
 _JSON_DIGIT = 5e-7
+_MOST_RANKS = 10**7
 _ROUNDING = 1e-9
 
 _BEGIN = re.compile(
-    r"(?:# )?nThread +([0-9]{1,6}) +nGpus +[0-9]{1,6} +minBytes +([0-9]{1,20}) +maxBytes +([0-9]{1,20}) "
+    r"(?:# )?nThread +([0-9]{1,6}) +nGpus +([0-9]{1,6}) +minBytes +([0-9]{1,20}) +maxBytes +([0-9]{1,20}) "
 )
 _ABOVE = re.compile(r"# (?:nccl-tests version|Collective test starting)")
 _SETTING = re.compile(r"((?:warmup |agg )?iters|graph|unalign): ([0-9]{1,9})")
@@ -78,8 +86,9 @@ _ROW = re.compile(r"\s*[0-9]{1,20}\s+[0-9]{1,20}\s+[a-z]\w*\s")
 _BOUNDS = re.compile(r"(?:# | )Out of bounds values *: *([0-9]{1,18}) ")
 _MEAN = re.compile(r"(?:# | )Avg bus bandwidth *: *(\S{1,40})")
 _FAILURE = re.compile(r".{0,200}\bTest (?:(?:NCCL|CUDA|MPI) )?(?:failure|timeout)\b")
-_JSON = re.compile(r'\s{0,20}\{"version":[0-9]{1,4},"start_time":')
+_JSON = re.compile(r'\s{0,20}\{"version": ?[0-9]{1,4}, ?"start_time":')
 _DEVICE_KEYS = ("rank", "group", "hostname", "device_info")
+_NOT_OF_JSON = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 _JOBS = ("SLURM_JOB_ID", "LSB_JOBID", "PBS_JOBID")
 
 
@@ -100,8 +109,9 @@ class _Half(NamedTuple):
 
 
 class _Row(NamedTuple):
-    """``about``: its datatype, operation and root, as far as they are printed."""
+    """``where``: its line; ``about``: its datatype, operation and root, as far as they are printed."""
 
+    where: str
     size: int
     about: dict[str, str]
     halves: Sequence[_Half]
@@ -116,12 +126,11 @@ class _Device(NamedTuple):
 
 @dataclass(slots=True)
 class _Output:
-    """What a text or a JSON file holds. ``bounded``: the size follows from time and bandwidth."""
+    """What a text or a JSON file holds. ``faults``: of damaged rows and aborted programs."""
 
     version: str = ""
     threads: int = 1
     one_size: bool = False
-    bounded: bool = True
     metadata: dict[str, str] = field(default_factory=dict)
     rows: list[_Row] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -139,17 +148,28 @@ class _Layout(NamedTuple):
     halves: list[tuple[str, list[str]]]
     timestamp: bool
 
-    def row(self, number: int, line: str) -> _Row:
-        """A row of a text, which a date and a time may end."""
+    def _tokens(self, number: int, line: str) -> list[str]:
+        """Without the date and time that may end a row, and with the operation that alltoall left blank."""
         tokens = row_tokens(line, number)
         tokens = tokens[:-2] if self.timestamp else tokens
-        check_column_count(tokens, [*self.front, *(each for _, half in self.halves for each in half)], number)
+        headings = [*self.front, *(each for _, half in self.halves for each in half)]
+        if len(tokens) == len(headings) - 1 and self.front[-1] == "redop":
+            tokens.insert(len(self.front) - 1, "none")
+        check_column_count(tokens, headings, number)
+        return tokens
+
+    def row(self, number: int, line: str) -> _Row:
+        tokens = self._tokens(number, line)
         front = dict(zip(self.front, tokens, strict=False))
         size = integer(next(front[name] for name in _SIZES if name in front), number, "size")
+        if (count := integer(front.get("count", "0"), number, "count")) and size % count:
+            raise OutputError(f"line {number}: {size} B are not {count} elements: damaged")
         about = {_ABOUT[name]: token for name, token in front.items() if name in _ABOUT}
         rest = iter(tokens[len(front) :])
         printed = [(place, {name: next(rest) for name in names}) for place, names in self.halves]
-        return _Row(size, about, [_half(*each, number, "bytes" in front) for each in printed])
+        return _Row(
+            f"line {number}", size, about, [_half(*each, number, "bytes" in front) for each in printed]
+        )
 
 
 def _layout(line: str, places: Sequence[str], number: int) -> _Layout:
@@ -160,6 +180,8 @@ def _layout(line: str, places: Sequence[str], number: int) -> _Layout:
         raise OutputError(f"line {number}: {len(starts)} times in the header, {len(places)} places: damaged")
     ends = [*starts[1:], len(headings)]
     halves = [headings[start:end] for start, end in zip(starts, ends, strict=True)]
+    if any(not {*_RATES} <= {*half} for half in halves) or not {*_SIZES} & {*headings}:
+        raise OutputError(f"line {number}: the header names no size or no bandwidths: damaged")
     timestamp = line.rstrip().endswith("timestamp")
     return _Layout(headings[: starts[0]], list(zip(places, halves, strict=True)), timestamp)
 
@@ -180,28 +202,44 @@ def _half(place: str, printed: Mapping[str, str], number: int, old: bool) -> _Ha
     return _Half(place, values, token != "N/A", wrong)
 
 
-def _check_half(half: _Half, size: int, where: str, bounded: bool) -> None:
-    """Bandwidths that do not follow from size and time.
+class _Shares(NamedTuple):
+    """What bandwidths count, as shares: of the size by the algorithm's, of that by the bus's; from, to.
 
-    The algorithm bandwidth counts the size, in some operations without the share of one rank; the bus
-    bandwidth is half to twice that. A single rank may have none.
+    Some operations leave out the part of one rank; the bus of an all-reduce carries almost twice the size.
     """
-    time, algorithm, bus = (half.values.get(name) for name in ("time", "algbw", "busbw"))
-    fits = True
-    if algorithm and time and bounded:
-        low = size / 2000 / (time.value + time.slack)
-        high = size / 1000 / (time.value - time.slack) if time.value > time.slack else math.inf
-        fits = _within(algorithm, low, high)
-    if algorithm and bus:
-        low, high = algorithm.value - algorithm.slack, algorithm.value + algorithm.slack
-        fits &= _within(bus, low / 2, 2 * high)
-    if not fits:
-        raise OutputError(f"{where}: size, time and bandwidths {half.place} contradict each other: damaged")
+
+    algorithm: Sequence[tuple[float, float]]
+    bus: Sequence[tuple[float, float]]
+
+
+def _shares(ranks: int, program: str) -> _Shares:
+    """alltoallv prints the size of all ranks with the bandwidth of one."""
+    part = (ranks - 1) / ranks if ranks else 0.0
+    algorithm = [(1, 1), (part, part)] if ranks else [(0.5, 1)]
+    bus = [(1, 1), (part, part), (2 * part, 2 * part)] if ranks else [(0, 2)]
+    return _Shares([(0, math.inf)] if program.startswith("alltoallv") else algorithm, bus)
+
+
+def _check_row(row: _Row, shares: _Shares) -> None:
+    """Refuse a row whose size, time and bandwidths contradict each other."""
+    for half in row.halves:
+        time, algorithm, bus = (half.values.get(name) for name in ("time", "algbw", "busbw"))
+        fits = True
+        if algorithm and time:
+            low = row.size / 1000 / (time.value + time.slack)
+            high = row.size / 1000 / (time.value - time.slack) if time.value > time.slack else math.inf
+            fits = any(_within(algorithm, low * least, high * most) for least, most in shares.algorithm)
+        if algorithm and bus:
+            low, high = algorithm.value - algorithm.slack, algorithm.value + algorithm.slack
+            fits &= any(_within(bus, low * least, high * most) for least, most in shares.bus)
+        if not fits:
+            raise OutputError(
+                f"{row.where}: size, time and bandwidths contradict each other {half.place}: damaged"
+            )
 
 
 def _within(number: _Number, low: float, high: float) -> bool:
-    above = number.value + number.slack >= low * (1 - _ROUNDING) or not number.value
-    return above and number.value - number.slack <= high * (1 + _ROUNDING)
+    return low * (1 - _ROUNDING) - number.slack <= number.value <= high * (1 + _ROUNDING) + number.slack
 
 
 # ---- text
@@ -237,26 +275,23 @@ class _TextReader:
             again = f"line {number}: the first line of line {self.begun} again"
             raise OutputError(f"{again}: two outputs in one, or each rank started alone, without MPI")
         self.begun = number
-        self.output.threads, self.output.one_size = int(found[1]), found[2] == found[3]
+        self.output.threads, self.output.one_size = int(found[1]), found[3] == found[4]
         self.output.metadata |= {name.replace(" ", "_"): value for name, value in _SETTING.findall(line)}
 
     def _header(self, number: int, line: str) -> None:
         if places := [name for name in line[1:].split() if name in _PLACES]:
             self.places = places
         elif line[1:].split()[:1] in ([name] for name in _SIZES):
+            if self.output.rows:
+                raise OutputError(f"line {number}: a second header of one table: two outputs in one")
             self.layout = _layout(line, self.places, number)
-        elif found := _PROGRAM.match(line):
-            self.output.bounded = not found[1].startswith("alltoallv")  # the size is that of all ranks
 
     def _row(self, number: int, line: str) -> None:
         if self.layout is None or self.output.mean:
             raise OutputError(f"line {number}: a row outside of the table: of another output")
         check_row_count(self.output.rows, number)
         try:
-            row = self.layout.row(number, line)
-            for half in row.halves:
-                _check_half(half, row.size, f"line {number}", self.output.bounded)
-            self.output.rows.append(row)
+            self.output.rows.append(self.layout.row(number, line))
         except OutputError as error:
             self.output.faults.append(str(error))
 
@@ -296,41 +331,32 @@ def _of_json(text: str) -> _Output:
         output = _Output(
             threads=int(config["nthreads"]),
             one_size=config["minimum_bytes"] == config["maximum_bytes"],
-            bounded=not _program_of_json(data).startswith("alltoallv"),
             metadata={name: str(value) for name, value in steps.items()},
         )
         for number, result in enumerate(results, start=1):
-            output.rows.append(_json_row(result, f"result {number}", output.bounded))
+            output.rows.append(_json_row(result, number))
         output.faults += [str(each)[:160] for each in data.get("errors", []) if each]
         output.out_of_bounds = int(data.get("out_of_bounds", {}).get("count", 0))
         if "average_bus_bandwidth" in data:
             output.mean = _json_number(data["average_bus_bandwidth"]["bandwidth"], "the mean bus bandwidth")
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except _NOT_OF_JSON as error:
         raise OutputError(f"not the JSON of nccl-tests: {type(error).__name__} at {error}") from None
     return output
 
 
-_SETTINGS_OF_JSON = {
-    "warmup_iters": "warmup_iters",
-    "iters": "iterations",
-    "agg_iters": "aggregated_iterations",
-    "graph": "graph",
-}
-
-
-def _json_row(result: Mapping[str, Any], where: str, bounded: bool) -> _Row:
+def _json_row(result: Mapping[str, Any], number: int) -> _Row:
+    where, size = f"result {number}", integer(str(result["size"]), number, "size")
     about = {_ABOUT[name]: str(result[name]).strip() for name in ("type", "redop", "root")}
     halves = []
     for place in _PLACES:
         key = place.replace("-", "_")
         if found := result.get(key):
             halves.append(_json_half(place, found, result.get(f"{key}_per_iter") or {}, where))
-            _check_half(halves[-1], int(result["size"]), where, bounded)
-    return _Row(int(result["size"]), about, halves)
+    return _Row(where, size, about, halves)
 
 
 def _json_half(place: str, found: Mapping[str, Any], every: Mapping[str, Any], where: str) -> _Half:
-    headings = {_OF_JSON[key]: found[key] for key in _OF_JSON if key in found}
+    headings = {_OF_JSON[key]: found[key] for key in _OF_JSON if key in found or key.endswith("bw")}
     headings |= {_OF_PER_ITERATION[key]: every[key] for key in _OF_PER_ITERATION if key in every}
     values = {name: _json_number(value, f"{where}: {name}") for name, value in headings.items()}
     wrong = found.get("nwrong")
@@ -343,6 +369,14 @@ def _json_number(value: Any, what: str) -> _Number | None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < math.inf:
         raise OutputError(f"{what} is {str(value)[:40]!r}, not a number")
     return _Number(float(value), _JSON_DIGIT)
+
+
+def _program(text: str) -> str:
+    """As the output names it; empty where it does not."""
+    if _JSON.match(text):
+        return _program_of_json(_loaded(text))
+    printed = _PROGRAM.search(text)
+    return printed[1] if printed else ""
 
 
 def _program_of_json(data: Mapping[str, Any]) -> str:
@@ -363,25 +397,42 @@ def parse(text: str) -> ParsedOutput:
     """
     output = _of_json(text) if _JSON.match(text) else _of_text(text)
     facts = _facts(text)
-    wrong = _wrong(output)
-    if not output.rows or (wrong and not any(not half.wrong for row in output.rows for half in row.halves)):
+    ranks = int(facts.get("ranks", 0))
+    _keep_sound(output, _shares(ranks, _program(text)))
+    wrong = [
+        f"{row.size} B {half.place}: {half.wrong}" for row in output.rows for half in row.halves if half.wrong
+    ]
+    if len(wrong) == sum(len(row.halves) for row in output.rows):
         raise OutputError("; ".join([*output.faults, *wrong]) or "no rows")
+    _check_complete(output, wrong)
+    metadata = {**output.metadata, **_common(output.rows), **_unchecked(output.rows)}
+    metadata |= {name: facts[name] for name in ("nccl", "gpu", "gpus") if facts.get(name)}
+    metadata |= {"not_measured": "; ".join(wrong)} if wrong else {}
+    series = tuple(_series(output, ranks or None))
+    return ParsedOutput(output.version, metadata, series, "; ".join(output.faults))
+
+
+def _keep_sound(output: _Output, shares: _Shares) -> None:
+    """Damaged rows become faults."""
+    rows, output.rows = output.rows, []
+    for row in rows:
+        try:
+            _check_row(row, shares)
+            output.rows.append(row)
+        except OutputError as error:
+            output.faults.append(str(error))
+
+
+def _check_complete(output: _Output, wrong: Sequence[str]) -> None:
     if output.out_of_bounds and not wrong:
         raise OutputError(f"{output.out_of_bounds} values are out of bounds; no row says which")
     if output.mean is None:
         output.faults.append(f"ends after {len(output.rows)} rows; the closing line is missing")
-    elif not output.faults and output.threads == 1:
-        _check_mean(output.rows, output.mean)
-    metadata = {**output.metadata, **_common(output.rows), **_unchecked(output.rows)}
-    metadata |= {name: facts[name] for name in ("nccl", "gpu", "gpus") if name in facts}
-    metadata |= {"not_measured": "; ".join(wrong)} if wrong else {}
-    series = tuple(_series(output, int(facts.get("ranks", 0)) or None))
-    return ParsedOutput(output.version, metadata, series, "; ".join(output.faults))
-
-
-def _wrong(output: _Output) -> list[str]:
-    halves = ((row.size, half) for row in output.rows for half in row.halves)
-    return [f"{size} B {half.place}: {half.wrong}" for size, half in halves if half.wrong]
+    elif not output.faults:
+        if output.threads == 1:
+            _check_mean(output.rows, output.mean)
+        if len({len(sweep) for sweep in _sweeps(output)}) > 1:
+            raise OutputError("datatypes, operations, roots or cycles have other sizes: damaged")
 
 
 def _check_mean(rows: Sequence[_Row], mean: _Number) -> None:
@@ -438,32 +489,44 @@ def _columns(halves: Sequence[tuple[int, _Half]]) -> dict[str, list[float | None
     columns: dict[str, list[float | None]] = {"size": [size for size, _ in halves]}
     for heading in halves[0][1].values:
         name, factor = _COLUMNS[heading]
-        printed = [None if half.wrong else half.values.get(heading) for _, half in halves]
-        columns[name] = [None if number is None else number.value * factor for number in printed]
+        values = [None if half.wrong else half.values.get(heading) for _, half in halves]
+        # a bandwidth of 0.00 is too small to print
+        kept = [value if value and (value.value or heading not in _RATES) else None for value in values]
+        columns[name] = [value.value * factor if value else None for value in kept]
     return columns
 
 
 def _facts(text: str) -> dict[str, str]:
-    if not _JSON.match(text):
-        devices = [_Device(*found) for found in _DEVICE.findall(text)]
-        library = _LIBRARY.search(text)
-        version = (_dotted(library[1]) or library[2].rstrip(".")) if library else ""
-        return _of_devices(devices, 1) | {"nccl": version}
-    data = _loaded(text)
+    return _facts_of_json(_loaded(text)) if _JSON.match(text) else _facts_of_text(text)
+
+
+def _facts_of_text(text: str) -> dict[str, str]:
+    devices = [_Device(*found) for found in _DEVICE.findall(text)]
+    library, begin = _LIBRARY.search(text), _BEGIN.search(text)
+    version = (_dotted(library[1] or "") or library[2].rstrip(".")) if library else ""
+    facts = _of_devices(devices, 1) | {"nccl": version}
+    of_process = int(begin[1]) * int(begin[2]) if begin else 1
+    numbers = {int(device.rank) for device in devices}
+    if numbers != {*range(len(devices))} or len(devices) % max(of_process, 1):  # lines are missing
+        facts.pop("ranks", "")
+    return facts
+
+
+def _facts_of_json(data: Mapping[str, Any]) -> dict[str, str]:
+    """Each process names its first device alone."""
     try:
         config = data["config"]
-        devices = [
-            _Device("", str(each["group"]), each["hostname"], each["device_info"])
-            for each in config["devices"]
-        ]
-        # each process names its first device alone
-        each_process = int(config["nthreads"]) * int(config["ngpus"])
-        job = next((each.partition("=")[2] for each in data["env"] if each.partition("=")[0] in _JOBS), "")
+        devices = [_Device(*(str(each[key]) for key in _DEVICE_KEYS)) for each in config["devices"]]
+        of_each = int(config["nthreads"]) * int(config["ngpus"])
+        if not 0 < of_each < _MOST_RANKS:
+            return {}
+        variables = dict(str(each).partition("=")[::2] for each in data["env"])
+        job = next((variables[name] for name in _JOBS if name in variables), "")
         started = str(data["start_time"]).replace(" ", "T")
-        said = {"nccl": _dotted(str(data["nccl_version"])), "started": started, "job": job}
-    except (KeyError, TypeError, ValueError, AttributeError):
+        version = _dotted(str(data["nccl_version"]))
+    except _NOT_OF_JSON:
         return {}
-    return _of_devices(devices, each_process) | said
+    return _of_devices(devices, of_each) | {"nccl": version, "started": started, "job": job}
 
 
 def _of_devices(devices: Sequence[_Device], each: int) -> dict[str, str]:
@@ -492,6 +555,8 @@ def _dotted(code: str) -> str:
 
 def _inferred(text: str) -> str:
     """The program of a text that does not name it: two operations show in the ratio of their bandwidths."""
+    if _JSON.match(text):
+        return ""
     try:
         rows, ranks = _of_text(text).rows, int(_facts(text).get("ranks", 0))
     except OutputError:
@@ -512,16 +577,13 @@ def _inferred(text: str) -> str:
 
 
 class _NcclTests(Suite):
+    resolution: ClassVar = {"time": 1e-8, "bandwidth": 1e7, "algorithm_bandwidth": 1e7}  # two decimals
     options = ("datatype", "redop", "root", "warmup_iters", "iters", "agg_iters", "graph", "unalign")
 
     def names(self, text: str, program: str) -> tuple[str, str]:
         """By the output; else by the job script, or by the ratio of the bandwidths."""
-        printed = _PROGRAM.search(text)
-        if _JSON.match(text):
-            named = _program_of_json(_loaded(text))
-        else:
-            named = printed[1] if printed else program or _inferred(text)
-        return named, named
+        named = _program(text) or program or _inferred(text)
+        return named.removesuffix("_mpi"), named
 
     def facts(self, text: str) -> Mapping[str, str]:
         return {name: value for name, value in _facts(text).items() if value and name != "ranks"}

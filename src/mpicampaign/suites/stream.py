@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _MOVED = {"Copy": 2, "Scale": 2, "Mul": 2, "Add": 3, "Triad": 3, "Dot": 2, "Nstream": 4}  # arrays
-_ALL = ("Copy", "Scale", "Add", "Triad")  # of STREAM
 _PREFIX = {"M": 1e6, "Mi": 2.0**20, "G": 1e9, "Gi": 2.0**30}
 _TIMES = {"avg": "time", "average": "time", "min": "time_min", "max": "time_max"}
 
@@ -50,13 +49,13 @@ _FAILED = re.compile(r" ?(?:Failed Validation on|FAILED validation of|Validation
 _ELEMENTS = re.compile(
     r" ?(?:(?:Total Aggregate )?Array size|Number of elements) *[=:] *([0-9]{1,18})(?: \(elements\)|,|\s*$)"
 )
-_WORD = re.compile(r".{0,12} ([48]) bytes per (?:array element|DOUBLE PRECISION word)")
+_WORD = re.compile(r".{0,40} ([48]) bytes per (?:array element|DOUBLE PRECISION word)")
 _SETTINGS = {
     "threads": re.compile(r" ?Number of Threads(?: requested| counted)? *= *([0-9]{1,7})"),
     "ranks": re.compile(r"Data is distributed across ([0-9]{1,9}) MPI ranks"),
     "precision": re.compile(r"Precision: (float|double)"),
     "implementation": re.compile(r"Implementation: (\S.{0,39})"),
-    "array": re.compile(r" ?Array size(?: \(double precision\) =|:) ([0-9.]{1,12} [KMG]i?B)"),
+    "array": re.compile(r" ?Array size(?: \(double precision\) =|:) ([0-9]{1,12}(?:\.[0-9]{1,6})? [MG]i?B)"),
     "gpu": re.compile(r"Using \w+ device (\S.{0,79})"),
     "version": re.compile(r"Version: ([0-9]\S{0,19})\s*$"),
 }
@@ -83,15 +82,18 @@ class _Reader:
 
     titles: int = 0
     validates: bool = False  # whether it says so
+    mixed: bool = False  # whether an output began before the one above had ended
     valid: int = 0
     elements: int = 0
     word: int = 0
+    array: tuple[float, float] = (0.0, 0.0)  # its bytes as printed, and half of the last digit
     metadata: dict[str, str] = field(default_factory=dict)
     tables: list[_Table] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
 
     def read(self, number: int, line: str) -> None:
         if found := _STREAM.match(line):
+            self.mixed |= self.valid < self.titles
             self.titles += 1
             self.validates, self.metadata["version"] = True, found[1]
         elif _UNCHECKED.match(line):
@@ -105,7 +107,7 @@ class _Reader:
             self._failed(f"line {number}: {found[0].strip()}")
         elif is_aborted(line):
             self.faults.append(f"line {number}: the program was aborted: {line.strip()[:120]}")
-        else:
+        elif self.titles:
             self._table(line)
             self._setting(line)
 
@@ -115,8 +117,8 @@ class _Reader:
             columns = [_TIMES[name.lower()] for name in _TIME.findall(found[2])]
             self.tables.append(_Table(["rate", *columns], _PREFIX[found[1]], threads))
         elif line.startswith(_CSV) and (unit := _CSV_RATE.search(line)):
-            columns = [_TIMES.get(name[:3], name) for name in line.strip().split(",")[1:]]
-            columns[columns.index(f"{unit[0]}_per_sec")] = "rate"
+            named = {f"{unit[0]}_per_sec": "rate", **{f"{name}_runtime": _TIMES[name] for name in _TIMES}}
+            columns = [named.get(name, name) for name in line.strip().split(",")[1:]]
             self.tables.append(_Table(columns, _PREFIX[unit[1].capitalize()], threads))
 
     def _row(self, number: int, name: str, rest: str) -> None:
@@ -136,10 +138,13 @@ class _Reader:
         slack = {each: half_digit(token) for each, token in printed.items()}
         times = {each: values[each] for each in values if each.startswith("time")}
         if len(times) == 3:
-            check_order(times["time_min"], times["time"], times["time_max"], number, 2 * slack["time"])
+            check_order(times["time_min"], times["time"], times["time_max"], number, slack=0)
         elements, word = values.get("n_elements", self.elements), values.get("sizeof", self.word)
-        least, amount = times.get("time_min", 0.0), _MOVED[name] * elements * word / table.factor
-        if amount and least and not agree(amount, least, slack["time_min"], values["rate"], slack["rate"]):
+        array, digit = (elements * word, 0.0) if elements * word else self.array
+        least, rate = times.get("time_min", 0.0), values["rate"]
+        around = slack["rate"] + rate * digit / max(array, 1.0)
+        moved = _MOVED[name] * array / table.factor
+        if array and "time_min" in times and not agree(moved, least, slack["time_min"], rate, around):
             wrong = "rate, time and array size contradict each other: damaged"
             raise OutputError(f"line {number}: {name}: {wrong}")
         return {"bandwidth": values["rate"] * table.factor, **times}
@@ -155,8 +160,11 @@ class _Reader:
         elif found := _WORD.match(line):
             self.word = int(found[1])
         for name, pattern in _SETTINGS.items():
-            if found := pattern.match(line):
+            if (found := pattern.match(line)) and not (self.validates and name == "version"):
                 self.metadata[name] = found[1].strip()
+                if name == "array":
+                    size, unit = found[1].split()
+                    self.array = float(size) * _PREFIX[unit[:-1]], half_digit(size) * _PREFIX[unit[:-1]]
 
 
 def parse(text: str) -> ParsedOutput:
@@ -175,35 +183,45 @@ def parse(text: str) -> ParsedOutput:
         reader.read(number, line)
     if not reader.titles:
         raise OutputError("the title of STREAM is missing: empty, cut or another program's")
+    lacks = _lacks(reader, text) if reader.titles == 1 else []
+    series = tuple(_of_one(reader) if reader.titles == 1 else _of_ranks(reader))
     version = reader.metadata.pop("version", "")
-    if reader.titles > 1:
-        return ParsedOutput(version, reader.metadata, tuple(_of_ranks(reader)))
-    lacks = _lacks(reader)
-    if not text.endswith("\n") and not reader.validates:
-        lacks.append("ends inside a line: cut")
-    return ParsedOutput(version, reader.metadata, tuple(_of_one(reader)), "; ".join(lacks))
+    return ParsedOutput(version, reader.metadata, series, "; ".join(lacks))
 
 
-def _lacks(reader: _Reader) -> list[str]:
+def _lacks(reader: _Reader, text: str) -> list[str]:
     sound = [table for table in reader.tables if table.rows and not table.failed]
     reasons = [table.failed for table in reader.tables if table.failed] + reader.faults
     if reader.validates and not reader.valid and not reasons:
         reasons.append("ends without the line 'Solution Validates': cut")
     if not sound or (reader.validates and not reader.valid):
         raise OutputError("; ".join(reasons) or "no rows")
-    absent = [name for name in _ALL if reader.validates and name not in sound[0].functions]
-    return [*reasons, f"no row of {' and '.join(absent)}"] if absent else reasons
+    if absent := _absent(reader, sound[0].functions):
+        reasons.append(f"no row of {' and '.join(absent)}")
+    if not text.endswith("\n") and not reader.validates:
+        reasons.append("ends inside a line: cut")
+    return reasons
+
+
+def _absent(reader: _Reader, functions: list[str]) -> list[str]:
+    """Functions without a row; programs other than STREAM may be asked for one of them alone."""
+    expected = ["Copy", "Mul" if "Mul" in functions else "Scale", "Add", "Triad"]
+    if "implementation" in reader.metadata and reader.metadata.get("version", "0")[0] >= "3":
+        expected.append("Dot")
+    alone = len(functions) == 1 and not reader.validates
+    return [name for name in expected if name not in functions and not alone]
 
 
 def _of_one(reader: _Reader) -> Iterator[Series]:
     ranks = int(reader.metadata["ranks"]) if "ranks" in reader.metadata else None
-    several = len(reader.tables) > 1
-    printed = [(table.threads, name) for table in reader.tables for name in table.functions]
-    if len({*printed}) < len(printed):
+    tables = [table for table in reader.tables if table.rows]
+    several = len(tables) > 1
+    twice = any(len({*table.functions}) < len(table.rows) for table in tables)
+    if twice or len({table.threads for table in tables}) < len(tables):
         raise OutputError("a function has two rows: two outputs in one, or several ranks at once")
     if several:
         reader.metadata.pop("threads", "")
-    for table in reader.tables:
+    for table in tables:
         for name, values in table.rows if not table.failed else ():
             columns: dict[str, list[float | None]] = {each: [value] for each, value in values.items()}
             yield Series(name, ranks, columns, {"threads": table.threads} if several else {})
@@ -218,6 +236,8 @@ def _of_ranks(reader: _Reader) -> Iterator[Series]:
     counts = {"tables": len(reader.tables), **{f"rows of {name}": len(rates[name]) for name in rates}}
     counts |= {"validations": reader.valid} if reader.validates else {}
     wrong = [f"{number} {what}" for what, number in counts.items() if number != reader.titles]
+    if reader.validates and not reader.mixed:
+        raise OutputError("several outputs one after the other: not of ranks at once")
     if reasons or wrong or not rates:
         raise OutputError(
             "; ".join([*reasons, f"{reader.titles} ranks, but {', '.join(wrong) or 'no rows'}"])
