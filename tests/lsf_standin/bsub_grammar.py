@@ -98,7 +98,7 @@ HOST = r"[A-Za-z0-9._-]+(?:@[A-Za-z0-9._-]+)?(?:!|\+[0-9]*)?"
 NAME = r"[A-Za-z0-9._-]+"
 
 # num=N[/task | host], then any of the others, in any order; this stand-in takes those that a script may give.
-GPU = r"num=[1-9][0-9]*(?:/task|/host)?(?::(?:mode=(?:shared|exclusive_process)|j_exclusive=(?:yes|no)|gmodel=[\w-]+))*"
+GPU = r"num=[1-9][0-9]*(?:/task|/host)?(?::(?:j_exclusive=(?:yes|no)|gmodel=[\w-]+))*"
 
 OPTIONS = {
     "-J": Option("-J", check_job_name),
