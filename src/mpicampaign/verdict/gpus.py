@@ -29,7 +29,7 @@ class Gpu(NamedTuple):
 
 
 def gpu_findings(evidence: Evidence) -> list[Finding]:
-    """What contradicts the claim or is missing, of the first rank with either; else what supports it."""
+    """The first contradiction, else the first missing evidence, else what supports the claim."""
     claimed = number(evidence.claim.get("gpus_per_node", ""))
     if not claimed or not evidence.ranks:
         return []
@@ -41,7 +41,9 @@ def gpu_findings(evidence: Evidence) -> list[Finding]:
         if not problems:
             problems = [*_numbers(evidence, had, claimed), *_shared(evidence, had), *_far(evidence, had)]
             problems += _used(evidence, had)
-    return problems[:1] or [Finding(_KIND, SUPPORTS, _said(evidence, claimed))]
+    if problems:
+        return [min(problems, key=lambda each: each.outcome != CONTRADICTS)]
+    return [Finding(_KIND, SUPPORTS, _said(evidence, claimed))]
 
 
 def _node_gpus(evidence: Evidence, host: str) -> list[Gpu]:
