@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import campaign
+from builders import campaign, plan, script_of
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 from test_rank_wrapper import on_node, record_topology
-from test_render import text_of
+from test_render import ROOT, text_of
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Placement
 from mpicampaign.errors import UserError
+from mpicampaign.jobs.render import batch_text
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS
@@ -260,6 +262,15 @@ def test_schedulers_are_asked_for_gpus_beside_other_resources() -> None:
     assert "\n#BSUB -gpu num=2/host:j_exclusive=yes:gmodel=NVIDIAA100_SXM4_40GB\n" in text_of(lsf, "GPU")
 
 
+def test_the_job_of_a_block_has_the_gpus_that_any_of_its_runs_needs() -> None:
+    placements = {
+        f"GPU-{count}": Placement(f"GPU-{count}", 1, 2, "any", gpus_per_node=count) for count in (2, 4)
+    }
+    made = plan(campaign(placements, scheduler="slurm", repeats=1)).runs
+    block = [replace(script_of(run, ROOT), block="GPU", token="0" * 16) for run in made]
+    assert "\n#SBATCH --gres=gpu:4\n" in batch_text([block], ROOT / "batches/batch-0.runs")
+
+
 FILE = """\
 campaign: gpus
 systems: {{here: {{scheduler: slurm, mpi: openmpi5}}}}
@@ -313,6 +324,14 @@ def test_programs_in_a_placement_with_four_gpus(program: str) -> None:
     found = [suite.lacks(asked), *(refusal.message for refusal in suite.refuses(asked))]
     assert "".join(found).startswith(reason) if reason else not any(found)
     assert suite.lacks(asked._replace(gpus=0)).endswith("the placement has no gpus_per_node")
+
+
+def test_imb_for_gpus_in_a_placement_without_them_is_warned_of() -> None:
+    asked = Request("IMB-MPI1-GPU", ("PingPong",), {}, (), 1, 2)
+    assert list(SUITES["imb"].warns(asked)) == [
+        "IMB-MPI1-GPU without GPUs: the placement has no gpus_per_node"
+    ]
+    assert not [*SUITES["imb"].warns(asked._replace(gpus=2))]
 
 
 def has_gpu() -> bool:
