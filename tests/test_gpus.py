@@ -133,6 +133,12 @@ def test_amd_gpus_are_in_the_order_of_the_kernel(tmp_path: Path) -> None:
         "0000:07:00.0 GPU-0000000000003dec 0 AMD gfx_target_version 90010",
         "ROCR_VISIBLE_DEVICES",
     ]
+    start = (
+        "export HIP_VISIBLE_DEVICES=1,0; number=0 local_number=0; give_gpus /dev/null; env | grep _VISIBLE_"
+    )
+    assert given(tmp_path, start, gpu_binding="rank", gpus_per_node=2, ranks_per_node=2)[1:] == [
+        "ROCR_VISIBLE_DEVICES=1"
+    ]
 
 
 def test_a_node_without_gpus_says_what_is_not_there(tmp_path: Path) -> None:
@@ -153,6 +159,8 @@ def test_a_rank_starts_with_its_gpus_and_a_node_records_all(tmp_path: Path) -> N
         "CUDA_VISIBLE_DEVICES=0",
         "NCCL_TESTS_DEVICE=0",
     ]
+    more = "number=9 local_number=4; (give_gpus /dev/null) 2>&1; echo $?"
+    assert given(tmp_path, more)[1:] == ["rank 9: the launcher started more than 4 ranks on n1", "71"]
     record = 'record() { echo "$1"; }; fact() { :; }; record_gpus'
     lines = given(tmp_path, record, gpu_binding="rank")[1:]
     assert (
@@ -237,6 +245,25 @@ BOTH_ALL = rank_of(0, "0,1", A)
 def test_gpus_against_the_label(binding: str, first: str, second: str, outcome: str, reason: str) -> None:
     found = judged(binding, second=second, **({"first": first} if first else {}))
     assert found[0] == outcome and found[1].startswith(reason), found
+
+
+def test_ranks_without_a_variable_have_all_and_unrecorded_variables_prove_nothing() -> None:
+    bare = [f"rank {rank} start.variables=0\nrank {rank} end.gpu={ADDRESSES[rank]}\n" for rank in (0, 1)]
+    assert judged("none", first=bare[0], second=bare[1])[0] == SUPPORTS
+    unrecorded = rank_of(1, "0", B).replace("start.variables", "start.other")
+    assert judged(second=unrecorded)[1].startswith("what rank 1 had is not known")
+
+
+def test_amd_s_variable_and_unknown_numa_nodes() -> None:
+    script = "job env.CUDA_VISIBLE_DEVICES=0,1\n"
+    ranks = [
+        rank_of(rank, str(rank), ADDRESSES[rank]).replace("CUDA_", "ROCR_")
+        + f"rank {rank} start.unset.CUDA_VISIBLE_DEVICES=\n"
+        for rank in (0, 1)
+    ]
+    assert judged(first=ranks[0], second=script + ranks[1])[0] == SUPPORTS
+    nodes = "".join(f"node blue1 gpu.{n}={ADDRESSES[n]} GPU-0{n} - A\n" for n in (0, 1))
+    assert judged("closest", node=nodes) == (LACKS, "the NUMA node of rank 0 or of its GPUs is not known")
 
 
 def test_fewer_gpus_in_use_than_a_library_should_give_prove_nothing() -> None:

@@ -162,7 +162,7 @@ def _used(evidence: Evidence, had: Mapping[int, list[Gpu]] | None = None) -> Ite
         used, host = in_use(seen), evidence.host_of(rank)
         if not used:
             yield Finding(_KIND, LACKS, f"nothing shows that rank {rank} used one: {_unused(seen)}")
-        elif had and used not in [gpu.address.casefold() for gpu in had[rank]]:
+        elif had and used not in [gpu.address for gpu in had[rank]]:
             names = ", ".join(gpu.address for gpu in had[rank])
             yield Finding(_KIND, CONTRADICTS, f"rank {rank} used GPU {used} of {host}, and had {names}")
         elif (user := users.setdefault((host, used), rank)) != rank:
