@@ -250,7 +250,7 @@ def test_gpus_against_the_label(binding: str, first: str, second: str, outcome: 
 def test_ranks_without_a_variable_have_all_and_unrecorded_variables_prove_nothing() -> None:
     bare = [f"rank {rank} start.variables=0\nrank {rank} end.gpu={ADDRESSES[rank]}\n" for rank in (0, 1)]
     assert judged("none", first=bare[0], second=bare[1])[0] == SUPPORTS
-    unrecorded = rank_of(1, "0", B).replace("start.variables", "start.other")
+    unrecorded = rank_of(1, "1", B).replace("start.", "start.other.")
     assert judged(second=unrecorded)[1].startswith("what rank 1 had is not known")
 
 
