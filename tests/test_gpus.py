@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import campaign
+from builders import campaign, plan, script_of
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 from test_rank_wrapper import on_node, record_topology
-from test_render import text_of
+from test_render import ROOT, text_of
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Placement
 from mpicampaign.errors import UserError
+from mpicampaign.jobs.render import batch_text
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS
@@ -131,6 +133,12 @@ def test_amd_gpus_are_in_the_order_of_the_kernel(tmp_path: Path) -> None:
         "0000:07:00.0 GPU-0000000000003dec 0 AMD gfx_target_version 90010",
         "ROCR_VISIBLE_DEVICES",
     ]
+    start = (
+        "export HIP_VISIBLE_DEVICES=1,0; number=0 local_number=0; give_gpus /dev/null; env | grep _VISIBLE_"
+    )
+    assert given(tmp_path, start, gpu_binding="rank", gpus_per_node=2, ranks_per_node=2)[1:] == [
+        "ROCR_VISIBLE_DEVICES=1"
+    ]
 
 
 def test_a_node_without_gpus_says_what_is_not_there(tmp_path: Path) -> None:
@@ -151,6 +159,8 @@ def test_a_rank_starts_with_its_gpus_and_a_node_records_all(tmp_path: Path) -> N
         "CUDA_VISIBLE_DEVICES=0",
         "NCCL_TESTS_DEVICE=0",
     ]
+    more = "number=9 local_number=4; (give_gpus /dev/null) 2>&1; echo $?"
+    assert given(tmp_path, more)[1:] == ["rank 9: the launcher started more than 4 ranks on n1", "71"]
     record = 'record() { echo "$1"; }; fact() { :; }; record_gpus'
     lines = given(tmp_path, record, gpu_binding="rank")[1:]
     assert (
@@ -237,6 +247,25 @@ def test_gpus_against_the_label(binding: str, first: str, second: str, outcome: 
     assert found[0] == outcome and found[1].startswith(reason), found
 
 
+def test_ranks_without_a_variable_have_all_and_unrecorded_variables_prove_nothing() -> None:
+    bare = [f"rank {rank} start.variables=0\nrank {rank} end.gpu={ADDRESSES[rank]}\n" for rank in (0, 1)]
+    assert judged("none", first=bare[0], second=bare[1])[0] == SUPPORTS
+    unrecorded = rank_of(1, "1", B).replace("start.", "start.other.")
+    assert judged(second=unrecorded)[1].startswith("what rank 1 had is not known")
+
+
+def test_amd_s_variable_and_unknown_numa_nodes() -> None:
+    script = "job env.CUDA_VISIBLE_DEVICES=0,1\n"
+    ranks = [
+        rank_of(rank, str(rank), ADDRESSES[rank]).replace("CUDA_", "ROCR_")
+        + f"rank {rank} start.unset.CUDA_VISIBLE_DEVICES=\n"
+        for rank in (0, 1)
+    ]
+    assert judged(first=ranks[0], second=script + ranks[1])[0] == SUPPORTS
+    nodes = "".join(f"node blue1 gpu.{n}={ADDRESSES[n]} GPU-0{n} - A\n" for n in (0, 1))
+    assert judged("closest", node=nodes) == (LACKS, "the NUMA node of rank 0 or of its GPUs is not known")
+
+
 def test_fewer_gpus_in_use_than_a_library_should_give_prove_nothing() -> None:
     claim = "claim gpus_per_node=3\nclaim gpu_binding=library\n"
     assert judged(claim=claim) == (LACKS, "the ranks of blue1 used 2 GPUs, claimed: 3")
@@ -258,6 +287,15 @@ def test_schedulers_are_asked_for_gpus_beside_other_resources() -> None:
     assert "\n#SBATCH --gres=nvme:1,gpu:a100:2\n" in text_of(slurm, "GPU")
     lsf = campaign(placement, scheduler="lsf", group={"gpu_type": "NVIDIAA100_SXM4_40GB"})
     assert "\n#BSUB -gpu num=2/host:j_exclusive=yes:gmodel=NVIDIAA100_SXM4_40GB\n" in text_of(lsf, "GPU")
+
+
+def test_the_job_of_a_block_has_the_gpus_that_any_of_its_runs_needs() -> None:
+    placements = {
+        f"GPU-{count}": Placement(f"GPU-{count}", 1, 2, "any", gpus_per_node=count) for count in (2, 4)
+    }
+    made = plan(campaign(placements, scheduler="slurm", repeats=1)).runs
+    block = [replace(script_of(run, ROOT), block="GPU", token="0" * 16) for run in made]
+    assert "\n#SBATCH --gres=gpu:4\n" in batch_text([block], ROOT / "batches/batch-0.runs")
 
 
 FILE = """\
@@ -313,6 +351,14 @@ def test_programs_in_a_placement_with_four_gpus(program: str) -> None:
     found = [suite.lacks(asked), *(refusal.message for refusal in suite.refuses(asked))]
     assert "".join(found).startswith(reason) if reason else not any(found)
     assert suite.lacks(asked._replace(gpus=0)).endswith("the placement has no gpus_per_node")
+
+
+def test_imb_for_gpus_in_a_placement_without_them_is_warned_of() -> None:
+    asked = Request("IMB-MPI1-GPU", ("PingPong",), {}, (), 1, 2)
+    assert list(SUITES["imb"].warns(asked)) == [
+        "IMB-MPI1-GPU without GPUs: the placement has no gpus_per_node"
+    ]
+    assert not [*SUITES["imb"].warns(asked._replace(gpus=2))]
 
 
 def has_gpu() -> bool:

@@ -56,6 +56,7 @@ def test_all_directives_stand_at_the_head_of_a_script() -> None:
         ('-R "span[ptile=2]select[mem>1]"', "resource requirement syntax"),
         ('-R "span[ptile=2] select[mem>1]"', "resource requirement syntax"),
         ('-R "span[ptile=2', "quotation mark"),
+        ("-gpu num=4/node", "GPU requirement"),
         ("-W 45min", "RUNLIMIT"),
         ("-W 0:45:00", "RUNLIMIT"),
         ("-W", "requires an argument"),

@@ -97,6 +97,9 @@ RUN_LIMIT = r"(?:[0-9]+:)?[0-9]+(?:/[A-Za-z0-9._-]+)?"
 HOST = r"[A-Za-z0-9._-]+(?:@[A-Za-z0-9._-]+)?(?:!|\+[0-9]*)?"
 NAME = r"[A-Za-z0-9._-]+"
 
+# num=N[/task | host], then any of the others, in any order; this stand-in takes those that a script may give.
+GPU = r"num=[1-9][0-9]*(?:/task|/host)?(?::(?:j_exclusive=(?:yes|no)|gmodel=[\w-]+))*"
+
 OPTIONS = {
     "-J": Option("-J", check_job_name),
     "-n": Option("-n", check_tasks),
@@ -116,6 +119,7 @@ OPTIONS = {
     ),
     "-P": Option("-P project_name", _pattern(r".{1,511}", "Bad project name")),
     "-G": Option("-G user_group", _pattern(r".+", "Bad user group name")),
+    "-gpu": Option('-gpu "num=num_gpus[/task | host]:…"', _pattern(GPU, "Bad GPU requirement")),
     "-g": Option(
         "-g job_group_name: it need not exist; up to 512 characters",
         _pattern(r"(?=.{2,512}$)(?:/[^/\s]+)+/?", "Job group name is not valid"),

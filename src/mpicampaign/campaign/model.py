@@ -384,7 +384,7 @@ class HostGroup:
     )
     gres: str = key(kinds.WORD, "Generic resources", "Slurm only, as for sbatch --gres.", "gpu:1")
     gpu_type: str = key(
-        kinds.WORD,
+        NAME,
         "Type of GPU",
         "With `gpus_per_node`: as Slurm's gres has it, or LSF's gmodel.",
         "a100",
@@ -515,14 +515,13 @@ class Placement:
         [1, 2, 4],
     )
     gpus_per_node: int | None = key(
-        count(1, 64), "GPUs on each node", "Asked of Slurm and LSF. See docs/applications.md#gpus.", 4
+        count(1, 64), "GPUs on each node", "Asked of Slurm and LSF. See docs/applications.md.", 4
     )
     gpu_binding: str = key(
         kinds.GPU_BINDING,
         "Which GPUs each rank has",
-        "rank: its share, in the order of the PCI addresses. closest: its share, on its own NUMA node where "
-        "any is free there. Numbers: these, one rank after the other. none: all of them. library: "
-        "`launcher_options` or `program_prefix` decide.",
+        "rank: its share, by PCI address. closest: its share, on its own NUMA node where possible. Numbers: "
+        "these, one rank after the other. none: all. library: `launcher_options` or `program_prefix` decide.",
         "closest",
         "0,2",
         default="rank",

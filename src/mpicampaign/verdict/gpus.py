@@ -29,7 +29,7 @@ class Gpu(NamedTuple):
 
 
 def gpu_findings(evidence: Evidence) -> list[Finding]:
-    """What contradicts the claim or is missing, of the first rank with either; else what supports it."""
+    """The first contradiction, else the first missing evidence, else what supports the claim."""
     claimed = number(evidence.claim.get("gpus_per_node", ""))
     if not claimed or not evidence.ranks:
         return []
@@ -41,7 +41,9 @@ def gpu_findings(evidence: Evidence) -> list[Finding]:
         if not problems:
             problems = [*_numbers(evidence, had, claimed), *_shared(evidence, had), *_far(evidence, had)]
             problems += _used(evidence, had)
-    return problems[:1] or [Finding(_KIND, SUPPORTS, _said(evidence, claimed))]
+    if problems:
+        return [min(problems, key=lambda each: each.outcome != CONTRADICTS)]
+    return [Finding(_KIND, SUPPORTS, _said(evidence, claimed))]
 
 
 def _node_gpus(evidence: Evidence, host: str) -> list[Gpu]:
@@ -160,7 +162,7 @@ def _used(evidence: Evidence, had: Mapping[int, list[Gpu]] | None = None) -> Ite
         used, host = in_use(seen), evidence.host_of(rank)
         if not used:
             yield Finding(_KIND, LACKS, f"nothing shows that rank {rank} used one: {_unused(seen)}")
-        elif had and used not in [gpu.address.casefold() for gpu in had[rank]]:
+        elif had and used not in [gpu.address for gpu in had[rank]]:
             names = ", ".join(gpu.address for gpu in had[rank])
             yield Finding(_KIND, CONTRADICTS, f"rank {rank} used GPU {used} of {host}, and had {names}")
         elif (user := users.setdefault((host, used), rank)) != rank:

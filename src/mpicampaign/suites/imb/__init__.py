@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
-    from mpicampaign.suites.suite import Refusal
+    from mpicampaign.suites.suite import Refusal, Request
 
 # Looked for first: a search for this text is many times as fast as one for the begin of a line.
 _TABLE = "# Benchmarking "
@@ -61,6 +61,10 @@ class _Imb(Suite):
 
     def arguments(self, program: str, arguments: Sequence[str]) -> Iterable[Refusal]:
         return faults(program, arguments)
+
+    def warns(self, request: Request) -> Iterable[str]:
+        unasked = request.program.endswith("-GPU") and not request.gpus
+        return (f"{request.program} without GPUs: the placement has no gpus_per_node",) if unasked else ()
 
     def offers(self) -> Iterator[tuple[str, Mapping[str, Any]]]:
         """Those of all programs, and the programs themselves; a GPU version is one by its program only."""
