@@ -161,8 +161,7 @@ wait
 """
 OTHERS = {
     "uname": '[ "$1" = -n ] && echo "${STANDIN_HOST:-n1}"',
-    "bhosts": r"printf 'HOST_NAME STATUS JL/U MAX\nn1 ok - 4\nn2.site.org closed_Full - 4\n"
-    r"n3 ok - 4\nn4 %s - 4\n' "
+    "bhosts": r"printf 'HOST_NAME STATUS JL/U MAX\nn1 ok - 4\nn2.a closed_Full - 4\nn3 ok - 4\nn4 %s - 4\n' "
     '"$(cat "$STANDIN/n4")"',
 }
 # A run whose launcher starts something on the second node, as ssh would.

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 from mpicampaign.campaign.each import hosts_of
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.files import append_lines
-from mpicampaign.host_lists import expand, short
+from mpicampaign.host_lists import expand, fold, short
 from mpicampaign.jobs.further import Again
 from mpicampaign.records import defined_name
+from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from mpicampaign.campaign.model import Campaign
@@ -49,17 +50,17 @@ def again(prepared: Prepared, nodes: str) -> list[Again]:
     begun = read_again(prepared.folder)
     due = {defined_name(run.case.host_group) for run in prepared.pending}
     groups = _groups_with_each(prepared.campaign)
+    asked = _nodes(prepared.campaign, nodes, {short(host) for hosts in groups.values() for host in hosts})
     wanted = []
-    for node in _nodes(prepared.campaign, nodes, groups):
-        for group, hosts in groups.items():
-            if node in hosts:
-                name = f"{group}:{node}"
-                mine = [each for each in begun if each.name == name or each.name.startswith(f"{name}:")]
-                if mine and mine[-1].name in due:
-                    wanted.append(mine[-1])
-                else:
-                    number = f":{len(mine) + 1}" if mine else ""
-                    wanted.append(_drawn(f"{name}{number}", node, hosts, prepared.campaign.seed))
+    for group, hosts in groups.items():
+        for node in (host for host in hosts if short(host) in asked):
+            name = f"{group}:{node}"
+            mine = [each for each in begun if each.name == name or each.name.startswith(f"{name}:")]
+            if mine and mine[-1].name in due:
+                wanted.append(mine[-1])
+            else:
+                number = f":{len(mine) + 1}" if mine else ""
+                wanted.append(_drawn(f"{name}{number}", node, hosts, prepared.campaign.seed))
     return wanted
 
 
@@ -84,21 +85,19 @@ def _groups_with_each(campaign: Campaign) -> dict[str, list[str]]:
     return {defined_name(group.name): hosts_of(group) for group in groups}
 
 
-def _nodes(campaign: Campaign, text: str, groups: Mapping[str, Sequence[str]]) -> list[str]:
-    """The nodes of a list, as a host group names them: with or without their domain."""
-    known = {short(host): host for hosts in groups.values() for host in hosts}
+def _nodes(campaign: Campaign, text: str, known: set[str]) -> set[str]:
+    """The nodes of a list, without their domains."""
 
-    def problem(message: str, hint: str) -> Problem:
-        return Problem(message, campaign.file, key="--only", value=repr(text), hint=hint)
+    def refused(message: str, hint: str = "") -> UserError:
+        return UserError(Problem(message, campaign.file, key="--only", value=repr(text), hint=hint))
 
     try:
-        names = expand(text)
+        names = {short(name) for name in expand(text)}
     except ValueError as error:
-        raise UserError(problem(str(error), "")) from None
-    unknown = [name for name in names if short(name) not in known]
-    problems = [
-        problem(f"no host group with each lists {name}", did_you_mean(name, known)) for name in unknown
-    ]
-    if problems or not names:
-        raise UserError(problems or problem("names no node", "such as --only n037"))
-    return [known[short(name)] for name in names]
+        raise refused(str(error)) from None
+    if unknown := names - known:
+        hint = did_you_mean(min(unknown), known)
+        raise refused(f"no host group with each lists {printable(fold(unknown))}", hint)
+    if not names:
+        raise refused("names no node", "such as --only n037")
+    return names
