@@ -24,6 +24,7 @@ def records(first: str) -> tuple[str, str]:
 
 
 def test_its_records_are_the_same_and_no_database_is_loaded() -> None:
+    """After an update of Snakemake: add its version to KNOWN, and see whether this still holds."""
     ours = records("from mpicampaign.execution.lean_snakemake import load_less; load_less()")
     real = records("")
     assert (ours[0], ours[1], real[1]) == (real[0], "False\n", "True\n")

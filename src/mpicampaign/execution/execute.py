@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.execution.quiet_snakemake import snakemake_process
-from mpicampaign.interrupts import SIGNALS
+from mpicampaign.interrupts import EXIT_SIGNALLED, SIGNALS
 from mpicampaign.places import shipped, working_folder
 from mpicampaign.this_machine import measuring_lock, who_measures
 
@@ -126,10 +126,11 @@ def run_snakemake(profile: str, arguments: list[str], *, verbose: bool = False, 
     before = {number: signal.signal(number, pass_on) for number in handled}
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     process.join()
-    for number, handler in before.items():
-        signal.signal(number, handler)
-    status = process.exitcode or 0
-    return status if status >= 0 else 128 - status
+    code = process.exitcode or 0
+    status = code if code >= 0 else 128 - code
+    for number, handler in before.items():  # a second signal does not cut the end short
+        signal.signal(number, signal.SIG_IGN if status in EXIT_SIGNALLED else handler)
+    return status
 
 
 def _profile(name: str) -> str:
