@@ -1,7 +1,7 @@
 """Raw outputs of other people's jobs to records and tables: 280, 2,500 and 10,000 invented LSF outputs.
 
-Memory is the peak of the process plus, for each process that it may start to read outputs, the highest peak
-of those. The CPU time of each output shows whether it grows with their number.
+Memory is the peak of the process and that of the one that it starts to read half of the outputs. The CPU
+time of each output shows whether it grows with their number.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from analyse_runs import peak_megabytes
 from mpicampaign.cli import main
 assert main(sys.argv[1:]) == 0
 started = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
-print("USED", sum(os.times()[:4]), peak_megabytes() + started * len(os.sched_getaffinity(0)))
+print("USED", sum(os.times()[:4]), peak_megabytes() + started)
 """
 
 
@@ -77,7 +77,7 @@ def _measure(projects: Sequence[ProjectCopy], folder: Path, count: int) -> None:
     _write(raw, count)
     chosen.write_text(MAP, encoding="utf-8")
     printed: list[list[str]] = [[] for _ in projects]
-    call = [sys.executable, "-c", CALL, Path(__file__).parent, "import", raw, "--map", chosen]
+    call = [sys.executable, "-c", CALL, *map(str, (Path(__file__).parent, "import", raw, "--map", chosen))]
     times = []
     for number in range(ROUNDS):
         for project, said in zip(projects, printed, strict=True):
