@@ -101,7 +101,10 @@ def test_runs_in_part_and_contradicted_ones_are_distinguished(project: ProjectCo
     assert "8 runs: 1 ok, 7 ok in part" in done.stdout
     copy = next((project.folder / "results" / "two-hosts" / "imports").rglob("one.out"))
     copy.write_text(copy.read_text() + "\n")
-    assert "8 runs: 1 contradicted, 7 ok in part" in project.call("import", "--map", tmp_path / "map.yaml").stdout
+    assert (
+        "8 runs: 1 contradicted, 7 ok in part"
+        in project.call("import", "--map", tmp_path / "map.yaml").stdout
+    )
 
 
 def test_a_map_and_a_campaign_file_are_not_reported_together(
