@@ -43,12 +43,12 @@ LIES = [
         "test_transport.test_infiniband_that_was_tcp_is_contradicted",
     ),
     Lie(
-        "InfiniBand over another device, 4 MB of payload or more",
+        "RDMA over another device, 4 MB of payload or more",
         CONTRADICTED,
         "test_verdict.test_verdicts_of_whole_runs[InfiniBand, other device]",
     ),
     Lie(
-        "InfiniBand over another device, less than 4 MB of payload",
+        "RDMA over another device, less than 4 MB of payload",
         UNVERIFIED,
         "test_transport.test_infiniband",
     ),

@@ -221,7 +221,8 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
         metadata[IN_PART] = lacks
     if shared := oversubscription(Evidence(), metadata):
         metadata[OVERSUBSCRIBED] = shared
-    doubt = lacks or SUITES[facts["suite"]].doubt_of_end(facts, _arguments(facts), read.parsed.series)
+    early = SUITES[facts["suite"]].doubt_of_end(facts, _arguments(facts), read.parsed.series)
+    doubt = "; ".join(filter(None, (lacks, early)))
     verdict, reasons = judge_import(facts, label, chosen, read.changed, doubt)
     return replace(
         record,

@@ -107,6 +107,8 @@ class _HpccReader:
     values: _Values = field(default_factory=dict)
 
     def read(self, number: int, line: str) -> None:
+        if not line:
+            return
         if line.startswith((_BANNER, _BEGIN)) and (self.in_summary or self.closed):
             raise OutputError(f"line {number}: a second output: HPCC appends to hpccoutf.txt")
         if line.startswith(_BANNER):

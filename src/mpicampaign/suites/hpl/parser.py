@@ -70,7 +70,7 @@ class _HplReader:
     ended: bool = False
 
     def read(self, number: int, line: str) -> None:
-        if line.startswith("Column="):
+        if not line or line.startswith("Column="):
             return
         if self._banner(number, line) or self._parameter(line):
             return
