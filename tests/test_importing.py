@@ -67,7 +67,9 @@ def test_a_draft_names_what_may_differ_apart_and_claims_nothing(tmp_path: Path) 
     for second, name in enumerate(names):
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        above = {"log/all.out": "over IBV\n", "on/x.out": "slurmstepd: error: a step\n=====\n"}.get(name, "")
+        above = {"log/all.out": "over IBV\n", "on/x.out": "slurmstepd: error: a step\n== 03:04:05\n"}.get(
+            name, ""
+        )
         path.write_text(imb(second=second) + (above and above + imb(second=40 + second)))
     text = draft_map([folder], usable_name(folder.name))
     account = take(tmp_path, folder, text=text)
