@@ -164,8 +164,10 @@ def test_an_osu_table_without_its_last_newline_is_whole_at_the_usual_size(larges
     if largest == 2**22:
         assert parse("osu", text[:-1]) == parse("osu", text)
     for cut in text[: -1 - (largest == 2**22)], text[:-4]:
-        with pytest.raises(OutputError, match=r"ends inside line \d+: cut|not where those above are"):
+        with pytest.raises(OutputError, match=r"ends (inside|with) line \d+|not where those above are"):
             parse("osu", cut)
+    whole_row = parse("osu", text[:-1], in_part=True).series
+    assert whole_row == parse("osu", text).series
 
 
 EPILOGUES = [

@@ -17,6 +17,7 @@ from mpicampaign.imports.files import folder_of
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import ImportMap, Rule
 from mpicampaign.suites import SUITES
+from mpicampaign.suites.reading import is_aborted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -41,6 +42,7 @@ _TELLING = (
     "threads",
     "array",
 )  # facts that distinguish placements
+_TELLS_NOTHING = re.compile(r".*[0-9]:[0-9]{2}:[0-9]{2}|\|\|Ax-b")
 _NOTES = """\
 # A draft. Check it, then import again with --map:
 # - Runs with the same names are averaged: give other ones to what differs.
@@ -82,8 +84,10 @@ class _Alike(NamedTuple):
 
     @property
     def mixed(self) -> bool:
-        """Whether one file has several outputs of a benchmark, which may differ in anything."""
-        return max(Counter((facts["path"], facts.get("benchmark")) for facts in self.outputs).values()) > 1
+        """Whether a file has several outputs of a benchmark, and text in between that may tell them apart."""
+        cases = [(facts["path"], facts.get("benchmark")) for facts in self.outputs]
+        again = (facts for number, facts in enumerate(self.outputs) if cases[number] in cases[:number])
+        return any(map(_is_told, again))
 
     @property
     def kinds(self) -> list[dict[str, str]]:
@@ -95,6 +99,12 @@ class _Alike(NamedTuple):
     @property
     def pattern(self) -> str:
         return "[0-9]+".join(map(re.escape, self.path.split(_ANY)))
+
+
+def _is_told(facts: Facts) -> bool:
+    """Whether there are words above an output, but for dates, checks of HPL and what ended the one before."""
+    lines = [line for line in facts.get("above", "").split("\n") if not _TELLS_NOTHING.match(line)]
+    return any(re.search(r"[^\W\d_]", line) and not is_aborted(line) for line in lines)
 
 
 def _rules(name: str, outputs: Sequence[Facts]) -> Iterator[str]:

@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
     from mpicampaign.suites.detection import LabelledTitle
 
-# Of terminals: colours and other renditions, erasing to the end of a line, titles of windows.
-_COLOURS = re.compile(r"\x1b(?:\[[0-9;:]{0,20}[mK]|\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)|\(B)")
+# Of terminals: colours, modes, erasing, the cursor at the top left, titles of windows.
+_COLOURS = re.compile(
+    r"\x1b(?:\[(?:[0-9;:]{0,20}[mK]|\?[0-9;]{1,20}[hl]|[0-3]?J|H)"
+    r"|\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)|\(B)"
+)
 _CLOCK = r"\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
 _DAY = r"(?:[A-Z][a-z]{2} )?[A-Z][a-z]{2} [ \d]\d"
 _STAMPS = (  # ts, Open MPI, GitLab, GitHub, Docker, journals

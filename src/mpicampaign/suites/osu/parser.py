@@ -202,8 +202,8 @@ def parse_osu(text: str) -> ParsedOutput:
         reader.read(number, line)
     if not reader.title:
         raise OutputError("the title of an OSU benchmark is missing: empty, cut or another program's")
-    if reader.last == number and not text.endswith("\n") and not _has_last_row(reader):
-        reader.drop_last(f"ends inside line {number}: cut")
+    if reader.last == number and not text.endswith("\n"):
+        _end_inside(reader, number)
     elif reader.ended and not (reader.tables and reader.tables[-1].has_whole_row):
         reader.drop_last(reader.ended)
     series = tuple(_series(reader))
@@ -224,12 +224,14 @@ def _is_text(line: str, table: OsuTable) -> bool:
     return any(map(_WORD.match, tokens))
 
 
-def _has_last_row(reader: _OsuReader) -> bool:
-    """Whether the last line is whole without a newline: of the usual last size, and not cut."""
+def _end_inside(reader: _OsuReader, number: int) -> None:
+    """Leave out a last row without newline, unless it is whole; note one of another than the usual size."""
     if not reader.tables or not reader.tables[-1].has_whole_row:
-        return False
+        reader.drop_last(f"ends inside line {number}: cut")
+        return
     size = reader.tables[-1].last_size
-    return size is None or size == largest_size(reader.program, (), 2 * (reader.pairs or 1))
+    if size is not None and size != largest_size(reader.program, (), 2 * (reader.pairs or 1)):
+        reader.ended = reader.ended or f"ends with line {number}, without a newline: rows may be missing"
 
 
 def _series(reader: _OsuReader) -> list[Series]:
