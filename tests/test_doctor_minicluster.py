@@ -65,7 +65,7 @@ def test_the_headers_that_slurm_prints_are_known(minicluster: MiniCluster) -> No
         plain = minicluster.call([*command]).stdout
         headed = minicluster.call([word for word in command if word != "--noheader"]).stdout
         assert sorted(headed.splitlines()[1:]) == sorted(plain.splitlines())  # sinfo's order changes
-        assert sorted(read(headed)) == sorted(read(plain))
+        assert sorted(map(repr, read(headed))) == sorted(map(repr, read(plain)))
 
 
 @pytest.mark.full

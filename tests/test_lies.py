@@ -53,7 +53,7 @@ LIES = [
         "test_transport.test_infiniband",
     ),
     Lie(
-        "InfiniBand over a second device beside the claimed one",
+        "RDMA over a second device beside the claimed one",
         UNVERIFIED,
         "test_transport.test_infiniband",
     ),

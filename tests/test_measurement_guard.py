@@ -69,7 +69,7 @@ def cpus(ranks: int, sockets: int) -> str:
     """The CPUs of the ranks of a node with two sockets of eight cores, by the library itself."""
     halves = {"0 - -": range(8), "1 - -": range(8, 16)} if sockets else {"- - -": range(16)}
     cores = " ".join(f"['{cell}']='{' '.join(map(str, half))}'" for cell, half in halves.items())
-    read = f"declare -A cores_in=({cores}); cells=({' '.join(f"'{cell}'" for cell in halves)})"
+    read = f"declare -A cores_in=({cores}); cells=({' '.join(map(repr, halves))})"
     text = f". {TEMPLATES}/library/rank.sh; {read}; "
     text += f'ranks_per_node={ranks} sockets={sockets}; choose_cpus; echo "${{cpus[@]:0:{ranks}}}"'
     return subprocess.run(["bash", "-c", text], capture_output=True, text=True, check=True).stdout

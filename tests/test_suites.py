@@ -61,7 +61,9 @@ def test_hpl_and_hpcc_are_checked_and_planned_like_others(tmp_path: Path, suite:
     assert (run.declared["suite"], run.declared["program"]) == (suite, program)
 
 
-@pytest.mark.parametrize(("suite", "hint"), [("ocu", "did you mean 'osu'?"), ("reframe", "did you mean 'stream'?")])
+@pytest.mark.parametrize(
+    ("suite", "hint"), [("ocu", "did you mean 'osu'?"), ("reframe", "did you mean 'stream'?")]
+)
 def test_a_suite_that_cannot_be_run_is_refused_with_those_that_can(
     tmp_path: Path, suite: str, hint: str
 ) -> None:
