@@ -188,11 +188,12 @@ def test_babelstream_as_text_and_csv() -> None:
     assert "Validation failed on a[]" in refused(BABEL.replace("Init:", "Validation failed on a[]. Average"))
     assert "row has 2 columns" in refused(BABEL[:-30])
     assert read(BABEL.rstrip()) == found
-    cut = read(CSV[:-2], in_part=True)[-1]  # 0.0005 of 0.00059
+    cut = read(CSV.rstrip(), in_part=True)[-1]  # it may have had more digits
     assert "time_max" in cut.columns
     assert "time" not in cut.columns
     assert "no row of Dot" in refused(BABEL[: BABEL.index("Dot")])
     assert "Copy: rate, time and array size" in refused(BABEL.replace("1400256.415", "1300256.415"))
+    assert not parts(BABEL * 2)[0].below
     assert [part.suite for part in parts(f"{STREAM}{BABEL}{BABEL}")] == [
         "stream",
         "babelstream",

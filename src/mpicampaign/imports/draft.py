@@ -42,7 +42,7 @@ _TELLING = (
     "threads",
     "array",
 )  # facts that distinguish placements
-_TELLS_NOTHING = re.compile(r".*[0-9]:[0-9]{2}:[0-9]{2}|\|\|Ax-b")
+_TELLS_NOTHING = re.compile(r".*[0-9]:[0-9]{2}:[0-9]{2}|\|\|Ax-b|# Collective test concluded")
 _NOTES = """\
 # A draft. Check it, then import again with --map:
 # - Runs with the same names are averaged: give other ones to what differs.
@@ -102,7 +102,7 @@ class _Alike(NamedTuple):
 
 
 def _is_told(facts: Facts) -> bool:
-    """Whether there are words above an output, but for dates, checks of HPL and what ended the one before."""
+    """Whether there are words above an output, but for dates and the end of the one before."""
     lines = [line for line in facts.get("above", "").split("\n") if not _TELLS_NOTHING.match(line)]
     return any(re.search(r"[^\W\d_]", line) and not is_aborted(line) for line in lines)
 

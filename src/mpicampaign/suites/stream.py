@@ -315,7 +315,7 @@ SUITE = (
         parse=parse,
         programs=r"[a-z0-9]+-stream",
         sources=Sources(spack="babelstream", address="https://github.com/UoB-HPC/BabelStream"),
-        whole=("^Triad[ ,:]",),
+        whole=("^(?:Triad|Dot)[ ,:]",),
         metrics=_METRICS,
     ),
 )

@@ -59,6 +59,7 @@ class _OsuReader:
     start_up: Series | None = None
     windows: WindowProfile | None = None
     ended: str = ""  # why nothing more is read
+    above: str = ""  # what a report above the title says of the program's end
     last: int = 0  # number of the last line that was a row
     row_above: int = 0  # the line of a row above the title
 
@@ -70,7 +71,7 @@ class _OsuReader:
         if line.lstrip().startswith(_INVALID_DATA):
             self.ended = f"line {number}: {line.strip()[:120]}"
         elif is_aborted(line):
-            self.ended = aborted(line, number)
+            self._aborted(aborted(line, number))
         elif not self.title:
             self._untitled(number, line)
         elif self.windows is not None:
@@ -114,6 +115,13 @@ class _OsuReader:
         self.metadata |= {"pairs": str(pairs), "window_size": window}
         if window == "varied":
             self.windows = WindowProfile(self.title, 2 * pairs)
+
+    def _aborted(self, reason: str) -> None:
+        """Below the title nothing more is read; LSF reports the end of its job above."""
+        if self.title:
+            self.ended = reason
+        else:
+            self.above = reason
 
     def _untitled(self, number: int, line: str) -> None:
         """osu_init of series 5 prints its values without a title."""
@@ -185,7 +193,7 @@ class _OsuReader:
     def reasons(self) -> list[str]:
         """Why tables end early, or may."""
         faults = [table.fault for table in self.tables] + ([self.windows.fault] if self.windows else [])
-        return [*filter(None, [*faults, self.ended])]
+        return [*filter(None, [*faults, self.ended, self.above])]
 
 
 def parse_osu(text: str) -> ParsedOutput:
