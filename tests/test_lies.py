@@ -58,7 +58,7 @@ LIES = [
         "test_transport.test_infiniband",
     ),
     Lie(
-        "TCP or InfiniBand that was not; no report of the library, no sizes in the output (a barrier)",
+        "TCP or RDMA that was not; no report of the library, no sizes in the output (a barrier)",
         UNVERIFIED,
         "test_transport.test_a_benchmark_of_unknown_traffic_needs_the_librarys_report",
     ),
