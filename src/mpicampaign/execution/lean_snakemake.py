@@ -1,7 +1,6 @@
 """Snakemake without what it always loads (9.27), for which it has no option, and never uses here.
 
-The libraries of its other persistence backend, of its own report and of files on the web take longer than all
-its other modules.
+The libraries of its other persistence backend and of its own report take longer than all its other modules.
 """
 
 from __future__ import annotations
@@ -25,8 +24,7 @@ def load_less() -> None:
     _stand_in("sqlalchemy", Column=_nothing, JSON=None)
     _stand_in("sqlmodel", SQLModel=_Record, Field=_default)
     _stand_in("snakemake.persistence.db", DbPersistence=None)
-    for name in ("snakemake.report", "requests"):
-        sys.modules[name] = None  # type: ignore[assignment]  # as if it were not installed
+    sys.modules["snakemake.report"] = None  # type: ignore[assignment]  # as if it were not installed
     _look_for_plugins_once()
 
 
