@@ -175,7 +175,8 @@ class _OsuReader:
     def _row(self, table: OsuTable, number: int, line: str) -> None:
         tokens = row_tokens(line, number)
         check_column_count(tokens, table.headings, number)
-        if not table.sized and _CUT_VALUE.fullmatch(tokens[-1]) and table.headings[-1] != "Iterations":
+        counts = table.headings[-1] in ("Iterations", "Transmit Size")
+        if not table.rows and not counts and _CUT_VALUE.fullmatch(tokens[-1]):
             raise OutputError(f"line {number}: {tokens[-1]} lacks its two decimals: cut")
         ends = token_ends(line)[1:] if table.sized else []
         if table.fixed_width and table.rows and ends != table.ends:
