@@ -74,6 +74,7 @@ def test_a_copy_without_a_number_in_another_import_is_the_same_run() -> None:
             ("osu-1234_5.out", "1234_5"),
             ("100101_osu.out", "100101"),
             ("stdout.100101", "100101"),
+            ("hpl.100101.40000.n1.out", "100101"),
         ),
         *(("hpl-40000.out", ""), ("run-20170321.out", ""), ("20170327_005001.out", ""), ("osu_2_4.out", "")),
     ],

@@ -172,6 +172,14 @@ def test_an_osu_table_without_its_last_newline_is_whole_at_the_usual_size(larges
     assert (below_report.series, "exit code 1" in below_report.lacks) == (whole_row, True)
 
 
+def test_a_value_alone_that_was_cut_is_none() -> None:
+    text = "# OSU MPI Barrier Latency Test v5.8\n# Avg Latency(us)\n             2.4"
+    assert one("osu", f"{text}1\n").columns["time"] == [pytest.approx(2.41e-6)]
+    first = osu_table("MPI Latency", "Latency (us)", [(0, 2.41)])[:-2]
+    for cut in text, first:
+        assert "lacks its two decimals" in refused("osu", f"{cut}\n")
+
+
 EPILOGUES = [
     "2 nodes were used",
     "1234.bat+      batch              00:00:33  COMPLETED      0:0",

@@ -64,6 +64,11 @@ def split(text: str) -> tuple[str, str]:
     return text[:middle], text[middle:]
 
 
+def test_an_aborted_output_without_values_is_not_what_was_printed_above_the_next_one() -> None:
+    ended = "slurmstepd: error: *** STEP 1.0 ON n1 CANCELLED ***\n"
+    assert parts(f"{hpl()[: hpl().index('WR')]}{ended}over IBV\n{LATENCY}")[1].above == "over IBV\n"
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

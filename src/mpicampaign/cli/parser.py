@@ -49,7 +49,7 @@ GROUPS = {
         "history": "show series, changes over time, and their causes",
     },
     "share": {
-        "import": "add raw outputs made elsewhere: IMB, OSU, HPL, HPCC, ReFrame",
+        "import": "add outputs made elsewhere: IMB, OSU, HPL, nccl-tests, STREAM, …",
         "bundle": "pack a campaign's results into one checksummed file",
         "merge": "add bundles of other sites",
     },

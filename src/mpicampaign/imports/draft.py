@@ -13,6 +13,7 @@ from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.grouping import grouped
 from mpicampaign.imports.files import folder_of
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import ImportMap, Rule
@@ -42,7 +43,9 @@ _TELLING = (
     "threads",
     "array",
 )  # facts that distinguish placements
-_TELLS_NOTHING = re.compile(r".*[0-9]:[0-9]{2}:[0-9]{2}|\|\|Ax-b|# Collective test concluded")
+_TELLS_NOTHING = re.compile(
+    r"(?:real|user|sys)\s|.*[0-9]:[0-9]{2}:[0-9]{2}|\|\|Ax-b|# Collective test concluded"
+)
 _NOTES = """\
 # A draft. Check it, then import again with --map:
 # - Runs with the same names are averaged: give other ones to what differs.
@@ -84,10 +87,9 @@ class _Alike(NamedTuple):
 
     @property
     def mixed(self) -> bool:
-        """Whether a file has several outputs of a benchmark, and text in between that may tell them apart."""
-        cases = [(facts["path"], facts.get("benchmark")) for facts in self.outputs]
-        again = (facts for number, facts in enumerate(self.outputs) if cases[number] in cases[:number])
-        return any(map(_is_told, again))
+        """Whether a file has several outputs of a benchmark, below lines that may tell them apart."""
+        cases = grouped(self.outputs, lambda facts: (facts["path"], facts.get("benchmark")))
+        return any(map(_are_told, cases.values()))
 
     @property
     def kinds(self) -> list[dict[str, str]]:
@@ -101,10 +103,16 @@ class _Alike(NamedTuple):
         return "[0-9]+".join(map(re.escape, self.path.split(_ANY)))
 
 
-def _is_told(facts: Facts) -> bool:
-    """Whether there are words above an output, but for dates and the end of the one before."""
+def _are_told(outputs: Sequence[Facts]) -> bool:
+    """Whether an output has words above that the first has not, which has those of the job's begin, too."""
+    first, *others = map(_words_above, outputs)
+    return any(words - first for words in others)
+
+
+def _words_above(facts: Facts) -> set[str]:
+    """Lines with words above an output, but for times and the end of the one before."""
     lines = [line for line in facts.get("above", "").split("\n") if not _TELLS_NOTHING.match(line)]
-    return any(re.search(r"[^\W\d_]", line) and not is_aborted(line) for line in lines)
+    return {line for line in lines if re.search(r"[^\W\d_]", line) and not is_aborted(line)}
 
 
 def _rules(name: str, outputs: Sequence[Facts]) -> Iterator[str]:

@@ -21,7 +21,7 @@ _NAMES = (
     r".*\.[oe](?P<job>[0-9]{1,10})(?:[-.](?P<task>[0-9]{1,9}))?",  # PBS, Grid Engine
     r"(?:.*[-_.])?(?P<job>[0-9]{4,10})_(?P<task>[0-9]{1,9})\.\w+",  # %A_%a
 )
-_PLAIN = re.compile(r"(?:.*[-_.])?([0-9]{5,10})(?:\.\w+)?|([0-9]{5,10})[-_.].*")  # %j, or a parameter
+_PLAIN = re.compile(r"(?<![0-9A-Za-z])[0-9]{5,10}(?![0-9A-Za-z])")  # %j, or a parameter
 
 
 def job_in_text(text: str) -> str:
@@ -38,9 +38,9 @@ def job_in_name(name: str, text: str) -> str:
     matches = (re.fullmatch(pattern, name, re.IGNORECASE) for pattern in _NAMES)
     if match := next(filter(None, matches), None):
         return _number(match)
-    plain = _PLAIN.fullmatch(name)
-    number = plain[1] or plain[2] if plain else ""
-    return "" if re.search(rf"(?<![\w.]){number}(?![\w.])", text) else number
+    plain = _PLAIN.findall(name)
+    others = [number for number in plain if not re.search(rf"(?<![\w.]){number}(?![\w.])", text)]
+    return others[-1] if others else ""
 
 
 def _number(match: re.Match[str]) -> str:

@@ -12,7 +12,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.suites.detection import announced, labelled_titles
-from mpicampaign.suites.reading import OutputError, abort_in, is_whole_row, looks_like_row
+from mpicampaign.suites.reading import OutputError, abort_in, is_aborted, is_whole_row, looks_like_row
 from mpicampaign.text import line_of
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _last_value(text: str, title: Announced, following: int) -> int:
     printed = (
         end
         for end, line in _upwards(text, start, following)
-        if _NUMBERS.match(line) or (own.search(line) and not looks_like_row(line))
+        if _NUMBERS.match(line) or is_aborted(line) or (own.search(line) and not looks_like_row(line))
     )
     return next(printed, text.find("\n", start) + 1)
 

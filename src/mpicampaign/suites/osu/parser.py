@@ -42,6 +42,7 @@ _START_UP = re.compile(
 _HELLO = re.compile(r"This is a test with [0-9]+ processes")
 # What no row has: letters, or brackets and the like, but for the results of validation.
 _WORD = re.compile(r"(?!(?:Pass|Fail|-?nan|-?inf)(?!\S))\S*[A-Za-z()/<>]")
+_CUT_VALUE = re.compile(r"[0-9]+(?:\.[0-9]?)?")
 _INVALID_DATA = "DATA VALIDATION ERROR"
 
 
@@ -174,6 +175,9 @@ class _OsuReader:
     def _row(self, table: OsuTable, number: int, line: str) -> None:
         tokens = row_tokens(line, number)
         check_column_count(tokens, table.headings, number)
+        counts = table.headings[-1] in ("Iterations", "Transmit Size")
+        if not table.rows and not counts and _CUT_VALUE.fullmatch(tokens[-1]):
+            raise OutputError(f"line {number}: {tokens[-1]} lacks its two decimals: cut")
         ends = token_ends(line)[1:] if table.sized else []
         if table.fixed_width and table.rows and ends != table.ends:
             raise OutputError(f"line {number}: the row's columns are not where those above are: garbled")
