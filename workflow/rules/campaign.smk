@@ -23,7 +23,8 @@ from mpicampaign.text import visible_lines
 
 end_in_order()
 keep_others_out()
-evaluate_once()
+shown = workflow.output_settings
+evaluate_once(shows_commands=shown.printshellcmds or not shown.dryrun)
 campaign_file = Path(config.get("campaign", "campaign.yaml"))
 work_beside(campaign_file)
 verbose = workflow.output_settings.verbose

@@ -6,6 +6,7 @@ Each subcommand is a module of this folder, loaded only when called. It has ``ru
 
 from __future__ import annotations
 
+import gc
 import sys
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,8 @@ from mpicampaign.interrupts import end_at_once, end_in_order
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+
+_COLLECTED = 100_000  # new objects between two collections of garbage; a call leaves next to none
 
 
 def call(arguments: Sequence[str] | None) -> int:
@@ -62,6 +65,7 @@ def _start_as_program() -> None:
         complete()
     end_in_order()
     keep_others_out()
+    gc.set_threshold(_COLLECTED)
 
 
 def _json(options: argparse.Namespace) -> int:

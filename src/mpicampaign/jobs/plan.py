@@ -113,7 +113,7 @@ class Plan(plan_file.PlanFile):
 
         ``cap``: the node-hours that the campaign allows, which fewer long runs or more short ones may reach.
         """
-        each = {run.case: replace(run, left=False).node_seconds for run in self.runs}
+        each = {run.case: run.limit_seconds for run in self.runs}
         added = (each[planned.case] for planned in self.cases for _ in range(planned.addable))
         number, seconds = len(self.runs), self.node_seconds
         for more in sorted(added):
@@ -275,6 +275,7 @@ def _with_blocks(
 ) -> tuple[list[PlannedCase], list[Run], int]:
     """The cases and runs with as many further repeats of all as the states of the machine ask for."""
     first = {run.case: run for run in runs}
+    identities = {each.case: _identities_of(each, machine) for each in cases}
 
     def closed(case: Case, numbers: Iterable[int]) -> frozenset[int]:
         return frozenset(n for n in numbers if case in parts and parts[case][n].closes(case))
@@ -286,7 +287,7 @@ def _with_blocks(
                 each.kept,
                 each.repeats + each.lost,
                 limit_in_states(campaign, each.repeats),
-                _identities(each.kept, each.declared, each.reading, machine).__getitem__,
+                identities[each.case].__getitem__,
                 closed(each.case, range(1, len(each.runs) + limit_in_states(campaign, each.repeats) + 1)),
             )
             for each in cases
@@ -296,7 +297,7 @@ def _with_blocks(
     extended, more = [], list[Run]()
     for each in cases:
         due = each.repeats + each.lost + blocks.get(each.case, 0)
-        declared = _identities(each.kept, each.declared, each.reading, machine)
+        declared = identities[each.case]
         numbers = range(len(each.runs) + 1, due + 1)
         left = closed(each.case, numbers)
         entries = [RunEntry(n, declared[n], further=True, left=n in left) for n in numbers]
@@ -734,6 +735,13 @@ def _identities(
     case: Case, declared: Declaration, reading: Mapping[str, Any], machine: Machine
 ) -> _Identities:
     return _Identities(declared, machine.begun_as(case) if reading else {})
+
+
+def _identities_of(planned: PlannedCase, machine: Machine) -> _Identities:
+    """With those of the repeats that are planned already."""
+    found = _identities(planned.kept, planned.declared, planned.reading, machine)
+    found.update((run.repeat, run.identity) for run in planned.runs)
+    return found
 
 
 def _job(campaign: Campaign, case: Case, machine: Machine) -> Job:

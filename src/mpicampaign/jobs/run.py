@@ -61,7 +61,12 @@ class Run(plan_file.RunEntry):
     @property
     def node_seconds(self) -> float:
         """The upper bound of its time on all its nodes."""
-        return 0 if self.left else self.job.placement.nodes * self.time_limit
+        return 0 if self.left else self.limit_seconds
+
+    @property
+    def limit_seconds(self) -> float:
+        """The same if it is made."""
+        return self.job.placement.nodes * self.time_limit
 
     @property
     def label(self) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.show.charts.looks import COLOURS, GREY, INK
 from mpicampaign.show.figures.axes import Legend, Panel
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest, width_of
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest
+from mpicampaign.show.figures.text_width import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

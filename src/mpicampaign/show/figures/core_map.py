@@ -6,7 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from mpicampaign.show.charts.looks import COLOURS, GREY, INK, SLOW, ink_on, shade
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, outline, width_of
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, outline
+from mpicampaign.show.figures.text_width import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

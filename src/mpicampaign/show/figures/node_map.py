@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.compare.machine import ABSENT, NO_VALUE, SLOW_ONE, UNDECIDED
 from mpicampaign.show.charts.looks import GREY, INK, SLOW, ink_on, shade
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, outline, widest, width_of
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, outline, widest
+from mpicampaign.show.figures.text_width import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

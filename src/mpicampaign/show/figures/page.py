@@ -8,18 +8,17 @@ from __future__ import annotations
 
 import math
 import re
-import warnings
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.show.charts.looks import GREY, INK, PALE
+from mpicampaign.show.figures.text_width import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 WIDTH = 7.4  # the width of a printed page
 FORMATS = ("svg", "png", "pdf")
-FONT = "DejaVu Sans"  # comes with matplotlib
 TITLE = 0.34  # what the title takes at the top
 KEY = 0.2  # what the key takes at the foot
 GRID = "grid"  # the name of lines below all others
@@ -171,21 +170,6 @@ class Page:
     def rectangles(self, places: Sequence[Place], colours: Sequence[str]) -> None:
         """Filled boxes without edges, each of its own colour."""
         self.drawn.append(Rectangles(tuple(places), tuple(colours)))
-
-
-@lru_cache(maxsize=4096)
-def width_of(text: str, size: float, bold: bool = False) -> float:
-    """How wide the text is (inches)."""
-    from matplotlib.font_manager import FontProperties, findfont, get_font
-    from matplotlib.ft2font import LoadFlags
-
-    weight = "bold" if bold else "normal"
-    font = get_font(findfont(FontProperties(family=FONT, weight=weight)))
-    font.set_size(size, 72)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # a box is as wide; the caption has the name
-        font.set_text(text, 0.0, flags=LoadFlags.NO_HINTING)
-    return float(font.get_width_height()[0]) / 64 / 72
 
 
 @lru_cache(maxsize=4096)

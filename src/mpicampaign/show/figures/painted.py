@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.grouping import grouped
-from mpicampaign.show.figures.page import FONT, SPACING, Lines, Marks, Rectangles, Writing
+from mpicampaign.show.figures.page import SPACING, Lines, Marks, Rectangles, Writing
+from mpicampaign.show.figures.text_width import FONT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import GREY, INK
 from mpicampaign.show.figures.axes import Panel, panel_grid
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, width_of
+from mpicampaign.show.figures.page import KEY, WIDTH, Page
+from mpicampaign.show.figures.text_width import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from markupsafe import Markup
 
 from mpicampaign.grouping import grouped
-from mpicampaign.show.figures.page import FONT, GRID, SPACING, Lines, Marks, Rectangles, Writing
+from mpicampaign.show.figures.page import GRID, SPACING, Lines, Marks, Rectangles, Writing
+from mpicampaign.show.figures.text_width import FONT
 from mpicampaign.show.writers.html import element
 
 if TYPE_CHECKING:
