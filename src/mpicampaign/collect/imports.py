@@ -75,7 +75,8 @@ def _joined(first: Sequence[Record], then: Sequence[Record]) -> list[Record]:
     last: dict[Case, int] = {}
     for record in first:
         last[record.case] = max(last.get(record.case, 0), record.repeat)
-    return [*first, *(replace(record, repeat=record.repeat + last.get(record.case, 0)) for record in then)]
+    before = ((record, last.get(record.case, 0)) for record in then)
+    return [*first, *(replace(each, repeat=each.repeat + above) if above else each for each, above in before)]
 
 
 def imported_maps(campaign_folder: Path) -> list[ImportMap]:
@@ -124,11 +125,11 @@ def _read(files: Path, entries: Sequence[LedgerEntry], companions: Companions) -
     entry = entries[0]
     script, stderr = (companions.of(entry.path, role) for role in (SCRIPT, STDERR))
     beside = {"output": entry.path, "script": script, "stderr": stderr}
-    present = {name: path for name, path in beside.items() if path is not None}
-    contents = {name: _content(files / path) for name, path in present.items()}
+    present = {name: files / path for name, path in beside.items() if path is not None}
+    contents = {name: _content(path) for name, path in present.items()}
     texts = {name: text_of(content or b"") for name, content in contents.items()}
     content = contents["output"]
-    paths = {name: str(files / path) for name, path in present.items() if contents[name] is not None}
+    paths = {name: str(path) for name, path in present.items() if contents[name] is not None}
     changed = content is not None and hashlib.sha256(content).hexdigest() != entry.sha256
     texts["output"], cut, why = _cut(texts["output"])
     if not belongs(script, texts.get("script", ""), entry.path, {part.suite for part in cut}):
@@ -188,7 +189,8 @@ def _parsed(part: Part, facts: Mapping[str, str], texts: Mapping[str, str]) -> P
         return "; ".join(filter(None, (f"output: {_in_file(str(error), part)}", aborted)))
     # a closing line proves that the table is complete
     aborted = aborted if parsed.lacks or not SUITES[suite].closing_line else ""
-    return replace(parsed, lacks="; ".join(filter(None, (_in_file(parsed.lacks, part), aborted))))
+    lacks = "; ".join(filter(None, (_in_file(parsed.lacks, part), aborted)))
+    return replace(parsed, lacks=lacks) if lacks else parsed
 
 
 def _in_file(reason: str, part: Part) -> str:

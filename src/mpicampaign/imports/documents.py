@@ -20,10 +20,9 @@ _DOCUMENT = re.compile(
 _NOTES = re.compile(
     r"(?:.*[-_. ])?(?:notes?|how-?to|usage|install|manual|tutorial|guide|todo)(?![a-z]).*", re.IGNORECASE
 )
-_MARKUP = re.compile(
-    r"^[ \t]*(?:```|~~~|\.\. [a-z-]+::|<!DOCTYPE|</?(?:html|pre|code)\b)", re.IGNORECASE | re.MULTILINE
-)
-_LEFT_OUT = re.compile(r"^[ \t]*(?:\.\.\.|…|[\[<](?:\.\.\.|…|snip)[\]>])[ \t]*$", re.MULTILINE)
+# With the newline above: a search for that is many times as fast as one for the begin of a line.
+_MARKUP = re.compile(r"\n[ \t]*(?i:```|~~~|\.\. [a-z-]+::|<!DOCTYPE|</?(?:html|pre|code)\b)")
+_LEFT_OUT = re.compile(r"\n[ \t]*(?:\.\.\.|…|[\[<](?:\.\.\.|…|snip)[\]>])[ \t]*$", re.MULTILINE)
 EXCERPT = "a document: an output that it shows is an example; import the file of the output itself"
 
 
@@ -34,8 +33,9 @@ def is_document(name: str) -> bool:
 
 def is_excerpt(name: str, text: str, outputs: Iterable[Part]) -> bool:
     """Whether a text looks like a document or notes, and none of its outputs can be read."""
-    left_out = _LEFT_OUT.search(text) and _LEFT_OUT.search(text, len(above_banner(text)))
-    like = left_out or _NOTES.fullmatch(name) or _MARKUP.search(text)
+    lines = f"\n{text}"
+    left_out = _LEFT_OUT.search(lines) and _LEFT_OUT.search(lines, len(above_banner(text)))
+    like = left_out or _NOTES.fullmatch(name) or _MARKUP.search(lines)
     return bool(like) and not abort_in(text) and not any(map(_is_whole, outputs))
 
 

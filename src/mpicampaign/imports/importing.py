@@ -96,6 +96,7 @@ def _locked(folder: Path) -> Iterator[None]:
 class _Import:
     def __init__(self, folder: Path, chosen: ImportMap) -> None:
         self.folder = folder
+        self.files, self.parts = folder / FILES, folder / _PARTS
         self.chosen = chosen
         self.entries: dict[str, list[LedgerEntry]] = {}  # by path: a file may hold several outputs
         self.new: list[Path] = []  # copies that this call made
@@ -168,7 +169,8 @@ class _Import:
         if reason:
             self._refuse(source, reason, content)
         elif self._kept(source, content):
-            file = replace(self.entries[source.path][0], found=found_in(text, script, stderr))
+            file = self.entries[source.path][0]
+            file.found = found_in(text, script, stderr)
             self.entries[source.path] = _of_outputs(file, cut, facts)
             return {path for path in beside if path}
         return set()
@@ -189,13 +191,11 @@ class _Import:
         self.entries[entry.path] = [entry]
 
     def _is_kept(self, path: str) -> bool:
-        return (
-            any(entry.kept for entry in self.entries.get(path, ())) and (self.folder / FILES / path).exists()
-        )
+        return any(entry.kept for entry in self.entries.get(path, ())) and (self.files / path).exists()
 
     def _kept(self, source: Source, content: bytes) -> bool:
         """Write a file once; whether there is now a copy with exactly this content."""
-        target = self.folder / FILES / source.path
+        target = self.files / source.path
         try:
             if target.exists():
                 if target.read_bytes() != content:
@@ -219,7 +219,7 @@ class _Import:
         return "the imported copy is kept: this file's content differs"
 
     def _write(self, target: Path, content: bytes) -> None:
-        part = self.folder / _PARTS / uuid.uuid4().hex
+        part = self.parts / uuid.uuid4().hex
         with naming(target, part):
             part.write_bytes(content)
         if not target.parent.is_dir():
@@ -259,7 +259,7 @@ class _Import:
         return replace(account, new=0, undone=True)
 
     def _remove_empty(self, folder: Path) -> None:
-        while folder != self.folder / FILES and not any(folder.iterdir()):
+        while folder != self.files and not any(folder.iterdir()):
             folder.rmdir()
             folder = folder.parent
 
@@ -277,7 +277,8 @@ def _entry(source: Source, content: bytes, role: str, reason: str, kept: bool = 
 def _of_outputs(file: LedgerEntry, cut: Sequence[Part], facts: Sequence[dict[str, str]]) -> list[LedgerEntry]:
     """A file's entry for each of the outputs in it."""
     if len(cut) == 1:
-        return [replace(file, facts=facts[0])]
+        file.facts = facts[0]
+        return [file]
     return [
         replace(file, facts=known, lines=part.lines, content=content_of(part, file.sha256))
         for part, known in zip(cut, facts, strict=True)

@@ -222,7 +222,8 @@ class Output:
     @property
     def place(self) -> tuple[str, int]:
         """Its file and its first line there, 0 where it is the whole file: sorts as outputs do."""
-        first = re.match(r"[0-9]{1,9}(?=-)", self.lines)
+        lines = self.lines
+        first = re.match(r"[0-9]{1,9}(?=-)", lines) if lines else None
         return self.path, int(first[0]) if first else 0
 
 

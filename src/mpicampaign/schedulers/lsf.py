@@ -376,8 +376,7 @@ def read_report(text: str) -> JobReport | None:
 
 def _check_no_second(text: str) -> None:
     """Refuse the reports of several jobs; the message says where the first output ends."""
-    reports = list(_REPORT.finditer(text))
-    if len(reports) < 2:
+    if text.count("Subject: Job ") < 2 or len(reports := list(_REPORT.finditer(text))) < 2:
         return
     first, second = reports[:2]
     above = text.find(_ABOVE, 0, second.start())

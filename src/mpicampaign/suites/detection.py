@@ -12,7 +12,7 @@ from mpicampaign.suites.room import SUITES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from mpicampaign.suites.suite import Banner, Suite
+    from mpicampaign.suites.suite import Suite
 
 
 _LABEL = re.compile(r"[^\n]{0,100}[0-9][^\n]{0,60}|[^\n]{1,100}[]:|]\s*")  # a rank or a time; a host
@@ -37,7 +37,11 @@ class LabelledTitle(NamedTuple):
 @lru_cache(maxsize=2)  # of one text it is asked several times, one after the other
 def announced(text: str) -> list[Announced]:
     """The lines that announce outputs, in their order; none that another output holds as its part."""
-    lines = (Announced(start, suite) for suite in SUITES.values() for start in _banners(text, suite.banner))
+    lines = [
+        Announced(_first_line(text, start, suite.banner.above), suite)
+        for start, line, suite in _with_needles(text)
+        if suite.banner.line.match(line)
+    ]
     announcing = []
     ends: dict[str, int] = {}  # of the last output that holds outputs of a suite
     for line in sorted(lines, key=lambda line: line.position):
@@ -73,18 +77,16 @@ def detect_suite(text: str) -> str | None:
 
 def above_banner(text: str) -> str:
     """The text above the first line that announces a suite; all of it where none does."""
-    starts = (next(_banners(text, suite.banner), len(text)) for suite in SUITES.values())
-    return text[: min(starts)]
+    return text[: min((line.position for line in announced(text)), default=len(text))]
 
 
 def labelled_titles(text: str) -> list[LabelledTitle]:
     """The lines that would announce a suite but for a label before, as of launchers and clocks, in order."""
     found = []
-    for suite in SUITES.values():
-        for start, line in _lines_with(text, suite.banner.needle):
-            match = suite.banner.line.search(line)
-            if match and _LABEL.fullmatch(line[: match.start()]):
-                found.append((start, line[: match.start()], suite))
+    for start, line, suite in _with_needles(text):
+        match = suite.banner.line.search(line)
+        if match and _LABEL.fullmatch(line[: match.start()]):
+            found.append((start, line[: match.start()], suite))
     titles: list[LabelledTitle] = []
     number, counted = 1, 0
     for start, label, suite in sorted(found, key=lambda title: title[0]):
@@ -116,11 +118,14 @@ def _programs() -> re.Pattern[str]:
     return re.compile(rf"(?:^|/)({program_names()})$")
 
 
-def _banners(text: str, banner: Banner) -> Iterator[int]:
-    """The positions of the lines that announce a suite."""
-    for start, line in _lines_with(text, banner.needle):
-        if banner.line.match(line):
-            yield _first_line(text, start, banner.above)
+@lru_cache(maxsize=2)  # of one text it is asked several times, one after the other
+def _with_needles(text: str) -> list[tuple[int, str, Suite]]:
+    """The lines that may announce a suite: their positions, they themselves, and the suite."""
+    return [
+        (start, line, suite)
+        for suite in SUITES.values()
+        for start, line in _lines_with(text, suite.banner.needle)
+    ]
 
 
 def _first_line(text: str, start: int, above: re.Pattern[str] | None) -> int:

@@ -109,8 +109,10 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
     number = start = 0
     while start < len(text):
         number += 1
-        line, start = line_at(text, start)
-        yield number, line
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        yield number, text[start:end].rstrip("\r")
+        start = end + 1
 
 
 def check_no_nul(text: str) -> None:
@@ -118,13 +120,6 @@ def check_no_nul(text: str) -> None:
     position = text.find("\0")
     if position >= 0:
         raise OutputError(f"line {text.count(chr(10), 0, position) + 1}: holds a NUL byte: not a text output")
-
-
-def line_at(text: str, start: int) -> tuple[str, int]:
-    """The line that begins at a position, without its end, and where the next one begins."""
-    end = text.find("\n", start)
-    end = len(text) if end < 0 else end
-    return text[start:end].rstrip("\r"), end + 1
 
 
 def check_no_abort(line: str, number: int) -> None:

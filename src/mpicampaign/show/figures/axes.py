@@ -40,10 +40,13 @@ class Panel:
         self.place = place
         self.across = across
         self.up = up or _NONE
+        self._x: dict[float, float] = {}  # many curves have the same sizes
 
     def x(self, value: float) -> float:
         """The place on the page of a value along the lower side."""
-        return self.place.left + self.across.at(value) * self.place.width
+        if value not in self._x:
+            self._x[value] = self.place.left + self.across.at(value) * self.place.width
+        return self._x[value]
 
     def points(self, pairs: Iterable[Point]) -> list[Point]:
         """The places of those pairs of values that the axes can show."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
@@ -35,28 +36,42 @@ def element(tag: str, inner: str = "", **attributes: str | float | bool | None) 
 
 def _safe(text: object) -> Markup:
     """The text made visible and escaped, unless it is markup."""
-    return text if isinstance(text, Markup) else escape(visible(str(text)))
+    return text if isinstance(text, Markup) else _escaped(str(text))
 
 
-def _start(tag: str, **attributes: str | float | bool | None) -> Markup:
-    given = [(name.rstrip("_").replace("_", "-"), value) for name, value in attributes.items()]
+@lru_cache(maxsize=10_000)  # names, heads and roles are the same in many cells
+def _escaped(text: str) -> Markup:
+    return escape(visible(text))
+
+
+def _start(tag: str, **attributes: str | float | bool | None) -> str:
     texts = [
-        name if value is True else f'{name}="{_safe(value)}"'
-        for name, value in given
+        _attribute(name) if value is True else f'{_attribute(name)}="{_safe(value)}"'
+        for name, value in attributes.items()
         if value is not None and value is not False and value != ""
     ]
-    return Markup(f"<{' '.join([tag, *texts])}>")
+    return f"<{' '.join([tag, *texts])}>"
+
+
+@cache
+def _attribute(name: str) -> str:
+    return name.rstrip("_").replace("_", "-")
 
 
 def _lines(parts: Iterable[str]) -> Markup:
-    return Markup("\n").join(parts)
+    return _joined("\n", parts)
+
+
+def _joined(between: str, parts: Iterable[str]) -> Markup:
+    """As the method of `Markup`, which makes a copy of each part."""
+    return Markup(between.join([part if isinstance(part, Markup) else escape(part) for part in parts]))
 
 
 def html_text(text: document.Text) -> Markup:
     """The text with its links and roles."""
     if isinstance(text, str):
         return _safe(text)
-    return _span(text) if isinstance(text, document.Span) else Markup("").join(map(html_text, text))
+    return _span(text) if isinstance(text, document.Span) else _joined("", map(html_text, text))
 
 
 def _span(span: document.Span) -> Markup:
@@ -173,7 +188,8 @@ def _cell(grid: document.Grid, column: int, box: document.Box) -> Markup:
     Others have their head as ``data-head``: on a narrow screen, a line is a list.
     """
     marks = element("sup", ",".join(box.marks)) if box.marks else ""
-    inner = _lines([html_text(box.text) + marks, *map(html_text, box.below)])
+    inner = html_text(box.text) + marks if marks else html_text(box.text)
+    inner = _lines([inner, *map(html_text, box.below)]) if box.below else inner
     inner = inner + _node(box.fold) if box.fold else inner
     span = box.columns if box.columns > 1 else None
     if column == 0 and not box.role:

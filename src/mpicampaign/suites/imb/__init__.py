@@ -88,7 +88,7 @@ class _Imb(Suite):
 
     def facts(self, text: str) -> Mapping[str, str]:
         """Where the buffers of a GPU version are: on the device, unless its call says otherwise."""
-        called = _ON_GPU.search(text)
+        called = "-GPU" in text and _ON_GPU.search(text)
         return {"buffers": called[1] or "device"} if called else {}
 
     def operation(self, series: str, metadata: Mapping[str, str]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from mpicampaign.suites.imb import GIVEN_UP
 from mpicampaign.suites.imb.tables import ImbTable
@@ -21,12 +22,15 @@ from mpicampaign.suites.reading import (
     check_row_count,
     is_aborted,
     is_whole_row,
-    line_at,
     looks_like_row,
     row_tokens,
     shown,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_TITLE = "MPI Benchmark"
 _BANNER = re.compile(
     r"#\s+Intel ?\((?:R|TM)\) MPI Benchmark(?:s| Suite) V?(.{1,40}?), (?:IMB-|MPI-)?(\w+) part"
 )
@@ -87,8 +91,6 @@ class Reader:
     def read(self, number: int, line: str) -> None:
         if not line or line.isspace():
             self._blank()
-        elif self.table is None and not self.section and _is_meaningless(line):
-            return
         elif _HEADINGS.match(line):
             self._heading(number, line)
         elif line.startswith("#"):
@@ -96,22 +98,21 @@ class Reader:
         else:
             self._other(number, line)
 
-    def take_rows(self, number: int, text: str, start: int) -> tuple[int, int]:
-        """Take the rows that follow line ``number`` and begin at ``start``; the last line, and what follows.
+    def take_rows(self, number: int, lines: Sequence[str]) -> int:
+        """Take the rows below line ``number`` where all are laid out as the table; the last line.
 
-        Only those below a table's headings, up to the first that is not laid out as these are.
+        Only those directly below a table's headings.
         """
         table = self.table
         if table is None or table.rows or table.fault or not table.fixed_width:
-            return number, start
-        match = _rows(len(table.headings)).match(text, start)
-        tokens = match[0].split() if match else []
-        rows = list(zip(*[iter(tokens)] * len(table.headings), strict=True))
-        if not match or _laid_out(tokens, len(table.headings)) != match[0]:
-            return number, start
-        table.rows += enumerate(rows, start=number + 1)
-        table.closed = False
-        return number + len(rows), match.end()
+            return number
+        width, most = _COLUMN_WIDTH * len(table.headings), min(len(lines), number + _MOST_AT_ONCE)
+        end = next((k for k in range(number, most) if len(lines[k]) != width), most)
+        text = "".join(lines[number:end])
+        tokens = text.split()
+        if _is_laid_out(text, tokens):
+            table.take(number + 1, tokens)
+        return number + len(table.rows)
 
     def _blank(self) -> None:
         if self.table and self.table.rows:
@@ -153,7 +154,7 @@ class Reader:
             self._header(line)
 
     def _banner(self, number: int, line: str) -> bool:
-        match = _BANNER.match(line)
+        match = _BANNER.match(line) if _TITLE in line else None
         if match and (self.version or self.tables):
             raise OutputError(f"line {number}: a second header: two outputs in one file")
         if match:
@@ -171,8 +172,7 @@ class Reader:
         return True
 
     def _begin_table(self, number: int, line: str) -> bool:
-        invalid = _INVALID.match(line)
-        if invalid:
+        if invalid := _INVALID.match(line):
             self.invalid[invalid[1]] = f"{invalid[1]} invalid for {invalid[2]} processes"
             return True
         if not self.version or not line.startswith(_BEGIN):
@@ -250,6 +250,7 @@ def _row(table: ImbTable, number: int, line: str) -> None:
     if table.fixed_width and _joined(tokens) != line.rstrip():
         raise OutputError(f"line {number}: the row's columns are not where the header's are: garbled")
     table.rows.append((number, tokens))
+    table.read.clear()
 
 
 def _joined(tokens: tuple[str, ...] | list[str]) -> str:
@@ -257,18 +258,18 @@ def _joined(tokens: tuple[str, ...] | list[str]) -> str:
     return "".join(f"{token:>{_COLUMN_WIDTH}}" for token in tokens)
 
 
-def _laid_out(tokens: list[str], columns: int) -> str:
-    """Many whole rows as `_joined` does it."""
-    row = f"%{_COLUMN_WIDTH}s" * columns + "\n"
-    return row * (len(tokens) // columns) % tuple(tokens)
-
-
-@lru_cache(maxsize=32)
-def _rows(columns: int) -> re.Pattern[str]:
-    """Rows of a count and other numbers; `_laid_out` shows whether each column is in its place."""
-    number = rf" {{1,{_COLUMN_WIDTH - 1}}}[0-9.]{{1,{_COLUMN_WIDTH - 1}}}"
-    count = number.replace("[0-9.]", "[0-9]")
-    return re.compile(rf"(?:{count}(?:{number}){{{columns - 1}}}\n){{1,{_MOST_AT_ONCE}}}")
+def _is_laid_out(text: str, tokens: list[str]) -> bool:
+    """Whether each column of joined rows, as `_joined` lays them out, is a blank and a number."""
+    printed = "".join(tokens)
+    digits = printed.replace(".", "")
+    return (
+        len(tokens) * _COLUMN_WIDTH == len(text) == len(printed) + text.count(" ")
+        and text[::_COLUMN_WIDTH].isspace()
+        and text[_COLUMN_WIDTH - 1 :: _COLUMN_WIDTH].isdigit()
+        and digits.isascii()
+        and digits.isdigit()
+        and " ." not in " ".join(tokens)
+    )
 
 
 def read_lines(text: str) -> Reader:
@@ -281,26 +282,34 @@ def read_lines(text: str) -> Reader:
     """
     check_no_nul(text)
     reader = Reader()
-    number = start = 0
-    while start < len(text):
-        line, start = line_at(text, start)
+    *lines, rest = text.split("\n")
+    if "\r" in text:
+        lines = [line.rstrip("\r") for line in lines]
+    number = 0
+    while number < len(lines):
+        line = lines[number]
         number += 1
-        if start > len(text) and reader.table and (looks_like_row(line) or line.isspace()):
-            reader.table.fault = reader.table.fault or f"ends inside line {number}: cut"
-            break
-        reader.read(number, line)
         if reader.table is not None:
-            number, start = reader.take_rows(number, text, start)
+            reader.read(number, line)
+            number = reader.take_rows(number, lines)
+        elif reader.section or len(line) > _LONGEST_KNOWN or not _is_meaningless(line):
+            reader.read(number, line)
+    if rest:
+        _read_rest(reader, number + 1, rest.rstrip("\r"))
     return reader
 
 
-def _is_meaningless(line: str) -> bool:
-    """Whether a line outside of tables has no meaning: of other programs, or decoration."""
-    return len(line) < _LONGEST_KNOWN and _is_remembered_as_meaningless(line)
+def _read_rest(reader: Reader, number: int, line: str) -> None:
+    """The last line, without a newline."""
+    if reader.table and (looks_like_row(line) or line.isspace()):
+        reader.table.fault = reader.table.fault or f"ends inside line {number}: cut"
+    else:
+        reader.read(number, line)
 
 
 @lru_cache(maxsize=4000)  # headers and job scripts of many outputs have most lines in common
-def _is_remembered_as_meaningless(line: str) -> bool:
+def _is_meaningless(line: str) -> bool:
+    """Whether a line outside of tables has no meaning: blank, of other programs, or decoration."""
     if _HEADINGS.match(line):
         return False
     if line.startswith("#"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import compress
 from typing import TYPE_CHECKING
@@ -93,6 +94,17 @@ class ImbTable:
         self.fault = self.fault or reason
         self.rows = [row for row in self.rows if row[0] < line]
         self.read.clear()
+
+    def take(self, line: int, tokens: Sequence[str]) -> None:
+        """Take the first rows, from a line on, where all tokens are numbers of digits and dots."""
+        columns = len(self.headings)
+        with suppress(ValueError):  # such as 1.2.3
+            self.read = {
+                heading: [*map(int if heading in _COUNTS else float, tokens[place::columns])]
+                for place, heading in reversed([*enumerate(self.headings)])  # of two alike, the first counts
+            }
+            self.rows = [*enumerate(zip(*[iter(tokens)] * columns, strict=True), start=line)]
+            self.closed = False
 
     def column(self, heading: str) -> list[float]:
         """The printed values under a heading; asked for when all rows are there."""
