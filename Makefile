@@ -66,7 +66,7 @@ pytest-default: setup-test
 pytest-full: setup-test
 	$(call run_tests,full,4)
 
-soak: setup-test ## the tests that repeat something thousands of times, with what each counted (about 40 minutes)
+soak: setup-test ## the tests that repeat something thousands of times, with what each counted (some hours)
 	@pytest -n 3 -vv -m soak
 
 mutants: setup-test ## which quick test kills which of 600 mutants (some hours): build/mutants

@@ -117,7 +117,7 @@ def errors(cases: int, source: np.random.Generator) -> None:
 
 def clear_leads(values: Array) -> tuple[bool, bool]:
     """Whether the first of all leads the last clearly: unpaired, and with repeats as blocks."""
-    groups, last = values.T.tolist(), len(values.T) - 1
+    groups, last = tuple(map(tuple, values.T.tolist())), len(values.T) - 1
     first, other = (summarise(groups[place]) for place in (0, last))
     small = abs(np.log(other.median / first.median)) < np.log1p(TIE)
     within = any(

@@ -52,6 +52,7 @@ def steps(site: Site) -> list[str]:
     return sorted({step for log in logs for step in re.findall(r"launch task StepId=(\d+\.\d+)", log)})
 
 
+@pytest.mark.full
 def test_the_slow_node_is_named_and_the_drained_one_listed(site: Site) -> None:
     """A submission for all rounds that are due, a step for each round."""
     write(site)
@@ -138,7 +139,7 @@ LIBRARIES = {
 
 @pytest.mark.full
 @pytest.mark.mpi
-@pytest.mark.parametrize("mpi", LIBRARIES)
+@pytest.mark.parametrize("mpi", ["openmpi4", "intelmpi", pytest.param("mpich-ucx", marks=pytest.mark.soak)])
 def test_every_pair_with_each_library(cluster_parts: None, tmp_path: Path, mpi: str) -> None:
     """All pairs twice and all nodes twice are one job; the launcher reaches the second node without Slurm."""
     command, compiler = LIBRARIES[mpi]

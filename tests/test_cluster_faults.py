@@ -154,7 +154,7 @@ def dying(site: Site) -> list[Path]:
     return [file for file in site.folder.glob("program.die.*") if file.suffix != ".part"]
 
 
-@pytest.mark.parametrize("runs", few_and_many(20))
+@pytest.mark.parametrize("runs", [pytest.param(300, marks=pytest.mark.soak)])
 def test_results_are_read_only_twice(site: Site, runs: int) -> None:
     """While jobs begin and end, and again while a call submits."""
     site.write(repeats=runs, system=f"{NO_SRUN}, max_queued: 8")
@@ -209,7 +209,7 @@ def small_disk(site: Site) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-@pytest.mark.parametrize("runs", few_and_many(12))
+@pytest.mark.parametrize("runs", [pytest.param(300, marks=pytest.mark.soak)])
 def test_a_disk_is_full_for_a_while(site: Site, runs: int) -> None:
     """Jobs begin and end meanwhile, and some of them fail; no run does."""
     site.write(body="sleep 0.3", repeats=runs, system=f"{NO_SRUN}, max_queued: 8")

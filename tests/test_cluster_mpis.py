@@ -71,7 +71,11 @@ def place(library: Library, test_mpi: Callable[[str], str]) -> str | None:
     return prefix
 
 
-@pytest.mark.parametrize("library", LIBRARIES, ids=lambda library: library.name)
+@pytest.mark.parametrize(
+    "library",
+    [*LIBRARIES[:-1], pytest.param(LIBRARIES[-1], marks=pytest.mark.soak)],
+    ids=lambda library: library.name,
+)
 def test_shared_memory_and_tcp_on_the_second_network(
     minicluster: MiniCluster, test_mpi: Callable[[str], str], library: Library
 ) -> None:

