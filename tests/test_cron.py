@@ -46,9 +46,8 @@ def kill_one(project: ProjectCopy, generator: random.Random) -> None:
 def survive(project: ProjectCopy, tmp_path: Path, repeats: int, seconds: float) -> None:
     """Run a campaign of two cases by cron alone; every few seconds something dies."""
     launches = tmp_path / "launches"
-    write_trivial(
-        project, name="ticks", body=f'echo "$PWD" >>"{launches}"', repeats=repeats, schedule=EVERY_MINUTE
-    )
+    body = f'echo "$PWD" >>"{launches}"; sleep 1'  # so long that some ticks meet another
+    write_trivial(project, name="ticks", body=body, repeats=repeats, schedule=EVERY_MINUTE)
     disk = SmallDisk(project.folder / "results", "64m")
     generator = random.Random(14)
     faults: Counter[str] = Counter()

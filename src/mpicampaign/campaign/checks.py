@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from mpicampaign.yaml_lines import Document, Key
 
 
+_TITLES = dict(zip(LEVELS, ("sockets", "NUMA domains", "L3 caches"), strict=True))
 _KINDS = {
     "systems": "system",
     "host_groups": "host group",
@@ -400,7 +401,7 @@ def _check_fabric(key: Key, fabric: Fabric, notes: Notes) -> None:
         if fabric.transport in others and getattr(fabric, attribute):
             message = f"a fabric for {fabric.transport} has no {attribute}"
             notes.add((*key, attribute), message, getattr(fabric, attribute), "", reads)
-    if fabric.link and not fabric.device:
+    if fabric.link and not fabric.device and fabric.transport != "tcp":
         notes.add((*key, "link"), "the link is that of a device", fabric.link, "give device: …", reads)
 
 
@@ -530,7 +531,7 @@ def check_spread(placement: Placement, ranks: int, notes: Notes) -> None:
     for level in LEVELS:
         claimed = getattr(placement, level) or 1
         if (claimed - 1) * -(-ranks // claimed) >= ranks:
-            message = f"{ranks} ranks per node leave one of {claimed} {level.replace('_', ' ')} empty"
+            message = f"{ranks} ranks per node leave one of {claimed} {_TITLES[level]} empty"
             notes.add((*key, level), message, str(claimed), reads=[(*key, "ranks_per_node")])
 
 
