@@ -273,7 +273,7 @@ def figures_section(source: Source, figures: Sequence[Figure], room: int) -> Sec
     nodes += [_drawing(figure) for figure in shown if not figure.folded]
     folded: list[PageNode] = [_drawing(figure) for figure in shown if figure.folded]
     missing = not_drawn(source.comparison)
-    title = f"{counted(len(folded), 'figure')} more, of single repeats and of HPCC's paper"
+    title = f"{counted(len(folded), 'figure')} more"
     folded += [Paragraph(missing, "legend")] if missing else []
     nodes += [Fold(title, tuple(folded))] if folded else []
     nodes += [] if figures else [Paragraph("There are no figures.")]
