@@ -96,8 +96,8 @@ OF_OWN_REPEATS = (
 )
 OWN_BLOCKS = (
     f"Where up to {MOST_IN_BLOCKS} candidates have {FEWEST_BLOCKS} or more complete own repeats, each repeat "
-    "is a block of time. An exact test exchanges values within it; a lead that it shows, of 1 % or more, is "
-    "clear."
+    "is a block of time: an exact test exchanges values within it, and a lead of 1 % or more that it shows "
+    "is clear."
 )
 _BEST = "The true best of the host groups judged is among those named with 95 % confidence."
 
