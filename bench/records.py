@@ -55,11 +55,11 @@ def after_one_run() -> None:
         costs: dict[str, list[list[float]]] = {}
         for what in ("one new run", "no new run") * ROUNDS:
             of_copies = costs.setdefault(what, [[] for _ in projects])
-            for project, found in zip(projects, of_copies, strict=True):
+            for project, own in zip(projects, of_copies, strict=True):
                 if what == "one new run":
                     changed = min(project.folder.glob("results/many/runs/*/*/*/*/result/output.txt"))
                     changed.write_text(f"{changed.read_text(encoding='utf-8')}\n", encoding="utf-8")
-                found.append(project.cost(*_report(project)).cpu)
+                own.append(project.cost(*_report(project)).cpu)
     for what, of_copies in costs.items():
         line(f"report, {what}: CPU time", of_copies[0])
         beside_earlier("  CPU time", of_copies)

@@ -26,9 +26,9 @@ def main() -> None:
         rounds, *earlier = zip(*in_turn, strict=True)
         for name in rounds[0]:
             line(name, [found[name][0] for found in rounds])
-        all_three = [_of_all(found) for found in rounds]
+        all_three = [_of_all(parts) for parts in rounds]
         line("all three", all_three, LIMITS["all three"])
-        beside_earlier("  all three", [all_three, *([_of_all(found) for found in copy] for copy in earlier)])
+        beside_earlier("  all three", [all_three, *([_of_all(parts) for parts in copy] for copy in earlier)])
         peaks = [max(peak for _, peak in found.values()) for found in rounds]
         line("  highest peak of memory", peaks, LIMIT_MEGABYTES, "MB")
         finish = [sys.executable, str(Path(__file__).with_name("finish_runs.py")), str(file)]
@@ -39,8 +39,8 @@ def main() -> None:
         line("report, nothing has changed", unchanged, LIMITS["unchanged report"])
 
 
-def _of_all(found: dict[str, tuple[float, float]]) -> float:
-    return sum(wall for wall, _ in found.values())
+def _of_all(parts: dict[str, tuple[float, float]]) -> float:
+    return sum(wall for wall, _ in parts.values())
 
 
 def _planned(project: ProjectCopy, file: Path) -> dict[str, tuple[float, float]]:

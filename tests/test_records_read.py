@@ -8,11 +8,13 @@ from typing import Any
 
 import pytest
 from test_collect import CASE, EVIDENCE, OUTPUT, run_folder
+from test_own_reading import FIRST, Site
+from test_own_reading import OUTPUT as OWN_OUTPUT
 
 from mpicampaign.collect import records_read, runs
 from mpicampaign.collect.records_read import FILE, RecordsRead
 from mpicampaign.collect.runs import RunFolder, read_run
-from mpicampaign.records import OK, Record
+from mpicampaign.records import FAILED, OK, Record
 
 
 @pytest.fixture
@@ -68,3 +70,20 @@ def test_a_damaged_cache_is_no_obstacle(
     cache.write_text(damage(cache.read_text()))  # type: ignore[operator]
     assert look(folder, monkeypatch)[1]
     assert json.loads(cache.read_text().splitlines()[1].partition(" ")[2])["status"] == OK
+
+
+def test_what_other_packages_or_grep_had_a_part_in_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = Site(tmp_path)
+    for name, text in zip(sorted(FIRST), (OWN_OUTPUT, OWN_OUTPUT.replace("done", "")), strict=True):
+        site.add(name, "2026-11-01T00:00:00Z", text)
+    assert [each.status for each in site.records()] == [OK, FAILED]
+    assert len((site.folder / FILE).read_text().splitlines()) == 2  # the state of the program, and a record
+    (site.folder / FILE).unlink()
+    (tmp_path / "garden-1.0.dist-info").mkdir()
+    (tmp_path / "garden-1.0.dist-info/entry_points.txt").write_text("[mpicampaign.mpis]\nhoe = garden:MPI\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("mpicampaign.mpis.MPIS._plugins", {})
+    assert [each.status for each in site.records()] == [OK, FAILED]
+    assert not (site.folder / FILE).exists()

@@ -58,6 +58,7 @@ REPORTS = [
         + OPENMPI.format(pid=8, line=343, said="provider: tcp;ofi_rxm"),
         {"efa", "tcp"},
     ),
+    ("openmpi4", OPENMPI.format(pid=7, line=347, said="prov: none"), None),
     ("platform", INTEL.format("efa"), None),
 ]
 

@@ -110,12 +110,10 @@ def short(host: str) -> str:
 
 def named_twice(names: Iterable[str]) -> list[str]:
     """The names of hosts with several: equal ones, or with and without the domain."""
-    of_host = grouped(names, short)
-    several = {host: {name.lower() for name in named} for host, named in of_host.items()}
     return [
         name
-        for host, named in of_host.items()
-        if len(named) > len(several[host]) or (len(named) > 1 and host in several[host])
+        for host, named in grouped(names, short).items()
+        if len(named) > max(1, len({each.lower() for each in named} - {host}))  # short: any other
         for name in named
     ]
 

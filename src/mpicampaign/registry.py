@@ -127,6 +127,11 @@ def _entry_points(group: str) -> Iterable[EntryPoint]:
     return entry_points(group=group)
 
 
+def plugged_in() -> bool:
+    """Whether other packages add to a room: what is read then depends on their files, too."""
+    return any("[mpicampaign." in declared for declared in map(_declarations, sys.path))
+
+
 @cache  # for all rooms
 def _declarations(place: str) -> str:
     """The entry points of the packages installed in a folder, as text."""

@@ -14,6 +14,7 @@ from mpicampaign.collect.runs import collect
 from mpicampaign.grouping import grouped
 from mpicampaign.plan_file import FILE, PlanFile, read_plan
 from mpicampaign.records import IMPORTED_FROM, OK, contradicted
+from mpicampaign.registry import plugged_in
 from mpicampaign.verdict.machine_state import mark_distances
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def collect_all(campaign_folder: Path) -> list[Record]:
         folder: collect_own(_read_as_here(plan_of(folder), plan), folder)
         for folder in merged_folders(campaign_folder)
     }
-    own = collect_own(plan, campaign_folder, RecordsRead(campaign_folder))
+    before = None if plugged_in() else RecordsRead(campaign_folder)
+    own = collect_own(plan, campaign_folder, before)
     return mark_earlier(mark_distances(mark_copies(with_merged(own, plan, merged))))
 
 

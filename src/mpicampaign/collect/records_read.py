@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.files import whole
 from mpicampaign.program_state import program_state
-from mpicampaign.records import record_from_json, record_to_json
+from mpicampaign.records import FAILED, record_from_json, record_to_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,7 +55,8 @@ class RecordsRead:
             self.used[key] = self._kept[key]
             return record
         record = read()
-        self.used[key] = json.dumps(record_to_json(record))
+        if record.status != FAILED:  # that may be the fault of grep, which searches outputs
+            self.used[key] = json.dumps(record_to_json(record))
         return record
 
     def keep(self) -> None:

@@ -201,7 +201,7 @@ class _Column:
 
 
 def _combined(table: pyarrow.Table, names: Sequence[str]) -> _Array:
-    """One number for each combination of the columns, in the order of their first appearance in none."""
+    """A number from 0 on for each row: that of its combination of values in these columns."""
     import pyarrow as arrow
 
     combined: _Array = np.zeros(table.num_rows, np.int64)
@@ -249,11 +249,11 @@ class _Points:
 
 def _medians(values: _Array, starts: _Array, counts: _Array) -> _Array:
     """Of the values from each start on, as many as counted."""
-    found: _Array = values[starts]
+    medians: _Array = values[starts]
     for count in np.unique(counts[counts > 1]):
         chosen = np.flatnonzero(counts == count)
-        found[chosen] = np.median(values[starts[chosen, None] + np.arange(count)], axis=1)
-    return found
+        medians[chosen] = np.median(values[starts[chosen, None] + np.arange(count)], axis=1)
+    return medians
 
 
 def _texts(times: _Array) -> _Array:
@@ -267,17 +267,19 @@ def _observed(table: pyarrow.Table, order: _Array, starts: _Array) -> _Array:
     """What the runs of each point observed; the same object for the same observations."""
     names = (*_OBSERVED, _ROUND_TRIP)
     codes = _combined(table, names)
-    distinct, firsts = np.unique(codes, return_index=True)
-    seen = np.empty(int(distinct[-1]) + 1, dtype=object)
-    for code, values in zip(distinct, _at(table, names, firsts), strict=True):
-        seen[code] = {name: value for name, value in zip(names, values, strict=True) if value}
+    firsts = np.unique(codes, return_index=True)[1]
+    seen = np.empty(len(firsts), dtype=object)
+    seen[:] = [
+        {name: value for name, value in zip(names, values, strict=True) if value}
+        for values in _at(table, names, firsts)
+    ]
     codes = codes[order]
-    found: _Array = seen[codes[starts]]
+    of_points: _Array = seen[codes[starts]]
     several = np.minimum.reduceat(codes, starts) != np.maximum.reduceat(codes, starts)
     ends = np.append(starts[1:], len(codes))
     for point in np.flatnonzero(several):
-        found[point] = _together(seen[codes[starts[point] : ends[point]]])
-    return found
+        of_points[point] = _together(seen[codes[starts[point] : ends[point]]])
+    return of_points
 
 
 def _together(facts: Iterable[Mapping[str, str]]) -> dict[str, str]:

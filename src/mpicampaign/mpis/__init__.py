@@ -244,8 +244,8 @@ def _user_of_ucx(texts: Iterable[str]) -> str:
 
 def providers_of_any(output: str) -> set[str]:
     """The libfabric providers that a library reports in an output of unknown origin."""
-    found = (library.providers(output) for library in MPIS.values() if library.providers)
-    return next(filter(None, found), set())
+    reports = (library.providers(output) for library in MPIS.values() if library.providers)
+    return next(filter(None, reports), set())
 
 
 def listed_hosts(output: str) -> int:

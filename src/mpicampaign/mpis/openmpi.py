@@ -101,12 +101,13 @@ def _report_of_5(output: str) -> set[str] | None:
 
 
 def _providers(output: str) -> set[str] | None:
-    """The provider that each rank's matching layer selected.
+    """The providers that the ranks' matching layers selected; None where every layer selected ``none``.
 
     Open MPI 4 prints it as ``prov``, and the domain as ``provider``; 5 the provider as ``provider``.
     """
     lines = (rf"mtl:ofi:{name}: ([\w+:-]+)" for name in ("prov", "provider"))
-    return next((set(found) for line in lines if (found := re.findall(line, output))), None)
+    selected = next(filter(None, (set(re.findall(line, output)) for line in lines)), None)
+    return None if selected == {"none"} else selected
 
 
 def _of_module(module: str) -> str | None:

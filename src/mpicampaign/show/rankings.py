@@ -95,8 +95,9 @@ OF_OWN_REPEATS = (
     f"Intervals of groups {IN_TURN} cover the scatter within each group, not what changed between them."
 )
 OWN_BLOCKS = (
-    f"Complete own repeats, {FEWEST_BLOCKS} or more of up to {MOST_IN_BLOCKS}, are blocks of time: an exact "
-    "test exchanges values within them, and a lead of 1 % or more that it shows is clear."
+    f"Where up to {MOST_IN_BLOCKS} candidates have {FEWEST_BLOCKS} or more complete own repeats, each repeat "
+    "is a block of time: an exact test exchanges values within it, and a lead of 1 % or more that it shows "
+    "is clear."
 )
 _BEST = "The true best of the host groups judged is among those named with 95 % confidence."
 

@@ -185,7 +185,5 @@ def dependence(values: Array) -> float:
         return 1.0
     rest = values - values.mean(axis=0)
     products, orders = rest @ rest.T, _orders(len(values))
-    products_of_neighbours = products[orders[:, 1:], orders[:, :-1]].sum(axis=1)
-    return float(
-        np.mean(products_of_neighbours >= products_of_neighbours[0] - 1e-9 * abs(products_of_neighbours[0]))
-    )
+    sums = products[orders[:, 1:], orders[:, :-1]].sum(axis=1)  # of neighbours in each order
+    return float(np.mean(sums >= sums[0] - 1e-9 * abs(sums[0])))

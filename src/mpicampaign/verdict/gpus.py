@@ -69,8 +69,13 @@ def _gpus_of(evidence: Evidence, rank: int) -> list[Gpu]:
     _, value = _variable(evidence, rank)
     if "start.variables" not in evidence.ranks[rank]:
         return []
-    found = known if value is None else [_named(known, name) for name in value.split(",") if name]
-    return [gpu for gpu in found if gpu] if None not in found else []
+    given = known if value is None else [_named(known, name) for name in value.split(",") if name]
+    return [gpu for gpu in given if gpu] if None not in given else []
+
+
+def _setting(evidence: Evidence, rank: int) -> str:
+    name, value = _variable(evidence, rank)
+    return f"no {name}" if value is None else f"{name}={value}"
 
 
 def _named(known: list[Gpu], name: str) -> Gpu | None:
@@ -83,20 +88,17 @@ def _named(known: list[Gpu], name: str) -> Gpu | None:
 
 def _unknown(evidence: Evidence, had: Mapping[int, list[Gpu]]) -> Iterator[Finding]:
     for rank in (rank for rank in had if not had[rank]):
-        name, value = _variable(evidence, rank)
         node = counted(len(_node_gpus(evidence, evidence.host_of(rank))), "GPU")
-        recorded = f"its node recorded {node}, its program {name}={value}"
+        recorded = f"its node recorded {node}, its program {_setting(evidence, rank)}"
         yield Finding(_KIND, LACKS, f"what rank {rank} had is not known: {recorded}")
 
 
 def _changed(evidence: Evidence) -> Iterator[Finding]:
     """A variable that is not the one with which the job script started the rank."""
     for rank, seen in sorted(evidence.ranks.items()):
-        given = seen.get("launch.gpus", "")
-        name, value = _variable(evidence, rank)
-        if given and "start.variables" in seen and given != f"{name}={value}":
-            bad = f"rank {rank} was started with {given}, and had {name}={value}"
-            yield Finding(_KIND, CONTRADICTS, bad)
+        given, had = seen.get("launch.gpus", ""), _setting(evidence, rank)
+        if given and "start.variables" in seen and given != had:
+            yield Finding(_KIND, CONTRADICTS, f"rank {rank} was started with {given}, and had {had}")
 
 
 def _wanted(evidence: Evidence, claimed: int) -> int:

@@ -35,9 +35,9 @@ def width_of(text: str, size: float, bold: bool = False) -> float:
 @cache
 def _font_widths() -> dict[str, tuple[dict[str, int], dict[str, int]]]:
     """Of each weight: advances of glyphs, kerning of pairs (units of the font)."""
-    found: dict[str, tuple[dict[str, int], dict[str, int]]]
-    found = json.loads(Path(__file__).with_name("font_widths.json").read_text(encoding="utf-8"))
-    return found
+    widths: dict[str, tuple[dict[str, int], dict[str, int]]]
+    widths = json.loads(Path(__file__).with_name("font_widths.json").read_text(encoding="utf-8"))
+    return widths
 
 
 def measured_width(text: str, size: float, bold: bool) -> int:
