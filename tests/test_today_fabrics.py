@@ -59,6 +59,7 @@ REPORTS = [
         {"efa", "tcp"},
     ),
     ("openmpi4", OPENMPI.format(pid=7, line=347, said="prov: none"), None),
+    ("openmpi4", OPENMPI.format(pid=7, line=365, said="provider: rdmap0s31-rdm"), None),  # the domain alone
     ("platform", INTEL.format("efa"), None),
 ]
 

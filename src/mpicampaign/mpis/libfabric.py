@@ -17,6 +17,8 @@ _DEVICE_VARIABLES = {
     "psm3": "PSM3_NIC",
 }
 PROVIDERS = tuple(_DEVICE_VARIABLES)
+# Others that reports may name, by fi_provider(7)
+OTHERS = ("bgq", "gni", "lnx", "mlx", "net", "psm", "shm", "sm2", "sockets", "ucx", "udp", "usnic", "xnet")
 # Providers that bypass the kernel: none of their messages uses a socket. PSM3 has a mode that does.
 WITHOUT_SOCKETS = ("verbs", "efa", "cxi", "psm2", "opx")
 # Earlier releases called these ibv, and so do finished runs and imports.

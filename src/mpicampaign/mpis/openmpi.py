@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.mpis import libfabric
 from mpicampaign.mpis.mpi import Launcher, MpiLibrary, transports_of
 
 if TYPE_CHECKING:
@@ -101,13 +102,15 @@ def _report_of_5(output: str) -> set[str] | None:
 
 
 def _providers(output: str) -> set[str] | None:
-    """The providers that the ranks' matching layers selected; None where every layer selected ``none``.
+    """The providers that the ranks' matching layers selected; None where none is named.
 
-    Open MPI 4 prints it as ``prov``, and the domain as ``provider``; 5 the provider as ``provider``.
+    Open MPI 4 prints it as ``prov``, and the domain, such as ``rdmap0s6-rdm``, as ``provider``; 5 the provider
+    as ``provider``.
     """
-    lines = (rf"mtl:ofi:{name}: ([\w+:-]+)" for name in ("prov", "provider"))
-    selected = next(filter(None, (set(re.findall(line, output)) for line in lines)), None)
-    return None if selected == {"none"} else selected
+    if selected := set(re.findall(r"mtl:ofi:prov: ([\w+:-]+)", output)):
+        return selected if selected != {"none"} else None
+    printed = set(re.findall(r"mtl:ofi:provider: ([\w+:-]+)", output))
+    return printed & {*libfabric.PROVIDERS, *libfabric.OTHERS} or None
 
 
 def _of_module(module: str) -> str | None:
