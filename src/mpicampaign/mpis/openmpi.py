@@ -104,8 +104,8 @@ def _report_of_5(output: str) -> set[str] | None:
 def _providers(output: str) -> set[str] | None:
     """The providers that the ranks' matching layers selected; None where none is named.
 
-    Open MPI 4 prints it as ``prov``, and the domain, such as ``rdmap0s6-rdm``, as ``provider``; 5 the provider
-    as ``provider``.
+    Open MPI 4 prints it as ``prov``, and the domain, such as ``rdmap0s6-rdm``, as ``provider``; 5 the
+    provider as ``provider``.
     """
     if selected := set(re.findall(r"mtl:ofi:prov: ([\w+:-]+)", output)):
         return selected if selected != {"none"} else None
