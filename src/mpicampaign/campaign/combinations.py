@@ -450,7 +450,7 @@ def request_of(
         _memory(group, here),
         this_machine.physical_cores() if here and group.cores is None else group.cores,
         time_limit,
-        placement.gpus,
+        len(placement.gpus),
     )
 
 
