@@ -403,7 +403,7 @@ def _check_fabric(key: Key, fabric: Fabric, notes: Notes) -> None:
             message = f"a fabric for {fabric.transport} has no {attribute}"
             notes.add((*key, attribute), message, getattr(fabric, attribute), "", reads)
     if fabric.link and not fabric.device and fabric.transport != "tcp":
-        notes.add((*key, "link"), "the link is that of a device", fabric.link, "give device: …", reads)
+        notes.add((*key, "link"), "a link needs its device", fabric.link, "give device: …", reads)
 
 
 def _check_selectors(group: HostGroup, system: System, scheduler: Scheduler, notes: Notes) -> None:
@@ -500,7 +500,7 @@ def _check_gpus(placement: Placement, notes: Notes) -> None:
         return
     if placement.transport != "any":
         hint = "write transport: any, and what the library needs under environment"
-        message = "the settings of a transport leave out those of device memory"
+        message = "settings that force a transport leave out those of device memory"
         notes.add((*key, "transport"), message, shown(placement.transport), hint)
     if wrong := _wrong_gpu_binding(placement, gpus):
         reads: list[Key] = [(*key, each) for each in ("gpus_per_node", "ranks_per_node", "binding")]
