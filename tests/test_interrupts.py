@@ -147,3 +147,13 @@ def test_a_second_signal_does_not_cut_the_end_short() -> None:
     process = popen_with_default_signals([sys.executable, "-c", TWICE], stdout=subprocess.PIPE)
     assert process.communicate(timeout=60)[0] == b"all ended\n"
     assert process.returncode == 128 + signal.SIGTERM
+
+
+def test_a_failed_child_is_seen_where_our_parent_ignores_the_ends_of_children() -> None:
+    ends = "from mpicampaign.interrupts import end_in_order as start; import subprocess, sys; start(); "
+    ends += "sys.exit(subprocess.call('false'))"
+    ignored = (
+        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.executable, "
+    )
+    call = f"{ignored}[sys.executable, '-c', {ends!r}])"
+    assert subprocess.run([sys.executable, "-c", call], check=False).returncode == 1

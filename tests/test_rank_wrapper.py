@@ -127,6 +127,7 @@ WITHIN_SOCKET = [
     (MILAN_NPS1, "0,8,16,64-65", L3_1, "64 65"),  # an allocation with one core of each of three caches
     (MILAN_NPS1, "0-7,64-71", L3_2, ""),  # one cache of each of two domains
     (MILAN_NPS1, "0-255", {"sockets": 2, "l3_caches": 4, "ranks_per_node": 4}, "0 8 64 72"),
+    ((2, 64, 1, 2, 32), "0-127", {"sockets": 1, "l3_caches": 17, "ranks_per_node": 17}, ""),  # 2^16 choices
     (MILAN_NPS4, "0-127", L3_2, "0 8"),
     (MILAN_NPS4, "0-127", NUMA_2, "0 16"),
     (MILAN_NPS4, "9-15,64-127", NUMA_2, "64 80"),  # the second socket: of the first, the job has one domain

@@ -54,12 +54,12 @@ def _numbers(ranges: str) -> list[str]:
     numbers: list[str] = []
     for part in ranges.split(","):
         span = _NUMBERS.fullmatch(part)
-        first, last = span.groups(default=span[1]) if span else ("1", "0")
-        if int(last) < int(first):
+        if span is None or int(span[2] or span[1]) < int(span[1]):
             raise ValueError(f"{part!r} is not a range of numbers such as 049-080")
-        if int(last) - int(first) >= MAX_HOSTS:
+        first, last = int(span[1]), int(span[2] or span[1])
+        if last - first >= MAX_HOSTS:
             raise ValueError(f"{part!r} has more than {MAX_HOSTS} hosts")
-        numbers += [str(number).zfill(len(first)) for number in range(int(first), int(last) + 1)]
+        numbers += [str(number).zfill(len(span[1])) for number in range(first, last + 1)]
     return numbers
 
 

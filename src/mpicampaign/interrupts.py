@@ -32,6 +32,7 @@ def end_in_order() -> None:
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _interrupt)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # some daemons ignore it: then all children seem to succeed
 
 
 def end_at_once() -> None:

@@ -8,6 +8,7 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.campaign.each import hosts_of
 from mpicampaign.campaign.model import BETWEEN_NODES, CORES, LEVELS, SHM, HostGroup, Placement
 from mpicampaign.campaign.variants import MAPPINGS, MAX_VARIANTS, NUMBERS, OPTIONS, for_ranks
 from mpicampaign.errors import did_you_mean, suggestion
@@ -280,8 +281,8 @@ def _warn_of_few(key: Key, limit: Limit, campaign: Campaign, notes: Notes) -> No
     """Note a limit that the repeats asked for cannot decide."""
     if limit.alarm:
         return
-    blocks = [each for each in campaign.matrix if limit.benchmark in each.benchmarks and not each.each]
-    asked = [block.repeats if block.repeats is not None else campaign.repeats for block in blocks]
+    entries = [entry for entry in campaign.matrix if limit.benchmark in entry.benchmarks and not entry.each]
+    asked = [entry.repeats if entry.repeats is not None else campaign.repeats for entry in entries]
     ratio = limit.against is not None and limit.against.source not in reference_names()
     needed = FEWEST_OF_RATIO if ratio else FEWEST_OF_VALUE
     if few := [repeats for repeats in asked if UNTIL_KNOWN < repeats < needed]:
@@ -402,7 +403,7 @@ def _check_fabric(key: Key, fabric: Fabric, notes: Notes) -> None:
             message = f"a fabric for {fabric.transport} has no {attribute}"
             notes.add((*key, attribute), message, getattr(fabric, attribute), "", reads)
     if fabric.link and not fabric.device and fabric.transport != "tcp":
-        notes.add((*key, "link"), "the link is that of a device", fabric.link, "give device: …", reads)
+        notes.add((*key, "link"), "a link needs its device", fabric.link, "give device: …", reads)
 
 
 def _check_selectors(group: HostGroup, system: System, scheduler: Scheduler, notes: Notes) -> None:
@@ -431,7 +432,7 @@ def _check_hosts(group: HostGroup, system: System, notes: Notes) -> None:
     scheduler = batch_scheduler(system.scheduler)
     if notes.is_doubted(key) or (scheduler and "hosts" not in scheduler.granted):
         return  # LSF takes names of many hosts, too
-    hosts = expand(",".join(group.hosts))
+    hosts = hosts_of(group)
     for item, pattern in notes.document.items((*key, "members")) if hosts else ():
         if not any(is_member(host, pattern) for host in hosts):
             notes.warn(item, f"matches none of the hosts: {pattern}", hint=did_you_mean(pattern, hosts))
@@ -499,7 +500,7 @@ def _check_gpus(placement: Placement, notes: Notes) -> None:
         return
     if placement.transport != "any":
         hint = "write transport: any, and what the library needs under environment"
-        message = "the settings of a transport leave out those of device memory"
+        message = "settings that force a transport leave out those of device memory"
         notes.add((*key, "transport"), message, shown(placement.transport), hint)
     if wrong := _wrong_gpu_binding(placement, gpus):
         reads: list[Key] = [(*key, each) for each in ("gpus_per_node", "ranks_per_node", "binding")]
@@ -517,12 +518,12 @@ def _wrong_gpu_binding(placement: Placement, gpus: int) -> str:
         return f"ranks that share GPUs have gpu_binding none; else give ranks_per_node, not {CORES}"
     if binding == "closest" and placement.binding != "core":
         return "only a rank with binding core has a closest GPU"
-    named = binding.split(",") if binding[0].isdigit() else [str(number) for number in range(gpus)]
-    if len(set(map(int, named))) < len(named) or max(map(int, named)) >= gpus:
-        return f"names each GPU once, from 0 to {gpus - 1}"
-    return (
-        "" if len(named) % int(ranks) == 0 else f"{ranks} ranks cannot have equal shares of {len(named)} GPUs"
-    )
+    shared = placement.gpus
+    if len(set(shared)) < len(shared) or max(shared) >= gpus:
+        return f"must name each GPU once, from 0 to {gpus - 1}"
+    if len(shared) % int(ranks):
+        return f"{ranks} ranks cannot have equal shares of {len(shared)} GPUs"
+    return ""
 
 
 def check_spread(placement: Placement, ranks: int, notes: Notes) -> None:

@@ -18,7 +18,7 @@ from mpicampaign.errors import did_you_mean
 from mpicampaign.expectation import UNTIL_KNOWN, fewest_blocks
 from mpicampaign.grouping import grouped
 from mpicampaign.records import ALL_PAIRS, BLOCKS, TO_REFERENCE, defined_name
-from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
+from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
 from mpicampaign.text import counted
@@ -162,7 +162,7 @@ def _check_listed(group: HostGroup, each: Each, entry: Key, notes: Notes) -> Non
 
 def _check_launcher(system: System, each: Each, key: Key, notes: Notes) -> None:
     """Note a launcher that asks the scheduler for nodes of the whole job."""
-    scheduler = SCHEDULERS.get(system.scheduler)
+    scheduler = batch_scheduler(system.scheduler)
     if scheduler and scheduler.launcher == system.launcher and not each.alone:
         message = (
             f"the runs of a round share a job, in which {system.launcher} cannot start them side by side"
@@ -450,7 +450,7 @@ def request_of(
         _memory(group, here),
         this_machine.physical_cores() if here and group.cores is None else group.cores,
         time_limit,
-        placement.gpus,
+        len(placement.gpus),
     )
 
 

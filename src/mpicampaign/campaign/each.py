@@ -52,7 +52,7 @@ def hosts_of(group: HostGroup) -> list[str]:
     ValueError
         where a range cannot be read.
     """
-    return expand(",".join(group.hosts))
+    return [host for entry in group.hosts for host in expand(entry)]
 
 
 def screen(hosts: Sequence[str], unit: str, seed: int) -> dict[int, list[Member]]:

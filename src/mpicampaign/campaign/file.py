@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.checks import Notes, check_definitions
 from mpicampaign.campaign.combinations import check_matrix
-from mpicampaign.campaign.each import SCREEN
+from mpicampaign.campaign.each import SCREEN, hosts_of
 from mpicampaign.campaign.model import (
     Benchmark,
     Campaign,
@@ -26,7 +26,6 @@ from mpicampaign.campaign.model import (
 from mpicampaign.campaign.variants import by_name, filled, groups_of, library_of, named
 from mpicampaign.errors import Problem, UserError, nearest
 from mpicampaign.grouping import grouped
-from mpicampaign.host_lists import expand
 from mpicampaign.keys import Values
 from mpicampaign.mpis import MPIS, definitions, wheel_library
 from mpicampaign.places import wheel_folder
@@ -349,7 +348,7 @@ def _with_libraries(
 def _with_names(group: HostGroup) -> HostGroup:
     """With the names of its hosts for a launcher, which knows no ranges."""
     with suppress(ValueError):  # noted
-        return replace(group, hosts=tuple(expand(",".join(group.hosts))))
+        return replace(group, hosts=tuple(hosts_of(group)))
     return group
 
 

@@ -44,7 +44,7 @@ SWITCHES = text(
     minimum=1,
 )
 GPU_BINDING = text(
-    r"^(rank|closest|none|library|[0-9]{1,2}(,[0-9]{1,2}){0,63})$",
+    r"^(rank|closest|none|library|(0|[1-9][0-9]?)(,(0|[1-9][0-9]?)){0,63})$",
     "must be rank, closest, none, library, or the numbers of GPUs such as 0,2",
     type=["string", "integer"],
 )
@@ -75,12 +75,12 @@ TEXTFILE = text(
 NAMES = texts(*rule("not a name (several are a list: [a, b])", "._+-", "._+-", 64), name="names", minItems=1)
 
 
-def _host_lists(kind: Kind, expand: Callable[[str], object]) -> Kind:
+def _host_lists(kind: Kind, reader: Callable[[str], object]) -> Kind:
     """Texts as they are written; a list of hosts that cannot be expanded is noted."""
 
     def read(values: Values, key: Key) -> tuple[str, ...]:
         for item, _ in values.document.items(key):
-            values.parsed(item, expand)
+            values.parsed(item, reader)
         return values.texts(key)
 
     return replace(kind, read=read)

@@ -535,10 +535,11 @@ class Placement:
         return self.transport + (BOTH if self.within_node == SHM else "")
 
     @property
-    def gpus(self) -> int:
+    def gpus(self) -> list[int]:
         """The GPUs of a node that its ranks share: those that `gpu_binding` names, or all."""
-        named = self.gpu_binding.split(",") if self.gpu_binding[:1].isdigit() else []
-        return len(named) or self.gpus_per_node or 0
+        if self.gpu_binding[:1].isdigit():
+            return [int(number) for number in self.gpu_binding.split(",")]
+        return [*range(self.gpus_per_node or 0)]
 
 
 PLACEMENT = entry(

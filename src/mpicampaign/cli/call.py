@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-_COLLECTED = 100_000  # new objects between two collections of garbage; a call leaves next to none
+_GC_THRESHOLD = 100_000  # objects: a call leaves next to no garbage
 
 
 def call(arguments: Sequence[str] | None) -> int:
@@ -65,7 +65,7 @@ def _start_as_program() -> None:
         complete()
     end_in_order()
     keep_others_out()
-    gc.set_threshold(_COLLECTED)
+    gc.set_threshold(_GC_THRESHOLD)
 
 
 def _json(options: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ from mpicampaign.text import counted, visible_lines
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from mpicampaign.jobs.further import Again
     from mpicampaign.jobs.prepare import Prepared
@@ -62,11 +62,15 @@ def add_verbose(parser: argparse.ArgumentParser, shows: str) -> None:
     parser.add_argument("--verbose", action="store_true", help=shows)
 
 
-def prepared_of(options: argparse.Namespace) -> Prepared:
-    """The campaign that the options name, checked and planned, with the selection of this call."""
+def prepared_of(options: argparse.Namespace, wanted: Sequence[Again] = ()) -> Prepared:
+    """The campaign that the options name, checked and planned, with the selection of this call.
+
+    ``wanted``: nodes that it measures again.
+    """
     from mpicampaign.execution.conditions import prepare_with_results
 
-    return prepare_with_results(options.campaign, options.system, selection=selection_of(options))
+    selection = selection_of(options)
+    return prepare_with_results(options.campaign, options.system, selection=selection, wanted=wanted)
 
 
 def add_only(parser: argparse.ArgumentParser) -> None:
@@ -81,14 +85,10 @@ def prepared_with_only(options: argparse.Namespace) -> tuple[Prepared, list[Agai
     if options.only is None:
         return prepared, []
     from mpicampaign.execution.again import again
-    from mpicampaign.execution.conditions import prepare_with_results
 
     wanted = again(prepared, options.only)
     options.host_group += [each.name for each in wanted]
-    prepared = prepare_with_results(
-        options.campaign, options.system, selection=selection_of(options), wanted=wanted
-    )
-    return prepared, wanted
+    return prepared_of(options, wanted), wanted
 
 
 def selection_lines(prepared: Prepared) -> list[str]:

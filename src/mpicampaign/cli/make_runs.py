@@ -30,14 +30,15 @@ def make_runs(
     import mpicampaign.analyse  # noqa: F401 - before the two processes part: both need most of it
     from mpicampaign.execution.busy import LEFT_OUT
 
-    status = _call_snakemake(prepared, options, more, once)
-    known, prepared = len(prepared.selected), prepared_of(options)
-    goes_on = (0, LEFT_OUT) if prepared.plan.rounds else (0,)  # nodes that are absent, or fail, are an answer
-    while status in goes_on and not once and "-n" not in more and prepared.plan.until_known:
-        if len(prepared.selected) == known or not prepared.pending:
-            break
+    while True:
         status = _call_snakemake(prepared, options, more, once)
         known, prepared = len(prepared.selected), prepared_of(options)
+        # with rounds, nodes that are absent, or fail, are an answer
+        goes_on = (0, LEFT_OUT) if prepared.plan.rounds else (0,)
+        if status not in goes_on or once or "-n" in more or not prepared.plan.until_known:
+            break
+        if len(prepared.selected) == known or not prepared.pending:
+            break
     if not more and status not in EXIT_SIGNALLED:
         print_lines(report_of(prepared))
     return DONE if status == LEFT_OUT else status, prepared

@@ -126,7 +126,7 @@ def run_snakemake(profile: str, arguments: list[str], *, verbose: bool = False, 
     before = {number: signal.signal(number, pass_on) for number in handled}
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     process.join()
-    code = process.exitcode or 0
+    code = 1 if process.exitcode is None else process.exitcode  # unknown is no success
     status = code if code >= 0 else 128 - code
     for number, handler in before.items():  # a second signal does not cut the end short
         signal.signal(number, signal.SIG_IGN if status in EXIT_SIGNALLED else handler)

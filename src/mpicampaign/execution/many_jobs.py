@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 
-COLLECTED = 1_000_000  # new objects between two collections of garbage; of all those of a plan none is any
+_GC_THRESHOLD = 1_000_000  # objects: those of a plan all stay in use
 _NO_FLAGS: Mapping[str, Any] = {}  # such as of a plain string
 
 
@@ -22,20 +22,20 @@ def evaluate_once(shows_commands: bool = True) -> None:
     from snakemake import common, dag, io, jobs, rules
     from snakemake.iocontainers import ResourceList
 
-    gc.set_threshold(COLLECTED)
+    gc.set_threshold(_GC_THRESHOLD)
     common.get_function_params = rules.get_function_params = cache(common.get_function_params)
     jobs.Job.shellcmd = property(cache(jobs.Job.shellcmd.fget)) if shows_commands else None
     for module in (io, dag, jobs, rules):
         module.is_flagged = is_flagged
-    expand, found = rules.Rule.expand_resources, {}
+    expand, expanded = rules.Rule.expand_resources, {}
 
     def expand_once(
         rule: Any, wildcards: object, files: object, attempt: int, skip_evaluation: Iterable[str] = ()
     ) -> Any:
         key = rule, attempt, frozenset(skip_evaluation)
-        if key not in found:
-            found[key] = expand(rule, wildcards, files, attempt, skip_evaluation)
-        return ResourceList(fromdict=dict(found[key].items()))  # a job may add to its own
+        if key not in expanded:
+            expanded[key] = expand(rule, wildcards, files, attempt, skip_evaluation)
+        return ResourceList(fromdict=dict(expanded[key].items()))  # a job may add to its own
 
     rules.Rule.expand_resources = expand_once
 

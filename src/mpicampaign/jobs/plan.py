@@ -739,9 +739,9 @@ def _identities(
 
 def _identities_of(planned: PlannedCase, machine: Machine) -> _Identities:
     """With those of the repeats that are planned already."""
-    found = _identities(planned.kept, planned.declared, planned.reading, machine)
-    found.update((run.repeat, run.identity) for run in planned.runs)
-    return found
+    identities = _identities(planned.kept, planned.declared, planned.reading, machine)
+    identities.update((run.repeat, run.identity) for run in planned.runs)
+    return identities
 
 
 def _job(campaign: Campaign, case: Case, machine: Machine) -> Job:

@@ -256,10 +256,7 @@ def run_folder(run: Run) -> str:
 
 
 def widest(runs: Sequence[Run]) -> tuple[int, int, int]:
-    """The most ranks and GPUs per node, and between them the threads of each rank.
-
-    The threads bring as many CPUs as any of the runs needs.
-    """
+    """The most ranks per node, threads of each for as many CPUs as any run needs, and the most GPUs."""
     ranks = max(run.job.ranks_per_node for run in runs)
     cpus = max(run.job.ranks_per_node * (run.job.placement.threads or 1) for run in runs)
     return ranks, -(-cpus // ranks), max(run.job.placement.gpus_per_node or 0 for run in runs)

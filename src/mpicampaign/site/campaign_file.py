@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from mpicampaign.grouping import grouped
 from mpicampaign.mpis import MPIS
 from mpicampaign.network_devices import EFA, INFINIBAND, IWARP, MANA, OMNI_PATH, ROCE, SLINGSHOT
 from mpicampaign.schedulers import BatchScheduler
@@ -242,7 +243,7 @@ def _used_ports(probe: NodeProbe) -> list[Port]:
     ports = [
         port for port in probe.active_ports if port.network in _REACHED and usable("device", port.device)
     ]
-    return list({port.network: port for port in reversed(ports)}.values())[::-1]
+    return [alike[0] for alike in grouped(ports, lambda port: port.network).values()]
 
 
 def _rate(gigabits: float) -> str:

@@ -70,18 +70,20 @@ choose_cpus() {
     done
 }
 # picked=(...): the first cells with enough cores that are as many sockets, NUMA domains and L3 caches as claimed.
+# Where one L3 cache of a domain does not do, its others do not either: to try them takes minutes.
 pick_cells() { # HOW_MANY_MORE FIRST
-    local index list
+    local index list failed=
     if [ "$1" -eq 0 ]; then
         spread_as_claimed exactly
         return
     fi
     for ((index = $2; index + $1 <= ${#cells[@]}; index++)); do
         read -ra list <<<"${cores_in[${cells[index]}]}"
-        if [ "${#list[@]}" -lt "$each" ] || [[ ${cells[index]} == *\?* ]]; then continue; fi
+        if [ "${#list[@]}" -lt "$each" ] || [[ ${cells[index]} == *\?* || ${cells[index]% *} == "$failed" ]]; then continue; fi
         picked+=("${cells[index]}")
         if spread_as_claimed && pick_cells $(($1 - 1)) $((index + 1)); then return 0; fi
         unset 'picked[-1]'
+        failed=${cells[index]% *}
     done
     return 1
 }
