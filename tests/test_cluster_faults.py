@@ -26,9 +26,10 @@ pytestmark = pytest.mark.slow
 # A launcher that needs no controller: an srun step cannot end without one.
 NO_SRUN = ""
 LIMIT = 3600.0  # seconds for all jobs
+MANY = 300  # runs
 
 
-def few_and_many(few: int, many: int = 300) -> list[object]:
+def few_and_many(few: int, many: int = MANY) -> list[object]:
     return [pytest.param(few, marks=pytest.mark.full), pytest.param(many, marks=pytest.mark.soak)]
 
 
@@ -154,8 +155,8 @@ def dying(site: Site) -> list[Path]:
     return [file for file in site.folder.glob("program.die.*") if file.suffix != ".part"]
 
 
-@pytest.mark.parametrize("runs", [pytest.param(300, marks=pytest.mark.soak)])
-def test_results_are_read_only_twice(site: Site, runs: int) -> None:
+@pytest.mark.soak
+def test_results_are_read_only_twice(site: Site, runs: int = MANY) -> None:
     """While jobs begin and end, and again while a call submits."""
     site.write(repeats=runs, system=f"{NO_SRUN}, max_queued: 8")
 
@@ -209,8 +210,8 @@ def small_disk(site: Site) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", folder], check=True)
 
 
-@pytest.mark.parametrize("runs", [pytest.param(300, marks=pytest.mark.soak)])
-def test_a_disk_is_full_for_a_while(site: Site, runs: int) -> None:
+@pytest.mark.soak
+def test_a_disk_is_full_for_a_while(site: Site, runs: int = MANY) -> None:
     """Jobs begin and end meanwhile, and some of them fail; no run does."""
     site.write(body="sleep 0.3", repeats=runs, system=f"{NO_SRUN}, max_queued: 8")
     with small_disk(site) as folder:

@@ -180,6 +180,7 @@ def test_timestamps_cpu_times_iterations_and_one_place_are_read_by_the_header() 
         (f"{LAST}\n", "", "the mean bus bandwidth is 5.06833 GB/s, the closing line says 20.1538 GB/s"),
         ("15.05", "15.85", "contradict each other out-of-place"),
         ("  104.50", "  105.50", "contradict each other"),
+        ("  104.50", "  103.50", "contradict each other"),
         ("15.05       0", "15.05", "row has 12 columns, the header names 13"),
         ("# Avg bus", "# Avg", "ends after 4 rows; the closing line is missing"),
         (f"{LAST}\n", f"{LAST}\ngpu0000: Test NCCL failure common.cu:958\n", "Test NCCL failure"),

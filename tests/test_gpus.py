@@ -269,6 +269,8 @@ def test_amd_s_variable_and_unknown_numa_nodes() -> None:
 def test_fewer_gpus_in_use_than_a_library_should_give_prove_nothing() -> None:
     claim = "claim gpus_per_node=3\nclaim gpu_binding=library\n"
     assert judged(claim=claim) == (LACKS, "the ranks of blue1 used 2 GPUs, claimed: 3")
+    unknown = rank_of(1, "0", "")
+    assert judged(claim=claim.replace("3", "1"), second=unknown)[0] == LACKS
 
 
 def test_a_node_that_recorded_no_gpus_shows_nothing() -> None:

@@ -101,12 +101,14 @@ def test_an_aborted_output_above_others_counts_as_far_as_it_proves_itself(tmp_pa
     aborted = "MPI_ABORT was invoked on rank 0\n"
     later = whole.replace("00:00:0", "00:01:0")
     cut = cut.replace("00:00:0", "00:02:0")
-    take(tmp_path, {"a.out": f"{cut}{aborted}{whole}{empty}{aborted}{later}"})
+    take(tmp_path, {"a.out": f"{whole}{cut}{aborted}{empty}{aborted}{later}"})
     first, second, third, fourth = records(tmp_path)
-    assert [len(record.series) for record in (first, second, third, fourth)] == [1, 2, 0, 2]
-    assert first.metadata[IN_PART].startswith("1 of 2 settings is missing: line 31: the program was aborted")
+    assert [len(record.series) for record in (first, second, third, fourth)] == [2, 1, 0, 2]
+    line = 31 + whole.count("\n")
+    said = f"1 of 2 settings is missing: line {line}: the program was aborted"
+    assert second.metadata[IN_PART].startswith(said)
     assert third.status == FAILED and "the program was aborted: MPI_ABORT" in third.reason
-    assert IN_PART not in second.metadata | fourth.metadata
+    assert IN_PART not in first.metadata | fourth.metadata
     (table,) = (table for table in compare(records(tmp_path)).tables if "N 30000" in table.title)
     assert (len(table.rows[0].curves), len(table.rows[0].records)) == (2, 4)  # n of all
 

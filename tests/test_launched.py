@@ -69,8 +69,10 @@ def variable(line: str, count: int = 1, text: str = HONEST) -> str:
 
 
 OWN_GPU = declared(variable("env.CUDA_VISIBLE_DEVICES=3"), environment__CUDA_VISIBLE_DEVICES="2,3")
+GIVEN_GPU = OWN_GPU.replace("rank 1 start.env", "rank 1 launch.gpus=CUDA_VISIBLE_DEVICES=3\nrank 1 start.env")
 LIES = [
     ("variables", OWN_GPU),
+    ("variables", GIVEN_GPU.replace("start.env.CUDA_VISIBLE_DEVICES=3", "start.env.CUDA_VISIBLE_DEVICES=2")),
     ("arguments", changed("rank 1 start.arguments=--budget 3", "rank 1 start.arguments=--budget 1")),
     ("variables", variable("env.I_MPI_FABRICS=ofi")),
     ("variables", variable("env.I_MPI_SHM_CELL_FWD_SIZE=256")),
@@ -121,7 +123,7 @@ HONEST_VARIETY = [
     declared(changed("job env.", "job env.UCX_TLS=tcp\njob env."), environment__UCX_TLS="tcp"),
     changed(f"rank 0 end.wtime_ns={3 * SECOND}", f"rank 0 end.wtime_ns={int(3.01 * SECOND)}"),
     variable("env.UCX_X=1", text=HONEST.replace("claim mpi=intelmpi", "claim mpi=own")),
-    OWN_GPU.replace("rank 1 start.env", "rank 1 launch.gpus=CUDA_VISIBLE_DEVICES=3\nrank 1 start.env"),
+    GIVEN_GPU,
     declared(
         changed(NO_PRELOADS, DEFINES + PRELOADED).replace("job env.", f"{LD_PRELOAD}job env.", 1),
         modules=["darshan"],

@@ -77,14 +77,6 @@ def test_parts_of_two_outputs_in_one_file(first: Output, second: Output, one: fl
             assert found is None or found == figures(first[0], whole, first[2])
 
 
-FAILURES = (
-    "TERM_RUNLIMIT: job killed after reaching LSF run time limit.\nExited with exit code 140.",
-    "TERM_OWNER: job killed by owner.\nExited with signal termination: Killed.",
-    "Exited with exit code 1.",
-    "Exited with signal termination: Killed.",
-)
-
-
 def test_rows_of_another_output_above_the_header() -> None:
     """The end of an output whose beginning is lost, and a whole one behind it."""
     for suite, name in (("osu", "latency"), ("imb", "pingpong")):

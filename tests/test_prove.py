@@ -135,6 +135,18 @@ LABELS = {
     "TCP, no counters": (SENT.replace("node n", "x"), "TCP", NOT_PROVED, "prove it with"),
     "TCP that was silent": (TWO, "TCP", NOT_PROVED, "prove it with"),
     "TCP beside InfiniBand": (SENT + PORT.format(9_000_000), "TCP", NOT_PROVED, "prove it with"),
+    "TCP beside a port that was read once": (
+        SENT + PORT.partition("\n")[0] + "\n",
+        "TCP",
+        NOT_PROVED,
+        "prove it",
+    ),
+    "TCP beside old telemetry": (
+        SENT + PORT.format(5).replace("ib.mlx5_0/1", "rdma.cxi0"),
+        "TCP",
+        NOT_PROVED,
+        "prove it",
+    ),
     "TCP called IBV": (SENT, "IBV", CONTRADICTED, "over interface eth0, claimed: ibv"),
     "full": (ONE.replace("cores=8", "cores=2"), "SHM-full", PROVED, "n1 (2 ranks)"),
     "not full": (ONE, "SHM-full", CONTRADICTED, "claimed 1 node(s) of 8 rank(s)"),

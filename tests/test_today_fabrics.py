@@ -23,6 +23,7 @@ from test_transport import (
     connected,
     judged,
     ports,
+    shm,
 )
 
 from mpicampaign.imports.facts import read_facts
@@ -137,6 +138,13 @@ def test_a_claimed_provider(what: str) -> None:
     verdict, reasons = judged(between_nodes(lines, claim=claim), output, LARGE)
     assert verdict == expected, reasons
     assert text in reasons
+
+
+def test_silent_telemetry_of_slingshot_shows_no_shared_memory() -> None:
+    text = shm(SILENT_RANKS, counted("cxi0", 0))
+    assert judged(text, INTEL_SHM, LARGE)[0] == VERIFIED
+    verdict, reasons = judged(text, "", LARGE)
+    assert verdict == UNVERIFIED and "the telemetry of cxi0 of blue1 may be old" in reasons
 
 
 @pytest.mark.parametrize(

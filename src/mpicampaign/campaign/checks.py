@@ -397,7 +397,7 @@ def _check_fabric(key: Key, fabric: Fabric, notes: Notes) -> None:
     reads: list[Key] = [(*key, "transport")]
     if fabric.transport == "ofi" and not fabric.provider:
         hint = f"give provider: {', '.join(libfabric.PROVIDERS[:-1])} or {libfabric.PROVIDERS[-1]}"
-        notes.add(key, "a fabric for ofi needs its provider", "", hint, reads)
+        notes.add(key, "a fabric for ofi needs its provider", "", hint, [*reads, (*key, "provider")])
     for attribute, others in (("provider", ("tcp", "ibv")), ("link", ("tcp",))):
         if fabric.transport in others and getattr(fabric, attribute):
             message = f"a fabric for {fabric.transport} has no {attribute}"

@@ -46,6 +46,11 @@ class Traffic:
         """A counter of a port that was read once only; empty where there is none."""
         return next((name for name in self.halves if not name.startswith("net.")), "")
 
+    @property
+    def old_port(self) -> str:
+        """A port of Slingshot, whose telemetry may be old: its silence shows nothing."""
+        return next((port for port in self.ports if port.startswith("cxi")), "")
+
     def through(self, port: str, both: bool) -> int:
         """What passed a port; ``both``: in each direction, for other people's traffic may have only one."""
         counts = self.ports.get(port, ())
@@ -114,6 +119,8 @@ def ports_may_have_carried(seen: Mapping[str, Traffic], moved: Payload) -> str:
         for port in counted.ports:
             if (count := counted.through(port, moved.both)) >= max(NOISE_BYTES, 0.1 * moved.moved):
                 return f"{port} of {host} counted {volume(count)}"
+        if counted.old_port:
+            return f"the telemetry of {counted.old_port} of {host} may be old"
     return ""
 
 

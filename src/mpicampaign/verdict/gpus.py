@@ -174,7 +174,8 @@ def _used(evidence: Evidence, had: Mapping[int, list[Gpu]] | None = None) -> Ite
 def _used_fewer(evidence: Evidence, claimed: int) -> Iterator[Finding]:
     """Of GPUs that the library gave: each rank may see its own as number 0, so that those in use count."""
     for host in evidence.hosts:
-        used = {in_use(seen) for rank, seen in evidence.ranks.items() if evidence.host_of(rank) == host}
+        on_host = (seen for rank, seen in evidence.ranks.items() if evidence.host_of(rank) == host)
+        used = {*map(in_use, on_host)} - {""}
         if len(used) != claimed:
             outcome = CONTRADICTS if len(used) > claimed else LACKS
             yield Finding(

@@ -222,7 +222,9 @@ def _tcp_by_exclusion(command: Command) -> Finding | None:
     if len(without_counters(evidence)) > 1:  # of messages between two hosts, the ports of either one tell
         return None
     seen = {host: traffic(evidence, host) for host in hosts}
-    if any(each.half_port or each.through(port, both=False) for each in seen.values() for port in each.ports):
+    if any(each.half_port or each.old_port for each in seen.values()):
+        return None
+    if any(each.through(port, both=False) for each in seen.values() for port in each.ports):
         return None
     said = f"{volume(exchanged.total)} between ranks that are alone on their hosts, and no RDMA"
     return Finding(SOCKETS, SUPPORTS, f"tcp: {said}")
