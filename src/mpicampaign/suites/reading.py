@@ -248,6 +248,14 @@ def half_digit(token: str) -> float:
 
 def agree(amount: float, time: float, time_slack: float, rate: float, rate_slack: float) -> bool:
     """Whether an amount of work, its time and its rate fit together within their printed precision."""
-    low = amount / (time + time_slack)
-    high = amount / (time - time_slack) if time > time_slack else math.inf
-    return low * (1 - _ARITHMETIC) - rate_slack <= rate <= high * (1 + _ARITHMETIC) + rate_slack
+    return between(rate, rate_slack, *rates(amount, time, time_slack))
+
+
+def rates(amount: float, time: float, slack: float) -> tuple[float, float]:
+    """The lowest and the highest rate of an amount of work in a printed time."""
+    return amount / (time + slack), amount / (time - slack) if time > slack else math.inf
+
+
+def between(value: float, slack: float, low: float, high: float) -> bool:
+    """Whether a printed value lies between two that were calculated."""
+    return low * (1 - _ARITHMETIC) - slack <= value <= high * (1 + _ARITHMETIC) + slack
