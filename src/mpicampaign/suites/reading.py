@@ -76,9 +76,12 @@ class ParsedOutput:
 
 
 def missing(number: int, total: int, what: str, reasons: Iterable[str]) -> str:
-    """``1 of 2 settings is missing: REASON; REASON``; only the reasons where that is all or unknown."""
+    """``1 of 2 settings is missing: REASON; REASON``; only the reasons where that is all or unknown.
+
+    Empty reasons are passed over.
+    """
     counted = f"{number} of {total} {what}s {'is' if number == 1 else 'are'} missing: "
-    return (counted if 0 < number < total else "") + "; ".join(reasons)
+    return (counted if 0 < number < total else "") + "; ".join(filter(None, reasons))
 
 
 def measured_time(tables: Iterable[Series], counts: str = "") -> float:

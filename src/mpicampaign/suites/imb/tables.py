@@ -226,15 +226,13 @@ def _groups(table: ImbTable) -> list[str]:
 
 def _stopped_sizes(table: ImbTable, group: str) -> list[int]:
     """Where the program, or what ended it, left larger sizes without values: a maximum may be among them."""
-    return (
-        [table.cut[group]]
-        if group in table.cut
-        else [
-            integer(where[-1], number, "size")
-            for number, (where, _) in table.stopped.items()
-            if not group or where[0] == group
-        ]
-    )
+    if group in table.cut:
+        return [table.cut[group]]
+    return [
+        integer(where[-1], number, "size")
+        for number, (where, _) in table.stopped.items()
+        if not group or where[0] == group
+    ]
 
 
 def _sizes_of(table: ImbTable, group: str) -> tuple[list[int], list[int]]:
