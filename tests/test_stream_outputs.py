@@ -183,6 +183,7 @@ def test_babelstream_as_text_and_csv() -> None:
         1.36958e6 * 1e6,
         1.37752e6 * 1e6,
     ]
+    assert read_facts("a/b.out", f"BabelStream\n{CSV}")["benchmark"] == "BabelStream"
     assert rate(read(BABEL.replace("MB", "MiB"))[0]) == 1400256.415 * 2**20
     assert "contradict" in refused(CSV.replace("33554432", "16777216"))
     assert "Validation failed on a[]" in refused(BABEL.replace("Init:", "Validation failed on a[]. Average"))
