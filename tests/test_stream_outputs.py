@@ -137,6 +137,7 @@ def test_a_log_of_stream_scaling_has_all_numbers_of_threads() -> None:
         ("48484.8", "484848", "Copy: rate, time and array size"),
         (rows().splitlines()[1] + "\n", "", "no row of Scale"),
         ("0.003300     0.004950", "0.003300", "row has 3 columns"),
+        ("0.003300     0.004950", "0.003300     04950", "Copy: times with unlike decimals"),
         (HEADINGS, "", "a row above the table"),
         (HEADINGS, HEADINGS + rows().splitlines()[0] + "\n", "a function has two rows"),
     ],

@@ -136,6 +136,8 @@ class _Reader:
         values = {each: scientific(token, number, f"{name}, {each}") for each, token in printed.items()}
         slack = {each: half_digit(token) for each, token in printed.items()}
         times = {each: values[each] for each in values if each.startswith("time")}
+        if self.validates and len({slack[each] for each in times}) > 1:  # STREAM has fixed formats
+            raise OutputError(f"line {number}: {name}: times with unlike decimals: damaged")
         if len(times) == 3:
             check_order(times["time_min"], times["time"], times["time_max"], number, slack=0)
         elements, word = values.get("n_elements", self.elements), values.get("sizeof", self.word)
