@@ -57,6 +57,13 @@ def test_equal_outputs_of_other_jobs_are_other_runs(tmp_path: Path) -> None:
     assert all(reason.startswith("same content as ") for reason in found.values())
 
 
+def test_a_run_counts_where_a_copy_of_it_has_no_labels(tmp_path: Path) -> None:
+    rules = MAP.replace("- label:", "- when: {path: 'run[.]txt'}\n    label:")
+    account = take(tmp_path, {"a.txt": imb(), "run.txt": imb()}, rules)
+    assert repeats(tmp_path) == ["run.txt"]
+    assert reasons(account)["a.txt"].endswith("run.txt: counted once")
+
+
 def test_a_copy_without_a_number_in_another_import_is_the_same_run() -> None:
     runs = Runs()
     runs.add("sum", "", "first")

@@ -177,6 +177,9 @@ def test_tables_of_imb_count_each() -> None:
         damaged.series[0].columns["size"] == first.columns["size"][: len(damaged.series[0].columns["size"])]
     )
     assert len(damaged.series) == len(whole.series)
+    groups = (FIXTURES / "imb" / "multi.out").read_text().splitlines(keepends=True)
+    cut = parse("imb", "".join(groups[:46]), in_part=True)
+    assert "missing: 5 of 8 sizes are missing: line 46: Multi-PingPong ends at 1 B" in cut.lacks
     none = imb().replace("# PingPong\n", "# PingPong\n# Bcast\n", 1)
     assert (
         parse("imb", none, in_part=True).lacks

@@ -172,6 +172,10 @@ def test_an_osu_table_without_its_last_newline_is_whole_at_the_usual_size(larges
     assert (below_report.series, "exit code 1" in below_report.lacks) == (whole_row, True)
 
 
+def test_a_number_above_window_sizes_is_no_row() -> None:
+    assert parse("osu", OSU_WINDOWS.replace("MPI_CHAR.\n", "MPI_CHAR.\n0\n")) == parse("osu", OSU_WINDOWS)
+
+
 def test_a_value_alone_that_was_cut_is_none() -> None:
     text = "# OSU MPI Barrier Latency Test v5.8\n# Avg Latency(us)\n             2.4"
     assert one("osu", f"{text}1\n").columns["time"] == [pytest.approx(2.41e-6)]

@@ -137,6 +137,7 @@ def test_a_log_of_stream_scaling_has_all_numbers_of_threads() -> None:
         ("48484.8", "484848", "Copy: rate, time and array size"),
         (rows().splitlines()[1] + "\n", "", "no row of Scale"),
         ("0.003300     0.004950", "0.003300", "row has 3 columns"),
+        ("0.003300     0.004950", "0.003300     04950", "Copy: times with unlike decimals"),
         (HEADINGS, "", "a row above the table"),
         (HEADINGS, HEADINGS + rows().splitlines()[0] + "\n", "a function has two rows"),
     ],
@@ -183,6 +184,7 @@ def test_babelstream_as_text_and_csv() -> None:
         1.36958e6 * 1e6,
         1.37752e6 * 1e6,
     ]
+    assert read_facts("a/b.out", f"BabelStream\n{CSV}")["benchmark"] == "BabelStream"
     assert rate(read(BABEL.replace("MB", "MiB"))[0]) == 1400256.415 * 2**20
     assert "contradict" in refused(CSV.replace("33554432", "16777216"))
     assert "Validation failed on a[]" in refused(BABEL.replace("Init:", "Validation failed on a[]. Average"))

@@ -13,7 +13,7 @@ from mpicampaign.collect.common_settings import of_import
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.grouping import grouped
 from mpicampaign.imports.facts import belongs, facts_of_outputs
-from mpicampaign.imports.files import OUTPUT, SCRIPT, STDERR, Companions, place_of, role_of, text_of
+from mpicampaign.imports.files import MANY, OUTPUT, SCRIPT, STDERR, Companions, place_of, role_of, text_of
 from mpicampaign.imports.job_script import program_of
 from mpicampaign.imports.labels import Label, Output, label_all
 from mpicampaign.imports.ledger import FILES, MAP, content_of, found_in, read_ledger, runs_elsewhere
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from mpicampaign.imports.map_file import ImportMap
     from mpicampaign.suites import Part
 
-_MANY = 500  # outputs: to read them takes longer than to start a process
 _GONE = "the imported file is missing: it was removed, or its bundle did not carry it"
 
 
@@ -117,7 +116,7 @@ def _read_all(files: Path, outputs: Sequence[Sequence[LedgerEntry]], beside: Com
     def read(part: Sequence[Sequence[LedgerEntry]]) -> list[_Read]:
         return [each for entries in part for each in _read(files, entries, beside)]
 
-    return list(chain.from_iterable(on_two_cores(read, outputs, len(outputs) >= _MANY)))
+    return list(chain.from_iterable(on_two_cores(read, outputs, len(outputs) >= MANY)))
 
 
 def _read(files: Path, entries: Sequence[LedgerEntry], companions: Companions) -> list[_Read]:
@@ -164,8 +163,9 @@ def _facts(
 ) -> tuple[Sequence[Mapping[str, str]], str]:
     """The facts of each output; or why there are none."""
     output, script, stderr = (texts.get(name, "") for name in ("output", "script", "stderr"))
-    if len(entries) == len(cut) and entries[0].found == found_in(output, script, stderr):
-        return [entry.facts for entry in entries], ""
+    facts = [entry.facts for entry in entries]
+    if len(facts) == len(cut) and entries[0].found == found_in(facts, output, script, stderr):
+        return facts, ""
     try:
         return facts_of_outputs(entries[0].path, output, cut, script, stderr), ""
     except OutputError as error:

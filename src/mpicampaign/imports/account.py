@@ -12,6 +12,7 @@ from mpicampaign.imports.files import OUTPUT, folder_of
 from mpicampaign.imports.labels import SEEN, UNUSABLE
 from mpicampaign.imports.ledger import LEDGER, REFUSED
 from mpicampaign.records import FAILED, IMPORTED_FROM, IN_PART
+from mpicampaign.text import counted
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
@@ -126,10 +127,10 @@ def _folder_lines(account: Account) -> list[str]:
 def _label_lines(account: Account) -> list[str]:
     """The labels that the map gave, each kind in a line."""
     lines = []
-    for number, kind in enumerate(("host groups", "placements", "benchmarks")):
+    for number, kind in enumerate(("host group", "placement", "benchmark")):
         names = sorted({case[number] for case in account.cases})
         listed = ", ".join(names[:_MOST_NAMES]) + (", …" if len(names) > _MOST_NAMES else "")
-        lines += [f"  {len(names)} {kind}: {listed}"] if names else []
+        lines += [f"  {counted(len(names), kind)}: {listed}"] if names else []
     return lines
 
 

@@ -34,15 +34,8 @@ _SAID = (  # facts that name a system or hosts, the most telling first
     ("directive.constraint", "host_group"),
     ("queue", "host_group"),
 )
-_TELLING = (
-    "nodes",
-    "transport",
-    "gpus",
-    "nccl",
-    "buffers",
-    "threads",
-    "array",
-)  # facts that distinguish placements
+# Facts that distinguish placements.
+_TELLING = ("nodes", "transport", "gpus", "nccl", "buffers", "threads", "array")
 _TELLS_NOTHING = re.compile(
     r"(?:real|user|sys)\s|.*[0-9]:[0-9]{2}:[0-9]{2}|\|\|Ax-b|# Collective test concluded"
 )

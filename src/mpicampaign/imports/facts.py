@@ -168,11 +168,8 @@ def _file(path: str, text: str, script: str) -> _File:
     job = read_job_script(report.script if report and report.script else script)
     facts = {
         "path": path,
-        "job": ""
-        if report
-        else _job_of_file(path, job) or job_in_text(text) or job_in_name(name_of(path), text),
         **_script_facts(job),
-        **(_report_facts(reporter, report) if report else {}),
+        **(_report_facts(reporter, report) if report else {"job": _job_without_report(path, job, text)}),
     }
     header = _header(text, is_report=report is not None)
     return _File(path, job, facts, header, report.started if report else "")
@@ -210,6 +207,10 @@ def why_no_output(text: str, stderr: str) -> str:
 def _of_no_suite() -> str:
     known = ", ".join(suite.called for suite in SUITES.values())
     return f"no output of a known suite ({known}), and no job report that names one of their programs"
+
+
+def _job_without_report(path: str, job: JobScript, text: str) -> str:
+    return _job_of_file(path, job) or job_in_text(text) or job_in_name(name_of(path), text)
 
 
 def _job_of_file(path: str, job: JobScript) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAX_BYTES = 64 * 1024 * 1024
+MANY = 500  # outputs: to read them takes longer than to start a process
 SCRIPT, STDERR, OUTPUT = "job script", "standard error", "output"
 
 

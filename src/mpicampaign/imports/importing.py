@@ -24,6 +24,7 @@ from mpicampaign.imports.account import Account
 from mpicampaign.imports.documents import EXCERPT, is_excerpt
 from mpicampaign.imports.facts import belongs, facts_of_outputs, why_no_output
 from mpicampaign.imports.files import (
+    MANY,
     OUTPUT,
     SCRIPT,
     STDERR,
@@ -61,7 +62,6 @@ if TYPE_CHECKING:
     from mpicampaign.suites import Part
 
 _PARTS = "parts"
-_MANY = 500  # outputs: to read them takes longer than to start a process
 _NOW = " (as it is now)"  # in the ledger, after the name of a file that differs from its imported copy
 
 
@@ -116,8 +116,8 @@ class _Import:
             *grouped((each for each in sources if each.role == OUTPUT), lambda each: each.path).values()
         ]
         find = partial(self._outputs, companions)
-        for found, entries, new in on_two_cores(find, outputs, len(outputs) >= _MANY):
-            wanted |= found
+        for paths, entries, new in on_two_cores(find, outputs, len(outputs) >= MANY):
+            wanted |= paths
             self.entries |= entries
             self.new += new
         for source in beside:
@@ -170,7 +170,7 @@ class _Import:
             self._refuse(source, reason, content)
         elif self._kept(source, content):
             file = self.entries[source.path][0]
-            file.found = found_in(text, script, stderr)
+            file.found = found_in(facts, text, script, stderr)
             self.entries[source.path] = _of_outputs(file, cut, facts)
             return {path for path in beside if path}
         return set()

@@ -237,17 +237,22 @@ def label_all(
     """
     runs = elsewhere or Runs()
     labels = {output.place: label_of(output.facts, chosen) for output in outputs}
-    for output in sorted(outputs, key=lambda output: (not _job(labels, output), output.place)):
+    for output in sorted(outputs, key=lambda each: _first_counted(labels, each)):
         job = _job(labels, output)
         if other := runs.same(output.content, job):
             labels[output.place] = f"same content as {other}: counted once"
-        else:
+        elif isinstance(labels[output.place], Label):
             runs.add(output.content, job, place_of(output.path, output.lines))
     ordered = sorted(
         outputs, key=lambda each: moment(each.facts.get("started", ""), _job(labels, each), *each.place)
     )
     numbered = _numbered(labels, ordered)
     return [numbered[output.place] for output in outputs]
+
+
+def _first_counted(labels: Mapping[tuple[str, int], Label | str], output: Output) -> tuple[object, ...]:
+    """A sort key: of equal outputs, one that has labels counts, and one whose job is known."""
+    return isinstance(labels[output.place], str), not _job(labels, output), output.place
 
 
 def _job(labels: Mapping[tuple[str, int], Label | str], output: Output) -> str:

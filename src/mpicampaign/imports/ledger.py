@@ -13,18 +13,15 @@ from mpicampaign.program_state import program_state
 from mpicampaign.records import plain_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from mpicampaign.suites import Part
 
 FORMAT = "mpicampaign-import"
 VERSION = 3
-_READ = (
-    1,
-    2,
-    VERSION,
-)  # the first version had no parts of files, the second did not say what facts follow from
+# The first version had no parts of files, the second did not say what facts follow from.
+_READ = (1, 2, VERSION)
 LEDGER, MAP, FILES = "import.json", "map.yaml", "files"
 REFUSED = "refused"
 _LEAST = 500  # B; shorter outputs may be alike by chance
@@ -39,7 +36,7 @@ class LedgerEntry:
     ``content``: see `content_of`.
 
     ``label`` and ``facts`` are from the time of the import, for readers; the analysis derives them again, but
-    for facts of which ``found`` (see `found_in`) is the same now.
+    where ``found`` (see `found_in`) is the same now.
     """
 
     path: str
@@ -71,10 +68,10 @@ class LedgerEntry:
         return str(self.label.get("job") or self.facts.get("job", ""))
 
 
-def found_in(output: str, script: str, stderr: str) -> str:
-    """A checksum of all that the facts of a file's outputs follow from: the texts, and this program."""
+def found_in(facts: Sequence[Mapping[str, str]], output: str, script: str, stderr: str) -> str:
+    """A checksum of the facts of a file's outputs, and of the texts and the program that they follow from."""
     digest = hashlib.sha256(program_state().encode())
-    for text in (output, script, stderr):
+    for text in (json.dumps([*map(dict, facts)], sort_keys=True), output, script, stderr):
         encoded = text.encode("utf-8", errors="surrogatepass")
         digest.update(f"\0{len(encoded)}\0".encode())
         digest.update(encoded)

@@ -80,7 +80,8 @@ def _transport(facts: Mapping[str, str], claim: Claim) -> list[Finding]:
     claimed = f"{claim.transport} {claim.provider}".rstrip()
     if not used:
         return [Finding(kind, LACKS, f"there is none; claimed: {claimed}")]
-    holds = is_reported((claim.provider or used) if over_ofi else claim.transport, used.split())
+    asked = claim.provider if over_ofi else claim.transport
+    holds = not asked or is_reported(asked, used.split())
     return [finding(kind, holds, f"it used {used}", f"it used {used}, claimed: {claimed}")]
 
 

@@ -82,14 +82,14 @@ def above_banner(text: str) -> str:
 
 def labelled_titles(text: str) -> list[LabelledTitle]:
     """The lines that would announce a suite but for a label before, as of launchers and clocks, in order."""
-    found = []
+    labelled = []
     for start, line, suite in _with_needles(text):
         match = suite.banner.line.search(line)
         if match and _LABEL.fullmatch(line[: match.start()]):
-            found.append((start, line[: match.start()], suite))
+            labelled.append((start, line[: match.start()], suite))
     titles: list[LabelledTitle] = []
     number, counted = 1, 0
-    for start, label, suite in sorted(found, key=lambda title: title[0]):
+    for start, label, suite in sorted(labelled, key=lambda title: title[0]):
         number += text.count("\n", counted, start)
         counted = start
         titles.append(LabelledTitle(number, label, suite))

@@ -76,9 +76,12 @@ class ParsedOutput:
 
 
 def missing(number: int, total: int, what: str, reasons: Iterable[str]) -> str:
-    """``1 of 2 settings is missing: REASON; REASON``; only the reasons where that is all or unknown."""
+    """``1 of 2 settings is missing: REASON; REASON``; only the reasons where that is all or unknown.
+
+    Empty reasons are passed over.
+    """
     counted = f"{number} of {total} {what}s {'is' if number == 1 else 'are'} missing: "
-    return (counted if 0 < number < total else "") + "; ".join(reasons)
+    return (counted if 0 < number < total else "") + "; ".join(filter(None, reasons))
 
 
 def measured_time(tables: Iterable[Series], counts: str = "") -> float:
@@ -248,6 +251,14 @@ def half_digit(token: str) -> float:
 
 def agree(amount: float, time: float, time_slack: float, rate: float, rate_slack: float) -> bool:
     """Whether an amount of work, its time and its rate fit together within their printed precision."""
-    low = amount / (time + time_slack)
-    high = amount / (time - time_slack) if time > time_slack else math.inf
-    return low * (1 - _ARITHMETIC) - rate_slack <= rate <= high * (1 + _ARITHMETIC) + rate_slack
+    return between(rate, rate_slack, *rates(amount, time, time_slack))
+
+
+def rates(amount: float, time: float, slack: float) -> tuple[float, float]:
+    """The lowest and the highest rate of an amount of work in a printed time."""
+    return amount / (time + slack), amount / (time - slack) if time > slack else math.inf
+
+
+def between(value: float, slack: float, low: float, high: float) -> bool:
+    """Whether a printed value lies between two that were calculated."""
+    return low * (1 - _ARITHMETIC) - slack <= value <= high * (1 + _ARITHMETIC) + slack

@@ -85,8 +85,8 @@ class _Hpcc(problem.LinearSystemSuite):
 
     def names(self, text: str, program: str) -> tuple[str, str]:
         """Runs of different linear systems are not repeats: ``HPCC-N2000-NB80-1x2``."""
-        for found in (_PROBLEM, _HPL_PROBLEM):
-            given = {key: value for key, value in found.findall(text) if len(value) < _LONGEST_NUMBER}
+        for printed in (_PROBLEM, _HPL_PROBLEM):
+            given = {key: value for key, value in printed.findall(text) if len(value) < _LONGEST_NUMBER}
             if len(given) == _PARTS_OF_PROBLEM:
                 order, block, rows, columns = given.values()
                 return f"HPCC-N{order}-NB{block}-{rows}x{columns}", program

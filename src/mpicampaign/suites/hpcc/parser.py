@@ -145,9 +145,10 @@ class _HpccReader:
             self.sections.read(number, line)
 
     def _abort(self, number: int, line: str) -> bool:
-        if is_aborted(line):
-            self.aborted = self.aborted or aborted(line, number)
-        return is_aborted(line)
+        if not is_aborted(line):
+            return False
+        self.aborted = self.aborted or aborted(line, number)
+        return True
 
 
 def parse_hpcc(text: str) -> ParsedOutput:
@@ -169,12 +170,12 @@ def parse_hpcc(text: str) -> ParsedOutput:
 
 def _of_sections(reader: _HpccReader) -> ParsedOutput:
     """Of an output that was cut."""
-    sections, found = reader.sections, reader.sections.values()
-    lacks = _lacks(sections, [_NO_END, *([reader.aborted] if reader.aborted else [])])
-    if not found:
+    sections, values = reader.sections, reader.sections.values()
+    lacks = _lacks(sections, [_NO_END, reader.aborted])
+    if not values:
         raise OutputError(lacks)
-    columns: dict[str, list[float | None]] = {column: [value] for column, value in found.items()}
-    if (hpl := found.get("hpl_flops")) and sections.ranks:
+    columns: dict[str, list[float | None]] = {column: [value] for column, value in values.items()}
+    if (hpl := values.get("hpl_flops")) and sections.ranks:
         columns["hpl_flops_per_process"] = [hpl / sections.ranks]
     given = {_HPL_KEYS[name]: (0, value) for name, value in sections.problem.items()}
     series = Series("HPCC", sections.ranks, columns, _problem(given) if "HPL_N" in given else {})
@@ -207,8 +208,7 @@ def _of_summary(reader: _HpccReader) -> ParsedOutput:
     metadata = {key.lower(): values[key][1] for key in PARAMETERS if key in values}
     if hpl := columns["hpl_flops"][0]:
         columns["hpl_flops_per_process"] = [hpl / ranks]
-    reasons = [*failed.values(), *([reader.aborted] if reader.aborted else [])]
-    lacks = missing(len(failed), len(PRINTED), "component", reasons) if reasons else ""
+    lacks = missing(len(failed), len(PRINTED), "component", [*failed.values(), reader.aborted])
     series = Series("HPCC", ranks, columns, _problem(values))
     return ParsedOutput(_version(values), metadata, (series,), lacks)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from mpicampaign.suites.hpl.rows import GIGA, THRESHOLD, HplRow, check_residual, is_heading, read_row
+from mpicampaign.suites.hpl.rows import GIGA, THRESHOLD, HplRow, check_residual, is_heading, is_row, read_row
 from mpicampaign.suites.reading import MEGABYTE, OutputError
 
 _MILLISECOND = 1e-3
@@ -125,7 +125,7 @@ class Sections:
     def _row(self, number: int, line: str, passed: bool) -> None:
         if is_heading(line):
             self.heading = line
-        elif self.heading and re.match(r"W[RC][RC]?[0-9]", line):
+        elif self.heading and is_row(line):
             self.rows.append(read_row(number, line, self.heading))
         elif passed and self.rows:
             self.rows[-1].passed += 1

@@ -15,7 +15,7 @@ from math import prod
 
 from mpicampaign.records import Series
 from mpicampaign.suites.hpl import OPTIONS
-from mpicampaign.suites.hpl.rows import GIGA, THRESHOLD, HplRow, check_residual, is_heading, read_row
+from mpicampaign.suites.hpl.rows import GIGA, THRESHOLD, HplRow, check_residual, is_heading, is_row, read_row
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
@@ -36,7 +36,6 @@ _LISTED = ("N", "NB", "P", "Q")
 _SWEPT = ("pfact", "nbmin", "ndiv", "rfact", "bcast", "depth")  # each combination is a setting
 _NUMBERED_CHECK = re.compile(r"\s*[1-9]\) \|\|Ax-b\|\|")  # HPL 1.0 has three for each row
 _ADJUSTED = re.compile(r"adjust|round(?:ed|ing)|reduc|chang(?:ed|ing)|increas|decreas", re.IGNORECASE)
-_ROW = re.compile(r"W[RC][RC]?[0-9]")
 _FINISHED = re.compile(r"Finished\s+([0-9]{1,9}) tests with the following results")
 _COUNT = re.compile(
     r"\s*([0-9]{1,9}) tests (completed and passed|completed and failed|skipped|completed without checking)"
@@ -74,7 +73,7 @@ class _HplReader:
             return
         if self._banner(number, line) or self._parameter(line):
             return
-        if _ROW.match(line):
+        if is_row(line):
             self._row(number, line)
         elif is_heading(line):
             self.heading, self.row = line, None

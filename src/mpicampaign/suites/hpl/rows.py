@@ -23,6 +23,7 @@ GIGA = 1e9
 # Process mapping, depth, broadcast, recursive factorisation with its divisions, panel factorisation with its
 # smallest width, such as WR11R2C4.
 _PANELS = r"[0-9]{1,3}[0-9][LCR][0-9]{1,2}[LCR][0-9]{1,3}"
+_ROW = re.compile(r"W[RC][RC]?[0-9]")
 _COLUMNS = ("N", "NB", "P", "Q", "Time", "Gflops")
 _PER_GPU = re.compile(r"(?<! ) +\( *(per GPU|[0-9][0-9.e+]{0,20})\)\s*$", re.ASCII)
 
@@ -67,6 +68,11 @@ class HplRow:
 def operations(order: int) -> float:
     """Floating-point operations that HPL counts for a matrix of this order, whatever it really does."""
     return 2 / 3 * order**3 + 3 / 2 * order**2
+
+
+def is_row(line: str) -> bool:
+    """Whether a line begins like a row of results, even a damaged one."""
+    return _ROW.match(line) is not None
 
 
 def is_heading(line: str) -> bool:

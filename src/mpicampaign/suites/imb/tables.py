@@ -143,6 +143,7 @@ def check_sizes(table: ImbTable, lengths: Lengths) -> None:
     groups = _groups(table)
     if "Group" in table.headings:
         _check_groups(table, groups)
+    lost = 0
     for group in groups:
         lines, sizes = _sizes_of(table, group)
         if not table.sized:
@@ -153,7 +154,9 @@ def check_sizes(table: ImbTable, lengths: Lengths) -> None:
         elif lengths.maximum is not None and table.base_name not in _ONE_SIZE:
             _check_doubling(lines, sizes)
             _check_first(table, sizes, lengths)
-            _check_last(table, group, lines, sizes, lengths)
+            lost += _check_last(table, group, lines, sizes, lengths)
+    if lost:
+        table.fault = missing(lost, len(table.rows) + lost, "size", [table.fault])
 
 
 def _check_groups(table: ImbTable, groups: list[str]) -> None:
@@ -226,15 +229,13 @@ def _groups(table: ImbTable) -> list[str]:
 
 def _stopped_sizes(table: ImbTable, group: str) -> list[int]:
     """Where the program, or what ended it, left larger sizes without values: a maximum may be among them."""
-    return (
-        [table.cut[group]]
-        if group in table.cut
-        else [
-            integer(where[-1], number, "size")
-            for number, (where, _) in table.stopped.items()
-            if not group or where[0] == group
-        ]
-    )
+    if group in table.cut:
+        return [table.cut[group]]
+    return [
+        integer(where[-1], number, "size")
+        for number, (where, _) in table.stopped.items()
+        if not group or where[0] == group
+    ]
 
 
 def _sizes_of(table: ImbTable, group: str) -> tuple[list[int], list[int]]:
@@ -274,12 +275,13 @@ def _check_first(table: ImbTable, sizes: list[int], lengths: Lengths) -> None:
         raise OutputError(f"line {table.line}: {table.benchmark} starts at {positive[0]} B, not {earliest} B")
 
 
-def _check_last(table: ImbTable, group: str, lines: list[int], sizes: list[int], lengths: Lengths) -> None:
+def _check_last(table: ImbTable, group: str, lines: list[int], sizes: list[int], lengths: Lengths) -> int:
+    """How many of the last sizes are missing."""
     if table.stopped or lengths.maximum is None or (sizes and sizes[-1] == lengths.maximum):
-        return
+        return 0
     element = _element(table, lengths) or _LARGEST_ELEMENT
     if sizes == [0] and lengths.maximum < element:
-        return
+        return 0
     last = f"ends at {sizes[-1]} B" if sizes else "has no rows"
     where = lines[-1] if lines else table.line
     reason = f"line {where}: {table.benchmark} {last}, not {lengths.maximum} B"
@@ -287,8 +289,8 @@ def _check_last(table: ImbTable, group: str, lines: list[int], sizes: list[int],
         raise OutputError(reason)
     following = 2 * sizes[-1] or max(lengths.first, element)
     table.cut[group] = following
-    lost = (lengths.maximum // following).bit_length()
-    table.fault = missing(lost, len(sizes) + lost, "size", [table.fault or reason])
+    table.fault = table.fault or reason
+    return (lengths.maximum // following).bit_length()
 
 
 def _element(table: ImbTable, lengths: Lengths) -> int | None:

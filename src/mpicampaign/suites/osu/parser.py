@@ -65,9 +65,7 @@ class _OsuReader:
     row_above: int = 0  # the line of a row above the title
 
     def read(self, number: int, line: str) -> None:
-        if not line or (line.startswith("#") and self._remark(number, line)):
-            return
-        if self.ended:
+        if not line or (line.startswith("#") and self._remark(number, line)) or self.ended:
             return
         if line.lstrip().startswith(_INVALID_DATA):
             self.ended = f"line {number}: {line.strip()[:120]}"
@@ -189,8 +187,8 @@ class _OsuReader:
         """Leave out the last row, which is cut."""
         if self.start_up or not (self.windows or self.tables):
             raise OutputError(reason)
-        found = self.windows.last if self.windows else self.tables[-1]
-        del found.rows[-1:]
+        last = self.windows.last if self.windows else self.tables[-1]
+        del last.rows[-1:]
         self.ended = self.ended or reason
 
     @property

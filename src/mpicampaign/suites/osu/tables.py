@@ -229,14 +229,14 @@ class WindowProfile:
         return self.tables.get(self.current, _Table())
 
     def read(self, number: int, line: str) -> bool:
-        """Whether the line was a row of values."""
+        """Whether the line was a row of values: those stand below the window sizes."""
         if line.startswith((_BANDWIDTH, _RATE)):
             self._begin(number, "bandwidth" if line.startswith(_BANDWIDTH) else "message_rate")
-        elif line.startswith("#") and self.current and not self.tables[self.current].windows:
+        elif line.startswith("#") and self.current and not self.last.windows:
             windows = tuple(integer(token, number, "window size") for token in row_tokens(line[1:], number))
-            self.tables[self.current].windows = windows
-        elif self.current and looks_like_row(line):
-            self._row(self.tables[self.current], number, row_tokens(line, number))
+            self.last.windows = windows
+        elif self.last.windows and looks_like_row(line):
+            self._row(self.last, number, row_tokens(line, number))
             return True
         return False
 

@@ -88,8 +88,8 @@ def program_of_title(text: str) -> str:
 
 def buffers_of(text: str) -> str:
     """Where the buffers lie of sender and receiver, such as ``D H``; empty where none is printed."""
-    found = _BUFFERS.search(text)
-    return f"{found[1]} {found[2]}" if found else ""
+    buffers = _BUFFERS.search(text)
+    return f"{buffers[1]} {buffers[2]}" if buffers else ""
 
 
 def operation_of(series: str) -> str:

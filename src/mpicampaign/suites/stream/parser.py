@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from mpicampaign.dimension import BANDWIDTH, TIME
 from mpicampaign.records import Series
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
+    aborted,
     agree,
     check_column_count,
     check_order,
@@ -26,7 +26,7 @@ from mpicampaign.suites.reading import (
     row_tokens,
     scientific,
 )
-from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
+from mpicampaign.suites.stream import CSV, TITLE, UNCHECKED_TITLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -35,11 +35,6 @@ _MOVED = {"Copy": 2, "Scale": 2, "Mul": 2, "Add": 3, "Triad": 3, "Dot": 2, "Nstr
 _PREFIX = {"M": 1e6, "Mi": 2.0**20, "G": 1e9, "Gi": 2.0**30}
 _TIMES = {"avg": "time", "average": "time", "min": "time_min", "max": "time_max"}
 
-_STREAM = re.compile(r" ?STREAM [Vv]ersion \$Revision: *(\S{1,20}) *\$")
-_CSV = "function,num_times,"
-_CUDA = "STREAM Benchmark implementation in "
-_UNCHECKED = re.compile(rf"(?:Babel|GPU-)(?i:stream)\s*$| ?{_CUDA}\w+|{_CSV}")
-_RULE = re.compile(r" ?-{40,}\s*\n")
 _HEADING = re.compile(r" ?Function +(?:Best )?(?:Rate )?\(?([MG]i?)B(?:ytes)?/s(?:ec)?\)?(.{0,80})")
 _CSV_RATE = re.compile(r"max_([mg]i?)bytes(?=_per_sec)")
 _TIME = re.compile("|".join(_TIMES), re.IGNORECASE)
@@ -58,6 +53,11 @@ _SETTINGS = {
     "array": re.compile(r" ?Array size(?: \(double precision\) =|:) ([0-9]{1,12}(?:\.[0-9]{1,6})? [MG]i?B)"),
     "gpu": re.compile(r"Using \w+ device (\S.{0,79})"),
     "version": re.compile(r"Version: ([0-9]\S{0,19})\s*$"),
+}
+_FACTS = {
+    "threads": _SETTINGS["threads"],
+    "gpu": _SETTINGS["gpu"],
+    "array": re.compile(f"{_SETTINGS['array'].pattern}|{_ELEMENTS.pattern}"),
 }
 
 
@@ -91,30 +91,30 @@ class _Reader:
     faults: list[str] = field(default_factory=list)
 
     def read(self, number: int, line: str) -> None:
-        if found := _STREAM.match(line):
+        if title := TITLE.match(line):
             self.titles += 1
-            self.validates, self.metadata["version"] = True, found[1]
-        elif _UNCHECKED.match(line):
-            self.titles += not (self.titles and line.startswith(_CSV))  # below the title of others
+            self.validates, self.metadata["version"] = True, title[1]
+        elif UNCHECKED_TITLE.match(line):
+            self.titles += not (self.titles and line.startswith(CSV))  # below the title of others
             self._table(line)
-        elif self.titles and (found := _ROW.match(line)):
-            self._row(number, found[1], found[2])
+        elif self.titles and (row := _ROW.match(line)):
+            self._row(number, row[1], row[2])
         elif _VALID.match(line):
             self.valid += 1
-        elif found := _FAILED.match(line):
-            self._failed(f"line {number}: {found[0].strip()}")
+        elif failed := _FAILED.match(line):
+            self._failed(f"line {number}: {failed[0].strip()}")
         elif is_aborted(line):
-            self.faults.append(f"line {number}: the program was aborted: {line.strip()[:120]}")
+            self.faults.append(aborted(line, number))
         elif self.titles:
             self._table(line)
             self._setting(line)
 
     def _table(self, line: str) -> None:
         threads = self.metadata.get("threads", "")
-        if found := _HEADING.match(line):
-            columns = [_TIMES[name.lower()] for name in _TIME.findall(found[2])]
-            self.tables.append(_Table(["rate", *columns], _PREFIX[found[1]], threads))
-        elif line.startswith(_CSV) and (unit := _CSV_RATE.search(line)):
+        if heading := _HEADING.match(line):
+            columns = [_TIMES[name.lower()] for name in _TIME.findall(heading[2])]
+            self.tables.append(_Table(["rate", *columns], _PREFIX[heading[1]], threads))
+        elif line.startswith(CSV) and (unit := _CSV_RATE.search(line)):
             named = {f"{unit[0]}_per_sec": "rate", **{f"{name}_runtime": _TIMES[name] for name in _TIMES}}
             columns = [named.get(name, name) for name in line.strip().split(",")[1:]]
             if "rate" in columns:
@@ -136,6 +136,8 @@ class _Reader:
         values = {each: scientific(token, number, f"{name}, {each}") for each, token in printed.items()}
         slack = {each: half_digit(token) for each, token in printed.items()}
         times = {each: values[each] for each in values if each.startswith("time")}
+        if self.validates and len({slack[each] for each in times}) > 1:  # STREAM has fixed formats
+            raise OutputError(f"line {number}: {name}: times with unlike decimals: damaged")
         if len(times) == 3:
             check_order(times["time_min"], times["time"], times["time_max"], number, slack=0)
         elements, word = values.get("n_elements", self.elements), values.get("sizeof", self.word)
@@ -154,19 +156,19 @@ class _Reader:
         self.tables[-1].failed = self.tables[-1].failed or reason
 
     def _setting(self, line: str) -> None:
-        if found := _ELEMENTS.match(line):
-            self.elements, self.metadata["array"] = int(found[1]), f"{found[1]} elements"
-        elif found := _WORD.match(line):
-            self.word = int(found[1])
+        if elements := _ELEMENTS.match(line):
+            self.elements, self.metadata["array"] = int(elements[1]), f"{elements[1]} elements"
+        elif word := _WORD.match(line):
+            self.word = int(word[1])
         for name, pattern in _SETTINGS.items():
-            if (found := pattern.match(line)) and not (self.validates and name == "version"):
-                self.metadata[name] = found[1].strip()
+            if (setting := pattern.match(line)) and not (self.validates and name == "version"):
+                self.metadata[name] = setting[1].strip()
                 if name == "array":
-                    size, unit = found[1].split()
+                    size, unit = setting[1].split()
                     self.array = float(size) * _PREFIX[unit[:-1]], half_digit(size) * _PREFIX[unit[:-1]]
 
 
-def parse(text: str) -> ParsedOutput:
+def parse_stream(text: str) -> ParsedOutput:
     """Read the output of one run: a series for each function.
 
     The logs of stream-scaling have them for all numbers of threads. Where ranks printed their outputs at the
@@ -258,64 +260,11 @@ def _of_ranks(reader: _Reader) -> Iterator[Series]:
         yield Series(name, reader.titles, {column: [value] for column, value in summary.items()})
 
 
-class _Stream(Suite):
-    ranks_at_once = True
-    options = ("array", "threads", "precision", "implementation")
-
-    def names(self, text: str, program: str) -> tuple[str, str]:
-        """Ranks at once measure something else than one."""
-        titles = [line for line in text.split("\n") if _STREAM.match(line) or _UNCHECKED.match(line)]
-        name = "CUDA-STREAM" if _CUDA in text else self.called
-        return (f"{name}-at-once" if len(titles) > 1 else name), program
-
-    def facts(self, text: str) -> Mapping[str, str]:
-        """What is alike in all its outputs."""
-        lines = text.split("\n")
-        found = {
-            name: {match[match.lastindex or 0].strip() for line in lines if (match := pattern.match(line))}
-            for name, pattern in _FACTS.items()
-        }
-        return {name: values.pop() for name, values in found.items() if len(values) == 1}
-
-
-class _BabelStream(_Stream):
-    closing_line: ClassVar[bool] = False
-
-
-_FACTS = {
-    "threads": _SETTINGS["threads"],
-    "gpu": _SETTINGS["gpu"],
-    "array": re.compile(f"{_SETTINGS['array'].pattern}|{_ELEMENTS.pattern}"),
-}
-_METRICS = {
-    "bandwidth": ColumnMetric("best rate", BANDWIDTH, headline=True),
-    "time": ColumnMetric("average time", TIME),
-    "time_min": ColumnMetric("shortest time", TIME),
-    "time_max": ColumnMetric("longest time", TIME),
-    "rate_mean": ColumnMetric("best rate of a process, mean of all at once", BANDWIDTH, headline=True),
-    "rate_lowest": ColumnMetric("best rate of a process, lowest", BANDWIDTH),
-    "rate_highest": ColumnMetric("best rate of a process, highest", BANDWIDTH),
-}
-SUITE = (
-    _Stream(
-        name="stream",
-        title="STREAM",
-        banner=Banner("STREAM ", _STREAM, above=_RULE),
-        parse=parse,
-        programs=r"stream(?:_c|_f|_mpi|_omp)?(?:\.exe)?",
-        sources=Sources(spack="stream", modules="STREAM", address="https://www.cs.virginia.edu/stream/"),
-        whole=("^ ?Solution Validates",),
-        end="Solution Validates",
-        metrics=_METRICS,
-    ),
-    _BabelStream(
-        name="babelstream",
-        title="BabelStream",
-        banner=Banner(("Stream", "STREAM", _CSV), _UNCHECKED),
-        parse=parse,
-        programs=r"[a-z0-9]+-stream",
-        sources=Sources(spack="babelstream", address="https://github.com/UoB-HPC/BabelStream"),
-        whole=("^(?:Triad|Dot)[ ,:]",),
-        metrics=_METRICS,
-    ),
-)
+def facts_of(text: str) -> Mapping[str, str]:
+    """What is alike in all its outputs."""
+    lines = text.split("\n")
+    printed = {
+        name: {match[match.lastindex or 0].strip() for line in lines if (match := pattern.match(line))}
+        for name, pattern in _FACTS.items()
+    }
+    return {name: values.pop() for name, values in printed.items() if len(values) == 1}
