@@ -84,7 +84,9 @@ class Fabric:
         required=True,
     )
     interface: str = key(kinds.DEVICE, "Network interface on the nodes", "", "eth0")
-    device: str = key(kinds.DEVICE, "Device on the nodes", "In /sys/class/infiniband or /sys/class/cxi.", "mlx5_0")
+    device: str = key(
+        kinds.DEVICE, "Device on the nodes", "In /sys/class/infiniband or /sys/class/cxi.", "mlx5_0"
+    )
     provider: str = key(choice(libfabric.PROVIDERS), "Provider of libfabric", "Needed with ofi.", "efa")
     link: str = key(
         choice(LINKS),
