@@ -85,7 +85,7 @@ class Plain:
         self.imported: set[int] = set()
         for row in answer.table.rows:
             if row.ranked and row.ranks == ranks:
-                read = [_value(series.columns, metric.column, metric.size) for _, series in row.curves]
+                read = [value_at(series.columns, metric.column, metric.size) for _, series in row.curves]
                 known = np.array([value for value in read if value is not None])
                 self.starts[id(known)] = [run.started for run, _ in row.curves]
                 if any("imported from" in run.metadata for run, _ in row.curves):
@@ -361,7 +361,8 @@ def two_bands(runs: list[dict[str, list[float | None]]], column: str) -> bool:
     return False
 
 
-def _value(columns: dict[str, list[float | None]], column: str, size: int | None) -> float | None:
+def value_at(columns: dict[str, list[float | None]], column: str, size: int | None) -> float | None:
+    """At a size, or the largest."""
     column_values = columns.get(column, [])
     if size is not None:
         return column_values[columns["size"].index(size)] if size in columns["size"] else None

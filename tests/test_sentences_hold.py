@@ -6,9 +6,11 @@ import os
 import random
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import plain_busy
 import plain_pairs
 import pytest
 import stfc_runs
@@ -20,7 +22,7 @@ from mpicampaign.compare import ranking
 from mpicampaign.compare.compare import compare
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.records import Case, Record, read_records
+from mpicampaign.records import DISTURBED, QUIET, Case, Record, read_records
 from mpicampaign.show import rankings
 from mpicampaign.show.pairs import paired_lines
 from mpicampaign.show.summary import summary
@@ -38,6 +40,8 @@ def held(records: list[Record]) -> Counter[str]:
     screen = summary(comparison)
     kinds: Counter[str] = Counter()
     turns: list[bool] = []
+    busy = [answer for answer in screen.answers if answer.real == rankings.BUSY]
+    kinds["busy"] = plain_busy.hold(busy, screen.lead if "busy machine" in screen.lead else "")
     for answer in screen.answers:
         if answer.rankings and not any("busy machine" in text for text in answer.said):
             plain = Plain(comparison, answer)
@@ -82,6 +86,19 @@ def test_the_sentences_of_an_invented_campaign_hold() -> None:
     assert set(kinds) >= {"orders", "counts", "leads", "few", "host groups", "lead"}
     for group in ("g1", "g10"):
         assert set(held([run for run in invented() if run.case.host_group == group])) >= {"one group"}
+
+
+@pytest.mark.parametrize("counts", [(2, 3, 1), (1, 1, 2), (3, 3, 3)])
+@pytest.mark.parametrize("quiet", [0, 1])
+def test_the_sentences_of_a_busy_machine_hold(counts: tuple[int, ...], quiet: int) -> None:
+    """Where one placement alone was quiet, it is not called the best for that."""
+    records: list[Record] = []
+    for number, placement in enumerate(("SHM", "SHM-1", "TCP")):
+        case = Case("s", "g", placement, "PingPong")
+        state = QUIET if number < quiet else DISTURBED
+        made = steady(case, 3e-6 - number * 1e-7, 0.04, counts[number])
+        records += [replace(run, condition=state, condition_reason="busy") for run in made]
+    assert held(records)["busy"] == 2
 
 
 @stfc_runs.needed

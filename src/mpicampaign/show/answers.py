@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.blocks import BETTER, WORSE, is_of
@@ -31,6 +31,7 @@ from mpicampaign.show.rankings import (
     disturbed_metrics,
     disturbed_sentences,
     evidence,
+    is_told,
     outcome,
     stated_lines,
 )
@@ -60,8 +61,8 @@ class Candidate:
     """A host group in a placement, in one metric.
 
     ``ratio``: how many times worse than the best its median is; ``low``, ``high``: the same of the ends of
-    its interval. ``None`` where that is unknown, and of disturbed runs beside quiet ones. ``leads``: it may
-    be the best. In blocks the ratio is that to the reference.
+    its interval. ``None`` where that is unknown, and of disturbed runs where several have quiet ones.
+    ``leads``: it may be the best. In blocks the ratio is that to the reference.
     """
 
     name: str
@@ -92,8 +93,8 @@ class Answer:
     """One metric of runs with as many ranks.
 
     ``said``: which placement is best, by how much, and whether it is real. ``host_groups``: the best of them,
-    a line for each placement. ``candidates``: best first, in ``unit``; behind them those of disturbed runs.
-    ``rankings``, ``blocks``: what it is made of.
+    a line for each placement. ``candidates``: best first, in ``unit``; those of disturbed runs are last where
+    several others are compared. ``rankings``, ``blocks``: what it is made of.
     """
 
     table: Table
@@ -145,8 +146,9 @@ def _answer(
     metric, ranks = key
     placements = [ranking for ranking in rankings if ranking.kind == PLACEMENTS]
     others = [ranking for kind in _OTHERS for ranking in rankings if ranking.kind == kind]
-    quiet = _candidates(comparison, table, rankings, view) if rankings else ()
     disturbed = disturbed_contestants(comparison, table, metric, ranks)
+    candidates = _candidates(comparison, table, rankings, disturbed, view)
+    quiet = [one for one in candidates if not is_told(one.row)]
     stated = [one for one in table.stated_rankings if (one.metric, one.ranks) == key]
     unit = view.unit_of(metric.dimension)
     said = (*best_placement(placements, stated, view), *_few(quiet, unit), *_doubts(quiet, metric))
@@ -154,7 +156,6 @@ def _answer(
         lacked = "quiet runs" if disturbed else "values"
         only = quiet[0]
         said = (f"Only {only.name} has {lacked}: {only.value} {unit}.",)
-    best = None if quiet or not disturbed else disturbed[0].median
     return Answer(
         table,
         _title(table, metric, ranks),
@@ -164,7 +165,7 @@ def _answer(
             *(best_in_placement(ranking, view) for ranking in others if ranking.pairs),
             *attribute_lines(table, metric, ranks, view),
         ),
-        (*quiet, *(_candidate(one, one.name, best, view) for one in disturbed)),
+        candidates,
         unit,
         tuple(rankings),
     )
@@ -230,31 +231,34 @@ def _block_candidates(found: InBlocks, rows: Sequence[Row], view: View) -> tuple
 
 
 def _candidates(
-    comparison: Comparison, table: Table, rankings: Sequence[Ranking], view: View
+    comparison: Comparison,
+    table: Table,
+    rankings: Sequence[Ranking],
+    disturbed: Sequence[Contestant],
+    view: View,
 ) -> tuple[Candidate, ...]:
-    """All host groups and placements of the metric, best first; those not judged are behind others."""
+    """All host groups and placements of the metric, best first; those not judged are behind others.
+
+    Those of disturbed runs are last and on no scale, unless fewer than two others could be compared.
+    """
     judged = any(ranking.judged for ranking in rankings)
     # those compared in blocks are in rankings of host groups alone
     every = {id(one.row): one for ranking in rankings for one in ranking.contestants}
-    contestants = sorted(best_first(every.values()), key=lambda one: judged and not one.judged)
-    rows = [one.row for one in contestants]
-    leads = _leaders(rankings, contestants) if judged else set()
-    return tuple(
-        _candidate(
-            one,
-            name_among(comparison, table, one.row, rows),
-            contestants[0].median,
-            view,
-            id(one.row) in leads,
-        )
-        for one in contestants
+    quiet = sorted(best_first(every.values()), key=lambda one: judged and not one.judged)
+    leads = _leaders(rankings, quiet) if judged else set()
+    rows = [one.row for one in quiet]
+    quiet = [replace(one, name=name_among(comparison, table, one.row, rows)) for one in quiet]
+    compared, last = (quiet, disturbed) if len(quiet) > 1 else (best_first([*quiet, *disturbed]), ())
+    return (
+        *(_candidate(one, compared[0].median, view, id(one.row) in leads) for one in compared),
+        *(_candidate(one, None, view) for one in last),
     )
 
 
-def _candidate(one: Contestant, name: str, best: float | None, view: View, leads: bool = False) -> Candidate:
+def _candidate(one: Contestant, best: float | None, view: View, leads: bool = False) -> Candidate:
     """``best``: the median with which its own is compared."""
     ratios = _ratios(best, one) if best is not None else (None, None, None)
-    return Candidate(name, MetricCell(one.row, one.cell, view), *ratios, leads)
+    return Candidate(one.name, MetricCell(one.row, one.cell, view), *ratios, leads)
 
 
 def _leaders(rankings: Sequence[Ranking], contestants: Sequence[Contestant]) -> set[int]:

@@ -370,7 +370,10 @@ def disturbed_contestants(
 
 
 def disturbed_sentences(found: Sequence[Contestant], view: View) -> Iterator[str]:
-    """Their medians with the ranges of the repeats, and whether the range of the first overlaps others."""
+    """Their medians with the ranges of the repeats, and whether the range of the first overlaps others.
+
+    A single run has no range.
+    """
     if not found:
         return
     first, *others = found
@@ -382,7 +385,7 @@ def disturbed_sentences(found: Sequence[Contestant], view: View) -> Iterator[str
         yield f"{ON} the {len(found)} medians (and ranges of repeats) go from {ends}."
     overlapping = [one.name for one in others if _overlap(first, one)]
     those = f"that of {listed(overlapping)}" if overlapping else "no other"
-    if others:
+    if others and all(len(one.cell.values) > 1 for one in found):
         those = f"{len(overlapping)} others" if len(overlapping) >= _NAMED else those
         yield f"{ON} the range of {first.name} overlaps {those}."
 

@@ -1,0 +1,87 @@
+"""Sentences of a busy machine's first screen checked against the repeats: recomputed by numpy alone."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+from plain_answers import value_at
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from mpicampaign.show.answers import Answer
+
+UNITS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0, "MB/s": 1e6, "Gflop/s": 1e9, "Mupdate/s": 1e6}
+VALUE = r"([\d.]+) \S+ \((1 run|[\d.]+ to [\d.]+)\) for "
+
+
+def hold(answers: Sequence[Answer], lead: str) -> int:
+    """How many answers hold; the lead counts the best of those with several candidates."""
+    best = [by_median(answer) for answer in answers]
+    counted = Counter(names[0] for names in best if len(names) > 1)
+    of_each = lead.removeprefix("On this busy machine ").replace(" has the best median", "").split("; ")[0]
+    said = {name: int(n) for name, n in re.findall(r"(?:^|, )(.*?) in (\d+)", of_each)}
+    assert said.items() <= counted.items(), (lead, counted)
+    assert max(counted.values(), default=0) == max(said.values(), default=0), (lead, counted)
+    for answer, names in zip(answers, best, strict=True):
+        assert [one.name for one in answer.candidates] == names, (names, answer.said)
+        _sentences(answer)
+    return len(answers)
+
+
+def by_median(answer: Answer) -> list[str]:
+    """The candidates, the best first."""
+    [metric] = {one.shown.cell.metric for one in answer.candidates if one.shown.cell}
+    sign = 1 if metric.lower_is_better else -1
+    values = repeats(answer)
+    return sorted(values, key=lambda name: sign * np.median(values[name]))
+
+
+def repeats(answer: Answer) -> dict[str, np.ndarray]:
+    """The values of each candidate, in SI units."""
+    found = {}
+    for one in answer.candidates:
+        assert one.shown.cell
+        column, size = one.shown.cell.metric.column, one.shown.cell.metric.size
+        read = [value_at(series.columns, column, size) for _, series in one.row.curves]
+        found[one.name] = np.array([value for value in read if value is not None])
+    return found
+
+
+def _sentences(answer: Answer) -> None:
+    values, scale = repeats(answer), UNITS[answer.unit]
+    quiet = [one.name for one in answer.candidates if {r.condition for r, _ in one.row.curves} == {"quiet"}]
+    text = " ".join(answer.said)
+    only = re.match(r"Only (.*?) has quiet runs: ([\d.]+) ", text)
+    assert quiet == ([only[1]] if only else []), text
+    assert not only or _near(np.median(values[only[1]]) / scale, only[2]), text
+    longest_first = sorted(map(re.escape, values), key=len, reverse=True)
+    named = re.findall(f"{VALUE}({'|'.join(longest_first)})", text)
+    assert {name for *_, name in named} == values.keys() - set(quiet), text
+    for median, ends, name in named:
+        own = values[name] / scale
+        assert _near(np.median(own), median), (text, own)
+        least_most = [median] * 2 if ends == "1 run" else ends.split(" to ")
+        assert all(map(_near, (own.min(), own.max()), least_most)), (text, own)
+    others = {name: own for name, own in values.items() if name not in quiet}
+    first = min(others, key=[one.name for one in answer.candidates].index)
+    meet = {name for name, own in others.items() if name != first and _meet(own, others[first])}
+    overlap = re.search(r"the range of (.*) overlaps (.*)\.$", text)
+    assert bool(overlap) == (len(others) > 1 and min(map(len, others.values())) > 1), text
+    if overlap:
+        assert overlap[1] == first, text
+        assert set(re.findall(r"that of (.*)", overlap[2]) or ["no other"]) == {
+            " and ".join(name for name in others if name in meet) or "no other"
+        }, text
+
+
+def _near(value: float, text: str) -> bool:
+    """Whether the text is the value to three digits."""
+    return bool(np.isclose(value, float(text), rtol=0.006))
+
+
+def _meet(one: np.ndarray, other: np.ndarray) -> bool:
+    return bool(one.min() <= other.max() and other.min() <= one.max())
