@@ -141,8 +141,8 @@ def _picture(source: Source, answer: Answer) -> list[PageNode]:
 def _ratios(source: Source, answer: Answer, chosen: Sequence[Candidate], strip: Strip, label: str) -> Grid:
     """A line for each candidate: its name, its place on the scale, its value."""
     other = answer.blocks.names[0] if answer.blocks else "best"
-    best = "1 ×" if answer.blocks else "best"
-    ticks = (best if tick == 1 else f"{tick:g} ×" for tick in strip.scale.ticks(MOST_TICKS))
+    best = "1×" if answer.blocks else "best"
+    ticks = (best if tick == 1 else f"{tick:g}×" for tick in strip.scale.ticks(MOST_TICKS))
     axis = strip.axis(ticks, f"times {other}" if answer.blocks else "times the best median")
     lines = tuple(
         (
