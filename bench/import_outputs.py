@@ -59,7 +59,7 @@ import os, resource, sys
 sys.path[:0] = [sys.argv.pop(1)]
 from analyse_runs import peak_megabytes
 from mpicampaign.cli import main
-assert main(sys.argv[1:]) == 0
+assert main() == 0
 started = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
 print("USED", sum(os.times()[:4]), peak_megabytes() + started)
 """

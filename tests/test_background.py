@@ -6,11 +6,13 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
+from itertools import chain
 from typing import NoReturn
 
 import pytest
 
-from mpicampaign.background import in_background
+from mpicampaign.background import in_background, on_two_cores
 from mpicampaign.errors import Problem, UserError
 
 
@@ -32,6 +34,19 @@ def test_work_whose_process_is_killed_is_done_here() -> None:
         return os.getpid()
 
     assert in_background(killed_elsewhere)() == here
+
+
+def test_pieces_keep_their_order_and_those_of_a_killed_copy_are_done_here() -> None:
+    here = os.getpid()
+
+    def doubled(items: Sequence[int]) -> list[int]:
+        if os.getpid() != here and 800 in items:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return [2 * item for item in items]
+
+    pieces = [*on_two_cores(doubled, range(2001), many=True)]
+    assert list(chain.from_iterable(pieces)) == list(range(0, 4002, 2))
+    assert len(pieces) > 2
 
 
 # The copy is handing its result over when the process that began it ends.

@@ -5,16 +5,20 @@ from __future__ import annotations
 import multiprocessing
 import signal
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from mpicampaign.interrupts import SIGNALS, end_at_once
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkProcess
 
 T = TypeVar("T")
 Item = TypeVar("Item")
+
+_PIECE = 250  # items, which are handed over at once: no process holds more of the other's results
 
 
 class _Failure(NamedTuple):
@@ -28,46 +32,59 @@ def in_background(work: Callable[[], T]) -> Callable[[], T]:
     is seen here. If the copy is killed, the work is done here. A signal that ends this process ends the copy
     without a word.
     """
+    return partial(next, _begun([work]))
+
+
+def on_two_cores(work: Callable[[Sequence[Item]], T], items: Sequence[Item], many: bool) -> Iterator[T]:
+    """Do the work on all items; ``many``: in pieces, half of them on another core. The results in order."""
+    if not many:
+        yield work(items)
+        return
+    size = min(_PIECE, -(-len(items) // 2))
+    pieces = [partial(work, items[start : start + size]) for start in range(0, len(items), size)]
+    others = _begun(pieces[1::2])
+    for piece in pieces[::2]:
+        yield piece()
+        yield from islice(others, 1)
+
+
+def _begun(works: Sequence[Callable[[], T]]) -> Iterator[T]:
+    """The results of works that a copy of this process begins now, one after the other."""
     fork = multiprocessing.get_context("fork")
     here, there = fork.Pipe(duplex=False)
-    process = fork.Process(target=_work, args=(work, there), daemon=True)
+    process = fork.Process(target=_work, args=(works, there), daemon=True)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     try:
         process.start()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
     there.close()
-
-    def result() -> T:
-        found: T | _Failure
-        try:
-            found = here.recv()
-        except EOFError:
-            return work()
-        finally:
-            here.close()
-            process.join()
-        if isinstance(found, _Failure):
-            raise found.error
-        return found
-
-    return result
+    return _results(works, here, process)
 
 
-def on_two_cores(work: Callable[[Sequence[Item]], T], items: Sequence[Item], many: bool) -> list[T]:
-    """Do the work on all items; ``many`` of them: on both halves at once. The results in their order."""
-    if not many:
-        return [work(items)]
-    half = len(items) // 2
-    others = in_background(partial(work, items[half:]))
-    return [work(items[:half]), others()]
-
-
-def _work(work: Callable[[], T], there: Connection) -> None:
-    end_at_once()  # our handlers are for the process that the user called
-    answer: T | _Failure
+def _results(works: Sequence[Callable[[], T]], here: Connection, process: ForkProcess) -> Iterator[T]:
     try:
-        answer = work()
-    except Exception as error:
-        answer = _Failure(error)
-    there.send(answer)
+        for work in works:
+            found: T | _Failure
+            try:
+                found = here.recv()
+            except (EOFError, OSError):  # it was killed, perhaps while it sent
+                found = work()
+            if isinstance(found, _Failure):
+                raise found.error
+            yield found
+    finally:
+        here.close()
+        process.terminate()  # where its further results are not wanted
+        process.join()
+
+
+def _work(works: Sequence[Callable[[], T]], there: Connection) -> None:
+    end_at_once()  # our handlers are for the process that the user called
+    for work in works:
+        answer: T | _Failure
+        try:
+            answer = work()
+        except Exception as error:
+            answer = _Failure(error)
+        there.send(answer)

@@ -82,9 +82,11 @@ def run(options: argparse.Namespace) -> int:
     if not options.only_copy:
         from mpicampaign.analyse_tables import records_and_tables
 
+        nothing_new = account_text(replace(account, new=0), options.verbose)
+        del account  # the analysis reads the ledger itself
         records, _ = records_and_tables(folder, chosen.presentation)
         results = (*failed_lines(records), f"{counts(records)}; {folder / 'tables'}")
         print_lines(*results)
-        said = "\n".join((account_text(replace(account, new=0), options.verbose), *results))
+        said = "\n".join((nothing_new, *results))
         keep(folder, state_of(folder, *settings), said, note)
     return DONE

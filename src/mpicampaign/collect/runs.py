@@ -98,11 +98,11 @@ def collect(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = 
     ``before``: the cache of records.
     """
     runs = sum(len(entry.runs) for entry in plan.cases) - (before.known if before else 0)
-    halves = on_two_cores(partial(_collect, plan, campaign_folder, before), plan.cases, runs >= _MANY)
+    found = [*on_two_cores(partial(_collect, plan, campaign_folder, before), plan.cases, runs >= _MANY)]
     if before:
-        before.used = {key: text for _, used in halves for key, text in used.items()}
+        before.used = {key: text for _, used in found for key, text in used.items()}
         before.keep()
-    return [record for records, _ in halves for record in records]
+    return [record for records, _ in found for record in records]
 
 
 def _collect(
@@ -110,6 +110,8 @@ def _collect(
 ) -> tuple[list[Record], dict[str, str]]:
     """The records of some cases, and the entries of the cache that were used."""
     records = []
+    if before:
+        before.used = {}
     submissions, members = read_submissions(campaign_folder / SUBMISSIONS), Members(campaign_folder)
     for entry in cases:
         case, suite, rate = entry.case, entry.suite, entry.line_rate

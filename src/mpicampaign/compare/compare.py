@@ -48,7 +48,9 @@ from mpicampaign.suites import is_baseline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mpicampaign.records import Case, Record, Series
+    from mpicampaign.records import Record, Series
+
+    Printed = tuple[Record, Series]  # a run, and one of its tables
 
 
 def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES, by: str = "") -> Comparison:
@@ -67,7 +69,7 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     records = _by_attribute(records, by)
     tables = []
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
-        tables += [_table(benchmark, label, runs, table_sizes) for label in _labels(benchmark, runs)]
+        tables += _tables(benchmark, runs, table_sizes)
     tables = [_ranked(table) for table in with_guidelines(tables)]
     balance = balance_table(tables)
     tables += [*beside_tables(tables), *([balance] if balance else [])]
@@ -87,19 +89,28 @@ def _by_attribute(records: Sequence[Record], by: str) -> Sequence[Record]:
     return [*chain.from_iterable(levels.values()), *without]
 
 
-def _labels(benchmark: str, runs: Sequence[Record]) -> list[str]:
-    """The labels of all series that any run printed, baselines last; the benchmark's name where none did."""
-    labels = dict.fromkeys(series.label for run in runs if run.status == OK for series in run.series)
-    return sorted(labels, key=lambda label: is_baseline(runs[0].suite, label)) or [benchmark]
+def _tables(benchmark: str, runs: Sequence[Record], sizes: Sequence[int]) -> list[Table]:
+    """One for each label of a series that any run printed, baselines last; an empty one where none did."""
+    printed = _by_label(runs) or {benchmark: []}
+    labels = sorted(printed, key=lambda label: is_baseline(runs[0].suite, label))
+    return [_table(benchmark, label, runs, printed[label], sizes) for label in labels]
 
 
-def _table(benchmark: str, label: str, runs: Sequence[Record], sizes: Sequence[int]) -> Table:
+def _by_label(runs: Iterable[Record]) -> dict[str, list[Printed]]:
+    """What complete runs printed."""
+    pairs = ((run, series) for run in runs if run.status == OK for series in run.series)
+    return grouped(pairs, lambda pair: pair[1].label)
+
+
+def _table(
+    benchmark: str, label: str, runs: Sequence[Record], printed: Sequence[Printed], sizes: Sequence[int]
+) -> Table:
     suite = runs[0].suite
-    printed = [series for run in runs if run.sound for series in run.series if series.label == label]
-    metrics = choose_metrics(suite, printed, sizes) if printed else ()
-    if _is_bounded(label, runs):
-        metrics = (*metrics, fraction_of_line_rate(suite, printed[0].benchmark))
-    rows = with_monotony(_rows(label, runs, metrics), suite)
+    sound = [(run, series) for run, series in printed if run.sound]
+    metrics = choose_metrics(suite, [series for _, series in sound], sizes) if sound else ()
+    if _is_bounded(sound):
+        metrics = (*metrics, fraction_of_line_rate(suite, sound[0][1].benchmark))
+    rows = with_monotony(_rows(label, runs, printed, metrics), suite)
     return Table(benchmark, label, suite, metrics, tuple(rows), ())
 
 
@@ -107,15 +118,22 @@ def _startup_tables(records: Sequence[Record]) -> Iterator[Table]:
     """One for each benchmark with runs that recorded it."""
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
         if any(run.startup for run in runs):
-            rows = _rows(START_UP, startup_alone(runs), METRICS)
+            alone = startup_alone(runs)
+            rows = _rows(START_UP, alone, _by_label(alone).get(START_UP, []), METRICS)
             yield Table(benchmark, START_UP, "", METRICS, tuple(rows), ())
 
 
-def _rows(label: str, runs: Sequence[Record], metrics: Sequence[Metric]) -> list[Row]:
+def _rows(
+    label: str, runs: Sequence[Record], printed: Iterable[Printed], metrics: Sequence[Metric]
+) -> list[Row]:
+    """``printed``: the series of this label, with their runs."""
     rows = []
+    of_cases = grouped(printed, lambda pair: pair[0].case)
     for case, of_case in grouped(runs, lambda record: record.case).items():
         of_case = sorted(of_case, key=lambda record: record.repeat)
-        rows += [_row(case, label, ranks, of_case, metrics) for ranks in _ranks(label, of_case)]
+        of_ranks = grouped(of_cases.get(case, ()), lambda pair: pair[1].ranks) or {None: []}
+        for ranks in sorted(of_ranks, key=lambda ranks: ranks or 0):
+            rows.append(_row(label, ranks, of_case, of_ranks[ranks], metrics))
     return rows
 
 
@@ -127,33 +145,27 @@ def _ranked(table: Table) -> Table:
 _RANKINGS = (rank_placements, rank_host_groups, rank_libraries)
 
 
-def _is_bounded(label: str, runs: Iterable[Record]) -> bool:
+def _is_bounded(sound: Iterable[Printed]) -> bool:
     """Whether the bandwidth of any run can be compared with a line rate."""
-    pairs = ((run, table) for run in runs if run.sound for table in run.series if table.label == label)
-    return any(table.columns.get("bandwidth") and link_bound(run, table) for run, table in pairs)
+    return any(series.columns.get("bandwidth") and link_bound(run, series) for run, series in sound)
 
 
-def _ranks(label: str, runs: Iterable[Record]) -> list[int | None]:
-    """The numbers of ranks for which the case has the series; one unknown number where it has none."""
-    printed = (series for run in runs if run.status == OK for series in run.series)
-    found = {series.ranks for series in printed if series.label == label}
-    return sorted(found, key=lambda ranks: ranks or 0) or [None]
-
-
-def _row(case: Case, label: str, ranks: int | None, runs: Sequence[Record], metrics: Sequence[Metric]) -> Row:
-    pairs = ((run, _series_of(run, label, ranks)) for run in runs if run.sound)
-    found = tuple((run, series) for run, series in pairs if series is not None)
+def _row(
+    label: str,
+    ranks: int | None,
+    runs: Sequence[Record],
+    printed: Iterable[Printed],
+    metrics: Sequence[Metric],
+) -> Row:
+    series_of = {id(run): series for run, series in reversed([*printed])}  # the first of a run counts
+    found = tuple((run, series_of[id(run)]) for run in runs if run.sound and id(run) in series_of)
     # if all runs were disturbed, their values are still shown
     curves = tuple((run, series) for run, series in found if run.counts) or found
     cells = tuple(_cell(metric, curves) for metric in metrics)
     stretches, found_in_values = find(metrics, curves)
     doubts = value_notes(runs, curves, cells)
     notes = (*run_notes(runs, found), *found_in_values, *doubts)
-    return Row(case, label, ranks, tuple(runs), curves, cells, notes, stretches)
-
-
-def _series_of(run: Record, label: str, ranks: int | None) -> Series | None:
-    return next((series for series in run.series if series.label == label and series.ranks == ranks), None)
+    return Row(runs[0].case, label, ranks, tuple(runs), curves, cells, notes, stretches)
 
 
 def _cell(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> Cell:

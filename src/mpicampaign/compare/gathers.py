@@ -93,8 +93,8 @@ def _name(table: Table, tables: Iterable[Table]) -> str:
     names = suite.gathers if suite else {}
     if table.series in names:
         return names[table.series] + table.label.removeprefix(table.series)
-    beside = any(other.benchmark == table.benchmark and other.series in names for other in tables)
-    return table.label if table.is_baseline and beside else ""
+    gather = (other for other in tables if other.benchmark == table.benchmark and other.series in names)
+    return table.label if table.is_baseline and any(gather) else ""
 
 
 def _ranks_beside(row: Row, others: Iterable[Row]) -> int | None:

@@ -328,7 +328,7 @@ def end_of(table: Series) -> int:
         values for name, values in table.columns.items() if name != "size" and len(values) == len(sizes)
     ]
     if any(None not in values for values in columns):  # most are whole
-        return int(max((size or 0 for size in sizes), default=0))
+        return int(max(filter(None, sizes), default=0))
     rows = zip(sizes, zip(*columns, strict=True), strict=False)
     return max((int(size or 0) for size, row in rows if any(value is not None for value in row)), default=0)
 
@@ -336,7 +336,7 @@ def end_of(table: Series) -> int:
 def stopped_at(table: Series) -> int | None:
     """The last size (B) with a value, where the program went on to larger ones, but gave up."""
     end = end_of(table)
-    return end if end < max((size or 0 for size in table.columns.get("size", ())), default=0) else None
+    return end if end < max(filter(None, table.columns.get("size", ())), default=0) else None
 
 
 def _maximum(table: Series, column: str) -> Reading | None:

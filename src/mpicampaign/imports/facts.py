@@ -309,6 +309,6 @@ def _header(text: str, *, is_report: bool) -> dict[str, str]:
     above = 0 if is_report else len(above_banner(start).splitlines())
     for number, line in enumerate(start.splitlines()[:_HEADER_LINES]):
         form = _SPACED_HEADER if number < above else _HEADER
-        if match := form.fullmatch(line):
+        if line.startswith("#") and (match := form.fullmatch(line)):
             facts[f"header.{match[1]}"] = match[2]
     return facts

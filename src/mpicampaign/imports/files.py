@@ -152,11 +152,11 @@ def read_source(source: Source) -> bytes | str:
         return source.refused or source.content
     try:
         with source.file.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+            if os.fstat(file.fileno()).st_size > MAX_BYTES:
+                return f"larger than {MAX_BYTES // 2**20} MiB"
+            content = file.read()
     except OSError as error:
         return f"it cannot be read: {error.strerror}"
-    if len(content) > MAX_BYTES:
-        return f"larger than {MAX_BYTES // 2**20} MiB"
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "text in UTF-16: convert it to UTF-8"
     if b"\0" in content:

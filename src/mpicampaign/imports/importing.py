@@ -7,8 +7,8 @@ copies without a ledger, and the same call again completes the import.
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
-import uuid
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import replace
@@ -219,7 +219,7 @@ class _Import:
         return "the imported copy is kept: this file's content differs"
 
     def _write(self, target: Path, content: bytes) -> None:
-        part = self.parts / uuid.uuid4().hex
+        part = self.parts / os.urandom(8).hex()
         with naming(target, part):
             part.write_bytes(content)
         if not target.parent.is_dir():

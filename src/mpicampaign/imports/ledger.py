@@ -121,9 +121,10 @@ def runs_elsewhere(folder: Path) -> Runs:
     A run in two imports, as of early versions, belongs to the first import by name.
     """
     own, elsewhere = Runs(), Runs()
-    for entry in _runs(folder):
+    others = sorted(path.parent for path in folder.parent.glob(f"*/{LEDGER}") if path.parent != folder)
+    for entry in _runs(folder) if others else ():
         own.add(entry.whole, entry.job, entry.place)
-    for other in sorted(path.parent for path in folder.parent.glob(f"*/{LEDGER}") if path.parent != folder):
+    for other in others:
         for entry in _runs(other):
             if other < folder or not own.same(entry.whole, entry.job):
                 elsewhere.add(entry.whole, entry.job, f"{entry.place} of import {other.name}")

@@ -331,7 +331,8 @@ def write_scripts(prepared: Prepared) -> None:
         (prepared.folder / folder).mkdir(parents=True, exist_ok=True)
     _write(prepared.folder / "lib" / library_name(), library_text())
     due = prepared.pending
-    on_two_cores(_write_each, due, len(due) >= _MANY)
+    for _ in on_two_cores(_write_each, due, len(due) >= _MANY):
+        pass
     write_plan(prepared)
 
 

@@ -143,6 +143,7 @@ def _checked(values: Sequence[float]) -> list[float]:
     return ordered
 
 
+@lru_cache(maxsize=256)
 def _coverages(n: int) -> list[float]:
     """Coverages of the intervals from the k-th smallest to the k-th largest of n values, k = 1 to n // 2."""
     outside = accumulate(math.comb(n, k) for k in range(n // 2))

@@ -137,7 +137,12 @@ def split(
         return None
     order = sorted(range(n), key=values.__getitem__)
     ordered = [values[index] for index in order]
-    wide = [k for k in range(1, n) if _is_wide(ordered[k - 1], ordered[k], minimum_gap, resolution)]
+    least = 2.001 * resolution
+    wide = [
+        k
+        for k, (low, high) in enumerate(pairwise(ordered), start=1)
+        if high - low > least and high - low > minimum_gap * abs(low)
+    ]
     scores = {k: _score(ordered, k, resolution) for k in wide if lone or 1 < k < n - 1}
     best = max(scores, key=scores.__getitem__, default=None)
     if best is None or scores[best] <= 1:
@@ -177,10 +182,6 @@ def stretches(
         )
         for group in groups
     )
-
-
-def _is_wide(low: float, high: float, minimum_gap: float, resolution: float) -> bool:
-    return high - low > max(minimum_gap * abs(low), 2.001 * resolution)
 
 
 def _score(ordered: list[float], k: int, resolution: float) -> float:

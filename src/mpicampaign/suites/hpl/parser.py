@@ -69,7 +69,7 @@ class _HplReader:
     ended: bool = False
 
     def read(self, number: int, line: str) -> None:
-        if not line or line.startswith("Column="):
+        if line.startswith("Column=") or not (line.strip("-=") or self.in_parameters):
             return
         if self._banner(number, line) or self._parameter(line):
             return

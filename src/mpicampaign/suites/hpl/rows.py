@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from mpicampaign.suites.reading import (
@@ -40,6 +41,16 @@ _USUAL = _Build(re.compile(rf"W[RC]{_PANELS}", re.ASCII), 8)
 _NVIDIA = _Build(re.compile(rf"W[RC](?:0|{_PANELS})", re.ASCII), 8)
 # AMD's names storage and swapping too, such as WRC11C2R4o 002.
 _AMD = _Build(re.compile(rf"W[RC][RC]{_PANELS}[a-z] [0-9]{{3}}", re.ASCII), 14)
+
+
+class _Layout(NamedTuple):
+    """What a heading says of the rows below it: the build, and the columns in which its last words end."""
+
+    build: _Build
+    headings: list[str]
+    ends: list[int]
+
+
 _HEADING = re.compile(r"T/V(?P<swap>\s+SWP)?\s+N\s+NB\s+P\s+Q\s+Time\s+Gflops(?P<gpu>\s+\(\s*per GPU\))?\s*$")
 
 
@@ -88,15 +99,17 @@ def read_row(number: int, line: str, heading: str) -> HplRow:
     OutputError
         when it is damaged, or when time and rate contradict the matrix order.
     """
-    build = _build(heading)
+    build, headings, expected = _layout(heading)
     per_gpu = _take_per_gpu(number, line) if build is _NVIDIA else ""
-    line, heading = line.removesuffix(per_gpu), _PER_GPU.sub("", heading)
+    line = line.removesuffix(per_gpu)
     tokens = row_tokens(line, number)
-    check_column_count(tokens, heading.split(), number)
+    check_column_count(tokens, headings, number)
     variant = " ".join(tokens[: -len(_COLUMNS)])
     if not build.first.fullmatch(variant):
         raise OutputError(f"line {number}: unknown HPL variant {shown(variant)}")
-    _check_layout(number, line, heading, max(0, len(variant) - build.width))
+    shift = max(0, len(variant) - build.width)
+    if [end - shift for end in _last_ends(line)] != expected:  # each value below the end of its heading
+        raise OutputError(f"line {number}: the row's columns are not where the header's are: garbled")
     printed = dict(zip(_COLUMNS, tokens[-len(_COLUMNS) :], strict=True))
     order, block, rows, columns = (integer(printed[name], number, name) for name in _COLUMNS[:4])
     _check_rate(number, order, printed)
@@ -104,6 +117,16 @@ def read_row(number: int, line: str, heading: str) -> HplRow:
         _check_per_gpu(number, per_gpu.strip(" ()"), printed["Gflops"], rows * columns)
     time, gflops = float(printed["Time"]), float(printed["Gflops"])
     return HplRow(number, variant, order, block, (rows, columns), time, gflops, rounds=build is _NVIDIA)
+
+
+@lru_cache(maxsize=16)  # all rows of an output have the same heading
+def _layout(heading: str) -> _Layout:
+    printed = _PER_GPU.sub("", heading)
+    return _Layout(_build(heading), printed.split(), _last_ends(printed))
+
+
+def _last_ends(line: str) -> list[int]:
+    return token_ends(line)[-len(_COLUMNS) :]
 
 
 def _build(heading: str) -> _Build:
@@ -118,13 +141,6 @@ def _take_per_gpu(number: int, line: str) -> str:
     if not match:
         raise OutputError(f"line {number}: the rate per GPU is missing: cut")
     return match[0]
-
-
-def _check_layout(number: int, line: str, heading: str, shift: int) -> None:
-    """Each value ends below the last letter of its heading."""
-    ends, expected = (token_ends(text)[-len(_COLUMNS) :] for text in (line, heading))
-    if [end - shift for end in ends] != expected:
-        raise OutputError(f"line {number}: the row's columns are not where the header's are: garbled")
 
 
 def _check_rate(number: int, order: int, printed: dict[str, str]) -> None:

@@ -143,9 +143,15 @@ class Reader:
             self.table.foreign = self.table.foreign or number
 
     def _comment(self, number: int, line: str) -> None:
-        if self._banner(number, line) or self._end(number, line) or self._begin_table(number, line):
-            return
-        if self.table is not None and not self.table.headings:
+        if _TITLE in line and (banner := _BANNER.match(line)):
+            self._banner(number, banner)
+        elif line.startswith(_END):
+            self._end(number)
+        elif self.version and line.startswith(_BEGIN):
+            self._begin_table(number, line)
+        elif invalid := _INVALID.match(line):
+            self.invalid[invalid[1]] = f"{invalid[1]} invalid for {invalid[2]} processes"
+        elif self.table is not None and not self.table.headings:
             self._describe_table(self.table, line)
         elif self.table is not None:
             self.table.closed = True
@@ -153,30 +159,19 @@ class Reader:
         else:
             self._header(line)
 
-    def _banner(self, number: int, line: str) -> bool:
-        match = _BANNER.match(line) if _TITLE in line else None
-        if match and (self.version or self.tables):
+    def _banner(self, number: int, banner: re.Match[str]) -> None:
+        if self.version or self.tables:
             raise OutputError(f"line {number}: a second header: two outputs in one file")
-        if match:
-            check_no_row_above(self.row_above)
-            self.version, self.part = match[1].strip(), match[2]
-        return match is not None
+        check_no_row_above(self.row_above)
+        self.version, self.part = banner[1].strip(), banner[2]
 
-    def _end(self, number: int, line: str) -> bool:
-        if not line.startswith(_END):
-            return False
+    def _end(self, number: int) -> None:
         if self.ended:
             raise OutputError(f"line {number}: a second closing line: two outputs in one file")
         self.ended = True
         self.table = None
-        return True
 
-    def _begin_table(self, number: int, line: str) -> bool:
-        if invalid := _INVALID.match(line):
-            self.invalid[invalid[1]] = f"{invalid[1]} invalid for {invalid[2]} processes"
-            return True
-        if not self.version or not line.startswith(_BEGIN):
-            return False
+    def _begin_table(self, number: int, line: str) -> None:
         match = _BENCHMARKING.match(line)
         if not match:
             raise OutputError(f"line {number}: {shown(line)} names no benchmark: garbled")
@@ -185,7 +180,6 @@ class Reader:
         self.section = ""
         self.table = ImbTable(line=number, benchmark=match[1])
         self.tables.append(self.table)
-        return True
 
     def _describe_table(self, table: ImbTable, line: str) -> None:
         if found := _PROCESSES.match(line):
