@@ -14,6 +14,7 @@ from mpicampaign.collect.imports import imported_maps
 from mpicampaign.collect.reported import report_folder
 from mpicampaign.collect.undescribed import undescribed_lines
 from mpicampaign.compare.changes import earlier_series, keep_earlier
+from mpicampaign.records import record_lines
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.show.figures.draw import draw_all
 from mpicampaign.show.report.history import FILE as HISTORY
@@ -59,16 +60,17 @@ def analyse(
     beside = undescribed_lines(plan, folder)
     view = view_of(presentation)
     records, comparison = compared(folder, view, presentation.reference, selection)
+    lines = record_lines(records)
     target, title = report_folder(folder, selection), presentation.title
     if selection:
         title = f"{title or plan.campaign}: a selection of its runs"
         beside = [f"Only {selection}. The report of all runs is in the folder above.", *beside]
     else:
-        keep_earlier(folder, records)
+        keep_earlier(folder, records, lines)
     figures = in_background(
         partial(draw_all, comparison, target / "figures", view, formats, few=not every_figure)
     )
-    keep(target, plan.campaign, presentation.title, view, records, comparison)
+    keep(target, plan.campaign, presentation.title, view, lines, comparison)
     if not selection:
         write_settings(folder, plan, comparison.races)
     write_report(

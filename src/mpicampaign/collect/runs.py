@@ -131,17 +131,21 @@ def _collect(
         for run in entry.runs:
             path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
             folder = RunFolder(path, run.repeat, run.order)
-            record = replace(read_run(entry.kept, suite, folder, rate, entry.reading, before), case=case)
+            record = read_run(entry.kept, suite, folder, rate, entry.reading, before)
             if run.left and record.status == MISSING:
                 continue
-            record = with_peak(record, entry.core_peak)
-            busy, attributes = plan.busy_machine == RANKED, dict(entry.attributes)
-            record = replace(record, ranks_busy=busy, further=run.further, attributes=attributes)
-            if submitted := submissions_text(submissions.get(record.identity, ())):
-                record = replace(record, metadata={**record.metadata, "submissions": submitted})
+            submitted = submissions_text(submissions.get(record.identity, ()))
+            own = {**record.metadata, **({"submissions": submitted} if submitted else {})}
             member = members.metadata(entry, run, record.status == MISSING)
-            metadata = {**declared, **record.metadata, **design, **member}
-            records.append(replace(record, metadata=metadata))
+            made = replace(
+                with_peak(record, entry.core_peak),
+                case=case,
+                ranks_busy=plan.busy_machine == RANKED,
+                further=run.further,
+                attributes=dict(entry.attributes),
+                metadata={**declared, **own, **design, **member},
+            )
+            records.append(made)
     return records, before.used if before else {}
 
 
@@ -449,7 +453,7 @@ def _decoded(content: bytes) -> str:
 def _content(path: str) -> bytes | None:
     """The content of a file; None where there is no such file."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - status reads hundreds, and a Path takes twice as long
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - status reads hundreds: a Path is slow
             return file.read()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None
