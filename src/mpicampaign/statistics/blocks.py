@@ -119,9 +119,9 @@ def aligned_ranks(costs: Array) -> Array:
     else:
         finite = (block[np.isfinite(block)] for block in costs)
         middle = np.array([median_along(block) if len(block) else 0.0 for block in finite])
-    _, place, counts = np.unique(costs - middle[:, None], return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return np.asarray((last - (counts - 1) / 2)[place].reshape(costs.shape))
+    aligned = costs - middle[:, None]
+    ordered = np.sort(aligned, axis=None)
+    return np.asarray((ordered.searchsorted(aligned) + ordered.searchsorted(aligned, "right") + 1) / 2)
 
 
 def probability(scores: Array) -> float:
