@@ -21,7 +21,7 @@ from mpicampaign.text import visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
@@ -38,14 +38,15 @@ _BYTES = Unit("", 1.0)
 def curve_of(row: Row, column: str, look: Look, name: str, label: str = "", thin: bool = False) -> ChartCurve:
     """A column of a row: the repeats that count, and their median at each size."""
     repeats = tuple(Repeat(run, curve(series, column)) for run, series in row.curves)
-    return ChartCurve(name, label, look, medians_of(row, column), repeats, thin)
+    medians = medians_of(repeat.values for repeat in repeats)
+    return ChartCurve(name, label, look, medians, repeats, thin)
 
 
-def medians_of(row: Row, column: str) -> dict[int, float]:
+def medians_of(curves: Iterable[Mapping[int, float]]) -> dict[int, float]:
     """The median over repeats at each size (B) that any repeat printed, as in tables."""
     found: dict[int, list[float]] = {}
-    for _, series in row.curves:
-        for size, value in curve(series, column).items():
+    for values in curves:
+        for size, value in values.items():
             found.setdefault(size, []).append(value)
     return {size: median(values) for size, values in sorted(found.items())}
 
@@ -212,8 +213,8 @@ def _alt(scene: Scene, table: Table, title: str, rows: Iterable[Row]) -> str:
 def largest(scene: Scene, row: Row, name: str, column: str) -> str:
     """The row's largest median as text, or why it has none."""
     _, dimension = COLUMNS[column]
-    medians = medians_of(row, column).items()
-    points = [(value, size) for size, value in medians if size > 0]
+    medians = medians_of(curve(series, column) for _, series in row.curves)
+    points = [(value, size) for size, value in medians.items() if size > 0]
     if not points:
         return f"{name} {absence(row.absence) or 'has no values'}"
     value, size = max(points, key=itemgetter(0))

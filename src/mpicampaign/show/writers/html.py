@@ -28,10 +28,15 @@ def element(tag: str, inner: str = "", **attributes: str | float | bool | None) 
 
     ``_`` in names stands for ``-``, and at their end for nothing.
     """
-    start, end = _start(tag, **attributes), "" if tag in _WITHOUT_END else f"</{tag}>"
+    texts = [
+        f" {_attribute(name)}" if value is True else f' {_attribute(name)}="{_safe(value)}"'
+        for name, value in attributes.items()
+        if value is not None and value is not False and value != ""
+    ]
+    start = f"<{tag}{''.join(texts)}"
     if tag == "path" and not inner:
-        return Markup(f"{start[:-1]}/>")
-    return Markup(f"{start}{_safe(inner)}{end}")
+        return Markup(f"{start}/>")
+    return Markup(f"{start}>{_safe(inner)}{'' if tag in _WITHOUT_END else f'</{tag}>'}")
 
 
 def _safe(text: object) -> Markup:
@@ -42,15 +47,6 @@ def _safe(text: object) -> Markup:
 @lru_cache(maxsize=10_000)  # names, heads and roles are the same in many cells
 def _escaped(text: str) -> Markup:
     return escape(visible(text))
-
-
-def _start(tag: str, **attributes: str | float | bool | None) -> str:
-    texts = [
-        _attribute(name) if value is True else f'{_attribute(name)}="{_safe(value)}"'
-        for name, value in attributes.items()
-        if value is not None and value is not False and value != ""
-    ]
-    return f"<{' '.join([tag, *texts])}>"
 
 
 @cache
