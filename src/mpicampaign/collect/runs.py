@@ -161,7 +161,8 @@ def read_run(
 
     ``reading``: how its output is read; ``before``: the cache of records.
     """
-    record = Record(
+    planned = partial(
+        Record,
         case,
         suite,
         folder.repeat,
@@ -173,15 +174,14 @@ def read_run(
     )
     left = _left(folder.path / "result", folder.path)
     if "output" in left.contents:
-        read = partial(_read_result, record, left, reading)
         if before is None:
-            return read()
-        asked = f"{folder.path} {canonical(reading or {})}"
-        return before.record(record, asked, left.contents, read)
+            return _read_result(planned(), left, reading)
+        asked = f"{folder.path} {canonical(reading or {})} {planned.args} {planned.keywords}"
+        return before.record(asked, left.contents, lambda: _read_result(planned(), left, reading))
     attempts = attempts_of(folder.path)
     if not attempts:
-        return record
-    return _read_attempt(record, _left(attempts[-1], folder.path), len(attempts), reading)
+        return planned()
+    return _read_attempt(planned(), _left(attempts[-1], folder.path), len(attempts), reading)
 
 
 def attempts_of(folder: Path) -> list[Path]:
@@ -380,7 +380,7 @@ def _with_evidence(record: Record, evidence: Evidence, left: _Left) -> Record:
 def evidence_in(folder: Path) -> Evidence:
     """The evidence in the folder of a result or attempt, with the claim of its run."""
     run = folder.parent if folder.name == "result" else folder.parent.parent
-    return read_evidence(_text(folder / "evidence.txt"), _text(run / "claim"))
+    return read_evidence(text_of(f"{folder}/evidence.txt"), text_of(f"{run}/claim"))
 
 
 def identity_now(claim: Mapping[str, str]) -> str:
@@ -440,9 +440,9 @@ def _metadata(evidence: Evidence) -> dict[str, str]:
     return facts
 
 
-def _text(path: Path) -> str:
+def text_of(path: str) -> str:
     """A file's text; empty where there is no such file."""
-    return _decoded(_content(str(path)) or b"")
+    return _decoded(_content(path) or b"")
 
 
 def _decoded(content: bytes) -> str:
