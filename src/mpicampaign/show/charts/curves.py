@@ -195,10 +195,12 @@ def value_axis(scene: Scene, curves: Iterable[ChartCurve], column: str, logarith
 def without_place(across: Axis, panels: Iterable[CurvePanel]) -> str:
     """Which zeros the axes cannot show; empty where there are none."""
     zeros: dict[str, set[int]] = {}
+    on_axis = across.scale.shows
     for panel in panels:
+        shows = panel.up.scale.shows
         for each in panel.curves:
             pairs = [pair for repeat in each.repeats for pair in repeat.values.items()]
-            found = {size for size, value in pairs if across.shows(size) and not panel.up.shows(value)}
+            found = {size for size, value in pairs if on_axis(size) and not shows(value)}
             zeros.setdefault(each.name, set()).update(found)
     said = [f"{name} at {size_range(sizes)}" for name, sizes in zeros.items() if sizes]
     return f" Zero, which a logarithmic axis cannot show: {'; '.join(said)}." if said else ""

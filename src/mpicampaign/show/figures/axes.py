@@ -59,8 +59,8 @@ class Panel:
 
     def places(self, shown: Iterable[Point]) -> list[Point]:
         """The places of pairs of values that the axes can show."""
-        at, bottom, height = self.up.at, self.place.bottom, self.place.height
-        return [(self.x(x), bottom + at(y) * height) for x, y in shown]
+        up, scaled, place = self.up.scale, self.up.unit.of, self.place
+        return [(self.x(x), place.bottom + up(scaled(y)) * place.height) for x, y in shown]
 
     def repeats(
         self, curves: Sequence[Iterable[Point]], colour: str, width: float, line: str, alpha: float

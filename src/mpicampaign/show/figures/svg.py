@@ -6,7 +6,7 @@ A report holds dozens of them, so they are short: what looks the same is drawn t
 from __future__ import annotations
 
 from functools import cache
-from itertools import groupby, pairwise
+from itertools import chain, groupby, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from markupsafe import Markup
@@ -101,7 +101,7 @@ def _drawn(page: Page, alike: Sequence[Drawn]) -> Iterator[Markup]:
                 yield element("path", d=path, stroke=stroke, stroke_width=width, stroke_linecap="round")
         case Marks(points, marker, colour, size, hollow):
             path = "".join(
-                f"M{_numbers(*place)}{marker_path(marker, size)}" for place in _places(page, points)
+                f"M{_numbers(place)}{marker_path(marker, size)}" for place in _places(page, points)
             )
             yield element("path", d=path, stroke=colour, fill="white" if hollow else colour)
         case Rectangles(places, colours):
@@ -137,10 +137,10 @@ def path_of(page: Page, line: Iterable[Point]) -> str:
     places = _places(page, line)
     steps = [(x - left, y - above) for (left, above), (x, y) in pairwise(places)] or [(0, 0)]
     parts = (
-        command + _numbers(*(number for step in alike for number in step if number or command == "l"))
+        command + _numbers(chain.from_iterable(alike) if command == "l" else map(sum, alike))
         for command, alike in groupby(steps, _command)
     )
-    return f"M{_numbers(*places[0])}{''.join(parts)}"
+    return f"M{_numbers(places[0])}{''.join(parts)}"
 
 
 def _command(step: tuple[int, int]) -> str:
@@ -161,7 +161,7 @@ def marker_path(marker: str, size: float) -> str:
         return f"m-{r} 0a{r} {r} 0 1 0 {d} 0 {r} {r} 0 1 0-{d} 0z"
     corners = (round(number * size) for corner in _MARKERS[marker] for number in corner)
     end = "" if marker in ("cross", "stroke") else "z"
-    return f"m{_numbers(*corners)}{end}"
+    return f"m{_numbers(corners)}{end}"
 
 
 def _places(page: Page, points: Iterable[Point]) -> list[tuple[int, int]]:
@@ -170,7 +170,7 @@ def _places(page: Page, points: Iterable[Point]) -> list[tuple[int, int]]:
     return [(round(x * 720), round((height - y) * 720)) for x, y in points]
 
 
-def _numbers(*tenths: int) -> str:
+def _numbers(tenths: Iterable[int]) -> str:
     """Tenths as numbers of a path."""
     return " ".join(map(_number, tenths)).replace(" -", "-")
 
