@@ -17,7 +17,7 @@ from mpicampaign.compare.changes import (
 )
 from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
-from mpicampaign.records import Case, Header, Record, read_records, write_records
+from mpicampaign.records import Case, Header, Record, read_records, record_lines, write_records
 from mpicampaign.show.make import tables
 from mpicampaign.show.pairs import change_verdict
 from mpicampaign.show.view import DEFAULT, MATRIX, View
@@ -66,7 +66,7 @@ def test_the_same_runs_and_later_ones_are_not_an_earlier_series() -> None:
 
 def test_replaced_runs_are_kept_as_the_earlier_series(tmp_path: Path) -> None:
     def report(runs: list[Record]) -> None:
-        keep_earlier(tmp_path, runs)
+        keep_earlier(tmp_path, runs, record_lines(runs))
         write_records(tmp_path / "records.jsonl", Header("c"), runs)
 
     report(THEN)
@@ -88,5 +88,5 @@ def test_replaced_runs_are_kept_as_the_earlier_series(tmp_path: Path) -> None:
 
 def test_damaged_records_hold_no_series(tmp_path: Path) -> None:
     (tmp_path / "records.jsonl").write_text("damaged\n")
-    keep_earlier(tmp_path, NOW)
+    keep_earlier(tmp_path, NOW, record_lines(NOW))
     assert not (tmp_path / EARLIER_FILE).exists()

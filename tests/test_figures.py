@@ -35,7 +35,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Figure]:
 def unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures are empty files, to save time."""
 
-    monkeypatch.setattr("mpicampaign.show.figures.draw._write", lambda _, path: path.touch())
+    monkeypatch.setattr("mpicampaign.show.figures.draw._write", lambda _page, _drawn, path: path.touch())
 
 
 def named(figures: list[Figure], part: str) -> Figure:

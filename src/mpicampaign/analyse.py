@@ -10,14 +10,13 @@ from mpicampaign import __version__
 from mpicampaign.analyse_tables import compared, keep
 from mpicampaign.background import in_background
 from mpicampaign.collect.campaign import plan_of
-from mpicampaign.collect.imports import imported_maps
 from mpicampaign.collect.reported import report_folder
 from mpicampaign.collect.undescribed import undescribed_lines
 from mpicampaign.compare.changes import earlier_series, keep_earlier
+from mpicampaign.records import record_lines
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.show.figures.draw import draw_all
-from mpicampaign.show.report.history import FILE as HISTORY
-from mpicampaign.show.report.write import write_report
+from mpicampaign.show.report.write import HISTORY, write_report
 from mpicampaign.show.settings import write_settings
 from mpicampaign.show.view import view_of
 
@@ -59,16 +58,17 @@ def analyse(
     beside = undescribed_lines(plan, folder)
     view = view_of(presentation)
     records, comparison = compared(folder, view, presentation.reference, selection)
+    lines = record_lines(records)
     target, title = report_folder(folder, selection), presentation.title
     if selection:
         title = f"{title or plan.campaign}: a selection of its runs"
         beside = [f"Only {selection}. The report of all runs is in the folder above.", *beside]
     else:
-        keep_earlier(folder, records)
+        keep_earlier(folder, records, lines)
     figures = in_background(
         partial(draw_all, comparison, target / "figures", view, formats, few=not every_figure)
     )
-    keep(target, plan.campaign, presentation.title, view, records, comparison)
+    keep(target, plan.campaign, presentation.title, view, lines, comparison)
     if not selection:
         write_settings(folder, plan, comparison.races)
     write_report(
@@ -92,6 +92,10 @@ def _provenance(folder: Path, plan: PlanFile) -> dict[str, str]:
     found = {"program": f"mpicampaign {__version__}", "Python": platform.python_version()}
     if plan.seed is not None:
         found["seed of the run order"] = str(plan.seed)
+    if not (folder / "imports").is_dir():
+        return found
+    from mpicampaign.collect.imports import imported_maps
+
     return found | {
         f"imported as {each.name}": each.source or "no source named" for each in imported_maps(folder)
     }

@@ -12,7 +12,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.published import with_published
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_whole
-from mpicampaign.records import OK, RECORDS, Header, read_records, write_records
+from mpicampaign.records import OK, RECORDS, Header, read_records, record_lines, write_lines
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.show.configurations import write_configurations
 from mpicampaign.show.filter import check_attribute
@@ -44,8 +44,9 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
     """
     view = view_of(presentation)
     records, comparison = compared(folder, view, presentation.reference)
-    keep_earlier(folder, records)
-    keep(folder, plan_of(folder).campaign, presentation.title, view, records, comparison)
+    lines = record_lines(records)
+    keep_earlier(folder, records, lines)
+    keep(folder, plan_of(folder).campaign, presentation.title, view, lines, comparison)
     return records, comparison
 
 
@@ -72,12 +73,11 @@ def compared(
 
 
 def keep(
-    folder: Path, campaign: str, title: str, view: View, records: list[Record], comparison: Comparison
+    folder: Path, campaign: str, title: str, view: View, lines: Sequence[str], comparison: Comparison
 ) -> None:
-    """Write tables and records into a folder."""
+    """Write tables, and records as lines, into a folder."""
     write_tables(comparison, folder / "tables", view, title)
-    header = Header(campaign, title, view.table_sizes)
-    write_records(folder / RECORDS, header, records)
+    write_lines(folder / RECORDS, Header(campaign, title, view.table_sizes), lines)
 
 
 def _check_not_emptied(folder: Path, records: list[Record]) -> None:

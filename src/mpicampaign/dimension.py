@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING
 
 from mpicampaign.units import MB, MIB, SIZE_UNITS, TIME_UNITS, format_significant, rounded
@@ -27,7 +27,11 @@ class Unit:
 
     def of(self, value: float) -> float:
         """An SI value in this unit; small units multiply, since 1e-6 is not exact in binary and 1e6 is."""
-        return value / self.size if self.size >= 1 else value * round(1 / self.size)
+        return value / self.size if self.size >= 1 else value * self._of_one
+
+    @cached_property
+    def _of_one(self) -> int:
+        return round(1 / self.size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,11 +60,11 @@ class Dimension:
         """
         if len(self.units) == 1 or not wanted:
             return self.units[0]
-        found = next((unit for unit in self.units if unit.name == wanted), None)
-        if found is None:
-            known = ", ".join(unit.name for unit in self.units)
-            raise ValueError(f"unknown unit {wanted!r} for {self.name}; known: {known}")
-        return found
+        for unit in self.units:
+            if unit.name == wanted:
+                return unit
+        known = ", ".join(unit.name for unit in self.units)
+        raise ValueError(f"unknown unit {wanted!r} for {self.name}; known: {known}")
 
     def number(self, value: float, unit: str = "", decimals: int | None = None) -> str:
         """The value without its unit: ``0.246`` for 246 ns, ``9121`` for 9.121e9 B/s.

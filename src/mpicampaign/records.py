@@ -17,7 +17,7 @@ from mpicampaign.errors import UserError
 from mpicampaign.files import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
     from pathlib import Path
 
 RECORDS = "records.jsonl"  # in a campaign's folder
@@ -314,8 +314,8 @@ def _checked(record: Record) -> Record:
         raise TypeError("a fact about a node is not a text")
     for series in record.series:
         _check(series, _KINDS_OF_SERIES)
-        values = (value for column in series.columns.values() for value in column)
-        if not all(isinstance(value, (int, float, NoneType)) for value in values):
+        kinds = {kind for column in series.columns.values() for kind in map(type, column)}
+        if not all(issubclass(kind, (int, float, NoneType)) for kind in kinds):
             raise TypeError(f"a value of {series.benchmark} is not a number")
     return record
 
@@ -338,23 +338,34 @@ class Header:
 
 def write_records(path: Path, header: Header, records: Iterable[Record]) -> None:
     """Write one JSON object per line: a header with format and version, then the records."""
+    write_lines(path, header, record_lines(records))
+
+
+def record_lines(records: Iterable[Record]) -> list[str]:
+    """The records as lines of a file, without their ends."""
+    encode = json.JSONEncoder(ensure_ascii=False).encode
+    return [encode(record_to_json(each)) for each in records]
+
+
+def write_lines(path: Path, header: Header, lines: Iterable[str]) -> None:
+    """As `write_records`, of `record_lines`."""
     with whole(path) as part, part.open("w", encoding="utf-8") as file:
         file.write(json.dumps({"format": FORMAT, "version": VERSION, **plain_fields(header)}) + "\n")
-        file.writelines(f"{json.dumps(record_to_json(each), ensure_ascii=False)}\n" for each in records)
+        file.writelines(f"{line}\n" for line in lines)
 
 
-def read_records(path: Path) -> tuple[Header, list[Record]]:
-    """The header and the records of a file.
+def read_records(path: Path, without: Collection[str] = ()) -> tuple[Header, list[Record]]:
+    """The header and the records of a file, ``without`` those of some lines.
 
     Raises
     ------
     UserError
         when the file is of another format or version, or damaged; the line is named.
     """
-    return records_from(path.read_bytes(), str(path))
+    return records_from(path.read_bytes(), str(path), without)
 
 
-def records_from(content: bytes, path: str) -> tuple[Header, list[Record]]:
+def records_from(content: bytes, path: str, without: Collection[str] = ()) -> tuple[Header, list[Record]]:
     """The header and the records of a file's content; ``path`` is for messages.
 
     Raises
@@ -366,6 +377,8 @@ def records_from(content: bytes, path: str) -> tuple[Header, list[Record]]:
     header = _header(path, lines[0])
     records = []
     for number, line in enumerate(lines[1:], start=2):
+        if line in without:
+            continue
         try:
             records.append(record_from_json(_json_line(path, number, line)))
         except (KeyError, TypeError) as error:

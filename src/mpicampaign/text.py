@@ -7,6 +7,7 @@ what a format needs beyond that (HTML, Markdown, CSV) is done where the format i
 from __future__ import annotations
 
 import unicodedata
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -40,9 +41,10 @@ def display_width(text: str) -> int:
     """Columns of a terminal that the text takes: 2 for wide characters, 0 for combining ones."""
     if text.isascii():
         return len(text)
-    return sum(_character_width(character) for character in text)
+    return sum(map(_character_width, text))
 
 
+@cache
 def _character_width(character: str) -> int:
     if unicodedata.combining(character):
         return 0

@@ -247,8 +247,8 @@ def _two_units(amount: int, ratio: int, large: str, small: str) -> str:
 
 def format_significant(value: float, digits: int = 3) -> str:
     """A number with so many significant digits, at most three of them decimals."""
-    magnitude = math.floor(math.log10(abs(value))) if value else 0
-    decimals = min(3, max(0, digits - 1 - magnitude))
+    wanted = digits - 1 - (math.floor(math.log10(abs(value))) if value else 0)
+    decimals = 0 if wanted < 0 else 3 if wanted > 3 else wanted  # reports hold many numbers: min is slower
     return f"{value:.{decimals}f}"
 
 

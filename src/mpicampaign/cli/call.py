@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-_GC_THRESHOLD = 100_000  # objects: a call leaves next to no garbage
+_GC_THRESHOLD = 1_000_000  # objects: a call leaves next to no garbage
 
 
 def call(arguments: Sequence[str] | None) -> int:

@@ -45,7 +45,8 @@ def _finish(prepared: Prepared, lines: Sequence[str]) -> None:
     from mpicampaign.records import RECORDS, read_records
     from mpicampaign.schedule.notice import notice_text, notify
     from mpicampaign.schedule.tick import schedule_of
-    from mpicampaign.show.report.history import FILE, write_history_page
+    from mpicampaign.show.report.history import write_history_page
+    from mpicampaign.show.report.write import HISTORY
 
     records = prepared.folder / RECORDS
     if not records.is_file():
@@ -55,7 +56,7 @@ def _finish(prepared: Prepared, lines: Sequence[str]) -> None:
     except UserError as error:  # without pyarrow there is no history; the runs are made all the same
         print_lines(str(error))
         return
-    write_history_page(prepared.folder / FILE, history, prepared.campaign.title)
+    write_history_page(prepared.folder / HISTORY, history, prepared.campaign.title)
     text = notice_text(history, read_records(records)[1], [*lines, *_failed_limits(prepared)])
     if text:
         print_lines(*notify(prepared.folder, text, schedule_of(prepared).notify))

@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.collect.common_settings import PROCESS
-from mpicampaign.collect.imports import collect_imports
 from mpicampaign.collect.merged import merged_folders, with_merged
 from mpicampaign.collect.observed import mark_earlier
 from mpicampaign.collect.records_read import RecordsRead
@@ -48,7 +47,12 @@ def collect_own(plan: PlanFile, campaign_folder: Path, before: RecordsRead | Non
 
     ``before``: the cache of records; that of a bundle would be anybody's.
     """
-    return collect_imports(campaign_folder, collect(plan, campaign_folder, before))
+    own = collect(plan, campaign_folder, before)
+    if not (campaign_folder / "imports").is_dir():
+        return own
+    from mpicampaign.collect.imports import collect_imports  # most campaigns have none
+
+    return collect_imports(campaign_folder, own)
 
 
 def plan_of(campaign_folder: Path) -> PlanFile:

@@ -38,18 +38,15 @@ class RecordsRead:
         """How many records are in the cache."""
         return len(self._kept)
 
-    def record(
-        self, planned: Record, asked: str, contents: Mapping[str, bytes], read: Callable[[], Record]
-    ) -> Record:
+    def record(self, asked: str, contents: Mapping[str, bytes], read: Callable[[], Record]) -> Record:
         """The record of a finished run, from the cache or read now.
 
         Parameters
         ----------
-        planned : what is known of the run before its files are read
-        asked : what else the record depends on
+        asked : what the record depends on beside them: what the plan says of the run
         contents : of its files
         """
-        key = _key(planned, asked, contents)
+        key = _key(asked, contents)
         with suppress(ValueError, KeyError, TypeError):
             record = record_from_json(json.loads(self._kept[key]))
             self.used[key] = self._kept[key]
@@ -78,8 +75,8 @@ class RecordsRead:
             return {}
 
 
-def _key(planned: Record, asked: str, contents: Mapping[str, bytes]) -> str:
-    digest = hashlib.sha256(f"{planned!r}\0{asked}".encode("utf-8", "surrogatepass"))
+def _key(asked: str, contents: Mapping[str, bytes]) -> str:
+    digest = hashlib.sha256(asked.encode("utf-8", "surrogatepass"))
     for name, content in contents.items():
         digest.update(f"\0{name} {len(content)}\0".encode())
         digest.update(content)

@@ -133,17 +133,21 @@ def _collect(
         for run in entry.runs:
             path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
             folder = RunFolder(path, run.repeat, run.order)
-            record = replace(read_run(entry.kept, suite, folder, rate, entry.reading, before), case=case)
+            record = read_run(entry.kept, suite, folder, rate, entry.reading, before)
             if run.left and record.status == MISSING:
                 continue
-            record = with_peak(record, entry.core_peak)
-            busy, attributes = plan.busy_machine == RANKED, dict(entry.attributes)
-            record = replace(record, ranks_busy=busy, further=run.further, attributes=attributes)
-            if submitted := submissions_text(submissions.get(record.identity, ())):
-                record = replace(record, metadata={**record.metadata, "submissions": submitted})
+            submitted = submissions_text(submissions.get(record.identity, ()))
+            own = {**record.metadata, **({"submissions": submitted} if submitted else {})}
             member = members.metadata(entry, run, record.status == MISSING)
-            metadata = {**declared, **record.metadata, **design, **member}
-            records.append(replace(record, metadata=metadata))
+            made = replace(
+                with_peak(record, entry.core_peak),
+                case=case,
+                ranks_busy=plan.busy_machine == RANKED,
+                further=run.further,
+                attributes=dict(entry.attributes),
+                metadata={**declared, **own, **design, **member},
+            )
+            records.append(made)
     return records, before.used if before else {}
 
 
@@ -159,7 +163,8 @@ def read_run(
 
     ``reading``: how its output is read; ``before``: the cache of records.
     """
-    record = Record(
+    planned = partial(
+        Record,
         case,
         suite,
         folder.repeat,
@@ -171,15 +176,14 @@ def read_run(
     )
     left = _left(folder.path / "result", folder.path)
     if "output" in left.contents:
-        read = partial(_read_result, record, left, reading)
         if before is None:
-            return read()
-        asked = f"{folder.path} {canonical(reading or {})}"
-        return before.record(record, asked, left.contents, read)
+            return _read_result(planned(), left, reading)
+        asked = f"{folder.path} {canonical(reading or {})} {planned.args} {planned.keywords}"
+        return before.record(asked, left.contents, lambda: _read_result(planned(), left, reading))
     attempts = attempts_of(folder.path)
     if not attempts:
-        return record
-    return _read_attempt(record, _left(attempts[-1], folder.path), len(attempts), reading)
+        return planned()
+    return _read_attempt(planned(), _left(attempts[-1], folder.path), len(attempts), reading)
 
 
 def attempts_of(folder: Path) -> list[Path]:
@@ -378,7 +382,7 @@ def _with_evidence(record: Record, evidence: Evidence, left: _Left) -> Record:
 def evidence_in(folder: Path) -> Evidence:
     """The evidence in the folder of a result or attempt, with the claim of its run."""
     run = folder.parent if folder.name == "result" else folder.parent.parent
-    return read_evidence(_text(folder / "evidence.txt"), _text(run / "claim"))
+    return read_evidence(text_of(f"{folder}/evidence.txt"), text_of(f"{run}/claim"))
 
 
 def identity_now(claim: Mapping[str, str]) -> str:
@@ -438,9 +442,9 @@ def _metadata(evidence: Evidence) -> dict[str, str]:
     return facts
 
 
-def _text(path: Path) -> str:
+def text_of(path: str) -> str:
     """A file's text; empty where there is no such file."""
-    return _decoded(_content(str(path)) or b"")
+    return _decoded(_content(path) or b"")
 
 
 def _decoded(content: bytes) -> str:
@@ -451,7 +455,7 @@ def _decoded(content: bytes) -> str:
 def _content(path: str) -> bytes | None:
     """The content of a file; None where there is no such file."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 - status reads hundreds, and a Path takes twice as long
+        with open(path, "rb", buffering=0) as file:  # noqa: PTH123 - status reads hundreds: a Path is slow
             return file.read()
     except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
         return None

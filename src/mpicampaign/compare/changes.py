@@ -15,7 +15,7 @@ from mpicampaign.records import OK, RECORDS, read_records, write_records
 from mpicampaign.statistics.medians import difference
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from mpicampaign.compare.metrics import Metric
@@ -66,14 +66,18 @@ def earlier_series(folder: Path, sizes: Sequence[int]) -> Changes | None:
     return changes_since(compare(read_records(path)[1], sizes))
 
 
-def keep_earlier(folder: Path, now: Sequence[Record]) -> None:
+def keep_earlier(folder: Path, now: Sequence[Record], lines: Collection[str]) -> None:
     """Before the records are rewritten, keep the complete runs that runs of a later day have replaced.
 
     Each case and repeat is kept once, in its last state. An unreadable records file has no series.
+
+    Parameters
+    ----------
+    lines : those of the records now: old ones that are among them were not replaced
     """
     path, kept = folder / RECORDS, folder / EARLIER_FILE
     try:
-        header, old = read_records(path)
+        header, old = read_records(path, without=set(lines))
     except (FileNotFoundError, UserError):
         return
     days = {(run.case, run.repeat): run.started[:10] for run in now if run.status == OK}

@@ -10,7 +10,7 @@ from itertools import count
 from os.path import exists
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
+from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run, text_of
 from mpicampaign.execution.again import read_again
 from mpicampaign.expectation import LOOKS
 from mpicampaign.identity import canonical, identity, of_run
@@ -210,7 +210,7 @@ class MachineWithResults(ThisMachine):
             if result is None:
                 continue
             evidence = read_evidence(
-                evidence_text(self.run_folder(each.kept, number, each.identity_of(number)))
+                _evidence_text(self.run_folder(each.kept, number, each.identity_of(number)))
             )
             yield Record(
                 each.case,
@@ -261,7 +261,7 @@ def met_limit(record: Record, time_limit: int) -> bool:
 
 
 def _read_result(folder: Path) -> _Result | None:
-    text = evidence_text(folder)
+    text = _evidence_text(folder)
     is_disturbed = may_be_disturbed(text) and condition(read_evidence(text))[0] == DISTURBED
     if not exists(f"{folder}/result/output.txt"):  # noqa: PTH110 - a Path takes longer
         return None
@@ -269,14 +269,9 @@ def _read_result(folder: Path) -> _Result | None:
     return _Result(DISTURBED if is_disturbed else ANY_OTHER, (trips[0], trips[-1]) if trips else ())
 
 
-def evidence_text(folder: Path) -> str:
+def _evidence_text(folder: Path) -> str:
     """The evidence of the result in a run's folder; empty where there is none."""
-    try:
-        # a Path takes longer than the reading
-        with open(f"{folder}/result/evidence.txt", encoding="utf-8", errors="replace") as file:  # noqa: PTH123
-            return file.read()
-    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
-        return ""
+    return text_of(f"{folder}/result/evidence.txt")
 
 
 def prepare_with_results(

@@ -70,14 +70,20 @@ def is_on_this_machine(system: System) -> bool:
 def find_mpi(system: System) -> LocalMpi:
     """The launcher and the compiler wrapper of a system's MPI library on this machine."""
     given = system.environment
-    path = (given.get("PATH") or os.environ.get("PATH") or os.defpath).split(":")
-    # /bin and /usr/bin may be the same
-    once = {os.path.realpath(folder): folder for folder in reversed(path) if folder}
-    folders = [f"{system.prefix}/bin"] if system.prefix else [f for f in path if f in once.values()]
+    path = given.get("PATH") or os.environ.get("PATH") or os.defpath
+    folders = (f"{system.prefix}/bin",) if system.prefix else _folders(path)
     mpi, compiler = system.mpi, given.get("MPICC", "")
     here = is_on_this_machine(system)
-    local = _find(_Wanted(system.name, mpi.name, mpi.command, system.prefix, tuple(folders), compiler, here))
+    local = _find(_Wanted(system.name, mpi.name, mpi.command, system.prefix, folders, compiler, here))
     return local if local.not_available else local._replace(not_available=_refuses_root(system))
+
+
+@cache
+def _folders(path: str) -> tuple[str, ...]:
+    """Those of a PATH, each once: /bin and /usr/bin may be the same."""
+    every = path.split(":")
+    once = {os.path.realpath(folder): folder for folder in reversed(every) if folder}
+    return tuple(folder for folder in every if folder in once.values())
 
 
 @cache  # asked for each case, and one call must plan and build with the same

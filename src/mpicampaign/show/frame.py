@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from base64 import b64encode
+from string import Template
 from typing import TYPE_CHECKING
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from mpicampaign.places import shipped
 from mpicampaign.text import visible
@@ -35,28 +36,33 @@ def framed(
     contents : titles of parts by anchor, the table of contents
     programs : scripts, which alone may run
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("page.html.j2").render(
-        title=visible(title),
+    return Template(_shipped("page.html").rstrip()).substitute(
+        policy=" ".join(map(script_hash, programs)) or "'none'",
+        title=escape(visible(title)),
+        style=_shipped("style.css").rstrip(),
+        top=_header(header, contents or {}) + _contents(contents or {}),
         body=body,
-        header=header,
-        contents=contents or {},
-        programs=programs,
-        policy=Markup(" ".join(map(script_hash, programs)) or "'none'"),
+        programs="".join(f"<script>{program}</script>\n" for program in programs),
     )
+
+
+def _header(header: Markup | None, contents: Mapping[str, str]) -> str:
+    skip = f'<a class="skip" href="#{escape(next(iter(contents), ""))}">Skip to the answers</a>'
+    return f"{skip}\n<header>\n{header}\n</header>\n" if header else ""
+
+
+def _contents(contents: Mapping[str, str]) -> str:
+    links = [f'<a href="#{escape(anchor)}">{escape(name)}</a>' for anchor, name in contents.items()]
+    return Template(_shipped("contents.html")).substitute(links="\n".join(links)) if links else ""
 
 
 def program(name: str) -> Markup:
     """One of the page's own scripts."""
-    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+    return Markup(_shipped(name))
+
+
+def _shipped(name: str) -> str:
+    return (TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def script_hash(text: str) -> str:

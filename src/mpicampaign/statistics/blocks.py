@@ -29,6 +29,7 @@ import numpy as np
 
 from mpicampaign.expectation import MOST_IN_SETS as MOST
 from mpicampaign.statistics.comparisons import FAMILY_WISE, LEVEL, Family, holm, share_of_level
+from mpicampaign.statistics.median_along import median_along
 from mpicampaign.statistics.medians import Interval, difference
 
 if TYPE_CHECKING:
@@ -71,11 +72,12 @@ def compare_in_blocks(groups: tuple[tuple[float, ...], ...]) -> Family:
     Nothing is shown of two of which the one with the larger median is the smaller one in most blocks.
     """
     logs = np.log(groups).T
+    medians = median_along(logs)
     of_pairs = all_pairs(logs)
     answers = {}
     for (a, b), closed in of_pairs.items():
         alone, unpaired = probability(aligned_ranks(logs[:, (a, b)])), difference(groups[a], groups[b])
-        leads = np.median(logs[:, b] - logs[:, a]) * (np.median(logs[:, b]) - np.median(logs[:, a])) > 0
+        leads = median_along(logs[:, b] - logs[:, a]) * (medians[b] - medians[a]) > 0
         p = max(closed, alone) if leads else 1.0
         in_blocks = replace(unpaired, p=alone, corrected=p, comparisons=len(of_pairs), significant=p <= LEVEL)
         answers[a, b] = in_blocks
@@ -113,13 +115,13 @@ def _closed(
 def aligned_ranks(costs: Array) -> Array:
     """Ranks over all blocks of the values less the median of their block; equal ones share a rank."""
     if np.isfinite(costs).all():
-        middle = np.median(costs, axis=1)
+        middle = median_along(costs, axis=1)
     else:
         finite = (block[np.isfinite(block)] for block in costs)
-        middle = np.array([np.median(block) if len(block) else 0.0 for block in finite])
-    _, place, counts = np.unique(costs - middle[:, None], return_inverse=True, return_counts=True)
-    last = np.cumsum(counts)
-    return np.asarray((last - (counts - 1) / 2)[place].reshape(costs.shape))
+        middle = np.array([median_along(block) if len(block) else 0.0 for block in finite])
+    aligned = costs - middle[:, None]
+    ordered = np.sort(aligned, axis=None)
+    return np.asarray((ordered.searchsorted(aligned) + ordered.searchsorted(aligned, "right") + 1) / 2)
 
 
 def probability(scores: Array) -> float:
@@ -129,10 +131,11 @@ def probability(scores: Array) -> float:
     ----------
     scores : blocks x candidates
     """
-    if scores.shape[1] == 2 and len(scores) <= _MOST_SIGNS:
-        return _share(np.abs(_signed_sums(scores[:, 1] - scores[:, 0])))
-    sums = exchanged_sums(scores)
-    return _share(((sums - sums.mean(axis=0)) ** 2).sum(axis=0))
+    if scores.shape[1] == 2:
+        differences = scores[:, 1] - scores[:, 0]
+        few = len(scores) <= _MOST_SIGNS
+        return _share((_signed_sums(differences) if few else _drawn_sums(differences)) ** 2)
+    return _share(((exchanged_sums(scores) - scores.sum() / scores.shape[1]) ** 2).sum(axis=0))
 
 
 def one_sided(scores: Array) -> float:
@@ -153,6 +156,18 @@ def _signed_sums(differences: Array) -> Array:
     return sums
 
 
+def _drawn_sums(differences: Array) -> Array:
+    """The sums with drawn signs; a threaded product of BLAS would wait for its threads."""
+    return np.asarray(np.einsum("b,be->e", differences, _drawn_signs(len(differences))))
+
+
+@cache
+def _drawn_signs(n: int) -> Array:
+    """Blocks x exchanges of two candidates: -1 where they change places."""
+    first, second = _draws(n, 2).transpose(2, 1, 0)
+    return np.where(second < first, -1.0, 1.0)
+
+
 def exchanged_sums(scores: Array) -> Array:
     """Candidates x exchanges: the sums over blocks after each exchange; the first are as observed."""
     exchanges = _exchanges(*scores.shape)
@@ -166,9 +181,15 @@ def _exchanges(n: int, m: int) -> npt.NDArray[np.int8]:
         every = list(permutations(range(m)))
         drawn = np.array(list(product(every, repeat=n)))
     else:
-        drawn = np.argsort(np.random.default_rng([n, m]).random((DRAWS, n, m)), axis=2)
-        drawn[0] = np.arange(m)
+        drawn = np.argsort(_draws(n, m), axis=2)
     return np.ascontiguousarray(drawn.transpose(1, 2, 0), dtype=np.int8)
+
+
+def _draws(n: int, m: int) -> Array:
+    """Exchanges x blocks x candidates: numbers whose order is that of the candidates; as observed first."""
+    drawn = np.random.default_rng([n, m]).random((DRAWS, n, m))
+    drawn[0] = np.arange(m)
+    return drawn
 
 
 class Ratio(NamedTuple):
@@ -191,7 +212,7 @@ def ratio(costs: Array, level: float = LEVEL) -> Ratio:
         logs = np.nan_to_num(costs[:, 1] - costs[:, 0], nan=0.0, posinf=math.inf, neginf=-math.inf)
         means = np.add.outer(logs, logs)[np.triu_indices(len(logs))] / 2
     ends = np.unique(np.nan_to_num(means, nan=0.0, posinf=math.inf, neginf=-math.inf))
-    middle = sorted(logs)[len(logs) // 2] if np.isinf(logs).any() else float(np.median(logs))
+    middle = sorted(logs)[len(logs) // 2] if np.isinf(logs).any() else float(median_along(logs))
     interval = _allowed(logs, ends, level) if 2 ** (1 - len(logs)) <= level else None
     return Ratio(math.exp(middle), interval)
 
@@ -207,7 +228,7 @@ def _allowed(logs: Array, ends: Array, level: float) -> Interval:
         apart = np.column_stack([np.full(len(logs), shift), logs])
         return probability(aligned_ranks(apart))
 
-    middle = int(np.searchsorted(finite, np.median(logs[np.isfinite(logs)])))
+    middle = int(np.searchsorted(finite, median_along(logs[np.isfinite(logs)])))
     low = bisect_left(range(middle), True, key=lambda place: p(beyond[place]) > level)
     high = bisect_left(range(middle + 1, len(beyond)), True, key=lambda place: p(beyond[place]) <= level)
     high += middle + 1

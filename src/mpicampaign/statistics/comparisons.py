@@ -221,7 +221,7 @@ def _above(a: Sequence[float], b: Sequence[float]) -> float:
 
 def _ties(groups: Sequence[Sequence[float]], member: npt.NDArray[np.bool_]) -> npt.NDArray[np.float64]:
     """The sum of t^3 - t over the values of each set, t: how often the value is in it."""
-    values = np.unique(np.concatenate([np.asarray(group, dtype=float) for group in groups]))
+    values = np.array(sorted({value for group in groups for value in group}), dtype=float)
     counts = np.array([np.equal.outer(values, group).sum(axis=1) for group in groups], dtype=float)
     tied = member @ counts[:, counts.sum(axis=0) > 1]
     return np.asarray((tied**3 - tied).sum(axis=1))

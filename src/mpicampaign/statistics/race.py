@@ -23,6 +23,7 @@ import numpy as np
 from mpicampaign.expectation import LOOKS
 from mpicampaign.statistics.blocks import aligned_ranks, exchanged_sums, one_sided, ratio
 from mpicampaign.statistics.comparisons import LEVEL, holm
+from mpicampaign.statistics.median_along import median_along
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -101,7 +102,7 @@ def _best(costs: Array, running: frozenset[int]) -> int:
     members = sorted(running)
     with np.errstate(invalid="ignore"):
         lead = costs[:, members] - np.min(costs[:, members], axis=1, keepdims=True)
-    return members[int(np.argmin(np.median(np.nan_to_num(lead, nan=0.0, posinf=math.inf), axis=0)))]
+    return members[int(np.argmin(median_along(np.nan_to_num(lead, nan=0.0, posinf=math.inf))))]
 
 
 def _are_alike(costs: Array, tolerance: float) -> bool:

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mpicampaign.statistics.median_along import median_along
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -56,12 +58,12 @@ def runs_off(rows: Sequence[Sequence[float]]) -> Off:
 
 def effects(logarithms: Array) -> Array:
     """What each run (column) adds to the values of all sizes (rows), by median polish."""
-    rest = logarithms - np.median(logarithms, axis=1, keepdims=True)
+    rest = logarithms - median_along(logarithms, axis=1)[:, None]
     sums = np.zeros(rest.shape[1])
     for _ in range(_ROUNDS):
-        of_runs = np.median(rest, axis=0)
+        of_runs = median_along(rest)
         sums, rest = sums + of_runs, rest - of_runs
-        rest = rest - np.median(rest, axis=1, keepdims=True)
+        rest = rest - median_along(rest, axis=1)[:, None]
     return sums
 
 

@@ -21,7 +21,7 @@ from mpicampaign.text import visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
@@ -38,14 +38,15 @@ _BYTES = Unit("", 1.0)
 def curve_of(row: Row, column: str, look: Look, name: str, label: str = "", thin: bool = False) -> ChartCurve:
     """A column of a row: the repeats that count, and their median at each size."""
     repeats = tuple(Repeat(run, curve(series, column)) for run, series in row.curves)
-    return ChartCurve(name, label, look, medians_of(row, column), repeats, thin)
+    medians = medians_of(repeat.values for repeat in repeats)
+    return ChartCurve(name, label, look, medians, repeats, thin)
 
 
-def medians_of(row: Row, column: str) -> dict[int, float]:
+def medians_of(curves: Iterable[Mapping[int, float]]) -> dict[int, float]:
     """The median over repeats at each size (B) that any repeat printed, as in tables."""
     found: dict[int, list[float]] = {}
-    for _, series in row.curves:
-        for size, value in curve(series, column).items():
+    for values in curves:
+        for size, value in values.items():
             found.setdefault(size, []).append(value)
     return {size: median(values) for size, values in sorted(found.items())}
 
@@ -194,10 +195,12 @@ def value_axis(scene: Scene, curves: Iterable[ChartCurve], column: str, logarith
 def without_place(across: Axis, panels: Iterable[CurvePanel]) -> str:
     """Which zeros the axes cannot show; empty where there are none."""
     zeros: dict[str, set[int]] = {}
+    on_axis = across.scale.shows
     for panel in panels:
+        shows = panel.up.scale.shows
         for each in panel.curves:
             pairs = [pair for repeat in each.repeats for pair in repeat.values.items()]
-            found = {size for size, value in pairs if across.shows(size) and not panel.up.shows(value)}
+            found = {size for size, value in pairs if on_axis(size) and not shows(value)}
             zeros.setdefault(each.name, set()).update(found)
     said = [f"{name} at {size_range(sizes)}" for name, sizes in zeros.items() if sizes]
     return f" Zero, which a logarithmic axis cannot show: {'; '.join(said)}." if said else ""
@@ -212,8 +215,8 @@ def _alt(scene: Scene, table: Table, title: str, rows: Iterable[Row]) -> str:
 def largest(scene: Scene, row: Row, name: str, column: str) -> str:
     """The row's largest median as text, or why it has none."""
     _, dimension = COLUMNS[column]
-    medians = medians_of(row, column).items()
-    points = [(value, size) for size, value in medians if size > 0]
+    medians = medians_of(curve(series, column) for _, series in row.curves)
+    points = [(value, size) for size, value in medians.items() if size > 0]
     if not points:
         return f"{name} {absence(row.absence) or 'has no values'}"
     value, size = max(points, key=itemgetter(0))

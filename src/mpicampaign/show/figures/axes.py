@@ -50,8 +50,17 @@ class Panel:
 
     def points(self, pairs: Iterable[Point]) -> list[Point]:
         """The places of those pairs of values that the axes can show."""
-        shown = ((x, y) for x, y in pairs if self.across.shows(x) and self.up.shows(y))
-        return [(self.x(x), self.place.bottom + self.up.at(y) * self.place.height) for x, y in shown]
+        return self.places(self.shown(pairs))
+
+    def shown(self, pairs: Iterable[Point]) -> list[Point]:
+        """Those pairs of values that the axes can show."""
+        across, up = self.across.scale.shows, self.up.scale.shows
+        return [(x, y) for x, y in pairs if across(x) and up(y)]
+
+    def places(self, shown: Iterable[Point]) -> list[Point]:
+        """The places of pairs of values that the axes can show."""
+        up, scaled, place = self.up.scale, self.up.unit.of, self.place
+        return [(self.x(x), place.bottom + up(scaled(y)) * place.height) for x, y in shown]
 
     def repeats(
         self, curves: Sequence[Iterable[Point]], colour: str, width: float, line: str, alpha: float

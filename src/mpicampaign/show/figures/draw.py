@@ -112,10 +112,10 @@ def page_of(chart: model.Chart) -> Page:
             return draw_blocks(chart)
 
 
-def _write(page: Page, path: Path) -> None:
+def _write(page: Page, drawn: Markup, path: Path) -> None:
     with naming(path):
         if path.suffix == ".svg":
-            path.write_text(svg_file(page), encoding="utf-8", errors="replace")
+            path.write_text(svg_file(page, drawn), encoding="utf-8", errors="replace")
         else:
             paint_file(page, path)
 
@@ -135,9 +135,10 @@ class _Files:
         # First: an interrupted call leaves no unknown file.
         self._list(self.made | {path.name for path in files})
         page = page_of(chart)
+        drawn = drawing(page)
         for file in files:
-            _write(page, file)
-        picture = svg(page, drawing(page), role="img", aria_label=_shortened(chart.alt))
+            _write(page, drawn, file)
+        picture = svg(page, drawn, role="img", aria_label=_shortened(chart.alt))
         folded = isinstance(chart, _FOLDED) or (isinstance(chart, model.CurveChart) and not chart.ticks)
         of_machine = isinstance(chart, model.NodeMap) or (
             isinstance(chart, model.CoreMap) and chart.of == "node"

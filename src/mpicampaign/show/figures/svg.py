@@ -5,7 +5,8 @@ A report holds dozens of them, so they are short: what looks the same is drawn t
 
 from __future__ import annotations
 
-from itertools import groupby, pairwise
+from functools import cache
+from itertools import chain, groupby, pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from markupsafe import Markup
@@ -44,11 +45,11 @@ _ANCHORS = {"center": "middle", "right": "end"}
 _DROPS = {"center_baseline": 0.36, "center": 0.36, "top": 0.76, "bottom": -0.24}  # of a baseline, in sizes
 
 
-def svg_file(page: Page) -> str:
-    """The page as a file of its own."""
+def svg_file(page: Page, drawn: Markup) -> str:
+    """The page as a file of its own; ``drawn``: what is on it, see `drawing`."""
     size = {"width": f"{page.width * 72:.1f}pt", "height": f"{page.whole_height * 72:.1f}pt"}
     white = element("path", d="M0 0h9999v9999H0z", fill="white")
-    inner = element("title", page.title) + white + drawing(page)
+    inner = element("title", page.title) + white + drawn
     return svg(page, inner, xmlns="http://www.w3.org/2000/svg", **size) + "\n"
 
 
@@ -100,7 +101,7 @@ def _drawn(page: Page, alike: Sequence[Drawn]) -> Iterator[Markup]:
                 yield element("path", d=path, stroke=stroke, stroke_width=width, stroke_linecap="round")
         case Marks(points, marker, colour, size, hollow):
             path = "".join(
-                f"M{_numbers(*_place(page, point))}{marker_path(marker, size)}" for point in points
+                f"M{_numbers(place)}{marker_path(marker, size)}" for place in _places(page, points)
             )
             yield element("path", d=path, stroke=colour, fill="white" if hollow else colour)
         case Rectangles(places, colours):
@@ -121,7 +122,7 @@ def _box(page: Page, place: Place) -> str:
 
 def _text(page: Page, text: Writing) -> Markup:
     """An element for each line of the text; those of turned texts lie on a turned page."""
-    x, y = (place / 10 for place in _place(page, (text.x, text.y)))
+    x, y = (place / 10 for place in _places(page, [(text.x, text.y)])[0])
     x, y = (-y, x) if text.turned else (x, y)
     lines = text.text.split("\n")
     first = y + text.size * (_DROPS[text.upright] - (len(lines) - 1) / 2 * SPACING)
@@ -133,13 +134,13 @@ def _text(page: Page, text: Writing) -> Markup:
 
 def path_of(page: Page, line: Iterable[Point]) -> str:
     """A path through points of the page; one alone is a line without length."""
-    places = [_place(page, point) for point in line]
+    places = _places(page, line)
     steps = [(x - left, y - above) for (left, above), (x, y) in pairwise(places)] or [(0, 0)]
     parts = (
-        command + _numbers(*(number for step in alike for number in step if number or command == "l"))
+        command + _numbers(chain.from_iterable(alike) if command == "l" else map(sum, alike))
         for command, alike in groupby(steps, _command)
     )
-    return f"M{_numbers(*places[0])}{''.join(parts)}"
+    return f"M{_numbers(places[0])}{''.join(parts)}"
 
 
 def _command(step: tuple[int, int]) -> str:
@@ -160,19 +161,21 @@ def marker_path(marker: str, size: float) -> str:
         return f"m-{r} 0a{r} {r} 0 1 0 {d} 0 {r} {r} 0 1 0-{d} 0z"
     corners = (round(number * size) for corner in _MARKERS[marker] for number in corner)
     end = "" if marker in ("cross", "stroke") else "z"
-    return f"m{_numbers(*corners)}{end}"
+    return f"m{_numbers(corners)}{end}"
 
 
-def _place(page: Page, point: Point) -> tuple[int, int]:
+def _places(page: Page, points: Iterable[Point]) -> list[tuple[int, int]]:
     """Tenths of printer's points from the upper left corner."""
-    return round(point[0] * 720), round((page.whole_height - point[1]) * 720)
+    height = page.whole_height
+    return [(round(x * 720), round((height - y) * 720)) for x, y in points]
 
 
-def _numbers(*tenths: int) -> str:
+def _numbers(tenths: Iterable[int]) -> str:
     """Tenths as numbers of a path."""
     return " ".join(map(_number, tenths)).replace(" -", "-")
 
 
+@cache  # a page has few places
 def _number(tenths: int) -> str:
     text = f"{tenths / 10:g}"
     return text.replace("0.", ".") if abs(tenths) < 10 else text

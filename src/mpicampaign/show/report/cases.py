@@ -16,6 +16,7 @@ from mpicampaign.text import counted
 if TYPE_CHECKING:
     from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.compare.tables import Table
+    from mpicampaign.dimension import Dimension
     from mpicampaign.records import Case, Record
     from mpicampaign.show.report.source import Source
 
@@ -35,12 +36,13 @@ def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Ta
     found, anchor = _headline_cells(rows), source.anchors[case]
     facts, *others = [known for record in records if (known := _facts(record))] or [[]]
     shared = [fact for fact in facts if others and all(fact in of_run for of_run in others)]
+    values = [(cell.metric.dimension, cell.by_repeat) for _, cell in found]
     heads = ((name, " ", source.unit_of(cell.metric)) for name, cell in found)
     grid = Grid(
         f"Runs of {case}",
         6,
         ("repeat", "state", "condition", "hosts", "job", "started", *heads, "files", "reasons and facts"),
-        tuple(_run_line(source, record, [cell for _, cell in found], shared) for record in records),
+        tuple(_run_line(source, record, values, shared) for record in records),
         remarks=2,
         role="runs",
         si_units={6 + index: cell.metric.dimension.si_unit for index, (_, cell) in enumerate(found)},
@@ -67,7 +69,10 @@ def _headline_cells(rows: list[tuple[Table, Row]]) -> list[tuple[str, Cell]]:
     ]
 
 
-def _run_line(source: Source, record: Record, cells: list[Cell], shared: list[str]) -> tuple[Box, ...]:
+_Values = list[tuple["Dimension", dict[int, float]]]  # of each metric, by repeat
+
+
+def _run_line(source: Source, record: Record, values: _Values, shared: list[str]) -> tuple[Box, ...]:
     files = [(Span(name, link=source.address(file)), " ") for name, file in record.files.items()]
     return (
         Box(str(record.repeat)),
@@ -76,15 +81,14 @@ def _run_line(source: Source, record: Record, cells: list[Cell], shared: list[st
         Box(", ".join(record.hosts)),
         Box(record.job_id),
         Box(record.started, role="short"),
-        *(_value(source, cell, record.repeat) for cell in cells),
+        *(_value(source, dimension, of_runs.get(record.repeat)) for dimension, of_runs in values),
         Box(tuple(part for file in files for part in file)),
         Box(record.reason, fold=_own_facts(record, shared)),
     )
 
 
-def _value(source: Source, cell: Cell, repeat: int) -> Box:
-    value = cell.by_repeat.get(repeat)
-    return Box("" if value is None else source.view.number(value, cell.metric.dimension), value=value)
+def _value(source: Source, dimension: Dimension, value: float | None) -> Box:
+    return Box("" if value is None else source.view.number(value, dimension), value=value)
 
 
 def _own_facts(record: Record, shared: list[str]) -> Fold | None:

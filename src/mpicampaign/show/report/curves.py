@@ -95,12 +95,12 @@ def _path(
     panel: Panel, chart: InteractiveChart, values: Mapping[int, float], title: str, **attributes: Any
 ) -> Markup:
     """A path through the values that the axes can show, with these as text."""
-    pairs = ((size, value) for size, value in values.items() if chart.across.shows(size))
-    shown = {size: value for size, value in pairs if chart.up.shows(value)}
+    shown = panel.shown(values.items())
     if not shown:
         return Markup()
-    texts = (chart.up.dimension.number(value, chart.up.unit.name) for value in shown.values())
-    path = path_of(panel.page, panel.points(shown.items()))
+    number, unit = chart.up.dimension.number, chart.up.unit.name
+    texts = [number(value, unit) for _, value in shown]
+    path = path_of(panel.page, panel.places(shown))
     return element("path", element("title", title), d=path, data_v=" ".join(texts), **attributes)
 
 

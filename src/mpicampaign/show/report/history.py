@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from mpicampaign.history.overview import Overview
     from mpicampaign.show.document import PageNode
 
-FILE = "history.html"  # beside the report
-
 
 def write_history_page(path: Path, history: Overview, title: str = "") -> None:
     """Write the page; ``path``: beside the report, which it links."""

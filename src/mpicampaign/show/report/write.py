@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from mpicampaign.show.figures.draw import Figure
     from mpicampaign.show.view import View
 
+HISTORY = "history.html"  # beside the report
 _LARGEST = 4_800_000  # characters of all parts, which mail and browsers take easily
 _LARGEST_FIGURE = 60_000  # a browser that scrolls to a larger one pauses: it has hundreds of curves or marks
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup, escape
 
@@ -28,10 +28,15 @@ def element(tag: str, inner: str = "", **attributes: str | float | bool | None) 
 
     ``_`` in names stands for ``-``, and at their end for nothing.
     """
-    start, end = _start(tag, **attributes), "" if tag in _WITHOUT_END else f"</{tag}>"
+    texts = [
+        f" {_attribute(name)}" if value is True else f' {_attribute(name)}="{_safe(value)}"'
+        for name, value in attributes.items()
+        if value is not None and value is not False and value != ""
+    ]
+    start = f"<{tag}{''.join(texts)}"
     if tag == "path" and not inner:
-        return Markup(f"{start[:-1]}/>")
-    return Markup(f"{start}{_safe(inner)}{end}")
+        return Markup(f"{start}/>")
+    return Markup(f"{start}>{_safe(inner)}{'' if tag in _WITHOUT_END else f'</{tag}>'}")
 
 
 def _safe(text: object) -> Markup:
@@ -42,15 +47,6 @@ def _safe(text: object) -> Markup:
 @lru_cache(maxsize=10_000)  # names, heads and roles are the same in many cells
 def _escaped(text: str) -> Markup:
     return escape(visible(text))
-
-
-def _start(tag: str, **attributes: str | float | bool | None) -> str:
-    texts = [
-        _attribute(name) if value is True else f'{_attribute(name)}="{_safe(value)}"'
-        for name, value in attributes.items()
-        if value is not None and value is not False and value != ""
-    ]
-    return f"<{' '.join([tag, *texts])}>"
 
 
 @cache
@@ -160,7 +156,8 @@ def _table(grid: document.Grid) -> Markup:
     heads = _lines(_head(grid, column, text) for column, text in enumerate(grid.header))
     head = element("thead", element("tr", heads))
     looks = grid.on_page or [document.LineOnPage()] * len(grid.lines)
-    lines = (_line(grid, boxes, look) for boxes, look in zip(grid.boxes, looks, strict=True))
+    columns = [_column(grid, place) for place in range(max(map(len, [grid.header, *grid.lines])))]
+    lines = (_line(grid, columns, boxes, look) for boxes, look in zip(grid.boxes, looks, strict=True))
     return element("table", _lines([*caption, head, element("tbody", _lines(lines))]), class_=grid.role)
 
 
@@ -175,29 +172,42 @@ def _is_number(grid: document.Grid, column: int) -> bool:
     return grid.names <= column < len(grid.header) - grid.remarks
 
 
-def _line(grid: document.Grid, boxes: Sequence[document.Box], look: document.LineOnPage) -> Markup:
+class _Column(NamedTuple):
+    """``role``: of its cells; ``head``: what they are, for a narrow screen, where a line is a list."""
+
+    is_first: bool
+    role: str
+    head: str
+
+
+def _column(grid: document.Grid, column: int) -> _Column:
+    """In comparisons, cells have roles of their own."""
+    number = _is_number(grid, column) and not grid.role.startswith("comparison")
+    named = grid.label and column < len(grid.header)
+    head = document.plain(grid.header[column]) if named else ""
+    return _Column(column == 0, "number" if number else "", head)
+
+
+def _line(
+    grid: document.Grid, columns: Sequence[_Column], boxes: Sequence[document.Box], look: document.LineOnPage
+) -> Markup:
     if not grid.on_page and len(boxes) < len(grid.header):
         boxes = [*boxes[:-1], boxes[-1]._replace(columns=len(grid.header) - len(boxes) + 1)]
-    cells = [_cell(grid, column, box) for column, box in enumerate(boxes)]
+    cells = [_cell(column, box) for column, box in zip(columns, boxes, strict=False)]
     return element("tr", _lines(cells), class_=look.role, id=look.anchor)
 
 
-def _cell(grid: document.Grid, column: int, box: document.Box) -> Markup:
-    """The first cell of a line names it, unless it has a role; in comparisons, others without are numbers.
-
-    Others have their head as ``data-head``: on a narrow screen, a line is a list.
-    """
+def _cell(column: _Column, box: document.Box) -> Markup:
+    """The first cell of a line names it, unless it has a role."""
     marks = element("sup", ",".join(box.marks)) if box.marks else ""
     inner = html_text(box.text) + marks if marks else html_text(box.text)
     inner = _lines([inner, *map(html_text, box.below)]) if box.below else inner
     inner = inner + _node(box.fold) if box.fold else inner
     span = box.columns if box.columns > 1 else None
-    if column == 0 and not box.role:
+    if column.is_first and not box.role:
         return element("th", inner, scope="row", colspan=span)
-    is_number = _is_number(grid, column) and not grid.role.startswith("comparison")
-    role = box.role or ("number" if is_number else "")
-    value, low, high = map(_in_full, (box.value, *(box.ends or (None, None))))
-    head = document.plain(grid.header[column]) if grid.label and column < len(grid.header) else ""
+    value, (low, high) = _in_full(box.value), map(_in_full, box.ends or (None, None))
+    role, head = box.role or column.role, column.head
     return element(
         "td", inner, class_=role, data_head=head, data_v=value, data_low=low, data_high=high, colspan=span
     )
