@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mpicampaign.suites.detection import Announced
 
 _LONGEST = 1000  # characters of a line that are looked at
+_TOGETHER = 3  # seconds within which the ranks of one job start
 # A row of values, even a damaged one. The tables of launchers and MPI libraries have names behind a rank.
 _NUMBERS = re.compile(r"\s*[0-9][0-9.]*(?:\s+[+-]?(?:[0-9.]|nan\b|inf\b)|$)", re.IGNORECASE)
 
@@ -163,8 +164,17 @@ def _again(text: str, before: _Span, after: _Span) -> str:
     between = text[before.title.position : after.title.position]
     if not _same_title(text, before, after) or _has_values(text, before) or abort_in(between):
         return ""
+    if _began_later(between, text[after.title.position : after.following], after):
+        return ""
     again = f"line {after.line}: the title of line {before.line} again, without values in between"
     return f"{again}: each rank printed it, as where a program is started without MPI"
+
+
+def _began_later(earlier: str, later: str, span: _Span) -> bool:
+    """Whether an output began so long after the one above that no ranks of one job printed both."""
+    began = (min(span.title.suite.printed_times(output, 0), default=None) for output in (earlier, later))
+    first, second = began
+    return first is not None and second is not None and second - first > _TOGETHER
 
 
 def _at_the_same_time(text: str, spans: list[_Span]) -> str:
