@@ -82,6 +82,7 @@ _HEADER = re.compile(r"#([A-Za-z_]\w*)=(.*?)\s*")
 _SPACED_HEADER = re.compile(r"#[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*(.*?)\s*")
 _HEADER_LINES = 20
 _MOST_ABOVE = 1000
+SCRIPT_BEGIN = "#!"
 
 
 class _File(NamedTuple):
@@ -200,6 +201,8 @@ def belongs(script_path: str | None, script: str, path: str, suites: Collection[
 
 def why_no_output(text: str, stderr: str) -> str:
     """Why a text is not an output of a known suite, and what to do about it."""
+    if text.startswith(SCRIPT_BEGIN):
+        return "a script, which is no output"
     reasons = (suite.no_output(f"{text}\n{stderr}") for suite in SUITES.values())
     return next(filter(None, reasons), None) or _of_no_suite()
 

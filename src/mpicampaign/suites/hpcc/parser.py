@@ -204,7 +204,9 @@ def _of_summary(reader: _HpccReader) -> ParsedOutput:
     columns = {column: [_value(values, key, factor)] for key, (column, factor) in printed.items()}
     columns |= {column: [None] for column in columns if SECTION_OF.get(column) in failed}
     if all(columns[column] == [None] for column, _ in _COLUMNS.values()):
-        raise OutputError("; ".join(failed.values()) or "no values: none of the benchmarks was run")
+        raise OutputError(
+            "; ".join(dict.fromkeys(failed.values())) or "no values: none of the benchmarks was run"
+        )
     _check_values(values)
     ranks = integer(values["CommWorldProcs"][1], values["CommWorldProcs"][0], "CommWorldProcs")
     metadata = {key.lower(): values[key][1] for key in PARAMETERS if key in values}
