@@ -110,6 +110,10 @@ def test_rows_of_a_cut_sweep_are_named_as_in_a_whole_one() -> None:
     assert "variant" in cut.series[0].qualifiers and is_prefix(cut, whole)
 
 
+def test_hpl_of_amd_has_a_broadcast_of_its_own() -> None:
+    assert hpl(hpl_output([HplRow(20000, 192, 2, 2, 40.0, "WR0XR8C4")])) == (["20000"], "")
+
+
 def test_more_rows_of_hpl_than_settings_are_of_two_outputs() -> None:
     table = SWEEP[SWEEP.index("=" * 80 + "\nT/V") : SWEEP.index("=" * 80 + "\n\nFinished")]
     with pytest.raises(OutputError, match="6 rows passed, but 3 tests counted"):
