@@ -112,6 +112,7 @@ class _Reader:
     begun: int = 0
     places: list[str] = field(default_factory=list)
     layout: _Layout | None = None
+    aborted: bool = False
 
     def read(self, number: int, line: str) -> None:
         if begin := BEGIN.match(line):
@@ -126,7 +127,8 @@ class _Reader:
             self._header(number, line)
         elif self.begun and _ROW.match(line):
             self._row(number, line)
-        elif is_aborted(line):
+        elif not self.aborted and is_aborted(line):  # each rank reports it, and where it was called
+            self.aborted = True
             self.output.faults.append(aborted(line, number))
 
     def _begin(self, number: int, line: str, begin: re.Match[str]) -> None:
