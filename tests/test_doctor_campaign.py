@@ -111,7 +111,7 @@ def test_down_interfaces_and_virtual_speeds_are_not_claims(tmp_path: Path) -> No
     for note in (
         "eno2 is not up",
         "eno3 has no IPv4 route",
-        "mlx5_0 port 1: not active",
+        "ports not active (1): mlx5_0/1",
         "eno1 reports 25000",
     ):
         assert note in text

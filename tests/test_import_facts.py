@@ -8,7 +8,7 @@ import pytest
 from foreign_outputs import imb, lsf
 
 from mpicampaign.imports.facts import read_facts
-from mpicampaign.imports.job_script import read_job_script
+from mpicampaign.imports.job_script import announced_launch, read_job_script
 from mpicampaign.schedulers.lsf import read_report
 from mpicampaign.suites import OutputError
 
@@ -158,3 +158,10 @@ def test_the_library_that_used_ucx_is_named_by_evidence_only(said: str, script: 
     facts = read_facts("x", UCX + said + imb(), script)
     assert facts["transport"] == "ibv"
     assert facts.get("mpi") == mpi
+
+
+@pytest.mark.parametrize("prompt", ["", "++ ", "$ ", "[me@n1 run]$ ", "me@n1:~/run$ "])
+def test_a_launch_printed_above_an_output_is_its_command(prompt: str) -> None:
+    launch = "srun -n 2 ./osu_latency D D"
+    assert announced_launch(f"module loaded\n{prompt}{launch}\n# OSU\n", "osu_latency") == launch
+    assert announced_launch(f"in $HOME $ {launch}x\n{prompt}cat osu_latency\n", "osu_latency") == ""

@@ -128,12 +128,21 @@ def test_the_script_names_no_program_of_another_suite_or_of_several(tmp_path: Pa
     assert "no rule gives its benchmark" in next(iter(reasons(account).values()))
 
 
+ALONE = imb().replace("#processes = 2", "#processes = 1")
+
+
+def test_ranks_of_one_program_did_not_start_alone(tmp_path: Path) -> None:
+    """Short runs one after the other may begin in the same second."""
+    take(tmp_path, {"a.out": imb() + imb(0.7)})
+    assert len(records(tmp_path)) == 2
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         (imb().replace("# All", osu_bw() + "# All"), "several outputs that cannot be separated: imb is clo"),
         (hpl() * 3, "the outputs of hpl at lines 1-41 and 42-81 began in the same second"),
-        (imb() + imb(0.7), "the outputs of imb at lines 1-56 and 57-110 began in the same second"),
+        (ALONE + ALONE, "the outputs of imb at lines 1-56 and 57-110 began in the same second"),
     ],
 )
 def test_what_cannot_be_cut_safely_is_refused(tmp_path: Path, text: str, reason: str) -> None:

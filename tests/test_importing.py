@@ -83,6 +83,25 @@ def test_a_draft_names_what_may_differ_apart_and_claims_nothing(tmp_path: Path) 
     assert len(account.of_role("refused")) == 2
 
 
+def test_a_draft_takes_numbered_repeats_as_such(tmp_path: Path) -> None:
+    """Also where they printed the same, and where a loop numbers them in the text."""
+    folder = tmp_path / "raw"
+    folder.mkdir()
+    for number in (1, 2, 3):
+        (folder / f"barrier_{number}.out").write_text(imb())
+    loops = [f"Start run {number} of 3\n{imb(second=number)}End run {number} of 3\n" for number in (1, 2, 3)]
+    (folder / "loop.log").write_text("".join(loops))
+    account = take(tmp_path, folder, text=draft_map([folder], "raw"))
+    runs = [(entry.label["placement"], entry.label["repeat"]) for entry in account.of_role("output")]
+    assert sorted(runs) == [(name, number) for name in ("raw-barrier", "raw-loop") for number in (1, 2, 3)]
+
+
+def test_a_script_is_no_failed_run(tmp_path: Path) -> None:
+    raw = write(tmp_path, a__out="", a__sh="#!/bin/bash\nmpirun IMB-MPI1\n")
+    (raw / "TCP" / "a.pbs").write_text("#!/bin/bash\nmpirun IMB-MPI1\n")
+    assert reasons(take(tmp_path, raw)) == {"a.pbs": "a script, which is no output"}
+
+
 def test_the_same_import_again_does_nothing(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="", b__out="")
     first = take(tmp_path, raw)

@@ -110,6 +110,10 @@ def test_rows_of_a_cut_sweep_are_named_as_in_a_whole_one() -> None:
     assert "variant" in cut.series[0].qualifiers and is_prefix(cut, whole)
 
 
+def test_hpl_of_amd_has_a_broadcast_of_its_own() -> None:
+    assert hpl(hpl_output([HplRow(20000, 192, 2, 2, 40.0, "WR0XR8C4")])) == (["20000"], "")
+
+
 def test_more_rows_of_hpl_than_settings_are_of_two_outputs() -> None:
     table = SWEEP[SWEEP.index("=" * 80 + "\nT/V") : SWEEP.index("=" * 80 + "\n\nFinished")]
     with pytest.raises(OutputError, match="6 rows passed, but 3 tests counted"):
@@ -162,6 +166,22 @@ def test_nodes_with_errors_count_where_hpcc_reports_no_success() -> None:
     found = parse("hpcc", with_error.replace("Success=1", "Success=0"), in_part=True)
     assert found.series[0].columns["random_access_star_rate"] == [None]
     assert re.match(r"1 of 16 components is missing: line \d+: Node\(s\) with error 1", found.lacks)
+
+
+def test_a_residual_of_dgemm_proves_both_of_its_components_wrong() -> None:
+    residual = re.search(r"Scaled residual: \S+", HPCC)
+    assert residual
+    wrong = HPCC.replace(residual[0], "Scaled residual: 1.6e+01", 1)
+    assert parse("hpcc", wrong) == parse("hpcc", HPCC)  # its threshold is the user's
+    found = parse("hpcc", wrong.replace("Success=1", "Success=0"), in_part=True)
+    columns = found.series[0].columns
+    assert columns["dgemm_star_flops"] == columns["dgemm_single_flops"] == [None] != columns["hpl_flops"]
+    assert re.fullmatch(r"2 of 16 components are missing: line \d+: Scaled residual: 1.6e\+01", found.lacks)
+
+
+def test_what_hpcc_never_wrote_is_no_value() -> None:
+    text = re.sub(r"(SingleRandomAccess_LCG_GUPs)=\S+", r"\1=2.3189e-310", HPCC)
+    assert parse("hpcc", text).series[0].columns["random_access_lcg_single_rate"] == [None]
 
 
 def test_tables_of_imb_count_each() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -125,3 +126,17 @@ def test_a_title_in_a_sentence_is_no_label() -> None:
 def test_other_ranks_may_print_above_and_below() -> None:
     above, below = ["1: no device found", "job 7 on n1"], ["1: done", "[1,1]<stderr>: x", "done: 12 tasks"]
     assert values("\n".join([*above, *labelled(LATENCY, "0: "), *below, ""])) == values(LATENCY)
+
+
+def test_logs_of_other_ranks_and_labels_within_lines_are_no_results() -> None:
+    lines = labelled(LATENCY, "[1,0]<stdout>:")
+    logged = "n1:25:25 [0] NCCL INFO comm 0x1 rank 1 nranks 2 - Init COMPLETE"
+    between = [lines[0], f"[1,1]<stdout>:{logged}", logged, *lines[1:]]
+    flushed = [re.sub(r"(?<=\d) +(?=\d)", r"\g<0>[1,0]<stdout>:", line) for line in between]
+    assert values("\n".join([*flushed, ""])) == values(LATENCY)
+    for other in (lines[7], flushed[9].replace("1,0", "1,1")):
+        with pytest.raises(OutputError):
+            values("\n".join([*flushed[:9], other.replace("1,0", "1,1", 1), *flushed[9:], ""]))
+    foreign = flushed[9][:20] + flushed[9][20:].replace("1,0", "1,1")
+    with pytest.raises(OutputError):
+        values("\n".join([*flushed[:9], foreign, *flushed[10:], ""]))

@@ -69,6 +69,28 @@ def test_an_aborted_output_without_values_is_not_what_was_printed_above_the_next
     assert parts(f"{hpl()[: hpl().index('WR')]}{ended}over IBV\n{LATENCY}")[1].above == "over IBV\n"
 
 
+def test_an_output_that_began_long_after_the_one_above_is_no_other_rank_of_it() -> None:
+    started, ends = HPCC.index("Begin of"), "Current time (1000) is"
+    above = re.sub(r"Current time \(\d+\) is", ends, HPCC[:started], count=1)
+    for began, said in ((1003, "each rank printed it"), (1004, "")):
+        text = above + above.replace("1000", str(began)) + HPCC[started:]
+        if said:
+            assert said in why(text)
+        else:
+            first, second = parts(text)
+            assert first.output.endswith("16.0\n\n" + "#" * 72 + "\n") and not second.above
+
+
+def test_a_failure_of_nccl_tests_ends_its_output() -> None:
+    begin = "# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20\n#\n"
+    failed = "n1: Test NCCL failure common.cu:401 'exited'\n .. n1 pid 4: Test failure common.cu:5\n"
+    assert [part.lines for part in parts(begin + failed + begin)] == ["1-4", "5-6"]
+    assert "line 3: the title of line 1 again" in why(begin + begin)
+    with pytest.raises(OutputError) as refused:
+        parse("nccl_tests", begin + failed * 8)
+    assert str(refused.value).count("aborted") == 1
+
+
 @pytest.mark.parametrize(
     ("text", "reason"),
     [

@@ -203,6 +203,19 @@ def test_babelstream_as_text_and_csv() -> None:
     ]
 
 
+def test_a_wrong_sum_is_of_dot_alone() -> None:
+    said = "Validation failed on sum. Error 5.1e-08\n"
+    for text in (BABEL.replace("Function", f"{said}Function"), BABEL + said):
+        assert "Validation failed on sum" in refused(text)
+        assert read(text, in_part=True) == read(BABEL)[:-1]
+
+
+def test_the_first_releases_call_mebibytes_megabytes() -> None:
+    old = BABEL[: BABEL.index("Dot")].replace("BabelStream", "GPU-STREAM").replace("268.4 MB", "256.0 MB")
+    assert "contradict" in refused(old.replace("5.0", "2.0"))
+    assert read(old.replace("Version: 5.0", "Version: 1.0")) == read(BABEL)[:-1]
+
+
 def test_stream_in_cuda_has_its_own_units() -> None:
     text = f""" STREAM Benchmark implementation in CUDA
  Array size (double precision) = 536.87 MB

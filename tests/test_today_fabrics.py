@@ -184,6 +184,8 @@ DEVICES = [
     ("rdmap0s6", "Unspecified", "", "", "EFA"),
     ("opap1s0", "InfiniBand", "1: CA", "hfi1", "Omni-Path"),
     ("hfi1_0", "InfiniBand", "", "", "Omni-Path"),
+    ("hfi2_0", "InfiniBand", "", "", "Omni-Path CN5000"),
+    ("opap1s0", "InfiniBand", "1: CA", "hfi2", "Omni-Path CN5000"),
     ("cxi0", "", "", "", "Slingshot"),
     ("rocep0s1", "Ethernet", "1: CA", "mana", "MANA"),
     ("mana_0", "Ethernet", "", "", "MANA"),
@@ -207,6 +209,7 @@ ROCE = PORT.format("mlx5_2", "Ethernet") + "device\tmlx5_2\tmlx5_core\t1: CA\n"
 PROPOSED = [
     (PORT.format("rdmap0s6", "Unspecified"), {"efa": ("ofi", "efa", "", "rdmap0s6")}, ["TCP", "OFI"]),
     (PORT.format("hfi1_0", "InfiniBand"), {"omni-path": ("ofi", "psm2", "", "hfi1_0")}, ["TCP", "OFI"]),
+    (PORT.format("hfi2_0", "InfiniBand"), {"omni-path": ("ofi", "opx", "", "hfi2_0")}, ["TCP", "OFI"]),
     ("port\tcxi0\t0\tup\t\tBS_200G\n", {"slingshot": ("ofi", "cxi", "", "cxi0")}, ["TCP", "OFI"]),
     (ROCE, {"roce": ("ibv", "", "roce", "mlx5_2")}, ["TCP", "IBV"]),
     (PORT.format("irdma0", "Ethernet"), {"rdma": ("ibv", "", "", "irdma0")}, ["TCP", "IBV"]),
@@ -256,3 +259,9 @@ def test_an_imported_run_over_efa(claim: Claim, expected: str) -> None:
     label = Label("s", "g", "EFA", "PingPong")
     made = ImportMap(name="m", campaign="c", rules=(), placements={"EFA": claim})
     assert judge_import(facts, label, made, changed=False)[0] == expected
+
+
+def test_ports_that_no_fabric_uses_are_one_line() -> None:
+    ports = "".join(PORT.format(f"rdmap{number}s0", "Unspecified") for number in range(32))
+    text = campaign_text(site(NodeGroup("aws", MILAN, read_probe(PROBE.format(ports)))))
+    assert text.count("ports also active (31): rdmap1s0/1, ") == 1 and text.count("rdmap31s0") <= 1

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 
 INFINIBAND, ROCE, IWARP = LINKS = ("infiniband", "roce", "iwarp")
-EFA, OMNI_PATH, SLINGSHOT, MANA = "EFA", "Omni-Path", "Slingshot", "MANA"
+EFA, OMNI_PATH, CN5000, SLINGSHOT, MANA = "EFA", "Omni-Path", "Omni-Path CN5000", "Slingshot", "MANA"
 # Drivers, and the names that drivers and rdma-core's udev rules give: they tell more than the link layer, by
 # which Omni-Path is InfiniBand and Microsoft's MANA is Ethernet.
-_BY_DRIVER = {"efa": EFA, "hfi1": OMNI_PATH, "mana": MANA}
+_BY_DRIVER = {"efa": EFA, "hfi1": OMNI_PATH, "hfi2": CN5000, "mana": MANA}
 _BY_NAME = {
-    **{"efa_": EFA, "hfi1_": OMNI_PATH, "opap": OMNI_PATH, "cxi": SLINGSHOT, "mana_": MANA},
+    **{"efa_": EFA, "hfi1_": OMNI_PATH, "hfi2_": CN5000, "opap": OMNI_PATH, "cxi": SLINGSHOT},
+    **{"mana_": MANA},
     **{"rocep": ROCE, "iwp": IWARP},
 }
 _BY_LAYER = {"InfiniBand": INFINIBAND, "Unspecified": EFA}

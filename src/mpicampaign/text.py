@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from functools import cache
+from itertools import accumulate, takewhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,9 +56,8 @@ def clip(text: str, width: int) -> str:
     """The text, cut to so many columns with an ellipsis at its end where it is longer."""
     if display_width(text) <= width:
         return text
-    while text and display_width(text) > width - 1:
-        text = text[:-1]
-    return text + "…"
+    ends = accumulate(map(_character_width, text))
+    return text[: sum(1 for _ in takewhile(lambda end: end < width, ends))] + "…"
 
 
 def pad(text: str, width: int, right: bool = False) -> str:

@@ -188,7 +188,8 @@ class Ranking:
     @property
     def unjudged_ahead(self) -> tuple[Contestant, ...]:
         """Those of too few repeats whose medians are better than that of the best, by 1 % or more."""
-        behind = (pair for pair in self.pairs if pair.worse is self.best and not pair.small)
+        best = self.best
+        behind = (pair for pair in self.pairs if pair.worse is best and not pair.small)
         return tuple(pair.better for pair in behind if not pair.better.judged)
 
     @property
@@ -218,7 +219,8 @@ class Ranking:
     @property
     def pairs_of_best(self) -> tuple[Pair, ...]:
         """The best contestant with each other one that is judged, nearest first."""
-        return tuple(pair for pair in self.pairs if pair.better is self.best and pair.worse.judged)
+        best = self.best
+        return tuple(pair for pair in self.pairs if pair.better is best and pair.worse.judged)
 
 
 def rank_placements(rows: Sequence[Row], metrics: Iterable[Metric]) -> tuple[Ranking, ...]:

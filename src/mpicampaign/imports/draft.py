@@ -38,6 +38,7 @@ _SAID = (  # facts that name a system or hosts, the most telling first
 _TELLING = ("nodes", "transport", "gpus", "nccl", "buffers", "threads", "array")
 _TELLS_NOTHING = re.compile(
     r"(?:real|user|sys)\s|.*[0-9]:[0-9]{2}:[0-9]{2}|\|\|Ax-b|# Collective test concluded"
+    r"|.*\b(?i:run|iter|iteration|repeat|repetition|trial)\W{0,3}[0-9]"
 )
 _NOTES = """\
 # A draft. Check it, then import again with --map:
@@ -95,6 +96,13 @@ class _Alike(NamedTuple):
     def pattern(self) -> str:
         return "[0-9]+".join(map(re.escape, self.path.split(_ANY)))
 
+    @property
+    def counted(self) -> str:
+        """Its pattern with the number of the repeat, where no file says the job; else empty."""
+        before, number, after = self.pattern.rpartition("[0-9]+")
+        known = not number or any("job" in facts for facts in self.outputs)
+        return "" if known else f"^{before}(?P<number>[0-9]+){after}$"
+
 
 def _are_told(outputs: Sequence[Facts]) -> bool:
     """Whether an output has words above that the first has not, which has those of the job's begin, too."""
@@ -123,6 +131,8 @@ def _rules(name: str, outputs: Sequence[Facts]) -> Iterator[str]:
     common = commonpath(beside) if beside else ""
     taken: set[str] = set()
     for alike in found:
+        if alike.counted:
+            yield _rule({"path": alike.counted}, "job", "{number}")
         if not all("benchmark" in facts for facts in alike.outputs):
             yield _rule({"path": f"^{alike.pattern}$"}, "benchmark", usable_name(_stem(alike.path)))
         if alike.mixed:

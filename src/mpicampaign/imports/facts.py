@@ -77,11 +77,13 @@ _MONTH_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "
 _MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, start=1)}
 _CLOCK = re.compile(r"(?:\w{3} )?(\w{3}) +(\d{1,2}) (\d\d:\d\d:\d\d) (\d{4})")
 _DATES = re.compile(r"^(?:# Date +: |HPL_pdgesv\(\) start time )(.*?)\s*$", re.MULTILINE)
+_TOGETHER = re.compile(r"^# #processes = (?!1\s)", re.MULTILINE)  # IMB: no rank that started alone
 _STAMP = re.compile(r"(?<!\d)(\d{4})(\d\d)(\d\d)_(\d\d)(\d\d)(\d\d)(?!\d)")
 _HEADER = re.compile(r"#([A-Za-z_]\w*)=(.*?)\s*")
 _SPACED_HEADER = re.compile(r"#[ \t]*([A-Za-z_]\w*)[ \t]*=(?!=)[ \t]*(.*?)\s*")
 _HEADER_LINES = 20
 _MOST_ABOVE = 1000
+SCRIPT_BEGIN = "#!"
 
 
 class _File(NamedTuple):
@@ -147,7 +149,7 @@ def _check_one_after_another(parts: Sequence[Part]) -> None:
     """Refuse outputs of programs that ran at the same time, as where each rank started alone."""
     first: dict[tuple[str, str], Part] = {}
     for part in parts:
-        if not (date := _DATES.search(part.output)):
+        if not (date := _DATES.search(part.output)) or _TOGETHER.search(part.output):
             continue
         before = first.setdefault((part.suite, date[1]), part)
         if before is not part:
@@ -200,6 +202,8 @@ def belongs(script_path: str | None, script: str, path: str, suites: Collection[
 
 def why_no_output(text: str, stderr: str) -> str:
     """Why a text is not an output of a known suite, and what to do about it."""
+    if text.startswith(SCRIPT_BEGIN):
+        return "a script, which is no output"
     reasons = (suite.no_output(f"{text}\n{stderr}") for suite in SUITES.values())
     return next(filter(None, reasons), None) or _of_no_suite()
 

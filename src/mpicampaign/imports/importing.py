@@ -22,7 +22,7 @@ from mpicampaign.files import locked, naming, same_text, write_whole
 from mpicampaign.grouping import grouped
 from mpicampaign.imports.account import Account
 from mpicampaign.imports.documents import EXCERPT, is_excerpt
-from mpicampaign.imports.facts import belongs, facts_of_outputs, why_no_output
+from mpicampaign.imports.facts import SCRIPT_BEGIN, belongs, facts_of_outputs, why_no_output
 from mpicampaign.imports.files import (
     MANY,
     OUTPUT,
@@ -161,7 +161,8 @@ class _Import:
             if not belongs(beside[0], script, source.path, {part.suite for part in cut}):
                 script, beside[0] = "", None
             facts = facts_of_outputs(source.path, text, cut, script, stderr)
-            reason = "" if "suite" in facts[0] else why_no_output(text, stderr)
+            known = cut[0].suite or ("suite" in facts[0] and not text.startswith(SCRIPT_BEGIN))
+            reason = "" if known else why_no_output(text, stderr)
             if not reason and is_excerpt(name_of(source.path), text, cut):
                 reason = EXCERPT
         except OutputError as error:

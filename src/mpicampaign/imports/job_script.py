@@ -37,6 +37,7 @@ _USED = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
 _HERE_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*['\"\\]?(\w+)")
 _WRITTEN = re.compile(r"(?<!2)>>?\s*([^\s&|;<>]+)|\btee\s+(?:-a\s+)?([^\s&|;<>]+)")
 _EXPORT = re.compile(r"^\s*export\s+([A-Za-z_]\w*)=(.*?)\s*$", re.MULTILINE)
+_PROMPT = re.compile(r"^(?:[^$\n]{0,80}\$ +|[+ ]+)")  # of a terminal, and of set -x
 _LONGEST = 4000  # characters of a line that may name a launch
 _MODULE = re.compile(r"^\s*module\s+(?:load|add|switch)\s+(.+?)\s*$", re.MULTILINE)
 
@@ -101,7 +102,11 @@ def command_of(commands: Sequence[str], path: str, program: str) -> str:
 
 def announced_launch(text: str, program: str) -> str:
     """The line of an output in which a shell prints the launch of a program; empty if several qualify."""
-    lines = (line.lstrip("+ ") for line in text.split("\n") if program in line and len(line) < _LONGEST)
+    lines = (
+        _PROMPT.sub("", line, count=1)
+        for line in text.split("\n")
+        if program in line and len(line) < _LONGEST
+    )
     launches = {" ".join(line.split()) for line in lines if program_of(line) == program and _launches(line)}
     return launches.pop() if program and len(launches) == 1 else ""
 

@@ -15,7 +15,7 @@ import yaml
 
 from mpicampaign.grouping import grouped
 from mpicampaign.mpis import MPIS
-from mpicampaign.network_devices import EFA, INFINIBAND, IWARP, MANA, OMNI_PATH, ROCE, SLINGSHOT
+from mpicampaign.network_devices import CN5000, EFA, INFINIBAND, IWARP, MANA, OMNI_PATH, ROCE, SLINGSHOT
 from mpicampaign.schedulers import BatchScheduler
 from mpicampaign.site.facts import Library, NodeGroup, NodeProbe, Port, Site
 from mpicampaign.site.names import name_from, usable
@@ -48,6 +48,7 @@ _REACHED = {
     IWARP: ("iwarp", {"transport": "ofi", "provider": "verbs", "link": IWARP}),
     EFA: ("efa", {"transport": "ofi", "provider": "efa"}),
     OMNI_PATH: ("omni-path", {"transport": "ofi", "provider": "psm2"}),
+    CN5000: ("omni-path", {"transport": "ofi", "provider": "opx"}),
     SLINGSHOT: ("slingshot", {"transport": "ofi", "provider": "cxi"}),
 }
 
@@ -267,10 +268,10 @@ def _fabric_notes(group: NodeGroup) -> list[str]:
     for port in group.probe.ports:
         if port.network == MANA:
             notes.append(f"device {port.device}: MPI libraries use MANA by its network interface, over tcp")
-        elif port not in used:
-            notes.append(
-                f"device {port.device} port {port.number}: {'active' if port.active else 'not active'}"
-            )
+    others = [port for port in group.probe.ports if port.network != MANA and port not in used]
+    for active, ports in grouped(others, lambda port: port.active).items():
+        names = ", ".join(f"{port.device}/{port.number}" for port in ports)
+        notes.append(f"ports {'also' if active else 'not'} active ({len(ports)}): {shortened(names, 200)}")
     if any(port.network == OMNI_PATH for port in used):
         notes.append("Omni-Path: provider opx instead, where libfabric has it (fi_info -l)")
     return notes

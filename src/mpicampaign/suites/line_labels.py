@@ -2,7 +2,7 @@
 
 The label is what stands before the title of an output. Time stamps in it may differ from line to line, and
 nothing else: another rank or host is another label. Each line of an output must have the label of its title,
-or the text is refused with the line.
+or the text is refused with the line. Only the logs of NCCL and UCX may be of other ranks.
 """
 
 from __future__ import annotations
@@ -36,6 +36,8 @@ _STAMPS = (  # ts, Open MPI, GitLab, GitHub, Docker, journals
 )
 _STAMP = re.compile("|".join(_STAMPS))
 _NUMBER = re.compile(r"(?:\\ )*[0-9]+")  # in a pattern: of a rank or host, which srun pads
+_LOG = re.compile(r"\b(?:NCCL|UCX) +(?:ERROR|WARN|DIAG|INFO|DEBUG|TRACE) ")
+_TAG = "<stdout>"  # of Open MPI, which prints its label again at each flush within a line
 _REMEDY = "run it without options that label lines, such as srun -l, mpirun -l, --tag-output"
 
 
@@ -55,8 +57,10 @@ class _Label(NamedTuple):
     def taken_off(self, line: str) -> _Line:
         for pattern in self:
             if match := pattern.match(line):
-                return _Line(line[match.end() :], pattern is self.own)
-        return _Line(line, not line.strip())
+                text = line[match.end() :]
+                text = text.replace(match[0], "") if _TAG in match[0] else text
+                return _Line(text, pattern is self.own or _LOG.search(text) is not None)
+        return _Line(line, not line.strip() or _LOG.search(line) is not None)
 
 
 def without_labels(text: str) -> str:

@@ -8,7 +8,7 @@ an output whose title is lost.
 from __future__ import annotations
 
 import re
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.suites.detection import announced, labelled_titles
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mpicampaign.suites.detection import Announced
 
 _LONGEST = 1000  # characters of a line that are looked at
+_TOGETHER = 3  # seconds within which the ranks of one job start
 # A row of values, even a damaged one. The tables of launchers and MPI libraries have names behind a rank.
 _NUMBERS = re.compile(r"\s*[0-9][0-9.]*(?:\s+[+-]?(?:[0-9.]|nan\b|inf\b)|$)", re.IGNORECASE)
 
@@ -60,7 +61,7 @@ class Part(NamedTuple):
 class _Span(NamedTuple):
     """Where an output begins, where it ends, where the next one begins (positions), and its first line.
 
-    ``aborted``: its closing line is missing above the next one.
+    ``aborted``: its closing line is missing above the next one. ``valued``: whether it has values.
     """
 
     title: Announced
@@ -68,6 +69,7 @@ class _Span(NamedTuple):
     following: int
     line: int
     aborted: bool
+    valued: bool
 
     @property
     def named(self) -> str:
@@ -104,13 +106,18 @@ def _spans(text: str, titles: list[Announced]) -> list[_Span]:
     """Where each output begins and ends; the last one extends to the end of the text."""
     spans = []
     line, counted = 1, 0
-    following = [title.position for title in titles[1:]]
-    for title, then in zip(titles, [*following, len(text)], strict=True):
+    for title, following in zip_longest(titles, titles[1:]):
+        then = following.position if following else len(text)
         line += text.count("\n", counted, title.position)
         counted = title.position
         closing = _closing(text, title, then)
-        end = then if then == len(text) else closing or _last_value(text, title, then)
-        spans.append(_Span(title, end, then, line, title.suite.closing_line and not closing))
+        found = then if then == len(text) else closing or _last_value(text, title, then)
+        below = text.find("\n", title.position) + 1
+        # a program that appends to a file of its own has written all up to its next title
+        alone = following and title.suite.result_file and following.suite is title.suite
+        end = max(found, then if alone and not found else below)
+        aborted = title.suite.closing_line and not closing
+        spans.append(_Span(title, end, then, line, aborted, valued=found > below))
     return spans
 
 
@@ -121,7 +128,7 @@ def _closing(text: str, title: Announced, following: int) -> int:
 
 
 def _last_value(text: str, title: Announced, following: int) -> int:
-    """The end of an output's last values above the next title; of its title where it has none."""
+    """The end of an output's last values above the next title; 0 where it has none."""
     start, suite = title
     own = re.compile("|".join(suite.whole) or "(?!)")
     printed = (
@@ -129,7 +136,7 @@ def _last_value(text: str, title: Announced, following: int) -> int:
         for end, line in _upwards(text, start, following)
         if _NUMBERS.match(line) or is_aborted(line) or (own.search(line) and not looks_like_row(line))
     )
-    return next(printed, text.find("\n", start) + 1)
+    return next(printed, 0)
 
 
 def _upwards(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
@@ -161,10 +168,19 @@ def _why_not(text: str, before: _Span, after: _Span) -> str:
 def _again(text: str, before: _Span, after: _Span) -> str:
     """Why an output without values is another rank's; empty where it may have been aborted."""
     between = text[before.title.position : after.title.position]
-    if not _same_title(text, before, after) or _has_values(text, before) or abort_in(between):
+    if not _same_title(text, before, after) or before.valued or abort_in(between):
+        return ""
+    if _began_later(between, text[after.title.position : after.following], after):
         return ""
     again = f"line {after.line}: the title of line {before.line} again, without values in between"
     return f"{again}: each rank printed it, as where a program is started without MPI"
+
+
+def _began_later(earlier: str, later: str, span: _Span) -> bool:
+    """Whether an output began so long after the one above that no ranks of one job printed both."""
+    began = (min(span.title.suite.printed_times(output, 0), default=None) for output in (earlier, later))
+    first, second = began
+    return first is not None and second is not None and second - first > _TOGETHER
 
 
 def _at_the_same_time(text: str, spans: list[_Span]) -> str:
@@ -186,11 +202,6 @@ def _same_title(text: str, before: _Span, after: _Span) -> bool:
     return len(set(titles)) == 1
 
 
-def _has_values(text: str, span: _Span) -> bool:
-    """Whether a line below the title belongs to the output."""
-    return span.end > text.find("\n", span.title.position) + 1
-
-
 def _is_of_ranks_at_once(text: str, spans: list[_Span]) -> bool:
     """Whether ranks of one suite, which reads them as one, printed at the same time."""
     suite = spans[0].title.suite
@@ -200,7 +211,7 @@ def _is_of_ranks_at_once(text: str, spans: list[_Span]) -> bool:
     if suite.end:
         return max(closed) > 1
     pairs = pairwise(spans)
-    return any(_same_title(text, *pair) and not _has_values(text, pair[0]) for pair in pairs)
+    return any(_same_title(text, *pair) and not pair[0].valued for pair in pairs)
 
 
 def _whole_row(text: str, start: int, end: int) -> int:

@@ -38,7 +38,8 @@ _ABORTED = re.compile(
     r"|TERM_[A-Z]+: |Exited with (?:exit code|signal termination)|=>> PBS: job killed"
     r"|MPI Application rank [0-9]+ (?:exited|killed) before|Primary job +terminated normally, but "
     r"|flux-job: task\(s\) exited with |TACC: +MPI job exited with code: [1-9]"
-    r"|\[[^\]]{1,100}\](?:\[error_sighandler\])? (?:\*\*\* Process received signal|Caught (?:signal|error)))"
+    r"|\[[^\]]{1,100}\](?:\[error_sighandler\])? (?:\*\*\* Process received signal|Caught (?:signal|error))"
+    r"|(?:[^:\n]{1,120}: )?Test (?:NCCL |CUDA |MPI )?(?:failure|timeout)\b)"  # nccl-tests
 )
 
 # A whole row of a table: sizes or counts, then values. Nothing else that is printed looks like it.
@@ -78,10 +79,10 @@ class ParsedOutput:
 def missing(number: int, total: int, what: str, reasons: Iterable[str]) -> str:
     """``1 of 2 settings is missing: REASON; REASON``; only the reasons where that is all or unknown.
 
-    Empty reasons are passed over.
+    Empty reasons are passed over, and a reason is given once.
     """
     counted = f"{number} of {total} {what}s {'is' if number == 1 else 'are'} missing: "
-    return (counted if 0 < number < total else "") + "; ".join(filter(None, reasons))
+    return (counted if 0 < number < total else "") + "; ".join(dict.fromkeys(filter(None, reasons)))
 
 
 def measured_time(tables: Iterable[Series], counts: str = "") -> float:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.grouping import grouped
 from mpicampaign.mpis import reported_transports
-from mpicampaign.network_devices import EFA, OMNI_PATH, SLINGSHOT
+from mpicampaign.network_devices import CN5000, EFA, OMNI_PATH, SLINGSHOT
 from mpicampaign.verdict.connections import exchanged_over_tcp
 from mpicampaign.verdict.counters import NOISE_BYTES, payload, traffic
 from mpicampaign.verdict.node_facts import recorded_network
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mpicampaign.verdict.evidence import Evidence
 
 _Shown = tuple[str, str, str]
-_KINDS = {EFA: "efa", SLINGSHOT: "cxi", OMNI_PATH: "opx or psm2"}  # others: ibv
+_KINDS = {EFA: "efa", SLINGSHOT: "cxi", OMNI_PATH: "opx or psm2", CN5000: "opx"}  # others: ibv
 
 
 def chosen_transport(evidence: Evidence, output: str, series: Iterable[Series]) -> str:

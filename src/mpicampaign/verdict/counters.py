@@ -76,8 +76,8 @@ def traffic(evidence: Evidence, host: str) -> Traffic:
     ports = {name: tuple(counts) for (kind, name), counts in moved.items() if kind == "rdma"}
     for (kind, name), counts in moved.items():
         if kind == "ib":
-            # in units of 4 B; Omni-Path counts its flits of 8 B (hfi1's C_DC_XMIT_FLITS)
-            unit = 8 if node.get(f"driver.{name}", "").startswith("hfi1") else 4
+            # in units of 4 B; Omni-Path counts its flits of 8 B (C_DC_XMIT_FLITS of hfi1 and hfi2)
+            unit = 8 if node.get(f"driver.{name}", "").startswith(("hfi1", "hfi2")) else 4
             ports[name] = tuple(unit * count for count in counts)
     pairs = [key.removeprefix("below.").partition("/") for key in node if key.startswith("below.")]
     return Traffic(interfaces, ports, {(upper, lower) for upper, _, lower in pairs}, tuple(halves))

@@ -3,7 +3,8 @@
 Of the sections before the summary, which the programs of the suite print themselves, failures are read. A
 component whose check failed has no value; of an output that ends above its summary, the sections that ended
 are kept. Units in the summary: GB = 10^9 B (as the parts print: "1 MB/s = 10**6 byte/sec"; STREAM and PTRANS
-divide bytes by 10^9), GUP = 10^9 updates, and microseconds. What was not run is printed as -1 or 0.
+divide bytes by 10^9), GUP = 10^9 updates, and microseconds. What was not run is printed as -1 or 0, or as
+what happened to be in memory.
 """
 
 from __future__ import annotations
@@ -90,6 +91,7 @@ SUMMARY_ALONE = (
     "take the whole hpccoutf.txt"
 )
 _PAIR = re.compile(r"([A-Za-z][A-Za-z0-9_]{0,60})=(\S{0,60})\s*$", re.ASCII)
+_NEVER_WRITTEN = re.compile(r"[0-9.]{1,20}e-3[0-9]{2}", re.ASCII)  # what memory held: no rate, no time
 _DIGITS = 6  # significant digits of C's %g
 
 
@@ -202,7 +204,9 @@ def _of_summary(reader: _HpccReader) -> ParsedOutput:
     columns = {column: [_value(values, key, factor)] for key, (column, factor) in printed.items()}
     columns |= {column: [None] for column in columns if SECTION_OF.get(column) in failed}
     if all(columns[column] == [None] for column, _ in _COLUMNS.values()):
-        raise OutputError("; ".join(failed.values()) or "no values: none of the benchmarks was run")
+        raise OutputError(
+            "; ".join(dict.fromkeys(failed.values())) or "no values: none of the benchmarks was run"
+        )
     _check_values(values)
     ranks = integer(values["CommWorldProcs"][1], values["CommWorldProcs"][0], "CommWorldProcs")
     metadata = {key.lower(): values[key][1] for key in PARAMETERS if key in values}
@@ -249,6 +253,8 @@ def _version(values: _Values) -> str:
 
 def _value(values: _Values, key: str, factor: float) -> float | None:
     number, token = values[key]
+    if _NEVER_WRITTEN.fullmatch(token):
+        return None
     if token.startswith("-"):
         scientific(token[1:], number, key)
         return None

@@ -56,6 +56,9 @@ SECTION_OF = {column: name for name, lines in PRINTED.items() for _, column, _ i
 _MARK = re.compile(r"(Begin|End) of (\w{1,40}) section\.")
 _FAILED = re.compile(r"(?:WALL|CPU )( +\S+){7} FAILED |.{0,200}\(failed\)\.$")
 _WITH_ERROR = re.compile(r"(?:Node\(s\) with error|Failed nodes) +[1-9]")
+_SCALED = re.compile(r"Scaled residual: (?:([0-9]{1,20}(?:\.[0-9]{1,20})?(?:e[+-][0-9]{1,3})?)\s*$)?")
+_LARGEST = 16.0  # scaled residual of DGEMM
+_DGEMM = ("StarDGEMM", "SingleDGEMM")  # only rank 0 prints its residual: one proves neither
 _PARAMETER = re.compile(r"(N|NB|P|Q) {1,6}: +([0-9]{1,9}) *$")
 _RANKS = re.compile(r"(?:Running|Execution time .{1,60}) on ([0-9]{1,9}) process(?:or|e)s")
 
@@ -64,7 +67,7 @@ _RANKS = re.compile(r"(?:Running|Execution time .{1,60}) on ([0-9]{1,9}) process
 class Sections:
     """What the lines above the summary say; ``failed``: why, by section.
 
-    ``errors``: the same of nodes with errors, which mean nothing where HPCC reports success.
+    ``errors``: the same of nodes with errors and residuals, which mean nothing where HPCC reports success.
     """
 
     problem: dict[str, str] = field(default_factory=dict)  # N, NB, P, Q, where one of each was to run
@@ -90,6 +93,8 @@ class Sections:
             self._mark(mark[1], mark[2])
         elif _FAILED.match(line):
             self._fail(f"line {number}: a check failed: {line.strip()[:120]}")
+        elif _is_too_large(line):
+            self.errors |= dict.fromkeys(_DGEMM, f"line {number}: {line.strip()[:120]}") | self.errors
         elif _WITH_ERROR.match(line):
             self.errors.setdefault(self.current, f"line {number}: {line.strip()[:120]}")
         elif match := THRESHOLD.match(line):
@@ -140,3 +145,9 @@ class Sections:
     def proves(self, name: str) -> bool:
         """Whether a section ended and no check in it failed."""
         return name in self.ended and name not in self.failed | self.errors
+
+
+def _is_too_large(line: str) -> bool:
+    """Whether a line is DGEMM's residual, and not below what HPCC allows."""
+    residual = _SCALED.match(line)
+    return residual is not None and not (residual[1] and float(residual[1]) < _LARGEST)

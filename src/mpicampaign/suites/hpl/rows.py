@@ -22,8 +22,8 @@ from mpicampaign.suites.reading import (
 
 GIGA = 1e9
 # Process mapping, depth, broadcast, recursive factorisation with its divisions, panel factorisation with its
-# smallest width, such as WR11R2C4.
-_PANELS = r"[0-9]{1,3}[0-9][LCR][0-9]{1,2}[LCR][0-9]{1,3}"
+# smallest width, such as WR11R2C4. AMD's has a broadcast X, HybBcast.
+_PANELS = r"[0-9]{1,3}[0-9X][LCR][0-9]{1,2}[LCR][0-9]{1,3}"
 _ROW = re.compile(r"W[RC][RC]?[0-9]")
 _COLUMNS = ("N", "NB", "P", "Q", "Time", "Gflops")
 _PER_GPU = re.compile(r"(?<! ) +\( *(per GPU|[0-9][0-9.e+]{0,20})\)\s*$", re.ASCII)

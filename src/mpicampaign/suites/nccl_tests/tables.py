@@ -36,7 +36,6 @@ _VERSION = re.compile(r"(?:# nccl-tests version|rccl-tests: Version) (\S{1,60})"
 _ROW = re.compile(r"\s*[0-9]{1,20}\s+[0-9]{1,20}\s+(?:u?int\w*|char|half|b?float\w*|double|fp?8\w*)\s")
 _BOUNDS = re.compile(r"(?:# | )Out of bounds values *: *([0-9]{1,18}) ")
 _MEAN = re.compile(r"(?:# | )Avg bus bandwidth *: *(\S{1,40})")
-_FAILURE = re.compile(r".{0,200}\bTest (?:(?:NCCL|CUDA|MPI) )?(?:failure|timeout)\b")
 
 
 class _Layout(NamedTuple):
@@ -113,6 +112,7 @@ class _Reader:
     begun: int = 0
     places: list[str] = field(default_factory=list)
     layout: _Layout | None = None
+    aborted: bool = False
 
     def read(self, number: int, line: str) -> None:
         if begin := BEGIN.match(line):
@@ -127,7 +127,8 @@ class _Reader:
             self._header(number, line)
         elif self.begun and _ROW.match(line):
             self._row(number, line)
-        elif is_aborted(line) or _FAILURE.match(line):
+        elif not self.aborted and is_aborted(line):  # each rank reports it, and where it was called
+            self.aborted = True
             self.output.faults.append(aborted(line, number))
 
     def _begin(self, number: int, line: str, begin: re.Match[str]) -> None:

@@ -40,7 +40,7 @@ _CSV_RATE = re.compile(r"max_([mg]i?)bytes(?=_per_sec)")
 _TIME = re.compile("|".join(_TIMES), re.IGNORECASE)
 _ROW = re.compile(rf" ?({'|'.join(_MOVED)})(?:\s*:|[\s,])\s*([0-9.].*)")
 _VALID = re.compile(r" ?Solution Validates")
-_FAILED = re.compile(r" ?(?:Failed Validation on|FAILED validation of|Validation failed on) .{0,120}")
+_FAILED = re.compile(r" ?(?:Failed Validation on|(?:FAILED v|V)alidation (?:of|failed on))( sum)?\b.{0,120}")
 _ELEMENTS = re.compile(
     r" ?(?:(?:Total Aggregate )?Array size|Number of elements) *[=:] *([0-9]{1,18})(?: \(elements\)|,|\s*$)"
 )
@@ -86,6 +86,7 @@ class _Reader:
     elements: int = 0
     word: int = 0
     array: tuple[float, float] = (0.0, 0.0)  # its bytes as printed, and half of the last digit
+    wrong_sum: bool = False  # what Dot computes; the arrays are checked by themselves
     metadata: dict[str, str] = field(default_factory=dict)
     tables: list[_Table] = field(default_factory=list)
     faults: list[str] = field(default_factory=list)
@@ -102,7 +103,7 @@ class _Reader:
         elif _VALID.match(line):
             self.valid += 1
         elif failed := _FAILED.match(line):
-            self._failed(f"line {number}: {failed[0].strip()}")
+            self._failed(f"line {number}: {failed[0].strip()}", of_sum=bool(failed[1]))
         elif is_aborted(line):
             self.faults.append(aborted(line, number))
         elif self.titles:
@@ -150,7 +151,11 @@ class _Reader:
             raise OutputError(f"line {number}: {name}: {wrong}")
         return {"bandwidth": values["rate"] * table.factor, **times}
 
-    def _failed(self, reason: str) -> None:
+    def _failed(self, reason: str, *, of_sum: bool) -> None:
+        if of_sum:
+            self.wrong_sum = True
+            self.faults.append(reason)
+            return
         if not self.tables:
             raise OutputError(reason)
         self.tables[-1].failed = self.tables[-1].failed or reason
@@ -165,7 +170,9 @@ class _Reader:
                 self.metadata[name] = setting[1].strip()
                 if name == "array":
                     size, unit = setting[1].split()
-                    self.array = float(size) * _PREFIX[unit[:-1]], half_digit(size) * _PREFIX[unit[:-1]]
+                    old = self.metadata.get("version", "").startswith(("0.", "1."))  # prints MiB as MB
+                    scale = _PREFIX["Mi" if old else unit[:-1]]
+                    self.array = float(size) * scale, half_digit(size) * scale
 
 
 def parse_stream(text: str) -> ParsedOutput:
@@ -238,6 +245,8 @@ def _of_one(reader: _Reader) -> Iterator[Series]:
         reader.metadata.pop("threads", "")
     for table in tables:
         for name, values in table.rows if not table.failed else ():
+            if reader.wrong_sum and name == "Dot":
+                continue
             columns: dict[str, list[float | None]] = {each: [value] for each, value in values.items()}
             yield Series(name, ranks, columns, {"threads": table.threads} if several else {})
 
