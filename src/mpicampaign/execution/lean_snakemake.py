@@ -1,7 +1,6 @@
 """Snakemake without what it always loads (9.27), for which it has no option, and never uses here.
 
-The libraries of its other persistence backend, of its own report and of downloads take longer than all its other
-modules.
+The libraries of its other persistence backend, its own report and downloads take longer than all others.
 """
 
 from __future__ import annotations
