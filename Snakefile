@@ -32,10 +32,9 @@ else:
 
     include: "workflow/rules/campaign.smk"
 
-    # The runs are targets, too: an existing report would not request missing ones.
+    # An existing report alone would not request missing runs; with one of them as a target, too, it requests them all.
     rule all:
         default_target: True
         input:
-            list(scripts),
-            results / "report.html" if THIS_CALL.reports else [],
+            [*[*due][:1], results / "report.html"] if THIS_CALL.reports else list(scripts),
         localrule: True

@@ -47,11 +47,12 @@ if contains_wildcard(campaign_input):
     raise SystemExit(
         visible_lines(str(Problem(message, campaign_input, hint="rename the file or its folder")))
     )
-if not prepared.pending:
-    print(pending_text(prepared.plan, 0, prepared.campaign.title, ""), file=sys.stderr)
 chosen = prepared.one_repeat if config.get("once") else prepared.wanted
 results = Path(relpath(prepared.folder))
 scripts = {f"{results}/{script.result}": script for script in chosen}
+due = {result: script for result, script in scripts.items() if not script.has_result}
+if not due:
+    print(pending_text(prepared.plan, 0, prepared.campaign.title, ""), file=sys.stderr)
 binaries = {
     name: [relpath(binary) for binary in (*prepared.binaries(name), *prepared.from_source(name))]
     for name in prepared.plan.systems

@@ -6,6 +6,7 @@ Each subcommand is a module of this folder, loaded only when called. It has ``ru
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 from typing import TYPE_CHECKING
@@ -66,6 +67,7 @@ def _start_as_program() -> None:
     end_in_order()
     keep_others_out()
     gc.set_threshold(_GC_THRESHOLD)
+    atexit.register(gc.freeze)  # at its end, Python would look through all objects for garbage
 
 
 def _json(options: argparse.Namespace) -> int:

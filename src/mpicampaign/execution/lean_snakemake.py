@@ -1,6 +1,6 @@
 """Snakemake without what it always loads (9.27), for which it has no option, and never uses here.
 
-The libraries of its other persistence backend and of its own report take longer than all its other modules.
+The libraries of its other persistence backend, its own report and downloads take longer than all others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ def load_less() -> None:
     _stand_in("sqlalchemy", Column=_nothing, JSON=None)
     _stand_in("sqlmodel", SQLModel=_Record, Field=_default)
     _stand_in("snakemake.persistence.db", DbPersistence=None)
-    sys.modules["snakemake.report"] = None  # type: ignore[assignment]  # as if it were not installed
+    for name in ("snakemake.report", "requests"):
+        sys.modules[name] = None  # type: ignore[assignment]  # as if it were not installed
     _look_for_plugins_once()
 
 

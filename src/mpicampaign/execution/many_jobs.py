@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,7 @@ def evaluate_once(shows_commands: bool = True) -> None:
     from snakemake.iocontainers import ResourceList
 
     gc.set_threshold(_GC_THRESHOLD)
+    atexit.register(gc.freeze)  # at its end, Python would look through all of them for garbage
     common.get_function_params = rules.get_function_params = cache(common.get_function_params)
     jobs.Job.shellcmd = property(cache(jobs.Job.shellcmd.fget)) if shows_commands else None
     for module in (io, dag, jobs, rules):
