@@ -24,7 +24,7 @@ def load_less() -> None:
     _stand_in("sqlalchemy", Column=_nothing, JSON=None)
     _stand_in("sqlmodel", SQLModel=_Record, Field=_default)
     _stand_in("snakemake.persistence.db", DbPersistence=None)
-    for name in ("snakemake.report", "requests"):
+    for name in ("snakemake.report", "smart_open.http", "smart_open.webhdfs"):  # a Snakefile from elsewhere
         sys.modules[name] = None  # type: ignore[assignment]  # as if it were not installed
     _look_for_plugins_once()
 
