@@ -80,7 +80,8 @@ def test_a_draft_names_what_may_differ_apart_and_claims_nothing(tmp_path: Path) 
     assert placements[4:] == ["TCP", "TCP", "it-s-odd", "on", "on"]
     assert chosen(tmp_path, text).placements == {} and chosen(tmp_path, text).name == "2017"
     assert "2017/log/all.out has several outputs of a benchmark" in text
-    assert len(account.of_role("refused")) == 2
+    refused = [entry.reason for entry in account.of_role("refused")]
+    assert len(refused) == 2 and "; command and above tell the outputs of a file apart" in refused[0]
 
 
 def test_a_draft_takes_numbered_repeats_as_such(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ _NOTES = """\
 # A draft. Check it, then import again with --map:
 # - Runs with the same names are averaged: give other ones to what differs.
 # - placement: names of folders and files; host_group and system: what the job asked for, and its cluster.
+# - job: the last number in the names of files that count from 0 or 1, so that equal outputs are repeats.
 # - Nothing is claimed, so that all runs are unverified: placements: says what to compare with the evidence.
 """
 

@@ -97,7 +97,9 @@ def _measures_nothing(facts: Mapping[str, str]) -> str:
 def _unusable(values: Mapping[str, str], facts: Mapping[str, str]) -> str:
     """Why the values cannot be labels; empty where they can."""
     if missing := [name for name in REQUIRED if not values.get(name)]:
-        return f"no rule gives its {' and '.join(_plain(name) for name in missing)}{_seen(facts)}"
+        several = "placement" in missing and "lines" in facts
+        hint = "; command and above tell the outputs of a file apart" if several else ""
+        return f"no rule gives its {' and '.join(map(_plain, missing))}{hint}{_seen(facts)}"
     names = [name for name in (*REQUIRED, "job") if values.get(name)]
     if wrong := [f"{_plain(name)} {values[name]!r}" for name in names if not _NAME.fullmatch(values[name])]:
         return f"{UNUSABLE}{', '.join(wrong)}"

@@ -31,7 +31,7 @@ _ROW = re.compile(
 
 # What launchers, MPI libraries and schedulers print when a program does not end by itself, labelled or not.
 _ABORTED = re.compile(
-    r"\s*(?:[0-9]{1,7}: |\[[0-9]{1,7}\] |\[[^\]\s]{1,60},[0-9]{1,7}\]<stderr>: ?)?"
+    r"\s*+(?:[0-9]{1,7}: |\[[0-9]{1,7}\] |\[[^\]\s]{1,60},[0-9]{1,7}\]<stderr>: ?)?"
     r"(?:=   BAD TERMINATION OF ONE OF YOUR|MPI_ABORT was invoked|Abort\(|Fatal error in "
     r"|Segmentation fault|(?:slurmstepd|srun): error: (?!couldn't chdir|_is_a_lwp)"
     r"|(?:mpirun|mpiexec|orterun|prterun) (?:noticed that process|detected that one or more processes)"
@@ -39,7 +39,8 @@ _ABORTED = re.compile(
     r"|MPI Application rank [0-9]+ (?:exited|killed) before|Primary job +terminated normally, but "
     r"|flux-job: task\(s\) exited with |TACC: +MPI job exited with code: [1-9]"
     r"|\[[^\]]{1,100}\](?:\[error_sighandler\])? (?:\*\*\* Process received signal|Caught (?:signal|error))"
-    r"|(?:[^:\n]{1,120}: )?Test (?:NCCL |CUDA |MPI )?(?:failure|timeout)\b)"  # nccl-tests
+    # nccl-tests
+    r"|(?:\.\. )?[^\s:]{1,80}(?: pid [0-9]{1,9})?: Test (?:NCCL |CUDA |MPI )?(?:failure|timeout)\b)"
 )
 
 # A whole row of a table: sizes or counts, then values. Nothing else that is printed looks like it.

@@ -228,7 +228,7 @@ def _problem(values: _Values) -> dict[str, str]:
 
 def is_summary(text: str) -> bool:
     """Whether a text holds HPCC's summary, be it without the line above it."""
-    return _BEGIN in text or re.search(r"^HPL_Tflops=", text, re.MULTILINE) is not None
+    return re.search(rf"^(?:{_BEGIN}|HPL_Tflops=)", text, re.MULTILINE) is not None
 
 
 def _check_keys(values: _Values) -> None:
