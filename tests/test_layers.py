@@ -107,7 +107,7 @@ def users(words: str) -> set[str]:
 def test_few_modules_start_processes_and_few_load_what_is_large() -> None:
     starting = {f"mpicampaign.execution.{name}" for name in ("execute", "pass_through")}
     assert users("import subprocess") == {*starting, "mpicampaign.commands"}
-    assert users("from jinja2") == {"mpicampaign.jobs.render", "mpicampaign.show.frame"}
+    assert users("from jinja2") == {"mpicampaign.jobs.render"}
     assert users("import matplotlib") == {"mpicampaign.show.figures.painted"}
     assert users("from matplotlib") == {
         f"mpicampaign.show.figures.{name}" for name in ("painted", "text_width")

@@ -169,9 +169,13 @@ def _drawn_signs(n: int) -> Array:
 
 
 def exchanged_sums(scores: Array) -> Array:
-    """Candidates x exchanges: the sums over blocks after each exchange; the first are as observed."""
-    exchanges = _exchanges(*scores.shape)
-    return np.asarray(sum(np.take(block, places) for block, places in zip(scores, exchanges, strict=True)))
+    """Candidates x exchanges: the sums over blocks after each exchange; the first are as observed.
+
+    Those of the first candidate are what the others leave of all ranks.
+    """
+    exchanges = _exchanges(*scores.shape)[:, 1:]
+    others = np.asarray(sum(map(np.take, scores, exchanges)))
+    return np.vstack([scores.sum() - others.sum(axis=0), others])
 
 
 @cache

@@ -34,15 +34,19 @@ def runs_section(source: Source) -> Section:
 
 def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Table, Row]]) -> Fold:
     found, anchor = _headline_cells(rows), source.anchors[case]
-    facts, *others = [known for record in records if (known := _facts(record))] or [[]]
-    shared = [fact for fact in facts if others and all(fact in of_run for of_run in others)]
+    facts = [_facts(record) for record in records]
+    first, *others = [known for known in facts if known] or [[]]
+    shared = [fact for fact in first if others and all(fact in of_run for of_run in others)]
     values = [(cell.metric.dimension, cell.by_repeat) for _, cell in found]
     heads = ((name, " ", source.unit_of(cell.metric)) for name, cell in found)
     grid = Grid(
         f"Runs of {case}",
         6,
         ("repeat", "state", "condition", "hosts", "job", "started", *heads, "files", "reasons and facts"),
-        tuple(_run_line(source, record, values, shared) for record in records),
+        tuple(
+            _run_line(source, record, values, _own_facts(record, known, shared))
+            for record, known in zip(records, facts, strict=True)
+        ),
         remarks=2,
         role="runs",
         si_units={6 + index: cell.metric.dimension.si_unit for index, (_, cell) in enumerate(found)},
@@ -72,7 +76,7 @@ def _headline_cells(rows: list[tuple[Table, Row]]) -> list[tuple[str, Cell]]:
 _Values = list[tuple["Dimension", dict[int, float]]]  # of each metric, by repeat
 
 
-def _run_line(source: Source, record: Record, values: _Values, shared: list[str]) -> tuple[Box, ...]:
+def _run_line(source: Source, record: Record, values: _Values, facts: Fold | None) -> tuple[Box, ...]:
     files = [(Span(name, link=source.address(file)), " ") for name, file in record.files.items()]
     return (
         Box(str(record.repeat)),
@@ -83,7 +87,7 @@ def _run_line(source: Source, record: Record, values: _Values, shared: list[str]
         Box(record.started, role="short"),
         *(_value(source, dimension, of_runs.get(record.repeat)) for dimension, of_runs in values),
         Box(tuple(part for file in files for part in file)),
-        Box(record.reason, fold=_own_facts(record, shared)),
+        Box(record.reason, fold=facts),
     )
 
 
@@ -91,13 +95,12 @@ def _value(source: Source, dimension: Dimension, value: float | None) -> Box:
     return Box("" if value is None else source.view.number(value, dimension), value=value)
 
 
-def _own_facts(record: Record, shared: list[str]) -> Fold | None:
+def _own_facts(record: Record, facts: list[str], shared: list[str]) -> Fold | None:
     """Those that not all runs of the case have; with all of them the page would be half as large again."""
-    facts, reasons = _facts(record), record.verdict_reasons
     if not facts:
         return None
     own = [fact for fact in facts if fact not in shared]
-    title = f"{counted(len(reasons), 'reason')} for the verdict"
+    title = f"{counted(len(record.verdict_reasons), 'reason')} for the verdict"
     below = [f"and {len(shared)} that all these runs share, below the table"] if shared else []
     return Fold(title, (Items((*own, *below)),), is_open=record.verdict == CONTRADICTED)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -43,12 +42,5 @@ class Source:
 
     def address(self, target: str) -> str:
         """The address of a file relative to the report's folder, safe in an attribute."""
-        folder, name = os.path.split(target)
-        return quote(f"{_relative(folder, self.folder)}{name}", errors="replace")
-
-
-@lru_cache  # the files of a run are in few folders
-def _relative(folder: str, start: Path) -> str:
-    """In front of the names of the files in a folder."""
-    relative = os.path.relpath(folder or ".", start)
-    return "" if relative == "." else f"{relative}/"
+        below = target.removeprefix(f"{self.folder}/")  # as nearly all are: five of each run
+        return quote(os.path.relpath(target, self.folder) if below == target else below, errors="replace")

@@ -123,7 +123,7 @@ def write_report(
         contents={part.anchor: part.title for part in parts},
         programs=programs if charts else programs[:1],
     )
-    write_whole(path, text.encode("utf-8", errors="replace").decode("utf-8"))
+    write_whole(path, text.encode("utf-8", errors="replace"))
 
 
 _LONG_LIST = 3  # tables or charts, above which they are listed
