@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -200,25 +201,24 @@ def _in_file(reason: str, part: Part) -> str:
 
 
 def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
-    facts = read.output.facts
-    record = Record(
+    facts, metadata = read.output.facts, _metadata(read.output.facts, label, chosen)
+    record = partial(
+        Record,
         Case(*label.case),
         facts.get("suite", ""),
         label.repeat or 1,
-        FAILED,
         hosts=tuple(facts.get("hosts", "").split()),
         job_id=label.job,
         started=facts.get("started", ""),
         files=read.files,
-        metadata=_metadata(facts, label, chosen),
         attributes=_attributes(label, chosen),
     )
     if read.missing:
-        return replace(record, status=MISSING, reason=_GONE)
+        return record(MISSING, _GONE, metadata=metadata)
     trouble = f"the scheduler reports: {facts['trouble']}" if "trouble" in facts else ""
     if isinstance(read.parsed, str):
-        return replace(record, reason=trouble or read.parsed)
-    metadata = {**record.metadata, **read.parsed.metadata, "version": read.parsed.version}
+        return record(FAILED, trouble or read.parsed, metadata=metadata)
+    metadata |= {**read.parsed.metadata, "version": read.parsed.version}
     if lacks := "; ".join(filter(None, (read.parsed.lacks, trouble))):
         metadata[IN_PART] = lacks
     if shared := oversubscription(Evidence(), metadata):
@@ -226,14 +226,7 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
     early = SUITES[facts["suite"]].doubt_of_end(facts, _arguments(facts), read.parsed.series)
     doubt = "; ".join(filter(None, (lacks, early)))
     verdict, reasons = judge_import(facts, label, chosen, read.changed, doubt)
-    return replace(
-        record,
-        status=OK,
-        verdict=verdict,
-        verdict_reasons=reasons,
-        series=read.parsed.series,
-        metadata=metadata,
-    )
+    return record(OK, verdict=verdict, verdict_reasons=reasons, series=read.parsed.series, metadata=metadata)
 
 
 def _attributes(label: Label, chosen: ImportMap) -> dict[str, str]:

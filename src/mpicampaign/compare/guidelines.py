@@ -17,7 +17,7 @@ settings and versions. Monotony over the number of ranks: see `mpicampaign.compa
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
@@ -55,9 +55,15 @@ class _Operation:
     name: str
     row: Row
     place: tuple[object, ...]
+    known: dict[str, dict[int, Summary]] = field(default_factory=dict)  # times that were asked for
 
-    def times(self, column: str) -> dict[int, Summary]:
+    def times(self, column: str) -> Mapping[int, Summary]:
         """By size (B), ascending; 0 B does nothing."""
+        if column not in self.known:
+            self.known[column] = self._times(column)
+        return self.known[column]
+
+    def _times(self, column: str) -> dict[int, Summary]:
         values: dict[int, list[float]] = defaultdict(list)
         for _, series in self.row.curves:
             for size, value in curve(series, column).items():

@@ -259,8 +259,9 @@ def _time_contradiction(table: ImbTable, heading: str, unit: float) -> str:
     for (number, _), size, time, bandwidth in rows:
         if size and (time or bandwidth):  # 0.00 twice: it gave up
             scale = unit * MICROSECOND / size
-            low = max(low, (bandwidth - _HALF_DIGIT) * (time - _HALF_DIGIT) * scale * (1 - _ROUNDING))
-            high = min(high, (bandwidth + _HALF_DIGIT) * (time + _HALF_DIGIT) * scale * (1 + _ROUNDING))
+            least = (bandwidth - _HALF_DIGIT) * (time - _HALF_DIGIT) * scale * (1 - _ROUNDING)
+            most = (bandwidth + _HALF_DIGIT) * (time + _HALF_DIGIT) * scale * (1 + _ROUNDING)
+            low, high = least if least > low else low, most if most < high else high
         if low > high or (bandwidth and not size):
             return f"line {number}: {size} B in {time} us are not {bandwidth} Mbytes/sec"
     return ""
