@@ -5,6 +5,7 @@ The libraries of its other persistence backend, its own report and downloads tak
 
 from __future__ import annotations
 
+import importlib
 import pkgutil
 import sys
 from importlib.metadata import version
@@ -24,8 +25,8 @@ def load_less() -> None:
     _stand_in("sqlalchemy", Column=_nothing, JSON=None)
     _stand_in("sqlmodel", SQLModel=_Record, Field=_default)
     _stand_in("snakemake.persistence.db", DbPersistence=None)
-    for name in ("snakemake.report", "requests"):
-        sys.modules[name] = None  # type: ignore[assignment]  # as if it were not installed
+    sys.modules["snakemake.report"] = None  # type: ignore[assignment]  # as if it were not installed
+    _load_without("smart_open", "requests")  # parses where a Snakefile is; ours is a file
     _look_for_plugins_once()
 
 
@@ -35,6 +36,14 @@ def _look_for_plugins_once() -> None:
 
     installed = list(pkgutil.iter_modules())
     plugin_registry.pkgutil = SimpleNamespace(iter_modules=lambda: installed)  # type: ignore[assignment, attr-defined]
+
+
+def _load_without(name: str, library: str) -> None:
+    """Load a module as if a library were not installed; others, such as plugins of the user, may load it."""
+    if library not in sys.modules:
+        sys.modules[library] = None  # type: ignore[assignment]
+        importlib.import_module(name)
+        del sys.modules[library]
 
 
 def _stand_in(name: str, **items: object) -> None:
