@@ -261,10 +261,10 @@ def met_limit(record: Record, time_limit: int) -> bool:
 
 
 def _read_result(folder: Path) -> _Result | None:
-    text = _evidence_text(folder)
-    is_disturbed = may_be_disturbed(text) and condition(read_evidence(text))[0] == DISTURBED
     if not exists(f"{folder}/result/output.txt"):  # noqa: PTH110 - a Path takes longer
         return None
+    text = _evidence_text(folder)
+    is_disturbed = may_be_disturbed(text) and condition(read_evidence(text))[0] == DISTURBED
     trips = sorted(map(float, _ROUND_TRIP.findall(text)))
     return _Result(DISTURBED if is_disturbed else ANY_OTHER, (trips[0], trips[-1]) if trips else ())
 

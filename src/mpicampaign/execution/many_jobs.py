@@ -27,6 +27,8 @@ def evaluate_once(shows_commands: bool = True) -> None:
     atexit.register(gc.freeze)  # at its end, Python would look through all of them for garbage
     common.get_function_params = rules.get_function_params = cache(common.get_function_params)
     jobs.Job.shellcmd = property(cache(jobs.Job.shellcmd.fget)) if shows_commands else None
+    jobs.Job.conda_env_spec = None  # it would evaluate the parameters of each job; no rule has an environment
+    dag.DAG.check_directory_outputs = lambda _: None  # no rule has a folder as its output
     for module in (io, dag, jobs, rules):
         module.is_flagged = is_flagged
     expand, expanded = rules.Rule.expand_resources, {}
