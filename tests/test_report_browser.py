@@ -490,7 +490,7 @@ def test_the_default_page_is_ten_screens_with_folded_runs_and_pairs(
         assert found and not any(found), part
     assert not re.search(r"\b2005\b", page.value("document.querySelector('main').textContent"))
     ticks = page.value("[...document.querySelectorAll('.picture text')].map((tick) => tick.textContent)")
-    assert ticks and all(tick == "best" or tick.endswith(" ×") for tick in ticks)
+    assert ticks and all(tick == "best" or tick.endswith("×") for tick in ticks)
 
 
 def test_on_a_phone_every_table_shows_its_numbers_without_scrolling(
