@@ -61,7 +61,7 @@ def pingpong(noise: random.Random, latency: float, bandwidth: float) -> Series:
 
 def draw_by_savefig(comparison: Comparison, folder: Path) -> None:
     """Draw all figures, and write them as in matplotlib's documentation."""
-    with patch.object(draw, "_write", lambda page, path: painted(page).savefig(path, dpi=160)):
+    with patch.object(draw, "_write", lambda page, _, path: painted(page).savefig(path, dpi=160)):
         draw_all(comparison, folder, formats=FORMATS)
 
 

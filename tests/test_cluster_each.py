@@ -139,7 +139,9 @@ LIBRARIES = {
 
 @pytest.mark.full
 @pytest.mark.mpi
-@pytest.mark.parametrize("mpi", ["openmpi4", "intelmpi", pytest.param("mpich-ucx", marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "mpi", ["intelmpi", *(pytest.param(name, marks=pytest.mark.soak) for name in ("openmpi4", "mpich-ucx"))]
+)
 def test_every_pair_with_each_library(cluster_parts: None, tmp_path: Path, mpi: str) -> None:
     """All pairs twice and all nodes twice are one job; the launcher reaches the second node without Slurm."""
     command, compiler = LIBRARIES[mpi]

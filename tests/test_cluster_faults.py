@@ -120,7 +120,7 @@ def test_the_controller_is_down_twice(site: Site, runs: int) -> None:
     ("requeue", "words"),
     [
         ("false", "lost (node failure) and submitted again"),
-        ("true", "requeued by the scheduler"),
+        pytest.param("true", "requeued by the scheduler", marks=pytest.mark.soak),
     ],
 )
 def test_a_node_dies_in_every_fifth_job(site: Site, runs: int, requeue: str, words: str) -> None:
