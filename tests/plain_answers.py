@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.show.answers import Answer
@@ -140,6 +140,14 @@ class Plain:
             for name, a in few.items()
             if own and all(self.better(a, b) and factor(a, b) >= TIE for b in own.values())
         }
+
+    def is_led_by(self, leaders: set[str]) -> int:
+        """In how many host groups one of them is the best, and none of the others as good as it."""
+        return sum(leaders < own.keys() and self._leads(own, leaders) for own in self.groups().values())
+
+    def _leads(self, own: dict[str, Values], leaders: set[str]) -> bool:
+        best = min(own, key=lambda name: np.median(own[name]) * (1 if self.lower else -1))
+        return best in leaders and all(factor(own[best], own[name]) >= TIE for name in own.keys() - leaders)
 
     def groups(self) -> dict[str, dict[str, Values]]:
         return {group: self.by(group) for group in dict.fromkeys(case.group for case in self.values)}
@@ -378,3 +386,15 @@ def parts_of_lead(text: str) -> list[tuple[int, int]]:
         if of and " in any of " not in part:
             parts.append((sum(map(int, re.findall(r" in (\d+)", part))), int(of[1])))
     return parts
+
+
+def hold_leaders(text: str, screens: Sequence[Plain]) -> int:
+    """How many placements or ties of them the first sentence names; each is at least that often the best."""
+    own = [found for plain in screens for found in plain.groups().values() if found]
+    names = "|".join(sorted({re.escape(name) for found in own for name in found}, key=len, reverse=True))
+    one_or_several = rf"((?:{names})(?:(?:, | or )(?:{names}))*)(?: is the \w+ placement)? in (\d+)"
+    found = re.findall(one_or_several, in_one_word(text)) if names else []
+    for those, count in found:
+        leaders = set(re.split(", | or ", those))
+        assert sum(plain.is_led_by(leaders) for plain in screens) >= int(count), (text, those)
+    return len(found)

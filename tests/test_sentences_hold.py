@@ -15,7 +15,7 @@ import plain_pairs
 import pytest
 import stfc_runs
 import synthetic
-from plain_answers import Plain, parts_of_lead
+from plain_answers import Plain, hold_leaders, parts_of_lead
 
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare import ranking
@@ -40,16 +40,19 @@ def held(records: list[Record]) -> Counter[str]:
     screen = summary(comparison)
     kinds: Counter[str] = Counter()
     turns: list[bool] = []
+    screens: list[Plain] = []
     busy = [answer for answer in screen.answers if answer.real == rankings.BUSY]
     kinds["busy"] = plain_busy.hold(busy, screen.lead if "busy machine" in screen.lead else "")
     for answer in screen.answers:
         if answer.rankings and not any("busy machine" in text for text in answer.said):
             plain = Plain(comparison, answer)
+            screens.append(plain)
             kinds.update(plain.hold())
             turns += plain.pairs()
     for counted, of in parts_of_lead(screen.lead):
         assert counted == of, screen.lead
         kinds["lead"] += 1
+    kinds["leaders"] += hold_leaders(screen.lead, screens)
     counted_turns = re.search(r"(?:(\d+) of (\d+) pairs|The groups) were measured one after", screen.lead)
     assert bool(counted_turns) == any(turns), screen.lead
     if counted_turns and counted_turns[1]:
@@ -83,7 +86,7 @@ def invented() -> list[Record]:
 
 def test_the_sentences_of_an_invented_campaign_hold() -> None:
     kinds = held(invented())
-    assert set(kinds) >= {"orders", "counts", "leads", "few", "host groups", "lead"}
+    assert set(kinds) >= {"orders", "counts", "leads", "few", "host groups", "lead"} and kinds["leaders"]
     for group in ("g1", "g10"):
         assert set(held([run for run in invented() if run.case.host_group == group])) >= {"one group"}
 

@@ -198,11 +198,6 @@ class Ranking:
         return not self.judged or bool(self.unjudged_ahead)
 
     @property
-    def alone(self) -> bool:
-        """Whether one is clearly better than all others that are judged, and nobody is ahead unjudged."""
-        return self.gap is not None and len(self.leaders) == 1 and not self.few
-
-    @property
     def tied(self) -> bool:
         """Whether all leaders tie with the best; if not, some of them may be far behind it.
 

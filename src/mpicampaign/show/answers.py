@@ -395,7 +395,7 @@ def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
     if not any(ranking.judged for ranking in rankings):
         return f"Too few repeats to say which of the {kind} is best"
     if any(ranking.few for ranking in rankings):
-        return _alone(rankings, best, one)
+        return _counted(rankings, best, one)
     if all(ranking.gap is None for ranking in rankings):
         return f"No clear difference between the {kind}"
     if len(leaders) == 1 and all(ranking.gap for ranking in rankings) and len(names := leaders.pop()) <= MANY:
@@ -403,23 +403,24 @@ def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
         places = {place(one.row) for ranking in rankings for one in ranking.contestants}
         where = f" on {places.pop()}" if len(places) == 1 else ""
         return f"{listed(names, 'or')} is the {best} {one}{where}"
-    return _alone(rankings, best, one)
+    return _counted(rankings, best, one)
 
 
-def _alone(rankings: Sequence[Ranking], best: str, kind: str) -> str:
-    """``SHM-1 is the fastest placement in 9 of 39 comparisons, SHM in 3, no clear lead in 27``.
+def _counted(rankings: Sequence[Ranking], best: str, kind: str) -> str:
+    """``SHM-1 is the fastest placement in 9 of 39 comparisons, SHM or SHM-1 in 3, no clear lead in 27``.
 
-    Those with too few repeats are counted apart.
+    Of several that lead, any may be the best. Those with too few repeats are counted apart.
     """
-    alone = Counter(ranking.leaders[0] for ranking in rankings if ranking.alone)
+    clear = [one for one in rankings if one.gap and not one.few and len(one.leaders) <= MANY]
+    leads = Counter(listed(sorted(one.leaders), "or") for one in clear)
     every = f"{len(rankings)} comparisons"
     few = sum(ranking.few for ranking in rankings)
-    if not alone:
+    if not leads:
         nobody = f"No {kind} has a clear lead in any of the {every}"
         return f"{nobody}, {FEW} in {few}" if few else nobody
-    first, *others = alone.most_common(MANY)
-    another = alone.total() - first[1] - sum(count for _, count in others)
-    none = len(rankings) - alone.total() - few
+    first, *others = leads.most_common(MANY)
+    another = leads.total() - first[1] - sum(count for _, count in others)
+    none = len(rankings) - leads.total() - few
     rest = (*others, ("another", another), ("no clear lead", none), (FEW, few))
     counts = [f"{name} in {count}" for name, count in rest if count]
     return ", ".join([f"{first[0]} is the {best} {kind} in {first[1]} of {every}", *counts])
