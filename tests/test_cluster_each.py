@@ -119,7 +119,9 @@ def test_a_fault_costs_only_what_was_in_flight(site: Site) -> None:
     done = site.run()
     assert succeeded(done)
     records = site.records()
-    lost = [record.reason for record in records if record.status != OK]  # made again where it was disturbed
+    # the hung one is made again where it was disturbed
+    reasons = [record.reason for record in records if record.status != OK]
+    lost = [reason.partition("; files in ")[0] for reason in reasons]
     assert lost in ([], ["stopped at the time limit of 8 s"])
     again = len(list(site.folder.glob("results/jobs/runs/*/*/*/*/attempts/*")))
     print(f"{len(records)} runs, {again} attempts without a result")
