@@ -65,14 +65,14 @@ def _begun(works: Sequence[Callable[[], T]]) -> Iterator[T]:
 def _results(works: Sequence[Callable[[], T]], here: Connection, process: ForkProcess) -> Iterator[T]:
     try:
         for work in works:
-            found: T | _Failure
+            answer: T | _Failure
             try:
-                found = here.recv()
+                answer = here.recv()
             except (EOFError, OSError):  # it was killed, perhaps while it sent
-                found = work()
-            if isinstance(found, _Failure):
-                raise found.error
-            yield found
+                answer = work()
+            if isinstance(answer, _Failure):
+                raise answer.error
+            yield answer
     finally:
         here.close()
         process.terminate()  # where its further results are not wanted

@@ -98,11 +98,11 @@ def collect(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = 
     ``before``: the cache of records.
     """
     runs = sum(len(entry.runs) for entry in plan.cases) - (before.known if before else 0)
-    found = [*on_two_cores(partial(_collect, plan, campaign_folder, before), plan.cases, runs >= _MANY)]
+    parts = [*on_two_cores(partial(_collect, plan, campaign_folder, before), plan.cases, runs >= _MANY)]
     if before:
-        before.used = {key: text for _, used in found for key, text in used.items()}
+        before.used = {key: text for _, used in parts for key, text in used.items()}
         before.keep()
-    return [record for records, _ in found for record in records]
+    return [record for records, _ in parts for record in records]
 
 
 def _collect(

@@ -40,8 +40,8 @@ def undescribed(plan: PlanFile, folder: Path) -> dict[str, dict[str, list[int]]]
     described = {run_path(entry.kept, run.repeat, run.identity) for entry in plan.cases for run in entry.runs}
     reasons: dict[str, dict[str, list[int]]] = {}
     every = f"runs/*/*/*/r*-*/{_OUTPUT}"
-    found = iglob(every, root_dir=folder, include_hidden=True)  # noqa: PTH207 - Paths take twice as long
-    runs = {each.removesuffix(f"/{_OUTPUT}") for each in found}
+    outputs = iglob(every, root_dir=folder, include_hidden=True)  # noqa: PTH207 - Paths take twice as long
+    runs = {each.removesuffix(f"/{_OUTPUT}") for each in outputs}
     for run in sorted(map(Path, runs - described)):
         if reason := _reason(evidence_in(folder / run / "result").claim, cases, folder):
             repeats = reasons.setdefault(reason, {}).setdefault(" ".join(run.parts[1:4]), [])

@@ -158,13 +158,13 @@ def _row(
     metrics: Sequence[Metric],
 ) -> Row:
     series_of = {id(run): series for run, series in reversed([*printed])}  # the first of a run counts
-    found = tuple((run, series_of[id(run)]) for run in runs if run.sound and id(run) in series_of)
+    sound = tuple((run, series_of[id(run)]) for run in runs if run.sound and id(run) in series_of)
     # if all runs were disturbed, their values are still shown
-    curves = tuple((run, series) for run, series in found if run.counts) or found
+    curves = tuple((run, series) for run, series in sound if run.counts) or sound
     cells = tuple(_cell(metric, curves) for metric in metrics)
     stretches, found_in_values = find(metrics, curves)
     doubts = value_notes(runs, curves, cells)
-    notes = (*run_notes(runs, found), *found_in_values, *doubts)
+    notes = (*run_notes(runs, sound), *found_in_values, *doubts)
     return Row(runs[0].case, label, ranks, tuple(runs), curves, cells, notes, stretches)
 
 

@@ -111,13 +111,13 @@ def _spans(text: str, titles: list[Announced]) -> list[_Span]:
         line += text.count("\n", counted, title.position)
         counted = title.position
         closing = _closing(text, title, then)
-        found = then if then == len(text) else closing or _last_value(text, title, then)
+        last = then if then == len(text) else closing or _last_value(text, title, then)
         below = text.find("\n", title.position) + 1
         # a program that appends to a file of its own has written all up to its next title
         alone = following and title.suite.result_file and following.suite is title.suite
-        end = max(found, then if alone and not found else below)
+        end = max(last, then if alone and not last else below)
         aborted = title.suite.closing_line and not closing
-        spans.append(_Span(title, end, then, line, aborted, valued=found > below))
+        spans.append(_Span(title, end, then, line, aborted, valued=last > below))
     return spans
 
 

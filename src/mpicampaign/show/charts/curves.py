@@ -200,8 +200,8 @@ def without_place(across: Axis, panels: Iterable[CurvePanel]) -> str:
         shows = panel.up.scale.shows
         for each in panel.curves:
             pairs = [pair for repeat in each.repeats for pair in repeat.values.items()]
-            found = {size for size, value in pairs if on_axis(size) and not shows(value)}
-            zeros.setdefault(each.name, set()).update(found)
+            hidden = {size for size, value in pairs if on_axis(size) and not shows(value)}
+            zeros.setdefault(each.name, set()).update(hidden)
     said = [f"{name} at {size_range(sizes)}" for name, sizes in zeros.items() if sizes]
     return f" Zero, which a logarithmic axis cannot show: {'; '.join(said)}." if said else ""
 
