@@ -12,8 +12,8 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 unexport PYTHONPATH PYTHONHOME
 
 # All shell files but generated ones; a test checks job scripts together with their library.
-SHELL_FILES = find . -name '.?*' -prune -o -path ./build -prune -o -path ./results -prune -o -path ./tests/golden -prune \
-	-o -name '*.sh'
+SHELL_FILES = find . -name '.?*' -prune -o -path ./build -prune -o -path ./results -prune \
+	-o -path ./tests/golden -prune -o -path ./tests/frozen -prune -o -name '*.sh'
 C_FILES = find kernels -name '*.[ch]'
 
 .NOTPARALLEL:

@@ -3,7 +3,20 @@
 # case only, as for a scheduled tick: --config once=true. Some runs only: --config placement=TCP,SHM benchmark=PingPong
 # host_group=NAME repeat=1-3,5.
 # Raw outputs that were made elsewhere: snakemake import --config map=FILE folders=FOLDER (or a list of them).
+import atexit
+import os
+import shlex
+import shutil
+import sys
+import time
+from pathlib import Path
+
+# Snakemake looks for modules beside each Snakefile first: a user's file there would hide one of Python's.
+sys.path[:] = [path for path in sys.path if not Path(path, "Snakefile").exists()]
+
 from mpicampaign.errors import Problem, did_you_mean
+from mpicampaign.interrupts import end_in_order
+from mpicampaign.places import work_beside, working_folder
 from mpicampaign.selection import KEYS
 
 # Snakemake would ignore a misspelt key, and another campaign than intended would run.
@@ -12,29 +25,45 @@ for key in config:
     if key not in known:
         raise SystemExit(str(Problem("unknown key", key=f"--config {key}", hint=did_you_mean(key, known))))
 
+# Our command line, on PATH or not; -P: files here do not hide its modules.
+mpicampaign = f"{shlex.quote(sys.executable)} -P -m mpicampaign.cli"
+
+# The call works where results/ is; what its words name is seen from where it was made.
+given = Path(config.get("map", config.get("campaign", "campaign.yaml"))).absolute()
+named = config.get("folders", [])
+folders = [os.path.abspath(folder) for folder in ([named] if isinstance(named, str) else named)]
+work_beside(given)
+
+
+workdir: str(working_folder())
+
+
+os.chdir(working_folder())
+
+# A mark of what this call has done has a name that no file can have yet: it makes the rule due that writes it.
+marks = f".snakemake/mpicampaign-{os.getpid()}-{time.time_ns()}"
+end_in_order()
+atexit.register(shutil.rmtree, marks, ignore_errors=True)
+try:
+    os.makedirs(marks)
+except OSError as error:
+    raise SystemExit(f"{error.filename}: {error.strerror}") from None
+
 if "map" in config:
 
     include: "workflow/rules/import.smk"
-
-    # Without an output it always runs; existing files stay as they are.
-    rule import:
-        default_target: True
-        localrule: True
-        params:
-            # functions, so that braces in these names are no wildcards
-            map=lambda wildcards: str(map_file),
-            folders=lambda wildcards: folders,
-        shell:
-            "{mpicampaign} import --only-copy --map {params.map:q} -- {params.folders:q}"
-            " && {mpicampaign} report --map {params.map:q}"
 
 else:
 
     include: "workflow/rules/campaign.smk"
 
-    # An existing report alone would not request missing runs; with one of them as a target, too, it requests them all.
-    rule all:
-        default_target: True
-        input:
-            [*[*due][:1], results / "report.html"] if THIS_CALL.reports else list(scripts),
-        localrule: True
+
+rule all:
+    default_target: True
+    input:
+        goal,
+    localrule: True
+
+
+onstart:
+    end_in_order(pass_on=True)  # Snakemake has set handlers of its own

@@ -1,21 +1,34 @@
-"""Takes the shipped files at the top of a clone into the wheel; the rest is in pyproject.toml."""
+"""Takes the shipped files at the top of a clone into the wheel, and makes the manual page and the schemas.
+
+The rest is in pyproject.toml.
+"""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from setuptools import setup
 from setuptools.command.build_py import build_py
+from setuptools.command.sdist import sdist
+
+from distutils.command.install_data import install_data  # isort: skip # setuptools brings it
 
 SHIPPED = ("Snakefile", "campaign.yaml", "workflow", "templates", "kernels", "cluster", "profiles")
 SHIPPED += ("reference", "campaigns", "docs")
+SCHEMAS = Path("workflow/schemas")  # in a clone, too, for editors
+MANUALS = Path("share/man/man1")  # where man looks beside bin/
+
+sys.path.insert(0, str(Path(__file__).parent / "src"))
+sys.dont_write_bytecode = True
 
 
 def shipped_files() -> list[str]:
-    """Apart from what is hidden, and what only tests need."""
+    """Apart from what is hidden, made here, or needed by tests alone."""
     found = [path for part in map(Path, SHIPPED) for path in (part, *part.rglob("*")) if path.is_file()]
-    return sorted(str(path) for path in found if not any(map(unwanted, path.parts)))
+    wanted = (path for path in found if not any(map(unwanted, path.parts)))
+    return sorted(str(path) for path in wanted if path.parent != SCHEMAS)
 
 
 def unwanted(name: str) -> bool:
@@ -27,17 +40,57 @@ class BuildWithShipped(build_py):
 
     def run(self) -> None:
         super().run()
-        if not self.editable_mode:  # a clone uses them where they are
-            for name in shipped_files():
-                target = Path(self.build_lib, "mpicampaign", "data", name)
-                self.mkpath(str(target.parent))
-                self.copy_file(name, str(target))
+        if self.editable_mode:  # a clone uses them where they are
+            write_schemas(Path())
+            return
+        data = Path(self.build_lib, "mpicampaign", "data")
+        for name in shipped_files():
+            self.mkpath(str((data / name).parent))
+            self.copy_file(name, str(data / name))
+        write_schemas(data)
 
     def get_source_files(self) -> list[str]:
         """For the source archive."""
         return [*super().get_source_files(), *shipped_files()]
 
 
+class InstallWithManual(install_data):
+    """``man mpicampaign`` finds its page."""
+
+    def run(self) -> None:
+        self.outfiles.append(str(write_manual(Path(self.install_dir) / MANUALS)))
+
+
+class SourcesWithMade(sdist):
+    """For readers: a build from the archive makes them again."""
+
+    def make_release_tree(self, base_dir: str, files: list[str]) -> None:
+        super().make_release_tree(base_dir, files)
+        write_schemas(Path(base_dir))
+        write_manual(Path(base_dir, "man"))
+
+
+def write_schemas(folder: Path) -> None:
+    from mpicampaign.schema_docs import schemas
+
+    (folder / SCHEMAS).mkdir(parents=True, exist_ok=True)
+    for name, text in schemas().items():
+        (folder / SCHEMAS / name).write_text(text, encoding="utf-8")
+
+
+def write_manual(folder: Path) -> Path:
+    from mpicampaign.cli.man_page import man_page
+
+    folder.mkdir(parents=True, exist_ok=True)
+    page = folder / "mpicampaign.1"
+    page.write_text(man_page(), encoding="ascii")
+    return page
+
+
 # Built in a folder made for it: what an earlier version left in build/ would go into the wheel.
 with TemporaryDirectory() as folder:
-    setup(cmdclass={"build_py": BuildWithShipped}, options={"build": {"build_base": folder}})
+    setup(
+        cmdclass={"build_py": BuildWithShipped, "install_data": InstallWithManual, "sdist": SourcesWithMade},
+        options={"build": {"build_base": folder}},
+        data_files=[(str(MANUALS), [])],  # else there is nothing to install
+    )

@@ -3,18 +3,16 @@
 latency_bandwidth / PingPong: like HPCC, ours is the shortest of a few short loops (8 B: five of at least
 10 us; 2 MB: two of one round trip), IMB's the mean over its iterations. To compare like with like, IMB gets
 the same size many times, and the shortest of as many last rows as our repetitions counts. The rows before
-replace our warm-up. At 8 B a row has as many iterations as our loops. At 2 MB no number is quite alike. IMB
-fills its buffers before each row, so one iteration finds other contents in the caches than ours, which
-follows a round trip. And a mean of 20 evens out what the shortest single round trip leaves out. So both are
-shown.
+replace our warm-up. At 8 B a row has as many iterations as our loops, at 2 MB 20: IMB fills its buffers
+before each row, so that one iteration finds other contents in the caches than ours.
 
 point_to_point / Uniband: one message and its acknowledgement of 1 B in both; medians over blocks and over
 rows of as many calls, at 2 MiB of 20.
 
 All times of IMB come from its bandwidth: times have two decimals, so 0.15 us is all from 0.145 to 0.155.
 
-IMB's usual mean over many iterations is shown, too, and osu_latency if it is on the PATH: versions that read
-the clock around every round trip (7.4 does, 5.3 does not) take one and a half times as long at 8 B.
+osu_latency is shown, too, if it is on the PATH: versions that read the clock around every round trip (7.4
+does, 5.3 does not) take one and a half times as long at 8 B.
 
 Times are for ranks 0 and 1, one way; of point_to_point for a message with its acknowledgement.
 """
@@ -41,7 +39,6 @@ ONE_WAY_SIZES = (8, 2 << 20)  # point_to_point doubles its sizes
 WARMUP_ROWS, ROWS = usually((15, 15), smallest=(1, 1))  # ROWS: behind a median of Uniband
 KERNEL_OPTIONS: tuple[str, ...] = usually((), smallest=("--budget", "0.1"))
 BUDGET = usually("2", smallest="0.1")  # s
-USUAL_ITERATIONS = {8: 1000, LARGE: 100}
 
 Times = dict[int, float]  # seconds by message size
 
@@ -124,11 +121,6 @@ def others(folder: Path, run: Ours) -> dict[str, Callable[[], Times]]:
     """The other programs, by name in the output."""
     programs: dict[str, Callable[[], Times]] = {
         SHORTEST: lambda: shortest_rows(folder, {**run.loops, LARGE: LARGE_ITERATIONS}),
-        "IMB PingPong, the same (2 MB: 1 iteration)": lambda: shortest_rows(folder, run.loops),
-        "IMB PingPong, mean over 1000 (8 B) and 100 (2 MB) iterations": lambda: {
-            size: imb_rows(folder, "PingPong", size, 1, iterations)[0]
-            for size, iterations in USUAL_ITERATIONS.items()
-        },
     }
     if shutil.which("osu_latency"):
         programs["osu_latency, mean over its iterations (2 MiB scaled to 2 MB)"] = run_osu

@@ -8,17 +8,13 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from itertools import product
 
 import numpy as np
 import numpy.typing as npt
 from common import usually
 
-from mpicampaign.compare.ranking import TIE
-from mpicampaign.statistics.blocks import against_reference, all_pairs, compare_in_blocks
-from mpicampaign.statistics.comparisons import LEVEL, compare_pairs
-from mpicampaign.statistics.medians import summarise
+from mpicampaign.verdicts.blocks import compare_blocks
 
 CASES = usually(2000, smallest=2)
 NOISE = 0.01  # of a run
@@ -72,9 +68,8 @@ def costs(source: np.random.Generator, course: Course, n: int, truth: Sequence[f
 
 def differing(found: Array, question: str) -> dict[tuple[int, int], bool]:
     """Which pairs are shown to differ."""
-    if question == "reference":
-        return {pair: p <= LEVEL for pair, p in against_reference(found).items()}
-    return {pair: p <= LEVEL for pair, p in all_pairs(found).items()}
+    verdict = compare_blocks(found, with_reference=question == "reference")
+    return {both: bool(pair.shown) for both, pair in verdict.pairs.items()}
 
 
 def rates(
@@ -115,40 +110,12 @@ def errors(cases: int, source: np.random.Generator) -> None:
         print(f"  {name:14}" + "  ".join(f"{one:.3f}" for one in false) + f"  {power:.2f}", flush=True)
 
 
-def clear_leads(values: Array) -> tuple[bool, bool]:
-    """Whether the first of all leads the last clearly: unpaired, and with repeats as blocks."""
-    groups, last = tuple(map(tuple, values.T.tolist())), len(values.T) - 1
-    first, other = (summarise(groups[place]) for place in (0, last))
-    small = abs(np.log(other.median / first.median)) < np.log1p(TIE)
-    within = any(
-        two.interval and two.interval.low <= one.median <= two.interval.high
-        for one, two in ((first, other), (other, first))
-    )
-    unpaired, blocks = (
-        bool(compare(groups).differences[0, last].significant) and not small
-        for compare in (compare_pairs, compare_in_blocks)
-    )
-    return unpaired and not within, blocks
-
-
-def own_campaigns(cases: int, source: np.random.Generator) -> None:
-    print("Clear leads of own repeats, unpaired and in blocks: candidates, repeats, step; quiet, drift 3 %")
-    for k, n in ((2, 6), *product((2, 3, 4), (8, 10, 15))):
-        truth = [1.0] * (k - 1) + [1.002 + NOISE * (1.3 + k / 16) * np.sqrt(10 / n)]
-        found = [
-            np.mean([clear_leads(np.exp(costs(source, course, n, truth))) for _ in range(cases)], axis=0)
-            for course in (quiet, partial(drift, total=0.03))
-        ]
-        shares = "  ".join(f"{share:.2f}" for share in np.ravel(found))
-        print(f"  {k} {n:2} {truth[-1] - 1:.1%}  {shares}", flush=True)
-
-
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=CASES, help="simulated for each rate")
     parser.add_argument("--seed", type=int, default=32)
     options = parser.parse_args(arguments)
-    for part in (found, errors, own_campaigns):
+    for part in (found, errors):
         part(options.cases, np.random.default_rng(options.seed))
 
 

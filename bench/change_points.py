@@ -1,7 +1,7 @@
 """False alarms and delays of the change detector, for the kinds of noise that benchmarks have.
 
 Each kind: stationary series of 200 points, analysed after each point from the first one on; distinct false
-alarms per 1,000 points. Then the delays until a step or a drift is found, and the time for many series.
+alarms per 1,000 points. Then the delays until a step or a drift is found.
 
     bench/change_points.py [--points 20000] [--trials 400] [--seed 2026]
 """
@@ -9,27 +9,20 @@ alarms per 1,000 points. Then the delays until a step or a drift is found, and t
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import multiprocessing
 import random
-import statistics
 import sys
-import tempfile
-import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 from common import usually
 
-from mpicampaign.history.changes import analyse_curves
-from mpicampaign.history.curves import Curve, CurveKey, Point
 from mpicampaign.statistics.change_points import TOO_SHORT, PossibleChange, latest_change, why_not_judged
 
 LENGTH = 200
-POINTS, TRIALS, SERIES = usually((20_000, 400, 1000), smallest=(1, 8, 10))
+POINTS, TRIALS = usually((20_000, 400), smallest=(1, 8))
 Generator = Callable[[random.Random, int], list[float]]
 
 
@@ -144,34 +137,6 @@ def _share(trials: list[Found | None]) -> Iterator[str]:
     yield f"at the right point {exact:.1%}, a plausible one {held:.1%}"
 
 
-def many_series(step: float, count: int = SERIES) -> float:
-    """Seconds for one new point each of series of 200 points, with the log; ``step`` of the last 3."""
-    source = random.Random(1)
-    curves = [_curve(f"m{number}", source, step) for number in range(count)]
-    with tempfile.TemporaryDirectory() as folder:
-        log = Path(folder) / "changes.jsonl"
-        done = [
-            json.dumps({"tick": point.tick, "tested": 0, "changes": []}) for point in curves[0].points[:-1]
-        ]
-        log.write_text("\n".join(done) + "\n")
-        begin = time.perf_counter()
-        analysis = analyse_curves(curves, log)
-        seconds = time.perf_counter() - begin
-    if len(analysis.new) < (step > 1) * 0.9 * count:
-        raise SystemExit(f"only {len(analysis.new)} of {count} steps were found")
-    return seconds
-
-
-def _curve(metric: str, source: random.Random, step: float) -> Curve:
-    values = [source.gauss(100, 1) * (step if number > LENGTH - 3 else 1) for number in range(LENGTH + 1)]
-    points = [
-        Point(f"s/r{number:02d}", f"2026-03-01T00:{number // 60:02d}:{number % 60:02d}Z", value, 1, {})
-        for number, value in enumerate(values, start=1)
-    ]
-    key = CurveKey("", "here", "here", "TCP", "tcp", "osu", metric, 2, metric, 0, "time", "s", True)
-    return Curve(key, tuple(points))
-
-
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--points", type=int, default=POINTS, help="stationary points of each kind")
@@ -192,9 +157,6 @@ def main(arguments: Sequence[str] = ()) -> None:
             share, times, place = _share(pool.starmap(delays, jobs, 20))
             limit = DELAYS[name][2]
             print(f"  {name:26} {share} by point {limit}; {times}; {place}")
-    for step, text in ((1.0, "no change"), (1.05, "all change")):
-        seconds = statistics.median(many_series(step) for _ in range(3))
-        print(f"{SERIES:,} series of {LENGTH} points with one new point each, {text}: {seconds:.2f} s")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,6 @@ PARTS = (
     "campaign.yaml",
 )
 BOUND = 'exec numactl --physcpubind="$MPI_LOCALRANKID" --localalloc "$@"'
-QUIET = ("--quiet", "progress", "rules", "host", "reason")  # as in the profiles
 
 T = TypeVar("T")
 # A checkout of an earlier state of the project, with which this one is compared

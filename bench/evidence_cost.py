@@ -1,17 +1,14 @@
 """Two bound ranks at 8 B and 2 MB, pairs of launches in turn: what the evidence library does to a benchmark.
 
 IMB PingPong with the library and without it: a launch counts by the shortest of its rows, as launches of one
-program differ by more than 1 %, the shortest of many rows least. tree_gather built with and without the call
-that lets the library probe between its parts, and with its code moved by 32 B: a launch counts by its median.
-Between the launches of some pairs a virtual machine changes its state: those count nowhere. Beside it, how
-long the library probes the machine, and how often a partner came too late; and what prove.sh adds.
+program differ by more than 1 %, the shortest of many rows least. Between the launches of some pairs a virtual
+machine changes its state: those count nowhere. Beside it, how long the library probes the machine, and how
+often a partner came too late.
 """
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -20,13 +17,11 @@ from functools import partial
 from pathlib import Path
 from statistics import median
 
-from common import PROJECT, alternate, line, output_of, paired, title, usually, wheel_mpi
+from common import PROJECT, paired, title, usually, wheel_mpi
 
 PAIRS = usually(60, smallest=1)
 SIZES = {8: usually((40, 20_000), smallest=(10, 5000)), 2 << 20: usually((40, 100), smallest=(10, 20))}
-BUDGET = usually(1, smallest=0.1)  # s of tree_gather
 LIMIT = 0.01
-MOST_MS = 50  # of prove.sh
 SHORT = 100  # us: a rank that does not copy
 OTHER_STATE = 1.4  # times: states are at least 1.5 apart, launches within one never
 RANK = """
@@ -36,8 +31,6 @@ export MPICAMPAIGN_LOCAL_RANK=$PMI_RANK MPICAMPAIGN_LOCAL_RANKS=2
 shift 2
 exec numactl --physcpubind="$PMI_RANK" --localalloc -- "$@"
 """
-CALL = "MPI_Pcontrol(BETWEEN_PARTS);"
-MOVED = '__asm__(".text\\n.skip 32, 0x90\\n");'
 Measurement = Callable[[Path], float]
 
 
@@ -63,30 +56,7 @@ def seconds_of_imb(folder: Path, size: int, library: str) -> float:
     return size / max(map(float, printed))
 
 
-def seconds_of_gather(folder: Path, size: int, library: str, kernel: Path) -> float:
-    """Seconds of a call, the median of all samples."""
-    options = f"--min-size {size} --max-size {size} --tree natural --no-baseline --budget {BUDGET}".split()
-    lines = launch(folder, library, kernel, *options).splitlines()
-    columns = next(line.split("=")[1].split() for line in lines if line.startswith("#@columns.samples="))
-    rows = [line.split()[1:] for line in lines if line.startswith("samples ")]
-    return median(float(row[columns.index("seconds")]) for row in rows)
-
-
-def built(folder: Path, name: str, change: Callable[[str, str], str]) -> Path:
-    """tree_gather of sources that were changed; ``change``: from a file's name and text to its text."""
-    source = shutil.copytree(PROJECT / "kernels", folder / name)
-    first = folder / "as-it-is-build"
-    if first.is_dir():  # what was not changed is not compiled again
-        shutil.copytree(first, folder / f"{name}-build")
-    for path in (source / "tree_gather.c", source / "common/sync/sync.c"):
-        path.write_text(change(path.name, path.read_text()))
-    kernel = folder / f"{name}-build" / "tree_gather"
-    command = ["make", "-s", "-C", source, f"BUILD={kernel.parent}", kernel]
-    subprocess.run(command, env=wheel_mpi(), check=True)
-    return kernel
-
-
-def compare(what: str, folder: Path, one: Measurement, other: Measurement, limit: float | None) -> None:
+def compare(what: str, folder: Path, one: Measurement, other: Measurement) -> None:
     """The times of one divided by those of the other, launched in turn, now one first, now the other."""
     folder.mkdir()
     pairs = []
@@ -98,7 +68,7 @@ def compare(what: str, folder: Path, one: Measurement, other: Measurement, limit
     print(f"{len(pairs) - len(alike)} of {len(pairs)} pairs are of two states")
     if alike:
         firsts, seconds = zip(*alike, strict=True)
-        paired(what, firsts, seconds, limit)
+        paired(what, firsts, seconds, LIMIT)
 
 
 def print_probes(folder: Path) -> None:
@@ -113,54 +83,17 @@ def print_probes(folder: Path) -> None:
     print(f"not probed: {vain} of {all_of_them} round trips")
 
 
-def print_prove(folder: Path, library: str) -> None:
-    """The command `true` with and without it."""
-    environment = {**os.environ, "MPICAMPAIGN_EVIDENCE_LIBRARY": library}
-    script, file = PROJECT / "templates/prove.sh", folder / "proof"
-
-    def proved() -> None:
-        file.unlink(missing_ok=True)
-        output_of(script, "--quiet", "--write", file, "--", "true", env=environment)
-
-    bare, ours = alternate(PAIRS, partial(output_of, "true"), proved)
-    line(
-        "prove.sh beyond the command",
-        [1000 * (b - a) for a, b in zip(bare, ours, strict=True)],
-        MOST_MS,
-        "ms",
-    )
-
-
 def main() -> None:
-    title(f"Evidence library: {PAIRS} pairs of launches of each kind and size, in turn")
+    title(f"Evidence library: {PAIRS} pairs of launches of each size, in turn")
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         library = str(folder / "evidence.so")
         subprocess.run(["make", "-s", "-C", PROJECT / "kernels", f"BUILD={folder}", library], check=True)
-        as_it_is = built(folder, "as-it-is", lambda _, text: text)
-        silent = built(folder, "silent", lambda _, text: text.replace(CALL, "{}"))
-        moved = built(folder, "moved", lambda name, text: MOVED * (name == "tree_gather.c") + text)
         for size in SIZES:
             imb = partial(seconds_of_imb, size=size)
-            gather = partial(seconds_of_gather, size=size, library=library)
-            compare(
-                f"IMB PingPong, {size} B, with the library / without",
-                folder / f"imb-{size}",
-                partial(imb, library=library),
-                partial(imb, library=""),
-                LIMIT,
-            )
-            own = partial(gather, kernel=as_it_is)
-            for what, other in (("without the call", silent), ("moved by 32 B", moved)):
-                compare(
-                    f"tree_gather, {size} B, as it is / {what}",
-                    folder / f"{other.parent.name}-{size}",
-                    own,
-                    partial(gather, kernel=other),
-                    LIMIT if other is silent else None,
-                )
+            what = f"IMB PingPong, {size} B, with the library / without"
+            compare(what, folder / f"imb-{size}", partial(imb, library=library), partial(imb, library=""))
         print_probes(folder)
-        print_prove(folder, library)
 
 
 if __name__ == "__main__":

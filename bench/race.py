@@ -6,41 +6,60 @@ bench/race.py [--cases 400] [--seed 32]
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 from common import usually
+from looks import NOISES, rows
 
-from mpicampaign.statistics.comparisons import LEVEL
-from mpicampaign.statistics.race import confirmed, fresh_blocks, race, winners
+from mpicampaign.expectation import LOOKS
+from mpicampaign.verdicts.looks import Rule, decide, lead, level_to_win
 
 CASES = usually(400, smallest=1)
 NOISE = 0.01  # of a run
+TOLERANCE = 0.02
 Array = npt.NDArray[np.float64]
 
 
-def costs(source: np.random.Generator, blocks: int, truth: Array) -> Array:
+def costs_of(source: np.random.Generator, truth: Array) -> Array:
     """Blocks x candidates x cells; ``truth``: candidates x cells. Each block is on other nodes, 3 % apart."""
-    nodes = 0.03 * source.standard_normal((blocks, 1, 1))
-    return nodes + np.log(truth) + NOISE * source.standard_normal((blocks, *truth.shape))
+    nodes = 0.03 * source.standard_normal((LOOKS[-1], 1, 1))
+    return nodes + np.log(truth) + NOISE * source.standard_normal((LOOKS[-1], *truth.shape))
 
 
-def replaced(source: np.random.Generator, truth: Array) -> tuple[dict[int, int], int]:
-    """The candidate that replaces the default in each cell of a race, and how many runs it took."""
-    made, runs = costs(source, 0, truth), 0
-    while (found := race(made)).due:
-        more = costs(source, found.blocks - len(made), truth)
-        runs += len(found.due) * len(more)
-        made = np.concatenate([made, more])
-    best = winners(found, made)
-    if not best:
-        return {}, runs
-    fresh = costs(source, fresh_blocks(len(best)), truth)
-    runs += len({0, *best.values()}) * len(fresh)
-    shown = confirmed(fresh, best)
-    return {cell: best[cell] for cell, p in shown.items() if p <= LEVEL}, runs
+def race(source: np.random.Generator, truth: Array) -> tuple[dict[int, tuple[int, float]], int]:
+    """The candidate that replaces the default in each cell, and its lead; how many runs it took."""
+    costs, rule = costs_of(source, truth), Rule(TOLERANCE, level_to_win(*truth.shape))
+    runs, blocks = 0, 0
+    while (decision := decide(costs[:blocks], rule)).running:
+        runs += len(decision.running) * (decision.due - blocks)
+        blocks = decision.due
+    won = ((place, cell.best) for place, cell in enumerate(decision.cells) if cell.wins)
+    return {place: (best, lead(costs[:blocks, :, place], best, 0)) for place, best in won}, runs
+
+
+def line(source: np.random.Generator, truth: Array, cases: int) -> str:
+    """Of races in which the last candidate is the faster one in the first cell."""
+    faster = 1 - truth[-1, 0]
+    wrong = runs = 0
+    leads: list[float] = []
+    for _ in range(cases):
+        won, made = race(source, truth)
+        right = faster > 0 and won.get(0, (0, 0.0))[0] == len(truth) - 1
+        leads += [won[0][1]] if right else []
+        wrong += len(won) > right
+        runs += made
+    flattered = f"{math.exp(-np.mean(leads)) - truth[-1, 0]:+.4f}" if leads else ""
+    return f"{wrong / cases:.3f}  {len(leads) / cases:.2f}  {runs / cases:.0f}  {flattered}"
+
+
+def wrong_ones(source: np.random.Generator, course: str, candidates: int, rule: Rule, cases: int) -> float:
+    """How often one of alike candidates replaces the default."""
+    made = (rows(source, course, [1.0] * candidates, LOOKS[-1])[:, :, None] for _ in range(cases))
+    return sum(decide(costs, rule).cells[0].wins for costs in made) / cases
 
 
 def main(arguments: Sequence[str] = ()) -> None:
@@ -49,20 +68,19 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser.add_argument("--seed", type=int, default=32)
     options = parser.parse_args(arguments)
     source = np.random.default_rng(options.seed)
-    print("candidates, cells, faster: any wrong one, the right one, runs")
+    print("candidates, cells, faster: any wrong one, the right one, runs, ratio shown less the true one")
     for candidates, cells in ((4, 1), (6, 12), (12, 20)):
+        cases = max(options.cases // (1 if cells == 1 else 4), 1)
         for faster in (0.0, 0.02, 0.03, 0.05):
             truth = np.ones((candidates, cells))
             truth[-1, 0] = 1 - faster
-            wrong = found = total = 0
-            for _ in range(options.cases):
-                chosen, runs = replaced(source, truth)
-                right = {0: candidates - 1} if faster else {}
-                wrong += any(right.get(cell) != each for cell, each in chosen.items())
-                found += bool(faster) and chosen.get(0) == candidates - 1
-                total += runs
-            rates = f"{wrong / options.cases:.3f}  {found / options.cases:.2f}  {total / options.cases:.0f}"
-            print(f"  {candidates:2} {cells:2}  {faster:.0%}  {rates}", flush=True)
+            print(f"  {candidates:2} {cells:2}  {faster:.0%}  {line(source, truth, cases)}", flush=True)
+    print("All alike, where the tolerance prevents nothing (0 %), by noise: any wrong one")
+    print(f"  {'':4}" + "".join(f"{course:>9}" for course in NOISES))
+    for candidates in (3, 6):
+        rule = Rule(0.0, level_to_win(candidates, 1))
+        rates = (wrong_ones(source, course, candidates, rule, options.cases) for course in NOISES)
+        print(f"  {candidates:4}" + "".join(f"{rate:9.3f}" for rate in rates), flush=True)
 
 
 if __name__ == "__main__":

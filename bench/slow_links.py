@@ -1,6 +1,6 @@
 """Which slow links, nodes and switches are found among pairs of nodes, and how often that errs: simulated.
 
-bench/slow_links.py [--machines 50] [--seed 34]
+bench/slow_links.py [--machines 50] [--seed 34] [--nodes 16]
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from common import usually
 
 from mpicampaign.statistics.links import LinkSearch, PairRound, search_links
 
+Array = npt.NDArray[np.float64]
 MACHINES = usually(50, smallest=1)
 NODES = usually((16, 64), smallest=(16,))
 LEAVES = 4
@@ -24,12 +26,17 @@ NOISE, OF_NODES, OF_LINKS, OF_ROUNDS = 0.02, 0.005, 0.003, 0.05
 
 
 class Fault(NamedTuple):
-    """What is slow, by 5 %, a link by 10 %; ``leaves``: whether the topology is known."""
+    """What is slow, by 5 %, a link by 10 %; ``leaves``: whether the topology is known.
+
+    ``tails``: scale of the links' natural spread by Student's t with 3 degrees of freedom.
+    """
 
     node: bool = False
     link: bool = False
     leaf: bool = False
     leaves: bool = True
+    noise: float = NOISE
+    tails: float = 0.0
 
 
 FAULTS = {
@@ -40,6 +47,7 @@ FAULTS = {
     "link, no topology": Fault(link=True, leaves=False),
     "leaf": Fault(leaf=True),
     "all three": Fault(node=True, link=True, leaf=True),
+    "link, heavy tails": Fault(link=True, noise=0.005, tails=0.008),
 }
 
 
@@ -49,18 +57,31 @@ class Machine:
     def __init__(self, nodes: int, fault: Fault, source: np.random.Generator) -> None:
         self.names = [f"n{number:02}" for number in range(nodes)]
         self.leaves = {name: f"leaf{place * LEAVES // nodes}" for place, name in enumerate(self.names)}
-        self._source = source
+        self._source, self._noise = source, fault.noise
         effects = OF_NODES * source.standard_normal(nodes)
         effects[-1] += np.log(1.05) * fault.node
         leaf = np.arange(nodes) * LEAVES // nodes
         same, slow = np.equal.outer(leaf, leaf), np.logical_or.outer(leaf == 0, leaf == 0)
-        links = OF_LINKS * source.standard_normal((nodes, nodes)) + NEAR * same
-        links += np.log(1.05) * fault.leaf * slow
+        if fault.tails:
+            links = fault.tails * source.standard_t(3, (nodes, nodes))
+        else:
+            links = OF_LINKS * source.standard_normal((nodes, nodes))
         links[1, nodes // 2] += np.log(1.1) * fault.link
-        self.costs = np.add.outer(effects, effects) + links
+        self.costs = np.add.outer(effects, effects) + links + NEAR * same + np.log(1.05) * fault.leaf * slow
+        self.slower = self._slower(effects, links, same) | {"leaf0": 0.05 * fault.leaf}
+
+    def _slower(self, effects: Array, links: Array, same: npt.NDArray[np.bool_]) -> dict[str, float]:
+        """By how much each node and link truly is slower than the median of all, or of its class."""
+        upper = np.triu(np.ones_like(same), 1)
+        middle = {near: np.median(links[upper & (same == near)]) for near in (False, True)}
+        slower = dict(zip(self.names, np.expm1(effects - np.median(effects)).tolist(), strict=True))
+        for a, b in np.argwhere(upper).tolist():
+            slower[f"{self.names[a]}+{self.names[b]}"] = float(np.expm1(links[a, b] - middle[same[a, b]]))
+        return slower
 
     def measured(self, number: int, pairs: Sequence[tuple[int, int]]) -> PairRound:
-        noise = OF_ROUNDS * self._source.standard_normal() + NOISE * self._source.standard_normal(len(pairs))
+        normal = self._source.standard_normal
+        noise = OF_ROUNDS * normal() + self._noise * normal(len(pairs))
         costs = (self.costs[pair] + more for pair, more in zip(pairs, noise.tolist(), strict=True))
         return PairRound(
             number,
@@ -100,15 +121,16 @@ def planted(machine: Machine, fault: Fault) -> set[str]:
 
 
 def rates(nodes: int, fault: Fault, machines: int, source: np.random.Generator) -> tuple[float, float, float]:
-    """How often anything sound was named, and all that is slow; the mean of the sweeps."""
+    """How often anything was named beyond what it is, and all that is slow; the mean of the sweeps."""
     false = found = sweeps = 0.0
     for _ in range(machines):
         machine = Machine(nodes, fault, source)
         search, more = searched(machine, fault.leaves)
         parts = [part for part in (search.nodes, search.links, search.switches) if part]
-        named = {each.member for part in parts for each in part.named}
-        slow = planted(machine, fault)
-        false, found, sweeps = false + bool(named - slow), found + (slow <= named), sweeps + more
+        named = {each.member: each.at_least for part in parts for each in part.named}
+        false += any(at_least > machine.slower.get(each, 0.0) for each, at_least in named.items())
+        found += planted(machine, fault) <= named.keys()
+        sweeps += more
     return false / machines, found / machines, sweeps / machines
 
 
@@ -116,11 +138,13 @@ def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--machines", type=int, default=MACHINES, help="simulated for each line")
     parser.add_argument("--seed", type=int, default=34)
+    parser.add_argument("--nodes", type=int, nargs="+", default=NODES)
+    parser.add_argument("--slow", choices=FAULTS, nargs="+", default=FAULTS)
     options = parser.parse_args(arguments)
-    source = np.random.default_rng(options.seed)
-    print("Nodes, slow: any sound node, link or switch named; all that is slow named; sweeps")
-    for count, (name, fault) in product(NODES, FAULTS.items()):
-        false, found, sweeps = rates(count, fault, options.machines, source)
+    print("Nodes, slow: any node, link or switch named as slower than it is; all that is slow named; sweeps")
+    for count, name in product(options.nodes, options.slow):
+        source = np.random.default_rng(options.seed)
+        false, found, sweeps = rates(count, FAULTS[name], options.machines, source)
         print(f"  {count:3} {name:21} {false:.3f}  {found:.3f}  {sweeps:.1f}", flush=True)
 
 

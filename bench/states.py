@@ -6,29 +6,19 @@ Each simulated campaign (default 400) has two placements and two benchmarks, in 
 further blocks as `mpicampaign.execution.conditions` asks for them. The machine is far in 60 % of the runs and
 stays about six; far runs take 2.2 times as long, and all times have 2 % of noise. Runs within a state are
 compared as a campaign compares them; beside it, the same first six repeats without regard to the states.
-
-Then histories of one run a tick on such a machine, which slows down by 30 % for good: how often that is found
-within 25 ticks, and how often something is found in as many ticks without it.
 """
 
 from __future__ import annotations
 
 import random
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from statistics import mean
 
-import pyarrow as arrow
 from common import title, usually
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.states import find_states, lacks_repeats
-from mpicampaign.history.changes import analyse_curves
-from mpicampaign.history.curves import curves_of
-from mpicampaign.history.rows import COLUMNS, round_trips_text, schema
 from mpicampaign.records import OK, ROUND_TRIP, VERIFIED, Case, Record, Series
 
 SHARE_FAR, STAY, FACTOR, NOISE = 0.6, 6.0, 2.2, 0.02
@@ -36,7 +26,6 @@ REPEATS, MOST = 6, 18
 NEAR, FAR = 60e-9, 310e-9
 PLACEMENTS, BENCHMARKS = ("A", "B"), ("PingPong", "PingPing")
 LIMITS = (12, 18)
-EARLIER, LATER = 60, 25  # ticks
 
 
 def main(campaigns: int = usually(400, smallest=3)) -> None:
@@ -46,11 +35,6 @@ def main(campaigns: int = usually(400, smallest=3)) -> None:
     for difference in (0.0, 0.05, 0.10, 0.30):
         for limit in LIMITS:
             print(line(difference, limit, campaigns, generator))
-    print(f"history of {EARLIER} ticks, then {LATER}: found within a state, and without regard to it")
-    for slower in (1.0, 1.3):
-        shown = [found_in_history(slower, generator) for _ in range(campaigns)]
-        within, ignoring = (mean(map(float, column)) for column in zip(*shown, strict=True))
-        print(f"{slower - 1:>10.0%}  {within:.3f}  {ignoring:.3f}")
 
 
 def line(difference: float, limit: int, campaigns: int, generator: random.Random) -> str:
@@ -96,16 +80,10 @@ def block(repeat: int, difference: float, machine: Iterator[bool], generator: ra
 
 
 def run(
-    case: Case,
-    repeat: int,
-    number: int,
-    difference: float,
-    far: bool,
-    generator: random.Random,
-    slow: bool = False,
+    case: Case, repeat: int, number: int, difference: float, far: bool, generator: random.Random
 ) -> Record:
-    """``slow``: whether the difference holds for any placement, else for the second."""
-    slower = 1 + difference * (slow or case.placement == PLACEMENTS[1])
+    """The second placement takes longer by the difference."""
+    slower = 1 + difference * (case.placement == PLACEMENTS[1])
     time = 1e-6 * slower * (FACTOR if far else 1) * generator.lognormvariate(0, NOISE)
     round_trip = (FAR if far else NEAR) * generator.lognormvariate(0, 0.01)
     return Record(
@@ -136,44 +114,6 @@ def share_shown(records: Sequence[Record]) -> float:
     """The share of the two comparisons that show a difference."""
     pairs = [pair for _, ranking in compare(records, (0,)).rankings for pair in ranking.pairs]
     return sum(pair.difference.significant is True for pair in pairs) / len(BENCHMARKS)
-
-
-# ---- history
-
-
-def found_in_history(slower: float, generator: random.Random) -> tuple[bool, bool]:
-    """Whether the last ticks show a change: within a state, and without regard to it."""
-    machine = moving(generator)
-    lines = [tick(number, slower, next(machine), generator) for number in range(EARLIER + LATER)]
-    without = [{**line, "round_trips": ""} for line in lines]
-    return shows_change(lines), shows_change(without)
-
-
-def tick(number: int, slower: float, far: bool, generator: random.Random) -> dict[str, object]:
-    """A row of the history: the time of one run."""
-    case = Case("here", "local", "A", "PingPong")
-    began = datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=number)
-    now = slower if number >= EARLIER else 1.0
-    made = run(case, number + 1, 0, now - 1, far, generator, slow=True)
-    [time] = made.series[0].columns["time"]
-    name = f"{began:%Y%m%dT%H%M%SZ}-{number:08x}"
-    return {
-        **{"series": name, "tick": name, "declared": "d", "system": "here", "host_group": "local"},
-        **{"placement": "A", "transport": "shm", "benchmark": "PingPong", "label": "PingPong", "ranks": 2},
-        **{"metric": "latency", "size": 0, "dimension": "time", "unit": "s", "lower_is_better": True},
-        **{"repeat": 1, "started": began, "value": time, "counts": True},
-        "round_trips": round_trips_text(made.probes),
-    }
-
-
-def shows_change(lines: Sequence[dict[str, object]]) -> bool:
-    """Whether a change is reported at one of the last ticks, looked for after each tick."""
-    table = arrow.Table.from_pylist([{name: line.get(name) for name in COLUMNS} for line in lines], schema())
-    curves, last = curves_of(table), {line["tick"] for line in lines[EARLIER:]}
-    with tempfile.TemporaryDirectory() as folder:
-        analysis = analyse_curves(curves, Path(folder) / "changes.jsonl", write=False)
-    reported = (curve.points[change.reported].tick for curve in analysis.curves for change in curve.changes)
-    return any(name in last for name in reported)
 
 
 if __name__ == "__main__":

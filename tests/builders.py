@@ -18,11 +18,13 @@ from mpicampaign.campaign.model import (
     System,
     TransportSettings,
 )
-from mpicampaign.jobs.blocks import Made
 from mpicampaign.jobs.local_mpi import LocalMpi
-from mpicampaign.jobs.plan import Machine, Plan, make_plan
+from mpicampaign.jobs.machine import Machine
+from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
+from mpicampaign.planned_looks import NOTHING_DECIDED
+from mpicampaign.schemes.block import Made
 
 INTEL_MPI = Mpi(
     "intelmpi",
@@ -58,9 +60,11 @@ class AnyMachine:
     is_known: Callable[..., bool] = lambda case, benchmark, identities: False
     blocks: Callable[..., dict[Any, int]] = lambda cases: {}
     in_block: Callable[..., Made] = lambda case, repeat, identity, benchmark, time_limit: Made()
-    race: Callable[..., dict[str, Any]] = lambda compared, racers, ranked: {}
+    stages: Callable[..., dict[str, Any]] = lambda compared, candidates, ranked: {}
     rounds: Callable[..., Any] = lambda each, screen, benchmarks, earlier: screen
     again: Callable[[], Any] = tuple
+    decided: Callable[..., Any] = lambda candidates, ranked: NOTHING_DECIDED
+    requested: Callable[..., Any] = lambda case: ()
     is_stopped: Callable[..., bool] = lambda case, repeat, identity, benchmark, time_limit: False
 
 

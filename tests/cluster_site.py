@@ -144,7 +144,7 @@ class Site:
         return self.cluster.call(command, cwd=self.folder, timeout=timeout, env=environment)
 
     def run(self, before: tuple[str, ...] = (), timeout: float = 300) -> CompletedProcess[str]:
-        return self.call("run", "--profile", "cluster", before=before, timeout=timeout)
+        return self.call("run", before=before, timeout=timeout)
 
     def scripts(self) -> list[Path]:
         return [Path(line) for line in self.call("render").stdout.splitlines()]

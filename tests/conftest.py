@@ -39,8 +39,12 @@ os.environ["MPICAMPAIGN_STATES"] = "off"
 os.environ["MPICAMPAIGN_LOCK"] = tempfile.mkdtemp(prefix="mpicampaign-tests-")
 atexit.register(shutil.rmtree, os.environ["MPICAMPAIGN_LOCK"], ignore_errors=True)
 
+# pytest-xdist gives its workers a terminal's width, which texts would take.
+os.environ.pop("COLUMNS", None)
+
 PROJECT = Path(__file__).resolve().parents[1]
 os.environ["PATH"] = f"{COMPILERS}:{os.environ['PATH']}"
+PIP = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check"]
 PARTS = ("Snakefile", "workflow", "templates", "kernels", "src", "profiles", "cluster", "reference")
 PARTS += ("campaign.yaml",)
 
@@ -69,14 +73,15 @@ class ProjectCopy:
     """A copy of the project with its own results, and a way to call its command line."""
 
     folder: Path
+    python: str = sys.executable
 
     @property
     def environment(self) -> dict[str, str]:
-        path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+        path = f"{Path(self.python).parent}:{os.environ['PATH']}"
         return {**os.environ, "PYTHONPATH": str(self.folder / "src"), "PATH": path}
 
     def command(self, *arguments: str) -> list[str]:
-        return [sys.executable, "-m", "mpicampaign.cli", *arguments]
+        return [self.python, "-m", "mpicampaign.cli", *arguments]
 
     def call(
         self, *arguments: str, timeout: float = 300, variables: dict[str, str] | None = None
@@ -100,7 +105,7 @@ class ProjectCopy:
     def snakemake(self, *arguments: str, timeout: float = 300) -> subprocess.CompletedProcess[str]:
         """Snakemake in the copy's folder, found on the PATH as usual."""
         return subprocess.run(
-            [sys.executable, "-m", "snakemake", *arguments],
+            [self.python, "-m", "snakemake", *arguments],
             cwd=self.folder,
             env=self.environment,
             capture_output=True,
@@ -125,6 +130,20 @@ def succeeded(done: subprocess.CompletedProcess[str]) -> bool:
     if done.returncode != 0:
         print(f"exit status {done.returncode}\n{done.stdout}{done.stderr}")
     return done.returncode == 0
+
+
+def made(command: list[str], folder: Path) -> None:
+    assert succeeded(subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False))
+
+
+def new_environment(folder: Path) -> Path:
+    """The Python of a new environment without packages."""
+    made([sys.executable, "-I", "-m", "venv", "--without-pip", str(folder)], folder.parent)
+    return folder / "bin/python"
+
+
+def pip_of(python: Path) -> list[str]:
+    return [*PIP, "--python", str(python)]
 
 
 @pytest.fixture

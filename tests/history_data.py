@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import random
+import shutil
+import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
+from mpicampaign.grouping import grouped
 from mpicampaign.history.curves import Curve, CurveKey, Point
+from mpicampaign.history.metrics import add, connect
+from mpicampaign.history.rows import CURVE, OBSERVATION, OF_ROW, SeriesRows
 from mpicampaign.history.series import OpenSeries, write_series
 from mpicampaign.history.store import FOLDER, Store
 from mpicampaign.identity import identity, run_path
@@ -91,14 +97,27 @@ def _write(folder: Path, series: OpenSeries, latencies: Sequence[float], days: S
 
 def store_of(folder: Path, days: int, first: int = 0) -> Store:
     """A campaign's folder whose store has a series for each day."""
-    import shutil
-
     store = Store(folder / FOLDER)
     for number in range(first, first + days):
         series = write_runs(folder, number, 1.5 + number / 10)
         store.add(series, folder, Presentation())
         shutil.rmtree(folder / "runs")
     return store
+
+
+def row(tick: str, value: float | None, **others: Any) -> dict[str, Any]:
+    """A row of a series: of one curve, unless other columns say so."""
+    texts = {**dict.fromkeys((*CURVE, *OBSERVATION, *OF_ROW), "text"), "tick": tick, "round_trips": ""}
+    numbers = {"ranks": 2, "size": 0, "lower_is_better": True, "repeat": 1, "counts": True, "value": value}
+    return {**texts, **numbers, "started": None, **others}
+
+
+def metrics_of(*rows: dict[str, Any]) -> sqlite3.Connection:
+    """The metrics of series that are named as the ticks of their rows."""
+    base = connect()
+    for tick, of_tick in grouped(rows, lambda row: row["tick"]).items():
+        add(base, SeriesRows(tick, "c", False, of_tick))
+    return base
 
 
 def open_again(store: Store) -> Store:

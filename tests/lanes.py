@@ -63,7 +63,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] | None:
     """With -vv, the line of a test of the soak has its duration and what it printed last."""
-    if not ("soak" in report.keywords and report.when == "call" and report.passed):
+    if report.when != "call" or not report.passed or "soak" not in report.keywords:
         return None
     outcome = report.capstdout.strip().rpartition("\n")[2]
     return "passed", ".", f"PASSED in {report.duration:.0f} s: {outcome}:"

@@ -7,11 +7,12 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
-from plain_answers import value_at
+from plain_screen import value_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mpicampaign.compare.rows import Row
     from mpicampaign.show.answers import Answer
 
 UNITS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0, "MB/s": 1e6, "Gflop/s": 1e9, "Mupdate/s": 1e6}
@@ -28,8 +29,19 @@ def hold(answers: Sequence[Answer], lead: str) -> int:
     assert max(counted.values(), default=0) == max(said.values(), default=0), (lead, counted)
     for answer, names in zip(answers, best, strict=True):
         assert [one.name for one in answer.candidates] == names, (names, answer.said)
+        for one in answer.candidates:
+            _chosen(one.row)
         _sentences(answer)
     return len(answers)
+
+
+def _chosen(row: Row) -> None:
+    """Disturbed runs are left out where four others were quiet, or all that the campaign asks for count."""
+    conditions = [run.condition for run in row.records]
+    asked = sum(not run.further for run in row.records)
+    others = len(conditions) - conditions.count("disturbed")
+    left_out = conditions.count("quiet") >= 4 or others >= asked
+    assert len(row.curves) == (others if left_out else len(conditions)), conditions
 
 
 def by_median(answer: Answer) -> list[str]:
@@ -55,7 +67,9 @@ def _sentences(answer: Answer) -> None:
     values, scale = repeats(answer), UNITS[answer.unit]
     quiet = [one.name for one in answer.candidates if {r.condition for r, _ in one.row.curves} == {"quiet"}]
     text = " ".join(answer.said)
-    only = re.match(r"Only (.*?) has quiet runs: ([\d.]+) ", text)
+    known = r"Only .* has enough quiet runs: |On this busy machine the (?:median|\d+ medians|range of) "
+    assert all(re.match(known, sentence) for sentence in answer.said), f"no rule knows: {text}"
+    only = re.match(r"Only (.*?) has enough quiet runs: ([\d.]+) ", text)
     assert quiet == ([only[1]] if only else []), text
     assert not only or _near(np.median(values[only[1]]) / scale, only[2]), text
     longest_first = sorted(map(re.escape, values), key=len, reverse=True)

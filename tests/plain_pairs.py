@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
 TIE = 1.01
 SENTENCE = re.compile(
-    r"Exceptions: (?P<other>\S+) was better in (?P<exceptions>.*?) times\. Otherwise \S+ was better than \S+"
-    r".* in (?P<found>\d+) of (?P<settings>\d+) settings(?: and worse in (?P<against>\d+))?"
-    r"(?: at every size above (?P<limit>[\d.]+ \w+))?: by a factor of (?P<low>[\d.]+) to (?P<high>[\d.]+) "
+    r"(?P<better>\S+) was better than (?P<worse>\S+) in (?P<found>\d+) of (?P<settings>\d+) settings"
+    r"(?: and worse in (?P<against>\d+))?, by (?P<low>[\d.]+) to (?P<high>[\d.]+) times in the median .*?\)"
+    r"(?:; above (?P<limit>[\d.]+ \w+) at every size in (?P<every>\d+), "
+    r"by (?P<from>[\d.]+) to (?P<to>[\d.]+) times)?"
+    r"\. Exceptions: (?P<other>\S+) was better in (?P<exceptions>.*) times"
 )
 BYTES = {"B": 1, "KiB": 1024, "MiB": 1 << 20}
 
@@ -25,7 +27,7 @@ BYTES = {"B": 1, "KiB": 1024, "MiB": 1 << 20}
 def hold(line: str, records: Sequence[Record]) -> None:
     said = SENTENCE.match(line)
     assert said, line
-    better, worse = re.findall(r"Otherwise (\S+) was better than (\S+)", line)[0]
+    better, worse = said["better"], said["worse"]
     curves = ratios(records, better, worse)
     assert said["other"] == worse
 
@@ -36,13 +38,37 @@ def hold(line: str, records: Sequence[Record]) -> None:
     assert count == len(against), (line, count, len(against))
     assert np.allclose(named, against[: len(named)], rtol=0.006), (named, against[:5])
 
-    limit = -1
+    of = settings(curves)
+    leads = [found for curve in of if (found := led(curve, -1, every=False))]
+    assert (len(leads), len(of)) == (int(said["found"]), int(said["settings"])), line
+    assert np.allclose([min(leads), max(leads)], [float(said["low"]), float(said["high"])], rtol=0.006), line
+    limits = sorted({size for curve in of for size in curve})
+    most = max(len([1 for curve in of if led(curve, limit, every=True)]) for limit in [-1, *limits])
+    assert bool(said["limit"]) == (2 * most > len(of)), line
     if said["limit"]:
         number, unit = said["limit"].split()
-        limit = int(number) * BYTES[unit]
-    leads = [found for curve in settings(curves) if (found := led(curve, limit, bool(said["limit"])))]
-    assert (len(leads), len(settings(curves))) == (int(said["found"]), int(said["settings"])), line
-    assert np.allclose([min(leads), max(leads)], [float(said["low"]), float(said["high"])], rtol=0.006), line
+        leads = [found for curve in of if (found := led(curve, int(number) * BYTES[unit], every=True))]
+        assert len(leads) == int(said["every"]) == most, line
+        assert np.allclose([min(leads), max(leads)], [float(said["from"]), float(said["to"])], rtol=0.006), (
+            line
+        )
+
+
+def hold_lead(lead: str, lines: Sequence[str]) -> None:
+    """The first sentence says what these, which hold, say: whoever is better in as many settings together."""
+    said = filter(None, map(SENTENCE.match, lines))
+    alike: dict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in said:
+        alike[one["found"], one["settings"]].append(f"{one['better']} than {one['worse']}")
+    parts = []
+    for (found, of), pairs in alike.items():
+        named = [pairs[0].replace(" than ", " was better than "), *pairs[1:3]]
+        named += [f"{len(pairs) - 3} more"] * (len(pairs) > 3)
+        every = " and ".join([", ".join(named[:-1])] * (len(named) > 1) + named[-1:])
+        parts.append(f"{every} in {found} of {of} settings{' each' * (len(pairs) > 1)}")
+    first, _, untested = lead.partition(". Not tested: ")
+    assert first == f"In the median over message sizes {'. '.join(parts)}", (lead, parts)
+    assert untested.startswith("single metrics (too few repeats)"), lead
 
 
 def ratios(records: Sequence[Record], better: str, worse: str) -> dict[tuple[object, ...], dict[int, float]]:
@@ -108,5 +134,7 @@ def settings(curves: dict[tuple[object, ...], dict[int, float]]) -> list[dict[in
 def led(curve: dict[int, float], limit: int, every: bool) -> float:
     """By which factor the first leads above the limit; 0 if it does not, or not at every size."""
     beyond = np.array([ratio for size, ratio in curve.items() if size > limit])
+    if len(beyond) < 3:
+        return 0.0
     middle = float(np.exp(np.median(np.log(beyond))))
     return middle if middle >= TIE and (not every or beyond.min() > 1) else 0.0

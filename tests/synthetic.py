@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 from mpicampaign.records import (
     CONTRADICTED,
@@ -54,7 +55,8 @@ def mpi_gather(latency: float, bandwidth: float) -> Series:
 
 
 def run(case: Case, repeat: int, *series: Series, suite: str = "imb") -> Record:
-    """A complete, verified run."""
+    """A complete, verified run; a repeat of all cases each minute."""
+    begin = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC) + timedelta(minutes=repeat - 1)
     return Record(
         case,
         suite,
@@ -65,8 +67,8 @@ def run(case: Case, repeat: int, *series: Series, suite: str = "imb") -> Record:
         series=series,
         hosts=("node1",),
         job_id=str(1000 + repeat),
-        started="2026-01-02T03:04:05Z",
-        ended="2026-01-02T03:04:09Z",
+        started=f"{begin:%Y-%m-%dT%H:%M:%SZ}",
+        ended=f"{begin + timedelta(seconds=4):%Y-%m-%dT%H:%M:%SZ}",
         exit_status=0,
         metadata={"node1: cpu_model": "Invented CPU"},
     )
@@ -145,6 +147,7 @@ def campaign(system: str = "this-machine", host_group: str = "local", factor: fl
     tcp[2] = replace(tcp[2], verdict=CONTRADICTED, verdict_reasons=reasons)
     tcp[3] = replace(tcp[3], status=FAILED, reason="output.txt: ends after 12 rows", verdict=None, series=())
     tcp[4] = replace(tcp[4], status=MISSING, reason="not run yet", verdict=None, series=())
+    tcp[6] = replace(tcp[6], started=tcp[3].started)  # instead of the one that failed
     records += tcp
     for placement, latency, bandwidth in (("SHM-1", 0.5e-6, 8e9), ("TCP-loopback", 6e-6, 2e9)):
         case = Case(system, host_group, placement, "tree_gather")

@@ -6,20 +6,23 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from builders import MACHINE
 
+from mpicampaign.campaign.designs import Design
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark
 from mpicampaign.errors import UserError
 from mpicampaign.identity import run_path
-from mpicampaign.jobs.blocks import VALUE, Made
-from mpicampaign.jobs.further import ENDED, LEFT
-from mpicampaign.jobs.plan import Machine, Plan, make_plan
+from mpicampaign.jobs.machine import Machine
+from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.plan_text import blocks_text
 from mpicampaign.plan_file import plan_from, plan_json
 from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED, Case
+from mpicampaign.schemes.block import ENDED, LEFT, VALUE, DesignState, Made
 
 BASE = """
 campaign: c
@@ -167,6 +170,9 @@ def test_candidates_stand_side_by_side_in_random_order_by_the_seed(tmp_path: Pat
         orders.append([[case.placement, case.benchmark] for pair in pairs for case in pair])
     assert len({str([b for _, b in order]) for order in orders}) > 1  # of the benchmarks
     assert len({str([p for p, _ in order]) for order in orders}) > 1  # of the candidates
+    for benchmark in {benchmark for _, benchmark in orders[0]}:
+        first = [next(p for p, b in order if b == benchmark) for order in orders[:4]]
+        assert sorted(first) == ["Any", "Any", "TCP", "TCP"]
 
 
 def test_the_cap_takes_a_further_block_whole_or_not_at_all(tmp_path: Path) -> None:
@@ -183,6 +189,7 @@ def test_the_cap_takes_a_further_block_whole_or_not_at_all(tmp_path: Path) -> No
     [
         (f"{TCP}, blocks: reference", "systems.cluster.pack: without effect on cases in blocks"),
         (f"{TCP}, blocks: reference, repeats: 5", "5 blocks can show no difference between 2 candidates"),
+        (f"{TCP}, blocks: reference, repeats: 6", "between 2 candidates unless all blocks agree"),
         (f"{TCP}, mpis: openmpi5, blocks: reference", "only one candidate of PingPong, Exchange in blocks"),
         (
             "placements: [TCP, Four], benchmarks: PingPong, blocks: all pairs",
@@ -221,3 +228,11 @@ def test_on_a_machine_that_is_never_quiet_disturbed_blocks_count_and_lost_ones_a
     assert "block 4 stands in for it" in "\n".join(blocks_text(plan))
     plan = plan_of(tmp_path, TWO, machine=with_runs(block(1, TCP=Made(FAILED))), base=base)
     assert numbers(plan, "PingPong") == [1, 2, 3, 4]
+
+
+def test_the_benchmark_that_lacks_most_says_how_far_a_design_is() -> None:
+    whole: Any = SimpleNamespace(is_complete=True)
+    state = DesignState(
+        Design("d", "", 1, {}), 60, blocks=[[whole] * 16, [whole] * 8], planned_blocks=[16, 12]
+    )
+    assert (state.complete, state.planned, state.missing) == (8, 12, 4)

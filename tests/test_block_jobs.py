@@ -15,10 +15,9 @@ from test_cluster_jobs import Cluster, leave
 from mpicampaign.errors import UserError
 from mpicampaign.execution.cluster_jobs import GRACE_SECONDS
 from mpicampaign.execution.conditions import MachineWithResults
-from mpicampaign.jobs.blocks import LEFT_BEHIND, VALUE, Made
-from mpicampaign.jobs.further import LEFT
 from mpicampaign.jobs.prepare import Prepared, check_runs, write_scripts
 from mpicampaign.records import FAILED
+from mpicampaign.schemes.block import LEFT, LEFT_BEHIND, VALUE, Made
 from mpicampaign.selection import RunSelection
 
 

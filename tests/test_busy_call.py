@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,15 +12,15 @@ from pathlib import Path
 
 import pytest
 from builders import campaign, plan, script_of
-from conftest import ProjectCopy
+from conftest import ProjectCopy, wait_until
 from evidence_texts import read
 from foreign_outputs import imb
 from trivial_campaign import write_trivial
 
 from mpicampaign.collect.runs import RunFolder, read_run
-from mpicampaign.execution.busy import fitting, left_out_text
+from mpicampaign.execution.busy import Busyness, fitting, left_out_text, still_running
 from mpicampaign.jobs.run import Run
-from mpicampaign.records import DISTURBED, FAILED, NOT_JUDGED, Case, read_records
+from mpicampaign.records import DISTURBED, FAILED, NOT_JUDGED, QUIET, Case, read_records
 from mpicampaign.verdict.condition import busy_process, condition, stopped_by_others
 
 # What the ranks would record; rank 1 waited half of its time for a CPU while the file `busy` exists.
@@ -43,7 +44,7 @@ def write(project: ProjectCopy, **changes: object) -> Path:
     busy.touch()
     local = {"host_groups": "local"}
     keys: dict[str, object] = {
-        "seed": 17,  # the long case comes last in its block
+        "seed": 15,  # the long case comes last in the first row
         "repeats": 4,
         "further_repeats": 1,
         "time_when_busy": "5 min",
@@ -66,12 +67,50 @@ def made(project: ProjectCopy) -> dict[str, int]:
 
 @pytest.mark.full
 @pytest.mark.slow
-def test_plain_snakemake_leaves_out_the_same(project: ProjectCopy) -> None:
+def test_snakemake_leaves_out_the_same_as_run(project: ProjectCopy) -> None:
     write(project)
-    done = project.snakemake("--profile", "profiles/local", "--config", "campaign=trivial.yaml")
+    done = project.snakemake("--config", "campaign=trivial.yaml")
     assert done.returncode == 0, done.stderr
     assert made(project) == {"quick": 8 * 3, "long": 0}
     assert (project.folder / "results/trivial/report.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("conditions", "is_busy"),
+    [
+        ("dddddddd", True),
+        ("dddd------dddd", True),
+        ("dddddqqddd", True),
+        ("qqqqqqqqqqddddddd", False),
+        ("qqqqqqqqqqdddddddd", True),
+        ("dddddddddd--------", True),
+        ("ddddddddddqqqqqqq", True),
+        ("ddddddddddqqqqqqqq", False),
+        ("ddddddddddqqqqqqqqdddddd", False),
+        ("ddddddddddqqqqqqqqdddddddd", True),
+    ],
+)
+def test_eight_of_the_last_ten_judged_runs_say_whether_the_machine_is_busy(
+    conditions: str, is_busy: bool
+) -> None:
+    busyness = Busyness()
+    for letter in conditions:
+        busyness.add({"d": DISTURBED, "q": QUIET, "-": NOT_JUDGED}[letter])
+    assert busyness.is_busy == is_busy
+
+
+def test_a_process_is_named_only_while_it_takes_the_cpu() -> None:
+    gone = "sh (pid 4194305, uid 0) used 1.0 CPUs"
+    with subprocess.Popen(["sh", "-c", "ulimit -t 60; while :; do :; done"]) as loop:
+        try:
+            named = f"sh (pid {loop.pid}, uid {os.getuid()}) used 1.0 CPUs"
+            wait_until(lambda: still_running([gone, named, gone, ""]) == named)
+            assert not still_running([named.replace("sh", "another"), named.replace("uid ", "uid 1")])
+            loop.send_signal(signal.SIGSTOP)
+            assert not still_running([named])
+        finally:
+            loop.kill()
+    assert not still_running([named])
 
 
 def scripts(repeats: int = 5) -> list[Run]:
@@ -234,6 +273,8 @@ def test_a_call_beside_busy_loops_ends_and_names_what_takes_the_cpu(project: Pro
     with busy_loops():
         done = project.call("run", "busy.yaml")
     assert done.returncode == 0, done.stderr
-    assert re.search(r"this machine is busy: .* runs were disturbed: .* \(pid [0-9]+, uid ", done.stderr)
+    assert re.search(r"this machine is busy: .* runs were disturbed: .* \(pid [0-9]+, uid ", done.stderr), (
+        done.stderr
+    )
     assert "not run since this machine is busy: " in done.stderr
     assert len(project.results("busy")) <= 9 * 3 + 1

@@ -27,6 +27,35 @@ INTEL = """\
 =   KILLED BY SIGNAL: 11 (Segmentation fault)
 ===================================================================================
 """
+OSU = """\
+Option Missing Required Argument [-m]
+--------------------------------------------------------------------------
+Primary job  terminated normally, but 1 process returned
+a non-zero exit code. Per user-direction, the job has been aborted.
+"""
+OSU_USAGE = """\
+Usage: osu_bw [options]
+Options:
+  -m, --message-size        [MIN:]MAX - set the minimum and/or the maximum message size
+  -z<1-99,1-99,1-99..>      Comma seperated percentile range
+"""
+HPL = """\
+HPL ERROR from process # 0, on line 367 of function HPL_pdinfo:
+>>> Value of NB less than 1 <<<
+
+HPL ERROR from process # 0, on line 621 of function HPL_pdinfo:
+>>> Illegal input in file HPL.dat. Exiting ... <<<
+"""
+
+
+def test_what_a_program_says_of_its_arguments_is_the_cause() -> None:
+    assert cause_of(OSU, OSU_USAGE) == "Option Missing Required Argument [-m]"
+    assert cause_of(OSU.replace(OSU.split("\n")[0], ""), OSU_USAGE) == "Usage: osu_bw [options]"
+    assert cause_of("", "Usage: IMB-MPI1 [-help]\n                [-list]\n") == "Usage: IMB-MPI1 [-help]"
+    assert cause_of("stream: --array: 'x' is no size\n", "[0] MPI startup(): I_MPI_DEBUG=5\n") == (
+        "stream: --array: 'x' is no size"
+    )
+    assert cause_of(HPL).startswith(">>> Value of NB less than 1 <<< / >>> Illegal input")
 
 
 def test_what_is_shown_is_short_and_printable() -> None:

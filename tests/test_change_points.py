@@ -13,6 +13,7 @@ import pytest
 from mpicampaign.statistics.change_points import (
     ALTERNATING,
     CORRELATED,
+    LASTING,
     NOT_POSITIVE,
     REFERENCE,
     SHORT,
@@ -22,6 +23,7 @@ from mpicampaign.statistics.change_points import (
     _ways,
     false_discoveries_controlled,
     latest_change,
+    smallest_change,
     why_not_judged,
 )
 
@@ -177,3 +179,31 @@ def test_a_small_step_is_located_among_plausible_places_that_hold_it() -> None:
         wide += found.latest - found.earliest
     assert held >= 16  # 94 % are expected
     assert 20 <= wide <= 100  # 1 to 5 points each: a 2-sigma step cannot be placed exactly
+
+
+@pytest.mark.parametrize("correlation", [0.0, 0.5])
+@pytest.mark.parametrize("points", [20, 40, 100])
+def test_the_smallest_change_that_is_told_is_found_in_about_8_of_10_cases(
+    points: int, correlation: float
+) -> None:
+    """By simulation; of changes half as large far fewer are, but where few points may be correlated more."""
+    drawn, found = random.Random(points), {1.0: 0, 0.5: 0}
+    for _ in range(60):
+        deviations, last = [], 0.0
+        for _ in range(points + LASTING):
+            last = correlation * last + math.sqrt(1 - correlation**2) * drawn.gauss(0, 0.01)
+            deviations.append(last)
+        values = [100 * math.exp(deviation) for deviation in deviations]
+        smallest = smallest_change(values[:points], 1)
+        assert smallest and smallest < (smallest_change(values[:points], 100) or 0)
+        for part in found:
+            then = [value * (1 + part * smallest) for value in values[points:]]
+            changed = [values[:points] + then[:after] for after in range(3, LASTING + 1)]
+            found[part] += any(map(latest_change, changed))
+    assert found[1.0] >= 0.75 * 60, found
+    assert found[0.5] <= 0.4 * 60 or (correlation and points < 100), found
+
+
+def test_no_smallest_change_is_told_of_too_few_points_or_of_equal_values() -> None:
+    assert smallest_change(noise(1, TOO_SHORT - 1), 1) is None
+    assert smallest_change([1.0] * 30, 1) is None

@@ -9,7 +9,6 @@ import pytest
 import synthetic
 
 from mpicampaign.compare.changes import (
-    EARLIER_FILE,
     changes_since,
     check_earlier,
     earlier_series,
@@ -17,7 +16,7 @@ from mpicampaign.compare.changes import (
 )
 from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
-from mpicampaign.records import Case, Header, Record, read_records, record_lines, write_records
+from mpicampaign.records import EARLIER_FILE, Case, Header, Record, read_records, record_line, write_records
 from mpicampaign.show.make import tables
 from mpicampaign.show.pairs import change_verdict
 from mpicampaign.show.view import DEFAULT, MATRIX, View
@@ -35,20 +34,26 @@ NOW = series("2026-03-04", 2e-6, 2.01e-6, 2.02e-6, 2.03e-6, 2.04e-6)
 
 
 def shown(now: list[Record], then: list[Record], form: str, view: View = DEFAULT) -> str:
-    return tables(compare(now), form, view, "c", changes_since(compare(then))).decode("utf-8")
+    return tables(compare(now), form, view, "c", changes_since(then, now, ())).decode("utf-8")
 
 
-def test_too_few_repeats_are_reported_and_not_judged() -> None:
-    row = compare(NOW[:3]).tables[0].rows[0]
-    change = changes_since(compare(THEN[:3])).of(row, row.cells[0].metric)
-    assert change is not None and change.difference.significant is None
-    assert "3 and 3 repeats cannot show a difference" in change_verdict(change)
+@pytest.mark.parametrize("repeats", [3, 5])
+def test_what_is_not_tested_is_said(repeats: int) -> None:
+    row = compare(NOW[:repeats]).tables[0].rows[0]
+    change = changes_since(THEN[:repeats], NOW[:repeats], ()).of(row, row.cells[0].metric)
+    assert change is not None and change.pair.shown is None and change.ratio == pytest.approx(2, rel=0.02)
+    assert change_verdict(change) == "not tested: measured one after the other"
+
+
+def in_turns(runs: list[Record], hour: int) -> list[Record]:
+    return [replace(run, started=f"2026-03-0{run.repeat}T{hour:02d}:00:00Z") for run in runs]
 
 
 @pytest.mark.parametrize("layout", ["long", MATRIX])
 @pytest.mark.parametrize("name", ["terminal", "markdown", "latex", "csv", "json"])
 def test_the_change_is_in_every_format(name: str, layout: str) -> None:
-    text = shown(NOW + series("2026-03-04", 1e-6, case=TCP), THEN, name, View(layout=layout))
+    now = [*in_turns(NOW, 2), *series("2026-03-04", 1e-6, case=TCP)]
+    text = shown(now, in_turns(THEN, 1), name, View(layout=layout))
     if name in ("csv", "json"):
         assert "significant, p = 0.0079" in text and "1.98" in text
     else:
@@ -66,19 +71,19 @@ def test_the_same_runs_and_later_ones_are_not_an_earlier_series() -> None:
 
 def test_replaced_runs_are_kept_as_the_earlier_series(tmp_path: Path) -> None:
     def report(runs: list[Record]) -> None:
-        keep_earlier(tmp_path, runs, record_lines(runs))
+        keep_earlier(tmp_path, runs, [*map(record_line, runs)])
         write_records(tmp_path / "records.jsonl", Header("c"), runs)
 
     report(THEN)
     report(THEN)
-    assert earlier_series(tmp_path, (1024,)) is None
+    assert earlier_series(tmp_path, NOW, (1024,)) is None
     report([*NOW[:2], *THEN[2:]])  # a report in the midst of the new series
     report(NOW)
     assert read_records(tmp_path / EARLIER_FILE) == (Header("c"), THEN)
     again = [replace(run, started="2026-03-04T09:00:00Z") for run in NOW]
     report(again)  # on the same day: a run that was repeated, no series
     assert read_records(tmp_path / EARLIER_FILE)[1] == THEN
-    found = earlier_series(tmp_path, (1024,))
+    found = earlier_series(tmp_path, NOW, (1024,))
     assert found is not None and found.since == "2026-01-02"
     report(series("2026-05-06", 3e-6))
     assert [r.started[:10] for r in read_records(tmp_path / EARLIER_FILE)[1]] == ["2026-03-04"] + [
@@ -88,5 +93,5 @@ def test_replaced_runs_are_kept_as_the_earlier_series(tmp_path: Path) -> None:
 
 def test_damaged_records_hold_no_series(tmp_path: Path) -> None:
     (tmp_path / "records.jsonl").write_text("damaged\n")
-    keep_earlier(tmp_path, NOW, record_lines(NOW))
+    keep_earlier(tmp_path, NOW, [*map(record_line, NOW)])
     assert not (tmp_path / EARLIER_FILE).exists()

@@ -23,7 +23,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.grouping import grouped
 from mpicampaign.host_lists import expand
 from mpicampaign.records import OK, Record
-from mpicampaign.statistics.comparisons import compare_pairs
+from mpicampaign.verdicts.rank_tests import rank_sum_and_welch
 
 pytestmark = pytest.mark.slow
 
@@ -131,12 +131,13 @@ def test_a_race_that_is_killed_is_won_by_the_shortest_delay(site: Site) -> None:
     said = site.call("status").stdout
     assert re.search(r"race, 3 left, look after 8 blocks: \d of 8 blocks complete, \d missing: ", said), said
     done = site.run(timeout=900)
-    assert succeeded(done) and "On fresh blocks SETTING=10 beats two in 1 (ratio " in done.stdout
+    assert succeeded(done) and "SETTING=10 beats two in 1 (ratio " in done.stdout
     said = site.call("status").stdout
-    assert "race, 2 left, on fresh blocks: 16 of 16 blocks complete\n" in said, said
+    assert re.search(r"race, ended: (8|12) of \1 blocks complete\n", said), said
     assert "export SETTING=10" in (site.folder / "results/jobs/settings/environment.sh").read_text()
     of_settings = grouped(site.records(), lambda record: record.case.placement).values()
-    assert [sum(record.status == OK for record in runs) for runs in of_settings] == [16, 8, 16]
+    counts = [sum(record.status == OK for record in runs) for runs in of_settings]
+    assert counts[0] == counts[2] in (8, 12) and counts[1] == 8, counts
     assert site.submitted_while_alive() == []
 
 
@@ -239,10 +240,10 @@ def test_two_libraries_in_blocks_on_unequal_nodes(unequal: Site) -> None:
     assert seen.items() <= results(site).items()
     [found] = compare(good).blocks
     [verdict] = found.verdicts
-    apart = compare_pairs([*zip(*(block.values for block in found.blocks), strict=True)]).differences[0, 1]
-    within = f"{verdict.ratio.median:.3f} times within blocks, p = {verdict.p:.4f}"
-    print(f"{within}; over all runs p = {apart.p:.2f}; {len(seen)} files of results were there at a kill")
-    assert seen and verdict.verdict == WORSE and apart.significant is False
+    together = rank_sum_and_welch(*zip(*(block.values for block in found.blocks), strict=True))
+    within = f"{verdict.ratio.median:.3f} times within blocks, p = {verdict.pair.p:.4f}"
+    print(f"{within}; over all runs p = {together:.2f}; {len(seen)} files of results were there at a kill")
+    assert seen and verdict.word == WORSE and together > 0.05
 
 
 def results(site: Site) -> dict[Path, tuple[int, int]]:

@@ -217,7 +217,7 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
     assert "CANCELLED" in site.done.stderr
     [record] = site.records()
     assert record.status == FAILED
-    assert "1 failed" in site.call("status").stdout
+    assert "1 stopped" in site.call("status").stdout
 
 
 # As Lmod: a module that the login node has, and the others lack.

@@ -9,8 +9,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from test_many_groups import compare_groups
 
-from mpicampaign.statistics.comparisons import compare_pairs, share_of_level
+from mpicampaign.statistics.comparisons import share_of_level
 from mpicampaign.statistics.distributions import chi_squared_tail
 from mpicampaign.statistics.medians import difference, doubled_midranks
 from mpicampaign.statistics.welch import welch
@@ -46,24 +47,24 @@ def expected(groups: list[list[float]], a: int, b: int) -> float:
 
 
 def test_groups_that_are_all_tied_do_not_differ() -> None:
-    assert {found.corrected for found in compare_pairs([[1.0] * 5] * 3).differences.values()} == {1.0}
+    assert {found.p for found in compare_groups([[1.0] * 5] * 3).pairs.values()} == {1.0}
 
 
 def test_a_separated_pair_of_unequal_spreads_must_also_pass_welchs_test() -> None:
     wide, narrow = [0.1, 1.0, 4.0, 8.0, 16.0], [16.1, 16.2, 16.3, 16.4, 16.5]
-    found = compare_pairs([wide, narrow]).differences[0, 1]
-    assert abs(found.effect) == 1 and found.p is not None and found.p < 0.01
-    assert found.corrected == pytest.approx(welch(wide, narrow)) and not found.significant
+    found = compare_groups([wide, narrow]).pairs[0, 1]
+    assert difference(wide, narrow).p < 0.01 < found.p
+    assert found.p == pytest.approx(welch(wide, narrow)) and not found.shown
 
 
 def test_no_pair_of_one_group() -> None:
-    assert compare_pairs([[1.0, 2.0]]).differences == {}
-    assert compare_pairs([]).differences == {}
+    assert compare_groups([[1.0, 2.0]]).pairs == {}
+    assert compare_groups([]).pairs == {}
 
 
 @pytest.mark.parametrize("digits", [1, 2, 9])
 def test_probabilities_of_unequal_groups_with_ties(digits: int) -> None:
     source = random.Random(digits)
-    groups = [[round(source.uniform(1, 2) + n / 4, digits) for _ in range(5 + n % 3)] for n in range(6)]
-    for (a, b), found in compare_pairs(groups).differences.items():
-        assert found.corrected == pytest.approx(expected(groups, a, b), abs=1e-12)
+    groups = [[round(source.uniform(1, 2) + n / 4, digits) for _ in range(5 + n % 2)] for n in range(6)]
+    for (a, b), found in compare_groups(groups).pairs.items():
+        assert found.p == pytest.approx(expected(groups, a, b), abs=1e-12)

@@ -11,8 +11,10 @@ import pytest
 import synthetic
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import DISTURBED, FAILED, MISSING, QUIET, Case, Record
+from mpicampaign.records import DISTURBED, FAILED, MISSING, NOT_JUDGED, QUIET, Case, Record
 from mpicampaign.show.answers import answers, behind, lead
+from mpicampaign.show.charts.dots import latency
+from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.make import tables, to_terminal
 from mpicampaign.show.runs import MARK, MEANING, mark_of, run_counts
 from mpicampaign.show.summary import summary
@@ -23,6 +25,17 @@ if TYPE_CHECKING:
 
 REASON = "rank 1 waited 31% of its time for a CPU; other processes of n1 used 4.2 s of CPU time"
 BUSY = (3e-6, 9e-6, 5.5e-6, 4e-6, 7e-6)
+
+
+STATES = {"q": QUIET, "d": DISTURBED, "-": NOT_JUDGED}
+
+
+def in_states(placement: str, states: str, asked: int) -> list[Record]:
+    """Repeats in these states, further ones behind those that the campaign asks for."""
+    return [
+        replace(run, condition=STATES[state], further=run.repeat > asked)
+        for run, state in zip(runs(placement, (3e-6,) * len(states)), states, strict=True)
+    ]
 
 
 def runs(placement: str, latencies: tuple[float, ...], quiet: tuple[int, ...] = ()) -> list[Record]:
@@ -69,7 +82,7 @@ def test_the_range_of_the_best_overlaps_others_or_none() -> None:
 
 
 def test_a_median_is_of_quiet_runs_or_of_disturbed_ones() -> None:
-    some = runs("SHM-1", (2e-6, 9e-6, 3e-6, 4e-6), quiet=(1, 3, 4))
+    some = runs("SHM-1", (2e-6, 9e-6, 3e-6, 3e-6, 4e-6), quiet=(1, 3, 4, 5))
     answer = shown([*some, *runs("SHM", (5e-6, 5e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
     assert [(one.name, one.value, mark_of(one.row)) for one in answer.candidates] == [
         ("SHM-1", "3.00", ""),
@@ -80,11 +93,49 @@ def test_a_median_is_of_quiet_runs_or_of_disturbed_ones() -> None:
     [ranking] = answer.rankings
     assert [one.name for one in ranking.contestants] == ["SHM-1", "SHM"]
     assert any(
-        "SHM-1: 3 of 4 runs count" in line and "3 quiet, 1 disturbed" in line for line in behind(answer)
+        "SHM-1: 4 of 5 runs count" in line and "4 quiet, 1 disturbed" in line for line in behind(answer)
     )
     assert any(f"TCP{MARK}: 5 of 5 runs, disturbed: " in line and REASON in line for line in behind(answer))
     alone = shown([*some, *runs("TCP", BUSY)])
-    assert alone.said[0] == "Only SHM-1 has quiet runs: 3.00 µs." and "5.50 µs" in alone.said[1]
+    assert alone.said[0] == "Only SHM-1 has enough quiet runs: 3.00 µs." and "5.50 µs" in alone.said[1]
+
+
+@pytest.mark.parametrize(
+    ("states", "asked", "repeats", "marked"),
+    [
+        ("qddddddd", 4, 8, True),
+        ("qqqddd", 6, 6, True),
+        ("-ddddd", 6, 6, True),
+        ("qqq---d", 6, 6, False),  # as many as the campaign asks for
+        ("qqqqdd", 6, 4, False),  # enough for a test
+        ("qqdq", 3, 3, False),
+        ("q-dd", 4, 4, True),
+        ("qq-", 3, 3, False),
+    ],
+)
+def test_too_few_quiet_runs_hide_no_disturbed_ones(
+    states: str, asked: int, repeats: int, marked: bool
+) -> None:
+    records = [run for name in ("A", "B") for run in in_states(name, states, asked)]
+    comparison = compare(records)
+    rows = comparison.tables[0].rows
+    assert [(row.counted, mark_of(row)) for row in rows] == [(repeats, MARK * marked)] * 2
+    found = answers(comparison)
+    words = [lead(comparison, found), *(text for answer in found for text in answer.said)]
+    assert {text.startswith("On this busy machine ") for text in words} == {marked}
+    left_out = len(states.replace("q", "").replace("-", "")) * (not marked) * 2
+    notices = " ".join(summary(comparison).notices)
+    assert (f"{left_out} runs were disturbed and left out" in notices) == bool(left_out)
+    assert ("set busy_machine: rank" in notices) == marked
+
+
+def test_where_disturbed_runs_are_ranked_each_mark_is_drawn_as_its_run_was() -> None:
+    ranked = [replace(run, ranks_busy=True) for run in in_states("A", "qdqd-q", 6)]
+    comparison = compare(ranked)
+    chart = latency(Scene(comparison), comparison.tables[0])
+    assert chart
+    [cell] = chart.columns[0].cells
+    assert [dot.hollow for dot in cell.dots] == [False, True, False, True, False, False]
 
 
 @pytest.mark.parametrize("layout", [LONG, MATRIX])
@@ -110,7 +161,7 @@ def test_what_a_busy_machine_did_not_let_run_is_no_failure() -> None:
     comparison = compare([stopped, missing, *others])
     assert run_counts(comparison.records) == {"verified": 3, "stopped": 1, "missing": 1}
     text = " ".join(summary(comparison).notices)
-    assert "Stopped by the time limit while others used the CPUs: 1." in text
+    assert "1 run was stopped by the time limit while others used the CPUs." in text
     assert "Not made: 1 of 5 planned runs (not run yet); the same command makes them" in text
     assert "failed" not in text
     assert f"stopped while busy: {why}" in to_terminal(comparison).replace("\n    ", " ")

@@ -125,7 +125,7 @@ def test_citation_is_complete_and_true() -> None:
     assert citation["version"] == mpicampaign.__version__
     holder = re.search(r"Copyright \(c\) \d{4}, (.+)", (PROJECT / "LICENSE").read_text(encoding="utf-8"))
     assert holder and citation["authors"] == [{"name": holder[1]}]
-    assert f'license = "{citation["license"]}"' in (PROJECT / "pyproject.toml").read_text(encoding="utf-8")
+    assert f'license = "{citation["license"]} AND' in (PROJECT / "pyproject.toml").read_text(encoding="utf-8")
 
 
 def test_changelog_has_the_version() -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -12,9 +15,12 @@ from xml.etree import ElementTree
 
 import pytest
 import synthetic
+from conftest import PROJECT
 
+from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.records import Case, Record, Series
+from mpicampaign.show.figures.converted import to_pdf, to_png
 from mpicampaign.show.figures.draw import MADE, Figure, draw_all
 from mpicampaign.show.figures.page import FORMATS
 
@@ -63,7 +69,6 @@ def test_alternative_texts_hold_the_values(drawn: list[Figure]) -> None:
     assert "local TCP-loopback at most 2049 MB/s at 4 MiB" in drawn[2].alt
 
 
-@pytest.mark.filterwarnings("error")  # the font lacks some of the signs
 def test_hostile_names_are_drawn_as_text(tmp_path: Path) -> None:
     case = Case(synthetic.HOSTILE, synthetic.HOSTILE, synthetic.HOSTILE, synthetic.HOSTILE)
     runs = synthetic.case_runs(case, 1e-6, 1e9)
@@ -71,6 +76,7 @@ def test_hostile_names_are_drawn_as_text(tmp_path: Path) -> None:
     figures = draw_all(compare(runs), tmp_path, formats=FORMATS)
     assert len(figures) == 3
     for figure in figures:
+        assert all(path.stat().st_size > 1000 for path in figure.files)
         assert figure.svg.parent == tmp_path
         assert set(figure.svg.stem) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
         ElementTree.parse(figure.svg)
@@ -139,6 +145,53 @@ def test_zeros_and_single_sizes_are_drawn_as_far_as_they_can(tmp_path: Path) -> 
     assert len(draw_all(compare(single), tmp_path)) == 3
 
 
-def test_plotting_is_imported_only_when_drawing() -> None:
-    code = "import sys, mpicampaign.show.figures.draw; sys.exit('matplotlib' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+PICTURE = (
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 90 20' width='90pt' height='20pt'"
+    " font-family='DejaVu Sans'><text x='5' y='15' font-size='9'>{}</text></svg>"
+)
+
+
+def test_a_machine_without_fonts_makes_the_same_pictures(tmp_path: Path) -> None:
+    code = f"""if True:
+        from hashlib import sha256
+        from mpicampaign.show.figures.converted import to_pdf, to_png
+        print(*(sha256(made).hexdigest() for made in (to_png({PICTURE!r}), to_pdf({PICTURE!r}, "µ"))))"""
+    bare = {"PATH": "/nowhere", "HOME": str(tmp_path), "FONTCONFIG_FILE": "/dev/null"}
+    call = [sys.executable, "-c", code]
+    there = subprocess.run(call, env=bare, capture_output=True, text=True, check=True)
+    here = [hashlib.sha256(made).hexdigest() for made in (to_png(PICTURE), to_pdf(PICTURE, "µ"))]
+    assert there.stdout.split() == here
+
+
+def test_the_fonts_of_a_pdf_are_in_it(drawn: list[Figure]) -> None:
+    for figure in drawn:
+        content = next(path for path in figure.files if path.suffix == ".pdf").read_bytes()
+        fonts = re.findall(rb"/BaseFont /([^ ]+)", content)
+        assert fonts and all(font.endswith((b"+DejaVuSans", b"+DejaVuSans-Bold")) for font in fonts)
+        assert content.count(b"/FontFile2") == len(set(fonts))
+
+
+def test_signs_of_figures_are_no_boxes() -> None:
+    box = to_png(PICTURE.format("宽"))
+    drawn = {to_png(PICTURE.format(sign)) for sign in "†µ×–±≥≤−→½…Łńßλя"}
+    assert len(drawn) == 16 and box not in drawn
+
+
+def test_converters_are_loaded_only_for_their_files(tmp_path: Path) -> None:
+    code = f"""if True:
+        import sys, pathlib, synthetic
+        from mpicampaign.compare.compare import compare
+        from mpicampaign.show.figures.draw import draw_all
+        assert draw_all(compare(synthetic.campaign()), pathlib.Path({str(tmp_path)!r}))
+        sys.exit(sorted({{"resvg_py", "svglib", "reportlab"}} & sys.modules.keys()) or 0)"""
+    tests = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
+    assert subprocess.run([sys.executable, "-c", code], env=tests, check=False).returncode == 0
+
+
+def test_png_and_pdf_without_their_converters_name_the_extra(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "svglib.svglib", None)
+    assert main(["report", "--figures", "pdf", str(PROJECT / "campaign.yaml")]) == 2
+    said = capsys.readouterr().err
+    assert "PNG and PDF: " in said and "the extra figures: pip install 'mpicampaign[figures]'" in said

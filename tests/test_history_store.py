@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+import os
 import random
 import re
 import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
-from history_data import NEW, OLD, name_of, open_again, series_of, store_of, write_runs
+from conftest import PROJECT
+from history_data import NEW, OLD, metrics_of, name_of, open_again, row, series_of, store_of, write_runs
 
+from mpicampaign.cli import main
+from mpicampaign.compare.states import SWITCH
 from mpicampaign.errors import UserError
+from mpicampaign.history import metrics, rows
 from mpicampaign.history import store as store_module
 from mpicampaign.history.curves import curves_of
 from mpicampaign.history.store import Store
 from mpicampaign.presentation import Presentation
 
-COLUMNS = ("series", "metric", "value", "kernel", "microcode", "repeat", "status", "declared", "identity")
+TESTS = str(Path(__file__).parent)
 
 
 def values(store: Store) -> Counter[tuple[str, float]]:
-    rows = store.table(["series", "value"]).to_pylist()
-    return Counter((row["series"], round(row["value"] * 1e6, 3)) for row in rows)
+    found = store.read(lambda base: base.execute("SELECT series, value FROM metrics").fetchall())
+    return Counter((name, round(value * 1e6, 3)) for name, value in found)
 
 
 def files(folder: Path) -> list[str]:
@@ -35,7 +43,7 @@ def files(folder: Path) -> list[str]:
 
 
 def test_curves_have_a_point_for_each_series(tmp_path: Path) -> None:
-    [curve] = curves_of(store_of(tmp_path, 3).table())
+    [curve] = store_of(tmp_path, 3).read(curves_of)
     assert [point.value * 1e6 for point in curve.points] == pytest.approx([1.515, 1.615, 1.715])
     assert [point.observed["kernel"] for point in curve.points] == [OLD["kernel"], *[NEW["kernel"]] * 2]
     assert [point.n for point in curve.points] == [2, 2, 2]
@@ -57,15 +65,16 @@ def test_a_damaged_pack_is_named_and_set_aside_and_the_rest_is_read(tmp_path: Pa
     assert len(store.records(name_of(2))) == 2
 
 
-def test_lost_metrics_are_rebuilt_and_hidden_remains_are_swept(tmp_path: Path) -> None:
+def test_lost_metrics_are_made_again_and_remains_of_a_pack_are_swept(tmp_path: Path) -> None:
     store = store_of(tmp_path, 2)
     before = values(store)
-    shutil.rmtree(store.folder / "metrics")
-    assert values(open_again(store)) == before
-    remains = store.folder / "series/.remains.part"
+    store.database.unlink()
+    assert values(open_again(store)) == before and store.database.exists()
+    remains = store.folder / f"series/.{name_of(2)}.tar.gz.1a.part"
     remains.write_text("half")
     store.add(write_runs(tmp_path, 2), tmp_path, Presentation())
     assert not remains.exists() and len(store.names()) == 3
+    assert files(store.folder) == ["metrics.sqlite", "series"]
 
 
 def test_two_stores_merge_and_a_clash_is_refused(tmp_path: Path) -> None:
@@ -73,6 +82,8 @@ def test_two_stores_merge_and_a_clash_is_refused(tmp_path: Path) -> None:
     assert here.merge(there) == [f"{name_of(2)}: merged", f"{name_of(3)}: merged"]
     assert here.names() == [name_of(number) for number in range(4)] and len(values(here)) == 8
     assert here.merge(there) == [f"{name_of(2)}: here already", f"{name_of(3)}: here already"]
+    there.merge(here)
+    assert [point.tick for point in there.read(curves_of)[0].points] == here.names(), "in the order of time"
     write_runs(tmp_path / "clash", 0, latency=9)
     clash = Store(tmp_path / "clash/history")
     clash.add(series_of(0), tmp_path / "clash", Presentation())
@@ -80,7 +91,7 @@ def test_two_stores_merge_and_a_clash_is_refused(tmp_path: Path) -> None:
     assert here.merge(clash) == [f"{name_of(0)}: refused: the series here has another content"]
     assert here.pack(name_of(0)).read_bytes() == before
     there.pack(name_of(3)).write_bytes(b"no pack")
-    assert "refused: " in Store(tmp_path / "third/history").merge(there)[1]
+    assert "refused: " in Store(tmp_path / "third/history").merge(there)[-1]
 
 
 def test_an_unknown_series_is_an_error(tmp_path: Path) -> None:
@@ -89,98 +100,138 @@ def test_an_unknown_series_is_an_error(tmp_path: Path) -> None:
         store.manifest("x")
 
 
-def test_large_files_of_metrics_stay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(store_module, "MAX_FILES", 1)
-    monkeypatch.setattr(store_module, "LARGE", 4)
-    store = store_of(tmp_path, 5)
-    assert len(files(store.folder / "metrics")) == 3, "two of two series, and the last one"
-    assert len(values(store)) == 10
+# ---- the database
 
 
-def with_metadata(table: Any, **values: bytes) -> Any:
-    about = {name.encode(): value for name, value in values.items()}
-    return table.replace_schema_metadata({**table.schema.metadata, **about})
+def change(store: Store, *statements: str) -> None:
+    with closing(sqlite3.connect(store.database)) as base, base:
+        for statement in statements:
+            base.execute(statement)
 
 
-OTHER_METRICS: dict[str, Callable[[Any], Any]] = {
-    "column gone": lambda table: table.drop_columns(["reason"]),
-    "other type": lambda table: table.set_column(
-        table.column_names.index("value"), "value", table["value"].cast("string")
-    ),
-    "holds a number": lambda table: with_metadata(table, holds=b"5"),
-    "holds lists": lambda table: with_metadata(table, holds=b"[[1]]"),
-    "holds a path": lambda table: with_metadata(table, holds=b'["../x"]'),
-    "holds much": lambda table: with_metadata(table, holds=b"[" * 100_000),
-    "newer": lambda table: with_metadata(table, version=b"4"),
+def overwrite(store: Store, start: int, content: bytes) -> None:
+    with store.database.open("rb+") as file:
+        file.seek(start)
+        file.write(content)
+
+
+DAMAGE: dict[str, str | Callable[[Store], object]] = {
+    "no database": lambda store: store.database.write_text("no database" * 100),
+    "cut": lambda store: os.truncate(store.database, 5000),
+    "hole": lambda store: overwrite(store, 4096, bytes(30000)),
+    "newer": "PRAGMA user_version = 5",
+    "table gone": "DROP TABLE ticks",
+    "another value": "UPDATE measured SET value = value * 1.001",
+    "another tick": "UPDATE measured SET tick_id = 3 - tick_id, place = 9 + place",
+    "text for a number": "UPDATE measured SET value = 'many'",
+    "bytes for a text": "UPDATE ticks SET tick = x'ff'",
+    "another kernel": "UPDATE observations SET kernel = 'Linux 6'",
+    "another unit": "UPDATE curves SET unit = 'B'",
 }
 
 
-@pytest.mark.parametrize("other", OTHER_METRICS)
-def test_metrics_of_another_kind_are_set_aside(other: str, tmp_path: Path) -> None:
-    from pyarrow import parquet
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_database_is_named_and_answers_are_the_same(damage: str, tmp_path: Path) -> None:
+    store = store_of(tmp_path, 2)
+    before = store.read(curves_of)
+    change(store, make) if isinstance(make := DAMAGE[damage], str) else make(store)
+    content, again = store.database.read_bytes(), open_again(store)
+    assert again.read(curves_of) == before
+    [problem] = again.problems
+    assert problem.startswith(f"{store.database} cannot be used: ") and "move it away" in problem
+    assert store.database.read_bytes() == content
+    store.add(write_runs(tmp_path, 2), tmp_path, Presentation())
+    for number in range(2):
+        again = open_again(store)
+        assert [len(curve.points) for curve in again.read(curves_of)] == [3]
+        assert bool(again.problems) is (number == 0)
+        store.database.unlink()
 
+
+@pytest.mark.full
+def test_no_changed_bit_changes_an_answer(tmp_path: Path) -> None:
+    def look(base: sqlite3.Connection) -> tuple[Any, ...]:
+        return sorted(metrics.rows_in(base, "series")), curves_of(base)
+
+    store, generator, noted = store_of(tmp_path, 2), random.Random(1), 0
+    before, content = store.read(look), store.database.read_bytes()
+    used = [place for place, byte in enumerate(content) if byte]
+    for place in generator.sample(used, 300):
+        overwrite(store, place, bytes([content[place] ^ 1 << generator.randrange(8)]))
+        again = open_again(store)
+        assert again.read(look) == before, place
+        noted += bool(again.problems)
+        store.database.write_bytes(content)
+    assert noted > 150
+
+
+# Locks as on a file system that has none
+NO_LOCKS = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+int fcntl64(int file, int command, void *argument) {
+    if (command == 5 || command == 6) { errno = ERROR; return -1; }
+    return ((int (*)(int, int, void *))dlsym(RTLD_NEXT, "fcntl64"))(file, command, argument);
+}
+int fcntl(int file, int command, void *argument) __attribute__((alias("fcntl64")));
+"""
+READ = (
+    "import sys; from test_history_store import *; metrics._PATIENCE = 0; store = Store(Path(sys.argv[1]));"
+)
+READ += "print(*values(store), *store.problems, sep='\\n')"
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("error", ["ENOLCK", "ENOSYS", "a writer"])
+def test_without_a_lock_the_packs_are_read_and_it_is_said(error: str, tmp_path: Path) -> None:
+    """On NFS without its lock daemon, on Lustre without the option flock."""
+    store, library = store_of(tmp_path, 2), tmp_path / "no_locks.so"
+    (tmp_path / "no_locks.c").write_text(NO_LOCKS.replace("ERROR", error).replace("a writer", "0"))
+    subprocess.run(
+        ["cc", "-w", "-shared", "-fPIC", "-o", library, tmp_path / "no_locks.c", "-ldl"], check=True
+    )
+    locks = {} if error == "a writer" else {"LD_PRELOAD": str(library)}
+    with closing(sqlite3.connect(store.database)) as other:
+        other.execute("BEGIN EXCLUSIVE" if not locks else "SELECT 1")
+        done = subprocess.run(
+            [sys.executable, "-c", READ, store.folder],
+            env={**os.environ, **locks, "PYTHONPATH": TESTS},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    *found, problem = done.stdout.splitlines()
+    assert found == list(map(str, values(store)))
+    assert "cannot be used: another call holds it, or its file system has no locks; the packs" in problem
+
+
+def test_the_journal_is_no_write_ahead_log(tmp_path: Path) -> None:
+    """Which works on one host alone."""
     store = store_of(tmp_path, 1)
-    [file] = (store.folder / "metrics").iterdir()
-    parquet.write_table(OTHER_METRICS[other](parquet.read_table(file)), file)
-    again = open_again(store)
-    assert len(again.table()) == 2 and len(again.problems) == 1
-    assert again.problems[0].startswith(f"{file.name} is damaged (")
-    assert len(files(store.folder / "damaged")) == 1
+    change(store, "PRAGMA journal_mode = WAL")
+    store.add(write_runs(tmp_path, 1), tmp_path, Presentation())
+    with closing(sqlite3.connect(store.database)) as base:
+        assert base.execute("PRAGMA journal_mode").fetchone() == ("delete",)
+    assert files(store.folder) == ["metrics.sqlite", "series"] and len(values(store)) == 4
 
 
-def test_metrics_of_an_earlier_version_are_made_again(tmp_path: Path) -> None:
-    from pyarrow import parquet
-
-    store = store_of(tmp_path, 2)
-    metrics = store.folder / "metrics"
-    [first, second] = sorted(metrics.iterdir())
-    earlier = with_metadata(parquet.read_table(first), version=b"1")
-    parquet.write_table(earlier, first)
-    parquet.write_table(earlier, metrics / f"to-{second.name}")
-    again = open_again(store)
-    assert len(again.table()) == 4 and not again.problems
-    assert sorted(metrics.iterdir()) == [first, second] and not (store.folder / "damaged").exists()
+def test_what_is_missing_is_null_and_a_run_without_a_value_is_a_row() -> None:
+    missing = dict.fromkeys(("label", "ranks", "metric", "size", "dimension", "unit"))
+    base = metrics_of(row("t", 0.0), row("t", None, **missing, counts=False))
+    found = base.execute("SELECT value, metric, ranks, size, counts FROM metrics ORDER BY 1").fetchall()
+    assert found == [(None, None, None, None, 0), (0.0, "text", 2, 0, 1)]
+    [curve] = curves_of(base)
+    assert [point.value for point in curve.points] == [0.0]
 
 
-@pytest.mark.parametrize("packed", [False, True])
-def test_what_cannot_be_set_aside_is_named_once_and_the_rest_is_read(packed: bool, tmp_path: Path) -> None:
-    store = store_of(tmp_path, 2)
-    (store.folder / "damaged").touch()  # in the way of the folder
-    if not packed:
-        store.pack(name_of(0)).unlink()
-    [file] = (store.folder / "metrics").glob(f"{name_of(0)}*")
-    content = bytearray(file.read_bytes())
-    content[8] ^= 0xFF  # found only when its rows are read
-    file.write_bytes(content)
-    again = open_again(store)
-    expected = {name_of(0), name_of(1)} if packed else {name_of(1)}
-    assert {name for name, _ in values(again)} == expected
-    assert len(again.problems) == 1
-    assert "cannot be moved" in again.problems[0] and r"\n" not in again.problems[0]
-    assert packed or file.read_bytes() == content
-
-
-@pytest.mark.parametrize(("error", "problems"), [(FileNotFoundError(2, ""), 0), (PermissionError(13, ""), 1)])
-def test_a_file_that_cannot_be_read_is_not_damaged(
-    error: OSError, problems: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Another call merged it meanwhile, or the system refuses to read it."""
-    from pyarrow import parquet
-
-    store = store_of(tmp_path, 2)
-    before, read = values(store), parquet.read_metadata
-    failed: list[Path] = []
-
-    def first_fails(path: Path) -> Any:
-        if name_of(0) in path.name and not failed:
-            failed.append(path)
-            raise error
-        return read(path)
-
-    monkeypatch.setattr(parquet, "read_metadata", first_fails)
-    again = open_again(store)
-    assert values(again) == before
-    assert failed and len(again.problems) == problems and not (store.folder / "damaged").exists()
+@pytest.mark.parametrize("name", ["'); DROP TABLE series; --", 'a"b', "\0", "\x1b[31m", "🎉", "?", "%s", ""])
+def test_a_name_may_be_anything(name: str) -> None:
+    texts = dict.fromkeys((*rows.CASE, "label", "metric", "unit", "host", "kernel"), name)
+    base = metrics_of(*[row(name, 1.0, **texts)] * 2)
+    [curve] = curves_of(base)
+    assert {curve.key.placement, curve.key.metric, curve.points[0].tick} == {name}
+    assert metrics.names(base) == {name} and curve.points[0].n == 2
 
 
 HOSTILE_SERIES = {
@@ -213,7 +264,7 @@ def test_numbers_beyond_their_column_set_a_pack_aside(
 
     def hostile(path: Path, *rest: Any) -> None:
         write(path, *rest)
-        path.write_text(re.sub(r'"repeat": ?2', '"repeat": 99999999999', path.read_text()))
+        path.write_text(re.sub(r'"repeat": ?2', '"repeat": ' + "9" * 30, path.read_text()))
 
     monkeypatch.setattr(store_module, "write_records", hostile)
     store.add(write_runs(tmp_path, 1), tmp_path, Presentation())
@@ -248,53 +299,221 @@ def test_a_name_that_leads_elsewhere_is_not_a_series(tmp_path: Path) -> None:
 
 @pytest.mark.full
 def test_a_full_disk_leaves_a_readable_store(tmp_path: Path) -> None:
-    """As seen by a process whose files may not grow beyond a size; it fails until there is room."""
+    """As seen by a process whose files may not grow beyond a size; it fails until the pack has room."""
     store = store_of(tmp_path, 2)
     write_runs(tmp_path, 2)
     code = (
         "import resource, signal, sys; from pathlib import Path; from mpicampaign.presentation import *;"
         "from mpicampaign.history.store import Store; from mpicampaign.history.series import read_series;"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); size = int(sys.argv[2]);"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (size, size));"
-        "f = Path(sys.argv[1]); Store(f / 'history').add(read_series(f), f, Presentation())"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)); f = Path(sys.argv[1]);"
+        "store = Store(f / 'history'); store.add(read_series(f), f, Presentation()); print(*store.problems)"
     )
-    sizes = (0, 100, 1000, 3000, 1_000_000)
-    for size in sizes:
+    for size in (0, 100, 1000, 3000, 20_000, 1_000_000):
         command = [sys.executable, "-c", code, str(tmp_path), str(size)]
-        done = subprocess.run(command, capture_output=True, check=False)
-        assert (done.returncode == 0) is (size == sizes[-1])
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
         again = open_again(store)
-        assert len(values(again)) == 2 * len(store.names()) and not again.problems
+        assert (done.returncode == 0) is (len(again.names()) == 3)
+        assert ("metrics.sqlite cannot be used" in done.stdout) is (size == 3000), done.stdout
+        assert len(values(again)) == 2 * len(again.names()) and not again.problems
     assert len(store.names()) == 3
 
 
+# ---- kills, and several writers
+
+# Adds series, of every second number, to a store that others write to
+WRITER = """
+import shutil, sys; sys.path.insert(0, sys.argv[1])
+from history_data import *
+store, folder, number, end = Store(Path(sys.argv[2])), Path(sys.argv[3]), *map(int, sys.argv[4:6])
+for number in range(number, end, 2):
+    shutil.rmtree(folder / "runs", ignore_errors=True)
+    folder.mkdir(exist_ok=True)
+    store.add(write_runs(folder, number), folder, Presentation())
+    assert not store.problems, store.problems
+    print(number, flush=True)
+"""
+
+
+def writer(folder: Path, first: int, end: int) -> subprocess.Popen[str]:
+    place = folder / f"campaign{first % 2}"
+    command = [sys.executable, "-c", WRITER, TESTS, folder / "history", place, str(first), str(end)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def check_whole(store: Store) -> set[str]:
+    """The series in the database: each whole, or absent; what SQLite has to take back it takes back."""
+    with closing(sqlite3.connect(store.database)) as base:
+        assert base.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        tables = base.execute("SELECT count(*) FROM sqlite_master").fetchone() != (0,)
+        counts = (
+            dict(base.execute("SELECT series, count(value) FROM metrics GROUP BY series")) if tables else {}
+        )
+        assert set(counts.values()) <= {2} and set(counts) <= set(store.names())
+        return set(counts)
+
+
+def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
+    writers = [writer(tmp_path, first, 8) for first in (0, 1)]
+    for each in writers:
+        _, errors = each.communicate(timeout=120)
+        assert each.returncode == 0, errors
+    store = Store(tmp_path / "history")
+    assert check_whole(store) == set(store.names()) == {name_of(number) for number in range(8)}
+
+
 @pytest.mark.full
-def test_kills_at_random_moments_leave_a_readable_store(tmp_path: Path) -> None:
-    """While series are added and files merged: nothing is lost and nothing doubled."""
-    code = (
-        "import shutil, sys; sys.path.insert(0, sys.argv[1])\n"
-        "from pathlib import Path; from history_data import *; f = Path(sys.argv[2])\n"
-        "from mpicampaign.history import store as s; s.MAX_FILES = 4\n"
-        "n = len(Store(f / 'history').names())\n"
-        "for number in range(n, n + 4):\n"
-        "    shutil.rmtree(f / 'runs', ignore_errors=True); runs = write_runs(f, number)\n"
-        "    print(number, flush=True); Store(f / 'history').add(runs, f, Presentation())\n"
-    )
+def test_kills_at_random_moments_lose_and_double_nothing(tmp_path: Path) -> None:
+    """Of two writers; a reader comes between, or does not."""
     generator = random.Random(3)
-    seen: set[str] = set()
-    for adds in (1, 2, 3) * 8:
-        command = [sys.executable, "-c", code, str(Path(__file__).parent), str(tmp_path)]
-        with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-            assert process.stdout
-            for _ in range(adds):  # the kill comes within the next one or two
-                start = time.monotonic()
-                assert process.stdout.readline()
-            time.sleep(generator.uniform(0, time.monotonic() - start))
-            process.kill()
-        store = Store(tmp_path / "history")
-        found = values(store)
-        assert not store.problems and set(found.values()) <= {1}
-        assert {name for name, _ in found} == set(store.names()) >= seen
-        assert len(found) == 2 * len(store.names())
-        seen = set(store.names())
-    assert len(seen) >= 24
+    store = Store(tmp_path / "history")
+    ended: set[int] = set()
+    next_of = [0, 1]
+    for kill in range(30):
+        writers = [writer(tmp_path, first, first + 8) for first in next_of]
+        assert writers[0].stdout and writers[0].stdout.readline()  # both are at work
+        time.sleep(generator.uniform(0, 0.2))
+        for each in writers:
+            each.kill()
+        lines = [line for each in writers for line in each.communicate()[0].splitlines()]
+        ended |= {next_of[0], *map(int, lines)}
+        known = check_whole(store)
+        assert {name_of(number) for number in ended} <= known | set(store.names())
+        if kill % 2:
+            found = values(open_again(store))
+            assert set(found.values()) == {1} and len(found) == 2 * len(store.names())
+        next_of = [max([parity - 2, *(n for n in ended if n % 2 == parity)]) + 2 for parity in (0, 1)]
+    assert len(store.names()) >= 30 and len(values(store)) == 2 * len(store.names())
+
+
+# Ends while pages of a transaction are in the database already: its journal is hot
+HALF_WRITTEN = """
+import os, sys; sys.path.insert(0, sys.argv[1])
+from history_data import *
+class Killing(dict):
+    def __getitem__(self, name):
+        return os.kill(os.getpid(), 9) if name == "reason" else super().__getitem__(name)
+base = connect(Path(sys.argv[2])); base.execute("PRAGMA cache_size = 1")
+half = [*(row("half", float(n)) for n in range(5000)), Killing(row("half", 0))]
+add(base, SeriesRows("half", "c", False, half))
+"""
+
+
+def half_written(folder: Path) -> Store:
+    """A store of three series, whose database a call was killed while it wrote a fourth one."""
+    store = store_of(folder, 3)
+    before = store.database.stat().st_size
+    done = subprocess.run([sys.executable, "-c", HALF_WRITTEN, TESTS, store.database], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert store.database.stat().st_size > before and Path(f"{store.database}-journal").stat().st_size > 1000
+    return store
+
+
+@pytest.mark.parametrize("reads", [True, False])
+def test_what_a_killed_call_left_half_written_is_taken_back(reads: bool, tmp_path: Path) -> None:
+    hot = half_written(tmp_path)
+    if reads:
+        assert len(values(hot)) == 6 and not hot.problems
+    else:
+        hot.add(write_runs(hot.folder.parent, 3), hot.folder.parent, Presentation())
+    assert len(check_whole(hot)) == len(hot.names()) == (3 if reads else 4)
+    assert files(hot.folder) == ["metrics.sqlite", "series"]
+
+
+def read_only(folder: Path, *arguments: object) -> str:
+    """What `mpicampaign history` prints of a folder that nobody can write."""
+    mount = 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" || exit 77; shift 0; exec "$@"'
+    alone = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    command = [sys.executable, "-m", "mpicampaign.cli", "history", "--results", folder, *arguments]
+    done = subprocess.run(
+        [*alone, "bash", "-c", mount, folder, *command], capture_output=True, text=True, check=False
+    )
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip("a file system cannot be mounted here")
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def history_of(folder: Path, capsysbinary: pytest.CaptureFixture[bytes], form: str = "csv") -> str:
+    assert main(["history", "--results", str(folder), "--format", form]) == 0
+    return capsysbinary.readouterr().out.decode()
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("lacks", ["nothing", "a series", "all", "the end"])
+def test_a_read_only_history_is_read_as_any_other(
+    lacks: str, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    store = half_written(tmp_path) if lacks == "the end" else store_of(tmp_path, 3)
+    if lacks == "a series":
+        change(store, *(f"DELETE FROM {of} WHERE rowid > 2" for of in ("ticks", "series")))
+        change(store, "DELETE FROM measured WHERE tick_id > 2")
+    elif lacks == "all":
+        store.database.unlink()
+    shutil.copytree(tmp_path, writable := tmp_path.with_name(f"{tmp_path.name}-writable"))
+    assert read_only(tmp_path, "--format", "csv") == history_of(writable, capsysbinary)
+    said = "metrics.sqlite cannot be used" in " ".join(read_only(tmp_path).split())
+    assert said is (lacks != "nothing")
+
+
+# ---- stores of version 3: metrics/*.parquet
+
+
+@pytest.fixture
+def earlier(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Seventeen finished series, one of them without a pack and one without metrics, and an open one."""
+    monkeypatch.setenv(SWITCH, "on")
+    shutil.unpack_archive(PROJECT / "tests/fixtures/history_3/nightly.tar.gz", tmp_path)
+    return tmp_path / "nightly"
+
+
+EXPECTED = (PROJECT / "tests/fixtures/history_3/history.csv").read_text()  # as version 3 wrote it
+
+
+def test_an_earlier_store_gives_the_same_answers_is_read_once_and_kept(
+    earlier: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path.name: path.read_bytes() for path in (earlier / "history/metrics").iterdir()}
+    assert history_of(earlier, capsysbinary) == EXPECTED
+    monkeypatch.setitem(sys.modules, "pyarrow", None)  # it is not needed again
+    assert history_of(earlier, capsysbinary) == EXPECTED
+    store = Store(earlier / "history")
+    store.add(series_of(17), earlier, Presentation())
+    assert len(store.read(metrics.names)) == 18 and not store.problems
+    assert {path.name: path.read_bytes() for path in (earlier / "history/metrics").iterdir()} == before
+
+
+def test_packs_give_the_rows_that_the_earlier_store_has(earlier: Path) -> None:
+    def table(store: Store) -> list[tuple[Any, ...]]:
+        return store.read(
+            lambda base: base.execute("SELECT * FROM metrics ORDER BY tick, 8, repeat").fetchall()
+        )
+
+    store = Store(earlier / "history")
+    alone = Store(shutil.copytree(earlier / "history", earlier / "copy", ignore=lambda *_: ["metrics"]))
+    assert table(alone) == [line for line in table(store) if line[0] != name_of(3)]
+
+
+def test_without_pyarrow_only_what_no_pack_has_is_missing_and_named(
+    earlier: Path, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as without:
+        without.setitem(sys.modules, "pyarrow", None)
+        lines = history_of(earlier, capsysbinary).splitlines()
+        assert {line for line in EXPECTED.splitlines() if line not in lines} >= {
+            line for line in EXPECTED.splitlines() if name_of(3) in line
+        }
+        store = Store(earlier / "history")
+        assert len(store.read(metrics.names)) == 16
+    [problem] = store.problems
+    assert "to-20260201T040000Z-0000000c.parquet cannot be read: " in problem
+    assert "extra parquet: pip install 'mpicampaign[parquet]'" in problem and problem.endswith(name_of(3))
+    assert history_of(earlier, capsysbinary) == EXPECTED
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"x" * 20, (2**32 - 1).to_bytes(4, "little") + b"PAR1"])
+def test_damaged_earlier_metrics_are_made_from_the_packs(content: bytes, earlier: Path) -> None:
+    for path in (earlier / "history/metrics").iterdir():
+        path.write_bytes(content)
+    store = Store(earlier / "history")
+    assert len(store.read(metrics.names)) == 16 and not store.problems

@@ -73,8 +73,9 @@ def messages(
             "P × Q = 2 × 3 needs 6 ranks; the placement has 4 | without P and Q",
         ),
         ({"N": 1000, "Q": 3}, "Q: 3", "P × Q = 1 × 3 needs 3 ranks"),
-        ({"N": 1000, "NB": 0}, "NB: 0", "must be a whole number from 1 to 65536"),
-        ({"N": "all"}, "N: all", "must be a whole number from 1 to"),
+        ({"N": 1000, "NB": 0}, "NB: 0", "must be a whole number of at least 1"),
+        ({"N": 1000, "bcast": 6}, "bcast: 6", "must be a whole number from 0 to 5"),
+        ({"N": "all"}, "N: all", "must be a whole number of at least 1"),
         (
             {"N": 1000, "threshold": -1},
             "threshold: -1",

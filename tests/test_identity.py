@@ -14,7 +14,8 @@ from builders import BENCHMARK, INTEL_MPI, MACHINE, PLACEMENTS, campaign, plan
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Campaign, Fabric, Placement, Provider
 from mpicampaign.identity import canonical, differences, identity
-from mpicampaign.jobs.plan import PlannedCase, make_plan
+from mpicampaign.jobs.plan import make_plan
+from mpicampaign.jobs.planned import PlannedCase
 from mpicampaign.jobs.software import Program
 from mpicampaign.mpis import MPIS
 from mpicampaign.plan_file import plan_json

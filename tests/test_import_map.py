@@ -12,7 +12,8 @@ from mpicampaign.campaign.file import load_campaign
 from mpicampaign.errors import UserError
 from mpicampaign.host_lists import expand, short
 from mpicampaign.imports.facts import FACTS, FAMILIES
-from mpicampaign.imports.labels import Label, label_of
+from mpicampaign.imports.labels import label_of
+from mpicampaign.imports.ledger import Label
 from mpicampaign.imports.map_file import ImportMap, load_map
 
 CAMPAIGNS = Path(__file__).parents[1] / "campaigns"

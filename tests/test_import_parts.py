@@ -85,7 +85,7 @@ def test_the_account_names_each_output_with_its_place_and_label(tmp_path: Path) 
     assert "raw/a.out:1-25: g SHM osu_bw, repeat 1" in text
     assert "raw/a.out:26-52: g SHM osu_latency, repeat 1" in text
     assert "raw/a.out:78-102: g SHM osu_bw, repeat 2" in text
-    assert "raw/a.out:53-77: no rule gives its benchmark (its facts: " in text
+    assert "raw/a.out:53-77: refused: no rule gives its benchmark (its facts: " in text
     assert "above: '+ srun ./ours'" in text
     found = records(tmp_path)
     assert [record.status for record in found] == [OK, OK, OK]

@@ -14,8 +14,6 @@ from foreign_outputs import imb
 from mpicampaign.cli import main
 from mpicampaign.cli.exit_status import UNREAD
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data" / "stackhpc" / "alaska"
-ALASKA = Path(__file__).parents[1] / "campaigns" / "alaska" / "import.yaml"
 MAP = """\
 import: cron
 campaign: two-hosts
@@ -37,11 +35,14 @@ def raw(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_snakemake_import_takes_in_and_reports(project: ProjectCopy, tmp_path: Path) -> None:
+@pytest.mark.parametrize("target", [[], pytest.param(["import"], marks=pytest.mark.full)])
+def test_snakemake_import_takes_in_and_reports(
+    project: ProjectCopy, tmp_path: Path, target: list[str]
+) -> None:
     outputs = raw(tmp_path)
     config = ["--config", f"map={tmp_path / 'map.yaml'}", f'folders=["{outputs}"]']
     done = subprocess.run(
-        [sys.executable, "-m", "snakemake", "import", "-c1", *config],
+        [sys.executable, "-m", "snakemake", *target, *config],
         cwd=project.folder,
         env=project.environment,
         capture_output=True,
@@ -97,7 +98,7 @@ def test_runs_in_part_and_contradicted_ones_are_distinguished(project: ProjectCo
         (outputs / f"cut{number}.out").write_text(text[: text.index("#bytes") + 100 + 50 * number])
     done = project.call("import", outputs, "--map", tmp_path / "map.yaml")
     assert done.stdout.count("  in part: ") == 1
-    assert "raw outputs {1}/ (named in records.jsonl), first cut2.out: " in done.stdout
+    assert f"7 (named in records.jsonl), first {tmp_path.name}/raw outputs {{1}}/cut2.out: " in done.stdout
     assert "8 runs: 1 ok, 7 ok in part" in done.stdout
     copy = next((project.folder / "results" / "two-hosts" / "imports").rglob("one.out"))
     copy.write_text(copy.read_text() + "\n")
@@ -118,32 +119,6 @@ def test_a_map_and_a_campaign_file_are_not_reported_together(
     for option, said in mistakes.items():
         assert main(["report", "--map", str(tmp_path / "map.yaml"), option]) == 2
         assert said in capsys.readouterr().err
-
-
-def test_the_import_loads_no_plotting_library() -> None:
-    modules = "sys, mpicampaign.imports.importing, mpicampaign.analyse_tables"
-    code = f"import {modules}; print('matplotlib' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "False"
-
-
-@pytest.mark.skipif(not DATA.is_dir(), reason=f"{DATA} is not there")
-def test_the_outputs_of_alaska_are_accounted_for(tmp_path: Path) -> None:
-    from mpicampaign.collect.imports import collect_imports
-    from mpicampaign.imports.importing import import_folders
-    from mpicampaign.imports.map_file import load_map
-
-    account = import_folders([DATA], load_map(ALASKA), tmp_path)
-    roles = {role: len(account.of_role(role)) for role in ("output", "job script", "refused")}
-    assert roles == {"output": 176, "job script": 176, "refused": 8}
-    assert all("Sysinfo" in entry.path for entry in account.of_role("refused"))
-    records = collect_imports(tmp_path)
-    assert {(record.status, record.verdict) for record in records} == {("ok", "unverified")}
-    assert not [record for record in records if "closing line" in str(record.verdict_reasons)]
-    ranks: dict[object, set[tuple[int | None, ...]]] = {}
-    for record in records:
-        ranks.setdefault(record.case, set()).add(tuple(series.ranks for series in record.series))
-    assert all(len(found) == 1 for found in ranks.values())
 
 
 def test_host_groups_of_unknown_hosts_have_attributes_by_which_tables_group(

@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 import socket
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import ANY
 
 import pytest
 from foreign_outputs import imb
@@ -17,16 +19,16 @@ from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
 from mpicampaign.errors import UserError
 from mpicampaign.imports import importing
-from mpicampaign.imports import ledger as ledger_module
 from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.draft import draft_map, usable_name
-from mpicampaign.imports.facts import facts_of_outputs
 from mpicampaign.imports.files import MAX_BYTES
 from mpicampaign.imports.importing import import_folders
+from mpicampaign.imports.ledger import read_ledger
 from mpicampaign.imports.map_file import ImportMap, load_map
-from mpicampaign.records import IN_PART, OK
+from mpicampaign.records import IN_PART, OK, read_records
 from mpicampaign.show.sentences import note_text as said_of
 
+BEFORE = Path(__file__).parent / "fixtures" / "imported_before_0_3"
 MAP = """\
 import: foreign
 campaign: c
@@ -75,7 +77,7 @@ def test_a_draft_names_what_may_differ_apart_and_claims_nothing(tmp_path: Path) 
         path.write_text(imb(second=second) + (above and above + imb(second=40 + second)))
     text = draft_map([folder], usable_name(folder.name))
     account = take(tmp_path, folder, text=text)
-    placements = [entry.label["placement"] for entry in account.of_role("output")]
+    placements = [label.placement for label in account.labels]
     assert placements[:4] == ["SHM-a.ppn16", "SHM-a.ppn8", "SHM-run", "SHM-run"]
     assert placements[4:] == ["TCP", "TCP", "it-s-odd", "on", "on"]
     assert chosen(tmp_path, text).placements == {} and chosen(tmp_path, text).name == "2017"
@@ -93,7 +95,7 @@ def test_a_draft_takes_numbered_repeats_as_such(tmp_path: Path) -> None:
     loops = [f"Start run {number} of 3\n{imb(second=number)}End run {number} of 3\n" for number in (1, 2, 3)]
     (folder / "loop.log").write_text("".join(loops))
     account = take(tmp_path, folder, text=draft_map([folder], "raw"))
-    runs = [(entry.label["placement"], entry.label["repeat"]) for entry in account.of_role("output")]
+    runs = [(label.placement, label.repeat) for label in account.labels]
     assert sorted(runs) == [(name, number) for name in ("raw-barrier", "raw-loop") for number in (1, 2, 3)]
 
 
@@ -106,7 +108,7 @@ def test_a_script_is_no_failed_run(tmp_path: Path) -> None:
 def test_the_same_import_again_does_nothing(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="", b__out="")
     first = take(tmp_path, raw)
-    ledger = first.folder / "import.json"
+    ledger = first.folder / "ledger.jsonl"
     before = {path: path.stat().st_mtime_ns for path in first.folder.rglob("*") if path.is_file()}
     again = take(tmp_path, raw)
     assert (first.new, again.new) == (2, 0)
@@ -115,7 +117,9 @@ def test_the_same_import_again_does_nothing(tmp_path: Path) -> None:
     assert {path: after[path] for path in before if path.name != "lock"} == {
         path: time for path, time in before.items() if path.name != "lock"
     }
-    assert json.loads(ledger.read_text())["format"] == "mpicampaign-import"
+    head, *lines = map(json.loads, ledger.read_text().splitlines())
+    assert head == {"format": "mpicampaign-import", "version": 4, "entries": 2}
+    assert [line["label"]["rules"] for line in lines] == [[1, 2], [1, 2]]
 
 
 def test_hostile_folders(tmp_path: Path) -> None:
@@ -176,7 +180,7 @@ def test_repeats_that_a_rule_gives_stay_and_collide_loudly(tmp_path: Path) -> No
     account = take(
         tmp_path, write(tmp_path, r2__out="", r2b__out="", r0__out="", other__out=""), text=MAP + rule
     )
-    repeats = {Path(e.path).name: e.label["repeat"] for e in account.of_role("output")}
+    repeats = {Path(each.path).name: each.label.repeat for each in account.entries if each.label}
     assert repeats == {"r2.out": 2, "other.out": 1}
     assert "repeat 2 of its case is" in reasons(account)["r2b.out"]
     assert "is not a positive integer" in reasons(account)["r0.out"]
@@ -190,7 +194,7 @@ def test_a_killed_import_is_reported_and_can_be_completed(
 
     def dies(self: importing._Import, target: Path, content: bytes) -> None:
         if target.name == "b.out":
-            (self.folder / "parts" / "half").write_bytes(content[:10])
+            (self.parts / "half").write_bytes(content[:10])
             raise KeyboardInterrupt
         write_one(self, target, content)
 
@@ -201,7 +205,7 @@ def test_a_killed_import_is_reported_and_can_be_completed(
         collect_imports(tmp_path / "results")
     monkeypatch.undo()
     account = take(tmp_path, raw)
-    assert account.new == 2
+    assert account.new == 3
     assert len(collect_imports(tmp_path / "results")) == 3
     assert not (account.folder / "parts").exists()
 
@@ -220,26 +224,58 @@ def test_two_imports_at_once_do_not_meet(tmp_path: Path) -> None:
         take(tmp_path, raw)
 
 
+HEAD = '{"format": "mpicampaign-import", "version": 4, "entries": 2}'
+
+
 @pytest.mark.parametrize(
-    "damage", ["", "[]", '{"format": "mpicampaign-import", "version": 2}', '{"files": 1']
+    "damage", ["", "[]", HEAD, HEAD.replace("4", "5"), '{"files": 1', f"{HEAD}\n[]\n1\n"]
 )
 def test_a_damaged_ledger_is_refused(tmp_path: Path, damage: str) -> None:
     account = take(tmp_path, write(tmp_path, a__out=""))
-    (account.folder / "import.json").write_text(damage)
-    with pytest.raises(UserError, match=r"import\.json"):
+    (account.folder / "ledger.jsonl").write_text(damage)
+    with pytest.raises(UserError, match=r"ledger\.jsonl is (damaged|not an import ledger of version 1 to 4)"):
         collect_imports(tmp_path / "results")
-    with pytest.raises(UserError, match=r"import\.json"):
+    with pytest.raises(UserError, match=r"ledger\.jsonl"):
         take(tmp_path)
+
+
+def test_a_ledger_with_other_types_is_read_as_texts_or_refused(tmp_path: Path) -> None:
+    account = take(tmp_path, write(tmp_path, a__out=""))
+    other = account.folder.with_name("other") / "ledger.jsonl"
+    shutil.copytree(account.folder, other.parent)
+    for name, value in (("content", [1]), ("job", [1]), ("facts", 7), ("label", 7), ("system", {})):
+        head, line = map(json.loads, (account.folder / "ledger.jsonl").read_text().splitlines())
+        (line["label"] if name in line["label"] else line)[name] = value
+        other.write_text(f"{json.dumps(head)}\n{json.dumps(line)}\n")
+        try:
+            assert len(collect_imports(tmp_path / "results")) in (1, 2)
+        except UserError as error:
+            assert "ledger.jsonl is damaged" in str(error) and value == 7
 
 
 def test_a_ledger_that_leads_out_of_its_folder_is_refused(tmp_path: Path) -> None:
     account = take(tmp_path, write(tmp_path, a__out=""))
-    ledger = account.folder / "import.json"
-    data = json.loads(ledger.read_text())
-    data["files"][0]["path"] = "../../../secret.out"
-    ledger.write_text(json.dumps(data))
+    ledger = account.folder / "ledger.jsonl"
+    ledger.write_text(ledger.read_text().replace(f'"path": "{tmp_path.name}/', '"path": "../', 1))
     with pytest.raises(UserError, match="not inside its folder"):
         collect_imports(tmp_path / "results")
+
+
+def test_an_import_of_an_earlier_release_gives_the_same_records(tmp_path: Path) -> None:
+    """Outputs with a script, in part, two in a file, a copy, one without a label."""
+    results = tmp_path / "results"
+    shutil.copytree(BEFORE, results)
+    _, expected = read_records(results / "records.jsonl")
+    assert [replace(each, files={}) for each in collect_imports(results)] == [
+        replace(each, files={}) for each in expected
+    ]
+    folder = results / "imports" / "old"
+    account = import_folders([], load_map(folder / "map.yaml"), results)
+    assert [len(account.of_role(role)) for role in ("output", "refused")] == [4, 3]
+    assert account.new == 0 and reasons(account)["copy.out"].endswith("both.out:27-52: counted once")
+    assert not (folder / "import.json").exists()
+    assert read_ledger(folder) == [replace(each, label=each.label and ANY) for each in account.entries]
+    assert len(collect_imports(results)) == 4
 
 
 def test_many_outputs_are_read_by_several_processes_to_the_same_records(
@@ -255,31 +291,13 @@ def test_many_outputs_are_read_by_several_processes_to_the_same_records(
     assert collect_imports(tmp_path / "results") == alone
 
 
-def test_facts_are_taken_from_the_ledger_only_where_they_would_be_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    account = take(tmp_path, write(tmp_path, a__out="", a__sh="#SBATCH -n 2\n", b__out=""))
-    found: list[str] = []
-
-    def counted(path: str, *texts: Any) -> Any:
-        found.append(path)
-        return facts_of_outputs(path, *texts)
-
-    monkeypatch.setattr(collecting, "facts_of_outputs", counted)
+def test_what_the_ledger_says_of_a_run_is_not_believed(tmp_path: Path) -> None:
+    account = take(tmp_path, write(tmp_path, a__out="", a__sh="#SBATCH -n 2\n"))
     records = collect_imports(tmp_path / "results")
-    assert found == []
-    [script] = (account.folder / "files").rglob("a.sh")
-    script.write_text("#SBATCH -n 4\n")
-    collect_imports(tmp_path / "results")
-    assert [path[-5:] for path in found] == ["a.out"]
-    script.write_text("#SBATCH -n 2\n")
-    ledger = account.folder / "import.json"
-    ledger.write_text(ledger.read_text().replace('"benchmark": "PingPong"', '"benchmark": "PingPing"'))
+    ledger = account.folder / "ledger.jsonl"
+    ledger.write_text(ledger.read_text().replace('"PingPong"', '"PingPing"').replace('"2"', '"4"'))
+    assert ledger.read_text().count("PingPing") == 2
     assert collect_imports(tmp_path / "results") == records
-    found.clear()
-    monkeypatch.setattr(ledger_module, "program_state", lambda: "another")
-    assert collect_imports(tmp_path / "results") == records
-    assert len(found) == 2
 
 
 def test_a_run_that_two_ledgers_hold_counts_once(tmp_path: Path) -> None:
@@ -410,9 +428,10 @@ def test_a_call_without_any_run_leaves_the_import_as_it_was(tmp_path: Path) -> N
     (tmp_path / "wrong" / "deep").mkdir(parents=True)
     for number in range(3):
         (tmp_path / "wrong" / "deep" / f"{number}.out").write_text(imb(second=number + 5))
-    again = take(tmp_path, tmp_path / "wrong")
-    assert again.found_no_run and again.new == 0
-    assert "the import is unchanged" in account_text(again)
+    for text in (MAP, MAP.replace("[A-Z]+", "[A-Z]{9}")):  # the other map labels nothing
+        again = take(tmp_path, tmp_path / "wrong", text=text)
+        assert again.found_no_run and again.new == 0
+        assert "the import is unchanged" in account_text(again)
     assert {path: path.read_bytes() for path in account.folder.rglob("*") if path.is_file()} == before
     assert [path.name for path in (account.folder / "files").glob("*")] == [tmp_path.name]
     assert len(take(tmp_path).entries) == 1
@@ -464,13 +483,17 @@ def test_why_a_text_is_not_an_output_is_reported(tmp_path: Path) -> None:
     assert found["mac.out"] == r"its lines end in CR alone: convert it (tr '\r' '\n')"
 
 
-def test_files_of_a_folder_with_one_reason_are_one_line_of_the_account(tmp_path: Path) -> None:
+def test_files_with_one_reason_are_one_line_of_the_account(tmp_path: Path) -> None:
     raw = write(tmp_path, **{f"n{number}__out": f"nothing {number}\n" for number in range(8)}, a__out="")
     for number in range(7):
         (raw / f"job{number}").mkdir()
         (raw / f"job{number}/a.out").write_text(f"nothing at all {number}\n")
-    text = account_text(take(tmp_path, raw))
-    assert text.count("  refused: ") == 6
-    assert f"8 in {tmp_path.name}/raw/TCP/ (named in import.json), first n0.out: no output of a known" in text
-    assert f"{tmp_path.name}/raw/job3/a.out: no output of a known" in text
-    assert "refused: 3 more: no output of a known suite" in text and "job4" not in text
+    account = take(tmp_path, raw)
+    text = account_text(account)
+    assert text.count("refused: ") == 1
+    place = f"{tmp_path.name}/raw/TCP/n0.out"
+    assert (
+        f"  refused: 15 (named in ledger.jsonl), first {tmp_path.name}/raw/TCP/n0.out: no output of a known"
+        in text
+    )
+    assert f"  {place[:-6]}n7.out: refused: no output of a known suite" in account_text(account, verbose=True)

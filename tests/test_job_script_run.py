@@ -20,12 +20,11 @@ from default_signals import popen_with_default_signals
 from mpicampaign import mpis
 from mpicampaign.campaign.model import Placement, System
 from mpicampaign.collect.runs import could_not_write, evidence_in, exit_status
-from mpicampaign.execution.execute import wait_for_measurement
 from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.render import build_script_text, script_text
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import build_problem
-from mpicampaign.this_machine import measuring_lock, who_measures
+from mpicampaign.this_machine import measuring_lock
 from mpicampaign.verdict.evidence import Evidence
 
 END = 'echo "#@end rows=1 status=ok"\n'
@@ -207,34 +206,6 @@ def locked(folder: Path) -> int:
     holder = os.open(folder, os.O_RDONLY)
     fcntl.flock(holder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return holder
-
-
-def test_a_run_waits_for_another_users_in_another_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The lock is not below the results. Links of all who took it stay; the newest one counts."""
-    lock = tmp_path / "of this machine"
-    monkeypatch.setenv("MPICAMPAIGN_LOCK", str(lock))
-    found = prepared(tmp_path, END)
-    script = found.runs[0]
-    lock.mkdir()
-    (lock / "4").symlink_to("process 4, ended long ago")
-    (lock / "5").symlink_to("process 4711, /somewhere")
-    os.utime(lock / "4", (1, 1), follow_symlinks=False)
-    holder = locked(lock)
-    process = subprocess.Popen(["bash", str(script.path)], stdout=subprocess.PIPE, text=True)
-    assert process.stdout
-    assert "another measurement on this machine to end: process 4711" in process.stdout.readline()
-    said: list[str] = []
-    wait_for_measurement(said.append, stop=lambda: bool(said))
-    assert said == ["waiting for another measurement on this machine to end: process 4711, /somewhere"]
-    time.sleep(0.3)
-    assert not (script.folder / "attempts").exists()
-    os.close(holder)
-    assert process.wait(240) == 0
-    wait_for_measurement(said.append)
-    assert len(said) == 1
-    assert who_measures(lock) == f"process {process.pid}, {script.folder}"
 
 
 def test_script_read_from_standard_input_cannot_check_itself(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "mpicampaign"
 # Folders and single modules of the package, from the lowest layer to the highest.
 FOUNDATION = [
     "errors",
+    "extras",
     "places",
     "registry",
     "mpis",
@@ -38,13 +39,15 @@ FOUNDATION = [
     "identity",
     "suites",
     "plan_file",
+    "planned_looks",
     "node_states",
     "shape",
     "reference",
 ]
-EXECUTION = ["campaign", "site", "jobs"]
+EXECUTION = ["campaign", "schemes", "site", "jobs"]
 ANALYSIS = [
     "statistics",
+    "verdicts",
     "verdict",
     "imports",
     "collect",
@@ -108,7 +111,5 @@ def test_few_modules_start_processes_and_few_load_what_is_large() -> None:
     starting = {f"mpicampaign.execution.{name}" for name in ("execute", "pass_through")}
     assert users("import subprocess") == {*starting, "mpicampaign.commands"}
     assert users("from jinja2") == {"mpicampaign.jobs.render"}
-    assert users("import matplotlib") == {"mpicampaign.show.figures.painted"}
-    assert users("from matplotlib") == {
-        f"mpicampaign.show.figures.{name}" for name in ("painted", "text_width")
-    }
+    for words in ("resvg_py import", "svglib import", "reportlab."):
+        assert users(words) == {"mpicampaign.show.figures.converted"}

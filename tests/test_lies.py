@@ -181,6 +181,11 @@ LIES = [
         "test_launcher_lies.test_what_a_launcher_changes_is_seen",
     ),
     Lie(
+        "the same beside a file of settings that an option names (`--tune`, `--am` of Open MPI)",
+        f"{UNSEEN}, unless the label claims that variable",
+        "test_derived_variables.test_a_file_of_settings_changes_no_setting_of_the_label",
+    ),
+    Lie(
         "the same in the environment of the job",
         f"{CONTRADICTED}; {UNSEEN} where modules, sourced files or Spack set up the software",
         "test_launched.test_one_altered_value_contradicts",

@@ -8,15 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import MACHINE, script_of
-from synthetic import case_runs, collective, run
+from builders import BENCHMARK, MACHINE, campaign, plan, script_of
+from synthetic import case_runs, collective, hpcc, run
 
 from mpicampaign.campaign.file import load_campaign
+from mpicampaign.collect.runs import collect
 from mpicampaign.collect.undescribed import undescribed
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.contract import PASSED, judge
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, PLACEMENTS
-from mpicampaign.compare.scaling import MESSAGES, STRONG, WEAK, scalings
+from mpicampaign.compare.scaling import MESSAGES, Scaling, scalings
 from mpicampaign.errors import UserError
 from mpicampaign.execution.batches import batches_of
 from mpicampaign.expectation import Against, Limit
@@ -27,13 +28,18 @@ from mpicampaign.jobs.plan_text import lists_text
 from mpicampaign.jobs.prepare import check_caps
 from mpicampaign.jobs.render import script_text
 from mpicampaign.plan_file import plan_from, plan_json
-from mpicampaign.records import Case, Record, Series
+from mpicampaign.records import SCALING, STRONG, WEAK, Case, Record, Series
 from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.selection import RunSelection
 from mpicampaign.show.answers import answers, lead
 from mpicampaign.show.charts.scaling import scaling_chart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.data import long_data
+from mpicampaign.show.figures.draw import draw_all
+from mpicampaign.show.make import to_markdown
+from mpicampaign.show.report.write import write_report
+from mpicampaign.show.scaling import scaling_sentence
+from mpicampaign.show.summary import summary_text
 from mpicampaign.show.view import DEFAULT
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -309,16 +315,92 @@ def work(placement: str, ranks: int, time: float, arguments: str = "100") -> lis
     return [replace(each, metadata=each.metadata | {"arguments": arguments}) for each in made]
 
 
-def test_efficiency_is_that_of_its_definition() -> None:
-    """Strong: 10 s with 2 ranks, 4 s with 8: 10 × 2 / (4 × 8). Weak: the arguments grow with the ranks."""
-    strong = compare([*work("X", 2, 10.0), *work("X nodes=4", 8, 4.0), *work("Y", 8, 9.0)])
-    found = {each.metric.name: each for each in scalings(strong)}
-    assert {name: each.kind for name, each in found.items()} == {"time": STRONG, "rate": STRONG}
-    for each in found.values():
-        assert [(point.ranks, point.median) for point in each.points] == [(2, 1.0), (8, 0.625)]
-    weak = compare([*work("X", 2, 10.0, "2"), *work("X nodes=4", 8, 12.5, "8")])
-    [time] = [each for each in scalings(weak) if each.metric.name == "time"]
-    assert (time.kind, time.points[1].median) == (WEAK, 0.8)
+def declared(records: list[Record], word: str) -> list[Record]:
+    return [replace(each, metadata=each.metadata | {SCALING: word}) for each in records]
+
+
+def test_speed_up_is_that_of_its_definition() -> None:
+    """10 s with 2 ranks, 4 s with 8 of the same problem; 12.5 s of one that grows, whose time says nothing
+    else: only the campaign file knows that it grows, or the arguments that it does not stay the same.
+    """
+    same = [*work("X nodes=4", 8, 4.0), *work("X", 2, 10.0), *work("Y", 8, 9.0)]
+    for word in ("", STRONG):
+        found = {each.metric.name: each for each in scalings(compare(declared(same, word) if word else same))}
+        assert {each.declared for each in found.values()} == {word}
+        for each in found.values():
+            assert [(p.ranks, p.speed_up, p.ideal, p.efficiency) for p in each.points] == [
+                (2, 1.0, 1.0, 1.0),
+                (8, 2.5, 4.0, 0.625),
+            ]
+    grown = [*work("X", 2, 10.0, "2"), *work("X nodes=4", 8, 12.5, "8")]
+    time = {word: _time(declared(grown, word)) for word in ("", STRONG, WEAK)}
+    assert (time[WEAK].points[1].speed_up, time[WEAK].points[1].efficiency) == (3.2, 0.8)
+    assert time[STRONG].points[1].speed_up == 0.8
+    assert not time[""].has_speed_up
+    alike = [*work("X", 2, 10.0), *work("X nodes=4", 8, 12.5)]
+    assert _time(alike).declared == "", "that the arguments are alike does not say strong"
+    assert _time([*declared(alike[:6], WEAK), *declared(alike[6:], STRONG)]).declared == "", "two words"
+
+
+def test_the_order_that_hpl_prints_tells_whether_the_word_is_wrong() -> None:
+    """An order that grows with the ranks is one table; where it proves the word wrong that is said."""
+    for word, orders, wrong in (
+        (STRONG, (1000, 1000), ""),
+        (STRONG, (1000, 2000), "The campaign file says strong, but N is 1000 to 2000."),
+        (WEAK, (1000, 2000), ""),
+        (WEAK, (1000, 1000), "The campaign file says weak, but all solved N 1000."),
+    ):
+        runs = [
+            run(Case("here", "blue", name, "HPCC"), repeat, hpcc(ranks / 2, ranks, order), suite="hpcc")
+            for name, ranks, order in zip(("X", "X nodes=2"), (2, 4), orders, strict=True)
+            for repeat in range(1, 4)
+        ]
+        found = [each for each in scalings(compare(declared(runs, word))) if each.metric.name == "HPL"]
+        [(said, points)] = [(scaling_sentence(each, DEFAULT), each.points) for each in found]
+        assert [point.efficiency for point in points] == [1.0, 1.0]
+        assert said.endswith(f"). {wrong}" if wrong else ")."), said
+    listed = [
+        run(Case("here", "blue", "X", "HPCC"), 1, hpcc(1, 2, order), suite="hpcc") for order in (1000, 2000)
+    ]
+    assert not [each for each in scalings(compare(listed)) if each.metric.name == "HPL"]
+
+
+def _time(records: list[Record]) -> Scaling:
+    [time] = [each for each in scalings(compare(records)) if each.metric.name == "time"]
+    return time
+
+
+def test_first_screens_answer_with_time_speed_up_and_efficiency(tmp_path: Path) -> None:
+    ran = [*work("X", 2, 10.0), *work("X ranks_per_node=8", 8, 4.0)]
+    ran += work("X nodes=2 ranks_per_node=4", 8, 5.0)
+    comparison = compare(declared(ran, STRONG))
+    text = " ".join(summary_text(comparison).split())
+    assert "Nothing to compare" not in text
+    assert "10.00 s with 2 ranks" in text and "5.000 s with 8 ranks in X nodes=2 ranks_per_node=4" in text
+    assert "(speed-up 2.50 of 4.00, efficiency 62.5 %)" in text, text
+    assert "(speed-up 2.00 of 4.00, efficiency 50.0 %)" in text, (
+        "as many ranks on other nodes are no row less"
+    )
+    [chart] = scaling_chart(Scene(comparison, DEFAULT))
+    assert {panel.title.rpartition(": ")[2] for panel in chart.panels} >= {"speed-up", "efficiency"}
+    ideals = [dict(curve.median) for panel in chart.panels for curve in panel.curves if curve.name == "ideal"]
+    assert {2: 1.0, 8: 4.0} in ideals and {2: 1.0, 8: 1.0} in ideals
+    write_report(tmp_path / "r.html", comparison, comparison.records, lambda: draw_all(comparison, tmp_path))
+    page = (tmp_path / "r.html").read_text()
+    section = page[page.index('id="scaling"') : page.index('id="tables"')]
+    assert "speed-up" in section and "<svg" in section and "all ran the same problem" in section
+    assert page.count("Scaling over the number of ranks</h") == 1
+    old = to_markdown(compare(ran)).partition("## Scaling over")[2]
+    assert "Strong scaling" not in old and "Weak scaling" not in old and "No campaign file says" in old
+
+
+def test_the_campaign_file_says_how_scaling_is_read(tmp_path: Path) -> None:
+    """It is no part of a run; of the plan, and so of what merged bundles and old records say."""
+    plain, said = (plan(campaign(benchmark=replace(BENCHMARK, scaling=word))) for word in ("", WEAK))
+    assert [run.identity for run in plain.runs] == [run.identity for run in said.runs]
+    assert SCALING not in plan_json(plain) and plan_from(json.loads(plan_json(said))).cases[0].scaling == WEAK
+    [record, *_] = collect(said, tmp_path)
+    assert record.metadata[SCALING] == WEAK
 
 
 def test_messages_stand_over_the_ranks_without_efficiency() -> None:
@@ -327,6 +409,8 @@ def test_messages_stand_over_the_ranks_without_efficiency() -> None:
         for placement, ranks in (("X", 2), ("X nodes=4", 8), ("Y", 4))
         for number in range(1, 7)
     ]
+    several = (collective("Bcast", 1e-6, 1e9, ranks) for ranks in (2, 4))  # of one run, as IMB makes it
+    records.append(run(Case("here", "blue", "Z", "Bcast"), 1, *several))
     found = scalings(compare(records))
     assert {each.kind for each in found} == {MESSAGES} and {each.placement for each in found} == {"X"}
     assert [(point.ranks, point.median) for point in found[0].points] == [

@@ -77,6 +77,33 @@ def test_changing_one_placement_repeats_only_its_runs(project: ProjectCopy) -> N
     assert all("/SHM/" in str(path) for path in new)
 
 
+PINNED = """\
+  by-file: {scheduler: none, mpi: wheel, source: site.sh}
+  by-option: {scheduler: none, mpi: wheel, launcher_options: -genv I_MPI_PIN_PROCESSOR_LIST 0}
+host_groups:
+  by-file: {system: by-file}
+  by-option: {system: by-option}
+"""
+
+
+@pytest.mark.full
+def test_pinning_by_intel_mpi_in_any_way_is_verified(project: ProjectCopy) -> None:
+    """Its launcher derives variables for the ranks from these settings."""
+    write_campaign(project, repeats=1)
+    (project.folder / "site.sh").write_text("export I_MPI_PIN_DOMAIN=auto\n")
+    file = project.folder / "short.yaml"
+    text = file.read_text().replace("mpi: wheel}", "mpi: wheel, environment: {I_MPI_PIN_DOMAIN: core}}")
+    text = text.replace("host_groups:\n", PINNED, 1).replace(
+        "host_groups: local", "host_groups: [local, by-file, by-option]"
+    )
+    file.write_text(text)
+    assert succeeded(run(project))
+    _, records = read_records(project.folder / "results/short/records.jsonl")
+    assert [record.verdict for record in records] == [VERIFIED] * 6, [
+        record.verdict_reasons for record in records
+    ]
+
+
 def test_script_changed_by_hand_is_contradicted(project: ProjectCopy) -> None:
     write_campaign(project, "SHM-1", repeats=1)
     script = Path(project.call("render", "--campaign", "short.yaml").stdout.strip())

@@ -274,6 +274,9 @@ def test_the_wheel_needs_mpi_wheel_since_its_launcher_finds_no_library_for_other
     assert wrong_mpi(program, mpi="intelmpi", prefix=str(site.folder / "intel")) == ""
     site.path("nothing")
     assert found("intelmpi").not_available.endswith(", or write mpi: wheel, which is there")
+    monkeypatch.setattr("sys.prefix", str(site.folder / "bare"))
+    reason = found("intelmpi", prefix=str(site.folder / "bare")).not_available
+    assert reason.endswith(": pip install 'mpicampaign[mpi]', or give system here its prefix or modules")
 
 
 def test_a_program_of_the_mpich_abi_runs_with_each_library_that_it_loads(

@@ -90,7 +90,7 @@ class Site:
         return self.call(*command, before=before)
 
     def run(self, before: tuple[str, ...] = ()) -> CompletedProcess[str]:
-        return self.campaign("run", "--profile", "cluster", before=before)
+        return self.campaign("run", before=before)
 
     def in_the_background(self) -> threading.Thread:
         """The campaign's call, so that the test can do something to the cluster meanwhile."""
@@ -248,7 +248,7 @@ def test_a_cancelled_job_is_a_failure_with_advice(site: Site) -> None:
     assert "TERM_OWNER" in site.done.stderr and "the same command runs it again" in site.done.stderr
     [record] = site.records()
     assert record.status == FAILED and "interrupted by signal 2" in record.reason
-    assert "1 failed" in site.campaign("status").stdout
+    assert "1 stopped" in site.campaign("status").stdout
 
 
 @pytest.mark.slow

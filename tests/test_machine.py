@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from collections import Counter
 from dataclasses import replace
@@ -16,18 +17,33 @@ from mpicampaign.analyse_tables import write_tables
 from mpicampaign.compare import machine as compare_machine
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.machine import rounds_due, sweeps
-from mpicampaign.records import EACH_NODES, MISSING, SCHEDULER
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.records import (
+    CLOCK_RATE,
+    CONTRADICTED,
+    COPY,
+    EACH_NODES,
+    MISSING,
+    NODE,
+    PAIR,
+    ROUND_TRIP,
+    SCHEDULER,
+)
 from mpicampaign.show import machine as show_machine
 from mpicampaign.show.charts.machine import lines_of
 from mpicampaign.show.figures.draw import draw_all
 from mpicampaign.show.machine import machine_items
+from mpicampaign.show.machine_tables import machine_grid, members_grid
 from mpicampaign.show.report.write import write_report
 from mpicampaign.show.summary import summary
+from mpicampaign.show.writers.csv import data_to_csv
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from mpicampaign.dimension import Dimension
     from mpicampaign.records import Record
 
 
@@ -80,7 +96,7 @@ def planted() -> list[Record]:
 
 def test_slow_throttled_and_failing_nodes_are_named_and_no_others() -> None:
     named, kinds = held(planted())
-    assert sorted(named) == ["n037", "n100", "n512", "n777"]
+    assert named == ["n100", "n777", "n512", "n037"], "the slowest first"
     assert kinds["evidence"] == kinds["command"] == 4
     assert {"smallest", "error", "failed", "absent", "disturbed"} <= kinds.keys()
 
@@ -89,6 +105,21 @@ def test_slow_throttled_and_failing_nodes_are_named_and_no_others() -> None:
 def test_no_node_of_a_healthy_machine_is_named(count: int) -> None:
     named, kinds = held(of_nodes(Nodes(names(count), seed=count)))
     assert named == [] and {"smallest", "error"} <= kinds.keys()
+
+
+def test_the_sentences_of_few_rounds_of_absent_and_of_disturbed_nodes_hold() -> None:
+    """Before anything is decided, too; contradicted runs are counted and left out."""
+    for nodes, rounds, said in (
+        (Nodes(names(4)), 1, set()),
+        (Nodes(names(4), absent=dict.fromkeys(names(4), "down")), 1, {"absent"}),
+        (Nodes(names(8), {"n003": 1.2}), 2, {"smallest", "error", "due"}),
+    ):
+        made = [run for number in range(1, rounds + 1) for run in nodes.round(number, nodes.nodes)]
+        assert held(made) == ([], Counter(said))
+    busy = of_nodes(Nodes(names(12), disturbed=dict.fromkeys(names(5), "busy")))
+    doubted = [replace(run, verdict=CONTRADICTED) if run.hosts[0] == "n009" else run for run in busy]
+    named, kinds = held(doubted)
+    assert named == [] and {"disturbed", "so_were", "left_out"} < set(kinds)
 
 
 def test_several_machines_have_a_title_each() -> None:
@@ -112,7 +143,7 @@ def test_a_node_whose_pairs_fail_is_named_and_not_its_partners() -> None:
     named, kinds = held(records)
     assert named == ["n007"] and kinds["evidence"] == 1
     [said] = [line for line in machine_items(compare(records).machines[0]) if line.startswith("Runs failed")]
-    assert said.startswith("Runs failed on n007 in ") and said.endswith(" runs (no route to host).")
+    assert said.startswith("Runs failed on n007 (") and said.endswith(": no route to host).")
 
 
 def test_of_nodes_that_are_lost_later_it_is_said_and_two_that_are_left_are_not_measured_again() -> None:
@@ -128,9 +159,8 @@ def test_of_nodes_that_are_lost_later_it_is_said_and_two_that_are_left_are_not_m
 
 def test_a_slow_leaf_switch_is_one_answer() -> None:
     leaves = {name: f"leaf{number // 8}" for number, name in enumerate(names(32))}
-    [machine] = compare(of_pairs(Pairs(names(32), switches=leaves, leaves={"leaf2": 1.08}))).machines
-    assert show_machine.lead(machine).startswith("1 of 4 switches is slow: leaf2 (")
-    assert "nodes" not in show_machine.lead(machine)
+    named, kinds = held(of_pairs(Pairs(names(32), switches=leaves, leaves={"leaf2": 1.08})))
+    assert named == ["leaf2"] and kinds["evidence"] == 1
 
 
 def test_rounds_after_a_repair_have_their_date() -> None:
@@ -211,6 +241,44 @@ def test_runs_of_members_are_no_rows_of_the_comparison(tmp_path: Path) -> None:
     assert text.index("1 of 32 nodes is slow") < text.index("state=drain") < text.index("<figure")
 
 
+def with_probes(run: Record) -> Record:
+    """Noisy ones at the end of each run: a slow copy, a round trip that was held up, a clock rate at rest."""
+    [node], [[rate]] = run.hosts, run.probes[CLOCK_RATE].values()
+    trip = 1e-7 * (1.5 if node == "n004" else 1.0)
+    rates = {CLOCK_RATE: {node: [rate, 2 * rate]}, COPY: {node: [4 * rate, 3 * rate]}}
+    return replace(run, probes={**rates, ROUND_TRIP: {f"{node}, same socket": [trip, 1e-6]}})
+
+
+@pytest.mark.parametrize("unit", [NODE, PAIR])
+def test_values_and_slowdowns_are_those_of_the_records(unit: str) -> None:
+    """A rate is no time: of times, rates and probes each line and the side of each difference hold."""
+    if unit == NODE:
+        nodes = Nodes(names(8), {"n003": 1.2}, throttled={"n006": 1.3})
+        records = [with_probes(run) for number in range(1, 17) for run in nodes.round(number, nodes.nodes)]
+    else:
+        records = of_pairs(Pairs(names(8), {"n003": 1.2}))
+    plain, [machine] = Plain(records), compare(records).machines
+    for line in csv.DictReader(data_to_csv(members_grid([machine])).splitlines()):
+        plain.row(line)
+    grid = machine_grid(machine)
+    assert {line[0] for line in grid.lines} == ({"n003", "n004", "n006"} if unit == NODE else {"n003"})
+    for member, metric, _, difference, *_ in grid.lines:
+        plain.difference(str(member), str(metric), str(difference))
+
+
+@pytest.mark.parametrize(
+    ("dimension", "value", "text"),
+    [
+        *((TIME, 1.25, "25.0 % above"), (TIME, 0.8, "20.0 % better")),
+        *((BANDWIDTH, 0.8, "20.0 % below"), (BANDWIDTH, 1.25, "25.0 % better")),
+    ],
+)
+def test_a_difference_is_one_in_the_value(dimension: Dimension, value: float, text: str) -> None:
+    """``value``: of what the others have."""
+    cost = value if dimension is TIME else 1 / value
+    assert show_machine.slower(Metric("m", "m", dimension), cost - 1) == text
+
+
 def test_no_node_is_in_two_pairs_of_a_round() -> None:
     """Each metric draws pairs of its own: they take turns."""
     rounds: dict[str, list[str]] = {}
@@ -226,10 +294,12 @@ def test_names_that_a_shell_or_scheduler_would_take_apart_are_never_in_commands(
     assert [*show_machine.found_nodes(found)] == [bad] and show_machine.drain_commands(found) == []
 
 
-@pytest.mark.parametrize("fault", ["lead", "rounds", "absent", "failed"])
+@pytest.mark.parametrize("fault", ["lead", "rounds", "absent", "failed", "smallest"])
 def test_faults_in_the_sentences_are_found(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     if fault == "lead":
         monkeypatch.setattr(show_machine, "below", lambda metric, cost: f"{100 * cost + 3:.1f} % below")
+    elif fault == "smallest":
+        monkeypatch.setattr(show_machine, "_smallest_text", lambda *_: "7.9 % (clock rate)")
     elif fault == "rounds":
         monkeypatch.setattr(compare_machine.MachineSearch, "times", lambda self, member: ("", ""))
     elif fault == "absent":

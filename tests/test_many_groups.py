@@ -6,6 +6,7 @@ their true values are equal. Scatter is relative, as that of run times and bandw
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 
@@ -14,12 +15,14 @@ import pytest
 
 from mpicampaign.statistics.comparisons import (
     FAMILY_WISE,
+    LEVEL,
     MOST,
-    compare_pairs,
+    hochberg,
     share_of_level,
     share_of_pairs,
 )
-from mpicampaign.statistics.one_and_others import alone, differ_from, may_be_best
+from mpicampaign.verdicts.compare import FEW_REPEATS, Verdict, compare
+from mpicampaign.verdicts.rows import Run
 
 Groups = list[list[float]]
 
@@ -64,9 +67,14 @@ def in_pairs(k: int) -> list[float]:
     return [1.2 ** (group // 2) for group in range(k)]
 
 
+def compare_groups(groups: Groups) -> Verdict:
+    """Rows whose order is not known: all values are ranked."""
+    return compare([[Run(60.0 * n, math.log(value)) for n, value in enumerate(group)] for group in groups])
+
+
 def false_pairs(trues: Sequence[float], groups: Groups) -> tuple[int, int]:
     """How many pairs are wrongly called different, and how many are called so."""
-    found = [pair for pair, one in compare_pairs(groups).differences.items() if one.significant]
+    found = [pair for pair, one in compare_groups(groups).pairs.items() if one.shown]
     return sum(trues[a] == trues[b] for a, b in found), len(found)
 
 
@@ -81,16 +89,16 @@ def false_share(setting: Setting, trues: Sequence[float], n: int, count: int) ->
     return sum(wrong / called for wrong, called in found if called) / count
 
 
-def best_excluded(setting: Setting, k: int, n: int, count: int) -> float:
-    """How often one of groups that are all alike is not among those that may be the best."""
-    cases = draws(setting, alike(k), n, count)
-    return sum(k - len(may_be_best(groups, lower_is_better=False)) for groups in cases) / count / k
+def against_others(groups: Groups) -> list[float]:
+    """The probability of each pair of the first group, among all of these."""
+    alone = [compare_groups([groups[0], other]).pairs[0, 1].p for other in groups[1:]]
+    return [*dict(sorted(hochberg({place: p for place, p in enumerate(alone) if p}).items())).values()]
 
 
 def false_against(setting: Setting, k: int, n: int, count: int) -> float:
     """How often one group, of k that are alike, is called different from any other."""
     cases = draws(setting, alike(k), n, count)
-    return sum(any(differ_from(groups[0], groups[1:])) for groups in cases) / count
+    return sum(min(against_others(groups)) <= LEVEL for groups in cases) / count
 
 
 # What is exact
@@ -102,22 +110,10 @@ def separated(k: int, n: int) -> Groups:
 
 def test_three_repeats_are_never_tested() -> None:
     groups = [*separated(3, 6), [0.1, 0.11, 0.12]]
-    family = compare_pairs(groups)
-    found = family.differences[0, 3]
-    assert (found.significant, found.p, found.reason) == (
-        None,
-        None,
-        "6 and 3 repeats: a test needs 4 of each",
-    )
-    assert family.differences[0, 1].significant and family.differences[0, 1].comparisons == 3
-    assert may_be_best(groups, lower_is_better=True) == [0, 3]
-    assert differ_from(groups[3], groups[:3]) == [None] * 3
-    assert differ_from(groups[0], groups[1:]) == [True, True, None]
-
-
-def test_lower_is_better_excludes_the_others() -> None:
-    assert may_be_best(separated(4, 5), lower_is_better=True) == [0]
-    assert may_be_best(separated(4, 5), lower_is_better=False) == [3]
+    verdict = compare_groups(groups)
+    found = verdict.pairs[0, 3]
+    assert (found.shown, found.p, found.reason) == (None, None, FEW_REPEATS)
+    assert verdict.pairs[0, 1].shown and verdict.judged == {0, 1, 2}
 
 
 # What was simulated
@@ -126,8 +122,8 @@ def test_lower_is_better_excludes_the_others() -> None:
 def shown(k: int, n: int, step: float) -> float:
     """The share of pairs of neighbours, groups apart by so much, that are called different."""
     trues = [step**group for group in range(k)]
-    cases = [compare_pairs(groups).differences for groups in draws(equal, trues, n, 40)]
-    found = [bool(case[a, a + 1].significant) for case in cases for a in range(k - 1)]
+    cases = [compare_groups(groups).pairs for groups in draws(equal, trues, n, 40)]
+    found = [bool(case[a, a + 1].shown) for case in cases for a in range(k - 1)]
     return sum(found) / len(found)
 
 
@@ -137,14 +133,13 @@ def shown(k: int, n: int, step: float) -> float:
 def test_errors(k: int, n: int) -> None:
     """Each rate is below its limit and three standard errors of the simulation."""
     count = 1000 if k <= 3 else 200 if k <= 8 else 100
-    family_wise = compare_pairs(separated(k, n)).error == FAMILY_WISE
+    family_wise = compare_groups(separated(k, n)).error == FAMILY_WISE
     of_pairs = any_false if family_wise else false_share
     limit = 0.05 + 3 * (0.05 * 0.95 / count) ** 0.5
     for setting in SETTINGS:
         rates = {
             "pairs, all alike": of_pairs(setting, alike(k), n, count),
             "pairs, two of each": of_pairs(setting, in_pairs(k), n, count),
-            "best excluded": best_excluded(setting, k, n, count),
             "one against each": false_against(setting, k, n, count),
         }
         print(
@@ -154,31 +149,17 @@ def test_errors(k: int, n: int) -> None:
     print(f"{k} groups of {n}: steps of 20 % shown {shown(k, n, 1.2):.2f}, of 5 % {shown(k, n, 1.05):.2f}")
 
 
-def test_of_two_groups_there_is_one_test() -> None:
-    """It finds about 0.8 at a difference of 10 %, noise of 5 % and 6 repeats, whatever is asked."""
-    called = []
-    for one, other in draws(equal, [1.0, 1.1], 6, 200):
-        pair = compare_pairs([one, other]).differences[0, 1]
-        assert differ_from(one, [other]) == differ_from(other, [one]) == [pair.significant]
-        assert (len(may_be_best([one, other], lower_is_better=False)) == 1) is pair.significant
-        called.append(bool(pair.significant))
-    assert sum(called) / len(called) > 0.7
-
-
 def test_five_separated_repeats_among_thirteen_groups() -> None:
-    """p is 0.0079 of each pair at best: enough for the best, and where at least 7 of 12 differ."""
+    """p is 0.0079 of each pair at best: enough where at least 7 of 12 differ."""
     groups = separated(13, 5)
-    assert may_be_best(groups, lower_is_better=True) == [0]
-    assert differ_from(groups[0], groups[1:]) == [True] * 12
-    mixed = [groups[0]] * 6 + groups[1:7]
-    assert differ_from(groups[0], mixed) == [False] * 6 + [None] * 6
-    assert alone(groups[0], groups[1]) == pytest.approx(2 / 252)
+    assert against_others(groups) == pytest.approx([2 / 252] * 12)
+    assert against_others([groups[0]] * 7 + groups[1:7])[6:] == pytest.approx([7 * 2 / 252] * 6)
 
 
 @pytest.mark.parametrize("fewest", [4, 5, 6, 10])
 @pytest.mark.parametrize("k", range(3, MOST + 1))
 def test_the_levels_of_disjoint_sets_add_up_to_that_of_the_family(k: int, fewest: int) -> None:
-    pair = share_of_pairs(k, fewest, 0.05)
+    pair = share_of_pairs(k, 2 / math.comb(2 * fewest, fewest), 0.05)
 
     @cache
     def most(left: int) -> float:

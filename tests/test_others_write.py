@@ -70,13 +70,12 @@ def test_what_others_can_replace_is_not_run(scheduler: str, project: ProjectCopy
     [script] = map(Path, call(project, 0o022, "render", "mine.yaml").stdout.split())
     (project.folder / "sbatch").write_text(f"#!/bin/sh\nbash {script}; echo 17\n")
     (project.folder / "sbatch").chmod(0o755)
-    profile = ("--profile", "cluster") if scheduler == "slurm" else ()
     for command in ("squeue", "scontrol"):
         (project.folder / command).symlink_to("/bin/true")
     path = f"{project.folder}:{project.environment['PATH']}"
     for folder in (script.parent, script.parents[5]):
         folder.chmod(0o777)
-        done = project.call("run", *profile, "mine.yaml", variables={"PATH": path})
+        done = project.call("run", "mine.yaml", variables={"PATH": path})
         assert done.returncode != 0
         assert (
             f"{folder}: others can write it, so that nothing is run from it; 'chmod o-w {folder}'"

@@ -21,7 +21,7 @@ from mpicampaign.campaign.model import Benchmark, OwnMetric, Provider
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.errors import UserError
 from mpicampaign.jobs.run import Run
-from mpicampaign.records import read_records
+from mpicampaign.records import Series, read_records
 from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
 from mpicampaign.suites.reading import ParsedOutput
 
@@ -140,7 +140,7 @@ def metric(**changes: str) -> dict[str, dict[str, str]]:
         ({"metrics": metric(pattern="", unit="s", better="lower")}, ""),
         ({"metrics": metric(pattern="", unit="s")}, "without a pattern the metric is the time to solution"),
         ({"metrics": {"size": metric()["rate"]}}, "a metric cannot be called size"),
-        ({"suite": "imb"}, "suite imb does not take this key: only suite own does"),
+        ({"suite": "imb"}, "suite imb does not take this key: only own"),
     ],
 )
 def test_the_keys_are_checked_with_their_lines(tmp_path: Path, keys: dict[str, Any], message: str) -> None:
@@ -201,6 +201,16 @@ def test_a_value_alone_in_its_own_unit() -> None:
     (metric,) = choose_metrics("own", [series], ())
     assert (metric.name, metric.headline, metric.lower_is_better) == ("cells", True, False)
     assert (metric.dimension.si_unit, metric.dimension.number(12.5)) == ("cells/s", "12.50")
+
+
+@pytest.mark.parametrize(
+    ("better", "ranked"), [("lower", ["rows at 8 B", "rows at 4 KiB"]), ("higher", ["maximum rows"])]
+)
+def test_over_sizes_the_largest_value_is_ranked_where_more_is_better(better: str, ranked: list[str]) -> None:
+    columns: dict[str, list[int | float | None]] = {"size": [8, 64, 4096], "rows": [1.0, 2.0, 3.0]}
+    series = Series("ours", 2, columns, metrics={"rows": {"unit": "rows/s", "better": better}})
+    found = choose_metrics("own", [series], (64, 4096))
+    assert [metric.name for metric in found if metric.headline] == ranked
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.execution.conditions import prepare_with_results
 from mpicampaign.execution.queue_status import FINISHED, run_states
 from mpicampaign.execution.set_aside import set_aside_faulty
-from mpicampaign.history.curves import NEEDED, curves_of
+from mpicampaign.history.curves import curves_of
+from mpicampaign.history.metrics import add, connect
 from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import OpenSeries
 from mpicampaign.identity import identity, of_run
@@ -238,18 +239,14 @@ def test_runs_of_a_merged_bundle_are_known_by_their_present_identity(site: Site)
 def test_the_curves_of_a_history_are_joined(site: Site) -> None:
     for name in FIRST:
         site.add(name, "2026-11-01T00:00:00Z")
-    tables = []
+    base = connect()
     for number, direction in enumerate(("higher", "lower")):
         if number:
             site.change(("steps/s, better: higher", f"steps/s, better: {direction}"))
         name = f"2026110{number + 1}T000000Z-00000000"
         series, header = OpenSeries(name, "2026-11-01T00:00:00+00:00", "new", {}), Header("own", "", ())
-        tables.append(rows_of(site.records(), read_plan(site.folder / "plan.json"), series, header))
-    import pyarrow
-
-    curves = [
-        each for each in curves_of(pyarrow.concat_tables(tables).select(NEEDED)) if each.key.metric == "steps"
-    ]
+        add(base, rows_of(site.records(), read_plan(site.folder / "plan.json"), series, header))
+    curves = [each for each in curves_of(base) if each.key.metric == "steps"]
     assert [(len(curve.points), curve.key.lower_is_better) for curve in curves] == [(2, True)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import email
+import json
 import os
 import shutil
 import subprocess
@@ -12,24 +13,33 @@ import tarfile
 import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import TYPE_CHECKING
 
 import pytest
-from conftest import PROJECT, ProjectCopy, succeeded
+from conftest import PIP, PROJECT, ProjectCopy, made, new_environment, pip_of, succeeded
 from minicluster import BLUE, MiniCluster
+from packaging.requirements import Requirement
 from test_clone_and_archive import SNAKEMAKE, Root
 from trivial_campaign import write_trivial
 
 from mpicampaign import __version__
+from mpicampaign.campaign.model import campaign_schema
+from mpicampaign.cli.man_page import man_page
+from mpicampaign.imports.map_file import map_schema
 from mpicampaign.jobs.prepare import prepare
 from mpicampaign.records import OK, VERIFIED, read_records
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 SHIPPED = ("Snakefile", "campaign.yaml", "campaigns", "cluster", "docs", "kernels", "profiles", "reference")
 SHIPPED += ("templates", "workflow")
 BESIDE = ("README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md")  # in the source archive
-SOURCES = (*SHIPPED, *BESIDE, "src", "man", "tests", "pyproject.toml", "setup.py", "MANIFEST.in")
-PIP = [sys.executable, "-I", "-m", "pip", "--disable-pip-version-check"]
+MADE = {f"workflow/schemas/{name}.schema.json" for name in ("campaign", "import")}
+SOURCES = (*SHIPPED, *BESIDE, "src", "tests", "pyproject.toml", "setup.py", "MANIFEST.in")
 OFFLINE = ["--quiet", "--no-index", "--no-deps"]
 CAMPAIGN = f"""\
 campaign: small
@@ -45,10 +55,6 @@ benchmarks:
 matrix:
   - {{host_groups: local, placements: [SHM], benchmarks: tree_gather}}
 """
-
-
-def made(command: list[str], folder: Path) -> None:
-    assert succeeded(subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False))
 
 
 @pytest.fixture(scope="module")
@@ -89,9 +95,14 @@ def test_the_wheel_holds_the_package_and_what_it_needs_and_no_more(wheel: Path) 
     data = {name for name in SHIPPED if (PROJECT / name).is_file()}
     for part in (name for name in SHIPPED if (PROJECT / name).is_dir()):
         data |= {f"{part}/{name}" for name in files((PROJECT / part).resolve(), ("__pycache__", "tests"))}
+    data |= MADE
     assert {"kernels/Makefile", "cluster/config.yaml", "templates/job/library/run.sh"} <= data
     manual = f"mpicampaign-{__version__}.data/data/share/man/man1/mpicampaign.1"
     assert names(wheel) == package | {f"mpicampaign/data/{name}" for name in data} | {manual}
+    with zipfile.ZipFile(wheel) as archive:
+        assert archive.read(manual).decode() == man_page()
+        for name, schema in zip(sorted(MADE), (campaign_schema(), map_schema()), strict=True):
+            assert json.loads(archive.read(f"mpicampaign/data/{name}")) == schema
 
 
 def test_a_build_leaves_nothing_but_the_wheel(sources: Path, wheel: Path) -> None:
@@ -127,7 +138,7 @@ def test_both_archives_can_be_published(source_archive: Path, wheel: Path) -> No
         described = [email.message_from_bytes(shown.read())]
     assert all(member.isfile() or member.isdir() for member in members)
     paths = {member.name.removeprefix(f"{top}/") for member in members if member.isfile()}
-    assert {*BESIDE, "docs/method.md", "man/mpicampaign.1", "setup.py"} <= paths
+    assert {*BESIDE, *MADE, "docs/method.md", "man/mpicampaign.1", "setup.py"} <= paths
     assert not [path for path in paths if path.startswith(("tests/", "build/", "results/", "."))]
     with zipfile.ZipFile(wheel) as archive:
         described.append(email.message_from_bytes(archive.read(f"{top}.dist-info/METADATA")))
@@ -139,7 +150,8 @@ def test_both_archives_can_be_published(source_archive: Path, wheel: Path) -> No
         }
     for each in described:
         assert (each["Name"], each["Version"]) == ("mpicampaign", __version__)
-        assert each["License-Expression"] == "BSD-3-Clause" and each["License-File"] == "LICENSE"
+        assert each["License-Expression"] == "BSD-3-Clause AND Bitstream-Vera"
+        assert each.get_all("License-File") == ["LICENSE", "src/mpicampaign/show/figures/font/LICENSE"]
         assert each["Description-Content-Type"] == "text/markdown"
         text = each.get_payload(decode=True)
         assert isinstance(text, bytes)
@@ -205,11 +217,33 @@ class User:
 def installation(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installation:
     """The wheel in an environment of its own; what it depends on comes from the environment of the tests."""
     folder = tmp_path_factory.mktemp("installation") / "environment"
-    made([sys.executable, "-I", "-m", "venv", "--without-pip", str(folder)], folder.parent)
-    made([*PIP, "--python", str(folder / "bin/python"), "install", *OFFLINE, str(wheel)], folder.parent)
+    made([*pip_of(new_environment(folder)), "install", *OFFLINE, str(wheel)], folder.parent)
     (packages,) = folder.glob("lib/python*/site-packages")
     (packages / "environment-of-the-tests.pth").write_text(sysconfig.get_path("purelib") + "\n")
     made(["chmod", "-R", "a-w", str(folder)], folder.parent)
+    return Installation(folder)
+
+
+def needed(requirements: Iterable[str]) -> set[str]:
+    """The packages that these need without an extra, and those that they need themselves."""
+    wanted = [Requirement(text) for text in requirements]
+    names = {each.name for each in wanted if each.marker is None or each.marker.evaluate({"extra": ""})}
+    return names.union(*(needed(metadata.requires(name) or ()) for name in names))
+
+
+@pytest.fixture
+def bare(wheel: Path, tmp_path: Path) -> Installation:
+    """The wheel without an extra; what it depends on are links into the environment of the tests."""
+    folder = tmp_path / "environment"
+    pip = pip_of(new_environment(folder))
+    (packages,) = folder.glob("lib/python*/site-packages")
+    with zipfile.ZipFile(wheel) as archive:
+        text = archive.read(f"mpicampaign-{__version__}.dist-info/METADATA")
+    for name in needed(email.message_from_bytes(text).get_all("Requires-Dist", [])):
+        files = metadata.files(name) or ()
+        for top in {file.parts[0] for file in files} - {"..", "__pycache__"}:
+            (packages / top).symlink_to(Path(sysconfig.get_path("purelib"), top))
+    made([*pip, "install", *OFFLINE, str(wheel)], tmp_path)
     return Installation(folder)
 
 
@@ -240,7 +274,8 @@ def test_a_user_of_a_read_only_installation_begins_in_an_empty_folder(
     assert "Snakefile: written" in said
     assert f"results: {someone.folder / 'results'}" in said
     assert (someone.folder / "campaign.yaml").read_text() == CAMPAIGN
-    assert files(someone.folder) == {"campaign.yaml", "Snakefile", "cluster/config.yaml"}
+    made_there = {"campaign.yaml", "Snakefile", "cluster/config.yaml", "profiles/default/config.yaml"}
+    assert files(someone.folder) == made_there
 
     assert "no errors found" in someone.campaign("check")
     assert "2 still to be done" in someone.campaign("plan")
@@ -272,6 +307,34 @@ def check_results(someone: User) -> None:
 
 
 @pytest.mark.full
+def test_without_extras_it_is_small_and_a_command_that_lacks_one_names_it(
+    bare: Installation, tmp_path: Path
+) -> None:
+    made([*pip_of(bare.folder / "bin/python"), "check"], tmp_path)
+    (packages,) = bare.folder.glob("lib/python*/site-packages")
+    files = (Path(root, name) for root, _, names in os.walk(packages, followlinks=True) for name in names)
+    assert sum(path.stat().st_size for path in files) < 95e6
+
+    someone = user(bare, tmp_path / "mine")
+    shutil.copy(PROJECT / "tests/fixtures/imb/pingpong.out", someone.folder)
+    assert "pip install 'mpicampaign[mpi]'" in someone.campaign("plan", str(PROJECT / "campaign.yaml"))
+    write_trivial(ProjectCopy(someone.folder), "campaign")
+    for command in ("init", "--help", "check", "plan", "render", "status", "doctor --scheduler none", "run"):
+        someone.campaign(*command.split())
+    someone.campaign("import", "pingpong.out")
+    someone.campaign("report", "--map", "pingpong-map.yaml")
+    assert "PingPong" in someone.campaign("tables", "--results", "results/pingpong", "--format", "csv")
+    lacking = {
+        "figures": ("report", "--map", "pingpong-map.yaml", "--figures", "pdf"),
+        "parquet": ("tables", "--results", "results/pingpong", "--format", "parquet", "-o", "t.parquet"),
+    }
+    for extra, command in lacking.items():
+        done = someone.call("mpicampaign", *command)
+        assert done.returncode == 2
+        assert done.stderr.endswith(f"install the extra {extra}: pip install 'mpicampaign[{extra}]'\n")
+
+
+@pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.usefixtures("imb")
 def test_two_users_run_their_campaigns_at_once(installation: Installation, tmp_path: Path) -> None:
@@ -289,7 +352,7 @@ def test_two_users_run_their_campaigns_at_once(installation: Installation, tmp_p
         assert all(succeeded(call.result()) for call in calls)
     check_results(one)
     check_results(two)
-    assert "nothing to do" in two.call("mpicampaign", "run", "--profile", "cluster").stdout
+    assert "nothing to do" in two.call("mpicampaign", "run").stdout
     assert "2 ok" in one.campaign("report")
     assert installation.state() == before
 

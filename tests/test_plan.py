@@ -12,11 +12,11 @@ from builders import BENCHMARK, MACHINE, campaign, plan
 from mpicampaign.campaign.model import Benchmark, Placement, Provider
 from mpicampaign.errors import UserError
 from mpicampaign.expectation import UNTIL_KNOWN
-from mpicampaign.jobs.plan import choose_systems, make_plan, selected_plan
+from mpicampaign.jobs.plan import choose_systems, make_plan, selected_plan, shuffled
 from mpicampaign.jobs.plan_text import no_runs_text, plan_text
 from mpicampaign.jobs.software import find_program
 from mpicampaign.plan_file import plan_json
-from mpicampaign.records import DISTURBED
+from mpicampaign.records import DISTURBED, Case
 from mpicampaign.selection import RunSelection
 
 
@@ -87,7 +87,7 @@ def test_folders_of_a_suite_below_a_conda_environment(tmp_path: Path) -> None:
 def test_a_program_without_a_wheel_names_the_package() -> None:
     wanted = replace(BENCHMARK, program="IMB-NONE", provider=Provider("wheel"))
     reason = find_program(campaign().systems["here"], wanted).not_available
-    assert "IMB-NONE is not in the Python environment: no wheel of impi-rt for" in reason
+    assert "environment: pip install 'mpicampaign[mpi]', if impi-rt has a wheel for" in reason
 
 
 def test_program_of_the_system_goes_before_the_provider(tmp_path: Path) -> None:
@@ -105,3 +105,26 @@ def test_order_is_shuffled_by_the_recorded_seed_alone() -> None:
     assert names(plan(made).runs) == names(plan(made).runs)
     assert names(plan(made).runs) != names(plan(replace(made, seed=2)).runs)
     assert names(plan(made).runs)[:9] != [(name, 1) for name in many]
+
+
+def test_of_each_four_rows_two_are_the_mirrors_of_the_others_for_any_part_of_the_runs() -> None:
+    many = {f"P{n}": Placement(f"P{n}", 1, 2, "shm", sockets=1) for n in range(9)}
+    made = campaign(many, repeats=12)
+    runs = plan(made).runs
+    orders = [[run.case.placement for run in runs if run.repeat == repeat] for repeat in range(1, 13)]
+    for first in (0, 4, 8):
+        four = orders[first : first + 4]
+        assert all(order[::-1] in four for order in four) and len({*map(tuple, four)}) == 4
+    assert len({*map(tuple, orders)}) == 12
+    few = [run for run in runs if run.case.placement in ("P1", "P3") and run.repeat != 2]
+    alone = shuffled([replace(run, order=0) for run in reversed(few)], made.seed)
+    assert names(alone) == names(tuple(few)), "a call that makes some of the runs keeps the order"
+
+
+def test_what_stands_in_for_a_run_is_at_the_end_of_its_row() -> None:
+    def disturbed(case: Case, repeat: int, identity: str) -> str:
+        return DISTURBED if case.placement == "SHM" and repeat in (2, 4) else ""
+
+    ordered = names(plan(campaign(), replace(MACHINE, condition_of=disturbed)).runs)
+    assert ordered[4:6] == [("SHM", 4), ("SHM", 5)], ordered
+    assert [number for _, number in ordered] == [1, 1, 2, 2, 4, 5, 3, 3]

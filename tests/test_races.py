@@ -11,7 +11,9 @@ import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +25,11 @@ from test_block_designs import BASE, plan_of
 from trivial_campaign import write_trivial
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.races import BEST, NOT_CONFIRMED, RUNNING, WITHIN, WON, InRace, races
+from mpicampaign.compare.races import BEST, NOT_SHOWN, RUNNING, WITHIN, WON, InRace, races
 from mpicampaign.errors import UserError
-from mpicampaign.jobs.blocks import VALUE, Made
-from mpicampaign.jobs.further import Racer, Stage
-from mpicampaign.jobs.plan_text import blocks_text
+from mpicampaign.jobs.plan_text import blocks_text, plan_text
 from mpicampaign.plan_file import CaseEntry, PlanFile
+from mpicampaign.planned_looks import Stage
 from mpicampaign.records import (
     BLOCK,
     COMPARED,
@@ -42,43 +43,52 @@ from mpicampaign.records import (
     Series,
     race_rules,
 )
+from mpicampaign.schemes.block import VALUE, Made
+from mpicampaign.schemes.unit import Candidate
 from mpicampaign.show.make import tables, to_terminal
-from mpicampaign.show.races import left_lines
-from mpicampaign.show.settings import write_settings
+from mpicampaign.show.races import left_lines, progress, race_grid, race_sentence
+from mpicampaign.show.settings import race_data, write_settings
 from mpicampaign.show.summary import summary_text
 
 SIZES = (8, 64, 512)
 Times = dict[str, dict[int, float]]  # by candidate and size, relative to 1; of sizes that are not named 1
 
 
+RATES = "Uniband"
+
+
 def run_of(
-    name: str, repeat: int, times: dict[int, float], noise: random.Random, label: str, rules: str
+    name: str, repeat: int, times: dict[int, float], noise: Callable[[], float], label: str, rules: str
 ) -> Record:
     case = Case("s", "g", name, "Allreduce")
-    measured: list[float | None] = [1e-5 * times.get(size, 1) * noise.gauss(1, 0.005) for size in SIZES]
-    series = Series(label, 4, {"size": [float(size) for size in SIZES], "time": measured})
+    measured: list[float | None] = [1e-5 * times.get(size, 1) * noise() for size in SIZES]
+    columns = {"size": [float(size) for size in SIZES], "time": measured}
+    if label == RATES:
+        rates = [size / one for size, one in zip(SIZES, measured, strict=True) if one]
+        columns = {"size": columns["size"], "bandwidth": [*rates]}
+    series = Series(label, 4, columns)
     record = synthetic.run(case, repeat, series)
     metadata = {**record.metadata, BLOCK: "g a, 1 node", COMPARED: rules, "mpi_library": "X 1"}
     return replace(record, metadata=metadata)
 
 
 def raced(
-    truth: Times, seed: int = 1, label: str = "Allreduce", more: str = "", **how: Any
+    truth: Times, seed: int = 1, label: str = "Allreduce", more: str = "", noise: float = 0.005, **how: Any
 ) -> tuple[InRace, list[Record]]:
     """A race to its end: what is due is made, block by block."""
-    noise, names = random.Random(seed), list(truth)
-    kind = noise, label, f"{RACE_WITHIN}0.02{more}"
+    source, names = random.Random(seed), list(truth)
+    kind = partial(source.gauss, 1, noise), label, f"{RACE_WITHIN}0.02{more}"
     records = [replace(run_of(name, 1, {}, *kind), status=MISSING, series=()) for name in names]
     while True:
         [found] = races(records)
         stage = found.stages["Allreduce"][-1]
-        if found.ended and len(stage.repeats) == stage.blocks:
+        if found.ended:
             return found, records
         last = max((record.repeat for record in records if record.status != MISSING), default=0)
-        if last > 2 * stage.blocks and not stage.repeats:
+        if last > 100:
             raise AssertionError("no block counts")
         first = [record for record in records if record.status != MISSING]
-        for repeat in range(last + 1, last + 1 + stage.blocks - len(stage.repeats)):
+        for repeat in range(last + 1, last + 1 + stage.blocks - len(stage.counted or ())):
             made = (
                 replace(run_of(name, repeat, truth[name], *kind), **how.get(name, {}))
                 for place, name in enumerate(names)
@@ -99,28 +109,93 @@ def test_what_is_planted_is_found() -> None:
     assert {(cell.outcome, found.names[cell.leader]) for cell in found.cells} == {(WON, "fast")}
     assert all(cell.ratio and 0.94 < cell.ratio.median < 0.96 and cell.ratio.interval for cell in found.cells)
     assert all(cell.p is not None and cell.p <= 0.05 for cell in found.cells)
-    *before, last = found.stages["Allreduce"]
-    assert last.running == {0, 2} and found.fresh == last.blocks == 8
-    assert last.repeats[0] > before[-1].repeats[-1]
+    first, *later = found.stages["Allreduce"]
+    assert ({*first.running}, first.blocks, len(later)) == ({0, 1, 2, 3}, 8, 1)
+    assert ({*later[0].running}, later[0].after, later[0].counted) == ({0, 2}, 8, {9, 10, 11, 12})
+    assert found.left == ((1, 8), (3, 8)) and {cell.blocks for cell in found.cells} == {12}
     one = next(cell for cell in raced({**PLANTED, "fast": {512: 0.95}})[0].cells if cell.outcome == WON)
     assert one.metric.size == 512
     comparison = compare(records)
     assert not comparison.blocks  # their tests do not allow for looks
     said = summary_text(comparison)
-    assert "On fresh blocks fast beats a in 3 (ratio" in said, said
+    assert "fast beats a in 3 (ratio" in said, said
     assert "in the folder settings" in " ".join(left_lines(comparison.races[0]))
     for text in (to_terminal(comparison), tables(comparison, "markdown").decode()):
         assert re.search(r"time at 512 B.*0\.95.*fast won", text), text
+
+
+def test_a_race_that_ended_by_fresh_blocks_keeps_its_winner() -> None:
+    """Earlier versions measured what led after eight blocks on eight fresh ones."""
+    kind = partial(random.Random(1).gauss, 1, 0.005), "Allreduce", f"{RACE_WITHIN}0.02"
+    records = [run_of(name, n, PLANTED[name], *kind) for n in range(1, 9) for name in PLANTED]
+    records += [run_of(name, n, PLANTED[name], *kind) for n in range(9, 17) for name in ("a", "fast")]
+    [race] = races(records)
+    assert race.ended and len(race.won) == 3 and race.stages["Allreduce"][-1].counted == {9, 10, 11, 12}
+
+
+def test_each_benchmark_goes_on_by_its_own_cells_once_all_are_known() -> None:
+    kind = partial(random.Random(1).gauss, 1, 0.005), "Allreduce", f"{RACE_WITHIN}0.02"
+    first = [run_of(name, n, PLANTED[name], *kind) for n in range(1, 9) for name in PLANTED]
+    second = [run_of(name, n, {}, *kind) for n in range(1, 9) for name in PLANTED]
+    second = [replace(run, case=replace(run.case, benchmark="Alltoall")) for run in second]
+    [race] = races([*first, *second[:-1]])
+    assert [(len(stages), len(stages[0].counted or ())) for stages in race.stages.values()] == [
+        (1, 8),
+        (1, 7),
+    ]
+    assert {cell.outcome for cell in race.cells} == {RUNNING} and not race.left
+    assert {line[-1] for line in race_grid(race).lines} == {RUNNING}, "before the first look nobody leads"
+    [unmade] = races([replace(run, status=MISSING, series=()) for run in first])
+    assert not race_data(unmade)["ended"]
+    [race] = races([*first, *second])
+    of_first, of_second = race.stages.values()
+    assert ({*of_first[1].running}, of_first[1].blocks) == ({0, 2}, 4)
+    assert 2 not in {place for place, _ in race.left} and len(race.cells) == 6
+    assert len(of_second) == 1 or of_second[1].running != of_first[1].running
+    stages = {"all": (Stage(frozenset(), 16, 0, frozenset(range(16))),), "lacks": of_first}
+    assert progress(replace(race, stages=stages)) == "8 of 12 blocks", "of that which lacks"
+
+
+def test_settings_of_a_race_are_those_of_its_end() -> None:
+    """Cells that are decided already win nothing meanwhile."""
+    whole, records = raced({"a": {}, "b": {8: 0.9}, "c": {512: 0.981}}, seed=3)
+    last = whole.stages["Allreduce"][-1]
+    [race] = races([run for run in records if run.repeat < max(last.counted or ())])
+    assert {cell.outcome for cell in race.cells} >= {RUNNING, WON} and not race.won and whole.won
+
+
+def test_a_race_of_rates_is_won_by_the_highest() -> None:
+    """What is ranked of a benchmark that prints no times, with the ratio of its values."""
+    race, _ = raced({"a": {}, "slow": {512: 1.2}, "fast": {512: 0.95}}, label=RATES)
+    [cell] = race.cells
+    assert re.fullmatch(r"fast beats a in 1 \(ratio 1\.0\d\d\) of 1 cell", race_sentence(race))
+    alike = race_sentence(raced({"a": {}, "b": {}}, label=RATES)[0])
+    assert alike == "a stays: no setting is shown to be better by 2 %"
+    assert (cell.outcome, cell.leader, cell.metric.lower_is_better) == (WON, 2, False)
+    assert cell.ratio and 1.04 < cell.ratio.median < 1.07
 
 
 def test_with_all_alike_the_default_stays() -> None:
     kinds = [{cell.outcome for cell in raced(ALIKE, seed)[0].cells} for seed in range(4)]
     assert all(WON not in each and RUNNING not in each for each in kinds)
     assert kinds.count({BEST}) < 4  # others lead by luck
-    assert set().union(*kinds) <= {BEST, WITHIN, NOT_CONFIRMED}
+    assert set().union(*kinds) <= {BEST, WITHIN}
+    quiet, noisy = raced(ALIKE)[0], raced(ALIKE, noise=0.05)[0]
+    text = "a stays in all 3 cells: no setting is shown to be better by 2 %"
+    assert race_sentence(quiet) == text and not any(cell.seen for cell in quiet.cells)
+    assert " ".join(summary_text(compare(raced(ALIKE)[1])).split()).count(text) == 1, "said once"
+    assert race_sentence(noisy) == f"{text}; in 3 of them 24 blocks find 9 % in 8 of 10 cases"
+    assert {cell.outcome for cell in noisy.cells} == {BEST, NOT_SHOWN}
 
 
 LATE = {"status": FAILED, "series": (), "verdict": None, "exit_status": TIME_LIMIT_MET}
+
+
+@pytest.mark.parametrize(("label", "ratio"), [("Allreduce", "0"), (RATES, "∞")])
+def test_a_default_that_always_meets_its_time_limit_is_beaten(label: str, ratio: str) -> None:
+    race, _ = raced({"a": {}, "b": dict.fromkeys(SIZES, 1.2)}, label=label, a=LATE)
+    cells = len(race.cells)
+    assert race_sentence(race) == f"b beats a in {cells} (ratio {ratio}) of {cells} cell{'s' * (cells > 1)}"
 
 
 @pytest.mark.parametrize(
@@ -161,8 +236,11 @@ def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
     assert {race_rules(case.compared) for case in first.cases} == {(0.02, 1)} and first.until_known
     [said] = blocks_text(first)
     assert "race, 4 left, look after 8 blocks: 0 of 8 blocks complete, 8 missing: 64 runs" in said
+    assert re.search(
+        "64 runs here, 64 still .* until it is decided which is best", plan_text(first, 64, None)
+    )
 
-    def race(compared: str, racers: list[Racer], ranked: bool) -> dict[str, list[Stage]]:
+    def race(compared: str, racers: list[Candidate], ranked: bool) -> dict[str, list[Stage]]:
         assert compared.startswith(RACE_WITHIN) and len(racers) == 8
         every, two = frozenset(range(4)), frozenset({0, 3})
         return {
@@ -171,11 +249,11 @@ def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
             "Alltoall": [Stage(frozenset({0, 1, 2}), 8, 0), Stage(frozenset({0, 1, 2}), 4, 8)],
         }
 
-    plan = plan_of(tmp_path, f"{ENTRY}, race: {{}}", base=RACE, machine=replace(MACHINE, race=race))
+    plan = plan_of(tmp_path, f"{ENTRY}, race: {{}}", base=RACE, machine=replace(MACHINE, stages=race))
     due = {
         (case.case.benchmark, case.case.placement): [run.repeat for run in case.runs] for case in plan.cases
     }
-    assert "race, 3 left, on fresh blocks: 0 of 20 blocks" in blocks_text(plan)[0]
+    assert "race, 3 left, look after 20 blocks: 0 of 20 blocks" in blocks_text(plan)[0]
     names = list(dict.fromkeys(case.case.placement for case in plan.cases))
     assert [due["Allreduce", name] for name in names] == [
         [*range(1, 22)],
@@ -186,17 +264,23 @@ def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
     assert [len(due["Alltoall", name]) for name in names] == [12, 12, 12, 8]
 
 
-def test_a_block_that_the_analysis_does_not_count_is_made_anew(tmp_path: Path) -> None:
-    done = Made(VALUE, has_result=True, hosts=("n1", "n2"))
-    counted = frozenset({1, 2, 3, 5, 6, 7, 8})
-    stages = {each: [Stage(frozenset(range(4)), 8, 0, counted)] for each in ("Allreduce", "Alltoall")}
+@pytest.mark.parametrize("busy_machine", ["", "busy_machine: rank\n"])
+@pytest.mark.parametrize("counted", [{1, 2, 3, 5, 6, 7, 8}, set()])
+def test_a_block_that_the_analysis_does_not_count_is_made_anew(
+    tmp_path: Path, counted: set[int], busy_machine: str
+) -> None:
+    """Also where disturbed runs count."""
+    done = Made(DISTURBED if busy_machine else VALUE, has_result=True, hosts=("n1", "n2"))
+    stages = {
+        each: [Stage(frozenset(range(4)), 8, 0, frozenset(counted))] for each in ("Allreduce", "Alltoall")
+    }
     machine = replace(
         MACHINE,
-        race=lambda compared, racers, ranked: stages,
+        stages=lambda compared, racers, ranked: stages,
         in_block=lambda case, repeat, identity, benchmark, limit: done if repeat <= 8 else Made(),
     )
-    plan = plan_of(tmp_path, f"{ENTRY}, race: {{}}", base=RACE, machine=machine)
-    assert {len(case.runs) for case in plan.cases} == {9}
+    plan = plan_of(tmp_path, f"{ENTRY}, race: {{}}", base=busy_machine + RACE, machine=machine)
+    assert {len(case.runs) for case in plan.cases} == {8 + 8 - len(counted)}
 
 
 @pytest.mark.parametrize(
@@ -204,7 +288,7 @@ def test_a_block_that_the_analysis_does_not_count_is_made_anew(tmp_path: Path) -
     [
         (f"{ENTRY}, race: {{}}, repeats: 8", "a race takes no repeats"),
         (f"{ENTRY}, race: {{}}, blocks: all pairs", "a race compares with its default"),
-        ("placements: [TCP, Any], benchmarks: Allreduce, race: {}", "three candidates or more"),
+        ("placements: TCP, benchmarks: Allreduce, race: {}", "a race needs two candidates or more"),
         (f"{ENTRY}, race: {{tolerance: 200 %}}", "not from 0 % to 100 %"),
     ],
 )
@@ -275,13 +359,10 @@ def test_races_of_one_machine_share_the_error_and_the_files(tmp_path: Path) -> N
         ("Alltoall", {"a": {}, "d": {8: 0.9}, "e": {}}),
         ("Allreduce", {"a": {}, "f": {8: 0.9}, "g": {}}),
     ]
-    alone = raced(truths[0][1])[0].won[0].p
+    alone = raced(truths[0][1])[0].won[0]
     many = [raced(truth, label=label, more=", one of 40")[0] for label, truth in truths]
-    assert (
-        alone
-        and many[0].won[0].p == pytest.approx(40 * alone / 2 ** (many[0].fresh - 8))
-        and many[0].fresh > 8
-    )
+    assert (alone.p, alone.blocks) == (4 * 2 * 3 / 2**12, 12)  # looks, settings, cells
+    assert (many[0].won[0].p, many[0].won[0].blocks) == (40 * 4 * 2 * 3 / 2**16, 16)
     variables = {
         name: f"OMPI_MCA_coll_tuned_{kind}_algorithm"
         for name, kind in (("b", "allreduce"), ("d", "alltoall"))
@@ -304,6 +385,34 @@ def test_intel_mpi_gets_ranges_of_sizes(tmp_path: Path, by_size: InRace) -> None
     folder = written(tmp_path, by_size, of_algorithms("I_MPI_ADJUST_ALLREDUCE"))
     assert sourced(folder / "environment.sh", "I_MPI_ADJUST_ALLREDUCE") == "3:8-63;3:64-511;1:512-512"
     assert 'setenv I_MPI_ADJUST_ALLREDUCE "3:8-63;3:64-511;1:512-512"' in (folder / "modulefile").read_text()
+
+
+def test_a_setting_wins_only_by_blocks_in_which_the_default_ran_beside_it(tmp_path: Path) -> None:
+    """After an edit of a challenger it alone has new runs, on a machine that may have changed."""
+    whole, records = raced(PLANTED)
+    last = sorted(whole.stages["Allreduce"][-1].counted or ())
+
+    def timed(*later: int) -> list[Record]:
+        """A block a minute; these repeats of the challenger a day later."""
+        days = [2 + (run.case.placement == "fast" and run.repeat in later) for run in records]
+        begins = [f"2026-01-0{day}T03:{run.repeat:02}:00Z" for day, run in zip(days, records, strict=True)]
+        timed = zip(records, begins, strict=True)
+        return [replace(run, started=begin, job_id=f"{begin} {run.case.placement}") for run, begin in timed]
+
+    assert races(timed())[0].cells == whole.cells
+    [race] = races(timed(last[1]))
+    assert race.stages["Allreduce"][-1].counted == {last[0], *last[2:]}, "one is made anew"
+    [race] = races(timed(*range(100)))
+    assert not race.won and {cell.outcome for cell in race.cells} == {RUNNING}
+    assert race.stages["Allreduce"][-1].counted == frozenset(), "they are made anew, with the default"
+    folder = written(tmp_path, race, {"fast": {"FOO": "3"}})
+    assert [path.name for path in folder.iterdir()] == ["race.json"]
+    anew = [
+        replace(record, repeat=record.repeat + 20, started=record.started.replace("01-02", "01-04"))
+        for record in timed()
+    ]
+    [race] = races([*timed(*range(100)), *anew])
+    assert len(race.won) == 3 and race.stages["Allreduce"][-1].counted == {n + 20 for n in last}
 
 
 def test_other_variables_are_written_where_they_win_at_all_sizes(tmp_path: Path, by_size: InRace) -> None:
@@ -409,14 +518,14 @@ def test_a_race_that_is_killed_goes_on_to_its_end(project: ProjectCopy) -> None:
     outputs = project.folder / "results" / "race" / "runs"
     call = project.command("run", str(file))
     with subprocess.Popen(call, cwd=project.folder, env=project.environment) as first:
-        while len([*outputs.glob("*/*/*/*/result/output.txt")]) < 10:
+        while len([*outputs.glob("*/*/*/*/result/output.txt")]) < 4:
             assert first.poll() is None
             time.sleep(0.1)
         first.terminate()
     done = project.call("run", str(file))
     assert done.returncode == 0, done.stderr
-    assert "On fresh blocks SETTING=17 beats one in 1 (ratio " in done.stdout
+    assert "SETTING=17 beats one in 1 (ratio " in done.stdout
     assert sourced(outputs.parent / "settings" / "environment.sh", "SETTING") == "17"
-    counts = [len([*each.glob("*/*/result/output.txt")]) for each in sorted(outputs.glob("local/one*"))]
-    assert counts == [16, 16, 8] or sum(counts) == 40, counts
+    made = len([*outputs.glob("*/*/*/*/result/output.txt")])
+    assert 24 <= made <= 27, f"{made} runs: one look, and the block that was killed"
     assert "nothing to do" in project.call("run", str(file)).stdout

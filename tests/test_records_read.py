@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ from test_collect import CASE, EVIDENCE, OUTPUT, run_folder
 from test_own_reading import FIRST, Site
 from test_own_reading import OUTPUT as OWN_OUTPUT
 
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.cli import main
+from mpicampaign.cli.judge import judge_folder
 from mpicampaign.collect import records_read, runs
 from mpicampaign.collect.records_read import FILE, RecordsRead
 from mpicampaign.collect.runs import RunFolder, read_run
-from mpicampaign.records import FAILED, OK, Record
+from mpicampaign.records import FAILED, OK, RECORDS, Header, Record, records_from, write_records
 
 
 @pytest.fixture
@@ -69,7 +73,68 @@ def test_a_damaged_cache_is_no_obstacle(
     cache = folder.parent / FILE
     cache.write_text(damage(cache.read_text()))  # type: ignore[operator]
     assert look(folder, monkeypatch)[1]
-    assert json.loads(cache.read_text().splitlines()[1].partition(" ")[2])["status"] == OK
+    assert json.loads(cache.read_text().splitlines()[1].split(" ", 2)[2])["status"] == OK
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('"verdict":"verified"', '"verdict":"contradicted"'),
+        ('"time":[', '"time":[1'),
+        ('"status"', '"\udcff"'),
+    ],
+    ids=["a verdict", "a digit", "no text"],
+)
+def test_a_line_that_was_changed_is_not_believed(
+    folder: Path, before: str, after: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The run is read again, and its line is right again; the lines of others hold."""
+    look(folder, monkeypatch)
+    kept = RecordsRead(folder.parent)
+    kept.used = {"another": b"{}", **kept.kept}
+    kept.keep()
+    cache = folder.parent / FILE
+    text = cache.read_text()
+    assert before in text
+    cache.write_bytes(text.replace(before, after, 1).encode("utf-8", "surrogateescape"))
+    assert {*RecordsRead(folder.parent).kept} == {"another"}
+    assert look(folder, monkeypatch)[1] and not look(folder, monkeypatch)[1]
+
+
+def forged(folder: Path) -> None:
+    """Numbers of the cache, with digests that fit."""
+    made = RecordsRead(folder)
+    changed = {key: text.replace(b"5112.4", b"9999.0") for key, text in made.kept.items()}
+    assert changed != made.kept
+    made.used = changed
+    made.keep()
+
+
+def test_what_goes_out_is_read_from_the_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who edits a line with its digest sees it at home, and no other site does."""
+    site = Site(tmp_path)
+    for name in sorted(FIRST):
+        site.add(name, "2026-11-01T00:00:00Z", OWN_OUTPUT)
+    limit = "\nexpect: [{benchmark: ours, metric: steps, at_least: 1}]\n"
+    site.file.write_text(site.file.read_text() + limit)
+    site.records()
+    forged(site.folder)
+    records = site.records()
+    assert rates(records) == {9999.0}
+    write_records(site.folder / RECORDS, Header("own", "A title", (8,)), records)
+    [judged] = judge_folder(site.folder, load_campaign(site.file))
+    assert (judged.median, judged.n) == (5112.4, 2)
+    monkeypatch.chdir(tmp_path)
+    assert main(["bundle", "--results", str(site.folder), "-o", "own.tar.gz"]) == 0
+    with tarfile.open("own.tar.gz") as bundle:
+        carried = bundle.extractfile(RECORDS)
+        assert carried
+        header, records = records_from(carried.read(), RECORDS)
+    assert (header, rates(records)) == (Header("own", "A title", (8,)), {5112.4})
+
+
+def rates(records: list[Record]) -> set[float | None]:
+    return {value for run in records for series in run.series for value in series.columns.get("steps", ())}
 
 
 def test_what_other_packages_or_grep_had_a_part_in_is_not_kept(

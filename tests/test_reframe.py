@@ -205,7 +205,7 @@ def test_a_change_is_found_with_its_date(tmp_path: Path, monkeypatch: pytest.Mon
     history = overview(tmp_path / "results")
     assert [len(curve.points) for curve in history.curves] == [45, 45] and history.series[0].runs == 45
     [event] = history.events
-    assert event.since.startswith("2026-01-31T03:01:00") and event.ratio == pytest.approx(1 / 0.9, rel=1e-2)
+    assert event.since.startswith("2026-01-31T03:01:00") and event.change == pytest.approx(0.1, rel=1e-2)
     assert (event.worse, event.better, event.shares[0].changed) == (1, 0, 2)
 
 

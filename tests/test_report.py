@@ -16,12 +16,14 @@ from markupsafe import Markup
 from mpicampaign.compare.changes import changes_since
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.ranking import PLACEMENTS
-from mpicampaign.compare.tables import Comparison, PublishedRow
+from mpicampaign.compare.rows import PublishedRow
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.records import CONTRADICTED, MISSING, STATE, Case, Record
 from mpicampaign.show.answers import answers, behind, lead
 from mpicampaign.show.figures.draw import Figure, draw_all
-from mpicampaign.show.rankings import FEW, NOT_SHOWN, verdict
+from mpicampaign.show.rankings import NOT_SHOWN, verdict
 from mpicampaign.show.report.write import write_report
+from mpicampaign.verdicts.compare import FEW_REPEATS
 
 WITHOUT_END = {"meta", "link", "img", "br", "hr", "input", "li", "td", "th", "tr"}
 
@@ -126,19 +128,22 @@ def two_groups() -> list[Record]:
     return synthetic.campaign() + synthetic.campaign(host_group="other", factor=2)
 
 
+BOTH = "of latency at 0 B and maximum bandwidth"
+
+
 def test_the_answer_names_the_next_that_differs_from_the_best() -> None:
     runs = {
         name: synthetic.case_runs(Case("s", "g", name, "PingPong"), latency, 1e9)
         for name, latency in (("A", 1e-6), ("B", 1e-6), ("C", 5e-6))
     }
     alike = answers(compare(runs["A"] + runs["B"]))[0]
-    assert alike.real == NOT_SHOWN and len(alike.said) == 1
+    assert alike.real == NOT_SHOWN and alike.said[1:] == ("6 repeats find 5 % here in 8 of 10 cases.",)
     assert re.fullmatch(r"(A|B) \(.*\) and (A|B) \(.*\) tie\.", alike.said[0])
     apart = answers(compare(runs["A"] + runs["B"] + runs["C"]))
     assert apart[0].said[0].endswith(" tie as fastest.")
     assert re.fullmatch("C takes .* times as long as [AB].", apart[0].said[1])
     said = lead(compare(runs["A"]), apart)
-    whole = "A or B is the fastest placement in 1 of 2 comparisons, no clear lead in 1"
+    whole = f"A or B is the fastest placement in 1 of 2 comparisons {BOTH}, no clear lead in 1"
     assert said == whole, "bandwidth: all are alike"
 
 
@@ -160,8 +165,9 @@ def test_nobody_is_called_fastest_behind_one_of_too_few_repeats(groups: str) -> 
     [ranked] = [one for one in latency.rankings if one.kind == PLACEMENTS and one.scope == "g"]
     assert verdict(ranked) == "lowest of those judged: B; not judged: A (3 repeats)"
     counted = {
-        "g": "No placement has a clear lead in any of the 2 comparisons, too few repeats in 1",
-        "gh": "A is the fastest placement in 1 of 4 comparisons, no clear lead in 2, too few repeats in 1",
+        "g": f"No placement has a clear lead in any of the 2 comparisons {BOTH}, too few repeats in 1",
+        "gh": f"A is the fastest placement in 1 of 4 comparisons {BOTH}, no clear lead in 2, "
+        "too few repeats in 1",
     }
     assert lead(comparison, found).endswith(counted[groups])
 
@@ -175,11 +181,12 @@ def test_too_few_repeats_claim_nothing_and_say_what_to_do(groups: str) -> None:
         for run in synthetic.case_runs(Case("s", group, name, "PingPong"), latency, 1e9, repeats=3)
     ]
     found = answers(compare(runs))
-    assert {answer.real for answer in found} == {FEW}
+    assert {answer.real for answer in found} == {FEW_REPEATS}
     assert found[0].said[0] == "Too few repeats to say which is best. Ask for more repeats."
     few = {"g": "A (0.980 µs) and B (9.08 µs)", "gh": "4 of 4 candidates (0.980 to 9.08 µs)"}[groups]
     assert found[0].said[1] == f"Not judged, fewer than 4 repeats: {few}."
-    assert "Too few repeats to say which of the placements is best" in lead(compare(runs), found)
+    kinds = "placement" if groups == "g" else "host group or placement"
+    assert lead(compare(runs), found) == f"Too few repeats to say which {kinds} is best"
     assert not any("fastest" in text for answer in found for text in answer.said)
 
 
@@ -219,7 +226,7 @@ def test_small_differences_over_host_groups_are_not_reported_as_none() -> None:
         for record in steady(Case("s", group, name, "PingPong"), latency)
     ]
     assert answers(compare(records))[0].said == (
-        "A < B in 2 of 2 host groups.",
+        "A < B in 2 of 2 host groups (shown in each).",
         "Clear lead: B takes 2 % longer than A.",
     )
 
@@ -232,7 +239,7 @@ def steady(case: Case, latency: float) -> list[Record]:
 def test_changes_stand_in_the_cells_where_there_is_an_earlier_series(tmp_path: Path) -> None:
     records = two_groups()
     earlier = synthetic.campaign(factor=2)
-    text = written(tmp_path, records, changes=changes_since(compare(earlier)))
+    text = written(tmp_path, records, changes=changes_since(earlier, records, (1024,)))
     changed = re.findall(r'<span class="change[^>]*>([^<]*)<', text)
     assert changed and all(words.startswith("× ") for words in changed)
     assert any(words.endswith(" significant") and "not" not in words for words in changed)
@@ -301,7 +308,7 @@ def test_where_no_repeat_tells_anything_no_placement_is_called_best(tmp_path: Pa
     ]
     found = answers(compare(records))
     assert found == []
-    assert "A was better than B in 3 of 3 settings at every size" in written(tmp_path, records)
+    assert "A was better than B in 3 of 3 settings, by " in written(tmp_path, records)
     assert "fastest" not in "".join(Page(written(tmp_path, records)).text)
 
 

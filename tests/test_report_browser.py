@@ -135,11 +135,12 @@ def test_the_first_screen_answers(page: Browser) -> None:
         assert bottom < height
         assert page.value("document.documentElement.scrollWidth") <= width
     assert page.value("document.querySelector('#answers h2').innerText").startswith(
-        "group1 is the fastest host group in 6 of 10 comparisons, group1 or group2 in 2, no clear lead in 2. "
+        "group1 is the fastest host group in 8 of 10 comparisons of latency at 0 B, maximum bandwidth and "
+        "maximum B_useful, no clear lead in 2. "
     )
     assert "Nothing recorded shows whether" in page.value("document.querySelector('.notices').innerText")
     assert page.value("document.querySelector('.answer p').innerText").startswith(
-        "SHM-1 < TCP-loopback in 5 of 5 host groups (SHM left out: several modes). Fastest"
+        "SHM-1 < TCP-loopback in 5 of 5 host groups (shown in each); SHM left out: several modes. Fastest"
     )
 
 

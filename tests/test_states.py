@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+from argparse import Namespace
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -9,17 +11,21 @@ from typing import TYPE_CHECKING
 
 import builders
 import pytest
-from history_data import FIRST, name_of
+from history_data import FIRST, key, metrics_of, name_of, row
 
+from mpicampaign.cli.history import is_chosen, unknown_names
+from mpicampaign.compare.changes import changes_since
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.contract import PASSED, judge
 from mpicampaign.compare.findings import SLOW_CLOCK, SLOW_MEMORY
 from mpicampaign.compare.states import NOT_PROBED, SWITCH, UNKNOWN, find_states
+from mpicampaign.compare.two_sides import Side, two_sides
 from mpicampaign.errors import UserError
 from mpicampaign.execution.conditions import MachineWithResults
-from mpicampaign.history.changes import causes
+from mpicampaign.expectation import Limit
+from mpicampaign.history.changes import NAMES, causes
 from mpicampaign.history.curves import Cause, Curve, curves_of
-from mpicampaign.history.rows import COLUMNS, round_trips_text, schema
-from mpicampaign.jobs.further import Repeated
+from mpicampaign.history.rows import OBSERVED, round_trips_text
 from mpicampaign.jobs.plan_text import further_text
 from mpicampaign.records import (
     BLOCK,
@@ -30,15 +36,20 @@ from mpicampaign.records import (
     MERGED_FROM,
     OK,
     ROUND_TRIP,
+    STATE,
     TO_REFERENCE,
     VERIFIED,
     Case,
     Record,
     Series,
 )
+from mpicampaign.schemes.unit import CaseInStates
+from mpicampaign.show.filter import select
+from mpicampaign.show.make import to_csv, to_terminal
 from mpicampaign.show.runs import notices
 from mpicampaign.show.sentences import note_text
 from mpicampaign.show.summary import summary
+from mpicampaign.show.view import Filter
 from mpicampaign.verdict.evidence import HEADER
 
 if TYPE_CHECKING:
@@ -98,6 +109,21 @@ def test_values_of_three_runs_each_are_states(states: str, names: tuple[str, ...
     assert find_states(runs(states)).names == names
 
 
+@pytest.mark.parametrize("states", ["nnf", "nf", "fn", "nnff", "nnx"])
+def test_of_few_runs_those_a_gap_away_do_not_count_with_the_rest(states: str) -> None:
+    """Too few in any state: of as many the nearest are the rest."""
+    [table] = compare(runs(states)).tables
+    counted = {row.case.placement: (row.counted, row.ranked) for row in table.rows}
+    near = states.count("n")
+    assert counted == {"SHM": (near, True), "SHM (distance changed)": (len(states) - near, False)}
+
+
+def test_single_runs_of_two_layouts_are_in_no_other_state() -> None:
+    near, far = runs("n"), runs("f", "SHM-2")
+    [table] = compare([*near, *far]).tables
+    assert [(row.case.placement, row.counted) for row in table.rows] == [("SHM", 1), ("SHM-2", 1)]
+
+
 def test_one_odd_probe_between_two_states_makes_them_not_one() -> None:
     near, far, odd = (100e-9, 104e-9), (185e-9, 190e-9), (140e-9, 141e-9)
     mixed = [run(number, far if number % 4 > 1 else near) for number in range(1, 51)]
@@ -126,18 +152,22 @@ def test_values_of_several_states_are_never_together() -> None:
     rows = {row.case.placement: row for row in table.rows}
     assert {name: row.counted for name, row in rows.items()} == {
         **{
-            "SHM (60 ns apart)": 6,
+            "SHM": 6,
             "SHM (300 ns apart)": 3,
             "SHM (distance changed)": 1,
             "SHM (not probed)": 1,
         },
-        **{"SHM-1 (300 ns apart)": 3, "SHM-1 (60 ns apart)": 5},
+        **{"SHM-1 (300 ns apart)": 3, "SHM-1": 5},
     }
-    assert [name for name, row in rows.items() if row.ranked] == ["SHM (60 ns apart)", "SHM-1 (60 ns apart)"]
-    assert {one.name for ranking in table.rankings for one in ranking.contestants} == {
-        "SHM (60 ns apart)",
-        "SHM-1 (60 ns apart)",
-    }
+    assert [name for name, row in rows.items() if row.ranked] == ["SHM", "SHM-1"]
+    assert {one.name for ranking in table.rankings for one in ranking.contestants} == {"SHM", "SHM-1"}
+    limit = Limit("PingPong", "time at 0 B", at_most="1.5 us")
+    [judged] = judge([limit], comparison, [mixed[0].case], None, "c.yaml")
+    assert (judged.outcome, judged.n) == (PASSED, 6)
+    assert to_terminal(comparison).count("Without a state in the name: CPUs 60 ns apart.") == 1
+    header, *lines = csv.reader(to_csv(comparison).splitlines())
+    named = {line[header.index("placement")]: line[header.index("machine_state")] for line in lines}
+    assert named["SHM"] == named["SHM-1"] == "60 ns apart" and named["SHM (300 ns apart)"] == "300 ns apart"
     said = " ".join(notices(comparison))
     assert "60 to 64 ns (60 ns apart) and 300 to 310 ns (300 ns apart)" in said
     assert "CPUs 60 ns apart, 11 of 19" in said and "both ends only" not in said
@@ -154,6 +184,90 @@ def test_one_state_is_never_said() -> None:
     comparison = compare(near)
     assert {row.case.placement for table in comparison.tables for row in table.rows} == {"SHM", "TCP"}
     assert not any("state" in text or "cache line" in text for text in notices(comparison))
+
+
+@pytest.mark.parametrize(
+    ("states", "apart"), [("nnnnnf", 1), ("nfnnfn", 2), ("nnnnnx", 1), ("nnn?nn", 1), ("nnnnn-", 0)]
+)
+def test_a_single_run_in_another_state_never_counts_with_the_rest(states: str, apart: int) -> None:
+    comparison = compare(runs(states) + runs("nnnnnn", "SHM-1"))
+    rows = {row.case.placement: row for row in comparison.tables[0].rows}
+    counted = {name: row.counted for name, row in rows.items()}
+    assert counted == {
+        "SHM": 6 - apart,
+        "SHM-1": 6,
+        **({"SHM (distance changed)": apart} if apart else {}),
+    }
+    assert [name for name, row in rows.items() if row.ranked] == ["SHM", "SHM-1"]
+    said = " ".join(notices(comparison))
+    assert (f"in {apart} of 12 runs: these stand in rows of their own" in said) == (apart > 0)
+
+
+def test_few_runs_that_are_all_far_are_of_their_layout() -> None:
+    comparison = compare(runs("nnnnnn") + runs("ff", "SHM-1"))
+    assert {row.case.placement: row.counted for row in comparison.tables[0].rows} == {"SHM": 6, "SHM-1": 2}
+    assert not any("round trip" in text for text in notices(comparison))
+
+
+def test_a_placement_is_named_for_all_its_states() -> None:
+    named = [
+        replace(one, case=replace(one.case, placement=f"{one.case.placement} nodes=1"))
+        for one in runs("nfnfnfnnnx-")
+    ]
+    apart = " (300 ns apart)", " (distance changed)", " (not probed)"
+    every = {f"SHM nodes=1{state}" for state in ("", *apart)}
+    for name in ("SHM", "shm nodes=1"):
+        [table] = select(compare([*named, *runs("nnn", "TCP")]), Filter(placements=(name,))).tables
+        assert {row.case.placement for row in table.rows} == every
+        options = Namespace(benchmark=[], host_group=[], placement=[name], metric=[])
+        keys = [key(placement) for placement in (*every, "TCP")]
+        assert unknown_names(keys, options) == []
+        assert {each.placement for each in keys if is_chosen(each, options)} == every
+
+
+# ---- two sides
+
+
+def placements_of(before: Sequence[Record], after: Sequence[Record]) -> dict[str, float | None]:
+    found = two_sides(Side("A", before), Side("B", after), (), OBSERVED, NAMES)
+    return {one.row.case.placement: one.ratio for one in found.both}
+
+
+def moved(records: Sequence[Record], factor: float = 1.2, system: str = "here") -> list[Record]:
+    """As another day found them: a little further apart, and a third slower."""
+    return [
+        replace(
+            one,
+            case=replace(one.case, system=system),
+            probes={ROUND_TRIP: {PLACE: [value * factor for value in one.probes[ROUND_TRIP][PLACE]]}},
+            series=(replace(one.series[0], columns={**one.series[0].columns, "time": [value * 1.3]}),),
+        )
+        for one in records
+        for value in one.series[0].columns["time"]
+        if value is not None
+    ]
+
+
+def test_two_sides_are_compared_in_each_state_whatever_its_middle() -> None:
+    ratio = pytest.approx(1.3, rel=0.02)
+    both = placements_of(runs("nfnfnfnfnn"), moved(runs("nfnfnfnfnn")))
+    assert both == {"SHM": ratio, "SHM (300 ns apart)": ratio}
+    assert placements_of(runs("nfnfnfnnnx"), moved(runs("nnnnnn"))) == {"SHM": ratio}
+    elsewhere = Side("B", moved(runs("nnnnnn"), 4, "there"))
+    found = two_sides(Side("A", runs("nfnfnfnnnn")), elsewhere, (), OBSERVED, NAMES)
+    assert {one.row.case.placement: one.ratio for one in found.both} == {"SHM": ratio}
+    assert (STATE, "60 ns apart", "one") in found.recorded
+    changes = changes_since(runs("ffffffnfnnn"), runs("nfnfnfnnnn"), ())
+    rows = compare(runs("nfnfnfnnnn")).tables[0].rows
+    found = {row.case.placement: changes.of(row, row.cells[0].metric) for row in rows}
+    earlier = {name: change.before.n for name, change in found.items() if change}
+    assert earlier == {"SHM": 4, "SHM (300 ns apart)": 7}
+
+
+def test_a_machine_in_one_state_then_and_another_now_is_compared_and_says_so() -> None:
+    found = two_sides(Side("A", runs("nnnfnn")), Side("B", runs("ffffff")), (), OBSERVED, NAMES)
+    assert {one.row.case.placement for one in found.both} == {"SHM"}
+    assert found.recorded == ((f"round trip of a cache line, {PLACE}", "60 to 64 ns", "300 to 310 ns"),)
 
 
 def test_a_switch_that_is_neither_on_nor_off_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +311,7 @@ class Results:
     def __init__(self, folder: Path, **states: str) -> None:
         self.machine = MachineWithResults(folder)
         cases = [Case("here", "local", name, "PingPong") for name in states]
-        self.cases = [Repeated(case, case, 6, 12, str) for case in cases]
+        self.cases = [CaseInStates(case, case, 6, 12, str) for case in cases]
         for (case, *_), found in zip(self.cases, states.values(), strict=True):
             for repeat, state in enumerate(found, 1):
                 if state != ".":
@@ -264,26 +378,21 @@ def test_a_plan_has_whole_blocks_behind_all_others() -> None:
 
 def history(states: str, probed: Sequence[tuple[float, float]] = ()) -> list[Curve]:
     """The curves of one run a day; ``probed``: round trips of further days."""
-    arrow = pytest.importorskip("pyarrow")
     days = [*runs(states), *(run(number, ends) for number, ends in enumerate(probed, len(states) + 1))]
-    lines = [
-        {
-            **dict.fromkeys(COLUMNS),
-            **{
-                "series": name_of(day),
-                "tick": name_of(day),
-                "declared": "d",
-                "system": "here",
-                "host_group": "g",
-            },
-            **{"placement": "SHM", "transport": "shm", "benchmark": "B", "label": "B", "metric": "latency"},
-            **{"dimension": "time", "unit": "s", "lower_is_better": True, "counts": True, "repeat": 1},
-            **{"started": FIRST + timedelta(days=day), "value": run.series[0].columns["time"][0]},
-            "round_trips": round_trips_text(run.probes),
-        }
+    return curves_of(metrics_of(*rows_of_days(days)))
+
+
+def rows_of_days(days: Sequence[Record]) -> list[dict[str, object]]:
+    return [
+        row(
+            name_of(day),
+            run.series[0].columns["time"][0],
+            placement="SHM",
+            started=f"{FIRST + timedelta(days=day):%Y-%m-%dT%H:%M:%SZ}",
+            round_trips=round_trips_text(run.probes),
+        )
         for day, run in enumerate(days)
     ]
-    return curves_of(arrow.Table.from_pylist(lines, schema()))
 
 
 def test_states_that_alternate_have_curves_of_their_own() -> None:
@@ -294,6 +403,28 @@ def test_states_that_alternate_have_curves_of_their_own() -> None:
         "SHM (distance changed)": 1,
         "SHM (not probed)": 1,
     }
+
+
+@pytest.mark.parametrize(
+    ("states", "points"),
+    [
+        ("nnnnnnfnn", {"SHM": 8, "SHM (distance changed)": 1}),
+        ("nnnnf?ff", {"SHM": 7, "SHM (distance changed)": 1}),  # a lasting change
+        ("nf", {"SHM": 1, "SHM (distance changed)": 1}),
+    ],
+)
+def test_a_run_a_gap_away_counts_in_no_curve_of_others(states: str, points: dict[str, int]) -> None:
+    assert {curve.key.placement: len(curve.points) for curve in history(states)} == points
+
+
+def test_a_curve_whose_host_was_in_one_state_keeps_its_name() -> None:
+    """As in a comparison; the machine beside it alternates."""
+    beside = [
+        row(name_of(day), 1e-6, placement="TCP", round_trips=round_trips_text({ROUND_TRIP: {"n2": [5e-8]}}))
+        for day in range(3)
+    ]
+    named = {curve.key.placement for curve in curves_of(metrics_of(*rows_of_days(runs("nfnfnf")), *beside))}
+    assert named == {"SHM (60 ns apart)", "SHM (300 ns apart)", "TCP"}
 
 
 def test_what_comes_later_changes_no_state_of_a_finished_series() -> None:
@@ -337,5 +468,5 @@ def test_blocks_count_in_each_state_of_the_machine() -> None:
     comparison = compare(records)
     assert comparison.states.names and len(comparison.tables[0].rows) == 4
     [found] = comparison.blocks
-    assert len(found.blocks) == 8 and found.verdicts[0].verdict == "worse"
-    assert "takes 1.050 times as long as A" in summary(comparison).answers[0].said[0]
+    assert len(found.blocks) == 8 and found.verdicts[0].word == "worse"
+    assert "B takes 5 % longer than A [5.0, 5.1 %]" in summary(comparison).answers[0].said[0]

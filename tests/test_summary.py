@@ -9,12 +9,19 @@ from typing import TYPE_CHECKING
 import pytest
 import synthetic
 
+from mpicampaign.analyse_tables import write_tables
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.findings import SHORTENED
 from mpicampaign.records import DISTURBED, QUIET, Case, Record
+from mpicampaign.show.document import Grid, Paragraph
+from mpicampaign.show.make import tables, to_terminal
 from mpicampaign.show.summary import summary, summary_text
+from mpicampaign.show.writers.terminal import WRITER, terminal_text, terminal_width
 from mpicampaign.text import display_width
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     pass
 
 
@@ -34,6 +41,64 @@ def test_it_fits_the_screen(records: list[Record]) -> None:
     assert first in re.sub(r"\s+", " ", text), "whole, whatever else is left out"
     assert max(map(display_width, lines)) <= 100
     assert "\x1b" not in text and "\u202e" not in text
+
+
+def test_the_answer_is_the_first_line_of_whatever_the_terminal_shows() -> None:
+    comparison = compare(synthetic.campaign())
+    answer = summary(comparison).lead
+    assert "SHM" in answer
+    for text in (to_terminal(comparison), tables(comparison, "terminal").decode()):
+        assert re.sub(r"\s+", " ", text).startswith(f"{answer}. ")
+    assert answer not in re.sub(r"\s+", " ", tables(comparison, "latex").decode())
+
+
+@pytest.mark.parametrize("columns", [80, 200])
+def test_the_terminal_gives_the_width(columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of `report`'s and `run`'s screens, of `tables`, and of any other document."""
+    monkeypatch.setenv("COLUMNS", str(columns))
+    comparison = compare(synthetic.campaign())
+    write_tables(comparison, tmp_path)
+    texts = [(tmp_path / name).read_text() for name in ("summary.txt", "comparison.txt")]
+    texts += [tables(comparison, "terminal", width=terminal_width()).decode()]
+    texts += [WRITER.write([Paragraph("word " * 50)])]
+    for text in texts:
+        assert columns - 30 < max(map(display_width, text.splitlines())) <= columns
+    monkeypatch.delenv("COLUMNS")
+    assert terminal_width() == 100
+
+
+X = "x" * 70
+
+
+@pytest.mark.parametrize("title", ["", "a title"])
+@pytest.mark.parametrize("width", [60, 100])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("short", "names"),
+        (f"A {X} C", f"A {X} D", f"B {X} C", f"B {X} D"),
+        (f"{X} one", f"{X} two", "other"),
+        (f"one {X}", f"two {X}", "other"),
+        (f"{X} one {X}", f"{X} two {X}"),
+    ],
+)
+def test_names_are_never_cut_where_they_differ(names: tuple[str, ...], width: int, title: str) -> None:
+    """Nor are numbers; a line is longer than the terminal where the names differ in their middle alone."""
+    lines = tuple((name, "1.23", "[1.20, 1.30]") for name in names)
+    text = terminal_text([Grid(title, 1, ("candidate", "median", "interval"), lines)], width)
+    shown = [line for line in text.splitlines() if line.endswith("1.23  [1.20, 1.30]")]
+    assert len({line.partition("  1.23")[0] for line in shown}) == len(names), text
+    assert max(map(display_width, shown)) <= width or names[0].startswith(f"{X} one x")
+
+
+def test_a_budget_that_shortened_nothing_is_no_finding() -> None:
+    runs = synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9, repeats=2)
+    found = {
+        what: to_terminal(compare([replace(run, metadata={SHORTENED: what}) for run in runs]))
+        for what in ("nothing", "3 of 8 pairs")
+    }
+    assert "shortened" not in found["nothing"]
+    assert "shortened by its budget: 3 of 8 pairs" in found["3 of 8 pairs"]
 
 
 def test_disturbed_runs_are_counted() -> None:

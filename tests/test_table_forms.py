@@ -102,7 +102,7 @@ def check_latex(text: str) -> None:
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_latex_is_well_formed(comparison: Comparison, hostile: Comparison, layout: str) -> None:
-    changes = changes_since(comparison)
+    changes = changes_since(comparison.records, comparison.records, comparison.table_sizes)
     for shown in (comparison, hostile):
         check_latex(tables(shown, "latex", View(layout=layout), "c", changes).decode("utf-8"))
 
@@ -135,7 +135,7 @@ def test_parquet_has_types_also_where_all_is_missing() -> None:
 
 def test_parquet_without_pyarrow_is_reported(comparison: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
-    with pytest.raises(UserError, match=r"Parquet needs .* pyarrow[^\0]*pip install pyarrow, or choose csv"):
+    with pytest.raises(UserError, match=r"Parquet: .*pyarrow[^\0]*pip install 'mpicampaign\[parquet\]'"):
         tables(comparison, "parquet")
 
 

@@ -61,7 +61,8 @@ def hostile() -> list[Record]:
 
 def printed(comparison: Comparison, layout: str, folder: Path, changed: bool = False) -> tuple[str, str]:
     """The typeset document, and LaTeX's messages."""
-    changes = changes_since(comparison) if changed else None
+    records, sizes = comparison.records, comparison.table_sizes
+    changes = changes_since(records, records, sizes) if changed else None
     view = View(layout=layout, only=Filter(metrics=("every",) * changed))
     text = tables(comparison, "latex", view, "c", changes).decode("utf-8")
     (folder / "tables.tex").write_text(text, encoding="utf-8")

@@ -27,7 +27,7 @@ from test_transport import (
 )
 
 from mpicampaign.imports.facts import read_facts
-from mpicampaign.imports.labels import Label
+from mpicampaign.imports.ledger import Label
 from mpicampaign.imports.map_file import Claim, ImportMap
 from mpicampaign.imports.verdict import judge_import
 from mpicampaign.mpis import reported_providers

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import math
 import random
+import sys
+from itertools import product
 
 import numpy as np
 import pytest
+from conftest import PROJECT
 
 from mpicampaign.statistics.whole_runs import Off, effects, off, runs_off
+
+sys.path.append(str(PROJECT / "bench"))
+
+import statistics_errors
 
 SIZES = 24
 
@@ -53,3 +60,24 @@ def test_effects_are_what_the_sizes_have_in_common() -> None:
     values = np.add.outer(np.log([3.0, 10.0, 40.0]), np.array([0.0, 0.0, 0.0, math.log(2)]))
     values[1, 1] += 5  # one value that is off does not make its run off
     assert effects(values) == pytest.approx([0, 0, 0, math.log(2)])
+
+
+# How often it errs
+
+
+@pytest.mark.parametrize("n", [8, 10, 15, 30])
+def test_one_run_is_found_as_often_as_two(n: int) -> None:
+    source = np.random.default_rng(29)
+    one, two = (
+        statistics_errors.found(statistics_errors.normal(source, (500, n), 0.03), factors)
+        for factors in statistics_errors.OFF.values()
+    )
+    assert min(one, two) >= 0.75 and one >= two - 0.04
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("n", "scatter"), [*product((8, 10, 15, 30), (0.02, 0.03, 0.04))])
+def test_sound_runs_are_rarely_named(n: int, scatter: float) -> None:
+    source = np.random.default_rng(29)
+    for noise in (statistics_errors.normal, statistics_errors.student, statistics_errors.drifting):
+        assert statistics_errors.named(noise(source, (10_000, n), scatter)) <= 0.016

@@ -1,82 +1,223 @@
-"""The Snakemake workflow as people call it: dry runs, errors, systems with other schedulers."""
+"""The Snakemake workflow as people call it: dry runs, failures, signals, kills, two callers."""
 
 from __future__ import annotations
 
-import json
+import os
+import re
+import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy
-
-from mpicampaign.identity import run_path
-from mpicampaign.plan_file import case_of
+from conftest import PROJECT, ProjectCopy, made, new_environment, pip_of, wait_until
+from default_signals import popen_with_default_signals
+from trivial_campaign import write_trivial
 
 pytestmark = pytest.mark.slow
 
+CONFIG = ("--config", "campaign=trivial.yaml")
+REPORT = "results/trivial/report.html"
+RULES = {"kernels", "scripts", "measure", "report"}
+NOTHING = "trivial: nothing to do, all 4 runs are there"
+FAILS_SECOND = "n=$(ls {folder}/count.* 2>/dev/null | wc -l); touch {folder}/count.$n; [ $n != 1 ] || exit 7"
+WAITS_SECOND = """\
+[ ! -e {folder}/first ] || while [ ! -e {folder}/go ]; do touch {folder}/second; sleep .05; done
+touch {folder}/first"""
+
+
+def of_folder(project: ProjectCopy, body: str) -> str:
+    return body.format(folder=project.folder.parent)
+
+
+def planned(project: ProjectCopy, *targets: str) -> tuple[str, set[str]]:
+    """What a dry run says of the runs, and which rules it would execute."""
+    done = project.snakemake(*targets, "-n", *CONFIG)
+    assert done.returncode == 0, done.stderr
+    printed = done.stdout + done.stderr
+    [sentence] = [line for line in printed.splitlines() if line.startswith("trivial: ")]
+    rules = re.findall(r"^([a-z]+) +[0-9]+$", printed, re.MULTILINE)
+    return sentence, set(rules) - {"total", "all"}
+
+
+def begun(project: ProjectCopy, *arguments: str) -> subprocess.Popen[bytes]:
+    """A call in a group of its own, whose second run waits."""
+    write_trivial(project, body=of_folder(project, WAITS_SECOND))
+    process = popen_with_default_signals(
+        [sys.executable, "-m", "snakemake", *arguments],
+        cwd=project.folder,
+        env=project.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    wait_until((project.folder.parent / "second").exists)
+    return process
+
 
 @pytest.mark.parametrize(
-    ("config", "said"),
+    ("config", "message"),
     [
         (["campain=other.yaml"], "--config campain: unknown key\n    did you mean 'campaign'?"),
         (["map=map.yaml", "folder=raw"], "--config folder: unknown key\n    did you mean 'folders'?"),
     ],
 )
+@pytest.mark.full
 def test_an_unknown_key_of_the_configuration_is_reported(
-    project: ProjectCopy, config: list[str], said: str
+    project: ProjectCopy, config: list[str], message: str
 ) -> None:
-    done = project.snakemake("-c1", "-n", "--config", *config)
-    assert done.returncode != 0 and said in done.stdout + done.stderr
+    done = project.snakemake("-n", "--config", *config)
+    assert done.returncode != 0 and message in done.stdout + done.stderr
 
 
-TRIVIAL = """\
-campaign: trivial
-repeats: 26
-time_limit: 1 min
-mpis:
-  none: {{launcher: hydra, command: {launcher}, transports: {{}}}}
-systems: {{here: {{scheduler: none, mpi: none}}}}
-host_groups: {{local: {{system: here}}}}
-placements:
-  one: &unbound {{nodes: 1, ranks_per_node: 2, transport: any, binding: none}}
-  two: *unbound
-  three: *unbound
-  four: *unbound
-benchmarks:
-  trivial: {{suite: osu, program: 'true', provider: {{kind: path, location: /bin/true}}}}
-matrix:
-  - {{host_groups: local, placements: [one, two, three, four], benchmarks: trivial}}
-"""
+@pytest.fixture(scope="module")
+def oldest_snakemake(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The Python of an environment with the oldest Snakemake that pyproject.toml allows."""
+    python = new_environment(tmp_path_factory.mktemp("oldest") / "environment")
+    options = ["--quiet", "--require-hashes", "--no-build-isolation"]
+    for lock in ("build", "oldest-snakemake"):
+        requirements = f"envs/requirements-{lock}.txt"
+        made([*pip_of(python), "install", *options, "--requirement", requirements], PROJECT)
+    return str(python)
 
 
-def trivial_launcher(project: ProjectCopy) -> Path:
-    """A launcher that starts nothing and writes the shortest valid output."""
-    launcher = project.folder / "launcher"
-    output = "# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n"
-    launcher.write_text(f"#!/bin/sh\nprintf '{output}'\n")
-    launcher.chmod(0o755)
-    return launcher
+@pytest.mark.parametrize("snakemake", ["newest", pytest.param("oldest", marks=pytest.mark.full)])
+def test_a_dry_run_says_what_is_due_and_why_and_nothing_is_due_after_a_run(
+    project: ProjectCopy, snakemake: str, request: pytest.FixtureRequest
+) -> None:
+    if snakemake == "oldest":
+        project = replace(project, python=request.getfixturevalue("oldest_snakemake"))
+    write_trivial(project)
+    assert planned(project) == (
+        "trivial: 4 of 4 runs to do, at most 4 min, the sum of their time limits: 4 not made yet (trivial 4)",
+        RULES,
+    )
+    assert planned(project, REPORT)[1] == RULES
+    done = project.snakemake(REPORT, *CONFIG)
+    assert done.returncode == 0, done.stderr
+    assert len(project.results("trivial")) == 4
+    assert not list((project.folder / ".snakemake").glob("mpicampaign-*")), "marks are left"
+    for targets in ((), (REPORT,)):
+        sentence, rules = planned(project, *targets)
+        assert sentence.startswith(NOTHING) and not rules
 
 
 @pytest.mark.full
-def test_more_runs_than_snakemake_hands_over_at_once_keep_the_plans_order(project: ProjectCopy) -> None:
-    launcher = trivial_launcher(project)
-    (project.folder / "campaign.yaml").write_text(TRIVIAL.format(launcher=launcher))
-    done = project.snakemake("--profile", "cluster")
+def test_some_runs_are_due_and_by_other_causes(project: ProjectCopy) -> None:
+    write_trivial(project, body=of_folder(project, FAILS_SECOND))
+    assert project.call("run", "trivial.yaml").returncode == 1
+    sentence, rules = planned(project)
+    assert "1 of 4 runs to do" in sentence and "1 failed before (trivial 1)" in sentence
+    assert rules == RULES == planned(project, REPORT)[1]
+    write_trivial(project, repeats=3)
+    assert "1 failed before" in planned(project)[0] and "2 not made yet" in planned(project)[0]
+
+
+@pytest.mark.full
+def test_some_runs_alone_and_one_repeat_of_each_case(project: ProjectCopy) -> None:
+    write_trivial(project)
+    done = project.snakemake(*CONFIG, "placement=one", "repeat=2")
     assert done.returncode == 0, done.stderr
-    assert "jobid:" not in done.stderr, "a paragraph of Snakemake beside our line for each run"
-    plan = json.loads((project.folder / "results/trivial/plan.json").read_text())
-    runs = [(run, case_of(case)) for case in plan["cases"] for run in case["runs"]]
-    folders = [
-        run_path(case, run["repeat"], run["identity"])
-        for run, case in sorted(runs, key=lambda found: found[0]["order"])
-    ]
-    results = [project.folder / "results/trivial" / folder / "result" for folder in folders]
-    # ctime of the folder: the moment at which it was renamed into its place
-    finished = [result.stat().st_ctime_ns for result in results]
-    assert len(finished) == 104
-    assert finished == sorted(finished)
+    assert [path.parts[-5] for path in project.results("trivial")] == ["one"]
+    done = project.snakemake(*CONFIG, "once=true")
+    assert done.returncode == 0, done.stderr
+    assert len(project.results("trivial")) == 3
+    assert not list((project.folder / ".snakemake").glob("mpicampaign-*")), "marks are left"
+
+
+@pytest.mark.full
+def test_a_failed_run_makes_the_call_fail_and_its_report_is_made(project: ProjectCopy) -> None:
+    write_trivial(project, body=of_folder(project, FAILS_SECOND))
+    done = project.snakemake(*CONFIG)
+    assert done.returncode == 1 and "4 runs: 1 failed, 3 ok" in done.stdout + done.stderr
+    assert (project.folder / REPORT).is_file()
+    assert planned(project)[1] == planned(project, REPORT)[1] == RULES
+    done = project.snakemake(REPORT, *CONFIG)
+    assert done.returncode == 0 and planned(project)[0].startswith(NOTHING)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_group_stops_the_run_which_has_not_failed(
+    project: ProjectCopy, number: signal.Signals
+) -> None:
+    process = begun(project, *CONFIG)
+    os.killpg(process.pid, number)
+    printed = process.communicate(timeout=240)[0].decode()
+    assert process.returncode != 0 and "Traceback" not in printed
+    assert "1 stopped" in project.call("status", "trivial.yaml").stdout
+    assert "1 stopped" in project.call("report", "trivial.yaml").stdout
+    assert "1 stopped before" in planned(project)[0]
+    (project.folder.parent / "go").touch()
+    assert project.snakemake(REPORT, *CONFIG).returncode == 0
+    assert len(project.results("trivial")) == 4
+
+
+@pytest.mark.full
+def test_after_a_kill_the_next_call_goes_on(project: ProjectCopy) -> None:
+    process = begun(project, *CONFIG)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate(timeout=240)
+    assert len(project.results("trivial")) == 1
+    assert planned(project)[1] == planned(project, REPORT)[1] == RULES
+    (project.folder.parent / "go").touch()
+    done = project.snakemake(*CONFIG)
+    assert done.returncode == 0, done.stderr
+    assert "LockException" not in done.stderr and "IncompleteFiles" not in done.stderr
+    assert len(project.results("trivial")) == 4
+
+
+@pytest.mark.full
+def test_a_second_caller_is_kept_away_and_told_by_whom(project: ProjectCopy) -> None:
+    process = begun(project, *CONFIG)
+    done = project.snakemake(*CONFIG)
+    assert done.returncode == 1 and "LockException" not in done.stderr
+    assert re.search(r"campaign trivial is being run by another call \(process [0-9]+ on ", done.stderr)
+    (project.folder.parent / "go").touch()
+    assert process.communicate(timeout=240) and process.returncode == 0
+    assert len(project.results("trivial")) == 4
+    assert planned(project)[0].startswith(NOTHING)
+
+
+@pytest.mark.full
+def test_an_executor_that_submits_is_given_nothing(project: ProjectCopy) -> None:
+    write_trivial(project)
+    executor = ("--executor", "cluster-generic", "--cluster-generic-submit-cmd", "false", "--jobs", "2")
+    done = project.snakemake(*executor, *CONFIG)
+    assert done.returncode == 0, done.stderr
+    assert len(project.results("trivial")) == 4
+
+
+@pytest.mark.full
+def test_the_graph_of_rules_is_that_of_the_documentation(project: ProjectCopy) -> None:
+    write_trivial(project)
+    done = project.snakemake("--rulegraph", "mermaid-js", *CONFIG)
+    assert done.returncode == 0, done.stderr
+    name = dict(re.findall(r"(id[0-9]+)\[([a-z]+)\]", done.stdout))
+    arrows = {
+        (name[one], name[other]) for one, other in re.findall(r"(id[0-9]+) --> (id[0-9]+)", done.stdout)
+    }
+    documented = (PROJECT / "docs/development.md").read_text(encoding="utf-8").partition("```mermaid")[2]
+    assert arrows == set(re.findall(r"([a-z]+) --> ([a-z]+)", documented.partition("```")[0]))
+    assert set(name.values()) == RULES | {"all"}
+
+
+@pytest.mark.full
+def test_it_works_from_another_folder_by_the_path_that_the_command_prints(
+    project: ProjectCopy, tmp_path: Path
+) -> None:
+    file, elsewhere = write_trivial(project), tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    snakefile = project.call("--snakefile").stdout.strip()
+    assert Path(snakefile) == project.folder / "Snakefile"
+    command = [sys.executable, "-m", "snakemake", "-s", snakefile, REPORT, "--config", f"campaign={file}"]
+    done = subprocess.run(
+        command, cwd=elsewhere, env=project.environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert len(project.results("trivial")) == 4
+    assert [path.name for path in elsewhere.rglob("*") if path.is_dir()] == [".snakemake", "log"]
 
 
 def test_errors_in_the_campaign_are_reported_without_a_traceback(project: ProjectCopy) -> None:
@@ -87,39 +228,46 @@ def test_errors_in_the_campaign_are_reported_without_a_traceback(project: Projec
     assert "Traceback" not in done.stderr
 
 
-def test_another_call_of_the_same_campaign_is_kept_away(project: ProjectCopy) -> None:
-    code = (
-        "import time; from pathlib import Path; from mpicampaign.jobs.prepare import lock_campaign, prepare\n"
-        "lock = lock_campaign(prepare(Path('campaign.yaml'))); print('locked', flush=True); time.sleep(60)"
-    )
-    command = [sys.executable, "-c", code]
-    with subprocess.Popen(
-        command, cwd=project.folder, env=project.environment, stdout=subprocess.PIPE, text=True
-    ) as other:
-        try:
-            assert other.stdout is not None
-            assert other.stdout.readline() == "locked\n"
-            done = project.snakemake("--profile", "cluster")
-            assert done.returncode != 0
-            assert f"is being run by another call (process {other.pid}" in done.stderr
-        finally:
-            other.kill()
+@pytest.mark.full
+def test_a_profile_with_the_former_executor_is_told_the_line_to_remove(project: ProjectCopy) -> None:
+    write_trivial(project)
+    profile = project.folder / "mine"
+    profile.mkdir()
+    (profile / "config.yaml").write_text("executor: campaign\njobs: 100\n")
+    done = project.snakemake("--profile", "mine", *CONFIG)
+    assert done.returncode != 0 and not project.results("trivial")
+    assert "remove the line 'executor: campaign' from your profile" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.full
 def test_a_clone_in_a_folder_with_braces_runs(project: ProjectCopy) -> None:
     braced = ProjectCopy(project.folder.rename(project.folder.with_name("a {folder} {1,2}")))
-    launcher = trivial_launcher(braced)
-    text = TRIVIAL.replace("repeats: 26", "repeats: 1").format(launcher=json.dumps(str(launcher)))
-    campaign = braced.folder / "trivial.yaml"
-    campaign.write_text(text)
-    done = braced.snakemake("--profile", "cluster", "--config", f"campaign={campaign.name}")
+    write_trivial(braced, repeats=1)
+    done = braced.snakemake("--profile", "cluster", *CONFIG)
     assert done.returncode == 0, done.stderr
-    assert len(braced.results("trivial")) == 4
-    report = braced.folder / "results/trivial/report.html"
+    assert len(braced.results("trivial")) == 2
+    report = braced.folder / REPORT
     made = report.stat().st_mtime_ns
-    campaign.write_text(text.replace("campaign: trivial", "campaign: trivial\ntitle: A new title"))
-    done = braced.call("run", "--campaign", campaign.name)
+    write_trivial(braced, repeats=1, title="A new title")
+    done = braced.snakemake(*CONFIG)
     assert done.returncode == 0, done.stderr
     assert report.stat().st_mtime_ns > made
     assert "A new title" in report.read_text()
+
+
+DOCUMENTED = re.compile(r"^\s*(from|import) snakemake|\bworkflow\.|sys\.modules")
+
+
+def test_only_documented_interfaces_of_snakemake_are_used() -> None:
+    """The workflow imports nothing of it; the package names it in the stub of the former executor alone."""
+    stub = PROJECT / "src/snakemake_executor_plugin_campaign/__init__.py"
+    files = [PROJECT / "Snakefile", *PROJECT.glob("workflow/rules/*"), *PROJECT.glob("src/*/**/*.py")]
+    lines = [
+        f"{file.relative_to(PROJECT)}: {line}"
+        for file in files
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if file != stub and DOCUMENTED.search(line)
+    ]
+    assert lines == []
+    assert not re.search(r"\._?\w+ = ", stub.read_text(encoding="utf-8")), "a name of Snakemake is replaced"

@@ -10,10 +10,11 @@ from mpicampaign import __version__
 from mpicampaign.analyse_tables import compared, keep
 from mpicampaign.background import in_background
 from mpicampaign.collect.campaign import plan_of
+from mpicampaign.collect.looks import note_look
 from mpicampaign.collect.reported import report_folder
 from mpicampaign.collect.undescribed import undescribed_lines
 from mpicampaign.compare.changes import earlier_series, keep_earlier
-from mpicampaign.records import record_lines
+from mpicampaign.records import record_line
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.show.figures.draw import draw_all
 from mpicampaign.show.report.write import HISTORY, write_report
@@ -58,7 +59,7 @@ def analyse(
     beside = undescribed_lines(plan, folder)
     view = view_of(presentation)
     records, comparison = compared(folder, view, presentation.reference, selection)
-    lines = record_lines(records)
+    lines = [*map(record_line, records)]
     target, title = report_folder(folder, selection), presentation.title
     if selection:
         title = f"{title or plan.campaign}: a selection of its runs"
@@ -82,9 +83,11 @@ def analyse(
         provenance=_provenance(folder, plan),
         beside=beside,
         view=view,
-        changes=earlier_series(folder, view.table_sizes),
+        changes=earlier_series(folder, records, view.table_sizes),
         history=HISTORY if not selection and (folder / HISTORY).is_file() else "",
     )
+    if not selection:
+        note_look(folder, records)
     return records
 
 

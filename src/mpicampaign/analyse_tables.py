@@ -12,7 +12,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.published import with_published
 from mpicampaign.errors import Problem, UserError
 from mpicampaign.files import write_whole
-from mpicampaign.records import OK, RECORDS, Header, read_records, record_lines, write_lines
+from mpicampaign.records import OK, RECORDS, Header, read_records, record_line, write_lines
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.show.configurations import write_configurations
 from mpicampaign.show.filter import check_attribute
@@ -20,6 +20,7 @@ from mpicampaign.show.machine_tables import machine_files
 from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.summary import summary_text
 from mpicampaign.show.view import DEFAULT, view_of
+from mpicampaign.show.writers.terminal import terminal_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,7 +45,7 @@ def records_and_tables(folder: Path, presentation: Presentation) -> tuple[list[R
     """
     view = view_of(presentation)
     records, comparison = compared(folder, view, presentation.reference)
-    lines = record_lines(records)
+    lines = [*map(record_line, records)]
     keep_earlier(folder, records, lines)
     keep(folder, plan_of(folder).campaign, presentation.title, view, lines, comparison)
     return records, comparison
@@ -73,7 +74,7 @@ def compared(
 
 
 def keep(
-    folder: Path, campaign: str, title: str, view: View, lines: Sequence[str], comparison: Comparison
+    folder: Path, campaign: str, title: str, view: View, lines: Sequence[bytes], comparison: Comparison
 ) -> None:
     """Write tables, and records as lines, into a folder."""
     write_tables(comparison, folder / "tables", view, title)
@@ -98,8 +99,8 @@ def _check_not_emptied(folder: Path, records: list[Record]) -> None:
 def write_tables(comparison: Comparison, folder: Path, view: View = DEFAULT, title: str = "") -> None:
     """The comparison as text, CSV and Markdown, and its summary for a terminal."""
     folder.mkdir(parents=True, exist_ok=True)
-    write_whole(folder / "summary.txt", summary_text(comparison, view, title))
-    write_whole(folder / "comparison.txt", to_terminal(comparison, view))
+    write_whole(folder / "summary.txt", summary_text(comparison, view, title, terminal_width()))
+    write_whole(folder / "comparison.txt", to_terminal(comparison, view, terminal_width()))
     write_whole(folder / "comparison.csv", to_csv(comparison, view))
     write_whole(folder / "comparison.md", to_markdown(comparison, view))
     for name, text in machine_files(comparison.machines).items():

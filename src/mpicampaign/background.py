@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import signal
 from functools import partial
 from itertools import islice
@@ -50,6 +49,8 @@ def on_two_cores(work: Callable[[Sequence[Item]], T], items: Sequence[Item], man
 
 def _begun(works: Sequence[Callable[[], T]]) -> Iterator[T]:
     """The results of works that a copy of this process begins now, one after the other."""
+    import multiprocessing  # few calls need it
+
     fork = multiprocessing.get_context("fork")
     here, there = fork.Pipe(duplex=False)
     process = fork.Process(target=_work, args=(works, there), daemon=True)

@@ -12,13 +12,20 @@ from mpicampaign.units import parse_flop_rate, parse_percent, parse_plain, parse
 
 # Numbers of repeats after which a case is looked at, whether it is known well enough.
 REPEAT_STAGES = (6, 10, 15, 20)
-UNTIL_KNOWN = 0  # repeats of a case that go on until then
-
+UNTIL_KNOWN, UNTIL_DECIDED = 0, -1  # repeats of a case that go on until then
 # Repeats from which on there is an interval of 95 %: of a median, and of the ratio of two groups of as many.
 FEWEST_OF_VALUE, FEWEST_OF_RATIO = 6, 4
 
-LOOKS = (8, 12, 16)  # blocks of a race of settings after which candidates leave
-MOST_IN_SETS = 8  # candidates in blocks, of which all sets are tested
+FEWEST_ROWS = 4  # of runs side by side, of which a comparison is tested
+
+LOOKS = (8, 12, 16, 24)  # rows, or blocks, after which candidates leave until it is decided
+MOST_TO_DECIDE = 12  # candidates: more were not simulated
+
+
+def looks_to_decide(candidates: int) -> tuple[int, ...]:
+    """The looks at so many: complete agreement of the rows of the first one shows a pair."""
+    return tuple(look + (2 if candidates > 3 else 0) for look in LOOKS)
+
 
 BEFORE = "before"  # as the other side of a comparison: the last finished series
 
@@ -178,11 +185,27 @@ class Limit:
 LIMIT = entry(Limit, "limit", "Limit (`expect: [{…}]`)")
 
 
-def fewest_blocks(candidates: int, all_pairs: bool = False) -> int:
-    """How many blocks can show a difference of two of the candidates, by the tests of `statistics.blocks`."""
-    pairs = math.comb(candidates, 2) if all_pairs else candidates - 1
-    if candidates > MOST_IN_SETS:
-        needed = 0.05 / pairs
+FEWEST_REPEATS = 4  # of each that is tested
+WITHIN, WITHIN_MANY, FEW_CANDIDATES = 8, 16, 4  # rows from which on candidates are ranked within them
+_MOST_IN_FAMILY = 16  # candidates whose pairs share an error
+
+
+def fewest_repeats(candidates: int) -> int:
+    """How many repeats can show a difference of two of the candidates even if one repeat disagrees."""
+    family = min(candidates, _MOST_IN_FAMILY)
+    level = 1 - 0.95 ** (2 / family if family > 3 else 1)
+    rows = WITHIN if family <= FEW_CANDIDATES else WITHIN_MANY
+    n = FEWEST_REPEATS
+    # the second smallest probability of each test is twice the smallest
+    while 2 * (2.0 ** (1 - n) if n >= rows else 2 / math.comb(2 * n, n)) > level:
+        n += 1
+    return n
+
+
+def fewest_blocks(candidates: int, *, all_pairs: bool) -> int:
+    """How many blocks can show a difference of two of the candidates."""
+    if candidates > _MOST_IN_FAMILY:
+        level = 0.05 / (math.comb(candidates, 2) if all_pairs else candidates - 1)
     else:
-        needed = 1 - 0.95 ** (2 / candidates if all_pairs and candidates > 3 else 1)
-    return math.ceil(1 - math.log2(needed))
+        level = 1 - 0.95 ** (2 / candidates if all_pairs and candidates > 3 else 1)
+    return math.ceil(1 - math.log2(level))

@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import json
 import os
 import shlex
 import shutil
 import stat
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from mpicampaign.errors import BusyError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
     from mpicampaign.errors import Problem
 
+T = TypeVar("T")
 
 OTHERS_WRITE = 0o022  # mode: the group and all others may write
 
@@ -132,6 +134,19 @@ def append_lines(path: Path, lines: Iterable[str]) -> None:
         if file.write(text) != len(text):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         os.fsync(file.fileno())
+
+
+def read_log(path: Path, made_of: Callable[[Any], T]) -> list[T]:
+    """What is made of each line, which is JSON; without those that a full disk cut off."""
+    try:
+        lines = path.read_bytes().splitlines()
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    made: list[T] = []
+    for line in lines:
+        with suppress(ValueError, KeyError, TypeError, RecursionError):
+            made.append(made_of(json.loads(line)))
+    return made
 
 
 def same_text(path: Path, text: str) -> bool:

@@ -297,7 +297,7 @@ def entry(
     }
 
     def read(values: Values, key: Key) -> Any:
-        return values.entry(made, key) if values.get(key) else None
+        return values.entry(made, key) if values.get(key) else instead
 
     return Kind(schema, read, absent=None, instead=instead, name=name, entry=made)
 

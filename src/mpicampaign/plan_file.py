@@ -22,7 +22,7 @@ FORMAT = "mpicampaign-plan"
 VERSION = 2
 _OF_RUN, _OF_FEW_RUNS = ("repeat", "identity", "order"), {"further": False, "left": False, "round": 0}
 # keys of a case, where they are empty
-_OMITTED = ("attributes", "reading", "block", "compared", "each", "tolerance")
+_OMITTED = ("attributes", "reading", "block", "compared", "each", "tolerance", "scaling", "decided_with")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,8 @@ class CaseEntry:
     ``reading``: how outputs are read; empty where the suite knows. ``kept_as``: the names in its declaration
     and its folder, where they differ: without the values of lists, or of the file from which it was folded.
     ``block``: the name of its block design, if it is in one; ``compared``: what is compared there.
+    ``scaling``: strong or weak; empty where the campaign file does not say.
+    ``decided_with``: a name that it shares with the cases among which the best is looked for.
     ``each``: the unit, of a member of a host group with `each`; ``tolerance``: a fraction, of its search.
     """
 
@@ -69,6 +71,8 @@ class CaseEntry:
     compared: str = ""
     each: str = ""
     tolerance: float = 0.0
+    scaling: str = ""
+    decided_with: str = ""
 
     @property
     def kept(self) -> Case:
@@ -182,7 +186,8 @@ def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
     kept_as = case_of(data["kept_as"]) if "kept_as" in data else None
     block = str(data.get("block", "")), str(data.get("compared", ""))
     each = str(data.get("each", "")), float(data.get("tolerance", 0))
-    return CaseEntry(case_of(data), *facts, runs, shared, attributes, reading, kept_as, *block, *each)
+    words = str(data.get("scaling", "")), str(data.get("decided_with", ""))
+    return CaseEntry(case_of(data), *facts, runs, shared, attributes, reading, kept_as, *block, *each, *words)
 
 
 def case_of(data: Mapping[str, Any]) -> Case:

@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from dataclasses import dataclass, field, replace
-from types import NoneType
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.errors import UserError
 from mpicampaign.files import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable
     from pathlib import Path
 
+    import msgspec
+
 RECORDS = "records.jsonl"  # in a campaign's folder
+EARLIER_FILE = "earlier.jsonl"  # beside it: runs that others replaced
 FORMAT = "mpicampaign-records"
 VERSION = 3
 
@@ -29,6 +31,8 @@ OK = "ok"
 FAILED = "failed"
 NOT_AVAILABLE = "not_available"
 MISSING = "missing"
+STOPPED = "stopped"  # of a failed run that a signal ended: the way a call ends its own, or a user a job
+INTERRUPTED = "interrupted by signal"  # begins the reason of such a run
 
 TIME_LIMIT_MET = 124  # the exit status of such a run
 
@@ -64,34 +68,21 @@ BLOCKS = 8
 RACE_WITHIN = "race within "  # of a race of settings, in front of its rules: ``race within 0.02, one of 3``
 _RACE = re.compile(rf"{RACE_WITHIN}([01](?:\.[0-9]{{1,6}})?)(?:, one of ([1-9][0-9]{{0,3}}))?")
 
-_Kind = type | tuple[type, ...]
-_KINDS: dict[str, _Kind] = {
-    **dict.fromkeys(("suite", "status", "reason", "earlier", "identity", "job_id", "started", "ended"), str),
-    **dict.fromkeys(("condition", "condition_reason"), str),
-    **dict.fromkeys(("ranks_busy", "further"), bool),
-    "verdict": (str, NoneType),
-    "repeat": int,
-    **dict.fromkeys(("order", "exit_status"), (int, NoneType)),
-    **dict.fromkeys(("files", "metadata", "probes", "attributes", "startup", "nodes"), dict),
-    "line_rate": (int, float, NoneType),
-}
-_KINDS_OF_CASE: dict[str, _Kind] = dict.fromkeys(("system", "host_group", "placement", "benchmark"), str)
-_KINDS_OF_SERIES: dict[str, _Kind] = {
-    "benchmark": str,
-    "ranks": (int, NoneType),
-    **dict.fromkeys(("columns", "qualifiers", "metrics"), dict),
-}
-
 # Keys of the metadata: the transport that the label claims, with its interface or device
 CLAIMED_TRANSPORT = "claimed transport"
 CHOSEN_TRANSPORT = "the library chose"  # where the label claims none, with what shows it
 # more ranks on a host than cores or CPUs for them: how many of each
 OVERSUBSCRIBED = "oversubscribed ranks"
+WITHOUT_LOCK = "without the machine's lock"  # why: others may have measured at the same time
 STATE = "state of the machine"  # where it is another one than that of the answers
 SESSION = "session"  # of imported runs: when the call that made them began; a history has a point for each
 APART = (OVERSUBSCRIBED, STATE)  # such runs are compared with no others
 # of a run in a block: the name of its block design, and what is compared there; kernels print a key "block"
 BLOCK, COMPARED = "block design", "compared in blocks"
+# of a run repeated until it is decided: with which candidates; since when its looks were planned (UTC)
+DECIDED_WITH, LOOKS_SINCE = "decided with", "looks planned"
+DECIDED_IN_BLOCKS = "decided in blocks"  # of such a run in a block: true
+TO_DECIDE = "until decided"  # what is compared in such blocks
 # of a run of `each`: node or pair, the declared names of its nodes, its round, the tolerance as a fraction,
 # and the switches that the scheduler knows of these nodes; of absent nodes their state
 EACH, EACH_NODES, ROUND, EACH_TOLERANCE = "each", "nodes of a member", "round", "tolerance"
@@ -109,9 +100,14 @@ REQUESTED_GROUP = "requested host group"
 IN_PART = "in part"  # of imported runs: what is missing of the output, and why
 
 
+# What a benchmark keeps with more ranks, the problem or its share of each rank: a value of its key scaling;
+# the key of the same in the metadata of its runs
+SCALING = "declared scaling"
+STRONG, WEAK = "strong", "weak"
+
 # Keys of the probes of the machine (mpicampaign.verdict.machine_state)
 ROUND_TRIP, CLOCK_RATE, COPY = "round trip", "clock rate", "copy"
-Probes = dict[str, dict[str, list[float]]]
+Probes = dict[str, dict[str, list[int | float]]]
 
 OwnMetric = dict[str, str]  # unit, and better: higher or lower
 
@@ -144,7 +140,7 @@ class Series:
 
     benchmark: str
     ranks: int | None
-    columns: dict[str, list[float | None]]
+    columns: dict[str, list[int | float | None]]  # a count stays one in files
     qualifiers: dict[str, str] = field(default_factory=dict)
     metrics: dict[str, OwnMetric] = field(default_factory=dict)
 
@@ -200,14 +196,15 @@ class Record:
     exit_status: int | None = None
     files: dict[str, str] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
-    line_rate: float | None = None  # B/s of one direction of the link between the nodes
+    line_rate: int | float | None = None  # B/s of one direction of the link between the nodes
     condition: str = NOT_JUDGED
     condition_reason: str = ""
     ranks_busy: bool = False  # its campaign ranks disturbed runs, too, as its machine is never quiet
     further: bool = False  # beyond the repeats that the campaign asks for
+    looks: int = 0  # how many reports had been read before it was planned
     probes: Probes = field(default_factory=dict)  # of the machine below the operating system
     attributes: dict[str, str] = field(default_factory=dict)  # of its host group, as declared
-    startup: dict[str, float] = field(default_factory=dict)  # see mpicampaign.collect.startup
+    startup: dict[str, int | float] = field(default_factory=dict)  # see mpicampaign.collect.startup
     nodes: dict[str, dict[str, str]] = field(default_factory=dict)  # see mpicampaign.verdict.node_facts
 
     @property
@@ -225,6 +222,8 @@ class Record:
         """How it ended: its status; of a complete run that is left out of all numbers, why."""
         if self.status == OK and self.verdict == CONTRADICTED:
             return CONTRADICTED
+        if self.status == FAILED and self.reason.startswith(INTERRUPTED):
+            return STOPPED
         return DISTURBED if self.status == OK and self.disturbed else self.status
 
     @property
@@ -265,66 +264,48 @@ def contradicted(record: Record, reason: str) -> Record:
     return replace(record, verdict=CONTRADICTED, verdict_reasons=(*reasons, reason))
 
 
-def record_to_json(record: Record) -> dict[str, Any]:
-    """The record as plain JSON types; mappings and lists are the record's own, not copies."""
-    case, series = plain_fields(record.case), [plain_fields(each) for each in record.series]
-    data = {**plain_fields(record), "case": case, "series": series}
-    for name in ("attributes", "startup", "nodes"):  # most records, and all early ones, have none
-        if not data[name]:
-            del data[name]
-    return data
-
-
 def plain_fields(data: Any) -> dict[str, Any]:
     """The fields of a dataclass as they are: `asdict` copies every list, which takes most of the time."""
     return {name: getattr(data, name) for name in data.__dataclass_fields__}
 
 
-def record_from_json(data: dict[str, Any]) -> Record:
-    """The inverse of `record_to_json`.
+def record_line(record: Record) -> bytes:
+    """The record as a line of a file, without its end."""
+    import msgspec  # commands without records start without it
+
+    data = plain_fields(record)
+    for name in ("attributes", "startup", "nodes", "looks"):  # most records, and all early ones, have none
+        if not data[name]:
+            del data[name]
+    return msgspec.json.encode(data)
+
+
+def record_from(line: bytes) -> Record:
+    """The inverse of `record_line`; fields of earlier versions are left out.
 
     Raises
     ------
-    KeyError, TypeError
-        at a field that is missing, unknown or of the wrong type.
+    ValueError
+        naming a field that is missing or of a wrong type, which would stop a later calculation.
     """
-    fields = dict(data)
-    fields.pop("script_hash", None)  # identified a run in version 1
-    fields["case"] = Case(**fields["case"])
-    fields["series"] = tuple(Series(**series) for series in fields["series"])
-    fields["verdict_reasons"] = tuple(fields["verdict_reasons"])
-    fields["hosts"] = tuple(fields["hosts"])
-    return _checked(Record(**fields))
+    import msgspec
 
-
-def _checked(record: Record) -> Record:
-    """The record; a value of a wrong type, which would stop a later calculation, is refused."""
-    _check(record, _KINDS)
-    _check(record.case, _KINDS_OF_CASE)
-    probed = (values for places in record.probes.values() for values in places.values())
-    if not all(isinstance(value, (int, float)) and value > 0 for values in probed for value in values):
-        raise TypeError("a probe is not a positive number")
-    times = record.startup.values()
-    if not all(isinstance(value, (int, float)) and 0 <= value <= sys.float_info.max for value in times):
-        raise TypeError("a time of the start-up is not a number")
-    facts = record.nodes.values()
-    if not all(
-        isinstance(each, dict) and all(isinstance(value, str) for value in each.values()) for each in facts
-    ):
-        raise TypeError("a fact about a node is not a text")
-    for series in record.series:
-        _check(series, _KINDS_OF_SERIES)
-        kinds = {kind for column in series.columns.values() for kind in map(type, column)}
-        if not all(issubclass(kind, (int, float, NoneType)) for kind in kinds):
-            raise TypeError(f"a value of {series.benchmark} is not a number")
+    try:
+        record = _decoder().decode(line)
+    except msgspec.MsgspecError as error:
+        raise ValueError(str(error)) from error
+    if any(one <= 0 for places in record.probes.values() for values in places.values() for one in values):
+        raise ValueError("a probe is not a positive number")
+    if any(time < 0 for time in record.startup.values()):
+        raise ValueError("a time of the start-up is negative")
     return record
 
 
-def _check(data: Any, kinds: Mapping[str, _Kind]) -> None:
-    for name, kind in kinds.items():
-        value = getattr(data, name)
-        if not isinstance(value, kind):
-            raise TypeError(f"{name} is {str(value)[:40]!r}")
+@cache
+def _decoder() -> msgspec.json.Decoder[Record]:
+    import msgspec
+
+    return msgspec.json.Decoder(Record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -338,23 +319,17 @@ class Header:
 
 def write_records(path: Path, header: Header, records: Iterable[Record]) -> None:
     """Write one JSON object per line: a header with format and version, then the records."""
-    write_lines(path, header, record_lines(records))
+    write_lines(path, header, map(record_line, records))
 
 
-def record_lines(records: Iterable[Record]) -> list[str]:
-    """The records as lines of a file, without their ends."""
-    encode = json.JSONEncoder(ensure_ascii=False).encode
-    return [encode(record_to_json(each)) for each in records]
+def write_lines(path: Path, header: Header, lines: Iterable[bytes]) -> None:
+    """As `write_records`, of lines of records."""
+    first = json.dumps({"format": FORMAT, "version": VERSION, **plain_fields(header)}).encode()
+    with whole(path) as part, part.open("wb") as file:
+        file.writelines(b"%b\n" % line for line in (first, *lines))
 
 
-def write_lines(path: Path, header: Header, lines: Iterable[str]) -> None:
-    """As `write_records`, of `record_lines`."""
-    with whole(path) as part, part.open("w", encoding="utf-8") as file:
-        file.write(json.dumps({"format": FORMAT, "version": VERSION, **plain_fields(header)}) + "\n")
-        file.writelines(f"{line}\n" for line in lines)
-
-
-def read_records(path: Path, without: Collection[str] = ()) -> tuple[Header, list[Record]]:
+def read_records(path: Path, without: Collection[bytes] = ()) -> tuple[Header, list[Record]]:
     """The header and the records of a file, ``without`` those of some lines.
 
     Raises
@@ -365,7 +340,7 @@ def read_records(path: Path, without: Collection[str] = ()) -> tuple[Header, lis
     return records_from(path.read_bytes(), str(path), without)
 
 
-def records_from(content: bytes, path: str, without: Collection[str] = ()) -> tuple[Header, list[Record]]:
+def records_from(content: bytes, path: str, without: Collection[bytes] = ()) -> tuple[Header, list[Record]]:
     """The header and the records of a file's content; ``path`` is for messages.
 
     Raises
@@ -373,43 +348,29 @@ def records_from(content: bytes, path: str, without: Collection[str] = ()) -> tu
     UserError
         as `read_records`.
     """
-    lines = _text(content, path).removesuffix("\n").split("\n")
-    header = _header(path, lines[0])
+    first, *lines = content.removesuffix(b"\n").split(b"\n")
+    header = _header(path, first)
     records = []
-    for number, line in enumerate(lines[1:], start=2):
+    for number, line in enumerate(lines, start=2):
         if line in without:
             continue
         try:
-            records.append(record_from_json(_json_line(path, number, line)))
-        except (KeyError, TypeError) as error:
+            records.append(record_from(line))
+        except ValueError as error:
             raise UserError(f"{path}:{number}: damaged record: {error}") from error
     return header, records
 
 
-def _text(content: bytes, path: str) -> str:
+def _header(path: str, line: bytes) -> Header:
     try:
-        return content.decode("utf-8")
-    except UnicodeDecodeError as error:
-        number = content.count(b"\n", 0, error.start) + 1
-        raise UserError(f"{path}:{number}: line is not valid UTF-8") from error
-
-
-def _header(path: str, line: str) -> Header:
-    data = _json_line(path, 1, line)
-    if data.get("format") != FORMAT or data.get("version") not in range(1, VERSION + 1):
-        raise UserError(f"{path}:1: not a records file of version 1 to {VERSION} of this program")
+        data = json.loads(line)
+        if data["format"] != FORMAT or data["version"] not in range(1, VERSION + 1):
+            raise ValueError("another format")
+    except (ValueError, KeyError, TypeError) as error:
+        message = f"{path}:1: not a records file of version 1 to {VERSION} of this program"
+        raise UserError(message) from error
     try:
         sizes = tuple(map(int, data.get("table_sizes", ())))
     except (TypeError, ValueError) as error:
         raise UserError(f"{path}:1: damaged header: {error}") from error
     return Header(str(data.get("campaign", "")), str(data.get("title", "")), sizes)
-
-
-def _json_line(path: str, number: int, line: str) -> dict[str, Any]:
-    try:
-        data = json.loads(line)
-    except ValueError as error:
-        raise UserError(f"{path}:{number}: damaged line: {error}") from error
-    if not isinstance(data, dict):
-        raise UserError(f"{path}:{number}: damaged line: not a JSON object")
-    return data

@@ -1,4 +1,7 @@
-"""Writes docs/campaign.md, docs/import-map.md and the schemas: ``python -m mpicampaign.schema_docs``."""
+"""Writes docs/campaign.md and docs/import-map.md: ``python -m mpicampaign.schema_docs``.
+
+setup.py writes the schemas.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,6 @@ from mpicampaign.shape import TYPES
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-SCHEMA = shipped("workflow/schemas/campaign.schema.json")
-MAP_SCHEMA = SCHEMA.with_name("import.schema.json")
 EXAMPLE = shipped("campaigns/slurm-two-libraries.yaml")
 DOCUMENT = shipped("docs/campaign.md")
 MAP_DOCUMENT = DOCUMENT.with_name("import-map.md")
@@ -82,7 +83,7 @@ placements:
         environment: {{UCX_TLS: [rc, ud]}}}}
   TCP: {{launcher_options: {{ob1: --mca pml ob1, ucx: --mca pml ucx}}}}
 benchmarks:
-  HPL: {{parameters: {{N: [20000, 40000], NB: [128, 192]}}}}
+  HPL: {{parameters: {{N: [20000, 40000], NB: [128, 192]}}, scaling: strong}}
 ```
 
 The first values keep the name, the others are added to it: `IBV`, `IBV nodes=4`, `IBV nodes=4 UCX_TLS=ud`.
@@ -91,7 +92,8 @@ due.
 
 In the arguments of a benchmark `{{NAME}}` stands for a parameter that its suite does not know, and
 `{{nodes}}`, `{{ranks_per_node}}` and `{{ranks}}` for those of the placement. Over several numbers of ranks,
-the report shows the scaling of benchmarks of computing: strong where all ran the same problem, else weak.
+the report shows time, speed-up and efficiency of benchmarks of computing; `scaling` of a benchmark says how
+to read its times. A rate is that of the work of all ranks.
 
 `mpi` of a system takes a list, too. Each library is compared in each placement, named `milan with impi`:
 
@@ -160,15 +162,16 @@ def map_document_text() -> str:
     return "\n".join([*parts, "## Labels\n", _keys(labels, schema)])
 
 
-def schema_text(schema: dict[str, Any]) -> str:
-    """A JSON Schema, for editors that complete and check YAML by it."""
-    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+def schemas() -> dict[str, str]:
+    """The JSON Schemas by file name, for editors that complete and check YAML by them."""
+    return {
+        f"{name}.schema.json": json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+        for name, schema in (("campaign", campaign_schema()), ("import", map_schema()))
+    }
 
 
 def main() -> None:
-    """Write the documents and the schemas."""
-    SCHEMA.write_text(schema_text(campaign_schema()), encoding="utf-8")
-    MAP_SCHEMA.write_text(schema_text(map_schema()), encoding="utf-8")
+    """Write the documents."""
     DOCUMENT.write_text(document_text(), encoding="utf-8")
     MAP_DOCUMENT.write_text(map_document_text(), encoding="utf-8")
 

@@ -49,6 +49,12 @@ class RunSelection:
         }
         return {key: names for key, names in found.items() if names}
 
+    @property
+    def options(self) -> list[str]:
+        """The options of the command line that select the same; see `split_names`."""
+        texts = self.texts.items()
+        return [f"--{key.replace('_', '-')}={joined(names)}" for key, names in texts]
+
     def takes(self, case: Case, repeat: int) -> bool:
         """Whether a run is selected."""
         return self.takes_case(case) and (not self.repeats or _within(repeat, self.repeats))
@@ -103,15 +109,15 @@ class RunSelection:
 
 ALL_RUNS = RunSelection()
 _OPTIONS: Mapping[str, tuple[str, Callable[[Case], tuple[str, ...]]]] = {
-    "--placement": ("placements", lambda case: _with_definition(case.placement)),
-    "--benchmark": ("benchmarks", lambda case: _with_definition(case.benchmark)),
+    "--placement": ("placements", lambda case: variant_names(case.placement)),
+    "--benchmark": ("benchmarks", lambda case: variant_names(case.benchmark)),
     "--host-group": ("host_groups", lambda case: _host_groups(case)),
 }
 
 
-def _with_definition(name: str) -> tuple[str, ...]:
-    """The name, and that of the definition whose variant it is: ``IBV`` has ``IBV nodes=4``."""
-    return name, name.partition(" ")[0]
+def variant_names(name: str) -> tuple[str, ...]:
+    """Of a placement or benchmark: ``IBV nodes=4 (60 ns apart)`` is also ``IBV nodes=4`` and ``IBV``."""
+    return name, name.partition(" (")[0], defined_name(name)
 
 
 def _host_groups(case: Case) -> tuple[str, ...]:
@@ -137,6 +143,11 @@ def selection_of(config: Mapping[str, object]) -> RunSelection:
     """
     placements, benchmarks, host_groups, repeats = (_listed(config.get(key)) for key in KEYS)
     return RunSelection(placements, benchmarks, host_groups, spans(repeats))
+
+
+def joined(names: Iterable[str]) -> str:
+    """Names as options take them; see `split_names`."""
+    return ",".join(f'"{name}"' if "," in name else name for name in names)
 
 
 def split_names(text: str) -> list[str]:

@@ -60,6 +60,27 @@ def clip(text: str, width: int) -> str:
     return text[: sum(1 for _ in takewhile(lambda end: end < width, ends))] + "…"
 
 
+def clip_middle(text: str, width: int) -> str:
+    """The text, cut to so many columns with an ellipsis in its middle where it is longer."""
+    if display_width(text) <= width:
+        return text
+    ends = accumulate(map(_character_width, reversed(text)))
+    kept = sum(1 for _ in takewhile(lambda end: end <= width - width // 2, ends))
+    return clip(text, width // 2) + text[len(text) - kept :]
+
+
+def names_in(texts: Sequence[str], width: int) -> list[str]:
+    """The texts cut to so many columns, at the end or in the middle, so that those that differ still do.
+
+    Not cut where neither keeps them apart.
+    """
+    for cut in (clip, clip_middle):
+        short = [cut(text, width) for text in texts]
+        if len(set(short)) == len(set(texts)):
+            return short
+    return list(texts)
+
+
 def pad(text: str, width: int, right: bool = False) -> str:
     """The text clipped and filled to exactly so many columns."""
     text = clip(text, width)

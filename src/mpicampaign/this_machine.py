@@ -17,19 +17,10 @@ _LOCK = "/tmp/mpicampaign-measuring"
 def measuring_lock() -> Path:
     """The folder that a job script locks while it measures: one for all results folders and users here.
 
-    A folder: in a sticky one such as /tmp, users cannot write each other's files. Links in it say who
-    measures, the newest one now. MPICAMPAIGN_LOCK names another one, as for tests.
+    A folder, as each user can open it: of a file in a sticky folder such as /tmp, Linux refuses that to all
+    but its owner (fs.protected_regular). MPICAMPAIGN_LOCK names another one, as for tests.
     """
     return Path(os.environ.get("MPICAMPAIGN_LOCK", _LOCK))
-
-
-def who_measures(lock: Path) -> str:
-    """What the last job script that took the lock says of itself."""
-    try:
-        link = max(lock.iterdir(), key=lambda link: link.lstat().st_mtime_ns)
-        return printable(str(link.readlink()))
-    except (OSError, ValueError):
-        return "unknown"
 
 
 @cache  # each case of a campaign asks

@@ -24,7 +24,7 @@ PACKAGES = (
     "numpy",
     "yaml",
     "jinja2",
-    "matplotlib.pyplot",
+    "svglib.svglib",
     "pyarrow.parquet",
     "jsonschema",
 )

@@ -1,17 +1,28 @@
-# The map of an import, and its folders.
-import shlex
-import sys
-from pathlib import Path
+# Raw outputs that were made elsewhere: the map of an import, and its folders.
+from os.path import relpath
 
 from mpicampaign.errors import UserError
 from mpicampaign.imports.map_file import load_map
 from mpicampaign.text import visible_lines
 
-map_file = Path(config["map"])
 try:
-    load_map(map_file)
+    load_map(given)
 except UserError as error:
     raise SystemExit(visible_lines(str(error))) from None
-named = config.get("folders", [])
-folders = [str(folder) for folder in ([named] if isinstance(named, str) else named)]
-mpicampaign = f"{shlex.quote(sys.executable)} -P -m mpicampaign.cli"
+
+
+# Its mark makes it run at each call; existing files stay as they are.
+rule import:
+    output:
+        touch(f"{marks}/imported"),
+    localrule: True
+    params:
+        # functions, so that braces in these names are no wildcards
+        map=lambda wildcards: relpath(given),
+        folders=lambda wildcards: folders,
+    shell:
+        "{mpicampaign} import --only-copy --map {params.map:q} -- {params.folders:q}"
+        " && {mpicampaign} report --map {params.map:q}"
+
+
+goal = f"{marks}/imported"

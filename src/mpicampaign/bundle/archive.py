@@ -15,6 +15,7 @@ from typing import Any
 
 from mpicampaign import keys
 from mpicampaign.plan_file import FILE
+from mpicampaign.planned_looks import FILE as LOOKS
 
 FORMAT = "mpicampaign-bundle"
 VERSION = 1
@@ -27,7 +28,7 @@ MAX_TOTAL = 20 * 2**30
 NAME = re.compile(keys.NAME.schema["pattern"])
 
 # The parts of a campaign's folder that are bundled; tables, figures and the report are made from them.
-PARTS = (FILE, "records.jsonl", "submissions.txt", "runs", "imports")
+PARTS = (FILE, LOOKS, "records.jsonl", "submissions.txt", "runs", "imports")
 CAMPAIGN_FILES = "campaign"
 
 

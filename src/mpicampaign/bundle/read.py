@@ -25,7 +25,7 @@ from mpicampaign.bundle.archive import (
 )
 from mpicampaign.files import naming
 from mpicampaign.plan_file import FILE, plan_from
-from mpicampaign.records import ALL_PAIRS, TO_REFERENCE, plain_fields, race_rules
+from mpicampaign.records import ALL_PAIRS, STRONG, TO_DECIDE, TO_REFERENCE, WEAK, plain_fields, race_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,7 +36,7 @@ _BLOCK = 512
 _CHUNK = 1 << 20
 _MAX_EXTENDED = 1 << 16  # B of a header that only holds a long path
 _MAX_PLAN = 64 * 2**20
-_COMPARED = ("", TO_REFERENCE, ALL_PAIRS)
+_COMPARED = ("", TO_REFERENCE, ALL_PAIRS, TO_DECIDE)
 _MAX_REPEATS = 10_000  # as the campaign file allows
 
 
@@ -225,9 +225,11 @@ def _check_plan(text: bytes, manifest: Manifest) -> None:
         right = right and all(isinstance(name, str) and NAME.fullmatch(name) for name in names)
         right = right and all(isinstance(run.repeat, int) and 0 < run.repeat <= _MAX_REPEATS for run in runs)
         right = right and all(
-            each.block.isprintable() and (each.compared in _COMPARED or race_rules(each.compared) is not None)
+            (each.block + each.decided_with).isprintable()
+            and (each.compared in _COMPARED or race_rules(each.compared) is not None)
             for each in planned.cases
         )
+        right = right and all(each.scaling in ("", STRONG, WEAK) for each in planned.cases)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BundleError(f"plan.json: damaged: {type(error).__name__} {error}") from error
     if not right:

@@ -11,6 +11,7 @@ import tarfile
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, TYPE_CHECKING
 
 from mpicampaign import __version__
@@ -62,6 +63,7 @@ def write_bundle(
     records: Sequence[Record],
     campaign_files: Mapping[str, bytes],
     parts: Sequence[str] = PARTS,
+    made_anew: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Bundled:
     """Bundle a campaign's folder.
 
@@ -72,6 +74,7 @@ def write_bundle(
     records : of the runs in it, for the facts that identify systems
     campaign_files : the campaign file and what it includes, by name
     parts : of the folder that are bundled
+    made_anew : contents in place of those of files in the folder
 
     Raises
     ------
@@ -84,6 +87,7 @@ def write_bundle(
         raise UserError(Problem("no results to bundle", str(folder), hint="run the campaign first"))
     carried = [record for record in records if not _is_left_out(record, left_out)]
     contents: dict[str, Path | bytes] = {**files}
+    contents |= {name: text for name, text in made_anew.items() if name in files}
     contents |= {f"{CAMPAIGN_FILES}/{name}": text for name, text in campaign_files.items()}
     members = tuple(_member(name, contents[name]) for name in sorted(contents))
     ended = max((record.ended for record in carried), default="")

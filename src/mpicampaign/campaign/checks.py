@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.campaign.each import hosts_of
 from mpicampaign.campaign.model import BETWEEN_NODES, CORES, LEVELS, SHM, HostGroup, Placement
-from mpicampaign.campaign.variants import MAPPINGS, MAX_VARIANTS, NUMBERS, OPTIONS, for_ranks
-from mpicampaign.errors import did_you_mean, suggestion
+from mpicampaign.campaign.variants import MAPPINGS, MAX_VARIANTS, NUMBERS, OPTIONS
+from mpicampaign.errors import did_you_mean, nearest, suggestion
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
 from mpicampaign.host_lists import expand, fold, is_member, named_twice
 from mpicampaign.keys import Values, rule
@@ -23,6 +23,7 @@ from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.shape import either
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.own import SIZE, check_pattern
+from mpicampaign.text import listed
 from mpicampaign.units import format_duration, parse_duration
 from mpicampaign.yaml_lines import lookup, shown
 
@@ -144,8 +145,7 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     check_time_limits(campaign, notes)
     for benchmark in campaign.benchmarks.values():
         _check_suite(benchmark, notes)
-        if for_ranks(benchmark, Placement("", 1, 1, ""), 1) is benchmark:  # else in each placement
-            check_command_line(benchmark, notes)
+        _check_names_in_suite(benchmark, notes)
         _check_parameters(benchmark, notes)
         _check_declared(benchmark, notes)
         _check_inputs(benchmark, notes)
@@ -245,12 +245,13 @@ def _check_environments(notes: Notes) -> None:
 
 
 def _check_until_known(campaign: Campaign, notes: Notes) -> None:
-    """Note repeats until known without a cap, which alone limits their node-hours."""
+    """Note repeats until known, or decided, without a cap, which alone limits their node-hours."""
     keys: list[Key] = [("repeats",), *((*key, "repeats") for key, _ in notes.document.items(("matrix",)))]
     for key in keys:
-        if lookup(notes.document.data, key) == "until known" and campaign.node_hours_cap is None:
+        until = lookup(notes.document.data, key)
+        if until in ("until known", "until decided") and campaign.node_hours_cap is None:
             hint = "add node_hours_cap: the largest number of node-hours that the campaign may take"
-            notes.add(key, "until known needs a cap", "", hint)
+            notes.add(key, f"{until} needs a cap", "", hint)
 
 
 def _check_expect(campaign: Campaign, notes: Notes) -> None:
@@ -544,21 +545,28 @@ def _check_suite(benchmark: Benchmark, notes: Notes) -> None:
         _note_unknown(key, name, [each.name for each in SUITES.values() if not each.labels], notes)
 
 
-def check_command_line(benchmark: Benchmark, notes: Notes) -> None:
-    """Note what the suite says of the program's name and of its arguments."""
+def _check_names_in_suite(benchmark: Benchmark, notes: Notes) -> None:
+    """Warn of a program, or of a benchmark among the arguments, that is called almost as a known one.
+
+    It may be of a newer version. What a program says of its arguments is the reason of its run.
+    """
     suite = SUITES.get(benchmark.suite)
-    place: Key = ("benchmarks", defined_name(benchmark.name))
-    for doubt in suite.arguments(benchmark.program, benchmark.arguments) if suite else ():
-        key = (*place, "program") if doubt.program else _argument(place, doubt.value, notes)
-        note = notes.warn if doubt.doubtful else notes.add
-        note(key, doubt.message, shown(doubt.value) if doubt.value else "", doubt.hint)
+    key: Key = ("benchmarks", defined_name(benchmark.name))
+    offers = [entry for _, entry in suite.offers()] if suite else []
+    program = Path(benchmark.program).name
+    _warn_of_name((*key, "program"), "program", program, {str(entry["program"]) for entry in offers}, notes)
+    names = {str(entry.get("arguments", "")) for entry in offers if entry["program"] == program}
+    in_any_case = {name.casefold() for name in names}
+    for name in (each for argument in benchmark.arguments for each in argument.split(",")):
+        if name[:1].isalpha() and name.casefold() not in in_any_case:
+            _warn_of_name((*key, "arguments"), f"benchmark of {program}", name, names, notes)
 
 
-def _argument(place: Key, value: str, notes: Notes) -> Key:
-    """The key path of the argument that a faulty value begins with, where they are a list."""
-    items = notes.document.items((*place, "arguments"))
-    either_of = (value, value.partition(" ")[0])
-    return next((key for key, item in items if str(item) in either_of), (*place, "arguments"))
+def _warn_of_name(key: Key, what: str, name: str, known: set[str], notes: Notes) -> None:
+    """A name that goes on after a known one, such as osu_bw2 and osu_bw_ours, may be a site's own version."""
+    meant = nearest(name, known, 0.85) if known and name not in known else ""
+    if meant and not re.match(f"{re.escape(meant)}[^A-Za-z]", name):
+        notes.warn(key, f"no known {what}", shown(name), f"did you mean {meant!r}?")
 
 
 def _check_parameters(benchmark: Benchmark, notes: Notes) -> None:
@@ -575,9 +583,10 @@ def _check_declared(benchmark: Benchmark, notes: Notes) -> None:
     """Note keys that say how to read outputs where the suite knows that itself, and those that it lacks."""
     suite = SUITES.get(benchmark.suite)
     key: Key = ("benchmarks", benchmark.name)
-    for name in ("metrics", "whole", "refused") if suite else ():
+    for name in ("metrics", "whole", "refused", "scaling") if suite else ():
         if getattr(benchmark, name) and suite and name not in suite.declares:
-            notes.add((*key, name), f"suite {suite.name} does not take this key: only suite own does")
+            takers = listed([each.name for each in SUITES.values() if name in each.declares])
+            notes.add((*key, name), f"suite {suite.name} does not take this key: only {takers}")
     for name in suite.needs if suite else ():
         if not getattr(benchmark, name):
             hint = f"give {name}: see {shipped('docs/own-programs.md')}"

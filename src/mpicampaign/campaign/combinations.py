@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign import this_machine
-from mpicampaign.campaign.checks import check_command_line, check_reference, check_spread
-from mpicampaign.campaign.designs import designs_of
+from mpicampaign.campaign.checks import check_reference, check_spread
+from mpicampaign.campaign.designs import decided_together, designs_of
 from mpicampaign.campaign.each import hosts_of
 from mpicampaign.campaign.model import BETWEEN_NODES, CORES
 from mpicampaign.campaign.variants import for_ranks, library_of, named
 from mpicampaign.errors import did_you_mean
-from mpicampaign.expectation import UNTIL_KNOWN, fewest_blocks
+from mpicampaign.expectation import MOST_TO_DECIDE, UNTIL_DECIDED, UNTIL_KNOWN, fewest_blocks
 from mpicampaign.grouping import grouped
 from mpicampaign.records import ALL_PAIRS, BLOCKS, TO_REFERENCE, defined_name
 from mpicampaign.schedulers import batch_scheduler
@@ -115,6 +115,8 @@ def check_matrix(campaign: Campaign, notes: Notes) -> None:
     entries = [*zip(notes.document.items(("matrix",)), campaign.matrix, strict=False)]
     for (key, _), entry in entries if not notes.problems else ():
         _check_blocks(campaign, entry, key, notes)
+        if entry.repeats == UNTIL_DECIDED and not entry.race:
+            _check_decided(campaign, entry, key, notes)
     for (key, _), entry in entries:
         if entry.each and not notes.is_doubted((*key, "each")):
             _check_each(campaign, entry, entry.each, key, notes)
@@ -177,7 +179,8 @@ def _check_blocks(campaign: Campaign, entry: MatrixEntry, key: Key, notes: Notes
     """Note what keeps an entry's blocks from showing a difference."""
     designs = designs_of(campaign, entry)
     if designs and entry.repeats == UNTIL_KNOWN:
-        notes.add((*key, "repeats"), "blocks take a number of repeats", "until known", f"such as {BLOCKS}")
+        hint = f"such as {BLOCKS}, or until decided"
+        notes.add((*key, "repeats"), "blocks take a number of repeats", "until known", hint)
         return
     if entry.race:
         _check_race(key, designs, notes)
@@ -195,12 +198,16 @@ def _check_blocks(campaign: Campaign, entry: MatrixEntry, key: Key, notes: Notes
             )
             notes.warn((*key, "blocks"), message)
         most = max(map(len, design.candidates.values()))
-        if entry.race:
+        if entry.race or entry.repeats == UNTIL_DECIDED:
             continue
-        needed = fewest_blocks(most, design.compared == ALL_PAIRS)
-        if most > 1 and entry.repeats < needed:
+        needed = fewest_blocks(most, all_pairs=design.compared == ALL_PAIRS)
+        if most > 1 and entry.repeats <= needed:
             message = f"{entry.repeats} blocks can show no difference between {most} candidates"
-            hint = f"it takes {needed}, and more to find a small one; without repeats there are {BLOCKS}"
+            if entry.repeats == needed:
+                message += " unless all blocks agree"
+            hint = (
+                f"ask for {needed + 1}, and for more to find a small one; without repeats there are {BLOCKS}"
+            )
             notes.warn((*key, "repeats"), message, hint=hint)
     systems = {case.system for design in designs for cases in design.candidates.values() for case in cases}
     for name in {defined_name(each) for each in systems if campaign.systems[each].pack > 1}:
@@ -208,8 +215,22 @@ def _check_blocks(campaign: Campaign, entry: MatrixEntry, key: Key, notes: Notes
         notes.warn(("systems", name, "pack"), message)
 
 
+def _check_decided(campaign: Campaign, entry: MatrixEntry, key: Key, notes: Notes) -> None:
+    """Note more candidates than can be decided on, and what has nothing to compare."""
+    own = (*key, "repeats")
+    where = own if lookup(notes.document.data, own) is not None else ("repeats",)
+    in_blocks = [cases for design in designs_of(campaign, entry) for cases in design.candidates.values()]
+    for cases in in_blocks or decided_together(campaign, entry):
+        of = f"{cases[0].benchmark} on {cases[0].host_group}"
+        if len(cases) > MOST_TO_DECIDE:
+            message = f"until decided takes at most {MOST_TO_DECIDE} candidates; {of} has {len(cases)}"
+            notes.add(where, message, "", "give fewer placements or MPI libraries, or a number of repeats")
+        elif len(cases) == 1 and not in_blocks:
+            notes.warn(where, f"until decided has one candidate of {of}: nothing to compare")
+
+
 def _check_race(key: Key, designs: Sequence[Design], notes: Notes) -> None:
-    """Note what a race cannot do: with a number of repeats, two candidates, or other ones elsewhere."""
+    """Note what a race cannot do: with a number of repeats, one candidate, or other ones elsewhere."""
     given = lookup(notes.document.data, key)
     if given.get("repeats") is not None:
         hint = "remove repeats: the results say how many blocks are due"
@@ -222,9 +243,9 @@ def _check_race(key: Key, designs: Sequence[Design], notes: Notes) -> None:
             for name, cases in design.candidates.items()
         }
         few = min(map(len, kinds.values()))
-        if few < 3:
-            message = f"a race needs three candidates or more; {design.name} has {few}"
-            notes.add((*key, "race"), message, hint=f"compare two with blocks: {TO_REFERENCE}")
+        if few < 2:
+            message = f"a race needs two candidates or more; {design.name} has {few}"
+            notes.add((*key, "race"), message, hint="give further settings as a list of values")
         elif any(each != next(iter(kinds.values())) for each in kinds.values()):
             message = f"the benchmarks {', '.join(kinds)} have different candidates"
             notes.add((*key, "race"), message, hint="give each its own matrix entry")
@@ -306,9 +327,6 @@ def _check_request(benchmark: Benchmark, pair: _Pair, per_node: int) -> None:
     suite = SUITES.get(benchmark.suite)
     if suite is None:
         return  # noted with the benchmark
-    of_ranks = for_ranks(benchmark, pair.placement, per_node)
-    if of_ranks is not benchmark:
-        check_command_line(of_ranks, pair.notes)
     request = request_of(benchmark, pair.placement, pair.group, pair.system, per_node)
     place: Key = ("benchmarks", benchmark.name)
     reads: list[Key] = [place, ("placements", pair.placement.name), ("host_groups", pair.group.name)]

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.expectation import UNTIL_DECIDED
 from mpicampaign.grouping import grouped
-from mpicampaign.records import RACE_WITHIN, Case, defined_name
+from mpicampaign.records import RACE_WITHIN, TO_DECIDE, Case, defined_name
 from mpicampaign.text import counted
 
 if TYPE_CHECKING:
@@ -52,9 +53,25 @@ def designs_of(campaign: Campaign, entry: MatrixEntry, taken: Collection[str] = 
         used = {*taken, *(each.name for each in designs)}
         name = next(each for each in (first, *(f"{first} ({n})" for n in range(2, 1000))) if each not in used)
         candidates = grouped(alike, lambda case: defined_name(case.benchmark))
-        compared = _race_rules(campaign, entry.race, alike[0].machine) if entry.race else entry.blocks
+        compared = TO_DECIDE if entry.repeats == UNTIL_DECIDED else entry.blocks
+        compared = _race_rules(campaign, entry.race, alike[0].machine) if entry.race else compared
         designs.append(Design(name, compared, int(str(nodes)), candidates))
     return designs
+
+
+def decided_together(campaign: Campaign, entry: MatrixEntry) -> list[list[Case]]:
+    """The cases of an entry outside blocks, those together of which `until decided` finds the best.
+
+    They differ in placement and MPI library, and have as many ranks.
+    """
+
+    def alike(case: Case) -> tuple[object, ...]:
+        placement = campaign.placements[case.placement]
+        per_node = placement.ranks_per_node
+        ranks = (placement.nodes, per_node) if isinstance(per_node, str) else placement.nodes * per_node
+        return case.machine, case.benchmark, ranks
+
+    return list(grouped(cases_of(campaign, entry), alike).values())
 
 
 def _race_rules(campaign: Campaign, race: Race, machine: tuple[str, str]) -> str:

@@ -25,6 +25,7 @@ from mpicampaign.campaign.model import (
 )
 from mpicampaign.campaign.variants import by_name, filled, groups_of, library_of, named
 from mpicampaign.errors import Problem, UserError, nearest
+from mpicampaign.expectation import UNTIL_DECIDED
 from mpicampaign.grouping import grouped
 from mpicampaign.keys import Values
 from mpicampaign.mpis import MPIS, definitions, wheel_library
@@ -386,7 +387,8 @@ def _wheel_prefix(mpi: str) -> str:
 def _completed(entry: MatrixEntry, campaign: Campaign) -> MatrixEntry:
     """With all variants of what it names, and the campaign's repeats and time limit where it gives none."""
     entry = replace(entry, blocks=TO_REFERENCE) if entry.race else entry
-    default = BLOCKS if entry.blocks else campaign.repeats
+    until_decided = campaign.repeats == UNTIL_DECIDED and not entry.race
+    default = BLOCKS if entry.blocks and not until_decided else campaign.repeats
     repeats = entry.repeats if entry.repeats is not None else SCREEN if entry.each else default
 
     def in_order(group: str) -> int:

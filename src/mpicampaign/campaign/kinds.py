@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.expectation import UNTIL_KNOWN
+from mpicampaign.expectation import UNTIL_DECIDED, UNTIL_KNOWN
 from mpicampaign.host_lists import expand, expand_patterns
 from mpicampaign.keys import NAME, Kind, Values, count, mapping, rule, sizes, text, texts
 from mpicampaign.units import parse_rate, parse_size, parse_time_of_day
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from mpicampaign.yaml_lines import Key
 
@@ -157,27 +157,32 @@ SIZE = Kind(
     lambda values, key: values.parsed(key, parse_size),
     absent=None,
 )
-_UNTIL_KNOWN = "until known"
+_UNTIL = {"until known": UNTIL_KNOWN, "until decided": UNTIL_DECIDED}
 
 
-def _count_or(word: str, maximum: int, read: Callable[[Values, Key], Any]) -> Kind:
+def _count_or(words: Sequence[str], maximum: int, read: Callable[[Values, Key], Any]) -> Kind:
     """A whole number, or a keyword."""
     schema = {
         "type": ["integer", "string"],
         "minimum": 1,
         "maximum": maximum,
         "if": {"type": "string"},
-        "then": {"enum": [word], "x-message": f"must be a whole number, or {word}"},
-        "x-type": f"whole number, or `{word}`",
+        "then": {"enum": [*words], "x-message": f"must be a whole number, {_either(words)}"},
+        "x-type": f"whole number, {_either([f'`{word}`' for word in words])}",
     }
     return Kind(schema, read, absent=None, instead=1)
 
 
+def _either(words: Sequence[str]) -> str:
+    return " or ".join(words) if len(words) > 1 else f"or {words[0]}"
+
+
 def _repeats(values: Values, key: Key) -> int:
-    return UNTIL_KNOWN if values.get(key) == _UNTIL_KNOWN else values.whole_number(key)
+    word = str(values.get(key))
+    return _UNTIL[word] if word in _UNTIL else values.whole_number(key)
 
 
-RUNS = _count_or(_UNTIL_KNOWN, 10_000, _repeats)
+RUNS = _count_or([*_UNTIL], 10_000, _repeats)
 DURATION = Kind(
     {"x-type": "duration", "type": ["string", "number"]}, Values.seconds, absent=0, name="duration"
 )
@@ -279,7 +284,7 @@ OPTIONS = Kind(
 )
 NODES = or_list(count(1, 100_000), "whole number")
 THREADS = or_list(count(1, 1024), "whole number")
-RANKS_PER_NODE = or_list(_count_or(CORES, 100_000, _ranks), f"whole number or `{CORES}`")
+RANKS_PER_NODE = or_list(_count_or([CORES], 100_000, _ranks), f"whole number or `{CORES}`")
 ENVIRONMENTS = _lists(_VARIABLE, "environments")
 PARAMETERS = _lists(NAME, "parameters")
 

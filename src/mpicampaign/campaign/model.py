@@ -45,8 +45,10 @@ from mpicampaign.records import (
     PAIR,
     RANKED,
     REPEATS,
+    STRONG,
     TO_REFERENCE,
     UNRANKED,
+    WEAK,
     defined_name,
 )
 from mpicampaign.schedulers import SCHEDULERS, is_local
@@ -679,6 +681,13 @@ class Benchmark:
         "Suite own only: a pattern as for grep -E.",
         "^ERROR",
     )
+    scaling: str = key(
+        choice((STRONG, WEAK)),
+        "What stays the same with more ranks",
+        "Suites own, hpl and hpcc. strong: the problem. weak: each rank's share of it. It says how reports "
+        "read times, and makes no run due.",
+        STRONG,
+    )
     ranks_minimum: int = key(count(1, 1000000), "Smallest number of ranks", "", 2, default=1)
     kept_as: str = ""
 
@@ -688,7 +697,7 @@ BENCHMARK = entry(Benchmark, "benchmark", "Benchmark")
 
 @dataclass(frozen=True, slots=True)
 class Race:
-    """Find the best of three or more candidates, such as settings of a library; `race: {}` has all defaults.
+    """Find the best of two or more candidates, such as settings of a library; `race: {}` has all defaults.
 
     ``tolerance``: a fraction.
     """
@@ -876,8 +885,9 @@ class Campaign:
     repeats: int = key(
         kinds.RUNS,
         "Repeats of each case",
-        "until known: 6 to 20, until each ranked metric's interval is within 5 % of its median, or "
-        "node_hours_cap is used up.",
+        "until known: 6 to 20, until each ranked metric's interval is within 5 % of its median. until "
+        "decided: up to 24 (of more than three candidates 26), until the first ranked metric shows which "
+        "placement and MPI library is best; others leave at planned looks. Both end with node_hours_cap.",
         10,
         "until known",
         default=6,
@@ -900,7 +910,7 @@ class Campaign:
     time_when_busy: int = key(
         kinds.DURATION,
         "Time that a call takes on a busy machine",
-        "Without a scheduler only. If eight of its first ten runs were disturbed, a call leaves out what "
+        "Without a scheduler only. If eight of its last ten runs were disturbed, a call leaves out what "
         "does not fit, long runs first. Default: no limit.",
         "5 min",
     )

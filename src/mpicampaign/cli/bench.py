@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_names(parser, "--placement", "in these placements (default: those that this machine can do)")
     repeats = "repeats of each placement (default: %(default)s)"
     parser.add_argument("--repeats", type=_repeats, default=6, metavar="N", help=repeats)
-    add_verbose(parser, "show what the compiler and Snakemake print, too")
+    add_verbose(parser, "show what the compiler prints, too")
     parser.usage = (
         "mpicampaign bench NAME [options] [-- ARGUMENTS]\n"
         "       mpicampaign bench [options] -- PROGRAM [ARGUMENTS]"
@@ -55,17 +55,11 @@ def _repeats(text: str) -> int:
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.cli import run as run_command
+    from mpicampaign.cli.parser import command_parser
 
     file = _campaign_file(_bench(options))
-    chosen = {"campaign": file, "system": "", "profile": "profiles/local", "verbose": options.verbose}
-    everything: dict[str, Any] = {
-        "placement": [],
-        "benchmark": [],
-        "host_group": [],
-        "repeat": [],
-        "only": None,
-    }
-    status = run_command.run(argparse.Namespace(**chosen, **everything, dry_run=False, passed_on=[]))
+    call = command_parser().parse_args(["run", str(file), *["--verbose"] * options.verbose])
+    status = run_command.run(call)
     print_lines(f"next: edit {file}, then: mpicampaign run {file}")
     return status
 

@@ -12,8 +12,10 @@ from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from mpicampaign.bundle.write import Bundled
+    from mpicampaign.records import Record
 
 EXAMPLES = (
     ("mpicampaign bundle mine.yaml", "writes mine.tar.gz: results, evidence, the campaign file, checksums"),
@@ -30,8 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.bundle.write import write_bundle
-    from mpicampaign.collect.campaign import collect_own, holds_results, plan_of
+    from mpicampaign.collect.campaign import collect_all, holds_results, plan_of
     from mpicampaign.collect.undescribed import undescribed_lines
+    from mpicampaign.records import MERGED_FROM, RECORDS
 
     folder, files = _sources(options)
     if not holds_results(folder):
@@ -41,8 +44,9 @@ def run(options: argparse.Namespace) -> int:
     output = options.output or Path(f"{plan.campaign}.tar.gz")
     if output.is_dir():
         raise UserError(Problem("this is a folder; a bundle is a file", str(output)))
-    records = collect_own(plan, folder)
-    bundled = write_bundle(output, folder, plan.campaign, records, files)
+    records = [run for run in collect_all(folder, cached=False) if MERGED_FROM not in run.metadata]
+    anew = {RECORDS: _records_anew(folder / RECORDS, records)}
+    bundled = write_bundle(output, folder, plan.campaign, records, files, made_anew=anew)
     _print_summary(bundled, folder)
     for line in undescribed_lines(plan, folder):
         print_lines(f"  not described by its campaign file: {line}")
@@ -71,6 +75,18 @@ def _sources(options: argparse.Namespace) -> tuple[Path, dict[str, bytes]]:
             name = path.name if path.name not in files else f"{len(files)}-{path.name}"
             files[name] = path.read_bytes()
     return results_folder() / campaign.name, files
+
+
+def _records_anew(path: Path, records: Iterable[Record]) -> bytes:
+    """The file of records as read from the runs now: that in the folder may hold what a cache held."""
+    from mpicampaign.records import record_line
+
+    try:
+        with path.open("rb") as file:
+            header = file.readline()
+    except FileNotFoundError:
+        return b""
+    return header + b"".join(b"%b\n" % record_line(record) for record in records)
 
 
 def _print_summary(bundled: Bundled, folder: Path) -> None:

@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.jobs.further import Again
+    from mpicampaign.execution.new_runs import Request
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.records import Record
+    from mpicampaign.schemes.unit import NodeAgain
 
 LIST = "NAME,..."  # metavar of options that take several names
 
@@ -62,7 +63,7 @@ def add_verbose(parser: argparse.ArgumentParser, shows: str) -> None:
     parser.add_argument("--verbose", action="store_true", help=shows)
 
 
-def prepared_of(options: argparse.Namespace, wanted: Sequence[Again] = ()) -> Prepared:
+def prepared_of(options: argparse.Namespace, wanted: Sequence[NodeAgain] = ()) -> Prepared:
     """The campaign that the options name, checked and planned, with the selection of this call.
 
     ``wanted``: nodes that it measures again.
@@ -79,7 +80,7 @@ def add_only(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", metavar="NODE,...", help=text)
 
 
-def prepared_with_only(options: argparse.Namespace) -> tuple[Prepared, list[Again]]:
+def prepared_with_only(options: argparse.Namespace) -> tuple[Prepared, list[NodeAgain]]:
     """As `prepared_of`; where --only is given, for its nodes alone, which nobody has noted yet."""
     prepared = prepared_of(options)
     if options.only is None:
@@ -89,6 +90,31 @@ def prepared_with_only(options: argparse.Namespace) -> tuple[Prepared, list[Agai
     wanted = again(prepared, options.only)
     options.host_group += [each.name for each in wanted]
     return prepared_of(options, wanted), wanted
+
+
+def add_again(parser: argparse.ArgumentParser) -> None:
+    """Cases that are compared anew."""
+    add_names(parser, "--again", "new runs of these placements or host groups, side by side in rows")
+
+
+def prepared_with_again(options: argparse.Namespace) -> tuple[Prepared, Request | None]:
+    """As `prepared_of`, for the runs of --again alone, and what has to be noted before they are made.
+
+    Raises
+    ------
+    UserError
+        where the names are no two that can be compared, or other options select runs, too.
+    """
+    from mpicampaign.errors import Problem, UserError
+    from mpicampaign.execution.conditions import prepare_with_results
+    from mpicampaign.execution.new_runs import OPTION, request_of
+
+    if options.only is not None or options.repeat or options.placement:
+        hint = "--benchmark and --host-group go with it"
+        raise UserError(Problem("takes no --only, --repeat or --placement beside it", key=OPTION, hint=hint))
+    selection, request = request_of(prepared_of(options), options.again)
+    file, system = options.campaign, options.system
+    return prepare_with_results(file, system, selection=selection, request=request), request
 
 
 def selection_lines(prepared: Prepared) -> list[str]:

@@ -10,7 +10,9 @@ from mpicampaign.cli.campaign_argument import CAMPAIGN, check_there
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.tables import check_target, write_table
 from mpicampaign.errors import Problem, UserError
+from mpicampaign.grouping import grouped
 from mpicampaign.presentation import TABLE_SIZES
+from mpicampaign.selection import variant_names
 from mpicampaign.show.writer import TextWriter, names_of, writer
 
 if TYPE_CHECKING:
@@ -134,22 +136,32 @@ def _of_history(
     from mpicampaign.show.history import day, with_text
 
     folder, _ = _store(options)
-    curves = {_key(curve): curve for curve in overview(folder).curves}
+    curves = grouped(overview(folder).curves, _key)
     for number, one in enumerate(sides.both):
-        if curve := curves.get(_key_of(one)):
-            for change in curve.changes:
-                point = curve.points[change.index]
-                if before < point.tick.partition("/")[0] <= after:
-                    yield number, f"real: changed on {day(point.time)}, {with_text(change.causes)}"
+        for curve in curves.get(_key_of(one), ()):
+            changes = [each for each in curve.changes if before < _series(curve, each.index) <= after]
+            if changes and _holds(curve, after, one.after.values):
+                point = curve.points[changes[-1].index]
+                yield number, f"real: changed on {day(point.time)}, {with_text(changes[-1].causes)}"
+
+
+def _series(curve: Curve, index: int) -> str:
+    return curve.points[index].tick.partition("/")[0]
+
+
+def _holds(curve: Curve, series: str, values: Sequence[float]) -> bool:
+    """Whether the values are of this curve: states of a machine have one each, named by the whole history."""
+    points = (point.value for index, point in enumerate(curve.points) if _series(curve, index) == series)
+    return any(min(values) <= value <= max(values) for value in points)
 
 
 def _key(curve: Curve) -> tuple[object, ...]:
     key = curve.key
-    place = key.system, key.host_group, key.placement, key.benchmark
+    place = key.system, key.host_group, variant_names(key.placement)[1], key.benchmark
     return (*place, key.label, key.ranks, key.metric, key.size)
 
 
 def _key_of(one: Both) -> tuple[object, ...]:
     case = one.row.case
-    place = case.system, case.host_group, case.placement, case.benchmark
+    place = case.system, case.host_group, variant_names(case.placement)[1], case.benchmark
     return (*place, one.row.label, one.row.ranks, one.metric.name, one.metric.size)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SHELLS = ("bash", "zsh", "fish")
 _SECTIONS = {  # of the campaign file, by the options that take their names
     "--placement": "placements",
+    "--again": "placements",
     "--benchmark": "benchmarks",
     "--host-group": "host_groups",
     "--system": "systems",

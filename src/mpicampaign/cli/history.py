@@ -12,6 +12,7 @@ from mpicampaign.cli.campaign_argument import add_campaign, check_results, resul
 from mpicampaign.cli.common import add_names, print_lines
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.files import write_output
+from mpicampaign.selection import variant_names
 from mpicampaign.show.writer import DataWriter, format_names, writer
 
 if TYPE_CHECKING:
@@ -22,11 +23,11 @@ if TYPE_CHECKING:
     from mpicampaign.history.overview import Overview
     from mpicampaign.history.store import Store
 
-_FILTERS: dict[str, Callable[[CurveKey], str]] = {
-    "benchmark": lambda key: key.benchmark,
-    "host_group": lambda key: key.host_group,
-    "placement": lambda key: key.placement,
-    "metric": lambda key: key.metric,
+_FILTERS: dict[str, Callable[[CurveKey], tuple[str, ...]]] = {
+    "benchmark": lambda key: variant_names(key.benchmark),
+    "host_group": lambda key: (key.host_group,),
+    "placement": lambda key: variant_names(key.placement),
+    "metric": lambda key: (key.metric,),
 }
 
 EXAMPLES = (
@@ -89,7 +90,7 @@ def _show(folder: Path, options: argparse.Namespace) -> None:
     from mpicampaign.show.history import history_data, history_document
 
     check_target(options.output, folder, options.format)
-    history = _filtered(overview(folder), options)
+    history = filtered(overview(folder), options)
     chosen = writer(options.format)
     if isinstance(chosen, DataWriter):
         _write(chosen.write(history_data(history), history.campaign), options.output)
@@ -97,7 +98,7 @@ def _show(folder: Path, options: argparse.Namespace) -> None:
         _write(chosen.write(history_document(history)).encode(), options.output)
 
 
-def _filtered(history: Overview, options: argparse.Namespace) -> Overview:
+def filtered(history: Overview, options: argparse.Namespace) -> Overview:
     """Only the curves and points that are asked for."""
     problems = unknown_names([curve.key for curve in history.curves], options)
     since = _day(options.since, problems)
@@ -117,7 +118,7 @@ def unknown_names(keys: Sequence[CurveKey], options: argparse.Namespace) -> list
     return [
         Problem("no curve has this name", key=_option(name), value=value, hint=did_you_mean(value, known))
         for name, of in _FILTERS.items()
-        for known in [sorted({of(key) for key in keys})]
+        for known in [sorted({each for key in keys for each in of(key)})]
         for value in getattr(options, name)
         if value.casefold() not in map(str.casefold, known)
     ]
@@ -126,7 +127,7 @@ def unknown_names(keys: Sequence[CurveKey], options: argparse.Namespace) -> list
 def is_chosen(key: CurveKey, options: argparse.Namespace) -> bool:
     """Whether the options name a curve; all where they name none."""
     wanted = {of: {value.casefold() for value in getattr(options, name)} for name, of in _FILTERS.items()}
-    return all(not names or of(key).casefold() in names for of, names in wanted.items())
+    return all(not names or names.intersection(map(str.casefold, of(key))) for of, names in wanted.items())
 
 
 def _day(text: str | None, problems: list[Problem]) -> str:

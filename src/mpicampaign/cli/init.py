@@ -13,13 +13,21 @@ from mpicampaign.places import results_folder, shipped
 if TYPE_CHECKING:
     import argparse
 
-_COPIED = ("campaign.yaml", "cluster/config.yaml")
+_COPIED = ("campaign.yaml", "cluster/config.yaml", "profiles/default/config.yaml")
 # For Snakemake in the current folder. It looks up the path at each call: installations move.
 _SNAKEFILE = """\
 # The workflow of the installed mpicampaign: snakemake --profile cluster --config campaign=FILE
 from mpicampaign.places import shipped
 
-workflow.include(shipped("Snakefile"), overwrite_default_target=True)
+
+include: shipped("Snakefile")
+
+
+rule default:
+    default_target: True
+    localrule: True
+    input:
+        rules.all.input,
 """
 _NEXT = """\
 results: {results}

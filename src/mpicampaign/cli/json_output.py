@@ -61,7 +61,7 @@ def blocks_data(prepared: Prepared) -> list[dict[str, Any]]:
             "planned": state.planned,
             "complete": state.complete,
             "left": [left._asdict() for left in state.left],
-            "runs": len(state.due),
+            "runs": state.due,
         }
         for state in prepared.plan.designs
     ]

@@ -125,7 +125,7 @@ def judge_folder(folder: Path, campaign: Campaign) -> list[Judged]:
     from mpicampaign.compare.contract import judge
     from mpicampaign.compare.machine import whole_case
 
-    comparison = compare(collect_all(folder), campaign.table_sizes)
+    comparison = compare(collect_all(folder, cached=False), campaign.table_sizes)
     entries = plan_of(folder).cases
     cases = [entry.case for entry in entries if not entry.each]
     whole = dict.fromkeys(whole_case(entry.case) for entry in entries if entry.each)

@@ -1,21 +1,20 @@
-"""The manual page, made from the parser: ``python -m mpicampaign.cli.man_page`` writes man/mpicampaign.1."""
+"""The manual page, made from the parser. ``python -m mpicampaign.cli.man_page`` prints it."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING
 
 from mpicampaign import __version__
 from mpicampaign.cli.exit_status import MEANINGS
 from mpicampaign.cli.parser import COMMANDS, GROUPS, SUMMARY, command_parser, subparsers
-from mpicampaign.places import shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mpicampaign.cli.parser import _Subcommand
 
-FILE = "man/mpicampaign.1"
 _SPECIAL = {  # characters that roff would act on, or print as others
     "\\": r"\e",
     "-": r"\-",
@@ -98,4 +97,4 @@ def _character(each: str) -> str:
 
 
 if __name__ == "__main__":
-    shipped(FILE).write_text(man_page(), encoding="ascii")
+    sys.stdout.write(man_page())

@@ -14,7 +14,7 @@ from mpicampaign.cli.campaign_argument import name_campaign
 from mpicampaign.cli.common import LIST
 from mpicampaign.cli.exit_status import FAILED, INTERRUPTED, TERMINATED, USER_ERROR
 from mpicampaign.errors import Problem, UserError, suggestion
-from mpicampaign.places import work_beside
+from mpicampaign.places import shipped, work_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -54,7 +54,7 @@ GROUPS = {
         "merge": "add bundles of other sites",
     },
     "automate": {
-        "schedule": "repeat the campaign by cron, a systemd timer or scrontab",
+        "schedule": "repeat the campaign by cron or scrontab",
         "tick": "make the runs that the schedule asks for now (called by cron)",
         "completion": "print the shell's completion script: bash, zsh, fish",
     },
@@ -71,10 +71,19 @@ def command_parser() -> argparse.ArgumentParser:
     """The parser; a subcommand's own arguments are added when it is called, or by `load_arguments`."""
     parser = _Parser(prog="mpicampaign", description=SUMMARY)
     parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
+    parser.add_argument("--snakefile", action=_PrintSnakefile, nargs=0)
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=_Subcommand)
     for name, summary in COMMANDS.items():
         commands.add_parser(name, help=summary).set_defaults(command=name)
     return parser
+
+
+class _PrintSnakefile(argparse.Action):
+    """Prints the path for ``snakemake -s``, whole: an action for versions would wrap it."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        print(shipped("Snakefile"))
+        parser.exit()
 
 
 def subparsers(parser: argparse.ArgumentParser) -> dict[str, _Subcommand]:
@@ -101,7 +110,8 @@ class _Parser(argparse.ArgumentParser):
         lines = ["usage: mpicampaign COMMAND [FILE] [options]", "", f"{SUMMARY} {_FILE}"]
         for title, commands in GROUPS.items():
             lines += ["", f"{title}:", *(f"  {name:<11} {summary}" for name, summary in commands.items())]
-        lines += ["", "mpicampaign COMMAND --help   options and examples      mpicampaign --version", _STATUS]
+        lines += ["", "mpicampaign COMMAND --help   options and examples      mpicampaign --version"]
+        lines += ["mpicampaign --snakefile      the path for snakemake -s", _STATUS]
         return "\n".join(lines) + "\n"
 
     def error(self, message: str) -> NoReturn:
@@ -156,13 +166,14 @@ class _Subcommand(argparse.ArgumentParser):
             wrong = wrong if unknown[0].startswith("-") else []
             rest = "the command with its options follows --: mpicampaign prove -- mpirun -n 2 ./program"
             unknown = unknown[:1]
-        elif wrong and self.get_default("passed_on") is not None:
-            whose, call = ("its arguments", "NAME") if name == "bench" else ("Snakemake's options", "FILE")
-            rest = f"{whose} follow --: mpicampaign {name} {call} -- {shlex.join(wrong)}"
+        elif wrong and name == "bench":
+            rest = f"its arguments follow --: mpicampaign bench NAME -- {shlex.join(wrong)}"
         else:
             rest = f"mpicampaign {name} --help"
+        removed = getattr(self._module, "REMOVED", {})
+        hints = {text: removed.get(text) or suggestion(text, known) or rest for text in wrong}
         raise UserError(
-            [Problem(f"{name}: no option {text}", hint=suggestion(text, known) or rest) for text in wrong]
+            [Problem(f"{name}: no option {text}", hint=text_hint) for text, text_hint in hints.items()]
             or [Problem(f"{name}: unexpected argument {text!r}", hint=hint or rest) for text in unknown]
         )
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import argparse
 
     from mpicampaign.execution.set_aside import Fault
-    from mpicampaign.jobs.plan import PlannedCase
+    from mpicampaign.jobs.planned import PlannedCase
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
 
@@ -42,6 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.campaign.checks import limits_text
+    from mpicampaign.execution.new_runs import alone_lines
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import plan_text
 
@@ -52,8 +53,38 @@ def run(options: argparse.Namespace) -> int:
     plan = selected_plan(prepared.plan, prepared.selection)
     print_lines(*selection_lines(prepared))
     print_lines(plan_text(plan, pending, prepared.campaign.node_hours_cap))
-    print_lines(limits_text(prepared.campaign), *doubts(prepared), *again, *beside(prepared))
+    more = (*doubts(prepared), *again, *beside(prepared), *alone_lines(prepared))
+    print_lines(*_sights(prepared))
+    print_lines(limits_text(prepared.campaign), *more)
     return DONE
+
+
+def _sights(prepared: Prepared) -> list[str]:
+    """What the repeats will see, where the last report or an earlier series knows the spread."""
+    from mpicampaign.records import EARLIER_FILE, RECORDS, read_records
+
+    planned: dict[str, int] = {}
+    for each in prepared.plan.cases:
+        planned[each.case.benchmark] = max(planned.get(each.case.benchmark, 0), each.repeats)
+    for name, series in ((RECORDS, "the last report"), (EARLIER_FILE, "the earlier series")):
+        if (file := prepared.folder / name).is_file():
+            from mpicampaign.compare.compare import compare
+            from mpicampaign.show.sights import sight_lines
+
+            _, records = read_records(file)
+            if lines := sight_lines(compare(records), planned):
+                return [f"by the spread in {series}{_added(prepared)}:", *lines]
+    return []
+
+
+def _added(prepared: Prepared) -> str:
+    """Where runs of reported cases are due that no report had: that these find less than those before."""
+    from mpicampaign.collect.looks import read_looks
+
+    seen = frozenset[str]().union(*(look.runs for look in read_looks(prepared.folder)))
+    reported = {run.case for run in prepared.runs if run.identity in seen}
+    added = any(run.case in reported and run.identity not in seen for run in prepared.pending)
+    return "; repeats that are added after a report find less" if added else ""
 
 
 def _faults(prepared: Prepared) -> list[tuple[Run, Fault]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import prepared_of, print_lines
+from mpicampaign.cli.common import add_selection, prepared_of, print_lines
 from mpicampaign.cli.exit_status import DONE
 
 if TYPE_CHECKING:
@@ -24,7 +24,9 @@ EXAMPLES = (
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, and the form of the scripts."""
     add_campaign(parser)
+    add_selection(parser)
     parser.add_argument("--inline", action="store_true", help="each script in one file, with its library")
+    parser.add_argument("--quiet", action="store_true", help="do not print their paths")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -33,5 +35,5 @@ def run(options: argparse.Namespace) -> int:
     prepared = prepared_of(options)
     check_runs(prepared)
     (write_inline if options.inline else write_scripts)(prepared)
-    print_lines(*(str(run.path) for run in prepared.runs))
+    print_lines(*([] if options.quiet else (str(run.path) for run in prepared.selected)))
     return DONE

@@ -52,6 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.conditions import prepare_with_results
 
+    if {"png", "pdf"} & {*options.figures}:
+        from mpicampaign.show.figures.converted import load_converters
+
+        load_converters()  # before the files are read: it says what is not installed
     if options.map:
         _check_import_alone(options)
         return _report_of_import(options)

@@ -2,101 +2,129 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from argparse import SUPPRESS
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import (
+    add_again,
     add_only,
     add_selection,
     add_verbose,
     beside,
     doubts,
+    prepared_with_again,
     prepared_with_only,
     print_lines,
     say,
     selection_lines,
 )
-from mpicampaign.cli.exit_status import DONE
-from mpicampaign.cli.make_runs import make_runs
+from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.cli.report import answers_of, report_of
-from mpicampaign.errors import Problem, UserError, suggestion
+from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
     from mpicampaign.jobs.prepare import Prepared
 
-PROFILES = ("cluster", "profiles/local", "profiles/cron")  # that are shipped
 EXAMPLES = (
     ("mpicampaign run mine.yaml", "makes the runs that have no result, then tables and report"),
     (
         "mpicampaign run mine.yaml --placement TCP,SHM-1 --repeat 1-3",
         "only these runs; the others stay as they are",
     ),
-    ("mpicampaign run site.yaml --profile cluster", "submits the runs to the scheduler"),
+    ("mpicampaign run site.yaml", "on a login node: submits the runs, and waits for them"),
     (
         "mpicampaign run machine.yaml --only n037",
         "after its repair: new rounds of a node beside eleven others",
     ),
+    (
+        "mpicampaign run mine.yaml --again TCP,SHM-1",
+        "new runs of both, side by side: what to do after one of them was changed",
+    ),
     ("mpicampaign run mine.yaml --dry-run", "what it would do; nothing is made"),
-    ("mpicampaign run mine.yaml -- --cores 1", "options after -- are Snakemake's"),
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The campaign, which runs of it, and options for Snakemake."""
+    """The campaign, and which runs of it."""
     add_campaign(parser)
     add_selection(parser)
-    parser.add_argument(
-        "--profile", default="profiles/local", help="Snakemake profile (default: %(default)s)"
-    )
     add_only(parser)
+    add_again(parser)
+    parser.add_argument("--once", action="store_true", help="one repeat of each case, as a tick makes it")
+    parser.add_argument("--no-report", action="store_true", help="measure only; make no tables and no report")
     parser.add_argument("--dry-run", action="store_true", help="say what would be made; make nothing")
-    add_verbose(parser, "show what the compiler and Snakemake print, too")
-    parser.usage = "mpicampaign run [FILE] [options] [-- SNAKEMAKE_OPTIONS]"
+    add_verbose(parser, "show what the compiler prints, too")
+    parser.add_argument("--profile", help=SUPPRESS)
     parser.set_defaults(passed_on=[])
 
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.execution.again import note_again
     from mpicampaign.execution.durations import estimate, last_ended
-    from mpicampaign.execution.execute import wait_for_measurement
+    from mpicampaign.execution.new_runs import alone_lines, note_request, request_text
     from mpicampaign.execution.set_aside import set_aside_faulty
-    from mpicampaign.interrupts import EXIT_SIGNALLED
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import pending_text, warnings_text
     from mpicampaign.jobs.prepare import check_runs
 
-    _check_profile(options.profile)
+    _check_former_options(options)
     prepared, again = prepared_with_only(options)
+    request = None
+    if options.again:
+        prepared, request = prepared_with_again(options)
     check_runs(prepared)
+    asked = [request_text(request)] if request else alone_lines(prepared)
     if options.dry_run:
-        print_lines(*selection_lines(prepared), *_dry_run(prepared))
+        print_lines(*selection_lines(prepared), *asked, *_dry_run(prepared))
         return DONE
     note_again(prepared.folder, again)
-    say(*doubts(prepared, "repeats", "time_limit"), *warnings_text(prepared.plan))
-    say(*set_aside_faulty(prepared.selected), *beside(prepared))
-    pending, further_options = prepared.pending, options.passed_on
-    if pending and prepared.runs_here and "-n" not in further_options:
-        # Starting Snakemake would disturb a run that a killed call left behind, or another campaign's.
-        wait_for_measurement(say)
+    if request:
+        note_request(prepared.folder, request)
+    say(*doubts(prepared, "repeats", "time_limit", "program", "arguments"), *warnings_text(prepared.plan))
+    if lines := set_aside_faulty(prepared.selected):
+        say(*lines)
+        prepared = prepared.planned_again()
+    say(*beside(prepared))
     plan, title = selected_plan(prepared.plan, prepared.selection), prepared.campaign.title
-    say(*selection_lines(prepared))
-    if not pending and not further_options:
-        counted = report_of(prepared)  # without Snakemake, whose start takes seconds
-        nothing = pending_text(plan, 0, title, last_ended(prepared.selected))
-        print_lines(nothing, *answer(prepared.folder, title), counted)
-        return DONE
-    if pending:
+    say(*selection_lines(prepared), *asked)
+    if pending := prepared.one_repeat if options.once else prepared.pending:
         say(pending_text(plan, len(pending), title, estimate(pending)))
-    status, now = make_runs(prepared, options, further_options)
-    if status not in EXIT_SIGNALLED and (answers := answers_of(prepared.folder)):
-        print_lines(*answers, f"report.html, tables and figures: {prepared.folder}")
-    if now.pending:
-        say(f"not done: {len(now.pending)} of {len(now.selected)} runs; the same command continues")
-    return status
+        return _measured(prepared, options)
+    nothing = pending_text(plan, 0, title, last_ended(prepared.selected))
+    counted = [] if options.no_report else [*answer(prepared.folder, title), report_of(prepared)]
+    print_lines(nothing, *counted)
+    return DONE
+
+
+def _measured(prepared: Prepared, options: argparse.Namespace) -> int:
+    """Make the runs, and the report; the exit status."""
+    import mpicampaign.analyse  # noqa: F401 - before the first measurement, which it would disturb
+    from mpicampaign.execution.loop import measure
+    from mpicampaign.jobs.plan_text import capped_text
+
+    warned = capped_text(prepared.plan)
+    try:
+        prepared, failed = measure(prepared, once=options.once, verbose=options.verbose)
+    except KeyboardInterrupt:
+        say(*_not_done(prepared.planned_again()))
+        raise
+    if not options.no_report:
+        counted = report_of(prepared)
+        print_lines(counted)
+        if answers := answers_of(prepared.folder):
+            print_lines(*answers, f"report.html, tables and figures: {prepared.folder}")
+    say(*(line for line in capped_text(prepared.plan) if line not in warned))  # results ask for further runs
+    say(*([] if options.once else _not_done(prepared)))
+    return FAILED if failed else DONE
+
+
+def _not_done(prepared: Prepared) -> list[str]:
+    pending, selected = len(prepared.pending), len(prepared.selected)
+    return [f"not done: {pending} of {selected} runs; the same command continues"] if pending else []
 
 
 def _dry_run(prepared: Prepared) -> list[str]:
@@ -119,13 +147,11 @@ def answer(folder: Path, title: str) -> list[str]:
     return [" ".join(line for line in head.splitlines() if line != title)] if head else []
 
 
-def _check_profile(name: str) -> None:
-    """Refuse a profile that is in none of its places; the last ones are Snakemake's."""
-    from mpicampaign.places import shipped, working_folder
-
-    of_user = os.environ.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    of_site = os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
-    folders = [Path(folder) / "snakemake" / name for folder in (of_user, *of_site.split(":"))]
-    if not any(folder.exists() for folder in (shipped(name), working_folder() / name, *folders)):
-        hint = suggestion(name, PROFILES) or f"shipped: {', '.join(PROFILES)}; or give the folder of yours"
-        raise UserError(Problem("no such profile", key="--profile", value=name, hint=hint))
+def _check_former_options(options: argparse.Namespace) -> None:
+    """Refuse what was passed on to Snakemake, which this command does not start any more."""
+    if options.profile is None and not options.passed_on:
+        return
+    given = f"--profile {options.profile}" if options.profile else "-- " + " ".join(options.passed_on)
+    hint = "the campaign file names the scheduler; for Snakemake's options call it: "
+    hint += f"snakemake --profile cluster --config campaign={options.campaign}"
+    raise UserError(Problem("run takes no options for Snakemake", key=given, hint=hint))

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 EXAMPLES = (
     ("mpicampaign schedule mine.yaml", "prints the lines for cron"),
     ("mpicampaign schedule mine.yaml --install", "puts them into your crontab; --remove takes them out"),
-    ("mpicampaign schedule mine.yaml --systemd", "where cron is not allowed: a systemd user timer"),
+    ("mpicampaign schedule mine.yaml --scrontab", "where cron is not allowed: lines for Slurm's scrontab"),
 )
+REMOVED = {"--systemd": "removed: use --install (cron), --scrontab, or a timer that starts schedule/tick.sh"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--install", action="store_true", help="put its lines into your crontab")
     what.add_argument("--remove", action="store_true", help="remove its lines from your crontab")
-    what.add_argument("--systemd", action="store_true", help="print a systemd user timer instead")
     what.add_argument("--scrontab", action="store_true", help="print lines for Slurm's scrontab instead")
 
 
@@ -66,8 +66,8 @@ def _write_script(prepared: Prepared, options: argparse.Namespace, script: Path)
 
 def _schedule(prepared: Prepared, options: argparse.Namespace) -> Schedule:
     """The campaign's; with --scrontab always with a limit, since the tick holds a place in the queue."""
+    from mpicampaign.schedule.scrontab import limit_of_tick
     from mpicampaign.schedule.tick import schedule_of
-    from mpicampaign.schedule.timers import limit_of_tick
 
     schedule = schedule_of(prepared)
     return replace(schedule, limit=limit_of_tick(schedule, prepared.runs)) if options.scrontab else schedule
@@ -75,15 +75,9 @@ def _schedule(prepared: Prepared, options: argparse.Namespace) -> Schedule:
 
 def _lines(prepared: Prepared, options: argparse.Namespace, script: Path) -> str:
     """What is to be installed, as text."""
-    from mpicampaign.schedule import crontab, timers
+    from mpicampaign.schedule import crontab, scrontab
 
     schedule, name = _schedule(prepared, options), prepared.campaign.name
     if options.scrontab:
-        return f"# add with: scrontab -e\n{timers.scrontab_lines(schedule, name, script)}"
-    if options.systemd:
-        units = timers.systemd_units(schedule, name, script)
-        texts = [f"# ~/.config/systemd/user/{file}\n{text}" for file, text in units.items()]
-        timer = list(units)[-1]
-        how = f"# then: systemctl --user daemon-reload && systemctl --user enable --now {timer}\n"
-        return "\n".join([*texts, how])
+        return f"# add with: scrontab -e\n{scrontab.scrontab_lines(schedule, name, script)}"
     return crontab.block(schedule, script)

@@ -22,7 +22,7 @@ from mpicampaign.units import format_size, parse_size
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from mpicampaign.compare.changes import Changes
     from mpicampaign.records import Header, Record
@@ -35,6 +35,12 @@ _RESULTS = (
     *(FILE, "records.jsonl", "earlier.jsonl", "series.json", "runs", "imports", "merged", "history"),
     "report.html",
 )
+
+_IGNORED_BY = {
+    "--list": ("benchmark", "metric", "host_group", "placement", "repeat", "columns", "output", "since"),
+    f"--layout {MATRIX}": ("columns",),
+    f"--layout {LONG}": ("statistic",),
+}
 
 EXAMPLES = (
     (
@@ -77,6 +83,7 @@ def run(options: argparse.Namespace) -> int:
     from mpicampaign.compare.compare import compare
     from mpicampaign.show.filter import check_attribute, list_text, select
     from mpicampaign.show.make import tables
+    from mpicampaign.show.writers.terminal import WIDTH, terminal_width
 
     view = _view(options)
     place = results_of(options)
@@ -92,9 +99,11 @@ def run(options: argparse.Namespace) -> int:
     if options.list:
         print_lines(list_text(comparison, _columns(TextWriter), _columns(DataWriter)))
         return DONE
-    shown = select(comparison, view.only, lambda: compare(_all_taken(records), view.table_sizes, view.by))
+    shown = select(comparison, view.only)
     changes = _changes(options.since, path, header, records, view)
-    write_table(tables(shown, options.format, view, header.campaign, changes), options.output, options.format)
+    width = WIDTH if options.output else terminal_width()
+    content = tables(shown, options.format, view, header.campaign, changes, width)
+    write_table(content, options.output, options.format)
     return DONE
 
 
@@ -117,7 +126,7 @@ def _view(options: argparse.Namespace) -> View:
     only = Filter(*map(tuple, names))
     view = View(unit, statistic, options.decimals, si, options.layout, columns, only, by=options.by)
     problems = [
-        *_contradictions(options),
+        *_ignored(options),
         *unknown("--columns", columns, _columns(type(writer(options.format)))),
     ]
     if options.decimals is not None and not 0 <= options.decimals <= _MOST_DECIMALS:
@@ -128,20 +137,12 @@ def _view(options: argparse.Namespace) -> View:
     return view
 
 
-def _contradictions(options: argparse.Namespace) -> list[Problem]:
-    problems = _ignored_by_list(options) if options.list else []
-    if options.layout == MATRIX and options.columns:
-        problems.append(Problem("only the long layout has columns", key="--columns", hint="use --placement"))
-    if options.layout == LONG and options.statistic:
-        hint = "the long layout shows all of them: use --columns, or --layout matrix"
-        problems.append(Problem("only the matrix layout takes one", key="--statistic", hint=hint))
-    return problems
-
-
-def _ignored_by_list(options: argparse.Namespace) -> list[Problem]:
-    names = ("benchmark", "metric", "host-group", "placement", "repeat", "columns", "output", "since")
-    given = [f"--{name}" for name in names if getattr(options, name.replace("-", "_"))]
-    return [Problem("cannot be combined with --list", key=key) for key in given]
+def _ignored(options: argparse.Namespace) -> Iterator[Problem]:
+    """What is given beside an option that ignores it."""
+    for other in (*(["--list"] if options.list else []), f"--layout {options.layout}"):
+        for name in _IGNORED_BY[other]:
+            if getattr(options, name):
+                yield Problem(f"not allowed with {other}", key=f"--{name.replace('_', '-')}")
 
 
 def check_target(output: Path | None, folder: Path, name: str, ending: str = "") -> None:
@@ -162,11 +163,6 @@ def check_target(output: Path | None, folder: Path, name: str, ending: str = "")
         raise UserError(
             Problem("this file is one of the results", file=str(output), hint="give another name")
         )
-
-
-def _all_taken(records: Sequence[Record]) -> list[Record]:
-    """The records without verdicts, so that contradicted runs show which metrics exist."""
-    return [replace(record, verdict=None) for record in records]
 
 
 def _columns(kind: type[Writer]) -> Sequence[str]:
@@ -233,11 +229,10 @@ def _changes(
 ) -> Changes | None:
     """Changes since the given earlier series, or since the one kept in the results folder."""
     from mpicampaign.compare.changes import changes_since, check_earlier, earlier_series
-    from mpicampaign.compare.compare import compare
     from mpicampaign.records import read_records
 
     if since is None:
-        return earlier_series(path.parent, view.table_sizes)
+        return earlier_series(path.parent, records, view.table_sizes)
     earlier_file = _records_file(since)
     other, earlier = read_records(earlier_file)
     if other.campaign != header.campaign:
@@ -245,7 +240,7 @@ def _changes(
         hint = "a series is the same campaign on another date"
         raise UserError(Problem(message, file=str(earlier_file), hint=hint))
     check_earlier(str(earlier_file), records, earlier)
-    return changes_since(compare(earlier, view.table_sizes))
+    return changes_since(earlier, records, view.table_sizes)
 
 
 def write_table(content: bytes, output: Path | None, form: str) -> None:

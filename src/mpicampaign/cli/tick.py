@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import prepared_of, print_lines
-from mpicampaign.cli.make_runs import make_runs
+from mpicampaign.cli.exit_status import DONE, FAILED, INTERRUPTED
+from mpicampaign.cli.report import report_of
 from mpicampaign.errors import UserError
+from mpicampaign.interrupts import signalled
 
 if TYPE_CHECKING:
     import argparse
@@ -25,7 +28,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The campaign, and whether to look at the clock."""
     add_campaign(parser)
     parser.add_argument("--due", action="store_true", help="do nothing if the last tick is too recent")
-    parser.set_defaults(profile="profiles/cron")  # of Snakemake; a folder of this name here takes precedence
 
 
 def run(options: argparse.Namespace) -> int:
@@ -33,10 +35,24 @@ def run(options: argparse.Namespace) -> int:
 
     prepared = prepared_of(options)
 
-    def runs(once: bool) -> int:
-        return make_runs(prepared, options, once=once)[0]
+    return tick(prepared, Work(partial(_make_runs, options), _finish, print_lines), options.due)
 
-    return tick(prepared, Work(runs, _finish, print_lines), options.due)
+
+def _make_runs(options: argparse.Namespace, once: bool) -> int:
+    """Make the runs that are due in the series of this tick, and the report; the exit status."""
+    from mpicampaign.execution.loop import measure
+    from mpicampaign.execution.set_aside import set_aside_faulty
+
+    prepared = prepared_of(options)  # again: the tick may have begun a new series
+    if lines := set_aside_faulty(prepared.selected):
+        print_lines(*lines)
+        prepared = prepared.planned_again()
+    try:
+        outcome = measure(prepared, once=once)
+    except KeyboardInterrupt:
+        return signalled() or INTERRUPTED
+    print_lines(report_of(outcome.prepared))
+    return FAILED if outcome.failed else DONE
 
 
 def _finish(prepared: Prepared, lines: Sequence[str]) -> None:
@@ -53,7 +69,7 @@ def _finish(prepared: Prepared, lines: Sequence[str]) -> None:
         return  # no run has ended: there is no report either
     try:
         history = overview(prepared.folder, write=True)
-    except UserError as error:  # without pyarrow there is no history; the runs are made all the same
+    except UserError as error:  # no reason to fail a tick, whose runs are made
         print_lines(str(error))
         return
     write_history_page(prepared.folder / HISTORY, history, prepared.campaign.title)

@@ -23,22 +23,26 @@ if TYPE_CHECKING:
     from mpicampaign.records import Record
 
 
-def collect_all(campaign_folder: Path) -> list[Record]:
-    """The records of everything in a campaign's folder, merged bundles included."""
+def collect_all(campaign_folder: Path, *, cached: bool = True) -> list[Record]:
+    """The records of everything in a campaign's folder, merged bundles included.
+
+    ``cached``: those of runs that were read before may come from the cache, for what stays on this machine.
+    """
     plan = plan_of(campaign_folder)
     merged = {
         folder: collect_own(_read_as_here(plan_of(folder), plan), folder)
         for folder in merged_folders(campaign_folder)
     }
-    before = None if plugged_in() else RecordsRead(campaign_folder)
+    before = RecordsRead(campaign_folder) if cached and not plugged_in() else None
     own = collect_own(plan, campaign_folder, before)
     return mark_earlier(mark_distances(mark_copies(with_merged(own, plan, merged))))
 
 
 def _read_as_here(theirs: PlanFile, plan: PlanFile) -> PlanFile:
-    """The plan of a merged bundle, whose outputs are read by the patterns of the campaign file here."""
-    reading = {entry.case.benchmark: entry.reading for entry in plan.cases}
-    cases = (replace(each, reading=reading.get(each.case.benchmark, each.reading)) for each in theirs.cases)
+    """The plan of a merged bundle, whose outputs are read as the campaign file here says."""
+    here = {entry.case.benchmark: (entry.reading, entry.scaling) for entry in plan.cases}
+    read = [(each, *here.get(each.case.benchmark, (each.reading, each.scaling))) for each in theirs.cases]
+    cases = (replace(each, reading=reading, scaling=scaling) for each, reading, scaling in read)
     return replace(theirs, cases=tuple(cases))
 
 

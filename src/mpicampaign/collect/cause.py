@@ -24,16 +24,18 @@ _CAUSES = (
     ),
     re.compile(
         r"fatal error|segmentation fault|floating point exception|illegal instruction|bus error|"
-        r"assertion .*fail|unable to|could not|cannot |failed|invalid|unrecognized|unknown option|refuse",
+        r"assertion .*fail|unable to|could not|cannot |failed|invalid|unrecognized|unknown option|refuse|"
+        r"^>>> .+ <<<$|^\w[^\[]* \[--?\w[^\]]*\]$",  # HPL's; OSU's on its options
         re.I,
     ),
     re.compile(r"error|abort|signal|killed", re.I),
+    re.compile(r"^usage:", re.I),
 )
 _SAYS = re.compile(r"[^\W_]")
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _SIDE = re.compile(r"^[=|*]\s+|\s+[=|*]$")
-# What explains nothing: reports of transports, which UCX is asked for, and advice of Open MPI.
-_NOISE = re.compile(r"UCX\s+(DIAG|INFO|DEBUG)\b|Per user-direction")
+# What explains nothing: reports of transports, which UCX and Intel MPI are asked for, and advice of Open MPI.
+_NOISE = re.compile(r"UCX\s+(DIAG|INFO|DEBUG)\b|^\[\d+\] MPI startup\(\)|Per user-direction")
 
 
 def cause_of(*texts: str) -> str:

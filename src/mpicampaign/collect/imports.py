@@ -13,12 +13,12 @@ from mpicampaign.background import on_two_cores
 from mpicampaign.collect.common_settings import of_import
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.grouping import grouped
-from mpicampaign.imports.facts import belongs, facts_of_outputs
-from mpicampaign.imports.files import MANY, OUTPUT, SCRIPT, STDERR, Companions, place_of, role_of, text_of
+from mpicampaign.imports.files import MANY, OUTPUT, SCRIPT, STDERR, Companions, role_of
 from mpicampaign.imports.job_script import program_of
-from mpicampaign.imports.labels import Label, Output, label_all
-from mpicampaign.imports.ledger import FILES, MAP, content_of, found_in, read_ledger, runs_elsewhere
+from mpicampaign.imports.labels import label_all
+from mpicampaign.imports.ledger import FILES, MAP, Entry, read_ledger, runs_elsewhere
 from mpicampaign.imports.map_file import load_map
+from mpicampaign.imports.reading import content_of, read_output
 from mpicampaign.imports.verdict import judge_import
 from mpicampaign.records import (
     FAILED,
@@ -31,7 +31,7 @@ from mpicampaign.records import (
     Case,
     Record,
 )
-from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse, parts, without_labels
+from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse
 from mpicampaign.suites.reading import abort_in
 from mpicampaign.verdict.evidence import Evidence
 
@@ -39,18 +39,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
-    from mpicampaign.imports.ledger import LedgerEntry
+    from mpicampaign.imports.ledger import Label
     from mpicampaign.imports.map_file import ImportMap
     from mpicampaign.suites import Part
 
+_NAMES = {SCRIPT: "script", STDERR: "stderr"}
 _GONE = "the imported file is missing: it was removed, or its bundle did not carry it"
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """An imported output, read and parsed; ``parsed`` is the reason where there are no values."""
+    """An imported output with its facts as read now; ``parsed`` is the reason where there are no values."""
 
-    output: Output
+    entry: Entry
     files: dict[str, str]
     parsed: ParsedOutput | str
     changed: bool = False
@@ -90,10 +91,10 @@ def read_import(folder: Path) -> list[Record]:
     chosen = load_map(folder / MAP)
     beside = Companions(entry.path for entry in entries)
     outputs = grouped((entry for entry in entries if role_of(entry.path) == OUTPUT), lambda entry: entry.path)
-    read = _read_all(folder / FILES, list(outputs.values()), beside)
-    labels = label_all([each.output for each in read], chosen, runs_elsewhere(folder))
-    pairs = zip(read, labels, strict=True)
-    records = [_record(each, label, chosen) for each, label in pairs if isinstance(label, Label)]
+    work = partial(_read_all, folder / FILES, beside)
+    read = [*chain.from_iterable(on_two_cores(work, [*outputs.values()], len(outputs) >= MANY))]
+    label_all([each.entry for each in read], chosen, runs_elsewhere(folder))
+    records = [_record(each, each.entry.label, chosen) for each in read if each.entry.label]
     return sorted(records, key=_order(chosen))
 
 
@@ -111,78 +112,44 @@ def _order(chosen: ImportMap) -> Callable[[Record], Any]:
     return key
 
 
-def _read_all(files: Path, outputs: Sequence[Sequence[LedgerEntry]], beside: Companions) -> list[_Read]:
-    """All outputs, by file. A second core reads half of many."""
-
-    def read(part: Sequence[Sequence[LedgerEntry]]) -> list[_Read]:
-        return [each for entries in part for each in _read(files, entries, beside)]
-
-    return list(chain.from_iterable(on_two_cores(read, outputs, len(outputs) >= MANY)))
+def _read_all(files: Path, beside: Companions, outputs: Sequence[Sequence[Entry]]) -> list[_Read]:
+    return [each for entries in outputs for each in _read(files, beside, entries)]
 
 
-def _read(files: Path, entries: Sequence[LedgerEntry], companions: Companions) -> list[_Read]:
+def _read(files: Path, companions: Companions, entries: Sequence[Entry]) -> list[_Read]:
     """The outputs in a file, given by its entries in the ledger; cut anew, as the facts are read anew."""
-    entry = entries[0]
-    script, stderr = (companions.of(entry.path, role) for role in (SCRIPT, STDERR))
-    beside = {"output": entry.path, "script": script, "stderr": stderr}
-    present = {name: files / path for name, path in beside.items() if path is not None}
-    contents = {name: _content(path) for name, path in present.items()}
-    texts = {name: text_of(content or b"") for name, content in contents.items()}
-    content = contents["output"]
-    paths = {name: str(path) for name, path in present.items() if contents[name] is not None}
-    changed = content is not None and hashlib.sha256(content).hexdigest() != entry.sha256
-    texts["output"], cut, why = _cut(texts["output"])
-    if not belongs(script, texts.get("script", ""), entry.path, {part.suite for part in cut}):
-        texts.pop("script")
-        paths.pop("script", None)
-    facts, why = _facts(entries, texts, cut) if cut else ([], why)
-    if content is None or why:
-        kept = [Output(each.path, each.whole, each.facts) for each in entries]
-        return [_Read(output, paths, why, changed, content is None) for output in kept]
+    path, sha256 = entries[0].path, entries[0].sha256
+    content = _content(files / path)
+    if isinstance(content, str):
+        return [_Read(entry, {}, content, missing=True) for entry in entries]
+    read = read_output(path, content, companions, lambda name: _content(files / name))
+    paths = {"output": path} | {_NAMES[role]: name for role, name in read.beside.items()}
+    paths = {name: str(files / path) for name, path in paths.items()}
+    changed = hashlib.sha256(content).hexdigest() != sha256
+    if read.why:
+        return [_Read(entry, paths, f"output: {read.why}", changed) for entry in entries]
+    # the checksum at the time of the import decides whether two files are the same run
     return [
-        _Read(_output(entry, part, known), paths, _parsed(part, known, texts), changed)
-        for part, known in zip(cut, facts, strict=True)
+        _Read(
+            Entry(path, sha256=sha256, content=content_of(part, sha256), facts=facts),
+            paths,
+            _parsed(part, facts, read.stderr),
+            changed,
+        )
+        for part, facts in zip(read.cut, read.facts, strict=True)
     ]
 
 
-def _output(entry: LedgerEntry, part: Part, facts: Mapping[str, str]) -> Output:
-    # the checksum at the time of the import decides whether two files are the same run
-    return Output(entry.path, content_of(part, entry.sha256) if part.lines else entry.sha256, facts)
-
-
-def _cut(text: str) -> tuple[str, list[Part], str]:
-    """The text without labels of its lines, and the outputs in it; or why it cannot be cut."""
-    try:
-        text = without_labels(text)
-        return text, parts(text), ""
-    except OutputError as error:
-        return text, [], f"output: {error}"
-
-
-def _facts(
-    entries: Sequence[LedgerEntry], texts: Mapping[str, str], cut: Sequence[Part]
-) -> tuple[Sequence[Mapping[str, str]], str]:
-    """The facts of each output; or why there are none."""
-    output, script, stderr = (texts.get(name, "") for name in ("output", "script", "stderr"))
-    facts = [entry.facts for entry in entries]
-    if len(facts) == len(cut) and entries[0].found == found_in(facts, output, script, stderr):
-        return facts, ""
-    try:
-        return facts_of_outputs(entries[0].path, output, cut, script, stderr), ""
-    except OutputError as error:
-        return [], f"output: {error}"
-
-
-def _content(path: Path) -> bytes | None:
+def _content(path: Path) -> bytes | str:
     try:
         return path.read_bytes()
     except OSError:
-        return None
+        return _GONE
 
 
-def _parsed(part: Part, facts: Mapping[str, str], texts: Mapping[str, str]) -> ParsedOutput | str:
+def _parsed(part: Part, facts: Mapping[str, str], stderr: str) -> ParsedOutput | str:
     """The values of an output, or why there are none."""
-    suite, aborted = facts.get("suite", ""), abort_in(texts.get("stderr", ""))
+    suite, aborted = facts.get("suite", ""), abort_in(stderr)
     aborted = aborted and f"standard error: {aborted}"
     try:
         parsed = parse(suite, part.to_parse, in_part=True)
@@ -201,7 +168,7 @@ def _in_file(reason: str, part: Part) -> str:
 
 
 def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
-    facts, metadata = read.output.facts, _metadata(read.output.facts, label, chosen)
+    facts, metadata = read.entry.facts, _metadata(read.entry, label, chosen)
     record = partial(
         Record,
         Case(*label.case),
@@ -214,7 +181,7 @@ def _record(read: _Read, label: Label, chosen: ImportMap) -> Record:
         attributes=_attributes(label, chosen),
     )
     if read.missing:
-        return record(MISSING, _GONE, metadata=metadata)
+        return record(MISSING, str(read.parsed), metadata=metadata)
     trouble = f"the scheduler reports: {facts['trouble']}" if "trouble" in facts else ""
     if isinstance(read.parsed, str):
         return record(FAILED, trouble or read.parsed, metadata=metadata)
@@ -243,9 +210,9 @@ def _arguments(facts: Mapping[str, str]) -> list[str] | None:
     return command.partition(program)[2].split()
 
 
-def _metadata(facts: Mapping[str, str], label: Label, chosen: ImportMap) -> dict[str, str]:
-    metadata = {IMPORTED_FROM: place_of(facts.get("path", ""), facts.get("lines", "")), "import": chosen.name}
+def _metadata(entry: Entry, label: Label, chosen: ImportMap) -> dict[str, str]:
+    metadata = {IMPORTED_FROM: entry.place, "import": chosen.name}
     if label.requested:
         metadata[REQUESTED_GROUP] = label.requested
-    metadata |= {fact: facts[fact] for fact in ("queue", "cluster") if fact in facts}
-    return metadata | of_import(facts)
+    metadata |= {fact: entry.facts[fact] for fact in ("queue", "cluster") if fact in entry.facts}
+    return metadata | of_import(entry.facts)

@@ -13,27 +13,34 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mpicampaign.background import on_two_cores
 from mpicampaign.collect.cause import cause_of
 from mpicampaign.collect.common_settings import of_own_run
+from mpicampaign.collect.looks import after_looks, read_looks
 from mpicampaign.collect.members import Members
 from mpicampaign.collect.observed import observed
 from mpicampaign.collect.startup import startup
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
 from mpicampaign.collect.whole import not_whole
 from mpicampaign.identity import canonical, identity, of_run, run_path
+from mpicampaign.planned_looks import looks_planned
 from mpicampaign.records import (
     BLOCK,
     CHOSEN_TRANSPORT,
     CLAIMED_TRANSPORT,
     COMPARED,
+    DECIDED_IN_BLOCKS,
+    DECIDED_WITH,
     DISTURBED,
     FAILED,
+    LOOKS_SINCE,
     MISSING,
     NOT_AVAILABLE,
     NOT_JUDGED,
     OK,
     OVERSUBSCRIBED,
     RANKED,
+    SCALING,
     SCHEDULER,
     UNREAD,
+    WITHOUT_LOCK,
     Case,
     Record,
     plain_fields,
@@ -107,15 +114,20 @@ def collect(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = 
 
 def _collect(
     plan: PlanFile, campaign_folder: Path, before: RecordsRead | None, cases: Sequence[CaseEntry]
-) -> tuple[list[Record], dict[str, str]]:
+) -> tuple[list[Record], dict[str, bytes]]:
     """The records of some cases, and the entries of the cache that were used."""
     records = []
     if before:
         before.used = {}
+    planned = looks_planned(campaign_folder, plan)
     submissions, members = read_submissions(campaign_folder / SUBMISSIONS), Members(campaign_folder)
+    looks = read_looks(campaign_folder)
     for entry in cases:
         case, suite, rate = entry.case, entry.suite, entry.line_rate
         design = {BLOCK: entry.block, COMPARED: entry.compared} if entry.block else {}
+        if entry.decided_with:
+            design = {DECIDED_WITH: entry.decided_with, LOOKS_SINCE: planned.get(entry.decided_with, "")}
+            design |= {DECIDED_IN_BLOCKS: "true"} if entry.block else {}
         if entry.not_available:
             record = Record(case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate)
             own = dict(entry.attributes)
@@ -129,7 +141,9 @@ def _collect(
                 for run in entry.runs
             ]
             continue
-        declared = {OVERSUBSCRIBED: entry.oversubscribed} if entry.oversubscribed else {}
+        declared = {OVERSUBSCRIBED: entry.oversubscribed, SCALING: entry.scaling}
+        declared = {key: value for key, value in declared.items() if value}
+        of_case = []
         for run in entry.runs:
             path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
             folder = RunFolder(path, run.repeat, run.order)
@@ -147,7 +161,8 @@ def _collect(
                 attributes=dict(entry.attributes),
                 metadata={**declared, **own, **design, **member},
             )
-            records.append(made)
+            of_case.append(made)
+        records += after_looks(looks, of_case)
     return records, before.used if before else {}
 
 
@@ -424,6 +439,7 @@ def _metadata(evidence: Evidence) -> dict[str, str]:
     network += ["and shm within a node"] if claim.get("within_node") == "shm" else []
     facts = {CLAIMED_TRANSPORT: " ".join(filter(None, network))} if network[0] not in ("", "any") else {}
     facts |= {SCHEDULER: claim[SCHEDULER]} if batch_scheduler(claim.get(SCHEDULER, "")) else {}
+    facts |= {WITHOUT_LOCK: evidence.job["without_lock"]} if "without_lock" in evidence.job else {}
     for host, node in evidence.nodes.items():
         for key in (
             "cpu_model",

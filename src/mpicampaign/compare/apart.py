@@ -1,4 +1,4 @@
-"""Oversubscribed runs get rows of their own, marked in their names."""
+"""Runs that get rows of their own, marked in their names; those of oversubscribed ranks."""
 
 from __future__ import annotations
 

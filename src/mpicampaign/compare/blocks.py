@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mpicampaign.compare.cut_repeats import cut_repeats
-from mpicampaign.compare.findings import EARLIER, NOT_PRINTED, OTHER_NODES, end_of
-from mpicampaign.compare.metrics import choose_metrics, read
+from mpicampaign.compare.cut_repeats import readings
+from mpicampaign.compare.findings import EARLIER, NOT_PRINTED, OTHER_NODES, OTHER_TIME, end_of
+from mpicampaign.compare.metrics import choose_metrics
+from mpicampaign.compare.timed_runs import seconds
 from mpicampaign.expectation import fewest_blocks
 from mpicampaign.grouping import grouped
 from mpicampaign.records import (
@@ -34,11 +35,11 @@ from mpicampaign.records import (
     defined_name,
     race_rules,
 )
-from mpicampaign.statistics.blocks import Ratio, against_reference, all_pairs, ratio
-from mpicampaign.statistics.comparisons import LEVEL
-from mpicampaign.statistics.medians import Interval
 from mpicampaign.suites import is_baseline
-from mpicampaign.text import visible
+from mpicampaign.text import in_ranks, listed, visible
+from mpicampaign.verdicts.blocks import Ratio, compare_blocks, ratio
+from mpicampaign.verdicts.rows import Run, rows_of
+from mpicampaign.verdicts.smallest import seen_in_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -46,17 +47,23 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
     from mpicampaign.records import Case, Record, Series
+    from mpicampaign.verdicts import compare as engine
+    from mpicampaign.verdicts.smallest import Sight
 
 BETTER, WORSE, NOT_SHOWN, FEW = "better", "worse", "not shown", "too few blocks"
 
 
 class Block(NamedTuple):
-    """One that counts: its repeat, its nodes, and each candidate's value; infinite cost is ``None``."""
+    """One that counts: its repeat, its nodes, and each candidate's value; infinite cost is ``None``.
+
+    ``looks``: how many reports there were before it was planned.
+    """
 
     repeat: int
     hosts: tuple[str, ...]
     values: tuple[float | None, ...]
     disturbed: bool
+    looks: int
 
 
 class LeftOut(NamedTuple):
@@ -67,16 +74,19 @@ class LeftOut(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """A candidate against another, by their places; ``ratio``: of its values to those of the other.
-
-    ``p``: corrected for all comparisons of the metric; ``None`` of too few blocks.
-    """
+    """A candidate against another, by their places; ``ratio``: of its values to those of the other."""
 
     candidate: int
     other: int
     ratio: Ratio
-    p: float | None
-    verdict: str
+    pair: engine.Pair
+
+    @property
+    def word(self) -> str:
+        """What is shown of the candidate."""
+        if not self.pair.shown:
+            return NOT_SHOWN if self.pair.tested else FEW
+        return BETTER if self.pair.better == self.candidate else WORSE
 
 
 @dataclass(frozen=True)
@@ -84,7 +94,7 @@ class InBlocks:
     """One metric of the candidates of a benchmark; the first one is the reference.
 
     ``design``: its name in the plan. ``cases``: of the candidates. ``absent``: names of those without any
-    value. ``shared``: whether their ranks share cores.
+    value.
     """
 
     design: str
@@ -93,8 +103,6 @@ class InBlocks:
     label: str
     metric: Metric
     ranks: int | None
-    several_ranks: bool
-    shared: bool
     cases: tuple[Case, ...]
     names: tuple[str, ...]
     absent: tuple[str, ...]
@@ -109,90 +117,90 @@ class InBlocks:
     @property
     def enough(self) -> int:
         """How many blocks can show a difference."""
-        return fewest_blocks(len(self.cases), self.compared == ALL_PAIRS)
+        return fewest_blocks(len(self.cases), all_pairs=self.compared == ALL_PAIRS)
 
-    @property
+    @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         """Each candidate against the reference, or all pairs."""
-        return tuple(self._verdicts.values())
+        return tuple(
+            Verdict(candidate, other, self.ratio(candidate, other), pair)
+            for (other, candidate), pair in self._verdict.pairs.items()
+        )
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """Those that no other one leads by 1 % or more."""
+        return tuple(name for place, name in enumerate(self.names) if place not in self._verdict.led_by)
+
+    @property
+    def best(self) -> str:
+        """These, where all pairs are compared; empty where nobody is led."""
+        some = self.compared == ALL_PAIRS and len(self.leaders) < len(self.names)
+        return listed(self.leaders, "or") if some else ""
+
+    @property
+    def sight(self) -> Sight | None:
+        """How small a difference the blocks could have shown, by the pairs not shown."""
+        return seen_in_blocks(self._costs, self._verdict)
 
     @property
     def reference(self) -> str:
         """The name of the first candidate."""
         return self.names[0]
 
-    def holds(self, row: Row, metric: Metric) -> bool:
-        """Whether it is about this metric of the row."""
-        return self.metric == metric and any(self.is_of(row, case) for case in self.cases)
-
-    def is_of(self, row: Row, case: Case) -> bool:
-        """Whether the row is this candidate's: one of its states of the machine."""
-        own = series_label(row.case, row.label), row.ranks
-        return own in ((self.label, self.ranks), (self.label, None)) and is_of(row.case, case)
-
-    @property
-    def to_reference(self) -> tuple[Ratio, ...]:
-        """The ratio of each other candidate."""
-        return tuple(self._verdicts[0, place].ratio for place in range(1, len(self.cases)))
+    def place_of(self, row: Row) -> int | None:
+        """Which candidate's row with its series it is; a row may be of one state of the machine."""
+        if (series_label(row.case, row.label), row.ranks or self.ranks) != (self.label, self.ranks):
+            return None
+        return next((place for place, case in enumerate(self.cases) if is_of(row.case, case)), None)
 
     def of(self, row: Row) -> Verdict | None:
-        """A row's own against the reference; a row may be of one state of the machine."""
-        return self._verdicts.get((0, self._place(row)))
+        """A row's own against the reference."""
+        place = self.place_of(row)
+        return next((one for one in self.verdicts if (one.other, one.candidate) == (0, place)), None)
+
+    def in_order(self, pair: engine.Pair) -> tuple[str, str]:
+        """The names of two, the better one first."""
+        return self.names[pair.better], self.names[pair.worse]
 
     def better_than(self, row: Row) -> tuple[str, ...]:
         """The names of those that a row is shown to be better than."""
-        own = self._place(row)
-        better = [(one.candidate, one.other) for one in self.verdicts if one.verdict == BETTER]
-        better += [(one.other, one.candidate) for one in self.verdicts if one.verdict == WORSE]
-        return tuple(self.names[other] for place, other in better if place == own)
+        place, pairs = self.place_of(row), (one.pair for one in self.verdicts if one.pair.shown)
+        return tuple(self.names[pair.worse] for pair in pairs if pair.better == place)
 
-    def _place(self, row: Row) -> int:
-        return next((place for place, case in enumerate(self.cases) if is_of(row.case, case)), 0)
+    def ratio(self, candidate: int, other: int) -> Ratio:
+        """Of a candidate's values to those of another."""
+        return ratio(self._costs[:, (other, candidate)] * (1 if self.metric.lower_is_better else -1))
+
+    def costs(self, candidate: int, other: int) -> Ratio:
+        """How many times worse than another a candidate is."""
+        return ratio(self._costs[:, (other, candidate)])
 
     def costs_to_reference(self, place: int) -> tuple[float | None, float | None, float | None]:
-        """How many times worse than the reference a candidate is, and the ends of the interval."""
-        verdict = self._verdicts.get((0, place))
-        if verdict is None:
+        """The same to the reference, and the ends of the interval, as far as they can be drawn."""
+        if not place:
             return 1.0, None, None
-        worse = verdict.ratio if self.metric.lower_is_better else _inverse(verdict.ratio)
-        median, ends = worse.median, worse.interval
-        if not 0 < median < math.inf:
+        middle, ends = self.costs(place, 0) if self.blocks else (0.0, None)
+        drawn = ends is not None and 0 < ends.low <= ends.high < math.inf
+        if not 0 < middle < math.inf:
             return None, None, None
-        if ends is None or not 0 < ends.low <= ends.high < math.inf:
-            return median, None, None
-        return median, ends.low, ends.high
+        return middle, *((ends.low, ends.high) if ends and drawn else (None, None))
 
     @cached_property
-    def _verdicts(self) -> Mapping[tuple[int, int], Verdict]:
-        if not self.blocks:
-            return {}
-        costs = np.array([[self._cost(value) for value in block.values] for block in self.blocks])
-        test = all_pairs if self.compared == ALL_PAIRS else against_reference
-        few = len(self.blocks) < self.enough
-        return {pair: self._verdict(costs, *pair, None if few else p) for pair, p in test(costs).items()}
+    def _costs(self) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        """Blocks x candidates, logarithms of what should be low."""
+        costs = [[self._cost(value) for value in block.values] for block in self.blocks]
+        return np.array(costs, dtype=float).reshape(len(costs), len(self.cases))
+
+    @cached_property
+    def _verdict(self) -> engine.Verdict:
+        looks = [block.looks for block in self.blocks]
+        return compare_blocks(self._costs, with_reference=self.compared != ALL_PAIRS, looks=looks)
 
     def _cost(self, value: float | None) -> float:
-        """The logarithm of what should be low."""
         if value is None:
             return math.inf
         return math.log(value) if self.metric.lower_is_better else -math.log(value)
-
-    def _verdict(self, costs: np.ndarray, other: int, candidate: int, p: float | None) -> Verdict:
-        of_costs = ratio(costs[:, (other, candidate)])
-        # equal values in most blocks have a median of 1: then the others decide
-        higher, lower = (int(np.sum(sign * costs[:, candidate] > sign * costs[:, other])) for sign in (1, -1))
-        is_worse = (of_costs.median, higher - lower) > (1, 0)
-        verdict = FEW if p is None else NOT_SHOWN if p > LEVEL else WORSE if is_worse else BETTER
-        shown = of_costs if self.metric.lower_is_better else _inverse(of_costs)
-        return Verdict(candidate, other, shown, p, verdict)
-
-
-def _inverse(ratio: Ratio) -> Ratio:
-    def of(value: float) -> float:
-        return 1 / value if value else math.inf
-
-    ends = ratio.interval
-    return Ratio(of(ratio.median), Interval(of(ends.high), of(ends.low), ends.coverage) if ends else None)
 
 
 def is_of(shown: Case, case: Case) -> bool:
@@ -217,7 +225,7 @@ def is_of_race(record: Record) -> bool:
 
 
 def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBlocks]:
-    """For each series and number of ranks."""
+    """For each series and number of ranks, those whose ranks share cores apart."""
     printed = dict.fromkeys(
         (series_label(run.case, series.label), series.ranks)
         for run in runs
@@ -232,15 +240,14 @@ def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBl
         members = {
             case: {run.repeat: run for run in of_case}
             for case, of_case in cases.items()
-            if any(series_of(run, label, ranks) for run in of_case) or (alone and _none_printed(of_case))
+            if any(series_of(run, label, ranks) for run in of_case)
+            or (alone and not any(run.sound for run in of_case))
             if any(OVERSUBSCRIBED in run.metadata for run in of_case) is shared
         }
         if len(members) > 1:
-            yield from _of_series(members, label, ranks, not alone, shared, sizes)
-
-
-def _none_printed(runs: Iterable[Record]) -> bool:
-    return not any(run.sound for run in runs)
+            counts = "" if alone else f", {in_ranks(ranks)}"
+            title = f"{_title(runs[0], label)}{counts}{' (oversubscribed)' if shared else ''}"
+            yield from _of_series(members, visible(title), label, ranks, sizes)
 
 
 def series_of(run: Record, label: str, ranks: int | None) -> Series | None:
@@ -259,30 +266,30 @@ _Members = dict["Case", dict[int, "Record"]]  # by repeat
 
 
 def _of_series(
-    members: _Members, label: str, ranks: int | None, several_ranks: bool, shared: bool, sizes: Sequence[int]
+    members: _Members, title: str, label: str, ranks: int | None, sizes: Sequence[int]
 ) -> Iterator[InBlocks]:
     every = [run for of_case in members.values() for run in of_case.values()]
     printed = [series for run in every if (series := series_of(run, label, ranks))]
     first = every[0]
     names = candidate_names(list(members))
     for metric in choose_metrics(first.suite, printed, sizes):
-        values = {case: _values(metric, runs.values(), label, ranks) for case, runs in members.items()}
+        values = {case: values_of(metric, runs.values(), label, ranks) for case, runs in members.items()}
         having = [
             case for case in members if values[case] or any(r.timed_out for r in members[case].values())
         ]
         if len(having) < 2:
             continue
         absent = tuple(names[case] for case in members if case not in having)
-        blocks, left_out = _blocks({case: members[case] for case in having}, values, names)
+        compared = first.metadata.get(COMPARED, "")
+        enough = fewest_blocks(len(having), all_pairs=compared == ALL_PAIRS)
+        blocks, left_out = _blocks({case: members[case] for case in having}, values, names, enough)
         yield InBlocks(
             visible(first.metadata[BLOCK]),
-            first.metadata.get(COMPARED, ""),
-            visible(_title(first, label)),
+            compared,
+            title,
             label,
             metric,
             ranks,
-            several_ranks,
-            shared,
             tuple(having),
             tuple(names[case] for case in having),
             absent,
@@ -312,46 +319,53 @@ def candidate_names(cases: Sequence[Case]) -> dict[Case, str]:
     return {case: visible(name(case)) for case in cases}
 
 
-def _values(metric: Metric, runs: Iterable[Record], label: str, ranks: int | None) -> dict[int, float]:
+def values_of(metric: Metric, runs: Iterable[Record], label: str, ranks: int | None) -> dict[int, float]:
     """By repeat, of sound runs; a logarithm needs what is positive."""
     curves = [(run, series) for run in runs if (series := series_of(run, label, ranks))]
-    cut = cut_repeats(curves) if metric.size is None else {}
-    readings = {
-        run.repeat: read(metric, series, run.series) for run, series in curves if run.repeat not in cut
-    }
-    return {repeat: each.value for repeat, each in readings.items() if each and each.value > 0}
+    return {repeat: each.value for repeat, each in readings(metric, curves).items() if each.value > 0}
 
 
 def _blocks(
-    members: _Members, values: Mapping[Case, Mapping[int, float]], names: Mapping[Case, str]
+    members: _Members, values: Mapping[Case, Mapping[int, float]], names: Mapping[Case, str], enough: int
 ) -> tuple[tuple[Block, ...], tuple[LeftOut, ...]]:
-    """Those that count, and the others; a block of which no run was made is neither."""
+    """Those that count, and the others; a block of which no run was made is neither.
+
+    With disturbed ones where too few others could show a difference, and the campaign asks for more.
+    """
     whole: list[Block] = []
     disturbed: list[Block] = []
     left_out = []
-    for repeat in sorted({repeat for runs in members.values() for repeat in runs}):
+    repeats = sorted({repeat for runs in members.values() for repeat in runs})
+    beside = side_by_side({n: [own[n] for own in members.values() if n in own] for n in repeats})
+    for repeat in repeats:
         runs = {case: own.get(repeat) for case, own in members.items()}
         if all(run is None or run.status == MISSING for run in runs.values()):
             continue
         known = {case: values[case].get(repeat) for case in members}
+        has_values = any(known.values())
         lacking = {
             case: _why_none(run)
             for case, run in runs.items()
-            if known[case] is None and not (run and run.timed_out)
+            if known[case] is None and not (run and run.timed_out and has_values)
         }
         busy = {case: DISTURBED for case, run in runs.items() if run and run.disturbed}
-        if lacking or not on_same_nodes([run for run in runs.values() if run]):
-            reasons = lacking or dict.fromkeys(members, OTHER_NODES)
+        together = on_same_nodes([run for run in runs.values() if run])
+        if lacking or not together or repeat not in beside:
+            reasons = lacking or dict.fromkeys(members, OTHER_TIME if together else OTHER_NODES)
             left_out.append(_left_out(repeat, {**busy, **reasons}, names))
             continue
         hosts = next(run.hosts for case, run in runs.items() if run and known[case] is not None)
-        (disturbed if busy else whole).append(Block(repeat, hosts, tuple(known.values()), bool(busy)))
+        looks = max(run.looks for run in runs.values() if run)
+        found = Block(repeat, hosts, tuple(known.values()), bool(busy), looks)
+        (disturbed if busy else whole).append(found)
         if busy:
             left_out.append(_left_out(repeat, busy, names))
-    if not whole:  # a machine that is never quiet
-        ranked = {block.repeat for block in disturbed}
-        return tuple(disturbed), tuple(one for one in left_out if one.repeat not in ranked)
-    return tuple(whole), tuple(left_out)
+    asked = max(sum(not run.further for run in runs.values()) for runs in members.values())
+    if len(whole) >= min(enough, asked):
+        return tuple(whole), tuple(left_out)
+    ranked = {block.repeat for block in disturbed}  # of a busy machine
+    every = sorted([*whole, *disturbed], key=lambda block: block.repeat)
+    return tuple(every), tuple(one for one in left_out if one.repeat not in ranked)
 
 
 def _left_out(repeat: int, reasons: Mapping[Case, str], names: Mapping[Case, str]) -> LeftOut:
@@ -375,3 +389,20 @@ def on_same_nodes(runs: Collection[Record]) -> bool:
         return False
     hosts = ended.pop()
     return bool(hosts) and all(hosts.issuperset(run.hosts) for run in runs)
+
+
+def side_by_side(blocks: Mapping[int, Collection[Record]]) -> set[int]:
+    """The blocks whose runs were made in one job, or are neighbours in time: a row.
+
+    A candidate that was edited has runs in blocks whose other runs were made before the edit.
+    """
+    cases = grouped((run for runs in blocks.values() for run in runs), lambda run: run.case).values()
+    runs = [
+        [Run(seconds(run.started), 0.0, str(run.repeat), run.repeat) for run in of_case] for of_case in cases
+    ]
+    in_rows = {int(row[0].allocation) for row in rows_of(runs, range(len(runs)))}
+    return in_rows | {number for number, runs in blocks.items() if _is_one_job(runs)}
+
+
+def _is_one_job(runs: Collection[Record]) -> bool:
+    return len({run.job_id for run in runs}) == 1 and all(run.job_id for run in runs)

@@ -1,18 +1,19 @@
 """What changed since an earlier series: the same campaign on another date.
 
-Values are matched by case, series label, number of ranks and metric; no others are compared.
-`mpicampaign.statistics.medians.difference` judges whether a change is real, or the repeats are too few.
+Values are matched by case, series label, number of ranks, metric and state of the machine; no others are
+compared.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from mpicampaign.compare.compare import compare
+from mpicampaign.compare.states import NOT_PROBED, UNKNOWN, states_of_both
+from mpicampaign.compare.two_sides import both_sides
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.records import OK, RECORDS, read_records, write_records
-from mpicampaign.statistics.medians import difference
+from mpicampaign.records import EARLIER_FILE, OK, RECORDS, STATE, read_records, write_records
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -20,20 +21,11 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Cell, Row
-    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.compare.states import States
+    from mpicampaign.compare.two_sides import Both
     from mpicampaign.records import Record
-    from mpicampaign.statistics.medians import Difference
-
-EARLIER_FILE = "earlier.jsonl"  # beside records.jsonl
 
 _Key = tuple[object, ...]
-
-
-class Change(NamedTuple):
-    """A metric and its earlier value; the difference's ratio is median now / median then."""
-
-    earlier: Cell
-    difference: Difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +33,31 @@ class Changes:
     """All values of an earlier series, found by those of the later one; ``since``: the day it ended."""
 
     since: str
-    _cells: dict[_Key, Cell]
+    _cells: dict[_Key, tuple[Row, Cell]]
+    _states: States
 
-    def of(self, row: Row, metric: Metric) -> Change | None:
+    def of(self, row: Row, metric: Metric) -> Both | None:
         """How a metric changed; ``None`` where either series lacks it."""
-        now, earlier = row.cell(metric), self._cells.get(_key(row, metric))
-        if row.disturbed or earlier is None or not earlier.values or not now.values:
-            return None
-        return Change(earlier, difference(earlier.values, now.values))
+        now, earlier = row.cell(metric), self._cells.get(_key(row, metric, self._states))
+        return both_sides(earlier, (row, now)) if earlier and now.values and not row.disturbed else None
 
 
-def changes_since(earlier: Comparison) -> Changes:
-    """The values of an earlier series, to look up those of a later one."""
-    rows = [row for table in earlier.tables for row in table.rows if not row.disturbed]
-    cells = {_key(row, cell.metric): cell for row in rows for cell in row.cells}
-    return Changes(_last_start(earlier.records)[:10], cells)
+def changes_since(earlier: Sequence[Record], now: Sequence[Record], sizes: Sequence[int]) -> Changes:
+    """The values of an earlier series, to look up those of a later one; sizes in B."""
+    states = states_of_both(earlier, now)
+    every = (row for table in compare(earlier, sizes).tables for row in table.rows)
+    rows = [row for row in every if not (row.disturbed or _state(row) in (UNKNOWN, NOT_PROBED))]
+    cells = {_key(row, cell.metric, states): (row, cell) for row in rows for cell in row.cells if cell.values}
+    return Changes(_last_start(earlier)[:10], cells, states)
 
 
-def earlier_series(folder: Path, sizes: Sequence[int]) -> Changes | None:
+def earlier_series(folder: Path, now: Sequence[Record], sizes: Sequence[int]) -> Changes | None:
     """The runs that those of a campaign's folder replaced, if there are any; sizes in B."""
     path = folder / EARLIER_FILE
-    if not path.is_file():
-        return None
-    return changes_since(compare(read_records(path)[1], sizes))
+    return changes_since(read_records(path)[1], now, sizes) if path.is_file() else None
 
 
-def keep_earlier(folder: Path, now: Sequence[Record], lines: Collection[str]) -> None:
+def keep_earlier(folder: Path, now: Sequence[Record], lines: Collection[bytes]) -> None:
     """Before the records are rewritten, keep the complete runs that runs of a later day have replaced.
 
     Each case and repeat is kept once, in its last state. An unreadable records file has no series.
@@ -102,8 +93,17 @@ def check_earlier(file: str, now: Sequence[Record], earlier: Sequence[Record]) -
         raise UserError(Problem(message, file=file, hint="give the earlier series to --since"))
 
 
-def _key(row: Row, metric: Metric) -> _Key:
-    return (row.case, row.label, row.ranks, metric.column, metric.size, metric.baseline, metric.bound)
+def _key(row: Row, metric: Metric, states: States) -> _Key:
+    """``states``: of both series; each names its own, and one of them without its name."""
+    case, name = row.case, _state(row)
+    place = case.system, case.host_group, case.placement.replace(f" ({name})", ""), case.benchmark
+    state = name if name in (UNKNOWN, NOT_PROBED) else frozenset(states.name_of(run) for run, _ in row.curves)
+    return (*place, state, row.label, row.ranks, metric.column, metric.size, metric.baseline, metric.bound)
+
+
+def _state(row: Row) -> str:
+    """Its state's name, where that is part of its placement's."""
+    return next((run.metadata[STATE] for run, _ in row.curves if STATE in run.metadata), "")
 
 
 def _last_start(records: Sequence[Record]) -> str:

@@ -1,8 +1,8 @@
 """Records side by side: one row for each host group, placement and series, never fewer.
 
-A row's values come from the runs that count (complete, not contradicted, not disturbed); where all complete
-runs were disturbed, from these, but the row is not ranked. Every other run becomes a note on the row with its
-reason, so that readers see what is missing where they look for it.
+A row's values come from the runs that count (complete, not contradicted, not disturbed); where too few of
+them were quiet, from all complete runs, but the row is not ranked. Every other run becomes a note on the row
+with its reason, so that readers see what is missing where they look for it.
 """
 
 from __future__ import annotations
@@ -17,23 +17,21 @@ from mpicampaign.compare.balance import balance_table
 from mpicampaign.compare.beside import beside_tables
 from mpicampaign.compare.blocks import in_blocks
 from mpicampaign.compare.configurations import configurations
-from mpicampaign.compare.cut_repeats import cut_repeats
+from mpicampaign.compare.cut_repeats import readings
+from mpicampaign.compare.decided import decided
 from mpicampaign.compare.guidelines import with_guidelines
 from mpicampaign.compare.machine import is_of_machine, machines
 from mpicampaign.compare.machine_causes import with_causes
 from mpicampaign.compare.metrics import (
     Metric,
-    Reading,
     choose_metrics,
     fraction_of_line_rate,
     link_bound,
-    read,
-    read_fraction,
 )
 from mpicampaign.compare.monotony import with_monotony
 from mpicampaign.compare.races import races
 from mpicampaign.compare.ranking import rank_host_groups, rank_libraries, rank_placements
-from mpicampaign.compare.rows import Cell, Row
+from mpicampaign.compare.rows import Cell, Row, with_values
 from mpicampaign.compare.run_notes import run_notes, value_notes
 from mpicampaign.compare.startup import METRICS, startup_alone
 from mpicampaign.compare.states import find_states, states_apart
@@ -48,12 +46,19 @@ from mpicampaign.suites import is_baseline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from mpicampaign.compare.decided import ByLooks
+    from mpicampaign.compare.states import States
     from mpicampaign.records import Record, Series
 
     Printed = tuple[Record, Series]  # a run, and one of its tables
 
 
-def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES, by: str = "") -> Comparison:
+def compare(
+    records: Sequence[Record],
+    table_sizes: Sequence[int] = TABLE_SIZES,
+    by: str = "",
+    states: States | None = None,
+) -> Comparison:
     """Put the records side by side.
 
     Parameters
@@ -61,23 +66,25 @@ def compare(records: Sequence[Record], table_sizes: Sequence[int] = TABLE_SIZES,
     records : one for each planned run, those that did not happen included
     table_sizes : message sizes (B) at which tables show bandwidth or time
     by : an attribute of host groups; rows with the same value of it follow each other
+    states : of the machine, where these records alone do not tell
     """
     every, records = records, [record for record in records if not is_of_machine(record)]
-    states, blocks, raced = find_states(records), in_blocks(records, table_sizes), races(records)
+    states = find_states(records) if states is None else states
+    blocks, raced, by_looks = in_blocks(records, table_sizes), races(records), decided(records)
     unlike = configurations(every)
     records = with_causes(oversubscribed_apart(states_apart(records, states)))
     records = _by_attribute(records, by)
     tables = []
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
         tables += _tables(benchmark, runs, table_sizes)
-    tables = [_ranked(table) for table in with_guidelines(tables)]
+    tables = [_ranked(table, by_looks) for table in with_guidelines(tables)]
     balance = balance_table(tables)
     tables += [*beside_tables(tables), *([balance] if balance else [])]
     systems = tuple(dict.fromkeys(record.case.system for record in records))
     startup = tuple(_startup_tables(records))
     shown = tuple(tables), tuple(records), tuple(table_sizes)
     comparison = Comparison(*shown, systems, states, by=by, startup=startup, configurations=unlike)
-    return replace(comparison, blocks=blocks, races=raced, machines=machines(every))
+    return replace(comparison, blocks=blocks, races=raced, decided=by_looks, machines=machines(every))
 
 
 def _by_attribute(records: Sequence[Record], by: str) -> Sequence[Record]:
@@ -137,8 +144,8 @@ def _rows(
     return rows
 
 
-def _ranked(table: Table) -> Table:
-    rankings = [each for rank in _RANKINGS for each in rank(table.rows, table.metrics)]
+def _ranked(table: Table, by_looks: Sequence[ByLooks]) -> Table:
+    rankings = [each for rank in _RANKINGS for each in rank(table.rows, table.metrics, by_looks)]
     return replace(table, rankings=tuple(rankings))
 
 
@@ -159,8 +166,8 @@ def _row(
 ) -> Row:
     series_of = {id(run): series for run, series in reversed([*printed])}  # the first of a run counts
     sound = tuple((run, series_of[id(run)]) for run in runs if run.sound and id(run) in series_of)
-    # if all runs were disturbed, their values are still shown
-    curves = tuple((run, series) for run, series in sound if run.counts) or sound
+    shown = {id(run) for run in with_values(runs)}
+    curves = tuple(pair for pair in sound if id(pair[0]) in shown) or sound
     cells = tuple(_cell(metric, curves) for metric in metrics)
     stretches, found_in_values = find(metrics, curves)
     doubts = value_notes(runs, curves, cells)
@@ -169,18 +176,9 @@ def _row(
 
 
 def _cell(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> Cell:
-    found: list[tuple[int, Reading]] = []
-    # a maximum over fewer sizes than in other repeats does not count
-    cut = cut_repeats(curves) if metric.size is None else {}
-    for run, series in curves:
-        if run.repeat in cut:
-            continue
-        reading = read_fraction(run, series) if metric.bound else read(metric, series, run.series)
-        if reading is not None:
-            found.append((run.repeat, reading))
-    values = tuple(reading.value for _, reading in found)
-    sizes = tuple(r.size for _, r in found if r.size is not None) if metric.size is None else ()
-    repeats = tuple(repeat for repeat, _ in found)
+    found = readings(metric, curves)
+    values = tuple(reading.value for reading in found.values())
+    sizes = tuple(r.size for r in found.values() if r.size is not None) if metric.size is None else ()
     bounds = [link_bound(run, series) for run, series in curves] if metric.bound else []
     bound = next((bound for bound in bounds if bound), None)
-    return Cell(metric, values, repeats, sizes, summarise(values) if values else None, bound)
+    return Cell(metric, values, tuple(found), sizes, summarise(values) if values else None, bound)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.compare.in_turn import IN_TURN, in_turn
 from mpicampaign.compare.published import published_for
+from mpicampaign.compare.timed_runs import why_untested
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.expectation import BEFORE, limit_value
 from mpicampaign.presentation import ReferenceChoice
@@ -75,11 +75,11 @@ class Judged:
 
 
 class _Other(NamedTuple):
-    """What a metric is compared with: repeats, or one published value."""
+    """What a metric is compared with: repeats, or one published value; ``untested``: why it can't be."""
 
     values: tuple[float, ...] = ()
     published: float | None = None
-    in_turn: bool = False
+    untested: str = ""
 
 
 def judge(
@@ -172,8 +172,8 @@ def _judge_row(limit: Limit, table: Table, metric: Metric, row: Row, other: _Oth
         return replace(named, why=NO_VALUE, absence=row.unranked or row.absence)
     if limit.against and not other.values and other.published is None:
         return replace(named, why=NO_OTHER)
-    if other.in_turn:
-        return replace(named, why=IN_TURN)
+    if other.untested:
+        return replace(named, why=other.untested)
     bound = _bound(limit, metric, other)
     interval = ratio_interval(other.values, values) if bound.ratio else order_statistic_interval(values)
     if interval is None or interval.coverage < COVERAGE:
@@ -216,7 +216,7 @@ def _other(
         tables = before.tables if before else ()
         place = (row.case.system, _with(row.case.library, group), placement)
         earlier = _of_rows(tables, table, metric, row, place)
-        return earlier._replace(in_turn=False)  # what changed meanwhile is the question
+        return earlier._replace(untested="")  # what changed meanwhile is the question
     if against.source in reference_names():
         choice = ReferenceChoice(against.source, (group,), (placement,))
         published = [each.values[metric] for each in published_for(table, [choice]) if metric in each.values]
@@ -238,5 +238,5 @@ def _of_rows(
         cells = [cell for cell in other.cells if cell.metric.name == metric.name]
         named = (other.case.system, other.case.host_group, other.case.placement)
         if named == place and other.ranks == row.ranks and other.ranked and cells:
-            return _Other(cells[0].values, in_turn=bool(in_turn(row, other)))
+            return _Other(cells[0].values, untested=why_untested([(row, other)]))
     return _Other()

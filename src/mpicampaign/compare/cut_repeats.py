@@ -10,15 +10,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.findings import Shorter
-from mpicampaign.compare.metrics import end_of, stopped_at
+from mpicampaign.compare.metrics import end_of, read, read_fraction, stopped_at
 from mpicampaign.grouping import grouped
 from mpicampaign.records import IN_PART
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from mpicampaign.compare.findings import Note
+    from mpicampaign.compare.metrics import Metric, Reading
     from mpicampaign.records import Record, Series
 
 
@@ -27,6 +28,17 @@ def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
     ends = {run.repeat: end_of(series) for run, series in curves if _ends_early(run)}
     last = max(ends.values(), default=0)
     return {repeat: end for repeat, end in ends.items() if end < last}
+
+
+def readings(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> dict[int, Reading]:
+    """By repeat; a maximum over fewer sizes than in other repeats does not count."""
+    cut = cut_repeats(curves) if metric.size is None else {}
+    found = (
+        (run.repeat, read_fraction(run, series) if metric.bound else read(metric, series, run.series))
+        for run, series in curves
+        if run.repeat not in cut
+    )
+    return {repeat: reading for repeat, reading in found if reading is not None}
 
 
 def cut_notes(curves: Iterable[tuple[Record, Series]]) -> list[Note]:

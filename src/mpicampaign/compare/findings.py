@@ -23,6 +23,7 @@ SHORTENED = "shortened"  # a budget did not allow all that the benchmark's defin
 SPREAD = "spread"  # samples within a run
 CHOSEN = "chosen"  # what transport the library chose by itself
 SHARING = "sharing"  # ranks shared cores
+WITHOUT_LOCK = "without_lock"  # of the machine: others may have measured at the same time
 OTHER_STATE = "other_state"  # of the machine than that of the answers
 MODES = "modes"  # the repeats fall into bands
 OUTLIER = "outlier"  # a repeat is far from all others
@@ -38,6 +39,7 @@ EARLIER = "earlier"  # made with an earlier program or MPI library: not averaged
 NOT_COMPARABLE = "not_comparable"  # the parts of a balance
 AT_MOST = "at_most"  # a balance whose HPL is too small
 OTHER_NODES = "other_nodes"  # of a block: its candidates ran on different ones
+OTHER_TIME = "other_time"  # of a block: they ran at different ones
 ABOVE = "above"  # more bytes a second than the stated rate of the link
 # Of a single entry of a table.
 NOT_IN_CAMPAIGN = "not_in_campaign"
@@ -50,8 +52,8 @@ GIVEN_UP = "given_up"  # the program went there, but printed no value
 KINDS: tuple[str, ...] = (
     *(NOT_AVAILABLE, FAILED, STOPPED, NOT_READ, CONTRADICTED, EARLIER, MISSING, NOT_PRINTED, DISTURBED),
     *(UNVERIFIED, DECLARED, NOT_CONVERGED, SPREAD, UNLIKE, SHORTENED, CHOSEN, SHARING, OTHER_STATE),
-    *(SLOW_CLOCK, SLOW_MEMORY, ELSEWHERE, MODES, OFF, OUTLIER, NOT_MONOTONIC, TUNING_CLIFF, ABOVE),
-    *(NOT_COMPARABLE, AT_MOST),
+    *(WITHOUT_LOCK, SLOW_CLOCK, SLOW_MEMORY, ELSEWHERE, MODES, OFF, OUTLIER, NOT_MONOTONIC, TUNING_CLIFF),
+    *(ABOVE, NOT_COMPARABLE, AT_MOST),
 )
 OF_ONE_SERIES = (
     *(NOT_PRINTED, NOT_CONVERGED, SPREAD, MODES, OFF, OUTLIER, NOT_MONOTONIC, TUNING_CLIFF, ABOVE),

@@ -1,28 +1,29 @@
 """The campaign's own host groups against each of other systems, per placement: measured, merged or published.
 
-Own are the runs of this campaign; those of merged bundles are of other systems. One own host group and all
-measured others of a placement are one family (`mpicampaign.statistics.one_and_others`). Published values
-are single, so that a ratio is all that can be said.
+Own are the runs of this campaign; those of merged bundles are of other systems. The pairs of an own host
+group with all measured others of a placement share one error. Published values are single, so that a ratio
+is all that can be said.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.in_turn import in_turn
-from mpicampaign.compare.ranking import TIE
+from mpicampaign.compare.two_sides import both_sides
 from mpicampaign.records import MERGED_FROM
-from mpicampaign.statistics.one_and_others import differ_from
+from mpicampaign.statistics.comparisons import hochberg
 from mpicampaign.text import visible
+from mpicampaign.verdicts.compare import TIE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, PublishedRow, Table
+    from mpicampaign.compare.rows import PublishedRow, Row
+    from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.statistics.medians import Interval, Summary
+    from mpicampaign.verdicts.compare import Pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,26 +31,29 @@ class Other:
     """Another host group, and how the own one compares with it.
 
     ``ratio``: own / theirs, of medians; of a published mean that of means. ``interval``: that of the own
-    median divided by the published value. ``differs``: whether the repeats show it; ``None`` where they
-    cannot, as for every published value. ``in_turn``: not tested since one was measured after the other.
-    ``published``: name of the publication; empty for measured ones.
+    median divided by the published value. ``published``: name of the publication. ``pair``: the verdict on
+    measured ones, with the probability among all others.
     """
 
     system: str
     host_group: str
     ratio: float
-    interval: Interval | None
-    differs: bool | None
-    published: str
-    in_turn: bool = False
+    interval: Interval | None = None
+    published: str = ""
+    pair: Pair | None = None
+
+    @property
+    def untested(self) -> str:
+        """Why no test is valid."""
+        return self.pair.reason if self.pair else ""
 
     @property
     def shown(self) -> bool:
         """Whether one is shown to be better by 1 %: by the test, or an interval of the ratio without 1."""
-        if abs(self.ratio - 1) < TIE:
+        if self.pair:
+            return self.pair.clear
+        if self.interval is None or abs(self.ratio - 1) < TIE:
             return False
-        if self.interval is None:
-            return bool(self.differs)
         return self.interval.low > 1 if self.ratio > 1 else self.interval.high < 1
 
 
@@ -95,15 +99,12 @@ def _alike(row: Row, other: Row) -> bool:
 
 
 def _measured(row: Row, others: Sequence[Row], metric: Metric) -> Iterator[Other]:
-    own = row.cell(metric)
-    after = [bool(in_turn(row, other)) for other in others]
-    tested = [other for other, untested in zip(others, after, strict=True) if not untested]
-    judged = iter(differ_from(own.values, [other.cell(metric).values for other in tested]))
-    for other, untested in zip(others, after, strict=True):
-        theirs, differs = other.cell(metric).summary, None if untested else next(judged)
-        if own.summary and theirs and theirs.median:
+    found = [both_sides((row, row.cell(metric)), (other, other.cell(metric))) for other in others]
+    among = hochberg({place: both.pair.p for place, both in enumerate(found) if both.pair.p is not None})
+    for place, (other, both) in enumerate(zip(others, found, strict=True)):
+        if both.ratio:
             names = visible(other.case.system), visible(other.case.host_group)
-            yield Other(*names, own.summary.median / theirs.median, None, differs, "", untested)
+            yield Other(*names, 1 / both.ratio, pair=replace(both.pair, p=among.get(place)))
 
 
 def _published(row: Row, published: Sequence[PublishedRow], metric: Metric) -> Iterator[Other]:
@@ -114,4 +115,4 @@ def _published(row: Row, published: Sequence[PublishedRow], metric: Metric) -> I
         if alike and summary and (value := theirs.values.get(metric)):
             interval = summary.interval and summary.interval.divided(value)
             names = visible(theirs.system), visible(theirs.host_group)
-            yield Other(*names, summary.mean / value, interval, None, visible(theirs.reference))
+            yield Other(*names, summary.mean / value, interval, visible(theirs.reference))

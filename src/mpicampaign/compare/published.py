@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.tables import Comparison, PublishedRow, Table
+from mpicampaign.compare.rows import PublishedRow
+from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.grouping import grouped
 from mpicampaign.reference import load_reference
 from mpicampaign.suites import SUITES

@@ -1,9 +1,11 @@
-"""Races of settings: how far each is by its runs, and which candidate beats the default on fresh blocks.
+"""Races of settings: how far each is by its runs, and which candidate beats the default.
 
-A race is a block design whose blocks follow from its results, so that planning asks the same as the report:
-`races`. Its cells are the times of each benchmark at each message size. A block counts for a benchmark if all
-candidates of the stage have their values in it or met their time limit, on the same nodes. A candidate that
-never gave a value is out.
+A race is a block design that goes on until it is decided (`mpicampaign.verdicts.looks`), beside the default.
+Its blocks follow from its results, so that planning asks the same as the report: `races`. Its cells are the
+times of each benchmark at each message size; those of all races of a host group share the error. Once every
+benchmark has the blocks of the first look, so that the cells are known, each goes on by its cells alone. A
+block counts if all its candidates have values or met their time limit, side by side on the same nodes. A
+candidate that never gave a value is out.
 """
 
 from __future__ import annotations
@@ -15,42 +17,56 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mpicampaign.compare.blocks import candidate_names, is_of_race, on_same_nodes, series_label, series_of
-from mpicampaign.compare.metrics import Metric, read, times_at_sizes
+from mpicampaign.compare.blocks import (
+    candidate_names,
+    is_of_race,
+    on_same_nodes,
+    series_label,
+    series_of,
+    side_by_side,
+    values_of,
+)
+from mpicampaign.compare.metrics import times_at_sizes
+from mpicampaign.expectation import LOOKS
 from mpicampaign.grouping import grouped
-from mpicampaign.records import BLOCK, BLOCKS, COMPARED, MISSING, defined_name, race_rules
-from mpicampaign.statistics.blocks import Ratio, ratio
+from mpicampaign.planned_looks import Stage
+from mpicampaign.records import BLOCK, COMPARED, MISSING, defined_name, race_rules
 from mpicampaign.statistics.comparisons import LEVEL
-from mpicampaign.statistics.race import DEFAULT, Race, confirmed, fresh_blocks, race, winners
 from mpicampaign.suites import is_baseline
 from mpicampaign.text import visible
+from mpicampaign.verdicts.blocks import Ratio, ratio
+from mpicampaign.verdicts.looks import (
+    LAST_LOOK,
+    REFERENCE,
+    Cell,
+    Decision,
+    Rule,
+    decide,
+    differences,
+    level_to_win,
+)
+from mpicampaign.verdicts.smallest import smallest_difference, spread_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     import numpy.typing as npt
 
+    from mpicampaign.compare.metrics import Metric
     from mpicampaign.records import Case, RaceRules, Record
 
     Array = npt.NDArray[np.float64]
 
-# What became of a cell, in the words that the reader gets; `WITHIN` and `NOT_CONFIRMED` of the best setting.
+# What became of a cell, in the words that the reader gets; `WITHIN` and `NOT_SHOWN` of the best setting.
 WON, BEST, WITHIN = "won", "none leads", "within the tolerance"
-NOT_CONFIRMED, RUNNING = "not confirmed", "not decided yet"
-
-
-class Stage(NamedTuple):
-    """So many blocks of the candidates ``running``, by their places; ``repeats``: those that count so far."""
-
-    running: frozenset[int]
-    blocks: int
-    repeats: tuple[int, ...]
+NOT_SHOWN, RUNNING = "not shown to be better", "not decided yet"
 
 
 class RaceCell(NamedTuple):
-    """A benchmark's metric. ``leader``: the best candidate; ``ratio``: to the default, in its proof.
+    """A benchmark's metric. ``leader``: the best candidate; ``ratio``: to the default, in so many ``blocks``.
 
-    ``p``: that of the proof on fresh blocks, one-sided, corrected for all races of the host group.
+    ``p``: at the look that decided, one-sided, corrected for all looks, candidates, cells and races.
+    ``seen``: where no look decides, the smallest lead that as many blocks find in 8 of 10 cases.
     """
 
     benchmark: str
@@ -58,9 +74,11 @@ class RaceCell(NamedTuple):
     ranks: int | None
     metric: Metric
     outcome: str
-    leader: int = DEFAULT
+    leader: int = REFERENCE
     ratio: Ratio | None = None
     p: float | None = None
+    blocks: int = 0
+    seen: float | None = None
 
 
 @dataclass(frozen=True)
@@ -79,30 +97,69 @@ class InRace:
     stages: Mapping[str, tuple[Stage, ...]]
     left: tuple[tuple[int, int], ...]
     out: tuple[int, ...]
-    fresh: int
     runs: tuple[Record, ...]
 
     @property
     def every_case(self) -> frozenset[Case]:
         """The candidates of all benchmarks."""
-        return frozenset(case for own in self.cases.values() for case in own)
+        return frozenset(case for candidates in self.cases.values() for case in candidates)
 
     @property
     def ended(self) -> bool:
         """Whether nothing more is due."""
-        return all(each.outcome != RUNNING for each in self.cells)
+        return bool(self.cells) and all(cell.outcome != RUNNING for cell in self.cells)
 
     @property
     def won(self) -> tuple[RaceCell, ...]:
-        """The cells in which a setting beats the default."""
-        return tuple(each for each in self.cells if each.outcome == WON)
+        """The cells in which a setting beats the default; none before the end."""
+        return tuple(cell for cell in self.cells if cell.outcome == WON) if self.ended else ()
 
 
 def races(records: Iterable[Record]) -> tuple[InRace, ...]:
     """All races; the records are those of all their planned runs, in the plan's order."""
-    own = (record for record in records if is_of_race(record))
-    designs = grouped(own, lambda record: (*record.case.machine, record.metadata[BLOCK]))
-    return tuple(each for runs in designs.values() for each in _race(runs))
+    raced = (record for record in records if is_of_race(record))
+    designs = grouped(raced, lambda record: (*record.case.machine, record.metadata[BLOCK]))
+    return tuple(race for runs in designs.values() for race in _race(runs))
+
+
+def _race(runs: Sequence[Record]) -> Iterator[InRace]:
+    """None where the benchmarks have different candidates: no plan of this program has that."""
+    named = grouped(runs, lambda run: defined_name(run.case.benchmark))
+    benchmarks = [_Benchmark(name, of_name) for name, of_name in named.items()]
+    rules = race_rules(runs[0].metadata[COMPARED])
+    if not rules or len({len(benchmark.cases) for benchmark in benchmarks}) > 1:
+        return
+    out = set[int]().union(*(benchmark.out for benchmark in benchmarks))
+    every = range(len(benchmarks[0].cases))
+    places = [place for place in every if place not in out]
+    if REFERENCE in out or len(places) == 1:
+        places = [*every]  # no block of them counts
+    rule = Rule(rules.tolerance, _level(benchmarks, places, rules.races))
+    courses = [benchmark.course(places, rule) for benchmark in benchmarks]
+    yield InRace(
+        visible(runs[0].metadata[BLOCK]),
+        rules,
+        _short(tuple(candidate_names(benchmarks[0].cases).values())),
+        {benchmark.name: benchmark.cases for benchmark in benchmarks},
+        tuple(cell for course in courses for cell in course.decided()),
+        {benchmark.name: course.stages for benchmark, course in zip(benchmarks, courses, strict=True)},
+        _left(places, [course.decision.left_after for course in courses]),
+        tuple(sorted(out)),
+        tuple(run for run in runs if run.sound),
+    )
+
+
+def _level(benchmarks: Sequence[_Benchmark], places: Sequence[int], races: int) -> float:
+    """At which a candidate wins; 0 before the first look of all benchmarks: their cells are not known."""
+    if any(len(benchmark.stage(places, 0, LOOKS[0])[1]) < LOOKS[0] for benchmark in benchmarks):
+        return 0.0
+    return level_to_win(len(places), sum(len(benchmark.cells) for benchmark in benchmarks), races)
+
+
+def _left(places: Sequence[int], left_after: Sequence[Mapping[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Who left all cells of all benchmarks, and after how many blocks."""
+    gone = set(left_after[0]).intersection(*left_after)
+    return tuple((places[who], max(blocks[who] for blocks in left_after)) for who in sorted(gone))
 
 
 class _Benchmark:
@@ -113,55 +170,122 @@ class _Benchmark:
         self.name, self.cases = name, tuple(of_cases)
         self.runs = [{run.repeat: run for run in of_case} for of_case in of_cases.values()]
         self.repeats = sorted({run.repeat for run in runs})
-        self.out = {place for place, own in enumerate(self.runs) if _never(own.values())}
-        self.cells = self._cells()
+        self.out = {place for place, of_case in enumerate(self.runs) if _never(of_case.values())}
+        self.cells: list[tuple[str, int | None, Metric]] = []
+        self._values: list[list[dict[int, float]]] = []  # of each cell, by place and repeat
+        self._find_cells([[run for run in of_case.values() if run.sound] for of_case in self.runs])
 
-    def _cells(self) -> list[tuple[str, int | None, Metric]]:
+    def _find_cells(self, sound: Sequence[Sequence[Record]]) -> None:
         """What each candidate printed that printed anything."""
-        sound = [[run for run in own.values() if run.sound] for own in self.runs]
-        cells = []
-        suite = next((run.suite for own in sound for run in own), "")
+        first = next(filter(None, sound), ())
         printed = dict.fromkeys(
-            (series_label(run.case, one.label), one.ranks) for run in sound[0] for one in run.series
+            (series_label(run.case, series.label), series.ranks) for run in first for series in run.series
         )
         for label, ranks in printed:
-            series = [one for own in sound for run in own if (one := series_of(run, label, ranks))]
-            metrics = () if is_baseline(suite, label) else times_at_sizes(suite, series)
+            suite, every = first[0].suite, (series_of(run, label, ranks) for runs in sound for run in runs)
+            metrics = () if is_baseline(suite, label) else times_at_sizes(suite, [*filter(None, every)])
             for metric in metrics:
-                if all(not own or any(_value(run, label, ranks, metric) for run in own) for own in sound):
-                    cells.append((label, ranks, metric))
-        return cells
+                values = [values_of(metric, runs, label, ranks) for runs in sound]
+                if all(known or not runs for known, runs in zip(values, sound, strict=True)):
+                    self.cells.append((label, ranks, metric))
+                    self._values.append(values)
 
-    def costs(self, repeat: int, running: Collection[int]) -> dict[int, list[float]] | None:
-        """The logarithms of the times of each candidate in a block; ``None`` if it does not count."""
-        runs = {place: run for place in running if (run := self.runs[place].get(repeat))}
-        costs = {place: own for place, run in runs.items() if (own := self._costs(run))}
-        whole = len(costs) == len(running) and on_same_nodes(runs.values())
-        return costs if whole else None
+    def course(self, places: Sequence[int], rule: Rule) -> _Course:
+        """Look after look, as far as the blocks go; without a level up to the first one."""
+        costs = np.empty((0, len(places), len(self.cells)))
+        decision = decide(costs, rule)
+        stages: list[Stage] = []
+        while decision.running:
+            running = [places[who] for who in decision.running]
+            after = max(stages[-1].counted or ()) if stages else 0
+            stage, counted = self.stage(running, after, decision.due - len(costs))
+            stages.append(stage)
+            rows = np.full((len(counted), *costs.shape[1:]), np.nan)
+            rows[:, decision.running] = counted
+            costs = np.concatenate([costs, rows])
+            if not rule.to_win or len(counted) < stage.blocks:
+                break
+            decision = _decided(costs.tobytes(), costs.shape, rule)
+        return _Course(self, tuple(stages), places, costs, decision, rule.to_win or 0.0)
 
-    def _costs(self, run: Record) -> list[float] | None:
-        if run.timed_out:
+    def stage(self, running: Sequence[int], after: int, blocks: int) -> tuple[Stage, Array]:
+        """The first blocks behind a repeat that count."""
+        blocks_at = {repeat: self._block(repeat, running) for repeat in self.repeats if repeat > after}
+        runs = {
+            repeat: [self.runs[place][repeat] for place in running]
+            for repeat, costs in blocks_at.items()
+            if costs
+        }
+        counted = sorted(side_by_side(runs))[:blocks]
+        costs = np.array([blocks_at[repeat] for repeat in counted])
+        shape = len(counted), len(running), len(self.cells)
+        return Stage(frozenset(running), blocks, after, frozenset(counted)), costs.reshape(shape)
+
+    def _block(self, repeat: int, running: Collection[int]) -> list[list[float]]:
+        """The logarithms of the times of each candidate in a block; empty if it does not count."""
+        runs = [run for place in running if (run := self.runs[place].get(repeat))]
+        costs = [values for place in running if (values := self._costs(place, repeat))]
+        return costs if len(costs) == len(running) and on_same_nodes(runs) else []
+
+    def _costs(self, place: int, repeat: int) -> list[float]:
+        """Of the cells; empty if the run does not count."""
+        run = self.runs[place].get(repeat)
+        if run and run.timed_out:
             return [math.inf] * len(self.cells)
-        if run.disturbed:
-            return None
-        values = [_value(run, *cell) for cell in self.cells]
+        if run is None or run.disturbed:
+            return []
+        values = [of_cell[place].get(repeat) for of_cell in self._values]
         signs = (1 if metric.lower_is_better else -1 for *_, metric in self.cells)
         costs = [sign * math.log(value) for sign, value in zip(signs, values, strict=True) if value]
-        return costs if len(costs) == len(self.cells) else None
+        return costs if len(costs) == len(self.cells) else []
 
-    def stage(
-        self, running: Collection[int], after: int, blocks: int
-    ) -> tuple[Stage, list[dict[int, list[float]]]]:
-        """The first blocks behind a repeat that count."""
-        counted: dict[int, dict[int, list[float]]] = {}
-        for repeat in self.repeats:
-            if (
-                repeat > after
-                and len(counted) < blocks
-                and (costs := self.costs(repeat, running)) is not None
-            ):
-                counted[repeat] = costs
-        return Stage(frozenset(running), blocks, tuple(counted)), list(counted.values())
+
+class _Course(NamedTuple):
+    """How far a benchmark is. ``costs``: blocks x candidates x cells, of those at the ``places``."""
+
+    benchmark: _Benchmark
+    stages: tuple[Stage, ...]
+    places: Sequence[int]
+    costs: Array
+    decision: Decision
+    to_win: float
+
+    def decided(self) -> Iterator[RaceCell]:
+        """The cells."""
+        for number, (label, ranks, metric) in enumerate(self.benchmark.cells):
+            cell, of_cell = self.decision.cells[number], self.costs[:, :, number]
+            both = of_cell[:, [REFERENCE, cell.best]]
+            both = both[~np.isnan(both).any(axis=1)]
+            sign = 1 if metric.lower_is_better else -1
+            led = ratio(sign * both) if cell.end and cell.best != REFERENCE else None
+            p = min(1.0, cell.p * LEVEL / self.to_win) if led else None
+            undecided = cell.end == LAST_LOOK and cell.p > self.to_win
+            seen = self._seen(of_cell[: self.decision.rows], cell.remaining) if undecided else None
+            names = self.benchmark.name, visible(label), ranks, metric
+            outcome, leader = _outcome(cell, undecided), self.places[cell.best]
+            yield RaceCell(*names, outcome, leader, led, p, len(both), seen)
+
+    def _seen(self, costs: Array, remaining: Iterable[int]) -> float | None:
+        spreads = [
+            spread_of(differences(costs[:, REFERENCE], costs[:, who]).tolist())
+            for who in remaining
+            if who != REFERENCE
+        ]
+        return smallest_difference(len(costs), max(spreads), 2 * self.to_win, within=True)
+
+
+def _outcome(cell: Cell, undecided: bool) -> str:
+    if not cell.end:
+        return RUNNING
+    if cell.best == REFERENCE:
+        return BEST
+    return WON if cell.wins else NOT_SHOWN if undecided else WITHIN
+
+
+@lru_cache(maxsize=64)
+def _decided(costs: bytes, shape: tuple[int, ...], rule: Rule) -> Decision:
+    """Each planning asks the same of the blocks so far."""
+    return decide(np.frombuffer(costs).reshape(shape), rule)
 
 
 def _never(runs: Iterable[Record]) -> bool:
@@ -170,129 +294,6 @@ def _never(runs: Iterable[Record]) -> bool:
     return bool(tried) and not any(run.sound or run.timed_out for run in tried)
 
 
-def _value(run: Record, label: str, ranks: int | None, metric: Metric) -> float | None:
-    series = series_of(run, label, ranks)
-    reading = read(metric, series, run.series) if series else None
-    return reading.value if reading and reading.value > 0 else None
-
-
-def _race(runs: Sequence[Record]) -> Iterator[InRace]:
-    """None where the benchmarks have different candidates: no plan of this program has that."""
-    named = grouped(runs, lambda run: defined_name(run.case.benchmark))
-    benchmarks = [_Benchmark(name, own) for name, own in named.items()]
-    rules = race_rules(runs[0].metadata[COMPARED])
-    if rules and len({len(each.cases) for each in benchmarks}) == 1:
-        yield _Follow(benchmarks, rules).found(visible(runs[0].metadata[BLOCK]))
-
-
-@lru_cache(maxsize=64)
-def _race_of(costs: bytes, shape: tuple[int, ...], rules: RaceRules) -> Race:
-    """Each planning asks the same of the blocks so far."""
-    return race(np.frombuffer(costs).reshape(shape), *rules)
-
-
 def _short(names: tuple[str, ...]) -> tuple[str, ...]:
     """Values of lists alone, where the default has the name of all: ``VARIABLE=2``."""
     return tuple(name.removeprefix(f"{names[0]} ") for name in names)
-
-
-class _Follow:
-    """A race from its first block on, as far as its runs go."""
-
-    def __init__(self, benchmarks: Sequence[_Benchmark], rules: RaceRules) -> None:
-        self._benchmarks, self._rules = benchmarks, rules
-        self._stages: dict[str, list[Stage]] = {each.name: [] for each in benchmarks}
-        self._out = set[int]().union(*(each.out for each in benchmarks))
-        self._places = [place for place in range(len(benchmarks[0].cases)) if place not in self._out]
-        self._cells = [(each, cell) for each in benchmarks for cell in each.cells]
-        self._left: list[tuple[int, int]] = []
-
-    def found(self, design: str) -> InRace:
-        cases = {each.name: each.cases for each in self._benchmarks}
-        cells, fresh = self._decided()
-        return InRace(
-            design,
-            self._rules,
-            _short(tuple(candidate_names(self._benchmarks[0].cases).values())),
-            cases,
-            tuple(cells),
-            {name: tuple(stages) for name, stages in self._stages.items()},
-            tuple(self._left),
-            tuple(sorted(self._out)),
-            fresh,
-            tuple(run for each in self._benchmarks for own in each.runs for run in own.values() if run.sound),
-        )
-
-    def _decided(self) -> tuple[list[RaceCell], int]:
-        if DEFAULT in self._out or len(self._places) < 3 or not self._cells:
-            self._take({each.name: range(len(each.cases)) for each in self._benchmarks}, BLOCKS)
-            return [self._cell(place, RUNNING) for place in range(len(self._cells))], 0
-        state, costs = self._run()
-        leaders = {place: self._places[each.best] for place, each in enumerate(state.cells)}
-        if state.due:
-            return [self._cell(place, RUNNING, leader) for place, leader in leaders.items()], 0
-        return self._confirm(leaders, winners(state, costs, self._rules.tolerance))
-
-    def _cell(self, place: int, outcome: str, leader: int = DEFAULT, *proof: object) -> RaceCell:
-        benchmark, (label, ranks, metric) = self._cells[place]
-        return RaceCell(benchmark.name, visible(label), ranks, metric, outcome, leader, *proof)  # type: ignore[arg-type]
-
-    def _run(self) -> tuple[Race, Array]:
-        """Stage by stage; whom a stage leaves out has left after the blocks so far."""
-        costs = np.empty((0, len(self._places), len(self._cells)))
-        while True:
-            state = _race_of(costs.tobytes(), costs.shape, self._rules)
-            still = state.due or frozenset[int]().union(*(each.left for each in state.cells))
-            gone = {place for place, _ in self._left}
-            self._left += [
-                (place, len(costs))
-                for index, place in enumerate(self._places)
-                if index not in still and place not in gone and len(costs)
-            ]
-            if not state.due:
-                return state, costs
-            running = [self._places[index] for index in sorted(state.due)]
-            due = state.blocks - len(costs)
-            rows = self._take({each.name: running for each in self._benchmarks}, due)
-            if len(rows) < due:
-                return state, costs
-            costs = np.concatenate([costs, rows])
-
-    def _confirm(self, leaders: Mapping[int, int], won: Mapping[int, int]) -> tuple[list[RaceCell], int]:
-        """The winners on fresh blocks; elsewhere the default stays."""
-        due = fresh_blocks(len(won), self._rules.races) if won else 0
-        running = {
-            each.name: sorted({DEFAULT, *(leaders[n] for n in won if self._cells[n][0] is each)})
-            for each in self._benchmarks
-        }
-        costs = self._take({name: places for name, places in running.items() if len(places) > 1}, due)
-        p = confirmed(costs, won, self._rules.races) if len(costs) == due else {}
-        cells = []
-        for place, leader in leaders.items():
-            if place not in won:
-                cells.append(self._cell(place, WITHIN if leader else BEST, leader))
-            elif not p:
-                cells.append(self._cell(place, RUNNING, leader))
-            else:
-                sign = 1 if self._cells[place][1][2].lower_is_better else -1
-                proof = ratio(sign * costs[:, [DEFAULT, won[place]], place])
-                outcome = WON if p[place] <= LEVEL else NOT_CONFIRMED
-                cells.append(self._cell(place, outcome, leader, proof, p[place]))
-        return cells, due
-
-    def _take(self, running: Mapping[str, Collection[int]], blocks: int) -> Array:
-        """The blocks of a further stage that all benchmarks in it have; what did not run is not a number."""
-        rows = np.full((blocks, len(self._places), len(self._cells)), np.nan)
-        whole = blocks
-        for benchmark in self._benchmarks:
-            if benchmark.name not in running:
-                continue
-            before = [repeat for stage in self._stages[benchmark.name] for repeat in stage.repeats]
-            stage, counted = benchmark.stage(running[benchmark.name], max(before, default=0), blocks)
-            self._stages[benchmark.name].append(stage)
-            own = [n for n, (each, _) in enumerate(self._cells) if each is benchmark]
-            for row, costs in enumerate(counted):
-                for place, values in costs.items():
-                    rows[row, self._places.index(place), own] = values
-            whole = min(whole, len(counted))
-        return rows[:whole]

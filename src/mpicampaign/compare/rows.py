@@ -22,15 +22,29 @@ from mpicampaign.records import (
     UNVERIFIED,
     VERIFIED,
 )
+from mpicampaign.statistics.comparisons import FEWEST
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from mpicampaign.compare.findings import Absence, Note
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.records import Case, Record, Series
     from mpicampaign.statistics.medians import Summary
     from mpicampaign.statistics.modes import Stretch
+
+
+def with_values(runs: Sequence[Record]) -> list[Record]:
+    """The runs of a case whose values are shown: those that count, or all where too many were disturbed.
+
+    Disturbed runs are left out where enough others for a test were quiet, or as many count as the campaign
+    asks for. Runs that were not judged alone do not displace them.
+    """
+    sound = [run for run in runs if run.sound]
+    counting = [run for run in sound if run.counts]
+    quiet = sum(run.condition == QUIET for run in counting)
+    asked = sum(not run.further for run in runs)
+    return counting if quiet >= FEWEST or len(counting) >= asked else sound
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +75,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """One series of one case: all planned runs, and the values of those that count, or of disturbed ones.
+    """One series of one case: all planned runs, and the values of those that count, or of a busy machine.
 
     ``stretches``: message sizes at which the repeats fall into two modes, by their positions in ``curves``.
     """
@@ -118,16 +132,6 @@ class Row:
         return any(IMPORTED_FROM in run.metadata for run, _ in self.curves)
 
     @cached_property
-    def first_start(self) -> str:
-        """When the first run with a value began; empty if that of any is unknown."""
-        return min((run.started for run, _ in self.curves), default="")
-
-    @cached_property
-    def last_start(self) -> str:
-        """When the last run with a value began."""
-        return max((run.started for run, _ in self.curves), default="")
-
-    @cached_property
     def blas(self) -> str:
         """The BLAS library of its runs; empty if none was seen. It decides as much as the machine."""
         return next((run.metadata[BLAS] for run, _ in self.curves if BLAS in run.metadata), "")
@@ -140,8 +144,8 @@ class Row:
 
     @cached_property
     def disturbed(self) -> bool:
-        """Whether all its values are of disturbed runs: they are shown, and compared with nothing."""
-        return bool(self.curves) and all(run.disturbed for run, _ in self.curves)
+        """Whether its values are those of a busy machine: they are shown, and compared with nothing."""
+        return any(run.disturbed for run, _ in self.curves)
 
     @cached_property
     def apart(self) -> bool:
@@ -186,3 +190,18 @@ class Row:
     def cell(self, metric: Metric) -> Cell:
         """The row's cell of a metric of its table."""
         return next(cell for cell in self.cells if cell.metric == metric)
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedRow:
+    """What a publication gives of one host group in one placement, by metric in SI units."""
+
+    system: str
+    host_group: str
+    placement: str
+    ranks: int | None
+    statistic: str
+    n: int
+    source: str
+    reference: str
+    values: Mapping[Metric, float]

@@ -31,6 +31,7 @@ from mpicampaign.records import (
     UNREAD,
     UNVERIFIED,
     VERIFIED,
+    WITHOUT_LOCK,
 )
 
 if TYPE_CHECKING:
@@ -44,9 +45,11 @@ _REPORTED = (
     (findings.CHOSEN, CHOSEN_TRANSPORT),
     (findings.SHARING, OVERSUBSCRIBED),
     (findings.OTHER_STATE, STATE),
+    (findings.WITHOUT_LOCK, WITHOUT_LOCK),
     (findings.SLOW_CLOCK, machine_causes.SLOW_CLOCK),
     (findings.SLOW_MEMORY, machine_causes.SLOW_MEMORY),
 )
+NOTHING = "nothing"  # a budget that allowed all
 WIDE = 0.1  # a tail of samples that is worth a note
 ABOVE_BOUND = 1.05  # some room for what a shaped link lets through at once
 
@@ -140,7 +143,7 @@ def _reported_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
     return [
         Recorded(kind=kind, reason=what, repeats=tuple(repeat for *_, repeat in same))
         for (kind, what), same in grouped(said, lambda one: one[:2]).items()
-        if what
+        if what and (kind, what) != (findings.SHORTENED, NOTHING)
     ]
 
 

@@ -1,87 +1,143 @@
 """Scaling: one benchmark with several numbers of ranks, and its efficiency against the fewest of them.
 
 Rows of one host group whose placements are variants of one definition, unlike in their nodes and ranks alone.
-Efficiency is a rate per rank divided by that with the fewest ranks. Of times to solution it is the time with
-the fewest ranks times their number, divided by that of more ranks (strong scaling, where all ran the same
-problem), or the time with the fewest divided by that of more (weak, where the problem grows with the ranks).
-Latency and bandwidth of messages, and start-up, have no efficiency: their values stand over the ranks.
+The speed-up of a rate is the rate divided by that with the fewest ranks. That of a time to solution depends
+on what the campaign file says of the benchmark (`scaling`): strong, all ran the same problem, and the time
+with the fewest ranks is divided by the time; weak, the problem grows with the ranks, and the speed-up is as
+many times more. Without the word the problem counts as the same, unless the runs show that it is not: then
+there is no speed-up. The ideal is that of the ranks; efficiency is the speed-up divided by it.
+Latency and bandwidth of messages, and start-up, have neither.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from mpicampaign.collect.startup import START_UP
 from mpicampaign.dimension import DURATION, FLOPS, TIME, UPDATE_RATE
 from mpicampaign.grouping import grouped
+from mpicampaign.records import SCALING, WEAK
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.compare.tables import Comparison, Table
 
-STRONG, WEAK, MESSAGES, STARTUP = "strong", "weak", "messages", "start-up"
+WORK, MESSAGES, STARTUP = "work", "messages", "start-up"
+_GRID, _ORDER = re.compile(r", grid \d+ x \d+"), re.compile(r"N \d+, ")  # of HPL's matrix
 _SIZES = ("nodes=", "ranks_per_node=")  # values in the name of a variant
 _OWN = "own"  # the suite whose times are those to a solution
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One number of ranks.
+    """A row with its number of ranks.
 
-    ``median``, ``by_repeat``: efficiency, of single repeats against the median with the fewest ranks; of
-    messages and start-up the values themselves.
+    ``ideal``: the speed-up that these ranks can bring. ``speed_up``, ``efficiencies``: of the median and of
+    each repeat, against the median with the fewest ranks; none where the metric has no speed-up.
     """
 
     row: Row
     cell: Cell
     ranks: int
+    ideal: float
     median: float
-    by_repeat: tuple[float, ...]
+    speed_up: float | None
+    efficiencies: tuple[float, ...]
 
     @property
     def nodes(self) -> int:
         """How many hosts it ran on; 0 if unknown."""
         return len(self.row.curves[0][0].hosts)
 
+    @property
+    def efficiency(self) -> float | None:
+        """Of the median."""
+        return None if self.speed_up is None else self.speed_up / self.ideal
+
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """One metric of one benchmark and placement in one host group, the fewest ranks first.
+    """One metric of one benchmark and placement in one host group, the fewest ranks and nodes first.
 
-    ``kind``: strong, weak, messages, or start-up.
+    ``kind``: work, messages, or start-up. ``declared``: strong or weak; empty where no campaign file says.
     """
 
     table: Table
     placement: str
     metric: Metric
     kind: str
+    declared: str
     points: tuple[Point, ...]
 
     @property
-    def has_efficiency(self) -> bool:
-        """Whether the points are efficiencies, not values."""
-        return self.kind in (STRONG, WEAK)
+    def orders(self) -> tuple[int, ...]:
+        """Those of HPL's matrix with the fewest ranks and with more; empty where they are not known."""
+        found = tuple(dict.fromkeys(point.row.linear_system for point in self.points))
+        return () if 0 in found else found
+
+    @property
+    def is_contradicted(self) -> bool:
+        """Whether the output shows that what the campaign file declares is not so."""
+        return bool(self.orders and self.declared) and (len(self.orders) == 1) == (self.declared == WEAK)
+
+    @property
+    def has_speed_up(self) -> bool:
+        """Whether the metric has one, and the problem is known."""
+        return self.points[0].speed_up is not None
 
 
 def scalings(comparison: Comparison) -> list[Scaling]:
     """Those with two numbers of ranks at least, of all tables."""
-    tables = comparison.with_startup.tables
-    return [each for table in tables if not table.is_baseline for each in _of_table(table)]
+    tables = [table for table in comparison.with_startup.tables if not table.is_baseline]
+    alike = grouped(tables, lambda table: (table.suite, table.benchmark, _plain(table, grows=True))).values()
+    found = []
+    for of in alike:
+        for label, same in grouped(of, partial(_plain, grows=_grows(of))).items():
+            found += [each for table in _joined(label, same) for each in _of_table(table)]
+    return found
+
+
+def _plain(table: Table, grows: bool) -> str:
+    """That of HPL without its grid, which changes with the ranks, and without its order if that does."""
+    label = _GRID.sub("", table.label)
+    return _ORDER.sub("", label) if grows else label
+
+
+def _grows(tables: Sequence[Table]) -> bool:
+    """Whether the order of HPL's matrix changes with the ranks alone: no case has several."""
+    orders = {(row.case, row.linear_system) for table in tables for row in table.rows if row.linear_system}
+    return len({order for _, order in orders}) > 1 and len(orders) == len({case for case, _ in orders})
+
+
+def _joined(label: str, tables: Sequence[Table]) -> Iterator[Table]:
+    """As one table what differs in its grid alone; of messages each for itself."""
+    if len(tables) == 1:
+        yield from tables
+        return
+    common = [metric for metric in tables[0].metrics if all(metric in table.metrics for table in tables)]
+    work = tuple(metric for metric in common if _is_work(tables[0], metric))
+    rows = tuple(row for table in tables for row in table.rows)
+    yield replace(tables[0], label=label, metrics=work, rows=rows)
+    for table in tables:
+        messages = tuple(metric for metric in table.metrics if metric not in work)
+        yield replace(table, metrics=messages)
 
 
 def _of_table(table: Table) -> Iterator[Scaling]:
     for metric in (metric for metric in table.metrics if metric.headline):
-        rows = [row for row in table.rows if row.ranked and row.ranks and _median(row, metric)]
-        work = _is_work(table, metric)
+        rows = [row for row in table.rows if row.ranked and row.ranks and _median(row, metric) > 0]
+        kind = STARTUP if table.label == START_UP else WORK if _is_work(table, metric) else MESSAGES
         for (_, placement), alike in grouped(rows, _family).items():
             # One run of messages with several numbers of ranks, as IMB makes it, is in the tables.
-            if len({row.ranks if work else row.case.placement for row in alike}) > 1:
-                points = sorted(_by_ranks(alike), key=lambda row: row.ranks or 0)
-                yield _scaling(table, placement, metric, points, work)
+            several = len({row.ranks if kind == WORK else row.case.placement for row in alike}) > 1
+            if several and len({row.ranks for row in alike}) > 1:
+                yield _scaling(table, placement, metric, kind, alike)
 
 
 def _is_work(table: Table, metric: Metric) -> bool:
@@ -105,17 +161,16 @@ def _family(row: Row) -> tuple[tuple[str, str], str]:
     return (row.case.system, row.case.host_group), " ".join(kept)
 
 
-def _by_ranks(rows: Iterable[Row]) -> Iterable[Row]:
-    """One row for each number of ranks, the first: on fewer nodes."""
-    return {row.ranks: row for row in reversed(list(rows))}.values()
-
-
-def _scaling(table: Table, placement: str, metric: Metric, rows: Sequence[Row], work: bool) -> Scaling:
-    kind = STRONG if len({_problem(row) for row in rows}) == 1 else WEAK
-    if not work:
-        kind = STARTUP if table.label == START_UP else MESSAGES
-    points = tuple(_point(rows[0], row, metric, kind) for row in rows)
-    return Scaling(table, placement, metric, kind, points)
+def _scaling(table: Table, placement: str, metric: Metric, kind: str, rows: Sequence[Row]) -> Scaling:
+    declared = {row.curves[0][0].metadata.get(SCALING, "") for row in rows}
+    word = next(iter(declared)) if len(declared) == 1 else ""
+    points = [
+        Point(row, row.cell(metric), row.ranks or 1, 1.0, _median(row, metric), None, ()) for row in rows
+    ]
+    points.sort(key=lambda point: (point.ranks, point.nodes))
+    if kind == WORK and (word or not metric.lower_is_better or len(set(map(_problem, rows))) == 1):
+        points = [_with_speed_up(points[0], point, metric, word) for point in points]
+    return Scaling(table, placement, metric, kind, word, tuple(points))
 
 
 def _problem(row: Row) -> tuple[int, str]:
@@ -123,17 +178,13 @@ def _problem(row: Row) -> tuple[int, str]:
     return row.linear_system, row.curves[0][0].metadata.get("arguments", "")
 
 
-def _point(first: Row, row: Row, metric: Metric, kind: str) -> Point:
-    base, ranks, fewest = _median(first, metric), row.ranks or 1, first.ranks or 1
+def _with_speed_up(first: Point, point: Point, metric: Metric, declared: str) -> Point:
+    ideal = point.ranks / first.ranks
 
-    def shown(value: float) -> float:
-        if kind in (MESSAGES, STARTUP):
-            return value
+    def speed_up(value: float) -> float:
         if not metric.lower_is_better:
-            return (value / ranks) / (base / fewest)
-        gain = base / value
-        return gain * fewest / ranks if kind == STRONG else gain
+            return value / first.median
+        return first.median / value * (ideal if declared == WEAK else 1)
 
-    cell = row.cell(metric)
-    by_repeat = tuple(shown(value) for value in cell.values if value > 0)
-    return Point(row, cell, ranks, shown(_median(row, metric)), by_repeat)
+    repeats = tuple(speed_up(value) / ideal for value in point.cell.values if value > 0)
+    return Point(point.row, point.cell, point.ranks, ideal, point.median, speed_up(point.median), repeats)

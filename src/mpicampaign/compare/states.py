@@ -2,7 +2,7 @@
 
 A virtual machine's CPUs may move between one cache and two: a factor in every message, which nothing that the
 guest shows explains. States are found in the probes of all runs, never declared. Values of several states are
-never averaged; where there is one state, nothing changes.
+never averaged, nor those of a single run that was in another one.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from mpicampaign.records import MISSING, NOT_AVAILABLE, ROUND_TRIP, STATE
 from mpicampaign.verdict.machine_state import FEWEST, GAP, site_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
-    from mpicampaign.records import Record
+    from mpicampaign.records import Case, Record
 
 SWITCH = "MPICAMPAIGN_STATES"  # off: all runs count as of one state
 SERIES = "series of the history"  # which finished series a run is of, where there are several
@@ -38,7 +38,8 @@ class Place:
 
     ``bands``: the least and the largest round trip (s) that showed each state. ``alternates``: whether runs
     return to states that were left; else the state changed for good. ``changed``: when the first run after
-    the last change began.
+    the last change began. ``names``: of ``several`` states. ``mixed``:
+    else the cases with runs in their state, and others, too few for one.
     """
 
     site: str
@@ -46,17 +47,21 @@ class Place:
     bands: tuple[tuple[float, float], ...]
     alternates: bool
     changed: str = ""
-    names: tuple[str, ...] = ()  # of the states
+    several: bool = False
+    names: tuple[str, ...] = ()
+    mixed: frozenset[Case] = frozenset()
 
     def probed(self, record: Record) -> list[float]:
         """The round trips (s) that the run probed at this place."""
         of = record.probes.get(ROUND_TRIP, {}) if site_of(record) == self.site else {}
         return of.get(self.name, [])
 
-    def name_of(self, values: Iterable[float]) -> str:
-        """The name of the state that holds all values."""
+    def name_of(self, values: Iterable[float], case: Case) -> str:
+        """The name of the state that holds all values; empty for the only one."""
         number = self.state_of(values)
-        return UNKNOWN if number is None else self.names[number]
+        if number is None:
+            return UNKNOWN if self.names or case in self.mixed else ""
+        return self.names[number] if self.names else ""
 
     def state_of(self, values: Iterable[float]) -> int | None:
         """The state that holds all values; None where they are of several, or of none."""
@@ -79,8 +84,8 @@ def _band_of(value: float, bands: Sequence[tuple[float, float]]) -> int | None:
 class States:
     """The states of the machine in a campaign's runs.
 
-    ``names``: fastest first; empty where there is one state. ``headline``: the one in which
-    most cases are complete.
+    ``places``: those with several, or with single runs in another one. ``names``: fastest first; empty where
+    there is one state. ``headline``: the one in which most cases are complete.
     """
 
     places: tuple[Place, ...]
@@ -88,10 +93,12 @@ class States:
     headline: str = ""
 
     def name_of(self, record: Record) -> str:
-        """The state that the run was in throughout."""
-        names = {place.name_of(probed) for place in self.places if (probed := place.probed(record))}
+        """The state that the run was in throughout; empty where its places have one state only."""
+        probed = [(place, place.probed(record)) for place in self.places]
+        names = {place.name_of(values, record.case) for place, values in probed if values}
         if not names:
             return NOT_PROBED
+        names = names - {""} or names
         return names.pop() if len(names) == 1 else UNKNOWN
 
 
@@ -111,15 +118,23 @@ def find_states(records: Sequence[Record]) -> States:
     if switch != "on":
         raise UserError(Problem("this variable takes on or off", key=SWITCH, value=switch))
     places = [_place(*place, runs) for place, runs in _runs_by_place(records).items()]
-    several = tuple(place for place in places if len(place.bands) > 1)
+    mixed = tuple(place for place in places if place.mixed)
+    several = _named([place for place in places if place.several])
     if not several:
-        return NO_STATES
-    several = _named(several)
+        return States(mixed)
     nearest = sorted(
         (band, name) for place in several for band, name in zip(place.bands, place.names, strict=True)
     )
-    states = States(several, tuple(dict.fromkeys(name for _, name in nearest)))
+    states = States((*several, *mixed), tuple(dict.fromkeys(name for _, name in nearest)))
     return replace(states, headline=_headline(states, records))
+
+
+def states_of_both(before: Sequence[Record], after: Sequence[Record]) -> States:
+    """Those of one machine in two series; none where each had one: what changed then is the question."""
+    if not (find_states(before).names or find_states(after).names):
+        return NO_STATES
+    both = find_states([*before, *after])
+    return both if both.names else NO_STATES
 
 
 def _named(places: Sequence[Place]) -> tuple[Place, ...]:
@@ -155,22 +170,34 @@ def _runs_by_place(records: Iterable[Record]) -> dict[tuple[str, str], list[Reco
 def _place(site: str, name: str, runs: Sequence[Record]) -> Place:
     values = [run.probes[ROUND_TRIP][name] for run in runs]
     series = grouped(enumerate(values), lambda one: runs[one[0]].metadata.get(SERIES, ""))
-    place = Place(site, name, _bands(series.values()), alternates=False)
+    place = Place(site, name, _bands(series.values()) or _most(values), alternates=False)
     known = [
         (state, run)
         for state, run in zip(map(place.state_of, values), runs, strict=True)
         if state is not None
     ]
     # what differs between the cases alone is their layout
-    of_cases = grouped(known, lambda one: one[1].case).values()
-    if all(len({state for state, _ in of_case}) == 1 for of_case in of_cases):
-        return replace(place, bands=place.bands[:1])
+    of_cases = grouped(known, lambda one: one[1].case)
+    if all(len({state for state, _ in of_case}) == 1 for of_case in of_cases.values()):
+        made = Counter(run.case for run in runs)
+        return replace(place, mixed=frozenset(case for case in of_cases if len(of_cases[case]) < made[case]))
     changes = [after for before, after in pairwise(known) if before[0] != after[0]]
     left, returns = {known[0][0]}, 0
     for state, _ in changes:
         returns += state in left
         left.add(state)
-    return replace(place, alternates=returns >= RETURNS, changed=changes[-1][1].started)
+    return replace(place, several=True, alternates=returns >= RETURNS, changed=changes[-1][1].started)
+
+
+def _most(runs: Sequence[Sequence[float]]) -> tuple[tuple[float, float], ...]:
+    """The ends of the state of most runs, of as many the fastest: too few to be sure of others."""
+    ordered = sorted((value, number) for number, values in enumerate(runs) for value in values)
+    groups = [ordered[:1]]
+    for before, after in pairwise(ordered):
+        groups += [[]] if after[0] >= GAP * before[0] else []
+        groups[-1].append(after)
+    most = max(groups, key=_runs_of)
+    return ((most[0][0], most[-1][0]),)
 
 
 def _bands(series: Iterable[Sequence[tuple[int, Sequence[float]]]]) -> tuple[tuple[float, float], ...]:
@@ -244,31 +271,44 @@ def lacks_repeats(records: Iterable[Record], states: States) -> bool:
     return any(count[states.headline] < needed for count, needed in counts)
 
 
-def states_apart(records: Sequence[Record], states: States) -> tuple[Record, ...]:
-    """The records; where there are several states, each in a placement of its own.
+def states_apart(
+    records: Sequence[Record], states: States, ranked: Collection[str] = ()
+) -> tuple[Record, ...]:
+    """The records; those of other states than the headline's in placements of their own.
 
-    Only the headline state is ranked. Cases that were never probed are as they would be without states.
+    Cases that were never probed are as they would be without states.
+
+    Parameters
+    ----------
+    ranked : states whose values are compared; that of the headline where empty
     """
-    if not states.names:
-        return tuple(records)
-    named = {id(record): states.name_of(record) for record in records}
-    probed = {record.case for record in records if named[id(record)] in states.names}
-    return tuple(
-        _in_state(record, _state_of(record, named[id(record)], states), states.headline)
-        if record.case in probed
-        else record
-        for record in records
+
+    def placed(record: Record, name: str) -> Record:
+        is_missing = record.status in (MISSING, NOT_AVAILABLE) or not record.sound
+        if is_missing or name in ("", states.headline):
+            return record
+        record = in_own_row(record, name)
+        return record if name in ranked else replace(record, metadata={**record.metadata, STATE: name})
+
+    return tuple(map(placed, records, named_states(records, states)))
+
+
+def named_states(records: Sequence[Record], states: States) -> list[str]:
+    """The name of each run's state: of cases that were seen in several; of others only of runs in none."""
+    if not states.places:
+        return [""] * len(records)
+    named = [states.name_of(record) for record in records]
+    in_states, steady = (
+        {record.case for record, name in zip(records, named, strict=True) if name in among}
+        for among in (states.names, ("",))
     )
 
+    def shown(case: Case, name: str) -> str:
+        if case in in_states:
+            return name or NOT_PROBED
+        return UNKNOWN if case in steady and name == UNKNOWN else ""
 
-def _state_of(record: Record, name: str, states: States) -> str:
-    """Runs without a result are missing in the headline state."""
-    return states.headline if record.status in (MISSING, NOT_AVAILABLE) or not record.sound else name
-
-
-def _in_state(record: Record, name: str, headline: str) -> Record:
-    record = in_own_row(record, name)
-    return record if name == headline else replace(record, metadata={**record.metadata, STATE: name})
+    return [shown(record.case, name) for record, name in zip(records, named, strict=True)]
 
 
 # ---- over a history
@@ -277,14 +317,16 @@ def _in_state(record: Record, name: str, headline: str) -> Record:
 def states_in_time(records: Sequence[Record]) -> States:
     """The states of a history: those that alternate have names; a lasting change is found like any other."""
     states = find_states(records)
-    alternating = tuple(place for place in states.places if place.alternates)
-    return states if alternating else replace(states, names=(), headline="")
+    if any(place.alternates for place in states.places):
+        return states
+    unnamed = (replace(place, names=("",) * len(place.names)) for place in states.places)
+    return States(tuple(unnamed))
 
 
 def lasting_text(record: Record, states: States) -> str | None:
     """``45 to 67 ns``: the round trips of the run's state, where the states changed for good; else None."""
     for place in () if states.names else states.places:
-        if (number := place.state_of(place.probed(record))) is not None:
+        if place.several and (number := place.state_of(place.probed(record))) is not None:
             return nanoseconds(place.bands[number])
     return None
 

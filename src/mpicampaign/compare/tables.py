@@ -7,42 +7,26 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.blocks import InBlocks
-from mpicampaign.compare.consensus import StatedRanking, stated_rankings
+from mpicampaign.compare.decided import ByLooks
 from mpicampaign.compare.findings import OF_ONE_SERIES, Note
 from mpicampaign.compare.machine import Machine
 from mpicampaign.compare.metrics import Metric, useful_bandwidth
-from mpicampaign.compare.paired import InTable, Paired, paired
+from mpicampaign.compare.over_groups.few import OfFew, pairs_of_few
+from mpicampaign.compare.over_groups.placements import OverGroups, over_groups
 from mpicampaign.compare.races import InRace
 from mpicampaign.compare.ranking import Ranking
-from mpicampaign.compare.rows import Row
+from mpicampaign.compare.rows import PublishedRow, Row
 from mpicampaign.compare.states import NO_STATES, States
 from mpicampaign.records import WITH
-from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.suites import is_baseline
 from mpicampaign.text import visible
+from mpicampaign.verdicts.compare import APART_IN_TIME
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mpicampaign.compare.configurations import Configurations
     from mpicampaign.presentation import ReferenceChoice
     from mpicampaign.records import Record
     from mpicampaign.suites.suite import UsefulBandwidth
-
-
-@dataclass(frozen=True, slots=True)
-class PublishedRow:
-    """What a publication gives of one host group in one placement, by metric in SI units."""
-
-    system: str
-    host_group: str
-    placement: str
-    ranks: int | None
-    statistic: str
-    n: int
-    source: str
-    reference: str
-    values: Mapping[Metric, float]
 
 
 @dataclass(frozen=True)
@@ -81,15 +65,20 @@ class Table:
         """Whether other series of the same runs are compared with its own."""
         return is_baseline(self.suite, self.label)
 
+    @property
+    def headlines(self) -> tuple[Metric, ...]:
+        """The metrics that are ranked."""
+        return tuple(metric for metric in self.metrics if metric.headline and not self.is_baseline)
+
     @cached_property
     def several_ranks(self) -> bool:
         """Whether its rows have several numbers of ranks."""
         return len({row.ranks for row in self.rows if row.ranks is not None}) > 1
 
     @cached_property
-    def stated_rankings(self) -> tuple[StatedRanking, ...]:
-        """The rankings of the placements over all host groups, for each headline metric."""
-        return stated_rankings(self.rows, self.metrics)
+    def over_groups(self) -> tuple[OverGroups, ...]:
+        """The placements over several host groups, for each headline metric."""
+        return tuple(over_groups(self.headlines, self.rankings, self.published))
 
 
 @dataclass(frozen=True)
@@ -105,6 +94,7 @@ class Comparison:
     by: str = ""  # the attribute of host groups by which rows are grouped
     blocks: tuple[InBlocks, ...] = ()  # of its block designs
     races: tuple[InRace, ...] = ()
+    decided: tuple[ByLooks, ...] = ()  # by planned looks
     machines: tuple[Machine, ...] = ()  # whose nodes or pairs are compared one by one
     configurations: tuple[Configurations, ...] = ()  # of host groups whose nodes differ
     startup: tuple[Table, ...] = ()  # how long the ranks took to start: of each benchmark
@@ -115,24 +105,12 @@ class Comparison:
         return replace(self, tables=(*self.tables, *self.startup), startup=())
 
     @cached_property
-    def paired(self) -> tuple[Paired, ...]:
+    def of_few(self) -> tuple[OfFew, ...]:
         """Placements, host groups and MPI libraries of few repeats, compared over sizes."""
-        return paired(
-            [
-                InTable(
-                    row,
-                    table.suite,
-                    table.title,
-                    table.benchmark,
-                    next((metric for metric in table.metrics if metric.headline), None),
-                    self.place(row),
-                    self.machine(row),
-                )
-                for table in self.tables
-                if not table.is_baseline
-                for row in table.rows
-                if row.ranked and row.counted < FEWEST
-            ]
+        return pairs_of_few(
+            (table.suite, table.benchmark, ranking)
+            for table, ranking in self.rankings
+            if ranking.metric in table.headlines[:1]
         )
 
     @cached_property
@@ -146,20 +124,16 @@ class Comparison:
         return tuple((table, ranking) for table in self.tables for ranking in table.rankings)
 
     @property
-    def in_turn(self) -> bool:
-        """Whether any two groups are not tested since they were measured one after the other."""
-        return any(pair.in_turn for _, ranking in self.rankings for pair in ranking.pairs)
+    def apart_in_time(self) -> bool:
+        """Whether any two are not tested since they were measured one after the other."""
+        pairs = (pair for _, ranking in self.rankings for pair in ranking.pairs)
+        return any(pair.verdict.reason == APART_IN_TIME for pair in pairs)
 
     @property
     def tested(self) -> bool:
         """Whether tests over repeats are of any use: not where none is made, and more would not help."""
         alone = bool(self.blocks or self.races) and not self.rankings
-        return not (self.in_turn or alone) or any(ranking.tested for _, ranking in self.rankings)
-
-    @property
-    def stated_rankings(self) -> tuple[tuple[Table, StatedRanking], ...]:
-        """The stated rankings of all tables."""
-        return tuple((table, stated) for table in self.tables for stated in table.stated_rankings)
+        return not (self.apart_in_time or alone) or any(ranking.tested for _, ranking in self.rankings)
 
     def place(self, row: Row) -> str:
         """The row's host group and MPI library: with its system and the value it is grouped by, as needed."""

@@ -1,27 +1,35 @@
 """Two sets of results compared case by case: two dates, series, sites or folders.
 
 Two that ran one after the other also differ by all that changed meanwhile: they have a ratio and the range of
-each, and no test. Where their runs overlap in time, as in blocks, the exact rank test judges each metric, by
+each, and no test. Each metric of which the runs of both stand in rows is tested (`mpicampaign.verdicts`), by
 Holm's steps over all of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.ranking import TIE
-from mpicampaign.records import OK, observed
+from mpicampaign.compare.states import NO_STATES, find_states, nanoseconds, states_apart, states_of_both
+from mpicampaign.compare.timed_runs import timed_runs
+from mpicampaign.grouping import grouped
+from mpicampaign.records import MISSING, NOT_AVAILABLE, OK, ROUND_TRIP, STATE, observed
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL, holm
-from mpicampaign.statistics.medians import difference
+from mpicampaign.verdict.machine_state import GAP
+from mpicampaign.verdicts.compare import compare as verdict_on
+from mpicampaign.verdicts.smallest import smallest_seen
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.states import States
     from mpicampaign.records import Record
+    from mpicampaign.verdicts.compare import Pair
+    from mpicampaign.verdicts.smallest import Sight
 
 _Key = tuple[object, ...]
 
@@ -35,13 +43,18 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """A metric of a case that both sides have. ``p``: corrected; ``None`` where it is not tested."""
+    """A metric of a case that both sides have. ``p``: of all that are tested; ``None`` where it is not.
+
+    ``sight``: how small a difference its runs could have shown, where it is tested.
+    """
 
     row: Row
     metric: Metric
     before: Cell
     after: Cell
-    p: float | None
+    pair: Pair
+    p: float | None = None
+    sight: Sight | None = None
 
     @property
     def ratio(self) -> float | None:
@@ -50,32 +63,35 @@ class Both:
         return after.median / before.median if before and after and before.median else None
 
     @property
+    def few(self) -> bool:
+        """Whether the repeats are too few to tell anything: two of each lie apart by chance once in three."""
+        return min(self.before.n, self.after.n) < FEWEST
+
+    @property
     def apart(self) -> bool:
         """Whether all repeats of one side lie on one side of the other's, with medians 1 % apart or more."""
         low, high = sorted((self.before.values, self.after.values), key=max)
-        return max(low) < min(high) and not self.small
-
-    @property
-    def small(self) -> bool:
-        """Whether the medians differ by less than 1 %."""
-        return self.ratio is not None and 1 / (1 + TIE) < self.ratio < 1 + TIE
+        return max(low) < min(high) and not (self.few or self.pair.small)
 
     @property
     def real(self) -> bool:
         """Whether a test shows a difference of 1 % or more."""
-        return self.p is not None and self.p <= LEVEL and not self.small
+        return self.p is not None and self.p <= LEVEL and not self.pair.small
 
 
 @dataclass(frozen=True, slots=True)
 class TwoSides:
-    """``only``: cases that one side alone has. ``recorded``: name and both values of what was recorded."""
+    """``only``: cases that one side alone has. ``recorded``: name and both values of what was recorded.
+
+    ``states``: of the machine that both are of.
+    """
 
     before: Side
     after: Side
     both: tuple[Both, ...]
     only: tuple[tuple[str, ...], tuple[str, ...]]
     recorded: tuple[tuple[str, str, str], ...]
-    one_after_the_other: bool
+    states: States = NO_STATES
 
 
 def two_sides(
@@ -88,32 +104,56 @@ def two_sides(
     sizes : message sizes (B) at which bandwidth or time is compared
     columns, names : what runs observe, by column: its key in a record's metadata, and what people call it
     """
-    sides = before, after
-    one_each = all(len({record.case.system for record in side.records}) == 1 for side in sides)
-    cells = [_cells(side, sizes, named=not one_each) for side in sides]
-    in_turn = _one_after_the_other(before.records, after.records)
+    systems = [{record.case.system for record in side.records} for side in (before, after)]
+    one_each = all(len(names) == 1 for names in systems)
+    two_machines = one_each and systems[0] != systems[1]
+    states = NO_STATES if two_machines else states_of_both(before.records, after.records)
+    cells = [_cells(each, sizes, states, named=not one_each) for each in _by_state(before, after, states)]
     pairs = [(cells[0][key], cells[1][key]) for key in cells[0] if key in cells[1]]
-    alone = {} if in_turn else {n: _p(one[1], other[1]) for n, (one, other) in enumerate(pairs)}
-    ps = holm({number: p for number, p in alone.items() if p is not None})
-    both = (
-        Both(row, cell.metric, earlier, cell, ps.get(number))
-        for number, ((_, earlier), (row, cell)) in enumerate(pairs)
+    both = [both_sides(*pair) for pair in pairs]
+    ps = holm({number: one.pair.p for number, one in enumerate(both) if one.pair.p is not None})
+    corrected = tuple(
+        replace(one, p=ps.get(number), sight=one.sight and one.sight._replace(steps=len(ps)))
+        for number, one in enumerate(both)
     )
-    only = _lacking(cells[0], cells[1]), _lacking(cells[1], cells[0])
-    recorded = tuple(_recorded(before.records, after.records, columns, names))
-    return TwoSides(before, after, tuple(both), only, recorded, in_turn)
+    only = _lacking(cells[0], cells[1], after), _lacking(cells[1], cells[0], before)
+    recorded = [*_recorded(before.records, after.records, columns, names)]
+    if two_machines:
+        one, other = (find_states(side.records).headline or "one" for side in (before, after))
+        recorded += [(STATE, one, other)] if one != other else []
+    one_side, other_side = ([run for row, _ in of.values() for run, _ in row.curves] for of in cells)
+    recorded += _unlike_states(one_side, other_side, names["round_trip"])
+    return TwoSides(before, after, corrected, only, tuple(recorded), states)
 
 
-def _lacking(own: Mapping[_Key, tuple[Row, Cell]], other: Iterable[_Key]) -> tuple[str, ...]:
-    """The cases that the other side does not have."""
+def _by_state(before: Side, after: Side, states: States) -> tuple[Sequence[Record], Sequence[Record]]:
+    """The records of each, those of each state in placements of their own."""
+    together = states_apart([*before.records, *after.records], states, ranked=states.names)
+    return together[: len(before.records)], together[len(before.records) :]
+
+
+def _lacking(own: Mapping[_Key, tuple[Row, Cell]], other: Iterable[_Key], side: Side) -> tuple[str, ...]:
+    """The cases that count on this side alone, with how many runs of the other do not count."""
     theirs = {key[:4] for key in other}
-    return tuple(dict.fromkeys(str(row.case) for key, (row, _) in own.items() if key[:4] not in theirs))
+    cases = dict.fromkeys(row.case for key, (row, _) in own.items() if key[:4] not in theirs)
+    ran = Counter(str(run.case) for run in side.records if run.status not in (MISSING, NOT_AVAILABLE))
+    return tuple(f"{case}{_none_counts(ran[str(case)])}" for case in cases)
 
 
-def _cells(side: Side, sizes: Sequence[int], named: bool) -> dict[_Key, tuple[Row, Cell]]:
-    """Each value of a row that counts; ``named``: cases are told apart by their systems, too."""
-    comparison = compare(side.records, sizes)
-    rows = (row for table in comparison.tables for row in table.rows if row.ranked and not row.disturbed)
+def _none_counts(runs: int) -> str:
+    return f" (the other side's {f'{runs} runs do' if runs > 1 else 'run does'} not count)" if runs else ""
+
+
+def _cells(
+    records: Sequence[Record], sizes: Sequence[int], states: States, named: bool
+) -> dict[_Key, tuple[Row, Cell]]:
+    """Each value of a row that counts.
+
+    ``states``: by which the records stand apart; without, each side is in the one that its answers are of.
+    ``named``: cases are told apart by their systems, too.
+    """
+    comparison = compare(records, sizes, states=NO_STATES if states.names else None)
+    rows = (row for table in comparison.tables for row in table.rows if row.ranked)
     return {_key(row, cell.metric, named): (row, cell) for row in rows for cell in row.cells if cell.values}
 
 
@@ -123,18 +163,15 @@ def _key(row: Row, metric: Metric, named: bool) -> _Key:
     return (*place, row.label, row.ranks, metric.column, metric.size, metric.baseline, metric.bound)
 
 
-def _one_after_the_other(before: Sequence[Record], after: Sequence[Record]) -> bool:
-    """Whether no run of one began among those of the other; so, too, where it is unknown when."""
-    times = [[record.started for record in side if record.status == OK] for side in (before, after)]
-    if not all(times) or not all(map(all, times)):
-        return True
-    return max(times[0]) < min(times[1]) or max(times[1]) < min(times[0])
-
-
-def _p(before: Cell, after: Cell) -> float | None:
-    if min(before.n, after.n) < FEWEST:
-        return None
-    return difference(before.values, after.values).p
+def both_sides(before: tuple[Row, Cell], after: tuple[Row, Cell]) -> Both:
+    """A metric of a case in two rows, tested alone."""
+    sides = before, after
+    logarithms = all(value > 0 for _, cell in sides for value in cell.values)
+    # the two share no allocation
+    runs = [[run._replace(allocation="") for run in timed_runs(*side, logarithms)] for side in sides]
+    verdict = verdict_on(runs, logarithms=logarithms)
+    sight = smallest_seen(verdict) if logarithms else None
+    return Both(after[0], after[1].metric, before[1], after[1], verdict.pairs[0, 1], sight=sight)
 
 
 def _recorded(
@@ -150,3 +187,23 @@ def _recorded(
         one, other = (", ".join(sorted(values)) or "not recorded" for values in seen)
         if one != other:
             yield names[column], one, other
+
+
+def _unlike_states(
+    before: Iterable[Record], after: Iterable[Record], name: str
+) -> Iterable[tuple[str, str, str]]:
+    """Where the compared runs of the two were in other states of the machine."""
+    one, other = map(_round_trips, (before, after))
+    for place in (place for place in one if place in other):
+        (low, high), (lower, higher) = one[place], other[place]
+        if low >= GAP * higher or lower >= GAP * high:
+            yield f"{name}, {place}", nanoseconds((low, high)), nanoseconds((lower, higher))
+
+
+def _round_trips(records: Iterable[Record]) -> dict[str, tuple[float, float]]:
+    """The least and the largest (s) at each place."""
+    probes = [(place, values) for run in records for place, values in run.probes.get(ROUND_TRIP, {}).items()]
+    return {
+        place: (min(min(values) for _, values in of), max(max(values) for _, values in of))
+        for place, of in grouped(probes, lambda probe: probe[0]).items()
+    }

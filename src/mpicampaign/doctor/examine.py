@@ -13,6 +13,7 @@ from mpicampaign.commands import CommandResult, call
 from mpicampaign.doctor.probe_jobs import probe_groups, probe_here
 from mpicampaign.errors import Problem, UnreadableError, UserError
 from mpicampaign.execution.scheduler_calls import caller, ignored_lines
+from mpicampaign.extras import how_to_install
 from mpicampaign.files import naming, write_whole
 from mpicampaign.jobs.plan_text import not_available_text
 from mpicampaign.jobs.prepare import host_names, prepare
@@ -252,7 +253,7 @@ def _libraries(modules: list[Library], groups: Sequence[NodeGroup]) -> tuple[Lib
     libraries.sort(key=lambda library: not library.mpi)
     own = [Library(WHEEL, about="that of the Python environment")] if _has_wheel() else []
     with_mpi = own or any(library.mpi for library in libraries)
-    known = [] if with_mpi else [Library(WHEEL, about="none: make setup")]
+    known = [] if with_mpi else [Library(WHEEL, about=f"none: {how_to_install('mpi')}")]
     return (*own, *known, *libraries)
 
 

@@ -14,8 +14,8 @@ from mpicampaign.campaign.each import hosts_of
 from mpicampaign.errors import Problem, UserError, did_you_mean
 from mpicampaign.files import append_lines
 from mpicampaign.host_lists import expand, fold, short
-from mpicampaign.jobs.further import Again
 from mpicampaign.records import defined_name
+from mpicampaign.schemes.unit import NodeAgain
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
@@ -29,17 +29,19 @@ FILE = "again.txt"
 CONTROLS = 11
 
 
-def read_again(campaign_folder: Path) -> list[Again]:
+def read_again(campaign_folder: Path) -> list[NodeAgain]:
     """All that were begun, in order."""
     try:
         lines = (campaign_folder / FILE).read_text(encoding="utf-8").splitlines()
     except (FileNotFoundError, NotADirectoryError):
         return []
     entries = (line.split("\t") for line in lines)
-    return [Again(name, tuple(hosts.split())) for name, _, hosts in (one for one in entries if len(one) == 3)]
+    return [
+        NodeAgain(name, tuple(hosts.split())) for name, _, hosts in (one for one in entries if len(one) == 3)
+    ]
 
 
-def again(prepared: Prepared, nodes: str) -> list[Again]:
+def again(prepared: Prepared, nodes: str) -> list[NodeAgain]:
     """Nodes, each with its controls: as they were begun where their rounds are still due, else anew.
 
     Raises
@@ -64,13 +66,15 @@ def again(prepared: Prepared, nodes: str) -> list[Again]:
     return wanted
 
 
-def _drawn(name: str, node: str, hosts: Sequence[str], seed: int) -> Again:
+def _drawn(name: str, node: str, hosts: Sequence[str], seed: int) -> NodeAgain:
     """The node beside others of its host group that are drawn by chance."""
     others = [host for host in hosts if host != node]
-    return Again(name, (node, *random.Random(f"{seed} {name}").sample(others, min(CONTROLS, len(others)))))
+    return NodeAgain(
+        name, (node, *random.Random(f"{seed} {name}").sample(others, min(CONTROLS, len(others))))
+    )
 
 
-def note_again(campaign_folder: Path, wanted: Iterable[Again]) -> None:
+def note_again(campaign_folder: Path, wanted: Iterable[NodeAgain]) -> None:
     """Keep those that are new."""
     begun, now = read_again(campaign_folder), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
     if new := [f"{each.name}\t{now}\t{' '.join(each.hosts)}" for each in wanted if each not in begun]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from mpicampaign.execution.execute import run_script
+from mpicampaign.execution.machine_lock import wait_for_measurement
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
 from mpicampaign.jobs.render import build_script_text, source_script_text
 from mpicampaign.jobs.software import compiler_mark, first_build_folder
@@ -22,6 +24,17 @@ def build(prepared: Prepared, *, verbose: bool = False) -> int:
     systems = prepared.plan.systems
     status = max((_build(prepared, name, verbose) for name in systems), default=0)
     return max((status, *(_build_sources(prepared, name, verbose) for name in systems)))
+
+
+def build_missing(prepared: Prepared, *, verbose: bool = False) -> int:
+    """As `build`, where the runs that are due lack something, and after measurements on this machine."""
+    systems = {run.case.system for run in prepared.pending}
+    needed = (path for name in systems for path in (*prepared.binaries(name), *prepared.from_source(name)))
+    if all(path.exists() for path in needed):
+        return 0
+    if prepared.runs_here:
+        wait_for_measurement(lambda line: print(line, file=sys.stderr, flush=True))
+    return build(prepared, verbose=verbose)
 
 
 def _build_sources(prepared: Prepared, name: str, verbose: bool) -> int:

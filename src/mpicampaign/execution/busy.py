@@ -1,10 +1,14 @@
-"""A machine that is plainly not quiet, known from the first runs of a call, and what the call leaves out.
+"""A machine that is plainly not quiet, known from the last runs of a call, and what the call leaves out.
 
 This is a property of the call, not of the results: the next call makes on a quiet machine what is missing.
 """
 
 from __future__ import annotations
 
+import re
+from collections import deque
+from pathlib import Path
+from time import sleep
 from typing import TYPE_CHECKING
 
 from mpicampaign.records import DISTURBED, NOT_JUDGED, RANKED, Case
@@ -15,55 +19,76 @@ if TYPE_CHECKING:
 
     from mpicampaign.jobs.run import Run
 
-FIRST, PLAIN = 10, 8  # of the first ten runs that were judged, eight disturbed ones
+LAST, PLAIN = 10, 8  # of the last ten runs that were judged, eight disturbed or quiet ones
 REPEATS = 3  # of a case, that a busy machine makes
-LEFT_OUT = 4  # exit status of the process with Snakemake: nothing failed, but runs were left out
 HELP = f"a quiet machine, an exclusive node, or busy_machine: {RANKED} in the campaign file"
+_PROCESS = re.compile(r"(?P<name>.+) \(pid (?P<pid>[0-9]+), uid (?P<uid>[0-9]+)\) used .*")
+_WINDOW, _LEAST_TICKS = 0.5, 5  # s, and CPU time within it
 
 
-class Call:
-    """What a call has found out about its machine.
+class Busyness:
+    """Whether the machine of a call is plainly not quiet, by the conditions of its last runs.
 
-    ``left_out``: whether it leaves runs to a later call. ``failed``: whether a further repeat has failed that
-    Snakemake does not know. ``reports``: whether Snakemake makes the report.
+    It is from when eight of them were disturbed until eight were quiet. Runs too short to be judged say
+    nothing.
     """
 
     def __init__(self) -> None:
-        self._judged: list[str] = []
-        self.left_out = self.failed = False
-        self.reports = True
+        self._judged = deque[str](maxlen=LAST)
+        self.is_busy = False
 
     def add(self, condition: str) -> None:
         """Add the condition of a run that has ended."""
-        if condition != NOT_JUDGED and len(self._judged) < FIRST:
+        if condition != NOT_JUDGED:
             self._judged.append(condition)
+        quiet = len(self._judged) - self._disturbed
+        self.is_busy = quiet < PLAIN if self.is_busy else self._disturbed >= PLAIN
 
     @property
-    def disturbed(self) -> int:
-        """How many of the first runs were disturbed."""
+    def _disturbed(self) -> int:
         return self._judged.count(DISTURBED)
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether the machine is plainly not quiet."""
-        return self.disturbed >= PLAIN
-
     def text(self, where: str, process: str) -> str:
-        """What the call says of it, once.
+        """The message of the call when the machine has become busy, or quiet again.
 
         ``where``: ``this machine is`` or ``the nodes are``. ``process``: what takes the CPU, or empty.
         """
-        of = f"{self.disturbed} of the first {len(self._judged)} runs were disturbed"
+        last = len(self._judged)
+        if not self.is_busy:
+            quiet = f"{last - self._disturbed} of the last {last} runs were"
+            return f"{where} quiet again: {quiet}; what was left out is made"
+        of = f"{self._disturbed} of the last {last} runs were disturbed"
         taken = f": {process}" if process else ""
         return f"{where} busy: {of}{taken}; disturbed runs are not repeated now; what helps: {HELP}"
 
 
-THIS_CALL = Call()  # the process with Snakemake makes one call
+def still_running(processes: Sequence[str]) -> str:
+    """The last of the processes that evidence names which is on this machine and takes CPU time; or empty."""
+    before = {each: ticks for each in reversed(processes) if (ticks := _ticks(each)) is not None}
+    if before:
+        sleep(_WINDOW)
+    return next((each for each in before if (_ticks(each) or 0) - before[each] >= _LEAST_TICKS), "")
+
+
+def _ticks(process: str) -> int | None:
+    """The CPU time of a process so far; None where it has gone, or its number is that of another."""
+    if not (named := _PROCESS.fullmatch(process)):
+        return None
+    folder = Path("/proc", named["pid"])
+    try:
+        name, _, fields = (folder / "stat").read_text(errors="replace").partition("(")[2].rpartition(")")
+        owner = folder.stat().st_uid
+    except OSError:
+        return None
+    if (name, str(owner)) != (named["name"], named["uid"]):
+        return None
+    user, system = fields.split()[11:13]
+    return int(user) + int(system)
 
 
 def is_left_out(run: Run) -> bool:
     """Whether a busy machine does not make a run, however short it is."""
-    return run.further or run.repeat > REPEATS
+    return run.further or run.row > REPEATS
 
 
 def fitting(due: Iterable[Run], expected: Callable[[Run], float], seconds: float) -> set[str]:
@@ -76,7 +101,7 @@ def fitting(due: Iterable[Run], expected: Callable[[Run], float], seconds: float
     seconds : the time left
     """
     names = set()
-    for _, time, job in sorted((each.repeat, expected(each), each.job_name) for each in due):
+    for _, time, job in sorted((each.row, expected(each), each.job_name) for each in due):
         if time <= seconds:
             seconds -= time
             names.add(job)

@@ -36,7 +36,6 @@ from mpicampaign.execution.writable import SECONDS_BETWEEN_WRITES, TRIES, why_no
 from mpicampaign.files import append_lines, refuse_changeable, system_error_text, write_whole
 from mpicampaign.grouping import grouped
 from mpicampaign.host_lists import short
-from mpicampaign.jobs.blocks import LEFT_BEHIND, keeps_nodes
 from mpicampaign.jobs.run import RESULT
 from mpicampaign.node_states import node_states
 from mpicampaign.schedulers.scheduler import (
@@ -56,6 +55,7 @@ from mpicampaign.schedulers.scheduler import (
     UNKNOWN,
     NodeState,
 )
+from mpicampaign.schemes.block import LEFT_BEHIND
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -337,7 +337,7 @@ class ClusterJobs:
         begun = any((each / RESULT).exists() or ended_by_itself(each) for each in folders)
         noted = run.folder / LEFT_BEHIND  # by the job itself, where it was requeued on other nodes
         if not noted.exists():
-            if not begun or keeps_nodes(run.job):
+            if not begun or run.job.keeps_nodes:
                 return None
             write_whole(noted, f"{why}\n")
         return Ended(run, None, "its block was left: " + noted.read_text(encoding="utf-8").strip())

@@ -7,28 +7,33 @@ import re
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from itertools import count
+from os import stat
 from os.path import exists
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run, text_of
 from mpicampaign.execution.again import read_again
-from mpicampaign.expectation import LOOKS
-from mpicampaign.identity import canonical, identity, of_run
-from mpicampaign.jobs.blocks import LEFT_BEHIND, VALUE, Made
+from mpicampaign.execution.new_runs import read_requests
+from mpicampaign.expectation import LOOKS, looks_to_decide
+from mpicampaign.grouping import grouped
+from mpicampaign.identity import canonical, run_path
 from mpicampaign.jobs.declaration import reading_of
-from mpicampaign.jobs.further import ENDED, LEFT, Stage
 from mpicampaign.jobs.prepare import ThisMachine, prepare
+from mpicampaign.jobs.run import RESULT
 from mpicampaign.records import (
     BLOCK,
     COMPARED,
     CONTRADICTED,
+    DECIDED_IN_BLOCKS,
     DISTURBED,
     FAILED,
     NOT_AVAILABLE,
     OK,
     Record,
     defined_name,
+    race_rules,
 )
+from mpicampaign.schemes.block import ENDED, LEFT, LEFT_BEHIND, VALUE, Made
 from mpicampaign.selection import ALL_RUNS
 from mpicampaign.verdict.condition import condition, may_be_disturbed
 from mpicampaign.verdict.evidence import read_evidence
@@ -39,13 +44,22 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mpicampaign.campaign.model import Benchmark, Each
-    from mpicampaign.jobs.further import Again, Racer, RacerOf, Repeated
+    from mpicampaign.compare.decided import ByLooks
+    from mpicampaign.execution.new_runs import Request
     from mpicampaign.jobs.prepare import Prepared
-    from mpicampaign.jobs.run import Run
+    from mpicampaign.planned_looks import Decided, Stage
     from mpicampaign.records import Case
+    from mpicampaign.schemes.unit import (
+        Candidate,
+        CandidateOn,
+        CaseInStates,
+        NodeAgain,
+        RequestedRun,
+    )
     from mpicampaign.selection import RunSelection
 
 ANY_OTHER = "any other"
+ASKED_ANEW = "asked for anew with its other candidates"
 _STOPPED = re.compile(r"stopped at the time limit of ([0-9]+) s")
 _ROUND_TRIP = re.compile(r"\.round_trip_ns=([0-9]{1,7}\.[0-9]) to ")
 
@@ -61,21 +75,27 @@ class _Result(NamedTuple):
 class MachineWithResults(ThisMachine):
     """This machine, with what the results in the campaign's folder say.
 
-    ``wanted``: nodes that this call measures again.
+    ``wanted``: nodes that this call measures again. ``request``: new runs that it asks for.
     """
 
-    wanted: tuple[Again, ...] = ()
+    wanted: tuple[NodeAgain, ...] = ()
+    request: Request | None = None
 
     @cached_property
-    def _results(self) -> dict[tuple[Case, int, str], _Result | None]:
-        """Those that were asked for; None where there is none."""
+    def _results(self) -> dict[tuple[str, int], _Result]:
+        """Those that were read, by their folder and the time at which they were written."""
         return {}
 
     def _result(self, case: Case, repeat: int, identity: str) -> _Result | None:
         """Each planning asks this of all results, so that evidence without any wait is not parsed."""
-        key = case, repeat, identity
+        folder = f"{self.folder}/{run_path(case, repeat, identity)}"  # a text: a path takes longer
+        try:
+            written = stat(f"{folder}/result/output.txt").st_mtime_ns  # noqa: PTH116
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        key = folder, written
         if key not in self._results:
-            self._results[key] = _read_result(self.run_folder(case, repeat, identity))
+            self._results[key] = _read_result(folder)
         return self._results[key]
 
     def condition_of(self, case: Case, repeat: int, identity: str) -> str:
@@ -84,6 +104,8 @@ class MachineWithResults(ThisMachine):
 
     def in_block(self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int) -> Made:
         folder = self.run_folder(case, repeat, identity)
+        if identity in self._left and not (folder / RESULT).exists():
+            return Made(LEFT, why=ASKED_ANEW)
         if not folder.exists():
             return Made()
         try:
@@ -108,30 +130,43 @@ class MachineWithResults(ThisMachine):
         records = [read_run(case, benchmark.suite, folder, reading=reading) for folder in folders]
         return any(record.unread for record in records) or is_known(records)
 
-    def race(self, compared: str, racers: Sequence[Racer], ranked: bool) -> dict[str, list[Stage]]:
+    def stages(
+        self, compared: str, candidates: Sequence[Candidate], ranked: bool
+    ) -> Mapping[str, Sequence[Stage]]:
+        if not race_rules(compared):
+            own = grouped(candidates, lambda each: defined_name(each.case.benchmark))
+            looked = {name: self._by_looks(of_one, ranked, in_blocks=True) for name, of_one in own.items()}
+            return {name: found.stages for name, found in looked.items()}
         from mpicampaign.compare.races import races
 
         records = [
             replace(record, metadata={**record.metadata, BLOCK: "race", COMPARED: compared})
-            for each in racers
-            for record in self._raced(each, ranked)
+            for each in candidates
+            for record in self._records(each, ranked, 4 * LOOKS[-1])
         ]
-        [found] = races(records)
-        return {
-            name: [
-                Stage(
-                    stage.running, stage.blocks, before.repeats[-1] if before else 0, frozenset(stage.repeats)
-                )
-                for before, stage in zip((None, *stages), stages, strict=False)
-            ]
-            for name, stages in found.stages.items()
-        }
+        [race] = races(records)
+        return race.stages
 
-    def _raced(self, each: Racer, ranked: bool) -> Iterable[Record]:
+    def decided(self, candidates: Sequence[Candidate], ranked: bool) -> Decided:
+        return self._by_looks(candidates, ranked).due
+
+    def _by_looks(self, candidates: Sequence[Candidate], ranked: bool, in_blocks: bool = False) -> ByLooks:
+        from mpicampaign.compare.decided import decide_by
+
+        most = 2 * looks_to_decide(len(candidates))[-1]
+        known = {DECIDED_IN_BLOCKS: "true"} if in_blocks else {}
+
+        def records(each: Candidate) -> list[Record]:
+            found = self._records(each, ranked, most)
+            return [replace(run, metadata={**run.metadata, **known}) for run in found]
+
+        return decide_by([records(each) for each in candidates])
+
+    def _records(self, each: Candidate, ranked: bool, most: int) -> Iterable[Record]:
         """The runs that were begun, or the first; a candidate that had left may be in later ones again."""
         reading = canonical(reading_of(each.benchmark))
-        for repeat in range(1, 4 * LOOKS[-1] + 1):
-            folder = self.run_folder(each.kept, repeat, each.identity_of(repeat))
+        for repeat in range(1, most + 1):
+            folder = self.run_folder(each.kept, repeat, each.identities[repeat])
             if repeat > 1 and not folder.exists():
                 continue
             try:
@@ -143,14 +178,35 @@ class MachineWithResults(ThisMachine):
             yield replace(record, case=each.case, ranks_busy=ranked)
 
     def rounds(
-        self, each: Each, screen: Mapping[int, Collection[str]], benchmarks: Sequence[RacerOf], earlier: int
+        self,
+        each: Each,
+        screen: Mapping[int, Collection[str]],
+        benchmarks: Sequence[CandidateOn],
+        earlier: int,
     ) -> Mapping[int, Collection[str]]:
         from mpicampaign.execution.rounds_due import due_rounds
 
         return due_rounds(each, screen, benchmarks, earlier, self.folder, self.run_folder)
 
-    def again(self) -> list[Again]:
+    def again(self) -> list[NodeAgain]:
         return list(dict.fromkeys([*read_again(self.folder), *self.wanted]))
+
+    @cached_property
+    def _requests(self) -> list[Request]:
+        return [*read_requests(self.folder), *([self.request] if self.request else [])]
+
+    @cached_property
+    def _requested(self) -> dict[Case, list[RequestedRun]]:
+        requested = [each for request in self._requests for each in request.cases]
+        of_cases = grouped(requested, lambda each: each[0])
+        return {case: [run for _, runs in own for run in runs] for case, own in of_cases.items()}
+
+    @cached_property
+    def _left(self) -> frozenset[str]:
+        return frozenset(identity for request in self._requests for identity in request.left)
+
+    def requested(self, case: Case) -> Sequence[RequestedRun]:
+        return self._requested.get(case, ())
 
     def is_stopped(
         self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int
@@ -160,7 +216,7 @@ class MachineWithResults(ThisMachine):
             return False
         return self.in_block(case, repeat, identity, benchmark, time_limit).state == VALUE
 
-    def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:
+    def blocks(self, cases: Sequence[CaseInStates]) -> dict[Case, int]:
         """Whole blocks: when the last one is made, the next one follows while a case lacks repeats there.
 
         Cases without any probed run, such as those that cannot be run here, take no part. Evidence is parsed
@@ -181,21 +237,21 @@ class MachineWithResults(ThisMachine):
         more = all(all(self._of(each, made)) for each in probed) and lacks_repeats(runs, states)
         return {each.case: min(made + more, each.limit) for each in probed}
 
-    def _of(self, each: Repeated, made: int) -> list[_Result | None]:
+    def _of(self, each: CaseInStates, made: int) -> list[_Result | None]:
         """The results of the planned repeats and of so many blocks."""
         numbers = self._numbers(each, made)
         return [self._result(each.kept, number, each.identity_of(number)) for number in numbers]
 
-    def _numbers(self, each: Repeated, made: int) -> list[int]:
+    def _numbers(self, each: CaseInStates, made: int) -> list[int]:
         numbers = range(1, each.planned + min(made, each.limit) + 1)
         return [number for number in numbers if number not in each.absent]
 
-    def _mixes(self, each: Repeated) -> bool:
+    def _mixes(self, each: CaseInStates) -> bool:
         """Whether the least or the largest round trips of its runs are as far apart as two states are."""
         ends = [result.round_trips for result in self._of(each, 0) if result and result.round_trips]
         return any(max(values) > GAP * min(values) for values in zip(*ends, strict=True))
 
-    def _blocks_begun(self, cases: Sequence[Repeated]) -> int:
+    def _blocks_begun(self, cases: Sequence[CaseInStates]) -> int:
         """How many blocks were begun."""
 
         def is_begun(number: int) -> bool:
@@ -204,7 +260,7 @@ class MachineWithResults(ThisMachine):
 
         return next(number for number in count() if not is_begun(number + 1))
 
-    def _runs(self, each: Repeated, made: int) -> Iterable[Record]:
+    def _runs(self, each: CaseInStates, made: int) -> Iterable[Record]:
         """The runs that have a result, with what their evidence says of the machine alone."""
         for number, result in zip(self._numbers(each, made), self._of(each, made), strict=True):
             if result is None:
@@ -260,16 +316,14 @@ def met_limit(record: Record, time_limit: int) -> bool:
     return record.status == FAILED and stopped is not None and int(stopped[1]) >= time_limit
 
 
-def _read_result(folder: Path) -> _Result | None:
-    if not exists(f"{folder}/result/output.txt"):  # noqa: PTH110 - a Path takes longer
-        return None
+def _read_result(folder: str) -> _Result:
     text = _evidence_text(folder)
     is_disturbed = may_be_disturbed(text) and condition(read_evidence(text))[0] == DISTURBED
     trips = sorted(map(float, _ROUND_TRIP.findall(text)))
     return _Result(DISTURBED if is_disturbed else ANY_OTHER, (trips[0], trips[-1]) if trips else ())
 
 
-def _evidence_text(folder: Path) -> str:
+def _evidence_text(folder: Path | str) -> str:
     """The evidence of the result in a run's folder; empty where there is none."""
     return text_of(f"{folder}/result/evidence.txt")
 
@@ -279,31 +333,20 @@ def prepare_with_results(
     system: str = "",
     results: Path | None = None,
     selection: RunSelection = ALL_RUNS,
-    wanted: Sequence[Again] = (),
+    wanted: Sequence[NodeAgain] = (),
+    request: Request | None = None,
 ) -> Prepared:
     """As `prepare`, with the further repeats that the results on disk ask for, and the selection of a call.
 
-    ``wanted``: nodes that the call measures again.
+    ``wanted``: nodes that the call measures again. ``request``: new runs that it asks for.
 
     Raises
     ------
     UserError
         as `prepare`, and where the selection names what the campaign has not.
     """
-    machine = partial(MachineWithResults, wanted=tuple(wanted))
+    machine = partial(MachineWithResults, wanted=tuple(wanted), request=request)
     prepared = prepare(campaign_file, system, results, machine)
     runs = ((planned.case, run.repeat) for planned in prepared.plan.cases for run in planned.runs)
     selection.check(runs, prepared.campaign.file)
     return replace(prepared, selection=selection)
-
-
-def further_of(cases: Collection[str], pending: Iterable[Run]) -> list[Run]:
-    """The pending further repeats of ``cases`` (see `case_of`), of none that is now declared otherwise."""
-    return [each for each in pending if each.further and case_of(each) in cases]
-
-
-def case_of(run: Run) -> str:
-    """The same for all repeats of what is declared of a run, or of a benchmark's candidates in blocks."""
-    if run.block:
-        return f"{run.block}: {defined_name(run.case.benchmark)}"
-    return identity({**of_run(run.declared), "repeat": 0})

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from contextlib import suppress
 from datetime import UTC, datetime
-from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.units import format_duration, format_roughly
@@ -33,7 +33,12 @@ class Durations:
     def expected(self, run: Run) -> float | None:
         """The mean of the case, else of the benchmark wherever it ran; None without any."""
         alike = self._case(run) or self._benchmark(run)
-        return fmean(alike) if alike else None
+        return sum(alike) / len(alike) if alike else None
+
+    def expected_or_limit(self, run: Run) -> float:
+        """The same; the time limit where nothing is known of it."""
+        seconds = self.expected(run)
+        return run.time_limit if seconds is None else seconds
 
     def add(self, run: Run) -> None:
         """Add a run that has ended, if it has a result."""
@@ -66,7 +71,10 @@ class _Duration(NamedTuple):
 
 def _measured(case: Path) -> list[_Duration]:
     """The durations of a case's last repeats."""
-    durations = map(_duration, sorted(case.glob("r*"))[-REPEATS:])
+    names: list[str] = []
+    with suppress(FileNotFoundError):
+        names = sorted(entry.name for entry in os.scandir(case) if entry.name.startswith("r"))
+    durations = map(_duration, (case / name for name in names[-REPEATS:]))
     return [duration for duration in durations if duration is not None]
 
 
@@ -127,8 +135,7 @@ class TimeLeft:
 
     def expected(self, run: Run) -> float:
         """How long a run takes (s): its time limit where nothing is known of it."""
-        seconds = self._durations.expected(run)
-        return run.time_limit if seconds is None else seconds
+        return self._durations.expected_or_limit(run)
 
     def text(self, repeats_more: bool = False) -> str:
         """``about 2 min left``; empty where nothing is due, or where a benchmark has not run yet.

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, TextIO
 
 from mpicampaign.compare.metrics import choose_metrics, read, stopped_at
 from mpicampaign.execution.durations import TimeLeft
-from mpicampaign.records import CHOSEN_TRANSPORT, DISTURBED, FAILED, NOT_AVAILABLE, OK, QUIET, VERIFIED
+from mpicampaign.records import (
+    CHOSEN_TRANSPORT,
+    DISTURBED,
+    FAILED,
+    NOT_AVAILABLE,
+    OK,
+    QUIET,
+    STOPPED,
+    VERIFIED,
+    WITHOUT_LOCK,
+)
 from mpicampaign.show.view import quantity
 from mpicampaign.text import visible_lines
 from mpicampaign.units import format_size
@@ -38,6 +48,7 @@ class Progress:
         self._done = 0
         self._absent: set[tuple[Case, str]] = set()
         self._said_left = ""
+        self._without_lock: set[str] = set()  # why
 
     def expect(self, runs: Sequence[Run]) -> None:
         """Add runs to those that are expected."""
@@ -77,6 +88,10 @@ class Progress:
             self._said_left = left
             line = f"{line} ({left})" if left else line
         self._print(line, end="\n")
+        if (why := record.metadata.get(WITHOUT_LOCK)) and why not in self._without_lock:
+            self._without_lock.add(why)
+            told = f"warning: another measurement may run at the same time: {why}"
+            self.say(f"{told}; MPICAMPAIGN_LOCK names another folder")
 
     def _not_available(self, record: Record) -> None:
         self._expected -= 1
@@ -135,5 +150,6 @@ def describe(record: Record, status: int | None) -> str:
         return record.reason
     if record.condition == DISTURBED:  # others left it too little time
         return f"not done: {record.reason}"
-    state = {"not_available": "n/a", "failed": "FAILED"}.get(record.status, f"FAILED (exit {status})")
+    states = {NOT_AVAILABLE: "n/a", FAILED: "FAILED", STOPPED: "stopped"}
+    state = states.get(record.end, f"FAILED (exit {status})")
     return f"{state}: {record.reason}"

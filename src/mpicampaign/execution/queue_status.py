@@ -13,7 +13,7 @@ from mpicampaign.grouping import grouped
 from mpicampaign.jobs.run import job_name
 from mpicampaign.jobs.software import why_not_built
 from mpicampaign.node_states import node_states
-from mpicampaign.records import FAILED, MISSING, OK, defined_name
+from mpicampaign.records import FAILED, MISSING, OK, STOPPED, defined_name
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE
 from mpicampaign.text import counted, repeats_text
@@ -82,7 +82,9 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     before.keep()
     complete = {design.design.name for design in prepared.plan.designs if not design.missing}
     states = [
-        each._replace(state=CLOSED) if each.has_failed and each.run.block in complete else each
+        each._replace(state=CLOSED)
+        if each.state in (FAILED, STOPPED) and each.run.block in complete
+        else each
         for each in states
     ]
     return states, _older(prepared, jobs) if jobs else []
@@ -245,4 +247,4 @@ def _state_as_read(run: Run, queued: QueuedJob | None) -> RunStatus:
         ended = f"its job {queued.id} has ended: {queued.description}" if queued else not_built
         missing = NOT_RUN if run.job.system.local else NOT_SUBMITTED
         return RunStatus(run, missing, "", ended)
-    return RunStatus(run, record.status.replace("_", " "), record.job_id, record.reason)
+    return RunStatus(run, record.end.replace("_", " "), record.job_id, record.reason)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from mpicampaign.campaign.model import Each
-    from mpicampaign.jobs.further import Racer, RacerOf
     from mpicampaign.records import Case, Record
+    from mpicampaign.schemes.unit import Candidate, CandidateOn
 
     RunFolderOf = Callable[[Case, int, str], Path]
 
@@ -35,7 +35,7 @@ _MANY = 200  # runs: to read them takes longer than to start a process
 class _Run(NamedTuple):
     """A run of a member in a round, and its folder."""
 
-    racer: Racer
+    candidate: Candidate
     nodes: list[str]
     repeat: int
     round: int
@@ -49,7 +49,8 @@ class _Run(NamedTuple):
     @property
     def state(self) -> str:
         """The run, and what changes with its result."""
-        known = self.round, str(self.folder), self.racer.benchmark.suite, reading_of(self.racer.benchmark)
+        benchmark = self.candidate.benchmark
+        known = self.round, str(self.folder), benchmark.suite, reading_of(benchmark)
         for name in ("result/output.txt", "attempts"):
             with suppress(OSError):
                 about = stat(f"{self.folder}/{name}")  # noqa: PTH116  a Path takes longer
@@ -57,18 +58,18 @@ class _Run(NamedTuple):
         return f"{known} missing"
 
     def record(self, each: Each) -> Record:
-        case, suite, reading = self.racer.kept, self.racer.benchmark.suite, reading_of(self.racer.benchmark)
-        record = read_run(case, suite, RunFolder(self.folder, self.repeat), reading=reading)
+        benchmark, folder = self.candidate.benchmark, RunFolder(self.folder, self.repeat)
+        record = read_run(self.candidate.kept, benchmark.suite, folder, reading=reading_of(benchmark))
         known = member_metadata(each.unit, self.nodes, self.round, each.tolerance)
         killed = record.status == FAILED and not self.has_ended
         status = MISSING if killed else record.status
-        return replace(record, case=self.racer.case, status=status, metadata={**record.metadata, **known})
+        return replace(record, case=self.candidate.case, status=status, metadata={**record.metadata, **known})
 
 
 def due_rounds(
     each: Each,
     screen: Mapping[int, Collection[str]],
-    benchmarks: Sequence[RacerOf],
+    benchmarks: Sequence[CandidateOn],
     earlier: int,
     campaign_folder: Path,
     folder_of: RunFolderOf,
@@ -85,7 +86,7 @@ def due_rounds(
     due = first = {number: tuple(members) for number, members in screen.items()}
     absent = _absent(benchmarks[0](first[1][0]).case, campaign_folder)
     while True:
-        runs = [run for racer_of in benchmarks for run in _runs(racer_of, due, earlier, folder_of)]
+        runs = [run for candidate_on in benchmarks for run in _runs(candidate_on, due, earlier, folder_of)]
         if not all(run.has_ended for run in runs if absent.isdisjoint(run.nodes)):
             return due
         results = "\n".join([repr((each, sorted(absent))), *(run.state for run in runs)])
@@ -116,16 +117,16 @@ def _absent(case: Case, campaign_folder: Path) -> set[str]:
 
 
 def _runs(
-    racer_of: RacerOf, due: Mapping[int, Collection[str]], earlier: int, folder_of: RunFolderOf
+    candidate_on: CandidateOn, due: Mapping[int, Collection[str]], earlier: int, folder_of: RunFolderOf
 ) -> Iterator[_Run]:
     """The n-th round of a member is its n-th repeat."""
     made = Counter[str]()
     for number in sorted(due):
         for member in due[number]:
             made[member] += 1
-            repeat, racer = earlier + made[member], racer_of(member)
-            folder = folder_of(racer.kept, repeat, racer.identity_of(repeat))
-            yield _Run(racer, member.split("+"), repeat, number, folder)
+            repeat, candidate = earlier + made[member], candidate_on(member)
+            folder = folder_of(candidate.kept, repeat, candidate.identities[repeat])
+            yield _Run(candidate, member.split("+"), repeat, number, folder)
 
 
 def _records(each: Each, runs: Sequence[_Run]) -> list[Record]:

@@ -17,7 +17,12 @@ from mpicampaign.grouping import grouped
 from mpicampaign.history.curves import Cause, ChangePoint, Curve, CurveKey
 from mpicampaign.history.series import tick_order
 from mpicampaign.records import plain_fields
-from mpicampaign.statistics.change_points import false_discoveries_controlled, latest_change, why_not_judged
+from mpicampaign.statistics.change_points import (
+    false_discoveries_controlled,
+    latest_change,
+    smallest_change,
+    why_not_judged,
+)
 from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:
@@ -36,12 +41,11 @@ class Analysis(NamedTuple):
     """Curves with their changes.
 
     ``new``: the changes that this analysis was the first to report, with the positions of their curves.
-    ``tested``: how many curves were tested at the last tick. ``problems``: damaged lines of the log.
+    ``problems``: damaged lines of the log.
     """
 
     curves: tuple[Curve, ...]
     new: tuple[tuple[int, ChangePoint], ...]
-    tested: int
     problems: tuple[str, ...] = ()
 
 
@@ -94,7 +98,7 @@ def analyse_curves(curves: Sequence[Curve], log: Path, *, write: bool = True) ->
         new += [(key, tick) for key in reported]
     if write and written:
         append_lines(log, map(json.dumps, written))
-    judged = tuple(state.judged() for state in states.values())
+    judged = tuple(state.judged(tested[state.curve.points[-1].tick]) for state in states.values())
     places = {key: number for number, key in enumerate(states)}
     fresh = [
         (places[key], change)
@@ -102,8 +106,7 @@ def analyse_curves(curves: Sequence[Curve], log: Path, *, write: bool = True) ->
         for change in judged[places[key]].changes
         if judged[places[key]].points[change.reported].tick == tick
     ]
-    at_last = tested[max(tested, key=tick_order)] if tested else 0
-    return Analysis(judged, tuple(fresh), at_last, tuple(problems))
+    return Analysis(judged, tuple(fresh), tuple(problems))
 
 
 class _State:
@@ -130,13 +133,17 @@ class _State:
         }
         return [change_at[index] for index in sorted(change_at)]
 
-    def judged(self) -> Curve:
-        """The curve with its changes."""
+    def judged(self, tested: int) -> Curve:
+        """The curve with its changes; ``tested``: how many curves were, at the tick of its last point."""
         changes = self.changes()
+        starts = [each.index for each in changes]
+        why = why_not_judged(self.values, starts)
+        since = self.values[starts[-1] if starts else 0 :]
         return replace(
             self.curve,
             changes=tuple(replace(each, causes=causes(self.curve, each.index)) for each in changes),
-            not_judged=why_not_judged(self.values, [each.index for each in changes]),
+            not_judged=why,
+            smallest=None if why else smallest_change(since, max(tested, 1)),
         )
 
 
@@ -254,8 +261,9 @@ class Event(NamedTuple):
     """Changes that began at one tick, or at those next to it, with the same causes.
 
     ``tick``: where most of them began. ``since``: when its first run began (UTC). ``worse``, ``better``: how
-    many curves changed in which direction, where one is known to be better; ``ratio``: the median factor by
-    which they changed, 1 or more. ``shares``: by transport, of all curves that have a point at these ticks.
+    many curves changed in which direction, where one is known to be better; ``change``: by which
+    fraction of the value before, in the median. ``shares``: by transport, of all curves that have a point at
+    these ticks.
     """
 
     tick: str
@@ -263,7 +271,7 @@ class Event(NamedTuple):
     causes: tuple[Cause, ...]
     worse: int
     better: int
-    ratio: float
+    change: float
     shares: tuple[Share, ...]
 
 
@@ -306,6 +314,5 @@ def _event(tick: str, why: tuple[Cause, ...], pairs: Sequence[_Pair], curves: It
     worse = sum((ratio > 1) is lower for ratio, lower in factors)
     better = sum((ratio < 1) is lower for ratio, lower in factors)
     times = [point.time for curve, _ in pairs for point in curve.points if point.tick == tick and point.time]
-    ratio = median([math.exp(abs(math.log(ratio))) for ratio, _ in factors])
-    since = min(times, default="")
-    return Event(tick, since, why, worse, better, ratio, tuple(shares))
+    change = median([abs(ratio - 1) for ratio, _ in factors])
+    return Event(tick, min(times, default=""), why, worse, better, change, tuple(shares))

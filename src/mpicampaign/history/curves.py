@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
-
-import numpy as np
+from itertools import groupby, repeat
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign import dimension
-from mpicampaign.compare.states import SERIES, lasting_text, states_in_time
-from mpicampaign.history.rows import OBSERVED, round_trips_of
-from mpicampaign.records import OK, Case, Record
+from mpicampaign.compare.states import NOT_PROBED, SERIES, lasting_text, named_states, states_in_time
+from mpicampaign.grouping import grouped
+from mpicampaign.history.metrics import rows_in, values_in
+from mpicampaign.history.rows import CURVE, OBSERVATION, SEEN, round_trips_of
+from mpicampaign.records import OK, Case, Record, plain_fields
+from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import Iterable, Mapping, Sequence
 
-    import pyarrow
+    from mpicampaign.compare.states import States
+    from mpicampaign.history.metrics import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,189 +103,123 @@ class Curve:
     """Points in the order of time, and what was found in them.
 
     ``not_judged``: why no change could be looked for, such as a series that is too short; else empty.
+    ``smallest``: a change by this fraction would most often be found (`smallest_change`).
     """
 
     key: CurveKey
     points: tuple[Point, ...]
     changes: tuple[ChangePoint, ...] = ()
     not_judged: str = ""
+    smallest: float | None = None
 
 
-# ---- from the rows of a history
+# ---- from the metrics of a history
 
-_Array: TypeAlias = "np.ndarray[Any, Any]"
-
-# The columns that say which curve a row belongs to, in the order of `CurveKey`; but the last row says
-# whether lower is better.
-_KEY = (
-    *("declared", "system", "host_group", "placement", "transport", "benchmark", "label", "ranks", "metric"),
-    *("size", "dimension", "unit", "lower_is_better"),
-)
-_OBSERVED = ("host", *OBSERVED)
 _ROUND_TRIP = "round_trip"  # an observation, where it changed for good
-NEEDED = (*_KEY, *_OBSERVED, *("series", "tick", "repeat", "started", "value", "counts", "round_trips"))
+_PROBED = """
+SELECT round_trips, series, repeat, min(started), system, host_group, placement, benchmark
+FROM measured JOIN observations USING (observation_id)
+JOIN curves USING (curve_id) JOIN ticks USING (tick_id) JOIN series USING (series_id)
+WHERE round_trips <> '' AND counts AND value IS NOT NULL GROUP BY 1, 2, 3, 5, 6, 7, 8 ORDER BY series, repeat
+"""
 
 
-def curves_of(table: pyarrow.Table) -> list[Curve]:
-    """The curves of a table with the columns `NEEDED`, their points in the order of ticks."""
-    import pyarrow as arrow
-    import pyarrow.compute as compute
-
-    counted = compute.and_(compute.is_valid(table["value"]), table["counts"])
-    if not compute.all(counted).as_py():
-        table = table.filter(counted)
-    if not table.num_rows:
-        return []
-    table = _in_states(table)
-    key = _combined(table, [name for name in _KEY if name != "lower_is_better"])
-    tick = _Column(table["tick"])
-    # Later series have later names; within a series that grows, later ticks have higher repeats.
-    order = np.lexsort((table["repeat"].to_numpy(), _Column(table["series"]).ranks, key))
-    starts = _starts(key[order], tick.codes[order])
-    points = _Points(table, tick, order, starts)
-    bounds = _bounds(key[order[starts]])
-    ends = [*starts[1:], len(order)]
-    keys = _at(table, _KEY, [order[ends[last - 1] - 1] for _, last in bounds])
-    del table, key, order, tick  # the points take as much memory
-    arrow.default_memory_pool().release_unused()
-    return [Curve(CurveKey(*each), points.between(*bound)) for each, bound in zip(keys, bounds, strict=True)]
+_Names = dict[str, str]  # of states, by the round trips that showed them
 
 
-_RUN = ("system", "host_group", "placement", "benchmark", "series", "repeat", "round_trips")
+class _Observation(NamedTuple):
+    """What runs observed."""
+
+    round_trips: str
+    lower_is_better: bool | None
+    seen: dict[str, str]
 
 
-def _in_states(table: pyarrow.Table) -> pyarrow.Table:
-    """The rows; where the machine alternates between states, each state is a placement of its own.
+def curves_of(base: sqlite3.Connection) -> list[Curve]:
+    """The curves of all series in a database of metrics, their points in the order of ticks.
 
-    Where its state changed for good, the round trip is an observation, and so the cause of a change.
+    Where the machine alternates between states, each state is a placement of its own, and so are runs in none
+    of its states. Where its state changed for good, the round trip is an observation, and so the cause of a
+    change.
     """
-    import pyarrow as arrow
-
-    if not any(table["round_trips"].unique().to_pylist()):
-        return table.append_column(_ROUND_TRIP, arrow.nulls(table.num_rows, arrow.string()))
-    _, firsts, run_of = np.unique(_combined(table, _RUN), return_index=True, return_inverse=True)
-    started = table["started"].to_numpy()[firsts]
-    runs = list(map(_run, _at(table, _RUN, firsts), started))
-    states = states_in_time(runs)
-    if states.names:
-        placements = arrow.array([f"{run.case.placement} ({states.name_of(run)})" for run in runs])
-        number = table.column_names.index("placement")
-        table = table.set_column(number, "placement", placements.take(arrow.array(run_of)))
-    seen = arrow.array([lasting_text(run, states) for run in runs], arrow.string())
-    return table.append_column(_ROUND_TRIP, seen.take(arrow.array(run_of)))
-
-
-def _run(facts: Sequence[Any], started: np.datetime64) -> Record:
-    """``facts``: the values of `_RUN`."""
-    *case, series, repeat, text = facts
-    began, of = "" if np.isnat(started) else str(started), {SERIES: series}
-    return Record(Case(*case), "", repeat, OK, started=began, metadata=of, probes=round_trips_of(text))
+    began = {number: name for number, name, *_ in rows_in(base, "series")}  # names are in the order of time
+    in_time = sorted(rows_in(base, "ticks"), key=lambda tick: (began[tick[1]], tick[0]))
+    ticks = {number: name for number, _, name in in_time}
+    places = {number: place for place, number in enumerate(ticks)}
+    observations, names = _observations(base)
+    curves = []
+    for number, *key in rows_in(base, "curves"):
+        values = sorted(values_in(base, number), key=lambda value: places[value[0]])
+        columns = dict(zip(CURVE, key, strict=True))
+        case = Case(*(columns[name] for name in ("system", "host_group", "placement", "benchmark")))
+        for state, of_state in _by_state(values, observations, names.get(case, {})).items():
+            columns["placement"] = case.placement + state
+            lower = observations[of_state[-1][3]].lower_is_better  # as the campaign file has it at last
+            points = tuple(_points(of_state, ticks, observations))
+            curves.append(Curve(CurveKey(**columns, lower_is_better=lower), points))
+    return sorted(curves, key=_order)
 
 
-class _Column:
-    """A column as whole numbers: ``codes`` into ``values``; ``ranks`` are in the order of the values."""
-
-    def __init__(self, column: pyarrow.ChunkedArray) -> None:
-        import pyarrow as arrow
-
-        if not arrow.types.is_dictionary(column.type):
-            column = column.dictionary_encode()
-        encoded = column.unify_dictionaries().combine_chunks()
-        self.values: list[Any] = [*encoded.dictionary.to_pylist(), None]
-        missing = len(self.values) - 1
-        codes = encoded.indices.fill_null(missing).to_numpy(zero_copy_only=False)
-        self.codes = np.asarray(codes, dtype=np.int32)
-
-    @property
-    def ranks(self) -> _Array:
-        order = sorted(range(len(self.values)), key=lambda number: self.values[number] or "")
-        ranks = np.empty(len(order), dtype=np.int64)
-        ranks[order] = np.arange(len(order))
-        return ranks[self.codes]
+def _order(curve: Curve) -> list[tuple[bool, Any]]:
+    return [(value is not None, value) for value in plain_fields(curve.key).values()]
 
 
-def _combined(table: pyarrow.Table, names: Sequence[str]) -> _Array:
-    """A number from 0 on for each row: that of its combination of values in these columns."""
-    import pyarrow as arrow
-
-    combined: _Array = np.zeros(table.num_rows, np.int64)
-    for name in names:
-        codes = _Column(table[name]).codes
-        if np.ptp(codes):
-            _, combined = np.unique(combined * (int(codes.max()) + 1) + codes, return_inverse=True)
-    arrow.default_memory_pool().release_unused()  # to the system
-    return combined
-
-
-def _starts(*columns: _Array) -> _Array:
-    """Where rows begin that differ from the row before in any of the columns."""
-    changes = np.any([np.diff(column) != 0 for column in columns], axis=0)
-    return np.concatenate(([0], np.flatnonzero(changes) + 1))
+def _observations(base: sqlite3.Connection) -> tuple[dict[int, _Observation], dict[Case, _Names]]:
+    """All of them, and the names of the states of cases that were seen in several, or in none."""
+    rows = {
+        number: dict(zip(OBSERVATION, row, strict=True)) for number, *row in rows_in(base, "observations")
+    }
+    runs = base.execute(_PROBED).fetchall() if any(row["round_trips"] for row in rows.values()) else []
+    probed = [_probed(*run) for run in runs]
+    states = states_in_time(probed)
+    names: dict[Case, _Names] = {}
+    for run, (round_trips, *_), name in zip(probed, runs, named_states(probed, states), strict=True):
+        if name:
+            names.setdefault(run.case, {"": NOT_PROBED} if states.names else {})[round_trips] = name
+    return {number: _observation(states, **row) for number, row in rows.items()}, names
 
 
-def _bounds(values: _Array) -> list[tuple[int, int]]:
-    """The slices of equal neighbours."""
-    return list(pairwise([*_starts(values).tolist(), len(values)]))
+def _observation(states: States, *, round_trips: str, lower_is_better: Any, **texts: str) -> _Observation:
+    lasting = lasting_text(_probed(round_trips), states)
+    seen = {**{name: texts[name] for name in SEEN}, _ROUND_TRIP: lasting}
+    lower = None if lower_is_better is None else bool(lower_is_better)
+    return _Observation(round_trips, lower, {name: text for name, text in seen.items() if text})
 
 
-def _at(table: pyarrow.Table, names: Sequence[str], rows: Iterable[int]) -> list[tuple[Any, ...]]:
-    """The values of the columns in some rows."""
-    columns = (table[name] for name in names)
-    return list(zip(*([column[int(row)].as_py() for row in rows] for column in columns), strict=True))
+def _probed(round_trips: str, series: str = "", repeat: int = 0, started: str = "", *case: str) -> Record:
+    of, probes = Case(*(case or ("", "", "", ""))), round_trips_of(round_trips)
+    return Record(of, "", repeat, OK, started=started or "", metadata={SERIES: series}, probes=probes)
 
 
-class _Points:
-    """The points of all curves: arrays with an element each; ``starts``: of their rows, in an ``order``."""
+def _by_state(
+    values: list[Value], observations: Mapping[int, _Observation], names: _Names
+) -> dict[str, list[Value]]:
+    """By what is put behind the placement: the state in brackets."""
 
-    def __init__(self, table: pyarrow.Table, tick: _Column, order: _Array, starts: _Array) -> None:
-        self.ticks, self.codes = tick.values, tick.codes[order[starts]]
-        self.counts = np.diff(starts, append=len(order))
-        self.values = _medians(table["value"].to_numpy()[order], starts, self.counts)
-        self.times = _texts(np.minimum.reduceat(table["started"].to_numpy()[order], starts))
-        self.observed = _observed(table, order, starts)
+    def state(value: Value) -> str:
+        name = names.get(observations[value[3]].round_trips)
+        return f" ({name})" if name else ""
 
-    def between(self, first: int, end: int) -> tuple[Point, ...]:
-        part = slice(first, end)
-        ticks = [self.ticks[code] for code in self.codes[part].tolist()]
-        values, counts = self.values[part].tolist(), self.counts[part].tolist()
-        return tuple(map(Point, ticks, self.times[part], values, counts, self.observed[part]))
+    return grouped(values, state) if names else {"": values} if values else {}
 
 
-def _medians(values: _Array, starts: _Array, counts: _Array) -> _Array:
-    """Of the values from each start on, as many as counted."""
-    medians: _Array = values[starts]
-    for count in np.unique(counts[counts > 1]):
-        chosen = np.flatnonzero(counts == count)
-        medians[chosen] = np.median(values[starts[chosen, None] + np.arange(count)], axis=1)
-    return medians
+def _points(
+    values: Sequence[Value], ticks: Mapping[int, str], observations: Mapping[int, _Observation]
+) -> Iterable[Point]:
+    """A point for each tick."""
+    numbers, times, medians, observed, *_ = zip(*values, strict=True)
+    seen = [observations[number].seen for number in observed]
+    if len(set(numbers)) == len(numbers):  # in steps of C, since the largest histories have a value a tick
+        return map(Point, map(ticks.__getitem__, numbers), times, medians, repeat(1), seen)
+    by_tick = groupby(zip(numbers, times, medians, seen, strict=True), itemgetter(0))
+    return [_point(ticks[tick], *list(zip(*runs, strict=True))[1:]) for tick, runs in by_tick]
 
 
-def _texts(times: _Array) -> _Array:
-    """Times as texts, each kept once; empty where unknown."""
-    known, number = np.unique(times, return_inverse=True)
-    texts = ["" if np.isnat(each) else f"{np.datetime_as_string(each, unit='s')}Z" for each in known]
-    return np.array(texts, dtype=object)[number]
+def _point(tick: str, times: Iterable[str], values: Sequence[float], seen: Sequence[dict[str, str]]) -> Point:
+    facts = seen[0] if all(each == seen[0] for each in seen) else _together(seen)
+    return Point(tick, min(filter(None, times), default=""), median(values), len(values), facts)
 
 
-def _observed(table: pyarrow.Table, order: _Array, starts: _Array) -> _Array:
-    """What the runs of each point observed; the same object for the same observations."""
-    names = (*_OBSERVED, _ROUND_TRIP)
-    codes = _combined(table, names)
-    firsts = np.unique(codes, return_index=True)[1]
-    seen = np.empty(len(firsts), dtype=object)
-    seen[:] = [
-        {name: value for name, value in zip(names, values, strict=True) if value}
-        for values in _at(table, names, firsts)
-    ]
-    codes = codes[order]
-    of_points: _Array = seen[codes[starts]]
-    several = np.minimum.reduceat(codes, starts) != np.maximum.reduceat(codes, starts)
-    ends = np.append(starts[1:], len(codes))
-    for point in np.flatnonzero(several):
-        of_points[point] = _together(seen[codes[starts[point] : ends[point]]])
-    return of_points
-
-
-def _together(facts: Iterable[Mapping[str, str]]) -> dict[str, str]:
+def _together(facts: Sequence[Mapping[str, str]]) -> dict[str, str]:
     names = dict.fromkeys(name for each in facts for name in each)
     return {name: ", ".join(sorted({each[name] for each in facts if name in each})) for name in names}

@@ -6,6 +6,7 @@ imported ones, are each a value.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
@@ -19,6 +20,7 @@ from mpicampaign.expectation import limit_value
 from mpicampaign.grouping import grouped
 from mpicampaign.history.changes import analyse_curves, key_id
 from mpicampaign.history.curves import curves_of, dimension_of
+from mpicampaign.history.metrics import add, connect
 from mpicampaign.history.overview import overview
 from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import NO_SERIES
@@ -126,7 +128,9 @@ def _other_curves(
         if case not in planned
     }
     runs = [record for of_case in by_case.values() for record in of_case]
-    curves = curves_of(rows_of(runs, PlanFile(plan.campaign), replace(NO_SERIES, kind=REPEATS), header))
+    with closing(connect()) as base:
+        add(base, rows_of(runs, PlanFile(plan.campaign), replace(NO_SERIES, kind=REPEATS), header))
+        curves = curves_of(base)
     for curve in analyse_curves(curves, campaign_folder / "no log", write=False).curves:
         key = curve.key
         of_case = by_case[Case(key.system, key.host_group, key.placement, key.benchmark)]

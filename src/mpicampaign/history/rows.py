@@ -1,14 +1,14 @@
 """A series as a table: one row per run and metric, with what the run declared and what it observed.
 
-The columns are described in docs/formats.md. Units are SI; what is missing is null, never 0. A run without a
+The columns are described in docs/formats.md. Units are SI; what is missing is None, never 0. A run without a
 value has one row without a metric, so that failures are part of the history.
 """
 
 from __future__ import annotations
 
 import json
-from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.collect.observed import LIBRARY, PROGRAM
 from mpicampaign.compare.metrics import choose_metrics, read
@@ -19,15 +19,10 @@ from mpicampaign.records import BLAS, CLAIMED_TRANSPORT, OK, ROUND_TRIP, SESSION
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    import pyarrow
-
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.history.series import OpenSeries
     from mpicampaign.plan_file import PlanFile
     from mpicampaign.records import Case, Header, Probes, Record, Series
-
-FORMAT = "mpicampaign-history"
-VERSION = 3
 
 # What runs observe, by column: the key of a record's metadata; with a colon in front, one for each host.
 OBSERVED = {
@@ -40,41 +35,24 @@ OBSERVED = {
     "program": PROGRAM,
     "blas": BLAS,
 }
-_TEXTS = (
-    *("series", "tick", "campaign", "system", "host_group", "placement", "transport", "benchmark", "label"),
-    *("metric", "dimension", "unit", "status", "verdict", "condition"),
-    *("host", *OBSERVED),
-)
-COLUMNS = {
-    **dict.fromkeys(_TEXTS, "text"),
-    **dict.fromkeys(("declared", "identity", "reason", "round_trips"), "string"),
-    **dict.fromkeys(("ranks", "repeat"), "int32"),
-    "size": "int64",
-    "value": "float64",
-    **dict.fromkeys(("lower_is_better", "counts", "changed"), "bool"),
-    "started": "timestamp",
-}
+# The columns: of a case and a curve; those with few combinations of values; the others
+CASE = ("declared", "system", "host_group", "placement", "transport", "benchmark")
+CURVE = (*CASE, "label", "ranks", "metric", "size", "dimension", "unit")
+SEEN = ("host", *OBSERVED)
+OBSERVATION = (*SEEN, "round_trips", "status", "verdict", "condition", "lower_is_better")
+OF_ROW = ("repeat", "identity", "reason", "started", "counts", "value")
 
 
-def schema() -> pyarrow.Schema:
-    """The columns with their types; format and version are in the metadata."""
-    import pyarrow as arrow
+class SeriesRows(NamedTuple):
+    """A series. ``rows``: their columns by name."""
 
-    # Each text is kept once; not where all differ, nor in ``declared``: Arrow skips rows by plain texts only.
-    text = arrow.dictionary(arrow.int32(), arrow.string())
-    kinds = {
-        "text": text,
-        "string": arrow.string(),
-        "int32": arrow.int32(),
-        "int64": arrow.int64(),
-        "bool": arrow.bool_(),
-    }
-    kinds |= {"float64": arrow.float64(), "timestamp": arrow.timestamp("ms", "UTC")}
-    fields = [arrow.field(name, kinds[kind]) for name, kind in COLUMNS.items()]
-    return arrow.schema(fields, metadata={"format": FORMAT, "version": str(VERSION)})
+    name: str
+    campaign: str
+    changed: bool
+    rows: Sequence[dict[str, Any]]
 
 
-def rows_of(records: Sequence[Record], plan: PlanFile, series: OpenSeries, header: Header) -> pyarrow.Table:
+def rows_of(records: Sequence[Record], plan: PlanFile, series: OpenSeries, header: Header) -> SeriesRows:
     """The rows of a series.
 
     Parameters
@@ -84,22 +62,23 @@ def rows_of(records: Sequence[Record], plan: PlanFile, series: OpenSeries, heade
     series : whose name and ticks the rows get
     header : of the records: message sizes at which metrics are read
     """
-    import pyarrow as arrow
-
     declared = {entry.case: identity({**entry.declared, "repeat": 0}) for entry in plan.cases}
-    lines = [
-        {**_of_series(series, record), "campaign": plan.campaign, **_of_run(record, declared), **value}
+    rows = [
+        {
+            **dict.fromkeys((*CURVE, *OBSERVATION, *OF_ROW)),
+            "tick": _tick(series, record),
+            **_of_run(record, declared),
+            **value,
+        }
         for runs in grouped(records, lambda record: record.case.benchmark).values()
         for record, value in _values(runs, header.table_sizes)
     ]
-    columns = {name: [line.get(name) for line in lines] for name in COLUMNS}
-    return arrow.table(columns, schema=schema())
+    return SeriesRows(series.name, plan.campaign, bool(series.changed), rows)
 
 
-def _of_series(series: OpenSeries, record: Record) -> dict[str, Any]:
+def _tick(series: OpenSeries, record: Record) -> str:
     session = record.metadata.get(SESSION)
-    tick = f"{series.name}/{session}" if session else series.tick_of(record.repeat)
-    return {"series": series.name, "tick": tick, "changed": bool(series.changed)}
+    return f"{series.name}/{session}" if session else series.tick_of(record.repeat)
 
 
 def _of_run(record: Record, declared: dict[Case, str]) -> dict[str, Any]:
@@ -118,7 +97,7 @@ def _of_run(record: Record, declared: dict[Case, str]) -> dict[str, Any]:
         "verdict": record.verdict or "",
         "condition": record.condition,
         "counts": record.counts,
-        "started": _time(record.started),
+        "started": utc_text(record.started),
         "host": " ".join(record.hosts),
         "round_trips": round_trips_text(record.probes),
         **{column: ", ".join(sorted(observed(record, key))) for column, key in OBSERVED.items()},
@@ -136,10 +115,12 @@ def round_trips_of(text: str | None) -> Probes:
     return {ROUND_TRIP: json.loads(text)} if text else {}
 
 
-def _time(text: str) -> datetime | None:
+def utc_text(text: str) -> str | None:
+    """``2026-01-20T04:00:00Z``; None of what is no time."""
     try:
-        return datetime.fromisoformat(text)
-    except ValueError:
+        time = datetime.fromisoformat(text)
+        return f"{time.astimezone(UTC) if time.tzinfo else time:%Y-%m-%dT%H:%M:%SZ}"
+    except (ValueError, OverflowError):
         return None
 
 

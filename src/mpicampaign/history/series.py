@@ -24,7 +24,7 @@ FORMAT = "mpicampaign-series"
 VERSION = 1
 OPEN = "open"  # the name of a series that no tick began
 STAMP = "%Y%m%dT%H%M%SZ"  # the beginning of the name of every other one
-_NAME = re.compile(r"2[0-9]{7}T[0-9]{6}Z-[0-9a-f]{8}")
+NAME = re.compile(r"2[0-9]{7}T[0-9]{6}Z-[0-9a-f]{8}")
 DAMAGE = (ValueError, TypeError, KeyError, AttributeError, RecursionError)  # by which a reader finds it
 
 
@@ -50,7 +50,7 @@ class OpenSeries:
 
 def is_name(text: str) -> bool:
     """Whether a text is the name of a series that a tick began; files may have any name."""
-    if not _NAME.fullmatch(text):
+    if not NAME.fullmatch(text):
         return False
     try:
         datetime.fromisoformat(text.partition("-")[0])

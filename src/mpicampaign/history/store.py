@@ -1,9 +1,8 @@
 """The finished series of a campaign: results/CAMPAIGN/history.
 
 ``series/NAME.tar.gz`` has the raw outputs of a series, in the format of bundles: tar alone reads it, and its
-manifest has a checksum of each file. ``metrics/*.parquet`` has its values, and is rebuilt from the packs
-where it is lost.
-Files are written whole, checked, and never changed. Damaged ones are moved to ``damaged/``.
+manifest has a checksum of each file. ``metrics.sqlite`` has its values, and is made again from the packs
+where it is lost. Packs are written whole, checked, and never changed. Damaged ones are moved to ``damaged/``.
 """
 
 from __future__ import annotations
@@ -11,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from contextlib import suppress
-from importlib.util import find_spec
+import re
+import sqlite3
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mpicampaign.bundle.archive import CAMPAIGN_FILES, PARTS, BundleError, Member
@@ -20,8 +20,10 @@ from mpicampaign.bundle.read import read_bundle, verify
 from mpicampaign.bundle.write import write_bundle
 from mpicampaign.collect.campaign import collect_own, plan_of
 from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import copy_whole, locked, whole
-from mpicampaign.history.rows import FORMAT, VERSION, rows_of, schema
+from mpicampaign.files import copy_whole, whole
+from mpicampaign.history import metrics
+from mpicampaign.history.earlier import earlier_files, names_in, read_earlier
+from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import DAMAGE, OpenSeries, is_name, series_from, series_text
 from mpicampaign.history.series import FILE as SERIES_FILE
 from mpicampaign.plan_file import FILE as PLAN_FILE
@@ -30,10 +32,8 @@ from mpicampaign.records import RECORDS, Header, records_from, write_records
 from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator
     from pathlib import Path
-
-    import pyarrow
 
     from mpicampaign.presentation import Presentation
     from mpicampaign.records import Record
@@ -41,16 +41,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 FOLDER = "history"
-PACKS, METRICS, DAMAGED = "series", "metrics", "damaged"
-MAX_FILES = 20  # small ones, of metrics: more are merged into one
-LARGE = 250_000  # rows: such a file stays as it is, as merging it would take much memory
-_PACK, _PARQUET = ".tar.gz", ".parquet"
+PACKS, DAMAGED = "series", "damaged"
+_PACK = ".tar.gz"
 _PACKED = tuple(part for part in PARTS if part != "imports")
-_HOLDS = b"holds"  # in the metadata of a file of metrics: the series in it
-_ROW_GROUP = 50_000
-_ATTEMPTS = 3  # to read the files of metrics while another call merges them
-# Rows of one case lie side by side, so that reading it skips all others.
-_ORDER = ("declared", "benchmark", "label", "metric", "size", "tick", "repeat")
+# By which a pack, or a file of an earlier version, shows that it is damaged; the last ones when it is added
+_DAMAGE = (
+    *(BundleError, UserError, OSError, NotImplementedError, *DAMAGE),
+    *(OverflowError, sqlite3.DataError, sqlite3.InterfaceError, sqlite3.ProgrammingError),
+)
 
 
 class Store:
@@ -62,22 +60,19 @@ class Store:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.problems: list[str] = []
-        self._unreadable: set[Path] = set()
+        self.database = folder / metrics.FILE
 
     def names(self) -> list[str]:
         """The finished series, in the order of time. A file with another name is not a series."""
-        names = [path.name.removesuffix(_PACK) for path in self._files(PACKS, _PACK)]
+        try:
+            paths = [path for path in (self.folder / PACKS).iterdir() if path.name.endswith(_PACK)]
+        except FileNotFoundError:
+            return []
+        names = [path.name.removesuffix(_PACK) for path in paths if not path.name.startswith(".")]
         for name in names:
             if not is_name(name):
                 self._note(f"{name}{_PACK} is left out: this is not the name of a series")
         return sorted(filter(is_name, names))
-
-    def _files(self, part: str, suffix: str) -> list[Path]:
-        try:
-            paths = list((self.folder / part).iterdir())
-        except FileNotFoundError:
-            return []
-        return sorted(path for path in paths if path.name.endswith(suffix) and not path.name.startswith("."))
 
     def pack(self, name: str) -> Path:
         """The pack of a series."""
@@ -93,30 +88,27 @@ class Store:
         Raises
         ------
         UserError
-            when another call writes to the store, or the pack cannot be written.
+            when the pack cannot be written.
         """
         left_out: tuple[str, ...] = ()
-        with self._locked():
-            self._sweep()
-            if not self.pack(series.name).exists():
-                plan = plan_of(campaign_folder)
-                records = collect_own(plan, campaign_folder)
-                header = Header(plan.campaign, shown.title, shown.table_sizes)
-                write_records(campaign_folder / RECORDS, header, records)
-                files = {SERIES_FILE: series_text(series).encode()}
-                self.pack(series.name).parent.mkdir(parents=True, exist_ok=True)
-                part = self.pack(f".{series.name}")  # becomes the pack once it was read back
+        if not self.pack(series.name).exists():
+            plan = plan_of(campaign_folder)
+            records = collect_own(plan, campaign_folder)
+            header = Header(plan.campaign, shown.title, shown.table_sizes)
+            write_records(campaign_folder / RECORDS, header, records)
+            files = {SERIES_FILE: series_text(series).encode()}
+            self.pack(series.name).parent.mkdir(parents=True, exist_ok=True)
+            self._sweep(series.name)
+            with whole(self.pack(series.name)) as part:  # becomes the pack once it was read back
                 bundled = write_bundle(part, campaign_folder, plan.campaign, records, files, _PACKED)
                 left_out = bundled.left_out
                 try:
                     verify(part)
                 except BundleError as error:
-                    raise UserError(
-                        Problem(f"the pack was written, but reads back wrong: {error}", str(part))
-                    ) from None
-                part.rename(self.pack(series.name))
-                _to_disk(self.folder / PACKS)
-            self._complete_metrics()
+                    message = f"the pack was written, but reads back wrong: {error}"
+                    raise UserError(Problem(message, str(part))) from None
+            _to_disk(self.folder / PACKS)
+        self.read(metrics.names)
         return left_out
 
     def merge(self, other: Store) -> list[str]:
@@ -125,11 +117,8 @@ class Store:
         A series of the same name with other content is refused. Names end in random digits, so that those of
         two sites never clash.
         """
-        lines = []
-        with self._locked():
-            for name in other.names():
-                lines.append(self._take(other.pack(name), name))
-            self._complete_metrics()
+        lines = [self._take(other.pack(name), name) for name in other.names()]
+        self.read(metrics.names)
         return lines
 
     def _take(self, source: Path, name: str) -> str:
@@ -142,178 +131,76 @@ class Store:
         except BundleError as error:
             return f"{name}: refused: {error}"
         own.parent.mkdir(parents=True, exist_ok=True)
+        self._sweep(name)
         copy_whole(source, own)
         _to_disk(own.parent)
         return f"{name}: merged"
 
-    def _locked(self) -> Any:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        held = Problem("another call writes to the history", str(self.folder), hint="try again")
-        return locked(self.folder / "store.lock", held)
-
-    def _sweep(self) -> None:
-        """Remove what killed calls were writing; hidden files of a file system stay."""
-        for part in (PACKS, METRICS):
-            for path in (self.folder / part).glob(".*"):
-                if path.name.endswith((_PACK, ".part")) and path.is_file():
-                    path.unlink()
+    def _sweep(self, name: str) -> None:
+        """Remove what killed calls wrote of a pack."""
+        for part in (self.folder / PACKS).glob(f".{name}{_PACK}*"):
+            part.unlink()
 
     # ---- metrics
 
-    def table(self, columns: Sequence[str] | None = None, filters: Any = None) -> pyarrow.Table:
-        """The rows of all finished series.
+    def read(self, look: Callable[[sqlite3.Connection], T]) -> T:
+        """What is looked up in the metrics of all finished series: a copy, to which others may be added.
 
-        Parameters
-        ----------
-        columns : of `mpicampaign.history.rows.COLUMNS`; all where none are named
-        filters : as `pyarrow.parquet.read_table` takes them
+        Where the database cannot be used, the copy is made of the packs.
         """
-        import pyarrow as arrow
-
-        for _ in range(_ATTEMPTS):
-            files = self._complete_files()
-            tables = [table for path in files if (table := self._read(path, columns, filters)) is not None]
-            if len(tables) == len(files):
-                break  # else one was damaged, or another call has merged it
-        empty = schema().empty_table()
-        return (
-            arrow.concat_tables(tables, promote_options="default")
-            if tables
-            else empty.select(columns or empty.column_names)
-        )
-
-    def _complete_files(self) -> list[Path]:
-        """The files of metrics that count; those of packs without any are made."""
-        files, held = self._current_metrics()
-        if set(self.names()) - held:
-            self._try_to_complete()
-            files, _ = self._current_metrics()
-        return files
-
-    def _try_to_complete(self) -> None:
         try:
-            with self._locked():
-                self._complete_metrics()
-        except (UserError, OSError) as error:  # such as a store that only others may write to
-            self._note(f"metrics are missing: {error}")
+            with closing(metrics.connect()) as copy:
+                self._fill(copy)
+                return look(copy)
+        except metrics.DAMAGED as error:
+            self._note_unusable(error)
+        with closing(metrics.connect()) as made:
+            self._complete(made)
+            return look(made)
 
-    def _read(self, path: Path, columns: Sequence[str] | None, filters: Any) -> pyarrow.Table | None:
-        """The rows of one file, batch by batch: texts stay numbers of a dictionary, which saves memory."""
-        import pyarrow as arrow
-        from pyarrow import dataset, parquet
+    def _fill(self, copy: sqlite3.Connection) -> None:
+        """Copy the database, after the series that it lacks were added."""
+        if not (self.database.exists() or self.names() or earlier_files(self.folder)):
+            return  # no history yet, and perhaps no folder for it
+        with closing(metrics.connect(self.database)) as base:
+            try:
+                self._complete(base)
+            except sqlite3.OperationalError as error:  # such as a store that only others may write to
+                self._note_unusable(error)
+            base.backup(copy)
+        metrics.check(copy)
+        self._complete(copy)
 
-        arrow.set_memory_pool(arrow.system_memory_pool())  # other ones keep as much again as a table takes
-        checked = dataset.ParquetFragmentScanOptions(page_checksum_verification=True)
-        form = dataset.ParquetFileFormat(default_fragment_scan_options=checked)
-        try:
-            return dataset.dataset(path, format=form).to_table(
-                columns=columns and list(columns),
-                filter=filters and parquet.filters_to_expression(filters),
-                batch_size=_ROW_GROUP,
-                batch_readahead=1,
-                fragment_readahead=1,
-            )
-        except (arrow.ArrowException, OSError) as error:
-            self._leave_out(path, error)
-            return None
-
-    def _current_metrics(self) -> tuple[list[Path], set[str]]:
-        """The files of metrics that count, and the series in them.
-
-        A file whose series are all in a larger one is left from a merging that was killed.
-        """
-        files = [path for path in self._files(METRICS, _PARQUET) if path not in self._unreadable]
-        held_by = {path: held for path in files if (held := self._held(path))}
-        kept: list[Path] = []
-        seen: set[str] = set()
-        for path in sorted(held_by, key=lambda path: -len(held_by[path])):
-            if not held_by[path] <= seen:
-                kept.append(path)
-                seen |= held_by[path]
-        return kept, seen
-
-    def _held(self, path: Path) -> set[str]:
-        """The series in a file of metrics; empty, and set aside, where it is damaged."""
-        import pyarrow as arrow
-        from pyarrow import parquet
-
-        try:
-            footer = parquet.read_metadata(path)
-            about = footer.metadata or {}
-            if _is_earlier(about):
-                return set()
-            if (about.get(b"format"), about.get(b"version")) != (FORMAT.encode(), str(VERSION).encode()):
-                raise ValueError(f"not metrics of version {VERSION} of this program")
-            if not footer.schema.to_arrow_schema().equals(schema()):
-                raise ValueError("it has other columns")
-            held = json.loads(about[_HOLDS])
-            if not isinstance(held, list) or not all(map(is_name, held)):
-                raise ValueError("it does not name its series")
-        except (arrow.ArrowException, OSError, *DAMAGE) as error:
-            self._leave_out(path, error)
-            return set()
-        return set(held)
-
-    def _complete_metrics(self) -> None:
-        """Make the metrics that are missing from the packs; merge the files where they are many."""
-        if not find_spec("pyarrow"):  # it has no wheel for every machine; the packs hold everything
-            self._note("no metrics were made: the Python package pyarrow is not installed")
-            return
-        self._remove_earlier()
-        _, held = self._current_metrics()
+    def _complete(self, base: sqlite3.Connection) -> None:
+        """Add the series that are lacking: as earlier versions kept them, or else from their packs."""
+        unread: dict[Path, Exception] = {}
+        for path in earlier_files(self.folder):
+            try:
+                for series in read_earlier(path, names_in(path) - metrics.names(base)):
+                    metrics.add(base, series)
+            except _DAMAGE as error:
+                unread[path] = error
+        held = metrics.names(base)
         for name in self.names():
-            if name not in held and (rows := self._rows(name)) is not None:
-                self._write(name, rows, [name])
-        small = [path for path in self._current_metrics()[0] if _count_rows(path) < LARGE]
-        if len(small) > MAX_FILES:
-            self._merge_files(small)
+            if name not in held:
+                self._add_pack(base, name)
+        for path, why in unread.items():
+            if lost := ", ".join(sorted(names_in(path) - metrics.names(base))):
+                self._note(f"{path} cannot be read: {why}; it alone has the series {lost}")
 
-    def _remove_earlier(self) -> None:
-        """Remove metrics of an earlier version, which are made again from the packs."""
-        import pyarrow as arrow
-        from pyarrow import parquet
-
-        for path in self._files(METRICS, _PARQUET):
-            with suppress(arrow.ArrowException, OSError):
-                if _is_earlier(parquet.read_metadata(path).metadata or {}):
-                    path.unlink()
-
-    def _rows(self, name: str) -> pyarrow.Table | None:
-        """The rows of a series from its pack, whose files may say anything."""
-        import pyarrow as arrow
-
+    def _add_pack(self, base: sqlite3.Connection, name: str) -> None:
+        """Add a series from its pack, whose files may say anything."""
         try:
             header, records, plan, series = self._unpacked(name)
-            return rows_of(records, plan, series, header)
-        except (BundleError, UserError, arrow.ArrowException, OverflowError, OSError, *DAMAGE) as error:
+            metrics.add(base, rows_of(records, plan, series, header))
+        except _DAMAGE as error:
             self._leave_out(self.pack(name), error)
-            return None
 
-    def _merge_files(self, files: Sequence[Path]) -> None:
-        import pyarrow as arrow
-
-        held = sorted(set().union(*(self._held(path) for path in files)))
-        tables = [table for path in files if (table := self._read(path, None, None)) is not None]
-        if len(tables) < len(files):
-            return  # one is damaged: the next call rebuilds it
-        merged = self._write(f"to-{held[-1]}", arrow.concat_tables(tables), held)
-        for path in files:
-            if path != merged:  # an earlier one of this name was replaced
-                path.unlink()
-
-    def _write(self, name: str, table: pyarrow.Table, held: Sequence[str]) -> Path:
-        from pyarrow import parquet
-
-        path = self.folder / METRICS / f"{name}{_PARQUET}"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        about = {**(schema().metadata or {}), _HOLDS: json.dumps(list(held)).encode()}
-        table = _sorted(table).replace_schema_metadata(about)
-        with whole(path) as part:
-            parquet.write_table(table, part, row_group_size=_ROW_GROUP, write_page_checksum=True)
-            with part.open("rb") as file:
-                os.fsync(file.fileno())
-        self._unreadable.discard(path)
-        return path
+    def _note_unusable(self, error: Exception) -> None:
+        locks = re.search("BUSY|LOCK", getattr(error, "sqlite_errorname", ""))
+        why = "another call holds it, or its file system has no locks" if locks else error
+        remedy = "the packs are read instead; if it is damaged, move it away, and it is made again"
+        self._note(f"{self.database} cannot be used: {why}; {remedy}")
 
     # ---- packs
 
@@ -363,7 +250,6 @@ class Store:
         """Set a damaged file aside. One that the system cannot read stays; one that is gone was merged."""
         if isinstance(error, FileNotFoundError):
             return
-        self._unreadable.add(path)
         if isinstance(error, OSError) and error.errno:
             self._note(f"{path.name} cannot be read: {os.strerror(error.errno)}")
         else:
@@ -382,29 +268,6 @@ class Store:
             self._note(f"{path.name} is damaged ({reason}): moved to {where}")
         except OSError as error:
             self._note(f"{path} is damaged ({reason}), and cannot be moved: {error.strerror}")
-
-
-def _sorted(table: pyarrow.Table) -> pyarrow.Table:
-    import pyarrow as arrow
-    from pyarrow import compute
-
-    def plain(column: pyarrow.ChunkedArray) -> pyarrow.ChunkedArray:
-        return column.cast(arrow.string()) if arrow.types.is_dictionary(column.type) else column
-
-    keys = arrow.table({name: plain(table[name]) for name in _ORDER})
-    return table.take(compute.sort_indices(keys, [(name, "ascending") for name in _ORDER]))
-
-
-def _is_earlier(about: Mapping[bytes, bytes]) -> bool:
-    """Whether metrics are of an earlier version of this program."""
-    version = about.get(b"version", b"")
-    return about.get(b"format") == FORMAT.encode() and version.isdigit() and int(version) < VERSION
-
-
-def _count_rows(path: Path) -> int:
-    from pyarrow import parquet
-
-    return int(parquet.read_metadata(path).num_rows)
 
 
 def _to_disk(folder: Path) -> None:

@@ -76,5 +76,5 @@ def _tick(line: bytes) -> Tick | None:
         data = json.loads(line)
         event, time, series = (str(data.pop(key)) for key in ("event", "time", "series"))
         return Tick(event, datetime.fromisoformat(time), series, data)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

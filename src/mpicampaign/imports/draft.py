@@ -13,6 +13,8 @@ from os.path import commonpath
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+import yaml
+
 from mpicampaign.grouping import grouped
 from mpicampaign.imports.files import folder_of
 from mpicampaign.imports.importing import import_folders
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     Facts = Mapping[str, str]
+    _Rule = Mapping[str, Mapping[str, str]]
 
 _DIGITS = re.compile(r"[0-9]+")
 _ANY = "\0"  # in a path: a number that tells no case from another
@@ -47,6 +50,7 @@ _NOTES = """\
 # - job: the last number in the names of files that count from 0 or 1, so that equal outputs are repeats.
 # - Nothing is claimed, so that all runs are unverified: placements: says what to compare with the evidence.
 """
+_MIXED = "has several outputs of a benchmark: tell them apart by command: or above:"
 
 
 def draft_map(folders: Sequence[Path], name: str) -> str:
@@ -57,12 +61,17 @@ def draft_map(folders: Sequence[Path], name: str) -> str:
     UserError
         when a folder does not exist.
     """
-    label = {"system": name, "host_group": "all", "placement": "all", "benchmark": "{benchmark}"}
+    general = {"system": name, "host_group": "all", "benchmark": "{benchmark}"}
     with tempfile.TemporaryDirectory() as trial:
-        any_map = ImportMap(name=name, campaign=name, rules=(Rule(label=label),))
+        any_map = ImportMap(name=name, campaign=name, rules=(Rule(label={**general, "placement": "all"}),))
         entries = import_folders(folders, any_map, Path(trial)).entries
     facts = [entry.facts for entry in entries if entry.facts]
-    return "\n".join([f"{_NOTES}import: '{name}'", f"campaign: '{name}'", "rules:", *_rules(name, facts), ""])
+    alike = _all_alike([each for each in facts if not SUITES[each["suite"]].labels])
+    rules = [*_rules_by_facts(facts), {"label": general}, *_rules_by_path(alike)]
+    notes = (f"# - {each.path.replace(_ANY, '…')} {_MIXED}\n" for each in alike if each.mixed)
+    data = {"import": name, "campaign": name, "rules": rules}
+    text = yaml.safe_dump(data, default_flow_style=None, sort_keys=False, width=10_000, allow_unicode=True)
+    return "".join((_NOTES, *notes, text))
 
 
 def usable_name(text: str) -> str:
@@ -81,6 +90,11 @@ class _Alike(NamedTuple):
         return folder_of(self.path)
 
     @property
+    def stem(self) -> str:
+        """The file's name without ending, nor numbers that tell nothing."""
+        return Path(self.path.replace(_ANY, "")).stem
+
+    @property
     def mixed(self) -> bool:
         """Whether a file has several outputs of a benchmark, below lines that may tell them apart."""
         cases = grouped(self.outputs, lambda facts: (facts["path"], facts.get("benchmark")))
@@ -95,14 +109,17 @@ class _Alike(NamedTuple):
 
     @property
     def pattern(self) -> str:
-        return "[0-9]+".join(map(re.escape, self.path.split(_ANY)))
+        """Of the paths; the last number has a name."""
+        *before, after = map(re.escape, self.path.split(_ANY))
+        number = "(?P<number>[0-9]+)" if before else ""
+        return f"^{'[0-9]+'.join(before)}{number}{after}$"
 
     @property
-    def counted(self) -> str:
-        """Its pattern with the number of the repeat, where no file says the job; else empty."""
-        before, number, after = self.pattern.rpartition("[0-9]+")
-        known = not number or any("job" in facts for facts in self.outputs)
-        return "" if known else f"^{before}(?P<number>[0-9]+){after}$"
+    def labels(self) -> dict[str, str]:
+        """What its rules give beside the placement: the repeat's number as job, where no file says it."""
+        job = _ANY in self.path and not any("job" in facts for facts in self.outputs)
+        named = all("benchmark" in facts for facts in self.outputs)
+        return ({"job": "{number}"} if job else {}) | ({} if named else {"benchmark": usable_name(self.stem)})
 
 
 def _are_told(outputs: Sequence[Facts]) -> bool:
@@ -117,51 +134,37 @@ def _words_above(facts: Facts) -> set[str]:
     return {line for line in lines if re.search(r"[^\W\d_]", line) and not is_aborted(line)}
 
 
-def _rules(name: str, outputs: Sequence[Facts]) -> Iterator[str]:
+def _rules_by_facts(outputs: Sequence[Facts]) -> Iterator[_Rule]:
+    """Names that facts give: those of a scheduler, and all of a test case."""
     for fact, label in _SAID:
         if any(fact in facts for facts in outputs):
-            yield _rule({fact: r"^(?P<name>\w[\w.+-]*)$"}, label, "{name}")
+            yield {"when": {fact: r"^(?P<name>\w[\w.+-]*)$"}, "label": {label: "{name}"}}
     for suite in SUITES.values():
         if suite.labels and any(facts["suite"] == suite.name for facts in outputs):
-            given = ", ".join(f"{label}: '{fact}'" for label, fact in suite.labels.items())
-            yield f"  - {{when: {{suite: '^{suite.name}$'}}, label: {{{given}}}}}"
-    yield f"  - label: {{system: '{name}', host_group: all, benchmark: '{{benchmark}}'}}"
-    by_path = [facts for facts in outputs if not SUITES[facts["suite"]].labels]
-    found = [alike for alike in _all_alike(by_path) if alike.path.replace(_ANY, "").isprintable()]
+            yield {"when": {"suite": f"^{suite.name}$"}, "label": dict(suite.labels)}
+
+
+def _rules_by_path(found: Sequence[_Alike]) -> Iterator[_Rule]:
+    """One for each placement: outputs that are alike in path and facts."""
     beside = Counter(alike.folder for alike in found)
     common = commonpath(beside) if beside else ""
     taken: set[str] = set()
     for alike in found:
-        if alike.counted:
-            yield _rule({"path": alike.counted}, "job", "{number}")
-        if not all("benchmark" in facts for facts in alike.outputs):
-            yield _rule({"path": f"^{alike.pattern}$"}, "benchmark", usable_name(_stem(alike.path)))
-        if alike.mixed:
-            yield f"  # {alike.path.replace(_ANY, '…')} has several outputs of a benchmark: tell them apart"
-            yield "  # by command: or above:"
-            continue
         below = alike.folder.removeprefix(common).strip("/") or alike.folder.rpartition("/")[2]
-        names = (below, _stem(alike.path) if beside[alike.folder] > 1 else "")
-        for kind in alike.kinds:
+        names = (below, alike.stem if beside[alike.folder] > 1 else "")
+        for kind in () if alike.mixed else alike.kinds:
             placement = _unlike(usable_name("-".join(filter(None, (*names, *kind.values())))), taken)
             taken.add(placement)
             conditions = {fact: f"^{re.escape(value)}$" for fact, value in kind.items()}
-            yield _rule({"path": f"^{alike.pattern}$"} | conditions, "placement", placement)
-
-
-def _rule(when: Mapping[str, str], label: str, name: str) -> str:
-    conditions = ", ".join("{}: '{}'".format(fact, text.replace("'", "''")) for fact, text in when.items())
-    return f"  - {{when: {{{conditions}}}, label: {{{label}: '{name}'}}}}"
+            yield {
+                "when": {"path": alike.pattern} | conditions,
+                "label": {"placement": placement} | alike.labels,
+            }
 
 
 def _unlike(name: str, taken: Collection[str]) -> str:
     names = (name, *(f"{name[:58]}-{number}" for number in range(2, len(taken) + 3)))
     return next(each for each in names if each not in taken)
-
-
-def _stem(path: str) -> str:
-    """A file's name without ending, nor numbers that tell nothing."""
-    return Path(path.replace(_ANY, "")).stem
 
 
 def _all_alike(outputs: Sequence[Facts]) -> list[_Alike]:
@@ -178,7 +181,9 @@ def _all_alike(outputs: Sequence[Facts]) -> list[_Alike]:
         seen = numbers[before, after]
         counted = number and len(seen) > 1 and min(seen) <= 1 and max(seen) - min(seen) + 1 == len(seen)
         found.setdefault(f"{before}{_ANY}{after}" if counted else path, []).append(facts)
-    return [_Alike(path, alike) for path, alike in sorted(found.items())]
+    return [
+        _Alike(path, alike) for path, alike in sorted(found.items()) if path.replace(_ANY, "").isprintable()
+    ]
 
 
 def _without_job(facts: Facts) -> str:

@@ -82,11 +82,6 @@ class Companions:
         return self._named.get((stem_of(output), role), only)
 
 
-def place_of(path: str, lines: str) -> str:
-    """The name of a file, or of an output in it with its lines, such as ``run.out:12-40``."""
-    return f"{path}:{lines}" if lines else path
-
-
 def folder_of(path: str) -> str:
     """The folder of a file."""
     return path.rpartition("/")[0]

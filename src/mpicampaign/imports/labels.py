@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from mpicampaign.grouping import grouped
 from mpicampaign.host_lists import fold, short
-from mpicampaign.imports.files import place_of
-from mpicampaign.imports.ledger import Runs
+from mpicampaign.imports.ledger import Label, Runs
 from mpicampaign.imports.map_file import LABELS, PLACEHOLDER
 from mpicampaign.imports.run_order import moment
 from mpicampaign.keys import NAME
@@ -19,6 +19,7 @@ from mpicampaign.suites import SUITES
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
+    from mpicampaign.imports.ledger import Entry
     from mpicampaign.imports.map_file import ImportMap, Rule
 
 REQUIRED = tuple(name for name in LABELS if name not in ("repeat", "job"))
@@ -28,43 +29,12 @@ UNUSABLE = "not usable as a name (letters, digits and . _ + -, 64 at most): "
 _MAIN_FACTS = ("path", "job_name", "trouble", "command", "above", "directive.m", "hosts", "header.HOSTS")
 
 
-@dataclass(frozen=True, slots=True)
-class Label:
-    """The labels of a run.
-
-    ``requested``: the host group by the rules, where the hosts belong to another group.
-    ``actual``: whether the host group comes from the map's host lists.
-    ``asked``: the part of the command line that decided the placement.
-    """
-
-    system: str
-    host_group: str
-    placement: str
-    benchmark: str
-    repeat: int | None = None
-    requested: str = ""
-    actual: bool = False
-    asked: str = ""
-    job: str = ""
-
-    @property
-    def case(self) -> tuple[str, str, str, str]:
-        """The names of the case."""
-        return (self.system, self.host_group, self.placement, self.benchmark)
-
-
-@dataclass(slots=True)
-class _Given:
-    values: dict[str, str] = field(default_factory=dict)
-    asked: str = ""
-
-
 def label_of(facts: Mapping[str, str], chosen: ImportMap) -> Label | str:
     """The labels of a file, or why it is refused."""
     if reason := _measures_nothing(facts):
         return reason
-    given = _apply(chosen.rules, facts)
-    values, groups = given.values, _groups_of_hosts(facts, chosen)
+    values, rules, asked = _given(chosen.rules, facts)
+    groups = _groups_of_hosts(facts, chosen)
     if len(groups) > 1:
         return f"its hosts belong to several host groups: {_listed(groups)}"
     requested, actual = values.get("host_group", ""), next(iter(groups), "")
@@ -81,10 +51,11 @@ def label_of(facts: Mapping[str, str], chosen: ImportMap) -> Label | str:
         values["placement"],
         values["benchmark"],
         repeat=int(values["repeat"]) if values.get("repeat") else None,
-        requested=requested if actual and requested and requested != actual else "",
+        requested=requested if actual and requested != actual else "",
         actual=bool(actual),
-        asked=given.asked,
+        asked=asked,
         job=values.get("job") or facts.get("job", ""),
+        rules=rules,
     )
 
 
@@ -109,23 +80,27 @@ def _unusable(values: Mapping[str, str], facts: Mapping[str, str]) -> str:
     return ""
 
 
-def _apply(rules: tuple[Rule, ...], facts: Mapping[str, str]) -> _Given:
-    """Each label from the first rule that gives it and whose conditions hold."""
-    given = _Given()
-    for rule in rules:
-        if all(name in given.values for name in rule.label):
-            continue
-        matches = _matches(rule, facts)
+def _given(rules: Sequence[Rule], facts: Mapping[str, str]) -> tuple[dict[str, str], tuple[int, ...], str]:
+    """Each label from the first rule that gives it and whose conditions hold; the numbers of these rules.
+
+    The last: the part of the command that decided the placement.
+    """
+    given: dict[str, str] = {}
+    used: dict[int, None] = {}
+    asked = ""
+    for number, rule in enumerate(rules, start=1):
+        wanted = {name: template for name, template in rule.label.items() if name not in given}
+        matches = _matches(rule, facts) if wanted else None
         if matches is None:
             continue
         captures = {name: text for match in matches.values() for name, text in match.groupdict().items()}
-        for name, template in rule.label.items():
-            value = _filled(template, captures, facts)
-            if name not in given.values and value is not None:
-                given.values[name] = value
-                if name == "placement" and "command" in matches:
-                    given.asked = matches["command"][0].strip()
-    return given
+        values = {name: _filled(template, captures, facts) for name, template in wanted.items()}
+        if new := {name: value for name, value in values.items() if value is not None}:
+            given |= new
+            used[number] = None
+            if "placement" in new and "command" in matches:
+                asked = matches["command"][0].strip()
+    return given, tuple(used), asked
 
 
 def _matches(rule: Rule, facts: Mapping[str, str]) -> dict[str, re.Match[str]] | None:
@@ -208,80 +183,40 @@ def _plain(name: str) -> str:
     return name.replace("_", " ")
 
 
-@dataclass(frozen=True, slots=True)
-class Output:
-    """A raw output as rules see it; ``content`` is the same for copies of one output."""
-
-    path: str
-    content: str
-    facts: Mapping[str, str]
-
-    @property
-    def lines(self) -> str:
-        """Its lines, where it is a part of the file, such as 12-40."""
-        return self.facts.get("lines", "")
-
-    @property
-    def place(self) -> tuple[str, int]:
-        """Its file and its first line there, 0 where it is the whole file: sorts as outputs do."""
-        lines = self.lines
-        first = re.match(r"[0-9]{1,9}(?=-)", lines) if lines else None
-        return self.path, int(first[0]) if first else 0
-
-
-def label_all(
-    outputs: Sequence[Output], chosen: ImportMap, elsewhere: Runs | None = None
-) -> list[Label | str]:
-    """The label of each output, repeats numbered; or the reason why it is refused.
+def label_all(entries: Sequence[Entry], chosen: ImportMap, elsewhere: Runs | None = None) -> None:
+    """Give each output its label, repeats numbered, or the reason why it is refused.
 
     The repeats of a case are numbered by start, then job number, then path, then line. The same content twice
     is one run, unless two jobs made it; ``elsewhere``: the runs in the campaign's other imports.
     """
+    for entry in entries:
+        label = label_of(entry.facts, chosen)
+        entry.label, entry.reason = (None, label) if isinstance(label, str) else (label, "")
     runs = elsewhere or Runs()
-    labels = {output.place: label_of(output.facts, chosen) for output in outputs}
-    for output in sorted(outputs, key=lambda each: _first_counted(labels, each)):
-        job = _job(labels, output)
-        if other := runs.same(output.content, job):
-            labels[output.place] = f"same content as {other}: counted once"
-        elif isinstance(labels[output.place], Label):
-            runs.add(output.content, job, place_of(output.path, output.lines))
-    ordered = sorted(
-        outputs, key=lambda each: moment(each.facts.get("started", ""), _job(labels, each), *each.place)
-    )
-    numbered = _numbered(labels, ordered)
-    return [numbered[output.place] for output in outputs]
+    # of equal outputs, one that has labels counts, and one whose job is known
+    for entry in sorted(entries, key=lambda each: (each.label is None, not each.job, each.order)):
+        if other := runs.same(entry.content, entry.job):
+            entry.label, entry.reason = None, f"same content as {other}: counted once"
+        elif entry.label:
+            runs.add(entry.content, entry.job, entry.place)
+    _number([entry for entry in entries if entry.label])
 
 
-def _first_counted(labels: Mapping[tuple[str, int], Label | str], output: Output) -> tuple[object, ...]:
-    """A sort key: of equal outputs, one that has labels counts, and one whose job is known."""
-    return isinstance(labels[output.place], str), not _job(labels, output), output.place
-
-
-def _job(labels: Mapping[tuple[str, int], Label | str], output: Output) -> str:
-    """The number of its job by the map, else by its files; empty where it is unknown."""
-    label = labels[output.place]
-    return label.job if isinstance(label, Label) else output.facts.get("job", "")
-
-
-def _numbered(
-    labels: dict[tuple[str, int], Label | str], ordered: Sequence[Output]
-) -> dict[tuple[str, int], Label | str]:
+def _number(entries: Sequence[Entry]) -> None:
     """Number the repeats: those from rules stay, the others take free numbers."""
-    taken: dict[tuple[object, ...], Output] = {}
-    for output in ordered:
-        label = labels[output.place]
-        if isinstance(label, Label) and label.repeat is not None:
-            other = taken.setdefault((label.case, label.repeat), output)
-            if other is not output:
-                where = place_of(other.path, other.lines)
-                labels[output.place] = f"repeat {label.repeat} of its case is already taken by {where}"
-    following: dict[tuple[object, ...], int] = {}
-    for output in ordered:
-        label = labels[output.place]
-        if isinstance(label, Label) and label.repeat is None:
-            number = following.get(label.case, 0) + 1
-            while (label.case, number) in taken:
-                number += 1
-            following[label.case] = number
-            labels[output.place] = replace(label, repeat=number)
-    return labels
+    ordered = sorted(entries, key=lambda each: moment(each.facts.get("started", ""), each.job, *each.order))
+    taken: dict[tuple[object, ...], str] = {}
+    for entry in ordered:
+        if entry.label and entry.label.repeat is not None:
+            place = taken.setdefault((entry.label.case, entry.label.repeat), entry.place)
+            if place != entry.place:
+                entry.reason = f"repeat {entry.label.repeat} of its case is already taken by {place}"
+                entry.label = None
+    following: Counter[tuple[str, ...]] = Counter()
+    for entry in ordered:
+        if entry.label and entry.label.repeat is None:
+            case = entry.label.case
+            following[case] += 1
+            while (case, following[case]) in taken:
+                following[case] += 1
+            entry.label = replace(entry.label, repeat=following[case])

@@ -1,94 +1,103 @@
-"""The ledger of an import, import.json: each file that an import read, and what happened to it."""
+"""The ledger of an import, ledger.jsonl: what became of each file, or of each output in it, in a line."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.errors import UserError
-from mpicampaign.imports.files import OUTPUT, place_of
-from mpicampaign.program_state import program_state
+from mpicampaign.files import same_text, write_whole
+from mpicampaign.imports.files import role_of
 from mpicampaign.records import plain_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from mpicampaign.suites import Part
-
-FORMAT = "mpicampaign-import"
-VERSION = 3
-# The first version had no parts of files, the second did not say what facts follow from.
-_READ = (1, 2, VERSION)
-LEDGER, MAP, FILES = "import.json", "map.yaml", "files"
+FORMAT, VERSION = "mpicampaign-import", 4
+LEDGER, MAP, FILES = "ledger.jsonl", "map.yaml", "files"
+_EARLIER = "import.json"  # versions 1 to 3: one object
 REFUSED = "refused"
-_LEAST = 500  # B; shorter outputs may be alike by chance
+_TEXTS = ("source", "sha256", "reason", "content")
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """The labels of a run.
+
+    ``requested``: the host group by the rules, where the hosts belong to another group.
+    ``actual``: whether the host group comes from the map's host lists.
+    ``asked``: the part of the command line that decided the placement.
+    ``rules``: the numbers of the map's rules that gave them.
+    """
+
+    system: str
+    host_group: str
+    placement: str
+    benchmark: str
+    repeat: int | None = None
+    requested: str = ""
+    actual: bool = False
+    asked: str = ""
+    job: str = ""
+    rules: tuple[int, ...] = ()
+
+    @property
+    def case(self) -> tuple[str, str, str, str]:
+        """The names of the case."""
+        return (self.system, self.host_group, self.placement, self.benchmark)
 
 
 @dataclass(slots=True)
-class LedgerEntry:
-    """One file, or one of several outputs in it.
+class Entry:
+    """One file, or one of several outputs in it: then ``facts`` have its lines, such as 12-40.
 
-    ``role``: output, job script, standard error, or refused; ``path``: of the file, below files/; ``sha256``,
-    ``size``: of the file. Where its file holds several outputs, ``lines``: of this one, such as 12-40, and
-    ``content``: see `content_of`.
+    ``path``: of the file, below files/; ``kept``: whether it was copied there; ``source``: where it was;
+    ``sha256``: of the file; ``content``: what is the same for copies of the output; ``reason``: why it is
+    refused.
 
-    ``label`` and ``facts`` are from the time of the import, for readers; the analysis derives them again, but
-    where ``found`` (see `found_in`) is the same now.
+    ``label`` and ``facts`` are from the time of the import, for readers: the analysis derives them again.
     """
 
     path: str
-    role: str
     source: str = ""
     sha256: str = ""
-    size: int = 0
-    reason: str = ""
     kept: bool = False
-    label: dict[str, Any] = field(default_factory=dict)
-    facts: Mapping[str, str] = field(default_factory=dict)
-    lines: str = ""
+    reason: str = ""
     content: str = ""
-    found: str = ""
+    label: Label | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def role(self) -> str:
+        """Output, job script, standard error, or refused."""
+        return REFUSED if self.reason else role_of(self.path)
 
     @property
     def place(self) -> str:
-        """Its name: the file, with the lines."""
-        return place_of(self.path, self.lines)
+        """The name of the file, with the lines."""
+        lines = self.facts.get("lines")
+        return f"{self.path}:{lines}" if lines else self.path
 
     @property
-    def whole(self) -> str:
-        """What is the same for copies of the output."""
-        return self.content or self.sha256
+    def order(self) -> tuple[str, int]:
+        """Its file and its first line there, 0 where it is the whole file: sorts as outputs do."""
+        first = self.facts.get("lines", "").partition("-")[0][:9]
+        return self.path, int(first) if first.isdecimal() else 0
 
     @property
     def job(self) -> str:
         """The number of its job; empty where it is unknown."""
-        return str(self.label.get("job") or self.facts.get("job", ""))
+        return self.label.job if self.label else self.facts.get("job", "")
 
 
-def found_in(facts: Sequence[Mapping[str, str]], output: str, script: str, stderr: str) -> str:
-    """A checksum of the facts of a file's outputs, and of the texts and the program that they follow from."""
-    digest = hashlib.sha256(program_state().encode())
-    for text in (json.dumps([*map(dict, facts)], sort_keys=True), output, script, stderr):
-        encoded = text.encode("utf-8", errors="surrogatepass")
-        digest.update(f"\0{len(encoded)}\0".encode())
-        digest.update(encoded)
-    return digest.hexdigest()
+def ledger_in(folder: Path) -> Path | None:
+    """The ledger of an import's folder; None where no import was finished."""
+    return next((path for name in (LEDGER, _EARLIER) if (path := folder / name).exists()), None)
 
 
-def content_of(part: Part, sha256: str) -> str:
-    """The checksum of an output in a file with several: the SHA-256 of its text.
-
-    Copies share it, so an output that was also imported alone counts once. Short outputs may be alike by
-    chance: theirs is the checksum of the file, with their lines.
-    """
-    text = part.text.encode("utf-8", errors="surrogatepass")
-    return hashlib.sha256(text).hexdigest() if len(text) >= _LEAST else f"{sha256}:{part.lines}"
-
-
-def read_ledger(folder: Path) -> list[LedgerEntry]:
+def read_ledger(folder: Path) -> list[Entry]:
     """The entries of an import's folder.
 
     Raises
@@ -96,39 +105,22 @@ def read_ledger(folder: Path) -> list[LedgerEntry]:
     UserError
         when the import was not finished, or its ledger is damaged.
     """
-    path = folder / LEDGER
+    path = ledger_in(folder)
+    if path is None:
+        raise UserError(f"the import in {folder} was not finished: repeat 'mpicampaign import'")
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise UserError(f"the import in {folder} was not finished: repeat 'mpicampaign import'") from error
-    except ValueError as error:
+        text = path.read_text(encoding="utf-8")
+        head, lines = _earlier(text) if path.name == _EARLIER else _lines(text)
+        if head["format"] != FORMAT or head["version"] not in range(1, VERSION + 1):
+            raise UserError(f"{path} is not an import ledger of version 1 to {VERSION}")
+        if head["entries"] != len(lines):
+            raise ValueError(f"{len(lines)} lines, not {head['entries']}")
+        entries = [*map(_entry, lines)]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{path} is damaged: {error}") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT or data.get("version") not in _READ:
-        raise UserError(f"{path} is not an import ledger of version 1 to {VERSION}")
-    try:
-        entries = [LedgerEntry(**entry) for entry in data["files"]]
-    except (KeyError, TypeError) as error:
-        raise UserError(f"{path} is damaged: {error}") from error
-    outside = [entry.path for entry in entries if entry.kept and _leads_out(entry.path)]
-    if outside:
+    if outside := [entry.path for entry in entries if entry.kept and _leads_out(entry.path)]:
         raise UserError(f"{path} is damaged: {outside[0]!r} is not inside its folder")
     return entries
-
-
-def runs_elsewhere(folder: Path) -> Runs:
-    """The runs of the campaign's other imports.
-
-    A run in two imports, as of early versions, belongs to the first import by name.
-    """
-    own, elsewhere = Runs(), Runs()
-    others = sorted(path.parent for path in folder.parent.glob(f"*/{LEDGER}") if path.parent != folder)
-    for entry in _runs(folder) if others else ():
-        own.add(entry.whole, entry.job, entry.place)
-    for other in others:
-        for entry in _runs(other):
-            if other < folder or not own.same(entry.whole, entry.job):
-                elsewhere.add(entry.whole, entry.job, f"{entry.place} of import {other.name}")
-    return elsewhere
 
 
 class Runs:
@@ -150,16 +142,69 @@ class Runs:
         return places.get(job) or places.get("") or ("" if job else next(iter(places.values()), ""))
 
 
-def _runs(folder: Path) -> list[LedgerEntry]:
-    entries = read_ledger(folder) if (folder / LEDGER).exists() else []
-    return [entry for entry in entries if entry.kept and entry.role == OUTPUT]
+def runs_elsewhere(folder: Path) -> Runs:
+    """The runs of the campaign's other imports.
+
+    A run in two imports, as of early versions, belongs to the first import by name.
+    """
+    own, elsewhere = Runs(), Runs()
+    others = sorted(path for path in folder.parent.iterdir() if path != folder and ledger_in(path))
+    for entry in _runs(folder) if others else ():
+        own.add(entry.content, entry.job, entry.place)
+    for other in others:
+        for entry in _runs(other):
+            if other < folder or not own.same(entry.content, entry.job):
+                elsewhere.add(entry.content, entry.job, f"{entry.place} of import {other.name}")
+    return elsewhere
+
+
+def _runs(folder: Path) -> list[Entry]:
+    return [entry for entry in read_ledger(folder) if entry.label] if ledger_in(folder) else []
+
+
+def write_ledger(folder: Path, entries: Sequence[Entry]) -> None:
+    """Write the ledger, as JSON, which escapes whatever a file name holds."""
+    head = {"format": FORMAT, "version": VERSION, "entries": len(entries)}
+    text = "".join(f"{json.dumps(line)}\n" for line in (head, *map(_line, entries)))
+    if not same_text(folder / LEDGER, text):
+        write_whole(folder / LEDGER, text)
+    (folder / _EARLIER).unlink(missing_ok=True)
+
+
+def _lines(text: str) -> tuple[Any, list[Any]]:
+    head, *lines = map(json.loads, text.splitlines())
+    return head, lines
+
+
+def _earlier(text: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """The same of import.json: the role follows from the rest, and ``lines`` are facts."""
+    data = json.loads(text)
+    lines = [
+        {
+            **line,
+            "content": line.get("content") or line.get("sha256", ""),
+            "facts": {**line.get("facts", {}), **({"lines": line["lines"]} if line.get("lines") else {})},
+        }
+        for line in data["files"]
+    ]
+    return {**data, "entries": len(lines)}, lines
+
+
+def _line(entry: Entry) -> dict[str, Any]:
+    """An entry without what is empty."""
+    label = plain_fields(entry.label) if entry.label else {}
+    fields = {"role": entry.role, **plain_fields(entry), "label": label}
+    return {name: value for name, value in fields.items() if value}
+
+
+def _entry(line: dict[str, Any]) -> Entry:
+    """A line's entry, whose texts are texts: the ledger of a bundle may hold anything."""
+    path, label, facts = str(line["path"]), line.get("label"), line.get("facts", {})
+    source, sha256, reason, content = (str(line.get(name, "")) for name in _TEXTS)
+    known = Label(**{**label, "job": str(label.get("job", ""))}) if label else None
+    texts = {str(name): str(value) for name, value in facts.items()}
+    return Entry(path, source, sha256, bool(line.get("kept")), reason, content, known, texts)
 
 
 def _leads_out(path: str) -> bool:
     return path.startswith("/") or ".." in path.split("/") or "\0" in path
-
-
-def ledger_text(entries: Iterable[LedgerEntry]) -> str:
-    """The ledger as JSON, which escapes whatever a file name holds."""
-    data = {"format": FORMAT, "version": VERSION, "files": [plain_fields(entry) for entry in entries]}
-    return json.dumps(data) + "\n"

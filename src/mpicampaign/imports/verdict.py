@@ -16,7 +16,7 @@ from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mpicampaign.imports.labels import Label
+    from mpicampaign.imports.ledger import Label
     from mpicampaign.imports.map_file import Claim, ImportMap
 
 

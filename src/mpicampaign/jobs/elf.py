@@ -43,7 +43,7 @@ def build_id(path: Path) -> str:
             for segment in _segments(file):
                 if segment.kind == _PT_NOTE and (identity := _build_id_note(_bytes(file, segment))):
                     return identity
-    except (OSError, struct.error):
+    except (OSError, struct.error, ValueError):
         pass
     return ""
 

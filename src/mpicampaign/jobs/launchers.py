@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.campaign.model import TransportSettings
 from mpicampaign.mpis import libfabric, library_launcher
 from mpicampaign.mpis.mpi import Launch
-from mpicampaign.schedulers import SCHEDULERS
+from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Fabric, HostGroup, Placement, System
@@ -28,6 +28,18 @@ class Job:
     @property
     def ranks(self) -> int:
         return self.placement.nodes * self.ranks_per_node
+
+    @property
+    def keeps_nodes(self) -> bool:
+        """Whether each allocation has the same nodes: this machine, or those that its group lists.
+
+        With LSF, a name in the list may be that of many hosts.
+        """
+        scheduler = batch_scheduler(self.system.scheduler)
+        if scheduler is None:
+            return True
+        listed = scheduler.read_hosts(",".join(self.group.hosts)) if "hosts" in scheduler.granted else ()
+        return len(listed) == self.placement.nodes
 
     @property
     def settings(self) -> list[TransportSettings]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.commands import call
+from mpicampaign.extras import how_to_install
 from mpicampaign.jobs.mpi_files import is_of, library_in, mapped, mpi_library_of
 from mpicampaign.mpis import (
     MPIS,
@@ -165,7 +166,9 @@ def _absence(wanted: _Wanted, library: MpiLibrary, others: Sequence[str]) -> str
     """Why there is no launcher of the library, what there is instead, and what to do."""
     where = f"in {wanted.prefix}/bin" if wanted.prefix else "on the PATH"
     instead = ", ".join(f"{path} is {_says(path)}" for path in list(dict.fromkeys(others))[:3])
-    ways = (f"install it, or give system {wanted.system} its prefix or modules", _wheel_hint(library.name))
+    of_environment = wanted.prefix == sys.prefix and library.name == wheel_library(os.uname().machine)
+    install = how_to_install("mpi") if of_environment else "install it"
+    ways = (f"{install}, or give system {wanted.system} its prefix or modules", _wheel_hint(library.name))
     hint = ", or ".join(filter(None, ways))
     if library.wheel and wanted.prefix == str(wheel_folder(library.wheel)):
         hint = how_to_get_wheel(library.wheel)

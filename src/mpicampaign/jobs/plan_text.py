@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from mpicampaign.grouping import grouped
-from mpicampaign.records import ALL_PAIRS, RACE_WITHIN, RANKED, defined_name
+from mpicampaign.records import ALL_PAIRS, RACE_WITHIN, RANKED, TO_DECIDE, defined_name
 from mpicampaign.suites import SUITES
 from mpicampaign.text import counted
 from mpicampaign.this_machine import allocation
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     from mpicampaign.campaign.model import Campaign
     from mpicampaign.errors import Problem
-    from mpicampaign.jobs.blocks import DesignState
-    from mpicampaign.jobs.plan import Plan, PlannedCase
+    from mpicampaign.jobs.plan import Plan
+    from mpicampaign.jobs.planned import PlannedCase
+    from mpicampaign.schemes.block import DesignState
 
 
 def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
@@ -32,7 +33,7 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
     if offers := sources_text(plan):
         lines += ["", *offers]
     lines += ["", *blocks_text(plan)] if plan.designs else []
-    lines += [further_text(plan)] if plan.disturbed or plan.blocks else []
+    lines += [further_text(plan)] if plan.disturbed or plan.in_states else []
     lines += [*warnings_text(plan), *allocation_text(plan)]
     runs, seconds = plan.most(cap)
     more = pending > 0 and runs > len(plan.runs)
@@ -49,6 +50,8 @@ def plan_text(plan: Plan, pending: int, cap: float | None) -> str:
 
 
 def _when_more(plan: Plan) -> str:
+    if any(planned.decided_with or planned.compared.startswith(RACE_WITHIN) for planned in plan.cases):
+        return "until it is decided which is best"
     if plan.until_known:
         return "until all cases are known"
     machine = "this machine is" if all(run.job.system.local for run in plan.runs) else "the nodes are"
@@ -76,9 +79,14 @@ def warnings_text(plan: Plan) -> list[str]:
     """What the runs of this machine's systems may suffer from, a line each."""
     here = (planned for planned in plan.cases if planned.case.system in plan.systems)
     warnings = dict.fromkeys(f"warning: {each.case}: {text}" for each in here for text in each.warnings)
+    return [*warnings, *capped_text(plan)]
+
+
+def capped_text(plan: Plan) -> list[str]:
+    """What the cap leaves out; empty where that is nothing."""
     left = counted(plan.capped, "repeat")
-    capped = [f"warning: node_hours_cap leaves out {left} of cases that are not known well enough"]
-    return [*warnings, *(capped if plan.capped else [])]
+    said = f"warning: node_hours_cap leaves out {left} of cases that are not known well enough or decided on"
+    return [said] if plan.capped else []
 
 
 def allocation_text(plan: Plan) -> list[str]:
@@ -105,12 +113,13 @@ def not_available_text(plan: Plan) -> list[str]:
 def further_text(plan: Plan) -> str:
     """``2 further repeats, since 2 runs were disturbed``."""
     raced = {each.block for each in plan.cases if each.compared.startswith(RACE_WITHIN)}
-    further, disturbed = sum(run.block not in raced for run in plan.further), plan.disturbed
+    runs = plan.further if plan.in_states else [run for run in plan.further if run.stands_in]
+    further, disturbed = sum(run.block not in raced for run in runs), plan.disturbed
     repeats = f"{further or 'no'} further repeat{'' if further == 1 else 's'}"
     were = f"{disturbed} run{' was' if disturbed == 1 else 's were'} disturbed"
     if plan.busy_machine == RANKED:
         return f"{were}; busy_machine: {RANKED}: they are averaged and ranked, and not repeated"
-    if plan.blocks:
+    if plan.in_states:
         return f"{repeats}, of every case, since the machine moves between states"
     text = f"{repeats}, since {were}"
     return text if further >= disturbed else f"{text}: the campaign allows no more"
@@ -123,11 +132,13 @@ def blocks_text(plan: Plan) -> list[str]:
         name, compared, _, candidates = each.design
         counts = sorted({len(cases) for cases in candidates.values()})
         shape = f"{' or '.join(map(str, counts))} candidates of {', '.join(candidates)}"
-        shape += ", all pairs compared" if compared == ALL_PAIRS else f", compared with {_reference(each)}"
-        shape += _race_text(each) if compared.startswith(RACE_WITHIN) else ""
+        reference = "" if compared == TO_DECIDE else f", compared with {_reference(each)}"
+        shape += ", all pairs compared" if compared == ALL_PAIRS else reference
+        if compared.startswith((RACE_WITHIN, TO_DECIDE)):
+            shape += _looks_text(each, TO_DECIDE if compared == TO_DECIDE else "race")
         state = f"{each.complete} of {each.planned} blocks complete"
-        hours = sum(run.node_seconds for run in each.due) / 3600
-        runs = f"{counted(len(each.due), 'run')}, at most {hours:.2f} node-hours"
+        hours = each.due * each.run_seconds / 3600
+        runs = f"{counted(each.due, 'run')}, at most {hours:.2f} node-hours"
         lines.append(f"{name}: {shape}: {state}{f', {each.missing} missing: {runs}' if each.missing else ''}")
         lines += [f"  {left}" for left in each.left]
     return lines
@@ -139,10 +150,11 @@ def rounds_text(plan: Plan) -> list[str]:
     return [str(each.only(left)) for each in plan.rounds]
 
 
-def _race_text(state: DesignState) -> str:
-    """How many settings are left, and what decides next."""
-    stage = "on fresh blocks" if state.fresh else f"look after {state.planned} blocks"
-    return f", race, {state.running} left, {stage}"
+def _looks_text(state: DesignState, scheme: str) -> str:
+    """How many candidates are left, and when the next look is, if there is one."""
+    if state.planned and not state.due and not state.missing:
+        return f", {scheme}, ended"
+    return f", {scheme}, {state.running} left, look after {state.planned} blocks"
 
 
 def _reference(state: DesignState) -> str:

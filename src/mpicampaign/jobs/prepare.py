@@ -20,33 +20,40 @@ from mpicampaign.grouping import grouped
 from mpicampaign.identity import run_path
 from mpicampaign.jobs import software
 from mpicampaign.jobs.begun import begun_runs
-from mpicampaign.jobs.blocks import Made, keeps_nodes
 from mpicampaign.jobs.claim import claim_text
+from mpicampaign.jobs.drafts import units_of
 from mpicampaign.jobs.inputs import keep
 from mpicampaign.jobs.local_mpi import find_mpi
-from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, selected_plan
+from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, plan_of, selected_plan, shuffled
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
+from mpicampaign.jobs.planned import runs_due
 from mpicampaign.jobs.render import library_name, library_text, script_text
 from mpicampaign.jobs.run import CLAIM, SCRIPT
 from mpicampaign.jobs.texts import TextOfRepeats
 from mpicampaign.places import results_folder
 from mpicampaign.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
-from mpicampaign.records import defined_name
+from mpicampaign.planned_looks import note_looks
+from mpicampaign.records import WITH, defined_name
+from mpicampaign.schemes.unit import Results
 from mpicampaign.selection import ALL_RUNS, RunSelection
 from mpicampaign.this_machine import physical_cores
 from mpicampaign.yaml_lines import lookup, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
-    from mpicampaign.campaign.model import Benchmark, Campaign, Each, System
+    from mpicampaign.campaign.model import Benchmark, Campaign, System
     from mpicampaign.identity import Declaration
-    from mpicampaign.jobs.further import Again, Racer, RacerOf, Repeated, Stage
+    from mpicampaign.jobs.drafts import Draft
     from mpicampaign.jobs.local_mpi import LocalMpi
-    from mpicampaign.jobs.plan import Machine, Plan
+    from mpicampaign.jobs.machine import Machine
+    from mpicampaign.jobs.plan import Plan
     from mpicampaign.jobs.run import Run
     from mpicampaign.records import Case
-
+    from mpicampaign.schemes.unit import (
+        Results,
+        Unit,
+    )
 
 EVIDENCE_LIBRARY = "evidence.so"
 TOKEN_LENGTH = 6
@@ -55,7 +62,7 @@ _MANY = 200  # scripts: to write them takes longer than to start a process
 
 
 @dataclass(frozen=True)
-class ThisMachine:
+class ThisMachine(Results):
     """This machine, with the folder of a campaign whose results are not read."""
 
     folder: Path
@@ -76,9 +83,6 @@ class ThisMachine:
     def physical_cores(self) -> int:
         return physical_cores()
 
-    def condition_of(self, case: Case, repeat: int, identity: str) -> str:
-        return ""
-
     def begun(self, case: Case, repeat: int, identity: str) -> bool:
         return self.run_folder(case, repeat, identity).exists()
 
@@ -86,31 +90,6 @@ class ThisMachine:
         return {
             name: runs[0].declared for name, runs in begun_runs(self.run_folder(case, 0, "").parent).items()
         }
-
-    def is_known(self, case: Case, benchmark: Benchmark, identities: Sequence[str]) -> bool:
-        return False
-
-    def in_block(self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int) -> Made:
-        return Made()
-
-    def race(self, compared: str, racers: Sequence[Racer], ranked: bool) -> Mapping[str, Sequence[Stage]]:
-        return {}
-
-    def rounds(
-        self, each: Each, screen: Mapping[int, Collection[str]], benchmarks: Sequence[RacerOf], earlier: int
-    ) -> Mapping[int, Collection[str]]:
-        return screen
-
-    def again(self) -> Sequence[Again]:
-        return ()
-
-    def is_stopped(
-        self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int
-    ) -> bool:
-        return False
-
-    def blocks(self, cases: Sequence[Repeated]) -> dict[Case, int]:
-        return {}
 
     def run_folder(self, case: Case, repeat: int, identity: str) -> Path:
         return self.folder / run_path(case, repeat, identity)
@@ -120,13 +99,16 @@ class ThisMachine:
 class Prepared:
     """A campaign, its plan for the systems that this machine belongs to, and the scripts.
 
-    ``selection``: the runs that this call is about; the plan always has all of them.
+    ``selection``: the runs that this call is about; the plan always has all of them. ``units``: what is
+    decided together; ``so_far``: the results that decide it.
     """
 
     campaign: Campaign
     plan: Plan
     results: Path
     selection: RunSelection = ALL_RUNS
+    units: tuple[Unit[Draft], ...] = ()
+    so_far: Results | None = None
 
     @property
     def folder(self) -> Path:
@@ -148,7 +130,45 @@ class Prepared:
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """All runs of the plan, with their places in this folder."""
-        return tuple(replace(run, campaign_folder=self.folder, token=self.token) for run in self.plan.runs)
+        return tuple(self._placed(self.plan.runs))
+
+    def _placed(self, runs: Iterable[Run]) -> list[Run]:
+        return [replace(run, campaign_folder=self.folder, token=self.token) for run in runs]
+
+    @cached_property
+    def _unit_of(self) -> dict[Case, Unit[Draft]]:
+        return {draft.case: unit for unit in self.units for draft in unit.candidates}
+
+    def unit_of(self, run: Run) -> Unit[Draft]:
+        """What is decided together with a run: its case, the candidates beside it, or its host group."""
+        case = run.whole or run.case
+        group, library, name = case.host_group.partition(WITH)
+        if case not in self._unit_of:  # of a node that is measured again
+            case = replace(case, host_group=f"{group.partition(':')[0]}{library}{name}")
+        return self._unit_of[case]
+
+    def due_beside(self, run: Run, tried: Collection[str] = ()) -> list[Run]:
+        """The runs of its unit that are due by the results now, in the order of the plan.
+
+        ``tried``: identities of runs that are left out. Further repeats for the states of the machine follow
+        from all cases, and are not among them.
+        """
+        if self.so_far is None:
+            return []
+        unit = self.unit_of(run).part_of(run.case)
+        new = runs_due(unit, self.so_far, tried)
+        if new and self.campaign.node_hours_cap is not None:  # only the whole plan knows which it leaves out
+            allowed = {run.identity for run in self.planned_again().plan.runs}
+            new = [run for run in new if run.identity in allowed]
+        selected = (run for run in new if self.selection.takes(run.case, run.repeat))
+        return list(shuffled((run for run in self._placed(selected) if _is_due(run)), self.campaign.seed))
+
+    def planned_again(self) -> Prepared:
+        """The campaign, planned by the results now; its file is not read again."""
+        if self.so_far is None:
+            return self
+        plan = plan_of(self.campaign, self.plan.systems, self.units, self.so_far)
+        return replace(self, plan=replace(plan, campaign_file=self.plan.campaign_file))
 
     @cached_property
     def selected(self) -> tuple[Run, ...]:
@@ -158,7 +178,7 @@ class Prepared:
     @property
     def pending(self) -> tuple[Run, ...]:
         """The selected runs without a result that are to be made."""
-        return tuple(run for run in self.wanted if not run.has_result)
+        return tuple(run for run in self.selected if _is_due(run))
 
     @property
     def wanted(self) -> tuple[Run, ...]:
@@ -190,6 +210,10 @@ class Prepared:
         return {Path(run.program): run.benchmark for run in sources}
 
 
+def _is_due(run: Run) -> bool:
+    return not run.closed and not run.has_result
+
+
 def prepare(
     campaign_file: Path,
     system: str = "",
@@ -213,9 +237,11 @@ def prepare(
     chosen = choose_systems(campaign, host_names() if named else (), system)
 
     file = os.path.relpath(campaign.file, folder) if campaign.file else ""
-    plan = replace(make_plan(campaign, chosen, machine(folder)), campaign_file=file)
+    here = machine(folder)
+    units = units_of(campaign, chosen, here)
+    plan = replace(plan_of(campaign, chosen, units, here), campaign_file=file)
     check_cap(plan, campaign)
-    prepared = Prepared(campaign, plan, folder.parent)
+    prepared = Prepared(campaign, plan, folder.parent, units=units, so_far=here)
     _check_campaign_file(prepared)
     return prepared
 
@@ -260,7 +286,7 @@ def check_runs(prepared: Prepared) -> None:
         here = "give --system NAME, or call report for the results of other machines"
         hint = "; ".join([here, *sources_text(plan)])
         raise UserError(Problem(no_runs_text(plan, host_names()[0]), prepared.campaign.file, hint=hint))
-    in_parts = [run for run in prepared.pending if run.part and not keeps_nodes(run.job)]
+    in_parts = [run for run in prepared.pending if run.part and not run.job.keeps_nodes]
     chosen = {run.folder for run in prepared.selected} if in_parts else set()
     for run in in_parts:
         if not chosen.issuperset(prepared.folder / each for each in run.part):
@@ -330,21 +356,21 @@ def write_scripts(prepared: Prepared) -> None:
     for folder in ("lib/checksums", "logs"):
         (prepared.folder / folder).mkdir(parents=True, exist_ok=True)
     _write(prepared.folder / "lib" / library_name(), library_text())
-    due = prepared.pending
-    for _ in on_two_cores(_write_each, due, len(due) >= _MANY):
-        pass
+    note_looks(prepared.folder, prepared.plan)
+    write_scripts_of(prepared.pending)
     write_plan(prepared)
+
+
+def write_scripts_of(runs: Sequence[Run]) -> None:
+    """Write the job scripts of these runs, and their claims."""
+    for _ in on_two_cores(_write_each, runs, len(runs) >= _MANY):
+        pass
 
 
 def _write_each(runs: Sequence[Run], inline: bool = False) -> None:
     script, claim = TextOfRepeats(partial(script_text, inline=inline)), TextOfRepeats(_claim_of_any)
     for run in runs:
         _write_run(run, script(run), claim(run))
-
-
-def write_script(run: Run) -> None:
-    """Write the job script of a run and its claim."""
-    _write_each([run])
 
 
 def _claim_of_any(run: Run) -> str:

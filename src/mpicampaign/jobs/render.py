@@ -44,7 +44,9 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.run import Run
 
 TEMPLATES = shipped("templates/job")
-LIBRARY_PARTS = ("end.sh", "run.sh", "software.sh", "rank.sh", "gpus.sh", "node.sh", "facts.sh", "hosts.sh")
+LIBRARY_PARTS = (
+    *("end.sh", "lock.sh", "run.sh", "software.sh", "rank.sh", "gpus.sh", "node.sh", "facts.sh", "hosts.sh"),
+)
 LINE_LENGTH = 110  # of the script's lines of exports
 # Modules and evidence take time beyond the benchmark's own limit, which must end before the scheduler's.
 SECONDS_OF_SETUP = 300

@@ -22,8 +22,10 @@ RESULT, SCRIPT, CLAIM = "result/output.txt", "job.sh", "claim"  # in a run's fol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run(plan_file.RunEntry):
-    """One repeat of a case: one job script, one job, one raw output. ``order`` is its place in the plan.
+    """One repeat of a case: one job script, one job, one raw output. ``order`` counts the runs of the plan.
 
+    ``place``: runs are made in this order. ``row``: the number of the row that it is made in.
+    ``stands_in``: for a run of this row that does not count.
     ``kept``: the names in its folder and its claim. ``identity`` is made from ``declared``.
     ``program_sha256`` and ``libraries`` (build-ids) are those that this machine sees now, or empty.
     ``campaign_folder``: below it are the files of all runs. ``token``: of that folder, in the name of the
@@ -33,6 +35,9 @@ class Run(plan_file.RunEntry):
     """
 
     order: int = 0
+    place: tuple[int, ...] = ()
+    row: int = 0
+    stands_in: bool = False
     campaign: str
     case: Case
     kept: Case
@@ -107,6 +112,11 @@ class Run(plan_file.RunEntry):
     def has_result(self) -> bool:
         """Whether it succeeded."""
         return exists(f"{self.campaign_folder}/{self.result}")  # noqa: PTH110 - a Path takes longer
+
+    @property
+    def was_tried(self) -> bool:
+        """Whether an attempt is there that gave no result."""
+        return exists(f"{self.campaign_folder}/{self.result.removesuffix(RESULT)}attempts")  # noqa: PTH110
 
     @property
     def log(self) -> Path:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.extras import how_to_install
 from mpicampaign.jobs.elf import build_id
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine, wrong_mpi
 from mpicampaign.places import shipped, working_folder
@@ -92,8 +93,8 @@ def _candidates(kind: str, location: str, name: str, sources: Sources) -> list[P
 
 def _absence(kind: str, location: str, name: str, sources: Sources) -> str:
     if kind == WHEEL:
-        wheel = f"no wheel of {sources.wheel or 'it'} for {os.uname().machine}"
-        return f"{name} is not in the Python environment: {wheel}"
+        wheel = f"if {sources.wheel or 'it'} has a wheel for {os.uname().machine}"
+        return f"{name} is not in the Python environment: {how_to_install('mpi')}, {wheel}"
     if location:
         return f"{name} is not at {location}"
     return f"{name} is not on this machine's PATH"

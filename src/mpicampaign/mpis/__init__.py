@@ -103,6 +103,21 @@ def of_launcher(name: str, variable: str) -> bool:
     return bool(_NOT_AT_RUN.fullmatch(variable) or (known and known.fullmatch(variable)))
 
 
+def is_derived(name: str, variable: str, value: str, settings: str) -> bool:
+    """Whether a library's launcher gives a variable this value by these settings: NAME=value, and options."""
+    library = MPIS.get(name)
+    patterns = library.derives.items() if library else ()
+    return any(
+        re.fullmatch(pattern, variable) and re.search(_filled(given, variable, value), settings)
+        for pattern, given in patterns
+    )
+
+
+def _filled(pattern: str, variable: str, value: str) -> str:
+    whole = rf"{re.escape(value)}(?![^\s;])"
+    return pattern.replace("{name}", re.escape(variable)).replace("{value}", whole)
+
+
 def steers_library(name: str, variable: str) -> bool:
     """Whether a variable changes what a library does; never, where it is not known what its launcher sets."""
     library = MPIS.get(name)

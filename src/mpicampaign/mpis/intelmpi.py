@@ -15,6 +15,19 @@ _LAUNCHER_SETS = re.compile(
     r"I_MPI_(INFO_.*|JOB_.*|INTERNAL_.*|PIN_INFO|PIN_MAPPING|MPIRUN|"
     r"BIND_WIN_ALLOCATE|RETURN_WIN_MEM_NUMA|PROCESS_MANAGER)"
 )
+# As seen (tests/fixtures/derived_variables.yaml). Whatever pins the ranks, they record their CPUs.
+_DERIVES = {
+    "I_MPI_PIN_DOMAIN": r" --?cpu-bind[ =]{value}",
+    "I_MPI_PIN_DOMAIN_SIZE": r"I_MPI_PIN_(DOMAIN|PROCESSOR_LIST)[ =]| --?cpu-bind[ =]",
+    "I_MPI_PIN_CELL": r"(I_MPI_PIN_DOMAIN| --?cpu-bind)[ =](auto|omp|cache)",
+    "I_MPI_PIN_ORDER": r"(I_MPI_PIN_DOMAIN| --?cpu-bind)[ =]\S+:{value}|I_MPI_PIN_PROCESSOR_LIST[ =]",
+    "I_MPI_PROXY_PROC_COUNT": r"I_MPI_BIND_NUMA[ =]",
+    "I_MPI_RETURN_INTERNAL_MEM_NUMA": r"I_MPI_HBW_POLICY[ =]",
+    "I_MPI_TUNING_BIN": r" --?tune[ =]{value}",
+    "I_MPI_PRINT_PROT": r" --?prot\b",
+    "I_MPI_SILENT_ABORT": r" --?silent-abort\b",
+    "FI_TCP_PORT_(LOW|HIGH)_RANGE": r"(I_MPI|MPIEXEC)_PORT_RANGE[ =]",
+}
 _MODULE = re.compile(r"(?:^|/)(?:impi|intel-?mpi|intel-oneapi-mpi)(?:[/-]|$)", re.IGNORECASE)
 
 
@@ -64,6 +77,7 @@ MPI = MpiLibrary(
     prefix_variable="I_MPI_ROOT",
     variables=("I_MPI_",),
     launcher_sets=_LAUNCHER_SETS,
+    derives=_DERIVES,
     wheel="impi-devel",
     wheel_for=("x86_64",),
 )

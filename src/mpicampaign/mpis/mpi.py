@@ -89,6 +89,9 @@ class MpiLibrary:
     variables : prefixes of the variables that steer it.
     launcher_sets : the variables of these prefixes that its launcher sets for the ranks, by its documentation
         and by honest runs; None where this is not known.
+    derives : the further variables that its launcher sets for some settings: a pattern of the variable, and
+        one of these settings, as ``NAME=value`` or as options, which follow a blank. In it ``{name}`` and
+        ``{value}`` stand for the variable's own.
     wheel : the name of its wheel, which ``prefix: wheel`` refers to.
     wheel_for : the machines for which pyproject.toml installs that wheel; ``*`` for all others.
     listed_hosts : the number of hosts that it lists in an output.
@@ -115,6 +118,7 @@ class MpiLibrary:
     prefix_variable: str = ""
     variables: tuple[str, ...] = ()
     launcher_sets: re.Pattern[str] | None = None
+    derives: Mapping[str, str] = field(default_factory=dict)
     wheel: str = ""
     wheel_for: tuple[str, ...] = ()
     listed_hosts: Callable[[str], int] | None = None

@@ -25,6 +25,7 @@ _FILES: dict[str, Any] = {
 }
 _VARIABLES = ("MPIR_", "MPICH_")
 _LAUNCHER_SETS = re.compile(r"MPIR_CVAR_CH3_INTERFACE_HOSTNAME|MPICH_INTERFACE_HOSTNAME.*")
+_DERIVES = {"MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE": r"(HYDRA_IFACE| --?iface)[ =]{value}"}
 _OFI_TCP = {"FI_PROVIDER": "tcp", "FI_TCP_IFACE": "{interface}"}
 _OFI_IBV = {"FI_PROVIDER": "verbs", "FI_VERBS_DEVICE_NAME": "{device}"}
 _UCX_TCP, _UCX_IBV = {"UCX_NET_DEVICES": "{interface}"}, {"UCX_NET_DEVICES": "{device}:1"}
@@ -87,6 +88,7 @@ _OFI = MpiLibrary(
     mpirun_says=_says("ofi"),
     variables=_VARIABLES,
     launcher_sets=_LAUNCHER_SETS,
+    derives=_DERIVES,
     **_FILES,
     wheel="mpich",
     wheel_for=("*",),
@@ -119,6 +121,7 @@ _UCX = MpiLibrary(
     traces=re.compile(r"(?<![a-z])mpich|MPIR_CVAR", re.IGNORECASE),
     variables=_VARIABLES,
     launcher_sets=_LAUNCHER_SETS,
+    derives=_DERIVES,
     **_FILES,
 )
 

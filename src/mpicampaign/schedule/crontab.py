@@ -58,7 +58,7 @@ def _read() -> str:
         return answer.out
     if answer.status == 1 and _EMPTY in answer.err:
         return ""
-    hint = "without cron: mpicampaign schedule --systemd prints a timer"
+    hint = "without cron: schedule --scrontab, or any timer of yours that starts schedule/tick.sh"
     raise UserError(Problem(f"the crontab cannot be read: {answer.failure}", hint=hint))
 
 

@@ -31,7 +31,7 @@ def notice_text(history: Overview, records: Sequence[Record], lines: Sequence[st
     records : of the open series
     lines : on missed ticks, the clock and the campaign file
     """
-    failed = [record for record in records if record.status == FAILED]
+    failed = [record for record in records if record.end == FAILED]
     wrong = [record for record in records if record.status == OK and record.verdict == CONTRADICTED]
     new = [(history.curves[place], change) for place, change in history.new]
     first = {curve.points[change.index].tick for curve, change in new}

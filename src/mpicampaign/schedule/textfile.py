@@ -18,6 +18,7 @@ from mpicampaign.records import (
     NOT_AVAILABLE,
     OK,
     RECORDS,
+    STOPPED,
     read_records,
 )
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from mpicampaign.history.ticks import TickLog
     from mpicampaign.show.exports.openmetrics import Sample
 
-_ENDS = (OK, CONTRADICTED, DISTURBED, FAILED, NOT_AVAILABLE, MISSING)
+_ENDS = (OK, CONTRADICTED, DISTURBED, FAILED, STOPPED, NOT_AVAILABLE, MISSING)
 
 
 def write_textfile(file: str, campaign: str, folder: Path, log: TickLog) -> list[str]:

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.campaign.file import read_with_includes
+from mpicampaign.collect.looks import FILE as LOOKS
 from mpicampaign.collect.submissions import SUBMISSIONS
-from mpicampaign.compare.changes import EARLIER_FILE
 from mpicampaign.errors import BusyError, Problem, UserError
+from mpicampaign.execution.new_runs import FILE as NEW_RUNS
 from mpicampaign.files import locked
 from mpicampaign.history.series import (
     NO_SERIES,
@@ -27,7 +28,7 @@ from mpicampaign.history.store import Store
 from mpicampaign.history.ticks import BEGAN, BUSY, ENDED, TickLog
 from mpicampaign.identity import differences
 from mpicampaign.jobs.prepare import check_runs, lock_campaign
-from mpicampaign.records import RECORDS, REPEATS
+from mpicampaign.records import EARLIER_FILE, RECORDS, REPEATS
 from mpicampaign.schedule.textfile import write_textfile
 from mpicampaign.schedule.times import is_due, missed
 
@@ -48,7 +49,7 @@ _SECOND = timedelta(seconds=1)
 class Work(NamedTuple):
     """How a tick does its work.
 
-    ``run``: makes the runs that are due, with True one repeat of each case; returns Snakemake's exit status.
+    ``run``: makes the runs that are due, with True one repeat of each case; returns the exit status.
     ``finish``: called after it, with the lock of the tick still held. ``say``: prints a line.
     """
 
@@ -142,8 +143,6 @@ class _Tick:
         self._say_late(late)
         self.log.add(BEGAN, series.name, **late, **({"changed": series.changed} if series.changed else {}))
         status = self.work.run(self.schedule.series == REPEATS)
-        if 0 < status < _SIGNALLED:
-            lock_campaign(self.prepared).close()  # a call of `run` came between: it makes the runs
         if status < _SIGNALLED:
             self.work.finish(self.prepared, self.lines)
         self.log.add(ENDED, series.name, status=status)
@@ -199,7 +198,8 @@ class _Tick:
         records, runs = self.folder / RECORDS, self.folder / "runs"
         if records.is_file():
             records.replace(self.folder / EARLIER_FILE)  # the report compares with it
-        (self.folder / SUBMISSIONS).unlink(missing_ok=True)
+        for of_series in (SUBMISSIONS, NEW_RUNS, LOOKS):
+            (self.folder / of_series).unlink(missing_ok=True)
         if runs.is_dir():
             packed = {member.path for member in self.store.manifest(series.name)}
             away = self.folder / (REMOVED if _files(self.folder, runs) <= packed else KEPT) / series.name

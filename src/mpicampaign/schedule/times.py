@@ -1,4 +1,4 @@
-"""When ticks are due, in the terms of cron and of systemd."""
+"""When ticks are due, in the terms of cron."""
 
 from __future__ import annotations
 
@@ -14,14 +14,13 @@ HOUR, DAY = 60, 24 * 60  # minutes
 
 
 class Times(NamedTuple):
-    """The five fields of a crontab line, and systemd's OnCalendar.
+    """The five fields of a crontab line.
 
-    ``minutes``: between two of these times. They are more frequent than ticks where neither cron nor systemd
-    can express the time between ticks, such as 50 min; then each call looks whether a tick is due.
+    ``minutes``: between two of these times. They are more frequent than ticks where cron cannot express the
+    time between ticks, such as 50 min; then each call looks whether a tick is due.
     """
 
     cron: str
-    calendar: str
     minutes: int
 
 
@@ -30,13 +29,12 @@ def times_of(schedule: Schedule) -> Times:
     every = schedule.every // 60
     if every % HOUR:
         step = gcd(every, HOUR)
-        return Times(f"*/{step} * * * *" if step > 1 else "* * * * *", f"*-*-* *:0/{step}:00", step)
+        return Times(f"*/{step} * * * *" if step > 1 else "* * * * *", step)
     if every % DAY:
         hours = gcd(every // HOUR, DAY // HOUR)
-        fields = f"0 */{hours} * * *" if hours > 1 else "0 * * * *"
-        return Times(fields, f"*-*-* 0/{hours}:00:00", hours * HOUR)
+        return Times(f"0 */{hours} * * *" if hours > 1 else "0 * * * *", hours * HOUR)
     hour, minute = divmod(schedule.at, HOUR)
-    return Times(f"{minute} {hour} * * *", f"*-*-* {hour:02d}:{minute:02d}:00", DAY)
+    return Times(f"{minute} {hour} * * *", DAY)
 
 
 def is_exact(schedule: Schedule) -> bool:

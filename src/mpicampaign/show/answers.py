@@ -5,21 +5,24 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.blocks import BETTER, WORSE, is_of
-from mpicampaign.compare.blocks import FEW as FEW_BLOCKS
+from mpicampaign.compare.blocks import is_of
 from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, ONE, PLACEMENTS, best_first
+from mpicampaign.compare.scaling import MESSAGES, WORK, scalings
 from mpicampaign.grouping import grouped
 from mpicampaign.records import UNVERIFIED
 from mpicampaign.show import blocks, races
 from mpicampaign.show.cells import MetricCell, name_among
+from mpicampaign.show.crossings import crossings_text
+from mpicampaign.show.decided import decided_sentences
 from mpicampaign.show.over_groups import attribute_lines
 from mpicampaign.show.pairs import baseline_lines, pair_sentence
 from mpicampaign.show.rankings import (
-    APART,
+    ALONE,
     BUSY,
-    FEW,
+    ENOUGH_QUIET,
     MANY,
     NOT_SHOWN,
     ON,
@@ -32,27 +35,32 @@ from mpicampaign.show.rankings import (
     disturbed_sentences,
     evidence,
     is_told,
+    not_judged,
+    open_text,
     outcome,
-    stated_lines,
+    upper,
+    why_none,
 )
 from mpicampaign.show.runs import mark_of
+from mpicampaign.show.scaling import scaling_lead, scaling_sentence, scaling_title, scaling_word
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.statistics.comparisons import FEWEST
 from mpicampaign.text import in_ranks, listed, visible
+from mpicampaign.verdicts.compare import FEW_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mpicampaign.compare.blocks import InBlocks
+    from mpicampaign.compare.decided import ByLooks
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.ranking import Contestant, Ranking
     from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.scaling import Scaling
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.records import Case
     from mpicampaign.show.view import View
 
-ALONE = "nothing to compare"
 _OTHERS = (HOST_GROUPS, LIBRARIES)  # compared in each placement
 
 
@@ -106,6 +114,7 @@ class Answer:
     unit: str = ""
     rankings: tuple[Ranking, ...] = ()
     blocks: InBlocks | None = None
+    scaling: Scaling | None = None
 
     @property
     def design(self) -> str:
@@ -120,7 +129,7 @@ def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
     can be compared, the only candidates.
     """
     # Pairs of placements say what can be said of those that are not tested.
-    only_tested = any(found.kind == PLACEMENTS for found in comparison.paired)
+    only_tested = any(found.kind == PLACEMENTS for found in comparison.of_few)
     first = {table.benchmark: table for table in reversed(comparison.tables)}
     tables = [table for table in comparison.tables if not table.is_baseline]
     found = []
@@ -130,9 +139,10 @@ def answers(comparison: Comparison, view: View = DEFAULT) -> list[Answer]:
         keys = dict.fromkeys((*alike, *disturbed_metrics(table)))
         found += [_answer(comparison, table, key, alike.get(key, []), view) for key in keys]
     in_blocks = [_block_answer(comparison, one, view) for one in blocks.shown_blocks(comparison, view)]
-    found = [*_race_answers(comparison), *in_blocks, *found]
+    found = [*_race_answers(comparison), *in_blocks, *_scaling_answers(comparison, WORK, view), *found]
     compared = [answer for answer in found if answer.real != ALONE]
-    return sorted(compared or found, key=lambda answer: answer.real not in (SHOWN, APART))
+    compared = compared or list(_scaling_answers(comparison, MESSAGES, view))
+    return sorted(compared or found, key=lambda one: not (one.scaling or one.real == SHOWN))
 
 
 def _answer(
@@ -149,11 +159,19 @@ def _answer(
     disturbed = disturbed_contestants(comparison, table, metric, ranks)
     candidates = _candidates(comparison, table, rankings, disturbed, view)
     quiet = [one for one in candidates if not is_told(one.row)]
-    stated = [one for one in table.stated_rankings if (one.metric, one.ranks) == key]
+    looked = _decided(comparison, rankings)
+    waiting = any(not found.decision.rows for found in looked)
+    over = [one for one in table.over_groups if (one.metric, one.ranks, one.source) == (*key, "")]
     unit = view.unit_of(metric.dimension)
-    said = (*best_placement(placements, stated, view), *_few(quiet, unit), *_doubts(quiet, metric))
+    said = (
+        *(sentence for found in looked for sentence in decided_sentences(found)),
+        *(best_placement(placements, over, view) if not waiting else ()),
+        *_crossings(placements),
+        *(_not_judged(rankings, quiet, unit) if not waiting else ()),
+        *_doubts(quiet, metric),
+    )
     if len(quiet) == 1:
-        lacked = "quiet runs" if disturbed else "values"
+        lacked = ENOUGH_QUIET if disturbed else "values"
         only = quiet[0]
         said = (f"Only {only.name} has {lacked}: {only.value} {unit}.",)
     return Answer(
@@ -162,13 +180,35 @@ def _answer(
         outcome(rankings) if len(quiet) > 1 else BUSY if disturbed else ALONE,
         (*said, *disturbed_sentences(disturbed, view)),
         (
-            *(best_in_placement(ranking, view) for ranking in others if ranking.pairs),
+            *_best_of_others([ranking for ranking in others if ranking.pairs], view),
             *attribute_lines(table, metric, ranks, view),
         ),
         candidates,
         unit,
         tuple(rankings),
     )
+
+
+def _best_of_others(rankings: Sequence[Ranking], view: View) -> Iterable[str]:
+    """A line for each placement with an answer, then one for all that lack it for one reason."""
+    yield from (best_in_placement(ranking, view) for ranking in rankings if ranking.judged)
+    untested = [ranking for ranking in rankings if not ranking.judged]
+    for (kind, why), several in grouped(untested, lambda one: (one.kind, one.why_not_judged)).items():
+        scopes = listed([ranking.scope for ranking in several])
+        yield f"{scopes}: {not_judged(why, f'which {ONE[kind]} is best')}"
+
+
+def _decided(comparison: Comparison, rankings: Sequence[Ranking]) -> list[ByLooks]:
+    """What planned looks decided by the metric of these rankings, or, before the first one, will decide."""
+    rows = [(one.row, ranking.metric) for ranking in rankings for one in ranking.contestants]
+    return [found for found in comparison.decided if any(found.is_about(row, metric) for row, metric in rows)]
+
+
+def _crossings(rankings: Sequence[Ranking]) -> Iterable[str]:
+    """Of several host groups each with its name."""
+    for ranking in rankings:
+        if text := crossings_text(ranking):
+            yield f"{upper(text)}." if len(rankings) == 1 else f"{ranking.scope}: {text}."
 
 
 def _title(table: Table, metric: Metric, ranks: int | None) -> str:
@@ -185,6 +225,13 @@ def _race_answers(comparison: Comparison) -> Iterable[Answer]:
         yield Answer(table, races.race_title(one, comparison.races), real, (f"{races.race_sentence(one)}.",))
 
 
+def _scaling_answers(comparison: Comparison, kind: str, view: View) -> Iterable[Answer]:
+    for one in scalings(comparison):
+        if one.kind == kind:
+            title, said = scaling_title(comparison, one), (scaling_sentence(one, view),)
+            yield Answer(one.table, title, scaling_word(one), said, scaling=one)
+
+
 # Candidates of a block design
 
 
@@ -192,13 +239,21 @@ def _block_answer(comparison: Comparison, found: InBlocks, view: View) -> Answer
     """Its design stands in the title where there are several."""
     several = len({one.design for one in comparison.blocks}) > 1
     title = (f"{found.design}, " if several else "") + blocks.metric_title(found)
-    real = {BETTER: SHOWN, WORSE: SHOWN, FEW_BLOCKS: FEW_BLOCKS}.get(blocks.outcome(found), NOT_SHOWN)
-    rows = [_row_of(comparison, found, case) for case in found.cases]
-    candidates = _block_candidates(found, [row for _, row in rows], view)
+    rows = [_row_of(comparison, found, place) for place in range(len(found.cases))]
+    every = [
+        Candidate(
+            found.names[place],
+            MetricCell(row, next((cell for cell in row.cells if cell.metric == found.metric), None), view),
+            *found.costs_to_reference(place),
+            found.names[place] in found.leaders,
+        )
+        for place, (_, row) in enumerate(rows)
+    ]
+    candidates = tuple(sorted(every, key=lambda one: one.ratio or math.inf))
     return Answer(
         rows[0][0],
         title,
-        real,
+        blocks.outcome(found),
         (*blocks.block_sentences(found), *_unverified(candidates)),
         candidates=candidates,
         unit=view.unit_of(found.metric.dimension),
@@ -206,25 +261,11 @@ def _block_answer(comparison: Comparison, found: InBlocks, view: View) -> Answer
     )
 
 
-def _row_of(comparison: Comparison, found: InBlocks, case: Case) -> tuple[Table, Row]:
+def _row_of(comparison: Comparison, found: InBlocks, place: int) -> tuple[Table, Row]:
     """A candidate's row with the series, or any where all its runs met their time limit."""
-    every = [(table, row) for table in comparison.tables for row in table.rows if is_of(row.case, case)]
-    return next((each for each in every if found.is_of(each[1], case)), every[0])
-
-
-def _block_candidates(found: InBlocks, rows: Sequence[Row], view: View) -> tuple[Candidate, ...]:
-    """Best first. Those that nothing is shown to be better than may be the best."""
-    worse = {
-        (v.candidate if v.verdict == WORSE else v.other)
-        for v in found.verdicts
-        if v.verdict in (BETTER, WORSE)
-    }
-    candidates = []
-    for place, (name, row) in enumerate(zip(found.names, rows, strict=True)):
-        cell = next((cell for cell in row.cells if cell.metric == found.metric), None)
-        ratios = found.costs_to_reference(place)
-        candidates.append(Candidate(name, MetricCell(row, cell, view), *ratios, place not in worse))
-    return tuple(sorted(candidates, key=lambda one: one.ratio or math.inf))
+    rows = [(table, row) for table in comparison.tables for row in table.rows]
+    own = ((table, row) for table, row in rows if found.place_of(row) == place)
+    return next(own, None) or next(each for each in rows if is_of(each[1].case, found.cases[place]))
 
 
 # The candidates
@@ -243,7 +284,8 @@ def _candidates(
     """
     judged = any(ranking.judged for ranking in rankings)
     # those compared in blocks are in rankings of host groups alone
-    every = {id(one.row): one for ranking in rankings for one in ranking.contestants}
+    contestants = (one for ranking in rankings for one in ranking.contestants)
+    every = {id(one.row): one for one in sorted(contestants, key=lambda one: one.judged)}
     quiet = sorted(best_first(every.values()), key=lambda one: judged and not one.judged)
     leads = _leaders(rankings, quiet) if judged else set()
     rows = [one.row for one in quiet]
@@ -303,16 +345,20 @@ def _ratios(best: float, one: Contestant) -> tuple[float | None, float | None, f
     return worse(one.median), *((low, high) if lower_is_better else (high, low))
 
 
-def _few(candidates: Sequence[Candidate], unit: str) -> Iterable[str]:
-    """Those of too few repeats, with their medians: they are never among the best."""
-    few = [one for one in candidates if one.repeats < FEWEST]
-    if len(few) == 1:
-        [one] = few
-        yield f"Not judged, fewer than {FEWEST} repeats: {one.name} ({one.value} {unit})."
-    elif few:
-        named = listed([f"{one.name} ({one.value} {unit})" for one in few])
-        many = f"{len(few)} of {len(candidates)} candidates ({few[0].value} to {few[-1].value} {unit})"
-        yield f"Not judged, fewer than {FEWEST} repeats: {many if len(few) > MANY else named}."
+def _not_judged(rankings: Sequence[Ranking], candidates: Sequence[Candidate], unit: str) -> Iterable[str]:
+    """Those in no test, with their medians: they are never among the best."""
+    every = [one for ranking in rankings for one in ranking.contestants]
+    judged = {id(one.row) for one in every if one.judged}
+    why = {id(one.row): one.why for one in every if id(one.row) not in judged}
+    left = [one for one in candidates if id(one.row) in why]
+    for reason, several in grouped(left, lambda one: why[id(one.row)]).items():
+        if reason != FEW_REPEATS and not judged:
+            continue  # of all of them: said before
+        called = f"fewer than {FEWEST} repeats" if reason == FEW_REPEATS else reason
+        named = listed([f"{one.name} ({one.value} {unit})" for one in several])
+        ends = f"{several[0].value} to {several[-1].value} {unit}"
+        many = f"{len(several)} of {len(candidates)} candidates ({ends})"
+        yield f"Not judged, {called}: {many if len(several) > MANY else named}."
 
 
 def _doubts(candidates: Sequence[Candidate], metric: Metric) -> Iterable[str]:
@@ -343,17 +389,12 @@ def _some(chosen: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
 
 def behind(answer: Answer, view: View = DEFAULT) -> Iterable[str]:
     """Each pair of the only host group with the runs behind it; a line for each of several host groups."""
-    if answer.blocks:
-        yield from blocks.block_lines(answer.blocks)
     table, rankings = answer.table, [one for one in answer.rankings if one.kind == PLACEMENTS]
     if len(rankings) == 1:
-        yield from (pair_sentence(pair, view) for pair in rankings[0].pairs_of_best)
+        yield from (pair_sentence(pair, view) for pair in rankings[0].told_pairs)
         yield from baseline_lines(table)
         yield from map(evidence, rankings[0].contestants)
     elif rankings:
-        key = rankings[0].metric, rankings[0].ranks
-        stated = (one for one in table.stated_rankings if (one.metric, one.ranks) == key)
-        yield from (line for one in stated if one.tells and len(one.scopes) > 1 for line in stated_lines(one))
         for ranking in rankings:
             yield from (f"{ranking.scope}: {pair_sentence(pair, view)}" for pair in ranking.pairs_of_best[:1])
     for one in answer.candidates:
@@ -371,7 +412,10 @@ def lead(comparison: Comparison, found: Sequence[Answer], view: View = DEFAULT) 
     kinds = [[one for one in rankings if one.kind == kind] for kind in (*_OTHERS, PLACEMENTS)]
     said = [races.race_sentence(one) for one in comparison.races]
     said += [blocks.lead(comparison, view)] if any(answer.blocks for answer in found) else []
-    said += [_leading(comparison, same) for same in kinds if same]
+    said += [_leading(comparison, same) for same in kinds if any(one.judged for one in same)]
+    if scaled := [answer.scaling for answer in found if answer.scaling]:
+        said.append(scaling_lead(comparison, scaled, view))
+    said += _untested([same for same in kinds if same and not any(one.judged for one in same)])
     if not said:
         return _busy_lead([answer for answer in found if answer.real == BUSY])
     return ". ".join(said)
@@ -392,35 +436,59 @@ def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
     """Of rankings of one kind: what holds for all of them, or who is best in how many."""
     kind, leaders = rankings[0].kind, {tuple(sorted(ranking.leaders)) for ranking in rankings}
     best, one = best_of(rankings), ONE[kind]
-    if not any(ranking.judged for ranking in rankings):
-        return f"Too few repeats to say which of the {kind} is best"
     if any(ranking.few for ranking in rankings):
         return _counted(rankings, best, one)
     if all(ranking.gap is None for ranking in rankings):
-        return f"No clear difference between the {kind}"
+        return f"No clear difference between the {kind} by {_metrics(rankings)}"
     if len(leaders) == 1 and all(ranking.gap for ranking in rankings) and len(names := leaders.pop()) <= MANY:
         place = comparison.machine if kind == LIBRARIES else comparison.place
         places = {place(one.row) for ranking in rankings for one in ranking.contestants}
         where = f" on {places.pop()}" if len(places) == 1 else ""
-        return f"{listed(names, 'or')} is the {best} {one}{where}"
+        said = f"{listed(names, 'or')} is the {best} {one}{where} by {_metrics(rankings)}"
+        return "; ".join([said, *_first_crossing(rankings)])
     return _counted(rankings, best, one)
 
 
+def _first_crossing(rankings: Sequence[Ranking]) -> Iterable[str]:
+    """The first ranking whose order turns at some sizes, with its host group where there are several."""
+    several = len({ranking.scope for ranking in rankings}) > 1
+    turns = ((ranking.scope, text) for ranking in rankings if (text := crossings_text(ranking)))
+    for scope, text in islice(turns, 1):
+        yield f"{scope}: {text}" if several else text
+
+
+def _untested(kinds: Sequence[Sequence[Ranking]]) -> Iterable[str]:
+    """``The placements are not tested: measured one after the other``: each reason once."""
+    for why, several in grouped(kinds, why_none).items():
+        named = [rankings[0].kind for rankings in several]
+        if why == FEW_REPEATS:
+            yield f"{upper(why)} to say which {listed([ONE[kind] for kind in named], 'or')} is best"
+        else:
+            yield f"The {listed(named)} are not tested: {why}"
+
+
+def _metrics(rankings: Sequence[Ranking]) -> str:
+    """What they are of: the metrics; of many what these measure."""
+    metrics = [ranking.metric for ranking in rankings]
+    names = dict.fromkeys(metric.name for metric in metrics)
+    return listed(list(names if len(names) <= MANY else dict.fromkeys(one.dimension.name for one in metrics)))
+
+
 def _counted(rankings: Sequence[Ranking], best: str, kind: str) -> str:
-    """``SHM-1 is the fastest placement in 9 of 39 comparisons, SHM or SHM-1 in 3, no clear lead in 27``.
+    """``SHM-1 is the fastest placement in 9 of 39 comparisons of time and bandwidth, SHM or SHM-1 in 3``.
 
     Of several that lead, any may be the best. Those with too few repeats are counted apart.
     """
     clear = [one for one in rankings if one.gap and not one.few and len(one.leaders) <= MANY]
     leads = Counter(listed(sorted(one.leaders), "or") for one in clear)
-    every = f"{len(rankings)} comparisons"
+    every = f"{len(rankings)} comparisons of {_metrics(rankings)}"
     few = sum(ranking.few for ranking in rankings)
     if not leads:
         nobody = f"No {kind} has a clear lead in any of the {every}"
-        return f"{nobody}, {FEW} in {few}" if few else nobody
+        return f"{nobody}, {open_text(rankings)} in {few}" if few else nobody
     first, *others = leads.most_common(MANY)
     another = leads.total() - first[1] - sum(count for _, count in others)
     none = len(rankings) - leads.total() - few
-    rest = (*others, ("another", another), ("no clear lead", none), (FEW, few))
+    rest = (*others, ("another", another), ("no clear lead", none), (open_text(rankings), few))
     counts = [f"{name} in {count}" for name, count in rest if count]
     return ", ".join([f"{first[0]} is the {best} {kind} in {first[1]} of {every}", *counts])

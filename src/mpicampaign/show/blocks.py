@@ -7,17 +7,20 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.blocks import BETTER, FEW, NOT_SHOWN, WORSE
-from mpicampaign.compare.findings import OTHER_NODES
+from mpicampaign.compare.blocks import FEW, NOT_SHOWN
+from mpicampaign.compare.findings import OTHER_NODES, OTHER_TIME
 from mpicampaign.dimension import RATIO
 from mpicampaign.grouping import grouped
 from mpicampaign.records import ALL_PAIRS
+from mpicampaign.selection import joined
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph
-from mpicampaign.show.pairs import is_time
+from mpicampaign.show.pairs import contrast_of, fastest, text_of_added
+from mpicampaign.show.rankings import NOT_SHOWN as NONE_SHOWN
+from mpicampaign.show.rankings import SHOWN, sight_text
 from mpicampaign.show.runs import MARK
 from mpicampaign.show.sentences import kind_name
 from mpicampaign.show.view import probability
-from mpicampaign.text import in_ranks, listed, repeats_text, visible
+from mpicampaign.text import listed, repeats_text, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,15 +29,16 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.show.document import Line, Node
     from mpicampaign.show.view import View
-    from mpicampaign.statistics.blocks import Ratio
+    from mpicampaign.statistics.medians import Interval
+    from mpicampaign.verdicts.blocks import Ratio
 
 HEADING = "Side by side: compared within blocks"
 MEANING = (
     "A block is one repeat of all candidates on the same nodes. Ratio: within a block, the median over "
-    "blocks. p: exact test that exchanges the candidates' values within blocks, corrected for all "
-    "comparisons of the metric. Interval: the ratios that this test of two candidates alone does not reject."
+    "blocks. p: by ranks within blocks, signed of two candidates and aligned of more, corrected for all "
+    "comparisons of the metric. Interval: the ratios that signed ranks of two candidates alone do not reject."
 )
-BUSY = f"{MARK} every block holds a disturbed run: they count all the same"
+BUSY = f"{MARK} too few blocks were quiet: those with disturbed runs count all the same"
 _NAMED = 3  # comparisons and blocks in a sentence
 
 
@@ -47,45 +51,65 @@ def shown_blocks(comparison: Comparison, view: View) -> list[InBlocks]:
 
 
 def metric_title(compared: InBlocks) -> str:
-    """``PingPong: latency at 0 B``, with the ranks' cores where they share them."""
-    shared = " (oversubscribed)" if compared.shared else ""
-    ranks = f", {in_ranks(compared.ranks)}" if compared.several_ranks else ""
-    return f"{compared.title}{ranks}{shared}: {compared.metric.name}"
+    """``PingPong: latency at 0 B``."""
+    return f"{compared.title}: {compared.metric.name}"
 
 
 def outcome(compared: InBlocks) -> str:
-    """The verdict that says most."""
-    own = {verdict.verdict for verdict in compared.verdicts}
-    return next((one for one in (BETTER, WORSE, NOT_SHOWN) if one in own), FEW)
+    """Whether any difference is shown."""
+    pairs = [verdict.pair for verdict in compared.verdicts]
+    if any(pair.shown for pair in pairs):
+        return SHOWN
+    return NONE_SHOWN if any(pair.tested for pair in pairs) else FEW
 
 
 def block_sentences(compared: InBlocks) -> Iterator[str]:
-    """Who is shown to be better or worse, who is not, what is left out."""
+    """Of all pairs who is the best; who is shown to be better or worse, who is not, what is left out."""
+    if compared.best:
+        yield f"{compared.best} is {fastest(compared.metric)}."
     for verdict in compared.verdicts:
-        if verdict.verdict in (BETTER, WORSE):
-            tested = f"{_blocks(compared)}, exchanged within blocks, {_p(verdict)}"
-            yield f"{contrast(compared, verdict)}{_on(compared)}: {tested}."
-    if alike := [one for one in compared.verdicts if one.verdict == NOT_SHOWN]:
+        if verdict.pair.shown:
+            yield f"{_contrast(compared, verdict)}: {_basis(compared, verdict)}, {_p(verdict)}."
+    if alike := [one for one in compared.verdicts if one.word == NOT_SHOWN]:
         named = [_not_shown(compared, one) for one in alike[:_NAMED]]
         more = [f"{len(alike) - _NAMED} more"] if len(alike) > _NAMED else []
         yield f"No difference shown in {_blocks(compared)}: {listed([*named, *more])}."
+        if added := alike[0].pair.added:
+            yield f"{text_of_added(added, 'block')}."
+        if sight := compared.sight:
+            yield f"{sight_text([sight])} here in 8 of 10 cases."
     if len(compared.blocks) < compared.enough:
         names, made = listed(compared.names), _blocks(compared)
         yield f"Too few blocks to compare {names}: {made}; {compared.enough} would do."
     yield from (f"{text}." for text in doubts(compared))
 
 
-def contrast(compared: InBlocks, verdict: Verdict) -> str:
-    """``TCP takes 1.021 times as long as SHM [1.012, 1.030]``."""
-    metric, names = compared.metric, compared.names
-    does = "reaches" if not metric.lower_is_better else "takes" if is_time(metric) else "has"
-    much = "long" if is_time(metric) else "much"
-    name, other = names[verdict.candidate], names[verdict.other]
-    if math.isinf(verdict.ratio.median) or not verdict.ratio.median:
-        late = name if verdict.verdict == WORSE else other
-        return f"{late} met its time limit in most blocks: it is worse than {other if late == name else name}"
-    text = f"{name} {does} {factor(verdict.ratio.median)} times as {much} as {other}"
-    return f"{text} {interval(verdict.ratio)}".rstrip()
+def _basis(compared: InBlocks, verdict: Verdict) -> str:
+    if verdict.pair.added:
+        return text_of_added(verdict.pair.added, "block")
+    return f"{_blocks(compared)}, ranked within blocks"
+
+
+def _contrast(compared: InBlocks, verdict: Verdict) -> str:
+    """``TCP takes 2.1 % longer than SHM [1.2, 3.0 %] on the same nodes``."""
+    better, worse = compared.in_order(verdict.pair)
+    costs = compared.costs(verdict.pair.worse, verdict.pair.better)
+    if math.isinf(costs.median):
+        late = sum(block.values[verdict.pair.worse] is None for block in compared.blocks)
+        return f"{worse} met its time limit in {late} of {_blocks(compared)}: it is worse than {better}"
+    nodes = "nodes" if any(len(block.hosts) > 1 for block in compared.blocks) else "node"
+    text = contrast_of(compared.metric, better, worse, costs.median)
+    return f"{text}{_ends(costs.interval)} on the same {nodes}"
+
+
+def _ends(interval: Interval | None) -> str:
+    """Of how much worse one is; empty where so few blocks have none."""
+    if interval is None:
+        return ""
+    low, high = interval.low, interval.high
+    if high < 2:
+        return f" [{100 * (low - 1):.1f}, {100 * (high - 1):.1f} %]"
+    return f" [{factor(low)}, {factor(high)} times]"
 
 
 def factor(value: float) -> str:
@@ -101,9 +125,9 @@ def interval(ratio: Ratio) -> str:
     return f"[{factor(ends.low)}, {factor(ends.high)}]" if ends else ""
 
 
-def _on(compared: InBlocks) -> str:
-    several = any(len(block.hosts) > 1 for block in compared.blocks)
-    return f" on the same node{'s' if several else ''}"
+def ratio_text(ratio: Ratio) -> str:
+    """``1.021 [1.012, 1.030]``."""
+    return f"{factor(ratio.median)} {interval(ratio)}".rstrip()
 
 
 def _blocks(compared: InBlocks) -> str:
@@ -112,12 +136,12 @@ def _blocks(compared: InBlocks) -> str:
 
 
 def _not_shown(compared: InBlocks, verdict: Verdict) -> str:
-    ratio = f"{factor(verdict.ratio.median)} {interval(verdict.ratio)}".rstrip()
-    return f"{compared.names[verdict.candidate]} / {compared.names[verdict.other]} {ratio} ({_p(verdict)})"
+    names = f"{compared.names[verdict.candidate]} / {compared.names[verdict.other]}"
+    return f"{names} {ratio_text(verdict.ratio)} ({_p(verdict)})"
 
 
 def _p(verdict: Verdict) -> str:
-    return "" if verdict.p is None else probability(verdict.p)
+    return "" if verdict.pair.p is None else probability(verdict.pair.p)
 
 
 def doubts(compared: InBlocks) -> Iterator[str]:
@@ -132,46 +156,51 @@ def doubts(compared: InBlocks) -> Iterator[str]:
         named = [_left_out(one) for one in compared.left_out[:_NAMED]]
         more = len(compared.left_out) - len(named)
         yield f"Left out: {'; '.join([*named, *([f'{more} more blocks'] if more else [])])}"
+    yield from _what_would_decide(compared)
     if compared.absent:
         yield f"Without any value: {listed(compared.absent)}"
 
 
+def _what_would_decide(compared: InBlocks) -> Iterator[str]:
+    """New blocks, where too many were left out as their runs are of several times."""
+    placements = dict.fromkeys(case.placement for case in compared.cases)
+    apart = any(kind == OTHER_TIME for one in compared.left_out for _, kind in one.reasons)
+    if apart and len(compared.blocks) < compared.enough and len(placements) > 1:
+        yield visible(f"New blocks of all of them would decide: run --again {joined(placements)}")
+
+
 def _left_out(one: LeftOut) -> str:
     """``block 3 (TCP failed)``."""
-    if all(kind == OTHER_NODES for _, kind in one.reasons):
-        return f"block {one.repeat} (not all on the same nodes)"
+    for kind, said in ((OTHER_NODES, "not all on the same nodes"), (OTHER_TIME, "not all at the same time")):
+        if all(reason == kind for _, reason in one.reasons):
+            return f"block {one.repeat} ({said})"
     return f"block {one.repeat} ({', '.join(f'{name} {kind_name(kind)}' for name, kind in one.reasons)})"
 
 
-def block_lines(compared: InBlocks) -> Iterator[str]:
-    """The ratios to the reference in each block."""
-    for block in compared.blocks:
-        ratios = (f"{name} {ratio}" for name, ratio in zip(compared.names[1:], _ratios(block), strict=True))
-        yield f"block {block.repeat} on {nodes_text(block)}, times {compared.names[0]}: {', '.join(ratios)}"
-
-
 def lead(comparison: Comparison, view: View) -> str:
-    """``Within blocks: X is better than Y in 2 of 3 comparisons``; empty without block designs."""
+    """``Within blocks: X is better than Y in 2 of 3 comparisons``; empty without block designs.
+
+    Of all pairs: ``X is the best in 2 of 3 comparisons``.
+    """
     designs = shown_blocks(comparison, view)
     if not designs:
         return ""
-    verdicts = [(one, verdict) for one in designs for verdict in one.verdicts]
-    asked = Counter(frozenset(_order(*each)) for each in verdicts)
-    shown = Counter(_order(*each) for each in verdicts if each[1].verdict in (BETTER, WORSE))
+    best = Counter(one.best for one in designs if one.best)
+    if best and all(one.compared == ALL_PAIRS for one in designs):
+        counts = [f"{names} is the best in {count}" for names, count in best.most_common(_NAMED)]
+        every = f"{len(designs)} comparison{'s' * (len(designs) > 1)}"
+        return f"Within blocks: {listed(counts)} of {every}"
+    pairs = [(one.in_order(each.pair), each.pair.shown) for one in designs for each in one.verdicts]
+    asked = Counter(frozenset(pair) for pair, _ in pairs)
+    shown = Counter(pair for pair, is_shown in pairs if is_shown)
     if not shown:
-        few = all(verdict.verdict == FEW for _, verdict in verdicts)
+        few = all(outcome(one) == FEW for one in designs)
         return f"Within blocks: {FEW if few else 'no difference shown'}"
     said = []
     for pair, count in shown.most_common(_NAMED):
         of = asked[frozenset(pair)]
         said.append(f"{pair[0]} is better than {pair[1]} in {count} of {of} comparison{'s' * (of > 1)}")
     return f"Within blocks: {'; '.join(said)}"
-
-
-def _order(compared: InBlocks, verdict: Verdict) -> tuple[str, str]:
-    """The two, the better one first."""
-    name, other = compared.names[verdict.candidate], compared.names[verdict.other]
-    return (name, other) if verdict.verdict == BETTER else (other, name)
 
 
 # Tables
@@ -230,7 +259,7 @@ def _line(compared: InBlocks, verdict: Verdict, of_pairs: bool) -> Line:
         factor(verdict.ratio.median),
         interval(verdict.ratio),
         _p(verdict).removeprefix("p = "),
-        f"{FEW}; {compared.enough} would do" if verdict.verdict == FEW else verdict.verdict,
+        f"{FEW}; {compared.enough} would do" if verdict.word == FEW else verdict.word,
     )
 
 
@@ -243,13 +272,13 @@ def ratio_nodes(compared: InBlocks) -> tuple[Caption, Grid]:
 
 
 def _ratios(block: Block) -> Iterator[str]:
-    yield from ("time limit" if value is None else factor(value) for value in within(block))
+    yield from ("time limit" if value is None else factor(value) for value in within(block)[1:])
 
 
 def within(block: Block) -> list[float | None]:
     """Each candidate's value by that of the reference; ``None`` where either met its time limit."""
-    first, *others = block.values
-    return [None if first is None or value is None else value / first for value in others]
+    first = block.values[0]
+    return [None if first is None or value is None else value / first for value in block.values]
 
 
 def nodes_text(block: Block) -> str:

@@ -11,7 +11,7 @@ from mpicampaign.compare.matrix import absence_of
 from mpicampaign.dimension import BANDWIDTH
 from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.document import Box
-from mpicampaign.show.pairs import change_ratio
+from mpicampaign.show.pairs import change_ratio, change_verdict
 from mpicampaign.show.runs import marks_of
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import size_range
@@ -21,11 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from mpicampaign.compare.blocks import InBlocks, Verdict
-    from mpicampaign.compare.changes import Change, Changes
+    from mpicampaign.compare.changes import Changes
     from mpicampaign.compare.findings import Absence
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Cell, Row
-    from mpicampaign.compare.tables import Comparison, PublishedRow, Table
+    from mpicampaign.compare.rows import Cell, PublishedRow, Row
+    from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.compare.two_sides import Both
     from mpicampaign.show.view import View
 
 NO_VALUE = "–"
@@ -36,9 +37,10 @@ NO_EARLIER = "no earlier value"
 # Names of rows
 
 
-def placement_name(table: Table, row: Row) -> str:
+def placement_name(table: Table, row: Row, *, alike_in_ranks: bool = False) -> str:
     """The placement; with the ranks where the table has several numbers, and the BLAS library."""
-    ranks = f", {in_ranks(row.ranks)}" if table.several_ranks and row.ranks is not None else ""
+    several = table.several_ranks and row.ranks is not None and not alike_in_ranks
+    ranks = f", {in_ranks(row.ranks)}" if several else ""
     blas = f", {visible(row.blas)}" if row.blas else ""
     detail = f", {visible(row.detail)}" if row.detail else ""
     at_most = ", at most" if row.at_most else ""
@@ -51,12 +53,14 @@ def row_name(comparison: Comparison, table: Table, row: Row) -> str:
 
 
 def name_among(comparison: Comparison, table: Table, row: Row, rows: Sequence[Row]) -> str:
-    """What tells the row from the others: the placement, the host group, or both."""
+    """What tells the row from the others: the placement, the MPI library or host group, or both."""
+    alike = len({other.ranks for other in rows}) == 1
+    name, *others = (placement_name(table, one, alike_in_ranks=alike) for one in (row, *rows))
     if len({comparison.place(other) for other in rows}) == 1:
-        return placement_name(table, row)
-    if len({placement_name(table, other) for other in rows}) == 1:
-        return comparison.place(row)
-    return row_name(comparison, table, row)
+        return name
+    one_machine = len({other.case.machine for other in rows}) == 1
+    place = visible(row.case.library) if one_machine and row.case.library else comparison.place(row)
+    return place if len(set(others)) == 1 else f"{place} {name}"
 
 
 # Values
@@ -71,7 +75,7 @@ class MetricCell(NamedTuple):
     row: Row
     cell: Cell | None
     view: View
-    change: Change | None = None
+    change: Both | None = None
     blocks: InBlocks | None = None
 
     @property
@@ -131,13 +135,12 @@ def absent_box(reasons: Absence, mark: str) -> Box:
     return Box("n/a" if reasons[0].kind == NOT_AVAILABLE else NO_VALUE, (mark,))
 
 
-def change_box(change: Change | None, mark: Callable[[str], str]) -> Box:
+def change_box(change: Both | None, mark: Callable[[str], str]) -> Box:
     """The ratio to the earlier median; whether it is more than chance is a footnote."""
     if change is None:
         return Box(NO_VALUE, (mark(NO_EARLIER),))
-    difference = change.difference
-    text = "significant at 5 %, tested alone" if difference.significant else "not significant"
-    text = difference.reason if difference.p is None else text
+    text = "significant at 5 %, tested alone" if change.pair.shown else "not significant"
+    text = text if change.pair.tested else change_verdict(change)
     return Box(change_ratio(change) or NO_VALUE, (mark(f"change: {text}"),))
 
 

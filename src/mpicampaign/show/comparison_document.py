@@ -14,10 +14,19 @@ from mpicampaign.show.blocks import block_nodes
 from mpicampaign.show.cells import published_sources, row_name
 from mpicampaign.show.charts.hpcc import interpolated_text
 from mpicampaign.show.configurations import configuration_nodes
+from mpicampaign.show.decided import decided_sentences
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
 from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.machine_tables import machine_nodes
-from mpicampaign.show.over_groups import HEADING, legend, over_group_lines, telling_lines
+from mpicampaign.show.over_groups import (
+    HEADING,
+    OF_FEW,
+    legend,
+    legend_of_few,
+    lines_of_few,
+    over_group_lines,
+    telling_lines,
+)
 from mpicampaign.show.races import race_nodes
 from mpicampaign.show.rankings import (
     BUSY,
@@ -25,11 +34,20 @@ from mpicampaign.show.rankings import (
     disturbed_lines,
     errors_text,
     ranking_text,
-    stated_lines,
+    untested_lines,
 )
-from mpicampaign.show.runs import condition_text, explained, is_offered, not_available, offered, runs_are
+from mpicampaign.show.runs import (
+    condition_text,
+    explained,
+    is_offered,
+    not_available,
+    offered,
+    ranked_state,
+    runs_are,
+)
 from mpicampaign.show.scaling import scaling_nodes
 from mpicampaign.show.sentences import absence, note_text
+from mpicampaign.show.summary import summary
 from mpicampaign.show.tables import brief_grid, full_grid, median_text, published_grid, range_text
 from mpicampaign.show.view import percent
 from mpicampaign.text import visible
@@ -37,7 +55,6 @@ from mpicampaign.text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.compare.consensus import StatedRanking
     from mpicampaign.compare.ranking import Ranking
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.show.document import Node
@@ -64,15 +81,20 @@ def comparison_document(comparison: Comparison, view: View, *, brief: bool) -> l
         marks = [f"{mark}  {meaning}" for mark, meaning in explained(table.rows)]
         nodes += [Heading(table.title), *parts(comparison, table, view), *_items(marks)]
     errors = errors_text(ranking for _, ranking in comparison.rankings)
-    meaning = Paragraph(f"{long_legend(comparison, view)} {errors}".rstrip())
+    runs = ranked_state(comparison.states), condition_text(comparison.records).rstrip()
+    about = (long_legend(comparison, view), *runs, errors)
+    meaning = Paragraph(" ".join(filter(None, about)))
     notes = _items(note_lines(comparison, view))
     left_out = [Heading("Left out and in doubt"), *notes] if notes else []
     machines, raced = machine_nodes(comparison.machines), race_nodes(comparison.races)
     odd = configuration_nodes(comparison.configurations)
+    looks = _items([sentence for found in comparison.decided for sentence in decided_sentences(found)])
+    raced += [Heading("Until it is decided"), *looks] if looks else []
+    answer = [Paragraph(f"{summary(comparison, view).lead}.")] if brief else []
     if not comparison.tables:
-        return [*machines, *odd]
+        return [*answer, *machines, *odd]
     if brief:
-        return [*machines, *nodes, *raced, meaning, *left_out, *odd, *_statements(comparison, view)]
+        return [*answer, *machines, *nodes, *raced, meaning, *left_out, *odd, *_statements(comparison, view)]
     beside = [*gather_nodes(comparison, view), *scaling_nodes(comparison, view)]
     of_blocks = block_nodes(comparison, view, each_block=True)
     return [*machines, *nodes, *of_blocks, *raced, *beside, *odd, *left_out, meaning]
@@ -85,11 +107,6 @@ def _items(found: Sequence[str]) -> list[Node]:
 def _published(table: Table) -> list[Node]:
     """Where published values are from."""
     return _items(published_sources(table))
-
-
-def _stated(table: Table) -> list[StatedRanking]:
-    """The rankings of the placements over several host groups."""
-    return [stated for stated in table.stated_rankings if len(stated.scopes) > 1]
 
 
 # In full
@@ -107,11 +124,18 @@ def _full_parts(comparison: Comparison, table: Table, view: View) -> Iterator[No
         yield published_grid(table, view)
     yield from _published(table)
     yield from _items(interpolated_lines(comparison, table, view))
-    stated = [line for one in _stated(table) for line in stated_lines(one)]
-    rankings = map(ranking_text, table.rankings)
+    untested, told = _untested_and_told(table.rankings)
+    rankings = [*map(ranking_text, told), *untested]
     sentences = [sentence for ranking in table.rankings for sentence in pairs.pair_sentences(ranking, view)]
     over = over_group_lines(table, view)
-    yield from _items([*stated, *over, *rankings, *sentences, *disturbed_lines(comparison, table, view)])
+    yield from _items([*over, *rankings, *sentences, *disturbed_lines(comparison, table, view)])
+
+
+def _untested_and_told(rankings: Sequence[Ranking]) -> tuple[list[str], list[Ranking]]:
+    """The lines of those that share one, and the others."""
+    lines = untested_lines(rankings)
+    together = {id(one) for several in lines.values() for one in several}
+    return list(lines), [one for one in rankings if id(one) not in together]
 
 
 # Brief
@@ -133,19 +157,14 @@ def _brief_parts(comparison: Comparison, table: Table, view: View) -> Iterator[N
 
 def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
     """Which host group, own against others, then which placement; each ranking once."""
-    only_tested = any(found.kind == PLACEMENTS for found in comparison.paired)
+    only_tested = any(found.kind == PLACEMENTS for found in comparison.of_few)
     found = [(table, ranking) for table, ranking in comparison.rankings if not table.is_baseline]
     found = [(table, ranking) for table, ranking in found if ranking.judged or not only_tested]
     of_kind = {
-        kind: [_ranking(table, ranking, view) for table, ranking in found if ranking.kind == kind]
+        kind: [*_of_kind([each for each in found if each[1].kind == kind], view)]
         for kind in (HOST_GROUPS, LIBRARIES, PLACEMENTS)
     }
     tables = [table for table in comparison.tables if not table.is_baseline]
-    stated = (
-        Statement(f"{table.title}, {first}", tuple(others))
-        for table in tables
-        for first, *others in map(stated_lines, _stated(table))
-    )
     busy = (
         Statement(f"{table.title}: {BUSY}", lines)
         for table in tables
@@ -155,9 +174,16 @@ def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
     yield from _answered("Which MPI library is best, by how much", of_kind[LIBRARIES])
     yield from block_nodes(comparison, view)
     yield from _own(comparison, view)
-    yield from _paired(comparison)
+    yield from _of_few(comparison)
     yield from _over_groups(tables, view)
-    yield from _answered("Which placement is best, by how much", [*stated, *of_kind[PLACEMENTS], *busy])
+    yield from _answered("Which placement is best, by how much", [*of_kind[PLACEMENTS], *busy])
+
+
+def _of_kind(found: Sequence[tuple[Table, Ranking]], view: View) -> Iterator[Node]:
+    untested, told = _untested_and_told([ranking for _, ranking in found])
+    shown = {id(ranking) for ranking in told}
+    yield from (_ranking(table, ranking, view) for table, ranking in found if id(ranking) in shown)
+    yield from (Statement(line, ()) for line in untested)
 
 
 def _answered(question: str, answers: Sequence[Node]) -> list[Node]:
@@ -175,16 +201,14 @@ def _over_groups(tables: Sequence[Table], view: View) -> list[Node]:
     return [Heading(HEADING), *_items(lines), Paragraph(legend(tables))] if lines else []
 
 
-def _paired(comparison: Comparison) -> list[Node]:
-    """Placements of few repeats."""
-    lines = pairs.paired_lines(comparison)
-    meaning = Paragraph(pairs.paired_legend(comparison))
-    return [Heading(pairs.PAIRED), *_items(lines), meaning] if lines else []
+def _of_few(comparison: Comparison) -> list[Node]:
+    lines = lines_of_few(comparison)
+    return [Heading(OF_FEW), *_items(lines), Paragraph(legend_of_few(comparison))] if lines else []
 
 
 def _ranking(table: Table, ranking: Ranking, view: View) -> Statement:
-    """The verdict, then the best against its nearest rivals and the last."""
-    found = ranking.pairs_of_best
+    """The verdict, then the best against its nearest rivals, and the last of all."""
+    found = ranking.told_pairs
     shown = found if len(found) <= 3 else (*found[:2], found[-1])
     text = f"{table.title}, {ranking_text(ranking)}"
     return Statement(text, tuple(pairs.pair_sentence(pair, view) for pair in shown))
@@ -214,5 +238,5 @@ def long_legend(comparison: Comparison, view: View) -> str:
     text += "[interval]: order-statistic interval "
     text += f"of the median; coverage {coverages}. " if coverages else "of the median. "
     text += f"{view.unit} = {scale} B/s. Contradicted and failed runs are left out. "
-    text += f"{OF_OWN_REPEATS} " if comparison.in_turn else ""
-    return (text + condition_text(comparison.records)).rstrip()
+    text += f"{OF_OWN_REPEATS} " if comparison.apart_in_time else ""
+    return text.rstrip()

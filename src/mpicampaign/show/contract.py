@@ -19,7 +19,6 @@ from mpicampaign.compare.contract import (
     PASSED,
     UNDECIDED,
 )
-from mpicampaign.compare.in_turn import IN_TURN
 from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE
 from mpicampaign.show.document import Grid, Heading, Paragraph
 from mpicampaign.show.sentences import absence
@@ -41,7 +40,6 @@ _WHY = {
     FEW: "too few repeats for an interval of 95 %",
     OF_MACHINE: "its members are compared with each other: the report's whole-machine answer judges them",
     NO_OTHER: "there is nothing to compare with",
-    IN_TURN: f"{IN_TURN}: not tested",
     NO_HISTORY: "the history has no such curve: call judge --propose again",
     NOTHING_NEW: "no tick yet after the past that it is from",
 }
@@ -73,7 +71,8 @@ def reason_text(judged: Judged) -> str:
     """Why: the interval and the limit, or what is missing."""
     if judged.why:
         detail = _few(judged) if judged.why == FEW else absence(judged.absence)
-        return _WHY[judged.why] + (f": {detail}" if detail else "")
+        why = _WHY.get(judged.why, f"{judged.why}: not tested")
+        return why + (f": {detail}" if detail else "")
     if judged.limit.alarm:
         return _retests_text(judged, judged.limit.alarm.rule)
     interval = judged.interval

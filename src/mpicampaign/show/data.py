@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.changes import Changes
     from mpicampaign.compare.matrix import Matrix
     from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.states import States
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.show.document import Kind, Value
     from mpicampaign.show.view import View
@@ -173,8 +174,8 @@ BLOCK_COLUMNS = (
     _of_blocks("ratio_in_blocks [1]", float, "in_blocks.ratio.median"),
     _of_blocks("ratio_low [1]", float, "in_blocks.ratio.interval.low"),
     _of_blocks("ratio_high [1]", float, "in_blocks.ratio.interval.high"),
-    _of_blocks("blocks_p [1]", float, "in_blocks.p"),
-    _of_blocks("blocks_verdict", str, "in_blocks.verdict"),
+    _of_blocks("blocks_p [1]", float, "in_blocks.pair.p"),
+    _of_blocks("blocks_verdict", str, "in_blocks.word"),
     Column("blocks_better_than", str, _better_than),
 )
 
@@ -213,11 +214,11 @@ def _change(name: str, kind: Kind, path: str) -> Column:
 
 
 CHANGE_COLUMNS = (
-    _change("earlier_n", int, "earlier.n"),
-    _measured("earlier_median [unit]", "change.earlier.summary.median"),
-    _change("ratio_to_earlier_median [1]", float, "difference.ratio"),
-    _change("change_p [1]", float, "difference.p"),
-    _change("change_significant", bool, "difference.significant"),
+    _change("earlier_n", int, "before.n"),
+    _measured("earlier_median [unit]", "change.before.summary.median"),
+    _change("ratio_to_earlier_median [1]", float, "ratio"),
+    _change("change_p [1]", float, "pair.p"),
+    _change("change_significant", bool, "pair.shown"),
     Column("change_verdict", str, lambda line: change_verdict(line.change) if line.change else None),
 )
 
@@ -246,6 +247,8 @@ def long_data(
         every = (*every, _LIBRARY)
     if with_identity:
         every = (*every, *_IDENTITY)
+    if comparison.states.names:
+        every = (*every, _text("machine_state", lambda line: _states_of(line.row, comparison.states)))
     if view.by:
         every = (*every, _text(view.by, lambda line: line.row.attributes.get(view.by, "")))
     asked = dict.fromkeys([*_NAMES, *(named[name] for name in view.columns)])
@@ -254,6 +257,11 @@ def long_data(
     values = tuple(tuple(column.value(line) for column in chosen) for line in lines)
     header = tuple(_head(column.name, view) for column in chosen)
     return Grid("", len(_NAMES), header, values, kinds=tuple(column.kind for column in chosen))
+
+
+def _states_of(row: Row, states: States) -> str:
+    """Those of its machine, while its runs with values ran."""
+    return ", ".join(dict.fromkeys(states.name_of(run) for run, _ in row.curves))
 
 
 def _head(name: str, view: View) -> str:
@@ -265,7 +273,8 @@ def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Itera
     for row in (row for table in comparison.with_startup.tables for row in table.rows):
         metrics = [cell.metric for cell in row.cells if row.shows(cell.metric)]
         for metric in metrics:
-            own = next((one for one in comparison.blocks if one.holds(row, metric)), None)
+            in_blocks = (one for one in comparison.blocks if one.metric == metric)
+            own = next((one for one in in_blocks if one.place_of(row) is not None), None)
             yield metric_cell(row, metric, view, changes)._replace(blocks=own)
         if not metrics:
             yield MetricCell(row, None, view)

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mpicampaign.compare.blocks import is_of
 from mpicampaign.errors import Problem, UserError, did_you_mean
-from mpicampaign.show.sentences import brief
+from mpicampaign.selection import variant_names
 from mpicampaign.show.view import Filter
 from mpicampaign.show.writer import DataWriter, TextWriter, names_of
 from mpicampaign.text import visible
 from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from mpicampaign.compare.blocks import InBlocks
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
 
 
-def select(
-    comparison: Comparison, wanted: Filter, with_all: Callable[[], Comparison] | None = None
-) -> Comparison:
+def select(comparison: Comparison, wanted: Filter) -> Comparison:
     """The comparison with only what is wanted.
-
-    Parameters
-    ----------
-    with_all : makes the comparison as it would be if no run were contradicted; asked where names are unknown
 
     Raises
     ------
@@ -40,25 +33,22 @@ def select(
         comparison = comparison.with_startup
     found = names(comparison)
     problems = [
-        _with_failures(problem, comparison, wanted)
+        problem
         for option, asked in _by_option(wanted).items()
         for problem in unknown(f"--{option}", asked, found[option])
     ]
+    if problems:
+        raise UserError(problems)
     if comparison.machines and wanted == Filter():
         return comparison
-    kept = _kept(comparison, comparison.tables, wanted) if not problems else ()
-    if kept:
-        startup = _kept(comparison, comparison.startup, wanted)
-        shown = replace(comparison, tables=kept, startup=startup, blocks=_blocks(comparison, kept))
-        # a race and a machine are shown whole
-        return shown if wanted == Filter() else replace(shown, races=(), machines=())
-    every = with_all().with_startup.tables if with_all and wanted.metrics else ()
-    uncounted = _uncounted(comparison, wanted, every)
-    if not problems and not uncounted:
-        hint = "mpicampaign tables --list shows what there is" + _no_values(comparison, wanted)
-        problems = [Problem("no case has all of what was chosen", hint=hint)]
-    explained = {(problem.key, problem.value) for problem in uncounted}
-    raise UserError([*uncounted, *(each for each in problems if (each.key, each.value) not in explained)])
+    kept = _kept(comparison, comparison.tables, wanted)
+    if not kept:
+        hint = "mpicampaign tables --list shows what there is"
+        raise UserError(Problem("no case has all of what was chosen", hint=hint))
+    startup = _kept(comparison, comparison.startup, wanted)
+    shown = replace(comparison, tables=kept, startup=startup, blocks=_blocks(comparison, kept))
+    # a race and a machine are shown whole
+    return shown if wanted == Filter() else replace(shown, races=(), machines=())
 
 
 def _kept(comparison: Comparison, tables: Iterable[Table], wanted: Filter) -> tuple[Table, ...]:
@@ -76,57 +66,12 @@ def _blocks(comparison: Comparison, kept: Sequence[Table]) -> tuple[InBlocks, ..
     )
 
 
-def _uncounted(comparison: Comparison, wanted: Filter, with_all: Iterable[Table]) -> list[Problem]:
-    """One problem for each metric whose values are all of runs that do not count."""
-    every = replace(wanted, metrics=())
-    counted = {
-        metric.name.casefold()
-        for table in _kept(comparison, comparison.tables, every)
-        for metric in table.metrics
-    }
-    parts = [_part(comparison, table, every) for table in with_all]
-    having = {metric.name.casefold(): part for part in parts if part.rows for metric in part.metrics}
-    return [
-        Problem(
-            "no run of it counts",
-            key="--metric",
-            value=visible(name),
-            hint=_why_none(comparison, having[name.casefold()]),
-        )
-        for name in wanted.metrics
-        if name.casefold() in having.keys() - counted
-    ]
-
-
-def _why_none(comparison: Comparison, like: Table) -> str:
-    """Why the rows have no values, with counts."""
-    cases = {row.case for row in like.rows}
-    rows = [row for table in comparison.tables for row in table.rows if row.case in cases and row.absence]
-    runs: Counter[str] = Counter()
-    for note in (note for row in rows for note in row.notes):
-        runs[brief(note)] += len(note.repeats)
-    return "; ".join(f"{count or ''} {text}".strip() for text, count in runs.items())
-
-
-def _with_failures(problem: Problem, comparison: Comparison, wanted: Filter) -> Problem:
-    """A hint that an unknown metric may be of a benchmark whose runs all failed."""
-    if problem.key != "--metric":
-        return problem
-    return replace(problem, hint=problem.hint + _no_values(comparison, wanted))
-
-
-def _no_values(comparison: Comparison, wanted: Filter) -> str:
-    """Which benchmarks gave no values: the names of their metrics are unknown."""
-    parts = [_part(comparison, table, replace(wanted, metrics=())) for table in comparison.tables]
-    titles = dict.fromkeys(part.title for part in parts if part.rows and not part.metrics)
-    return f"; no run counts of {', '.join(titles)}" if titles else ""
-
-
 def unknown(option: str, asked: Iterable[str], known: Sequence[str]) -> list[Problem]:
     """One problem for each unknown name; letter case does not matter."""
     folded = {name.casefold() for name in known}
+    of_runs = "; contradicted and failed runs have none" if option == "--metric" else ""
     return [
-        Problem("unknown name", key=option, value=visible(name), hint=_hint(name, known))
+        Problem("unknown name", key=option, value=visible(name), hint=_hint(name, known) + of_runs)
         for name in asked
         if name.casefold() not in folded
     ]
@@ -170,7 +115,7 @@ def names(comparison: Comparison) -> dict[str, tuple[str, ...]]:
         "benchmark": [name for table in comparison.tables for name in _table_names(table)],
         "metric": metrics,
         "host-group": [name for row in rows for name in _host_group_names(comparison, row)],
-        "placement": [visible(row.case.placement) for row in rows],
+        "placement": [visible(name) for row in rows for name in variant_names(row.case.placement)],
     }
     return {option: tuple(dict.fromkeys(listed)) for option, listed in found.items()}
 
@@ -197,11 +142,6 @@ def _host_group_names(comparison: Comparison, row: Row) -> tuple[str, ...]:
     return (*map(visible, names), *whole, *(visible(f"{machine}/{name}") for name in names))
 
 
-def _placement_names(row: Row) -> tuple[str, ...]:
-    """The name, and that of the definition whose variant it is."""
-    return visible(row.case.placement), visible(row.case.placement.partition(" ")[0])
-
-
 def _part(comparison: Comparison, table: Table, wanted: Filter) -> Table:
     """The table with the wanted rows and metrics; without rows where the table is not wanted."""
     if not _chosen(_table_names(table), wanted.benchmarks):
@@ -210,7 +150,7 @@ def _part(comparison: Comparison, table: Table, wanted: Filter) -> Table:
         row
         for row in table.rows
         if _chosen(_host_group_names(comparison, row), wanted.host_groups)
-        and _chosen(_placement_names(row), wanted.placements)
+        and _chosen(map(visible, variant_names(row.case.placement)), wanted.placements)
     ]
     metrics = [metric for metric in table.metrics if _chosen((metric.name,), wanted.metrics)]
     shown = tuple(replace(row, cells=tuple(c for c in row.cells if c.metric in metrics)) for row in rows)

@@ -9,8 +9,16 @@ from typing import TYPE_CHECKING
 from mpicampaign.history.curves import dimension_of
 from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph, Span
 from mpicampaign.show.view import DEFAULT
-from mpicampaign.statistics.change_points import ALTERNATING, CORRELATED, NOT_POSITIVE, SHORT, TOO_SHORT
-from mpicampaign.text import visible
+from mpicampaign.statistics.change_points import (
+    ALTERNATING,
+    CORRELATED,
+    LASTING,
+    NOT_POSITIVE,
+    SHORT,
+    TOO_SHORT,
+)
+from mpicampaign.statistics.medians import median
+from mpicampaign.text import counted, visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -28,22 +36,28 @@ WHY_NOT = {
     ALTERNATING: "it alternates between the same two levels",
 }
 _BARS = "▁▂▃▄▅▆▇█"
-NO_CAUSE = "nothing that the runs recorded changed"
+_RATE = "Of the changes reported at a tick, at most 5 % are expected to be false (Benjamini and Yekutieli)."
+_STATES = (
+    "Placements with a distance in brackets are of runs in which a cache line took so long between the CPUs."
+)
+NO_CAUSE = "no cause recorded"
 
 
 def event_text(event: Event, year: str = "") -> str:
-    """``since 3 March, with kernel 5.14.0-427, in 9 of 9 metrics over TCP, none in shared memory``.
+    """``since 3 March, with kernel 5.14.0-427: worse by 5.1 % in 9 of 9 curves over TCP``.
 
     ``year``: which dates need not name.
     """
-    parts = [f"since {day(event.since, year)}", with_text(event.causes), _shares_text(event.shares)]
-    return ", ".join(parts) + f": {_direction(event)}"
+    since = f"since {day(event.since, year)}, {with_text(event.causes)}"
+    return f"{since}: {_direction(event)} {_shares_text(event.shares)}"
 
 
 def _direction(event: Event) -> str:
     words = [text for count, text in ((event.worse, "worse"), (event.better, "better")) if count]
     numbers = f" ({event.worse} worse, {event.better} better)" if len(words) == 2 else ""
-    return f"{' or '.join(words) or 'changed'} by {factor(event.ratio)}{numbers}"
+    size = factor(1 + event.change)
+    size = f"a factor of {size.removesuffix(' times')}" if size.endswith("times") else size
+    return f"{' or '.join(words) or 'changed'} by {size}{numbers}"
 
 
 def factor(ratio: float) -> str:
@@ -60,12 +74,12 @@ def with_text(causes: Iterable[Cause]) -> str:
 def _shares_text(shares: Sequence[Share]) -> str:
     some = [share for share in shares if share.changed]
     none = [share for share in shares if not share.changed]
-    first = " and ".join(f"in {share.changed} of {share.of} metrics {_where(share.where)}" for share in some)
+    first = " and ".join(f"in {share.changed} of {share.of} curves {_where(share.where)}" for share in some)
     return first + "".join(f", none {_where(share.where)}" for share in none)
 
 
 def _where(name: str) -> str:
-    return _WHERE.get(name, f"in {visible(name)}")
+    return _WHERE.get(name, f"of {visible(name)}")
 
 
 def day(time: str, year: str = "") -> str:
@@ -110,7 +124,7 @@ def _levels(curve: Curve, most: int) -> list[float]:
     values = [point.value for point in curve.points]
     count = min(most, len(values))
     edges = [number * len(values) // count for number in range(count + 1)]
-    found = [sorted(part)[len(part) // 2] for part in (values[a:b] for a, b in pairwise(edges))]
+    found = [median(values[a:b]) for a, b in pairwise(edges)]
     low, high = min(found), max(found)
     return [(value - low) / (high - low) if high > low else 0.0 for value in found]
 
@@ -137,7 +151,9 @@ def history_document(history: Overview) -> list[Node]:
 def change_nodes(history: Overview) -> list[Node]:
     """What changed, how surely that is known, and what could not be read."""
     found = tuple(event_text(event, year_of(history)) for event in history.events)
-    changes: Node = Items(found, label="Changes") if found else Paragraph("No change was found.")
+    judged = [curve for curve in history.curves if not curve.not_judged]
+    none = no_change_text(judged) or "No curve was tested for changes yet."
+    changes: Node = Items(found, label="Changes") if found else Paragraph(none)
     damaged: list[Node] = []
     if history.problems:
         damaged = [
@@ -147,14 +163,27 @@ def change_nodes(history: Overview) -> list[Node]:
     return [changes, Paragraph(tested_text(history), "legend"), *damaged]
 
 
+def no_change_text(curves: Sequence[Curve]) -> str:
+    """That none was found in those judged, and which would have been; empty where there are none."""
+    if not curves:
+        return ""
+    said = "No change was found" + (f" in {len(curves)} curves" if len(curves) > 1 else "")
+    known = [100 * curve.smallest for curve in curves if curve.smallest]
+    if not known:  # no point differs from another, or few came since the last change
+        return f"{said}; how small a change the points would show is not known."
+    ends = dict.fromkeys(f"{float(f'{end:.1g}'):g}" for end in (min(known), max(known)))
+    lasting = f"lasts {LASTING} points would be found in at least about 8 of 10 cases"
+    return f"{said}: one of about {' to '.join(ends)} % or more that {lasting}."
+
+
 def tested_text(history: Overview) -> str:
     """How many curves were tested, and why others were not."""
-    kept = (
-        f"{history.tested} of {len(history.curves)} curves were tested at the last tick. Of the changes "
-        "reported at a tick, at most 5 % are expected to be false (Benjamini and Yekutieli)."
-    )
-    reasons = [f"{count}: {WHY_NOT[reason]}" for reason, count in history.not_judged.items()]
-    return kept + (f" Not judged: {'; '.join(reasons)}." if reasons else "")
+    tested = sum(not curve.not_judged for curve in history.curves)
+    said = [f"Tested for changes: {tested} of {counted(len(history.curves), 'curve')}."]
+    said += [_RATE] if tested else []
+    reasons = [f"{count} ({WHY_NOT[reason]})" for reason, count in history.not_judged.items()]
+    said += [f"Not tested: {', '.join(reasons)}."] if reasons else []
+    return " ".join([*said, *([_STATES] if any(" (" in one.key.placement for one in history.curves) else [])])
 
 
 def ticks_text(history: Overview) -> str:

@@ -69,7 +69,9 @@ def below(metric: Metric, cost: float) -> str:
 
 def slower(metric: Metric, cost: float) -> str:
     """The same, as a difference in the value."""
-    return f"{below(metric, abs(cost))}" if cost >= 0 else f"{percent(-cost)} better"
+    if cost >= 0:
+        return below(metric, cost)
+    return f"{percent(-cost if metric.lower_is_better else -cost / (1 + cost))} better"
 
 
 def amount(metric: Metric, cost: float) -> str:
@@ -262,8 +264,7 @@ def _failed(machine: Machine) -> Iterator[str]:
     failed = sorted(((node, runs) for node, runs in own.items() if runs), key=lambda each: -len(each[1]))
     if failed:
         named = [
-            f"{visible(node)} in {len(runs)} of {machine.made(node)} runs ({_why(runs)})"
-            for node, runs in failed
+            f"{visible(node)} ({len(runs)} of {machine.made(node)}: {_why(runs)})" for node, runs in failed
         ]
         more = [f"{len(named) - _FEW} more nodes"] if len(named) > _FEW else []
         yield f"Runs failed on {'; '.join([*named[:_FEW], *more])}."

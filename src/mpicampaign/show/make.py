@@ -10,8 +10,10 @@ from mpicampaign.show.data import data_grid
 from mpicampaign.show.document import Paragraph
 from mpicampaign.show.machine_tables import machine_nodes
 from mpicampaign.show.races import race_grid
+from mpicampaign.show.runs import condition_note, ranked_state
+from mpicampaign.show.summary import summary
 from mpicampaign.show.tables import grids
-from mpicampaign.show.view import DEFAULT, LONG
+from mpicampaign.show.view import DEFAULT, LONG, Filter
 from mpicampaign.show.writer import DataWriter, writer
 from mpicampaign.show.writers.markdown import markdown
 from mpicampaign.show.writers.terminal import WIDTH, terminal_text
@@ -28,6 +30,7 @@ def tables(
     view: View = DEFAULT,
     campaign: str = "",
     changes: Changes | None = None,
+    width: int = WIDTH,
 ) -> bytes:
     """All tables of a comparison in one format.
 
@@ -36,18 +39,25 @@ def tables(
     comparison : holds just what is to be shown
     campaign : its name, for JSON and Parquet
     changes : the earlier series that medians are compared with
+    width : columns of the terminal
     """
     chosen = writer(form)
     if isinstance(chosen, DataWriter):
         return chosen.write(data_grid(comparison, view, changes), campaign)
-    alone = not comparison.tables
-    legend = [Paragraph(long_legend(comparison, view))] if view.layout == LONG and not alone else []
+    once = form != "latex"  # where a table floats by itself
+    whole = form == "terminal" and view.only == Filter()  # of a part the rankings are not those of all
+    answer = [Paragraph(f"{summary(comparison, view).lead}.")] if whole else []
+    legend = [long_legend(comparison, view)] if view.layout == LONG and comparison.tables else []
+    legend += [ranked_state(comparison.states)]
+    legend += [condition_note(comparison.records)] if once else []
+    meaning = [Paragraph(text) for text in legend if text]
     in_blocks = block_grids(comparison, view) if view.layout == LONG else []
     in_blocks += map(race_grid, comparison.races) if view.layout == LONG else []
     of_machines = machine_nodes(comparison.machines) if view.layout == LONG else []
-    # a table of LaTeX floats by itself
-    found = grids(comparison, view, changes, notes_once=form != "latex")
-    return chosen.write([*of_machines, *found, *in_blocks, *legend]).encode("utf-8")
+    found = grids(comparison, view, changes, notes_once=once)
+    document = [*answer, *of_machines, *found, *in_blocks, *meaning]
+    text = terminal_text(document, width) if form == "terminal" else chosen.write(document)
+    return text.encode("utf-8")
 
 
 def to_csv(comparison: Comparison, view: View = DEFAULT) -> str:

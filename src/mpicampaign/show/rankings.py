@@ -2,48 +2,54 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.in_turn import IN_TURN
-from mpicampaign.compare.ranking import (
-    FEWEST_BLOCKS,
-    HOST_GROUPS,
-    MOST_IN_BLOCKS,
-    ONE,
-    Contestant,
-    best_first,
-)
+from mpicampaign.compare.ranking import ONE, Contestant, best_first
+from mpicampaign.expectation import FEW_CANDIDATES, WITHIN, WITHIN_MANY
+from mpicampaign.grouping import grouped
 from mpicampaign.records import DISTURBED
 from mpicampaign.show.cells import name_among
-from mpicampaign.show.pairs import certainty_of_best, contrast, contrasts, fastest, superlative, valued
-from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE
-from mpicampaign.text import counted, listed, visible
+from mpicampaign.show.crossings import crossings_text
+from mpicampaign.show.over_groups import holds_everywhere, order_sentences
+from mpicampaign.show.pairs import (
+    added_text,
+    certainty_of_best,
+    contrast,
+    contrasts,
+    fastest,
+    superlative,
+    valued,
+)
+from mpicampaign.show.view import rough_amount
+from mpicampaign.statistics.comparisons import FALSE_SHARE, FAMILY_WISE, FEWEST
+from mpicampaign.text import counted, listed
+from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mpicampaign.compare.consensus import Mixed, StatedRanking, Step
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.ranking import Ranking
+    from mpicampaign.compare.over_groups.placements import OverGroups
+    from mpicampaign.compare.ranking import Pair, Ranking
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.show.view import View
+    from mpicampaign.verdicts.smallest import Sight
 
 BUSY = "of disturbed runs, not tested"
 ON = "On this busy machine"
+ENOUGH_QUIET = "enough quiet runs"
 MANY = 3  # names in a sentence; of more the count and the range
 _NAMED = 4  # medians in a sentence; of more the ends
 # Whether a difference is real.
 SHOWN = "difference shown"
-APART = "ranges apart, not tested"
 NOT_SHOWN = "no clear difference"
 TIE = "a tie"
-FEW = "too few repeats"
-BY_RANGES = f"not tested where {IN_TURN}: there all repeats of one lie on one side of the other's"
-_MIXED = "its repeats fall into several modes at some sizes"
-_FEWER = "fewer pairs are compared here than where it is ranked, so p is smaller for the same pair"
+NOT_TESTED = "not tested"
+ALONE = "nothing to compare"
 
 
 # One ranking
@@ -54,17 +60,42 @@ def ranking_text(ranking: Ranking) -> str:
     return f"{ranking.metric.name}, {ranking.kind} of {ranking.scope}: {verdict(ranking)}"
 
 
+def untested_lines(rankings: Sequence[Ranking]) -> dict[str, list[Ranking]]:
+    """``7 of 9 rankings of placements: measured one after the other: not tested``, with these.
+
+    Those of one kind and reason are said together where they are many.
+    """
+    untested = [ranking for ranking in rankings if not ranking.judged]
+    alike = grouped(untested, lambda one: (one.kind, one.why_not_judged))
+    of_kind = Counter(ranking.kind for ranking in rankings)
+    return {
+        f"{len(several)} of {of_kind[kind]} rankings of {kind}: {not_judged(why, 'which is best')}": several
+        for (kind, why), several in alike.items()
+        if len(several) > MANY
+    }
+
+
 def verdict(ranking: Ranking) -> str:
     """Which is best: one, several of which each may be, or the only one; and who is not judged."""
     if len(ranking.contestants) == 1:
         return f"only {ranking.contestants[0].name} has {_lacking(ranking)}: nothing to compare"
     if not ranking.judged:
-        return "too few repeats to say which is best"
+        return not_judged(ranking.why_not_judged, "which is best")
     many = ranking.gap is None and len(ranking.leaders) > MANY
     best = f"any of {len(ranking.leaders)}" if many else listed(ranking.leaders, "or")
-    few = [f"{one.name} ({counted(one.cell.n, 'repeat')})" for one in ranking.contestants if not one.judged]
+    few = [f"{one.name} ({why_left_out(one)})" for one in ranking.contestants if not one.judged]
     best_is = superlative(ranking.metric) + _of_those_judged(ranking)
     return "; ".join([f"{best_is}: {best}", *([f"not judged: {listed(few)}"] if few else [])])
+
+
+def not_judged(why: str, what: str) -> str:
+    """Why nobody can be said to be the best: ``too few repeats to say which is best``."""
+    return f"{why} to say {what}" if why == FEW_REPEATS else f"{why}: not tested"
+
+
+def why_left_out(one: Contestant) -> str:
+    """``2 repeats``, or the reason why no test of one's runs with those of others is valid."""
+    return counted(one.cell.n, "repeat") if one.why == FEW_REPEATS else one.why
 
 
 def _of_those_judged(ranking: Ranking) -> str:
@@ -75,7 +106,7 @@ def _of_those_judged(ranking: Ranking) -> str:
 def _lacking(ranking: Ranking) -> str:
     """What the others lack."""
     kinds = {note.kind for one in ranking.absent for note in one.reasons}
-    return "quiet runs" if DISTURBED in kinds else "values"
+    return ENOUGH_QUIET if DISTURBED in kinds else "values"
 
 
 _ERRORS = {
@@ -87,34 +118,37 @@ _WHERE = {
     FAMILY_WISE: "In a ranking of few groups",
     FALSE_SHARE: "In a ranking of many groups or of 4 repeats",
 }
-LEADS_BY_RANGES = (
-    f"Groups {IN_TURN} are not tested: one leads if all its repeats lie on one side of all of the "
-    "other's, by 1 % or more."
-)
 OF_OWN_REPEATS = (
-    f"Intervals of groups {IN_TURN} cover the scatter within each group, not what changed between them."
+    f"Intervals of groups {APART_IN_TIME} cover the scatter within each group, not what changed between them."
 )
-OWN_BLOCKS = (
-    f"Where up to {MOST_IN_BLOCKS} candidates have {FEWEST_BLOCKS} or more complete own repeats, each repeat "
-    "is a block of time: an exact test exchanges values within it, and a lead of 1 % or more that it shows "
-    "is clear."
+IN_ROWS = (
+    "Compared are runs that stand together in time: a row holds each candidate once. From "
+    f"{WITHIN} rows in even order ({WITHIN_MANY} of more than {FEW_CANDIDATES} candidates) an exact test "
+    f"ranks values within rows, else all values are ranked; fewer than {FEWEST} rows are not tested."
 )
-_BEST = "The true best of the host groups judged is among those named with 95 % confidence."
+SAME_ORDER = "Where {} always ran after {}, what the order does would look the same."
 
 
 def errors_text(rankings: Iterable[Ranking]) -> str:
     """What can be wrong in the rankings: a sentence for each kind of answer."""
     several = [ranking for ranking in rankings if len(ranking.contestants) > 1]
-    in_turn = any(pair.in_turn for ranking in several for pair in ranking.pairs)
-    tested = [ranking for ranking in several if ranking.tested or not in_turn]
-    best = [_BEST] if any(one.kind == HOST_GROUPS and not one.in_turn for one in tested) else []
-    best += [OWN_BLOCKS] if any(pair.in_blocks for ranking in several for pair in ranking.pairs) else []
-    best += [LEADS_BY_RANGES] if any(ranking.in_turn for ranking in several) else []
+    tested = [ranking for ranking in several if ranking.tested]
+    same = [pair for ranking in tested for pair in ranking.pairs if pair.judged and pair.verdict.same_order]
+    said = [IN_ROWS] if several else []
+    said += [SAME_ORDER.format(*_in_order(same[0]))] if same else []
     most = dict.fromkeys(ranking.error for ranking in tested)
+    said += _added_lines(tested)
     pairs = [f"In each ranking {_ERRORS[error]}." for error in most]
     if len(pairs) > 1:
         pairs = [f"{_WHERE[error]} {_ERRORS[error]}." for error in most]
-    return " ".join([*best, *pairs])
+    return " ".join([*said, *pairs])
+
+
+def _in_order(pair: Pair) -> tuple[str, str]:
+    """The one that always ran later, and the other."""
+    both = [(min(run.started for run, _ in one.row.curves), one.name) for one in (pair.better, pair.worse)]
+    (_, earlier), (_, later) = sorted(both)
+    return later, earlier
 
 
 def evidence(contestant: Contestant) -> str:
@@ -126,118 +160,113 @@ def evidence(contestant: Contestant) -> str:
     return f"{contestant.name}: {counts}: {', '.join(parts)}"
 
 
-# Over several host groups
-
-
-def order_text(stated: StatedRanking) -> str:
-    """``SHM-1 < SHM-2 = IBV < TCP``."""
-    first, *others = stated.order
-    signs = ("=" if step.equal else _sign(stated.metric) for step in stated.steps)
-    return " ".join([first, *(f"{sign} {name}" for sign, name in zip(signs, others, strict=True))])
-
-
-def statement(stated: StatedRanking) -> str:
-    """``latency at 0 B: SHM-1 < SHM-2 < IBV < TCP: supported in 7 of 7 host groups``."""
-    order = order_text(stated)
-    in_turn = f" ({BY_RANGES})" if stated.in_turn else ""
-    if len(stated.scopes) == 1:
-        sure = "supported" if stated.whole else "the repeats do not support every step"
-        sure += f", {BY_RANGES}" if stated.in_turn else ""
-        return f"{stated.metric.name}: {order} ({stated.scopes[0]}; {sure})"
-    counted = _scopes(stated)
-    counted += f" that have all of them ({stated.lacking} more have some)" if stated.lacking else ""
-    return f"{stated.metric.name}: {order}: supported in {len(stated.whole)} of {counted}{in_turn}"
-
-
-def stated_lines(stated: StatedRanking) -> tuple[str, ...]:
-    """The statement, and a line for each step that does not hold everywhere."""
-    partial = [step for step in stated.steps if step.reversed or step.leaning or step.unclear]
-    lines = [step_text(step, stated.metric) for step in (*partial, *stated.against)]
-    few = f"too few host groups have {'it' if len(stated.rare) == 1 else 'them'}"
-    lines += [f"{', '.join(stated.rare)}: left out, since {few}"] if stated.rare else []
-    return (statement(stated), *lines, *map(mixed_text, stated.mixed))
-
-
-def step_text(step: Step, metric: Metric) -> str:
-    """``SHM-1 > SHM-2: supported in 5 of 7 host groups; reversed in scarf15, scarf16``."""
-    others = {
-        "reversed in": step.reversed,
-        "medians reversed, but not clearly, in": step.leaning,
-        "unclear in": step.unclear,
-    }
-    compared = len(step.supported) + sum(map(len, others.values()))
-    parts = [f"supported in {len(step.supported)} of {counted(compared, 'host group')}"]
-    parts = [f"neither leads clearly in any of {counted(compared, 'host group')}"] if step.equal else parts
-    parts += [f"{how} {', '.join(scopes)}" for how, scopes in others.items() if scopes]
-    sign = "=" if step.equal else _sign(metric)
-    return f"{step.better} {sign} {step.worse}: {'; '.join(parts)}"
-
-
-def mixed_text(mixed: Mixed) -> str:
-    """Why a placement is left out."""
-    where = f"{mixed.several} of {counted(mixed.host_groups, 'host group')}"
-    return f"{mixed.placement} is left out: {_MIXED} in {where}; {_FEWER}"
-
-
-def _sign(metric: Metric) -> str:
-    return "<" if metric.lower_is_better else ">"
-
-
-def _scopes(stated: StatedRanking) -> str:
-    """``7 host groups``, ``1 host group with openmpi5``."""
-    return counted(len(stated.scopes), "host group") + (
-        f" with {visible(stated.library)}" if stated.library else ""
-    )
-
-
 # The best placement, and the best host group
 
 
 def outcome(rankings: Sequence[Ranking]) -> str:
     """Whether any ranking shows a difference, or why none does."""
-    if gaps := [ranking.gap for ranking in rankings if ranking.gap]:
-        return APART if all(pair.in_turn for pair in gaps) else SHOWN
-    return NOT_SHOWN if any(ranking.pairs and ranking.judged for ranking in rankings) else FEW
+    if any(ranking.gap for ranking in rankings):
+        return SHOWN
+    if any(ranking.pairs and ranking.judged for ranking in rankings):
+        return NOT_SHOWN
+    if not any(ranking.pairs for ranking in rankings):
+        return ALONE
+    return FEW_REPEATS if why_none(rankings) == FEW_REPEATS else NOT_TESTED
 
 
-def best_placement(
-    rankings: Sequence[Ranking], stated: Sequence[StatedRanking], view: View
-) -> tuple[str, ...]:
+def why_none(rankings: Sequence[Ranking]) -> str:
+    """Why none of the rankings is tested: that of most."""
+    return Counter(ranking.why_not_judged for ranking in rankings if ranking.pairs).most_common(1)[0][0]
+
+
+def best_placement(rankings: Sequence[Ranking], over: Sequence[OverGroups], view: View) -> tuple[str, ...]:
     """In one host group; over several their common order with its exceptions, then who is best where."""
     compared = [ranking for ranking in rankings if ranking.pairs]
     if not compared:
         return ()
     if not any(ranking.judged for ranking in compared):
-        return ("Too few repeats to say which is best. Ask for more repeats.",)
+        return tuple(_of_none_judged(compared, view))
     if len(rankings) == 1:
         return tuple(_of_one_host_group(compared[0], view))
-    orders = consensus(stated)
+    orders = tuple(sentence for one in over for sentence in order_sentences(one))
+    added = [*_added_lines(compared)]
     names = {one.name for ranking in compared for one in ranking.contestants}
-    if any(len(one.whole) == len(compared) and set(one.order) == names for one in stated):
-        return (*orders, *_leads(compared))  # which says who is best everywhere
+    if any(holds_everywhere(one, len(names), len(compared)) for one in over):
+        return (*orders, *_leads(compared), *added)  # which says who is best everywhere
     several = any(ranking.library for ranking in compared)
     where = f"{len(compared)} combinations" if several else counted(len(compared), "host group")
-    return (*orders, f"{first_places(compared, where)}.", *_leads(compared))
+    seen = [f"Where no difference is shown, {text}." for text in _could_be_seen(compared, here="")]
+    return (*orders, f"{first_places(compared, where)}.", *_leads(compared), *seen, *added)
+
+
+def _of_none_judged(rankings: Sequence[Ranking], view: View) -> Iterator[str]:
+    """Why, the values of the only ranking with their ranges, and what would help."""
+    why = why_none(rankings)
+    if why == FEW_REPEATS:
+        yield "Too few repeats to say which is best. Ask for more repeats."
+        return
+    yield f"{upper(why)}: not tested."
+    contestants = rankings[0].contestants
+    if len(rankings) == 1 and len(contestants) <= MANY:
+        medians = listed([f"{_with_range(one, view)} for {one.name}" for one in contestants])
+        yield f"The medians (and ranges of repeats) are {medians}."
+    own = not any(one.row.imported for ranking in rankings for one in ranking.contestants)
+    names = dict.fromkeys(one.name for ranking in rankings for one in ranking.contestants)
+    command = f": run --again {shlex.quote(','.join(names))}" if own and len(names) <= MANY else ""
+    yield f"New runs of each, side by side in rows, would decide{command}."
+
+
+def upper(text: str) -> str:
+    """With a capital, the rest as it is."""
+    return text[:1].upper() + text[1:]
 
 
 def _of_one_host_group(ranking: Ranking, view: View) -> Iterable[str]:
     """The best with its equals, then what it gains."""
     yield f"{_upper(leaders_text(ranking, view))}."
-    if clear := [pair for pair in ranking.pairs_of_best if pair.clear]:
-        yield f"{contrasts(clear[0], clear[-1])}."
-        yield certainty_of_best(clear)
+    if behind := ranking.behind:
+        yield f"{contrasts(behind[0], behind[-1])}."
+        yield certainty_of_best(behind)
+    else:
+        yield from _added_lines([ranking])
+    yield from (f"{text}." for text in _could_be_seen([ranking]))
+
+
+def _added_lines(rankings: Iterable[Ranking]) -> Iterator[str]:
+    """Of all pairs, where repeats were added after a report."""
+    if added := added_text(pair for ranking in rankings for pair in ranking.pairs):
+        yield f"{added}."
 
 
 def leaders_text(ranking: Ranking, view: View) -> str:
     """``SHM (0.17 µs) is fastest``, ``SHM (0.17 µs) or SHM-1 (0.19 µs) is fastest``; of many the range.
 
-    Behind one of too few repeats: ``SHM (0.17 µs) is fastest of those judged, behind TCP (2 repeats)``.
+    Behind one that is not judged: ``SHM (0.17 µs) is fastest of those judged, behind TCP (2 repeats)``.
     """
     said = _who_leads(ranking, view)
     if not (ahead := ranking.unjudged_ahead):
         return said
-    named = listed([f"{one.name} ({counted(one.cell.n, 'repeat')})" for one in ahead])
-    return f"{said}, behind {named if len(ahead) <= MANY else f'{len(ahead)} with too few repeats'}"
+    named = listed([f"{one.name} ({why_left_out(one)})" for one in ahead])
+    return f"{said}, behind {named if len(ahead) <= MANY else f'{len(ahead)} that are not judged'}"
+
+
+def _could_be_seen(rankings: Iterable[Ranking], here: str = " here") -> Iterator[str]:
+    """``6 repeats find 2 to 8 % here in 8 of 10 cases``: of rankings in which several may be the best."""
+    sights = [one.sight for one in rankings if one.sight and len(one.leaders) > 1 and not one.few]
+    if sights:
+        yield f"{sight_text(sights)}{here} in 8 of 10 cases"
+
+
+def sight_text(sights: Sequence[Sight]) -> str:
+    """``6 repeats find 2 to 8 %``: the smallest differences that are seen."""
+    repeats = sorted({sight.repeats for sight in sights})
+    smallest = sorted(sight.difference or 0.0 for sight in sights)
+    counts = dict.fromkeys(str(end) for end in (repeats[0], repeats[-1]))
+    low, high = (rough_amount(end) for end in (smallest[0], smallest[-1]))
+    low = low.removesuffix(" %") if high.endswith(" %") else low
+    ends = high if high in (low, f"{low} %") else f"{low} to {high}"
+    what = "blocks" if all(sight.blocks for sight in sights) else "repeats"
+    return f"{' to '.join(counts)} {what} find {ends}"
 
 
 def _who_leads(ranking: Ranking, view: View) -> str:
@@ -258,34 +287,6 @@ def _upper(text: str) -> str:
     return f"N{text[1:]}" if text.startswith("no clear") else text
 
 
-def consensus(stated: Sequence[StatedRanking]) -> tuple[str, ...]:
-    """The orders that most host groups support, after the pairs that any of them reverses."""
-    most = [one for one in stated if len(one.scopes) > 1 and 2 * len(one.whole) > len(one.scopes)]
-    if not most:
-        return ()
-    # Of a pair in both orders the step of the shorter one counts, which has all host groups of the longer.
-    steps = {(step.better, step.worse): step for one in most for step in (*one.steps, *one.against)}
-    sign = _sign(most[0].metric)
-    reversed_ = [
-        f"{step.worse} {sign} {step.better} in {_some(step.reversed)}"
-        for step in steps.values()
-        if step.reversed
-    ]
-    held = [
-        f"{order_text(one)} in {len(one.whole)} of {_scopes(one)}"
-        + (" that have all of them" if one.lacking else "")
-        for one in most
-    ]
-    left_out = [f" ({one.placement} left out: several modes)" for one in most[0].mixed]
-    exceptions = (f"Exceptions: {', '.join(reversed_)}.",) if reversed_ else ()
-    in_turn = f"; {BY_RANGES}" if any(one.in_turn for one in most) else ""
-    return (*exceptions, f"{', '.join(held)}{''.join(left_out)}{in_turn}.")
-
-
-def _some(scopes: Sequence[str]) -> str:
-    return listed(scopes) if len(scopes) <= MANY else counted(len(scopes), "host group")
-
-
 def first_places(rankings: Sequence[Ranking], where: str) -> str:
     """``Fastest placement: SHM-1 in 3 of 13 host groups, SHM in 1, SHM or SHM-1 in 9``; adds up to all."""
     counted = Counter(map(_first_place, rankings))
@@ -298,7 +299,7 @@ def first_places(rankings: Sequence[Ranking], where: str) -> str:
     parts.append(("one of several", rest))
     parts += [(TIE, sum(_ties(one) for one in rankings))]
     open_ = sum(one.gap is None and not one.few and not _ties(one) for one in rankings)
-    parts += [(NOT_SHOWN, open_), (FEW, sum(one.few for one in rankings))]
+    parts += [(NOT_SHOWN, open_), (open_text(rankings), sum(one.few for one in rankings))]
     first, *others = [f"{who} in {count}" for who, count in parts if count]
     kind = ONE[rankings[0].kind]
     return f"{best_of(rankings).capitalize()} {kind}: {', '.join([f'{first} of {where}', *others])}"
@@ -308,6 +309,12 @@ def best_of(rankings: Iterable[Ranking]) -> str:
     """``fastest``, if all metrics are speeds."""
     words = {fastest(ranking.metric) for ranking in rankings}
     return words.pop() if len(words) == 1 else "best"
+
+
+def open_text(rankings: Sequence[Ranking]) -> str:
+    """What further runs are needed for: ``too few repeats``, or rankings that are not tested."""
+    why = {one.why for ranking in rankings if ranking.few for one in ranking.contestants if one.why}
+    return FEW_REPEATS if why <= {FEW_REPEATS} else NOT_TESTED
 
 
 def _first_place(ranking: Ranking) -> tuple[str, ...]:
@@ -335,24 +342,26 @@ def _leads(rankings: Sequence[Ranking]) -> tuple[str, ...]:
 
 def best_in_placement(ranking: Ranking, view: View) -> str:
     """Which host group or MPI library may be best, its gain over the nearest that is not, and the last."""
-    if not ranking.judged:
-        return f"{ranking.scope}: too few repeats to say which {ONE[ranking.kind]} is best"
-    near, last = ranking.gap, ranking.pairs_of_best[-1]
-    untested = ", not tested" if near and (near.in_turn or last.in_turn) else ""
-    gain = f"; {contrasts(near, last)}{untested}" if near else ""
-    return f"{ranking.scope}: {leaders_text(ranking, view)}{gain}"
+    said = f"{ranking.scope}: {leaders_text(ranking, view)}"
+    added = added_text(ranking.pairs)
+    left = [one for one in ranking.contestants if not one.judged and one not in ranking.unjudged_ahead]
+    left_out = f"{counted(len(left), 'other')} not judged" if left else ""
+    if not (behind := ranking.behind):
+        return "; ".join(filter(None, [said, added, *_could_be_seen([ranking]), left_out]))
+    near, last = behind[0], behind[-1]
+    return "; ".join(filter(None, [said, contrasts(near, last), added, crossings_text(ranking), left_out]))
 
 
 # Values of disturbed runs: told in sentences of their own, and never tested
 
 
 def is_told(row: Row) -> bool:
-    """Whether nothing but its disturbed runs keeps the row from being compared."""
+    """Whether nothing but disturbed runs keeps the row from being compared."""
     return row.disturbed and not (row.apart or row.at_most or row.in_blocks)
 
 
 def disturbed_metrics(table: Table) -> Iterator[tuple[Metric, int | None]]:
-    """The headline metrics and numbers of ranks of which a row has values of disturbed runs alone."""
+    """The headline metrics and numbers of ranks of which a row has values of a busy machine."""
     for metric in (metric for metric in table.metrics if metric.headline):
         rows = (row for row in table.rows if is_told(row) and row.cell(metric).summary)
         yield from dict.fromkeys((metric, row.ranks) for row in rows)

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.compare.findings import STOPPED, TuningCliff, end_of
+from mpicampaign.compare.rows import with_values
 from mpicampaign.compare.states import nanoseconds
 from mpicampaign.grouping import grouped
 from mpicampaign.records import (
@@ -24,6 +25,7 @@ from mpicampaign.records import (
     STATE,
     UNVERIFIED,
     WITH,
+    WITHOUT_LOCK,
 )
 from mpicampaign.show import sentences
 from mpicampaign.show.configurations import configuration_lines
@@ -34,15 +36,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.states import Place, States
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.records import Case, Record
 
-# Of values of disturbed runs, which are shown and never tested.
+# Of values of a busy machine, which are shown and never tested.
 MARK = "†"
-MEANING = "of disturbed runs: the row has no others, and no test compares it"
+MEANING = "of a busy machine: too few runs of the row were quiet, and no test compares it"
+LEFT_OUT = (
+    "Disturbed runs are left out where enough others were quiet; elsewhere they are marked and not tested."
+)
 LONG = 10  # s: of such runs 6 % changed their state unseen, measured on a virtual machine
+_FIRST_NUMBER = re.compile(r"^[0-9]+(?:\.[0-9]+)?(?= )")
 _NAMED = 3  # placements, reasons or cliffs
-_PROCESS = re.compile(r"(?P<process>[^; ][^;]* \(pid [0-9]+[^)]*\)) used [0-9.]+ CPUs?")
 _MANY = 3  # host groups above which they are counted
 
 
@@ -121,7 +127,7 @@ def condition_text(records: Iterable[Record]) -> str:
     text += f"; not judged: {why}. " if why else ". "
     if any(run.ranks_busy for run in runs):
         return text + f"busy_machine: {RANKED}: disturbed runs are averaged and ranked like quiet ones."
-    return text + ("Disturbed runs are not tested, nor averaged with others." if counted[DISTURBED] else "")
+    return text + (LEFT_OUT if counted[DISTURBED] else "")
 
 
 def _why_not_judged(runs: Iterable[Record], most: int, counted: bool = False) -> str:
@@ -130,16 +136,31 @@ def _why_not_judged(runs: Iterable[Record], most: int, counted: bool = False) ->
 
 
 def _commonest(reasons: Iterable[str], most: int, counted: bool = False) -> str:
-    """The commonest reasons, with their counts where asked for, and how many more there are."""
-    found = Counter(reasons)
-    named = [visible(reason) + f" ({count})" * counted for reason, count in found.most_common(most)]
+    """The commonest reasons, with their counts where asked for, and how many more there are.
+
+    Those that differ only in the number that they begin with share a line: ``0.045 to 0.099 s between …``.
+    """
+    alike = grouped(reasons, lambda reason: _FIRST_NUMBER.sub("", reason))
+    found = sorted(alike.values(), key=len, reverse=True)
+    named = [visible(_over_numbers(several)) + f" ({len(several)})" * counted for several in found[:most]]
     more = len(found) - len(named)
-    return "; ".join([*named, *([f"{more} more reasons"] if more else [])])
+    return "; ".join([*named, *([f"{more} more reason{'s' * (more > 1)}"] if more else [])])
 
 
-def condition_note(table: Table) -> str:
-    """The condition of a table's runs; empty where all were quiet and the campaign ranks no others."""
-    runs = {id(run): run for row in table.rows for run in row.records if run.status == OK}.values()
+def _over_numbers(reasons: Sequence[str]) -> str:
+    """Reasons that are alike but for the number that they begin with."""
+    low, high = min(reasons, key=_first_number), max(reasons, key=_first_number)
+    return low if low == high else _FIRST_NUMBER.sub(rf"\g<0> to {_first_number(high)[1]}", low)
+
+
+def _first_number(reason: str) -> tuple[float, str]:
+    found = _FIRST_NUMBER.match(reason)
+    return (float(found[0]), found[0]) if found else (0.0, "")
+
+
+def condition_note(records: Iterable[Record]) -> str:
+    """The condition of the runs; empty where all were quiet and the campaign ranks no others."""
+    runs = [run for run in records if run.status == OK]
     is_said = any(run.ranks_busy or run.condition != QUIET for run in runs)
     return condition_text(runs) if is_said else ""
 
@@ -150,7 +171,7 @@ def condition_note(table: Table) -> str:
 def notices(comparison: Comparison) -> Iterable[str]:
     """Whether the machine was quiet, which runs count nowhere, what is not proved or not available."""
     runs = comparison.records
-    yield from filter(None, [quiet_text(runs), help_text(runs), *state_texts(comparison)])
+    yield from filter(None, [quiet_text(runs), help_text(runs), _beside_text(runs), *state_texts(comparison)])
     yield from configuration_lines(comparison.configurations)
     yield from _cliffs(comparison)
     counts = run_counts(runs)
@@ -158,7 +179,7 @@ def notices(comparison: Comparison) -> Iterable[str]:
     if lost:
         yield f"Runs left out: {listed(lost)}."
     if counts.get(STOPPED):
-        yield f"Stopped by the time limit while others used the CPUs: {counts[STOPPED]}."
+        yield f"{_were(counts[STOPPED])} stopped by the time limit while others used the CPUs."
     yield from _not_read(runs)
     yield from _not_made(runs)
     if counts.get(UNVERIFIED):
@@ -212,12 +233,25 @@ def quiet_text(records: Iterable[Record]) -> str:
     return f"{text}."
 
 
+def _beside_text(runs: Sequence[Record]) -> str:
+    """How many complete runs were made without the lock of the machine, and why; empty where none was."""
+    done = [run for run in runs if run.status == OK]
+    if reasons := [run.metadata[WITHOUT_LOCK] for run in done if WITHOUT_LOCK in run.metadata]:
+        why = _commonest(reasons, most=2)
+        return f"Another measurement may have run beside {len(reasons)} of {len(done)} runs: {why}."
+    return ""
+
+
+def ranked_state(states: States) -> str:
+    """``Without a state in the name: CPUs 60 ns apart.``; empty where there is one."""
+    return f"Without a state in the name: CPUs {states.headline}." if states.names else ""
+
+
 def state_texts(comparison: Comparison) -> Iterable[str]:
     """In which states the machine was, by the round trips of a cache line; nothing where it was in one."""
     states = comparison.states
     if states.names:
-        sound = [run for run in comparison.records if run.sound]
-        runs = [run for run in sound if run.counts] or sound  # on a busy machine disturbed ones are shown
+        runs = _with_values(comparison.records)
         own = [run for run in runs if STATE not in run.metadata]
         yield (
             f"The answers are of runs with CPUs {states.headline}, {len(own)} of {len(runs)}; the "
@@ -227,6 +261,9 @@ def state_texts(comparison: Comparison) -> Iterable[str]:
             took = f"took {LONG} s or more and {'was' if unseen == 1 else 'were'} probed at both ends only"
             yield f"{unseen} of them {took}: the CPUs may have moved within."
     for place in states.places:
+        if not place.several:
+            yield from _single_runs_texts(comparison, place)
+            continue
         took = listed(
             [f"{nanoseconds(band)} ({name})" for band, name in zip(place.bands, place.names, strict=True)]
         )
@@ -242,6 +279,18 @@ def state_texts(comparison: Comparison) -> Iterable[str]:
         )
 
 
+def _single_runs_texts(comparison: Comparison, place: Place) -> Iterator[str]:
+    """Runs in another state than the rest, too few for one."""
+    probed = [(values, STATE in run.metadata) for run in comparison.records if (values := place.probed(run))]
+    apart, rest = ([values for values, is_apart in probed if is_apart == which] for which in (True, False))
+    if apart and rest:
+        took, usual = (nanoseconds((min(map(min, runs)), max(map(max, runs)))) for runs in (apart, rest))
+        yield (
+            f"On {visible(place.name)}, a round trip of a cache line took {usual}, but {took} in "
+            f"{len(apart)} of {len(probed)} runs: these stand in rows of their own, not ranked."
+        )
+
+
 def _seconds(run: Record) -> float:
     """How long the run took, 0 where that is unknown."""
     try:
@@ -251,7 +300,7 @@ def _seconds(run: Record) -> float:
 
 
 def _fate(runs: Sequence[Record]) -> str:
-    """What becomes of disturbed runs: shown where a case has no others."""
+    """What becomes of disturbed runs: shown where a case has too few quiet ones."""
     shown = len(_shown(runs))
     out = sum(run.sound and run.disturbed for run in runs) - shown
     if not shown:
@@ -261,22 +310,20 @@ def _fate(runs: Sequence[Record]) -> str:
 
 
 def _shown(runs: Iterable[Record]) -> list[Record]:
-    """The disturbed runs of cases that have no others."""
-    sound = grouped((run for run in runs if run.sound), lambda run: run.case)
-    return [run for of_case in sound.values() if not any(one.counts for one in of_case) for run in of_case]
+    """The disturbed runs of cases that have too few quiet ones."""
+    return [run for run in _with_values(runs) if run.disturbed]
+
+
+def _with_values(runs: Iterable[Record]) -> list[Record]:
+    return [run for of_case in grouped(runs, lambda run: run.case).values() for run in with_values(of_case)]
 
 
 def help_text(records: Iterable[Record]) -> str:
-    """What would give values that count; empty where no case has disturbed runs alone."""
-    shown = _shown(records)
-    if not shown:
+    """What would give values that count; empty where none are those of a busy machine."""
+    if not _shown(records):
         return ""
-    found = [match for run in shown if (match := _PROCESS.search(run.condition_reason))]
-    used = {match["process"]: match[0] for match in found}
-    most = Counter(match["process"] for match in found).most_common(1)
-    taker = "".join(f", end what takes the CPU ({visible(used[process])})" for process, _ in most)
     rank = f"set busy_machine: {RANKED}, which ranks disturbed runs, too"
-    return f"For values that count, use an exclusive node{taker}, or {rank}."
+    return f"For values that count, use a quiet machine, an exclusive node, or {rank}."
 
 
 def _not_made(runs: Sequence[Record]) -> Iterable[str]:

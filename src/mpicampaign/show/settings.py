@@ -13,7 +13,6 @@ import json
 import math
 import re
 import shlex
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.files import write_whole
@@ -44,42 +43,33 @@ _OPENMPI = {
     "reduce": (11, False),
     "scatter": (15, True),
 }
-_OPENMPI_ALGORITHM = re.compile(r"OMPI_MCA_coll_tuned_([a-z_]+)_algorithm")
-_INTEL_ALGORITHM = re.compile(r"I_MPI_ADJUST_([A-Z_]+)")
+_ALGORITHM = re.compile(r"OMPI_MCA_coll_tuned_([a-z_]+)_algorithm|I_MPI_ADJUST_([A-Z_]+)")
 _DYNAMIC = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
 _RULES_FILE = "OMPI_MCA_coll_tuned_dynamic_rules_filename"
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAMES = ("system", "host_group", "placement", "benchmark")
 
+Variables = dict[str, str | None]  # None: the variable is unset
+
 
 class _Setting(NamedTuple):
-    """The variables of a candidate that differ from the default's; ``None``: it has none of that name.
+    """What won cells of a race: its variables that differ from the default's.
 
-    ``beside``: what else differs, which no variable can hold.
+    ``beside``: what else differs, which no variable can hold. ``collective`` and ``algorithm``: where it is
+    that alone, and its cells have sizes.
     """
-
-    variables: dict[str, str | None]
-    beside: tuple[str, ...]
-
-
-class _Rule(NamedTuple):
-    """The algorithm that won a cell of a race."""
 
     race: InRace
-    cell: RaceCell
+    name: str
+    cells: Sequence[RaceCell]
+    variables: Variables
+    beside: Sequence[str]
+    collective: str
     algorithm: int
 
-
-@dataclass
-class _Files:
-    """Lines of the files: comments, and variables with values; the algorithms of rules by collective.
-
-    ``set_by``: the race of each variable that is written.
-    """
-
-    lines: list[str | tuple[str, str | None]] = field(default_factory=list)
-    rules: dict[str, list[_Rule]] = field(default_factory=dict)
-    set_by: dict[str, InRace] = field(default_factory=dict)
+    @property
+    def is_of_intel(self) -> bool:
+        return any(name.startswith("I_MPI_ADJUST_") for name in self.variables)
 
 
 def write_settings(folder: Path, plan: PlanFile, races: Sequence[InRace]) -> None:
@@ -122,7 +112,6 @@ def race_data(race: InRace) -> dict[str, object]:
         "default": race.names[0],
         "tolerance": race.rules.tolerance,
         "ended": race.ended,
-        "fresh_blocks": race.fresh,
         "left": {race.names[place]: blocks for place, blocks in race.left},
         "cells": cells,
     }
@@ -153,22 +142,53 @@ def _settings(
     folder: Path, campaign: str, races: Sequence[InRace], entries: Mapping[Case, CaseEntry]
 ) -> dict[Path, str]:
     """The files of races that were won, and their texts; the rules come before what refers to them."""
-    made, head = _Files(), [f"# {visible(f'campaign {campaign}')}"]
-    files: dict[Path, str] = {}
-    for race in races:
-        head += [f"# {line}" for line in _head(race, entries)]
-        for leader, cells in grouped(race.won, lambda cell: cell.leader).items():
-            _add(race, leader, cells, _setting(race, leader, entries), made)
+    head = [f"campaign {campaign}", *(line for race in races for line in _head(race, entries))]
     # a backslash at the end of a line would join the next one to it
-    head = [line.rstrip("\\") for line in (*head, "# Measured there alone: elsewhere others may be best.")]
-    if made.rules:
-        files[folder / RULES] = "\n".join([*head, *_rules(made.rules)]) + "\n"
-        made.lines.append("# algorithms by size: the rules are in the file, each with its proof")
-        made.lines += [*_DYNAMIC.items(), (_RULES_FILE, str((folder / RULES).resolve()))]
-    for name, line, first in ((SHELL, _shell, []), (MODULE, _tcl, ["#%Module1.0"])):
-        text = [each if isinstance(each, str) else line(*each) for each in made.lines]
+    head = [
+        f"# {visible(line)}".rstrip("\\")
+        for line in (*head, "Measured there alone: elsewhere others may be best.")
+    ]
+    winners = (
+        _setting(race, leader, cells, entries)
+        for race in races
+        for leader, cells in grouped(race.won, lambda cell: cell.leader).items()
+    )
+    lines, rules = _lines(winners)
+    files: dict[Path, str] = {}
+    if rules:
+        files[folder / RULES] = "\n".join([*head, *_rules(rules)]) + "\n"
+        lines.append("# algorithms by size: the rules are in the file, each with its proof")
+        lines += [*_DYNAMIC.items(), (_RULES_FILE, str((folder / RULES).resolve()))]
+    for name, line_of, first in ((SHELL, _shell, []), (MODULE, _tcl, ["#%Module1.0"])):
+        text = [line if isinstance(line, str) else line_of(*line) for line in lines]
         files[folder / name] = "\n".join([*first, *head, *text]) + "\n"
     return files
+
+
+def _lines(
+    winners: Iterable[_Setting],
+) -> tuple[list[str | tuple[str, str | None]], dict[str, list[_Setting]]]:
+    """Comments and variables with values; the settings that are rules of Open MPI, by collective."""
+    lines: list[str | tuple[str, str | None]] = []
+    rules: dict[str, list[_Setting]] = {}
+    adjusted: dict[str, list[str]] = {}  # Intel MPI's ranges of sizes, by variable
+    set_by: dict[str, InRace] = {}
+    for setting in winners:
+        race, collective = setting.race, setting.collective
+        lines += [
+            f"# {setting.name}, {cell_name(race, cell)}: {proof_text(race, cell)}" for cell in setting.cells
+        ]
+        if why := _why_not(setting, set_by):
+            lines.append(visible(f"# {setting.name} is not written: {why}"))
+            continue
+        set_by |= dict.fromkeys(setting.variables.keys() - _DYNAMIC, race)
+        if not collective:
+            lines += setting.variables.items()
+        elif setting.is_of_intel:
+            adjusted.setdefault(f"I_MPI_ADJUST_{collective.upper()}", []).extend(_ranges(setting))
+        else:
+            rules.setdefault(collective, []).append(setting)
+    return [*lines, *((name, ";".join(ranges)) for name, ranges in adjusted.items())], rules
 
 
 def _head(race: InRace, entries: Mapping[Case, CaseEntry]) -> Iterator[str]:
@@ -176,9 +196,9 @@ def _head(race: InRace, entries: Mapping[Case, CaseEntry]) -> Iterator[str]:
     libraries = dict.fromkeys(_library(run, entries[run.case]) for run in race.runs)
     hosts = sorted({host for run in race.runs for host in run.hosts})
     ranks = dict.fromkeys(cell.ranks for cell in race.cells)
-    yield visible(f"{race.design}; last run {max(run.ended for run in race.runs)}")
-    yield visible(f"{listed([*libraries])}; {listed([*map(in_ranks, ranks)])}; hosts: {', '.join(hosts)}")
-    yield visible(f"{race_sentence(race)}; {'; '.join(left_lines(race))}")
+    yield f"{race.design}; last run {max(run.ended for run in race.runs)}"
+    yield f"{listed([*libraries])}; {listed([*map(in_ranks, ranks)])}; hosts: {', '.join(hosts)}"
+    yield f"{race_sentence(race)}; {'; '.join(left_lines(race))}"
 
 
 def _library(run: Record, entry: CaseEntry) -> str:
@@ -187,69 +207,55 @@ def _library(run: Record, entry: CaseEntry) -> str:
     return run.metadata.get("mpi_library", str(entry.declared.get("mpi", "unknown MPI library"))) + checksum
 
 
-def _setting(race: InRace, leader: int, entries: Mapping[Case, CaseEntry]) -> _Setting:
+def _setting(
+    race: InRace, leader: int, cells: Sequence[RaceCell], entries: Mapping[Case, CaseEntry]
+) -> _Setting:
     """By what the campaign declares of the candidates of any benchmark: the setting is the same for all."""
     cases = next(iter(race.cases.values()))
-    default, own = (dict(entries[cases[place]].declared) for place in (0, leader))
-    before, after = _environment(default), _environment(own)
+    default, winner = (dict(entries[cases[place]].declared) for place in (0, leader))
+    before, after = _environment(default), _environment(winner)
     differing = {name: after.get(name) for name in [*after, *before] if after.get(name) != before.get(name)}
-    beside = {key for key in {*default, *own} - {*_NAMES} if default.get(key) != own.get(key)}
-    return _Setting(differing, tuple(sorted(beside)))
+    keys = {*default, *winner} - {*_NAMES}
+    beside = sorted(key for key in keys if default.get(key) != winner.get(key))
+    name = visible(race.names[leader])
+    return _Setting(race, name, cells, differing, beside, *_algorithm(cells, differing))
 
 
 def _environment(declared: dict[str, object]) -> dict[str, str]:
     """The variables of a declaration, which are taken out of it."""
     of_placement = declared.pop("placement.environment", {})
     names = [key for key in declared if key.startswith("environment.")]
-    found = {key.removeprefix("environment."): str(declared.pop(key)) for key in names}
-    return found | (dict(of_placement) if isinstance(of_placement, dict) else {})
+    variables = {key.removeprefix("environment."): str(declared.pop(key)) for key in names}
+    return variables | (dict(of_placement) if isinstance(of_placement, dict) else {})
 
 
-def _add(race: InRace, leader: int, cells: Sequence[RaceCell], setting: _Setting, made: _Files) -> None:
-    name, variables = visible(race.names[leader]), setting.variables
-    made.lines += [f"# {name}, {cell_name(race, cell)}: {proof_text(race, cell)}" for cell in cells]
-    if why := _why_not(race, cells, setting, made):
-        made.lines.append(visible(f"# {name} is not written: {why}"))
-        return
-    made.set_by |= dict.fromkeys(variables.keys() - _DYNAMIC, race)
-    collective, algorithm = _by_size(cells, variables)
-    if not collective:
-        made.lines += variables.items()
-    elif _is_of_intel(variables):
-        _adjust(race, cells, made, collective, algorithm)
-    else:
-        made.rules.setdefault(collective, []).extend(_Rule(race, cell, algorithm) for cell in cells)
+def _algorithm(cells: Sequence[RaceCell], variables: Variables) -> tuple[str, int]:
+    """The collective and its algorithm; none where the setting is more, or where a cell is of another one."""
+    chosen = {name: match for name in variables if (match := _ALGORITHM.fullmatch(name))}
+    rest = {name: value for name, value in variables.items() if name not in chosen}
+    if len(chosen) != 1 or rest not in ({}, _DYNAMIC):
+        return "", 0
+    [(name, match)] = chosen.items()
+    algorithm, collective = variables[name] or "", str(match[match.lastindex or 0]).lower()
+    of_sizes = all(_collective(cell.label) == collective and cell.metric.size for cell in cells)
+    return (collective, int(algorithm)) if of_sizes and algorithm.isdecimal() else ("", 0)
 
 
-def _why_not(race: InRace, cells: Sequence[RaceCell], setting: _Setting, made: _Files) -> str:
+def _why_not(setting: _Setting, set_by: Mapping[str, InRace]) -> str:
     """Why a setting cannot be written; empty where it can."""
-    variables = setting.variables
+    race, variables = setting.race, setting.variables
     if setting.beside:
         return f"it differs in {', '.join(setting.beside)}"
-    if not variables or not all(_NAME.fullmatch(each) for each in variables):
+    if not variables or not all(map(_NAME.fullmatch, variables)):
         return "it sets no variable"
-    if taken := [each for each in variables if made.set_by.get(each, race) is not race]:
+    if taken := [name for name in variables if set_by.get(name, race) is not race]:
         return f"another race has set {listed(taken)}"
-    collective, _ = _by_size(cells, variables)
-    if collective:
-        known = collective in _OPENMPI or _is_of_intel(variables)
-        return "" if known else f"this program knows no rules for {collective}"
-    if len(cells) < len(race.cells):
-        return f"it won {len(cells)} of {len(race.cells)} cells, and a variable holds for all of them"
+    if setting.collective:
+        known = setting.collective in _OPENMPI or setting.is_of_intel
+        return "" if known else f"this program knows no rules for {setting.collective}"
+    if len(setting.cells) < len(race.cells):
+        return f"it won {len(setting.cells)} of {len(race.cells)} cells, and a variable holds for all of them"
     return ""
-
-
-def _by_size(cells: Sequence[RaceCell], variables: Mapping[str, str | None]) -> tuple[str, int]:
-    """The collective and its algorithm, where a setting is that alone, and its cells have sizes."""
-    rest, collective, algorithm = _algorithm(variables)
-    of_sizes = all(_collective(cell.label) == collective and cell.metric.size for cell in cells)
-    if of_sizes and rest in ({}, _DYNAMIC) and algorithm.isdecimal():
-        return collective, int(algorithm)
-    return "", 0
-
-
-def _is_of_intel(variables: Iterable[str]) -> bool:
-    return any(_INTEL_ALGORITHM.fullmatch(each) for each in variables)
 
 
 def proof_text(race: InRace, cell: RaceCell) -> str:
@@ -258,21 +264,7 @@ def proof_text(race: InRace, cell: RaceCell) -> str:
     if ratio is None or p is None:
         return outcome_text(race, cell)
     text = f"{factor(ratio.median)} times {race.names[0]} {interval(ratio)}"
-    return visible(f"{text}, {probability(p)}, {race.fresh} blocks")
-
-
-def _algorithm(variables: Mapping[str, str | None]) -> tuple[dict[str, str | None], str, str]:
-    """The other variables, and the only collective that has an algorithm here; empty where there is none."""
-    chosen = {
-        each: match[1].lower()
-        for each in variables
-        if (match := _OPENMPI_ALGORITHM.fullmatch(each) or _INTEL_ALGORITHM.fullmatch(each))
-    }
-    rest = {each: value for each, value in variables.items() if each not in chosen}
-    if len(chosen) != 1:
-        return rest, "", ""
-    [(variable, collective)] = chosen.items()
-    return rest, collective, variables[variable] or ""
+    return visible(f"{text}, {probability(p)}, {cell.blocks} blocks")
 
 
 def _collective(label: str) -> str:
@@ -286,26 +278,21 @@ def _sizes(race: InRace, cell: RaceCell) -> list[int]:
     return sorted(each.metric.size for each in alike if each.metric.size)
 
 
-def _adjust(race: InRace, cells: Sequence[RaceCell], made: _Files, collective: str, algorithm: int) -> None:
-    """A line of Intel MPI; further algorithms of the same collective are added to it."""
-    variable = f"I_MPI_ADJUST_{collective.upper()}"
-    before = next((each for each in made.lines if isinstance(each, tuple) and each[0] == variable), None)
-    parts = [before[1]] if before and before[1] else []
-    if before:
-        made.lines.remove(before)
-    for cell in cells:
-        sizes, size = _sizes(race, cell), cell.metric.size or 0
-        end = next((each - 1 for each in sizes if each > size), size)
-        parts.append(f"{algorithm}:{size}-{end}")
-    made.lines.append((variable, ";".join(parts)))
+def _ranges(setting: _Setting) -> Iterator[str]:
+    """Of Intel MPI: ``3:64-511``."""
+    for cell in setting.cells:
+        sizes, size = _sizes(setting.race, cell), cell.metric.size or 0
+        end = next((larger - 1 for larger in sizes if larger > size), size)
+        yield f"{setting.algorithm}:{size}-{end}"
 
 
-def _rules(rules: Mapping[str, Sequence[_Rule]]) -> Iterator[str]:
+def _rules(rules: Mapping[str, Sequence[_Setting]]) -> Iterator[str]:
     """Open MPI's file; it takes what follows a # as a comment."""
     yield f"{len(rules)} # collectives"
-    for collective, chosen in rules.items():
+    for collective, settings in rules.items():
         number, of_all = _OPENMPI[collective]
-        of_ranks = grouped(chosen, lambda each: each.cell.ranks or 0)
+        cells = [(setting, cell) for setting in settings for cell in setting.cells]
+        of_ranks = grouped(cells, lambda each: each[1].ranks or 0)
         # A rule holds from its number of ranks on, and the first one for fewer, too: the library's own choice
         # for what was not measured.
         counts = sorted({1, *of_ranks, *(ranks + 1 for ranks in of_ranks)})
@@ -318,19 +305,19 @@ def _rules(rules: Mapping[str, Sequence[_Rule]]) -> Iterator[str]:
             yield from lines
 
 
-def _of_ranks(chosen: Sequence[_Rule], times: int) -> list[str]:
+def _of_ranks(cells: Sequence[tuple[_Setting, RaceCell]], times: int) -> list[str]:
     """A line for each size from which on another algorithm holds."""
-    if not chosen:
+    if not cells:
         return ["0 0 0 0 # not measured: the library's own choice"]
     lines = ["0 0 0 0 # below: the library's own choice"]
-    sizes = _sizes(chosen[0].race, chosen[0].cell)
-    of_size = {each.cell.metric.size: each for each in chosen}
+    sizes = _sizes(cells[0][0].race, cells[0][1])
+    of_size = {cell.metric.size: (setting, cell) for setting, cell in cells}
     for size in sizes:
-        if rule := of_size.get(size):
-            proof = proof_text(rule.race, rule.cell)
-            lines.append(f"{size * times} {rule.algorithm} 0 0 # {size} B: {proof}")
-        else:
-            lines.append(f"{size * times} 0 0 0 # {size} B: the default stays")
+        algorithm, why = 0, "the default stays"
+        if size in of_size:
+            setting, cell = of_size[size]
+            algorithm, why = setting.algorithm, proof_text(setting.race, cell)
+        lines.append(f"{size * times} {algorithm} 0 0 # {size} B: {why}")
     return [*lines, f"{sizes[-1] * times + 1} 0 0 0 # above: the library's own choice"]
 
 

@@ -5,27 +5,23 @@ The page's first screen and the terminal's last one are made of it.
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.in_turn import IN_TURN
-from mpicampaign.records import IMPORTED_FROM
 from mpicampaign.show.answers import answers, lead
 from mpicampaign.show.document import Grid
 from mpicampaign.show.machine import lead as machine_lead
 from mpicampaign.show.machine import machine_items, machine_title
-from mpicampaign.show.pairs import PAIRED, paired_lines
+from mpicampaign.show.over_groups import lead_of_few, lines_of_few
 from mpicampaign.show.runs import mark_of, notices
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.show.writers.terminal import WIDTH, terminal_text, wrap
 from mpicampaign.text import clip, visible
+from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.compare.paired import Paired
-    from mpicampaign.compare.ranking import Pair
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.show.answers import Answer, Candidate
     from mpicampaign.show.view import View
@@ -34,18 +30,19 @@ LINES = 22  # of a terminal with 24, where the paths of the files follow
 NOTICES = 7  # lines
 _METRICS = 3  # columns of its table
 _CANDIDATES = 6  # lines of its table
+_TABLE = 4  # lines at least: header, a candidate, how many more, and an empty one
 
 
 @dataclass(frozen=True, slots=True)
 class KeyResults:
-    """``lead``: all answers in a sentence. ``paired``: of few repeats. ``notices``: on the runs.
+    """``lead``: all answers in a sentence. ``of_few``: of few repeats. ``notices``: on the runs.
 
     ``machines``: what is said of host groups whose members are compared one by one.
     """
 
     lead: str
     answers: tuple[Answer, ...]
-    paired: tuple[str, ...]
+    of_few: tuple[str, ...]
     notices: tuple[str, ...]
     machines: tuple[str, ...] = ()
 
@@ -53,7 +50,7 @@ class KeyResults:
 def summary(comparison: Comparison, view: View = DEFAULT) -> KeyResults:
     """The answers in the order of their importance, and what is said of the runs."""
     found = tuple(answers(comparison, view))
-    of_few = tuple(paired_lines(comparison))
+    of_few = tuple(lines_of_few(comparison))
     several = len(comparison.machines) > 1
     said = tuple(
         line
@@ -72,23 +69,17 @@ def _lead(comparison: Comparison, found: Sequence[Answer]) -> str:
 
 def _lead_of_rows(comparison: Comparison, found: Sequence[Answer]) -> str:
     if found:
-        pairs = (pair for _, ranking in comparison.rankings for pair in ranking.pairs if pair.judged)
-        return ". ".join([*_assumed(comparison, pairs), lead(comparison, found)])
-    if of_few := comparison.paired:
-        return ". ".join([*_assumed(comparison, of_few), PAIRED])
-    return "No run gave a value that counts"
+        return ". ".join([lead(comparison, found), *_untested(comparison)])
+    return lead_of_few(comparison) if comparison.of_few else "No run gave a value that counts"
 
 
-def _assumed(comparison: Comparison, pairs: Iterable[Pair | Paired]) -> Iterable[str]:
-    """Which imported groups are not tested, and what the tests of others assume."""
-    if not any(IMPORTED_FROM in record.metadata for record in comparison.records):
-        return
-    known = Counter(pair.in_turn for pair in pairs)
-    if known[True]:
-        which = f"{known[True]} of {known.total()} pairs" if known.total() > known[True] else "The groups"
-        yield f"{which} were {IN_TURN} and are not tested: what changed meanwhile may be their difference"
-    if known[None]:
-        yield "When imported repeats were measured is not known: tests assume that their groups alternated"
+def _untested(comparison: Comparison) -> Iterable[str]:
+    """How many pairs are not tested since they were measured one after the other, where others are."""
+    pairs = [pair for _, ranking in comparison.rankings for pair in ranking.pairs]
+    enough = [pair.verdict for pair in pairs if pair.verdict.reason != FEW_REPEATS]
+    untested = sum(one.reason == APART_IN_TIME for one in enough)
+    if 0 < untested < len(enough) and any(one.tested for one in enough):
+        yield f"{untested} of {len(enough)} pairs were {APART_IN_TIME}: not tested"
 
 
 # As text
@@ -98,23 +89,26 @@ def summary_text(comparison: Comparison, view: View = DEFAULT, title: str = "", 
     """The summary in at most `LINES` lines of ``width`` columns."""
     found = summary(comparison, view)
     head = [*([clip(visible(title), width)] if title else []), *wrap(f"{found.lead}.", width)]
-    below = _fitting([wrap(notice, width) for notice in found.notices], NOTICES, "more in report.html")
     said = [wrap(text, width, "  ") for text in _sentences(found)]
-    room = LINES - len(head) - len(below) - 3  # empty lines between
+    room = LINES - len(head) - 3  # empty lines between
     least = len(said[0]) + 1 if said else 0
-    table = _table(found.answers, width, room - least)
+    notices = [wrap(notice, width) for notice in found.notices]
+    below = _fitting(notices, max(1, min(NOTICES, room - least)), "more in report.html")
+    room -= len(below)
+    table = _table(found.answers, width, room - least) if room - least >= _TABLE else []
     room -= len(table)
     blocks = (head, _fitting(said, room, "all answers in report.html"), table, below)
     return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
 
 
 def _sentences(found: KeyResults) -> Iterable[str]:
-    """Those on machines; all answers about placements, then those about host groups; those of few repeats."""
+    """On machines; placements, what the lead says alone left out; host groups; those of few repeats."""
     yield from found.machines
-    yield from (" ".join([f"{answer.title}:", *answer.said]) for answer in found.answers if answer.said)
+    new = [answer for answer in found.answers if answer.said and " ".join(answer.said) != f"{found.lead}."]
+    yield from (" ".join([f"{answer.title}:", *answer.said]) for answer in new)
     for answer in found.answers:
         yield from (f"{answer.title}, {line}." for line in answer.host_groups)
-    yield from found.paired
+    yield from found.of_few
 
 
 def _fitting(texts: Sequence[list[str]], most: int, more: str) -> list[str]:

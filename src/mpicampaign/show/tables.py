@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from mpicampaign.compare.findings import Note
     from mpicampaign.compare.matrix import Matrix
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, PublishedRow, Table
+    from mpicampaign.compare.rows import PublishedRow, Row
+    from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.records import Case
     from mpicampaign.show.document import Line
     from mpicampaign.show.view import View
@@ -41,23 +41,28 @@ _OPTIONAL = ("at", "bound", "changed")  # shown only where some row has them, un
 def grids(
     comparison: Comparison, view: View, changes: Changes | None = None, *, notes_once: bool = True
 ) -> list[Grid]:
-    """The tables that stand alone, in the layout of the view, with the condition of the runs as a footnote.
+    """The tables that stand alone, in the layout of the view.
 
-    ``notes_once``: the tables of a benchmark's metrics have their footnotes together, below the last one.
+    ``notes_once``: the tables of a benchmark's metrics have their footnotes together, below the last one; if
+    not, each also has the condition of its runs.
     """
     found: list[Grid] = []
     for table in comparison.tables:
-        notes = [("*", note)] if (note := condition_note(table)) else []
         of_table = _grids_of(comparison, table, view, changes)
-        of_table = [replace(grid, footnotes=(*grid.footnotes, *notes)) for grid in of_table]
-        found += _below_the_last(of_table) if notes_once else of_table
+        found += _below_the_last(of_table) if notes_once else _each_with_condition(table, of_table)
     return found
 
 
+def _each_with_condition(table: Table, of_table: Sequence[Grid]) -> list[Grid]:
+    runs = {id(run): run for row in table.rows for run in row.records}
+    notes = [("*", note)] if (note := condition_note(runs.values())) else []
+    return [replace(grid, footnotes=(*grid.footnotes, *notes)) for grid in of_table]
+
+
 def _below_the_last(of_table: Sequence[Grid]) -> list[Grid]:
-    """The grids, with the footnotes of all below the last: signs such as †, letters, then the condition."""
+    """The grids, with the footnotes of all below the last: signs such as †, then letters."""
     lines = dict.fromkeys(line for grid in of_table for line in grid.footnotes)
-    ordered = sorted(lines, key=lambda line: (line[0] == "*", line[0].isalpha(), len(line[0]), line[0]))
+    ordered = sorted(lines, key=lambda line: (line[0].isalpha(), len(line[0]), line[0]))
     bare = [replace(grid, footnotes=()) for grid in of_table]
     return [*bare[:-1], *(replace(grid, footnotes=tuple(ordered)) for grid in bare[-1:])]
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 LONG, MATRIX = LAYOUTS = ("long", "matrix")
 STATISTICS = ("median", "mean")
+_LARGEST = 10  # factor that is told: repeats that need more find nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,14 @@ def percent(fraction: float) -> str:
 def rough_percent(fraction: float) -> str:
     """``3.2 %``, ``12 %`` or ``10000 %``."""
     return f"{100 * fraction:.{0 if fraction >= 0.0995 else 1}f} %"
+
+
+def rough_amount(fraction: float) -> str:
+    """``0.8 %``, ``20 %``, ``a factor of 3``: one digit, by a spread that is known no better."""
+    if fraction < 0.95:
+        return f"{float(f'{100 * fraction:.0e}'):g} %"
+    factor = float(f"{1 + fraction:.0e}")
+    return f"a factor of {factor:g}" if factor <= _LARGEST else f"a factor of more than {_LARGEST}"
 
 
 def probability(p: float) -> str:

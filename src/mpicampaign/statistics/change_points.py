@@ -20,7 +20,7 @@ from itertools import accumulate, pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.statistics.distributions import t_two_sided
+from mpicampaign.statistics.distributions import t_quantile, t_two_sided
 from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ ALPHA = 1e-4
 WINDOWS = (3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 25)
 REFERENCE = 100  # values before a window, at most
 _FEWEST = 10  # at least
+LASTING = 8  # points of a change whose smallest size is told
+_POWER, _MARGIN = 0.84, 1.1  # the normal quantile of 8 of 10 cases; for the first test, which must agree
+_RATE = 0.05  # of false ones among the changes that are reported
 _MAD_SIGMA = 1.4826  # of a normal distribution: sigma / median absolute deviation
 _WINSORISED = 2.5  # MAD-sigma
 _MOST_CORRELATION = 0.97
@@ -129,6 +132,20 @@ def why_not_judged(values: Sequence[float], changes: Sequence[int] = ()) -> str:
     return ALTERNATING if _alternates(levels) else ""
 
 
+def smallest_change(values: Sequence[float], tested: int) -> float | None:
+    """The smallest change, as a fraction, that is found in about 8 of 10 cases if it lasts `LASTING` points.
+
+    By the noise of a series without changes; in more cases of few correlated points. ``tested``: among how
+    many series. ``None`` of too few points, or where all are equal.
+    """
+    if len(values) < TOO_SHORT:
+        return None
+    near = values[-REFERENCE - LASTING :]
+    error, freedom = _error_of_shift(near[:-LASTING], near[-LASTING:])
+    level = min(ALPHA, _limit(1, tested, _RATE))
+    return _MARGIN * (t_quantile(level, freedom) + _POWER) * error / median(near) or None
+
+
 def _are_positive(values: Sequence[float]) -> bool:
     return all(0 < value < math.inf for value in values)
 
@@ -142,7 +159,7 @@ def _alternates(levels: Sequence[float]) -> bool:
     return any(first and second for first, second in pairwise(back))
 
 
-def false_discoveries_controlled(p: Sequence[float], tested: int, rate: float = 0.05) -> list[bool]:
+def false_discoveries_controlled(p: Sequence[float], tested: int, rate: float = _RATE) -> list[bool]:
     """Which changes stand among many series: Benjamini and Yekutieli's procedure, for any dependence.
 
     Parameters
@@ -151,10 +168,14 @@ def false_discoveries_controlled(p: Sequence[float], tested: int, rate: float = 
     tested : how many series were tested, those without a candidate included
     rate : the expected share of false ones among those that stand
     """
-    harmonic = sum(1 / number for number in range(1, tested + 1))
-    limits = (rank * rate / (4 * tested * harmonic) for rank in range(1, len(p) + 1))
+    limits = (_limit(rank, tested, rate) for rank in range(1, len(p) + 1))
     passed = [each for each, limit in zip(sorted(p), limits, strict=True) if each <= limit]
     return [bool(passed) and each <= passed[-1] for each in p]
+
+
+def _limit(rank: int, tested: int, rate: float) -> float:
+    harmonic = sum(1 / number for number in range(1, tested + 1))
+    return rank * rate / (4 * tested * harmonic)
 
 
 def _probability(reference: Sequence[float], window: Sequence[float]) -> float:
@@ -214,8 +235,16 @@ def _ways(n: int, k: int, length: int) -> list[int]:
 
 def _shift_test(reference: Sequence[float], window: Sequence[float]) -> float:
     """The p of a shift of location in noise that is correlated from point to point."""
-    n, k = len(reference), len(window)
     shift = abs(median([b - a for a in reference for b in window]))
+    error, freedom = _error_of_shift(reference, window)
+    if error == 0:
+        return 0.0 if shift else 1.0
+    return t_two_sided(shift / error, freedom)
+
+
+def _error_of_shift(reference: Sequence[float], window: Sequence[float]) -> tuple[float, float]:
+    """The standard error of a shift, and its degrees of freedom."""
+    n, k = len(reference), len(window)
     middle, last = median(reference), median(window)
     rest = [value - middle for value in reference] + [value - last for value in window]
     correlation = _corrected(_correlation(_scores(rest)), n + k)
@@ -224,11 +253,9 @@ def _shift_test(reference: Sequence[float], window: Sequence[float]) -> float:
     if level is not None:
         correlation = max(correlation, level)
         sigma = max(_spread(rest, correlation, n, k), _spread(_winsorised(rest), correlation, n, k))
-    if sigma == 0:
-        return 0.0 if shift else 1.0
     error = sigma * math.sqrt(_variance_of_mean(n, correlation) + _variance_of_mean(k, correlation))
     freedom = max(_LEAST_FREEDOM, (n + k) * (1 - correlation) / (1 + correlation) - 2)
-    return t_two_sided(shift / error, freedom)
+    return error, freedom
 
 
 def _scores(values: Sequence[float]) -> list[float]:

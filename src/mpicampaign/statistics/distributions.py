@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -34,6 +35,18 @@ def chi_squared_tail(x: Array, freedom: int) -> Array:
 def t_two_sided(t: float, freedom: float) -> float:
     """Probability of a Student's t as far from 0 as this one, on either side."""
     return incomplete_beta(freedom / 2, 0.5, freedom / (freedom + t * t))
+
+
+@cache
+def t_quantile(p: float, freedom: float) -> float:
+    """The t of which `t_two_sided` is ``p``, by bisection."""
+    low, high = 0.0, 1.0
+    while t_two_sided(high, freedom) > p:
+        high *= 2
+    for _ in range(50):
+        middle = (low + high) / 2
+        low, high = (middle, high) if t_two_sided(middle, freedom) > p else (low, middle)
+    return high
 
 
 def incomplete_beta(a: float, b: float, x: float) -> float:

@@ -289,10 +289,15 @@ def _links(
     spread = spread_of(each.costs.values() for each in swept)
     if spread is None:
         return Search(len(means))
-    limits = Limits(tolerance, spread, level, len(suspects))
+    limits = Limits(tolerance, spread, level, len(suspects), shared=_shared(means.values(), len(effects)))
     draw = partial(_draw, suspects, classes, seed)
     found = confirmed(list(map(_as_members, fresh)), [*suspects], draw, screen + 1, limits)
     return found._replace(screened=len(means))
+
+
+def _shared(means: Collection[float], nodes: int) -> float:
+    """The standard error of what was taken off for both nodes of a link, over their partners."""
+    return math.sqrt(2 / (nodes - 1)) * (spread_of([means]) or 0.0)
 
 
 def _as_members(each: PairRound) -> Round:

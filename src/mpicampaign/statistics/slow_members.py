@@ -193,7 +193,8 @@ class Limits(NamedTuple):
 
     ``spread``: standard deviation of the members' logarithms in a round. ``entered``: how many suspects.
     ``looks``: after how many fresh rounds of each, with which share of the error. ``beside``: how many
-    members a round has, where these are few: ranks among few, and their median, tell less.
+    members a round has, where these are few: ranks among few, and their median, tell less. ``shared``:
+    standard error of what all rounds of a member have in common, such as what was taken off for its nodes.
     """
 
     tolerance: float
@@ -202,6 +203,7 @@ class Limits(NamedTuple):
     entered: int
     looks: Sequence[tuple[int, float]] = LOOKS
     beside: int = 0
+    shared: float = 0.0
 
     @property
     def reach(self) -> float:
@@ -215,7 +217,16 @@ class Limits(NamedTuple):
         return math.log1p(self.tolerance) + self.reach * self.error(self.looks[-1][0])
 
     def error(self, rounds: int) -> float:
-        """The standard error of a member's mean logarithm, with what ranks among few lose, by simulation."""
+        """The standard error of a member's mean logarithm."""
+        return math.hypot(self._own_error(rounds), self.shared)
+
+    def margin(self, rounds: int, share: float) -> float:
+        """What `shared` adds to the reach of a test that knows the scatter between rounds alone."""
+        level = share * self.level / max(self.entered, 1)
+        return _NORMAL.inv_cdf(1 - level) * (self.error(rounds) - self._own_error(rounds))
+
+    def _own_error(self, rounds: int) -> float:
+        """With what ranks among few lose, by simulation."""
         lost = self.beside / (self.beside - 2) if self.beside > 2 else 1.0
         return lost * self.spread / math.sqrt(rounds)
 
@@ -248,20 +259,23 @@ def confirmed(
 
 
 def _after_look(found: Search, evidence: Evidence, limits: Limits, look: int, share: float) -> Search:
-    alone = evidence.probabilities(math.log1p(limits.tolerance))
+    margin = limits.margin(look, share)
+    alone = evidence.probabilities(math.log1p(limits.tolerance) + margin)
     p = {each: min(p / share, 1.0) for each, p in holm(dict.fromkeys(found.suspects, 1.0) | alone).items()}
     slow = [each for each in evidence.suspects if p[each] <= limits.level]
     left = [each for each in evidence.above(limits.nearest(look)) if each not in slow]
     last = look == limits.looks[-1][0]
     return found._replace(
         open=() if last else tuple(left),
-        named=found.named + _named(evidence.of(slow), limits, share, p),
+        named=found.named + _named(evidence.of(slow), limits, share, margin, p),
         undecided=_undecided(evidence.of(left), limits, p) if last else (),
         looks=found.looks + 1,
     )
 
 
-def _named(slow: Evidence, limits: Limits, share: float, p: Mapping[str, float]) -> tuple[Named, ...]:
+def _named(
+    slow: Evidence, limits: Limits, share: float, margin: float, p: Mapping[str, float]
+) -> tuple[Named, ...]:
     """Bounds hold for all together, which Holm's later steps reach only at the tolerance."""
     bounds = slow.rejected(share * limits.level / limits.entered)
     slower, rounds = slow.rejected(0.5), slow.slower_in()
@@ -269,7 +283,7 @@ def _named(slow: Evidence, limits: Limits, share: float, p: Mapping[str, float])
         Named(
             each,
             math.expm1(slower[each]),
-            max(math.expm1(bounds[each]), limits.tolerance),
+            max(math.expm1(bounds[each] - margin), limits.tolerance),
             p[each],
             *rounds[each],
         )

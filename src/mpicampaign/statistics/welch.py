@@ -24,7 +24,12 @@ def welch(a: Sequence[float], b: Sequence[float]) -> float:
     a, b : two or more values each
     """
     logs = min(*a, *b) > 0
-    (mean_a, of_a), (mean_b, of_b) = _moments(tuple(a), logs), _moments(tuple(b), logs)
+    return welch_of(*([math.log(value) for value in side] if logs else side for side in (a, b)))
+
+
+def welch_of(a: Sequence[float], b: Sequence[float]) -> float:
+    """Two-sided probability of Welch's test on the values as they are."""
+    (mean_a, of_a), (mean_b, of_b) = _moments(tuple(a)), _moments(tuple(b))
     apart = mean_a - mean_b
     both = of_a + of_b
     if both == 0:
@@ -34,7 +39,6 @@ def welch(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 @lru_cache(maxsize=1000)
-def _moments(values: tuple[float, ...], logs: bool) -> tuple[float, float]:
+def _moments(values: tuple[float, ...]) -> tuple[float, float]:
     """The mean and its variance: exact, which takes most of a test, and the same in all pairs of a group."""
-    values = tuple(map(math.log, values)) if logs else values
     return fmean(values), variance(values) / len(values)

@@ -2,10 +2,10 @@
 
 The effect of a run is what its values have in common over the sizes: median polish of their logarithms (J. W.
 Tukey, Exploratory Data Analysis, 1977). Up to a quarter of the runs may be off. They are off together if each
-is further than `FURTHER` from the nearest of the others, the closest set of so many. Heavy tails (Student's t
-with 3 degrees of freedom, exponential) have such runs by chance, too: two and more are judged only if the
-others scatter by at most `SCATTER`; a lone run only if it is also `ALONE` times that scatter away. How often
-that errs, and what it finds, was simulated: ``bench/statistics_errors.py``.
+is further than `FURTHER` from the nearest of the others, the closest set of so many. Heavy tails (Student's
+t with 3 degrees of freedom) have such runs by chance, too: runs are judged only if the others' tails, the
+fourth root of their fourth moment, are at most `TAILS`; a lone run only if it is `ALONE` times that further
+away. How often that errs, and what it finds, was simulated: ``bench/statistics_errors.py``.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 FEWEST = 8  # repeats; with fewer, modes and outliers find what can be found
 FURTHER = 0.2  # natural logarithm: a factor of 1.22
-SCATTER = 0.044  # standard deviation of the others' effects
-ALONE = 16
+TAILS = 0.044  # of the others' effects; of normal ones 1.1 to 1.3 times their standard deviation
+ALONE = 1.25  # tails beyond `FURTHER`
 _SHOWN = 2  # scatters from the others below which a run is not worth a note
 _ROUNDS = 10
 
@@ -37,7 +37,7 @@ _ROUNDS = 10
 class Off:
     """Runs that are off, by their positions; ``scatter``: of the others, as a fraction.
 
-    ``judged``: whether that many would be so far from the others by chance in at most about 1.5 % of cases.
+    ``judged``: whether the others are near enough to each other to say so.
     """
 
     positions: tuple[int, ...] = ()
@@ -85,5 +85,6 @@ def _apart(of_runs: Array, count: int) -> Off | None:
     scatter = float(inside.std(ddof=1))
     if distance <= max(FURTHER, _SHOWN * scatter):
         return None
-    judged = scatter <= SCATTER and (count > 1 or distance > ALONE * scatter)
+    tails = float(np.mean((inside - inside.mean()) ** 4)) ** 0.25
+    judged = tails <= TAILS and (count > 1 or distance > FURTHER + ALONE * tails)
     return Off(tuple(sorted(map(int, outside))), math.expm1(scatter), judged)

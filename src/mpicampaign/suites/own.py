@@ -220,7 +220,7 @@ def _undeclared(text: str) -> ParsedOutput:
 
 
 class _Own(Suite):
-    declares = ("metrics", "whole", "refused")
+    declares = ("metrics", "whole", "refused", "scaling")
     needs = ("metrics",)
     private_folder = True
 

@@ -13,7 +13,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from mpicampaign.dimension import Dimension
     from mpicampaign.records import Series
@@ -171,16 +171,12 @@ class Suite:
 
     # ---- before a run
 
-    parameters: ClassVar[Mapping[str, str]] = {}
-    """What ``parameters`` of a benchmark may hold, by name, with its meaning."""
+    parameters: ClassVar[Collection[str]] = ()
+    """What ``parameters`` of a benchmark may hold, by name."""
     declares: ClassVar[tuple[str, ...]] = ()
     """Keys of a benchmark that say how to read its outputs, which only such suites have."""
     needs: ClassVar[tuple[str, ...]] = ()
     """Those of them that must be given."""
-
-    def arguments(self, program: str, arguments: Sequence[str]) -> Iterable[Refusal]:
-        """What is wrong with the name and the arguments of a program, in any placement."""
-        return ()
 
     def refuses(self, request: Request) -> Iterable[Refusal]:
         """Why a request would fail; the campaign is refused."""
@@ -319,15 +315,9 @@ class Request(NamedTuple):
 
 
 class Refusal(NamedTuple):
-    """Why a request would fail.
-
-    ``parameter``: the one at fault; else the name of the ``program`` is, or its arguments are. ``doubtful``:
-    it may run all the same, and is a warning.
-    """
+    """Why a request would fail; ``parameter``: the one at fault, else its arguments are."""
 
     message: str
     parameter: str = ""
     value: str = ""
     hint: str = ""
-    program: bool = False
-    doubtful: bool = False

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.mpis import of_launcher, steers_library
+from mpicampaign.mpis import is_derived, of_launcher, steers_library
 from mpicampaign.suites import SUITES
 from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
 from mpicampaign.verdict.software import checksums_of, name_of_file
@@ -53,8 +53,9 @@ def doubts_of_launch(evidence: Evidence) -> Iterator[Finding]:
     yield from _clocks(evidence)
     for rank, seen in sorted(evidence.ranks.items()):
         for name in (key.removeprefix("start.env.") for key in seen if key.startswith("start.env.")):
-            if _wrong_variable(evidence, {}, {}, name):
-                behind = f"rank {rank} had {name}={seen[f'start.env.{name}']}, which the command does not set"
+            value = seen[f"start.env.{name}"]
+            if _wrong_variable(evidence, {}, {}, name, value):
+                behind = f"rank {rank} had {name}={value}, which the command does not set"
                 yield Finding("variables", LACKS, behind)
                 return
 
@@ -138,7 +139,7 @@ def _variables_of_ranks(evidence: Evidence, declared: Mapping[str, Any]) -> Iter
         for name, value in changed.items():
             if seen.get("launch.gpus") == f"{name}={value}":
                 continue  # the job script gave the rank its part
-            if wrong := _wrong_variable(evidence, declared, claimed, name):
+            if wrong := _wrong_variable(evidence, declared, claimed, name, value):
                 outcome, why = wrong
                 yield Finding("variables", outcome, f"rank {rank} had {name}={value}, {why}")
                 return
@@ -146,7 +147,7 @@ def _variables_of_ranks(evidence: Evidence, declared: Mapping[str, Any]) -> Iter
 
 
 def _wrong_variable(
-    evidence: Evidence, declared: Mapping[str, Any], claimed: Mapping[str, str], name: str
+    evidence: Evidence, declared: Mapping[str, Any], claimed: Mapping[str, str], name: str, value: str
 ) -> tuple[str, str] | None:
     """Outcome and reason of a variable in which a rank differs from the script; None where that may be."""
     mpi, script = evidence.claim.get("mpi", ""), evidence.job.get(f"env.{name}")
@@ -154,11 +155,18 @@ def _wrong_variable(
         return None
     if name in claimed:
         return CONTRADICTS, f"claimed: {claimed[name]}"
-    if not steers_library(mpi, name):
+    if not steers_library(mpi, name) or is_derived(mpi, name, value, _given(evidence)):
         return None
     if any(declared.get(key) for key in _OPTIONS):
         return LACKS, "which the job script did not set; an option of the launcher may have"
     return (CONTRADICTS, _UNSET.format("job script") if script is None else f"in the job script {script}")
+
+
+def _given(evidence: Evidence) -> str:
+    """What the launcher was given: the variables of the script, one a line, then the launch command."""
+    job = evidence.job
+    variables = [f"{key.removeprefix('env.')}={job[key]}" for key in job if key.startswith("env.")]
+    return "\n".join([*variables, evidence.claim.get("launch", "")])
 
 
 def _is_option(evidence: Evidence, name: str) -> bool:

@@ -39,19 +39,8 @@ leave_allocation() { # LAUNCHER
     case ${1##*/} in srun*) ;; *) forget SLURM ;; esac
 }
 
-# Two measurements on one machine would disturb each other, whoever makes them: wait for the other one. The lock is a
-# folder, which each user can open; a link in it says who measures, and is never written through.
-if [ -n "$lock" ]; then
-    [ -d "$lock" ] || mkdir -m 1777 "$lock" 2>/dev/null
-    exec 9<"$lock/." || exit 73
-    if ! flock -n 9; then
-        # shellcheck disable=SC2012 # names are numbers of users
-        holder=$(readlink "$lock/$(ls -t "$lock" | head -n 1)" | tr -d '[:cntrl:]')
-        echo "waiting for another measurement on this machine to end: $holder"
-        flock 9
-    fi
-    ln -sfn "process $$, $run" "$lock/$UID" 2>/dev/null
-fi
+unlocked='' # why the run has not the lock of the machine
+[ -z "$lock" ] || take_lock
 if [ -e "$run/result/output.txt" ]; then
     echo "already done: $run/result"
     exit 0
@@ -171,6 +160,7 @@ record_time started
 record "job host=$HOSTNAME"
 record "job id=$job"
 record "job run=${run#"${run%/*/*/*/*}"/}"
+[ -z "$unlocked" ] || record "job without_lock=$unlocked"
 
 # An input file: the program starts in the folder that holds its inputs, which no other run sees.
 stage() { # NAME SHA256 [FILE]: without FILE, base64 comes in

@@ -1,1 +1,1 @@
-"""What is drawn of a comparison, as typed data: nothing here knows SVG or matplotlib."""
+"""What is drawn of a comparison, as typed data: nothing here knows SVG."""

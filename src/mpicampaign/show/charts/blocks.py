@@ -1,4 +1,4 @@
-"""The ratios within each block: a line for each block, a column for each headline metric of a benchmark."""
+"""The ratios within each block as dots: a line for each candidate, a column for each headline metric."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.dimension import RATIO, Unit
 from mpicampaign.grouping import grouped
-from mpicampaign.show.blocks import block_lines, doubts, nodes_text, shown_blocks, within
+from mpicampaign.show.blocks import doubts, ratio_text, shown_blocks, within
 from mpicampaign.show.charts.looks import looks
-from mpicampaign.show.charts.model import Axis, BlockChart, BlockColumn
+from mpicampaign.show.charts.model import Axis, Dot, DotCell, DotChart, DotColumn, DotLine
 from mpicampaign.show.charts.scales import Scale
+from mpicampaign.statistics.medians import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,33 +22,37 @@ _COLUMNS = 3  # at most; the others are in the table
 _LEAST = 1.01  # room at either end: a factor
 
 
-def block_charts(scene: Scene) -> Iterator[BlockChart]:
+def block_charts(scene: Scene) -> Iterator[DotChart]:
     """One for each benchmark of each design whose candidates have blocks that count."""
     drawn = [one for one in shown_blocks(scene.comparison, scene.view) if one.blocks]
-    for (design, title, _, _), own in grouped(drawn, lambda one: (one.design, *_alike(one))).items():
-        yield _chart(f"{title} in blocks, {design}", own[:_COLUMNS])
+    for own in grouped(drawn, lambda one: (one.design, one.title, one.names)).values():
+        yield _chart(f"{own[0].title} in blocks, {own[0].design}", own[:_COLUMNS])
 
 
-def _alike(one: InBlocks) -> tuple[str, int | None, tuple[str, ...]]:
-    return one.title, one.ranks, one.names
-
-
-def _chart(title: str, own: Sequence[InBlocks]) -> BlockChart:
-    blocks = {block.repeat: nodes_text(block) for one in own for block in one.blocks}
-    columns = tuple(_column(one, sorted(blocks)) for one in own)
-    caption = "Each line is a block: the same nodes, candidates one after the other. Marks: the ratio to "
-    caption += f"{own[0].reference}; below, the median over blocks with its interval."
+def _chart(title: str, own: Sequence[InBlocks]) -> DotChart:
+    caption = "Each mark is a block, the same nodes with candidates one after the other: the ratio to "
+    caption += f"{own[0].reference}."
     caption += "".join(dict.fromkeys(f" {text}." for one in own for text in doubts(one)))
-    alt = f"{title}. " + "; ".join(f"{one.metric.name}, {line}" for one in own for line in block_lines(one))
-    named = ((f"block {repeat}", blocks[repeat]) for repeat in sorted(blocks))
-    return BlockChart(title, caption, alt, tuple(named), tuple(looks(own[0].names[1:]).items()), columns)
+    said = (
+        f"{name} {one.metric.name}, times {one.reference}: {ratio_text(one.ratio(place, 0))}"
+        for one in own
+        for place, name in enumerate(one.names[1:], 1)
+    )
+    alt = f"{title}. {'; '.join(said)}"
+    lines = tuple(DotLine("", name, look) for name, look in looks(own[0].names).items())
+    return DotChart(title, caption, alt, lines, tuple(map(_column, own)), in_blocks=True)
 
 
-def _column(found: InBlocks, repeats: Sequence[int]) -> BlockColumn:
-    of = {block.repeat: within(block) for block in found.blocks}
-    lines = tuple(tuple(of.get(repeat, ())) for repeat in repeats)
-    values = [1.0, *(value for line in lines for value in line if value is not None)]
-    low, high = min(values), max(values)
-    room = max((high / low) ** 0.08, _LEAST)
-    across = Axis(f"times {found.reference}", RATIO, Unit("", 1.0), Scale(low / room, high * room))
-    return BlockColumn(found.metric.name, across, lines, found.to_reference)
+def _column(found: InBlocks) -> DotColumn:
+    cells = tuple(_cell(found, place) for place in range(len(found.names)))
+    values = [1.0, *(dot.value for cell in cells for dot in cell.dots)]
+    room = max((max(values) / min(values)) ** 0.08, _LEAST)
+    scale = Scale(min(values) / room, max(values) * room)
+    return DotColumn(found.metric.name, Axis(f"times {found.reference}", RATIO, Unit("", 1.0), scale), cells)
+
+
+def _cell(found: InBlocks, place: int) -> DotCell:
+    ratios = [(within(block)[place], block.disturbed) for block in found.blocks]
+    dots = tuple(Dot(ratio, disturbed) for ratio, disturbed in ratios if ratio is not None)
+    summary = summarise([dot.value for dot in dots]) if dots else None
+    return DotCell(dots, summary, "" if summary else "time limit")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.compare.metrics import printed_sizes
 from mpicampaign.dimension import TIME
 from mpicampaign.grouping import grouped
-from mpicampaign.records import VERIFIED, WITH
+from mpicampaign.records import DISTURBED, VERIFIED, WITH
 from mpicampaign.show.cells import published_mark, statistic_of
 from mpicampaign.show.charts.curves import column_of
 from mpicampaign.show.charts.model import Dot, DotCell, DotChart, DotColumn, DotRow
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import PublishedRow, Table
+    from mpicampaign.compare.rows import PublishedRow, Row
+    from mpicampaign.compare.tables import Table
     from mpicampaign.records import Case
     from mpicampaign.show.charts.model import Axis
     from mpicampaign.show.charts.scene import Scene
@@ -118,7 +118,8 @@ def _column(rows: Sequence[DotRow], metric: Metric, axis: Axis, title: str) -> D
 
 def _cell(row: DotRow, metric: Metric, axis: Axis) -> DotCell:
     cell = row.row.cell(metric)
-    plain = {run.repeat for run, _ in row.row.curves if run.verdict == VERIFIED and not run.disturbed}
+    curves = row.row.curves
+    plain = {run.repeat for run, _ in curves if run.verdict == VERIFIED and run.condition != DISTURBED}
     pairs = zip(cell.values, cell.repeats, strict=True)
     dots = tuple(Dot(value, repeat not in plain) for value, repeat in pairs)
     beside: Callable[..., str] = _beside if axis.name else _instead
@@ -182,11 +183,11 @@ def _rows_of(scene: Scene, table: Table) -> list[DotRow]:
     published = grouped(table.published, _place)
     return [
         DotRow(
-            row,
-            tuple(published.get((*_of_case(row.case), row.ranks), ())),
             scene.place(row),
             scene.label(table, row),
             scene.look(table, row) if row.counted else None,
+            row,
+            tuple(published.get((*_of_case(row.case), row.ranks), ())),
         )
         for row in offered(table)
     ]

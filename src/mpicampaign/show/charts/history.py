@@ -44,7 +44,9 @@ def _chart(
     across = Axis("", COUNT, Unit("", 1.0), Scale(-0.01 * last, 1.01 * last, logarithmic=False))
     days = tuple((float(place), labels[place][:10]) for place in sorted(named))
     found = "; ".join(texts.change_text(change, curve, year) for change in curve.changes)
-    unjudged = texts.not_judged_text(curve.not_judged).capitalize()
+    none = texts.no_change_text([curve])
+    if curve.not_judged:
+        none = f"{texts.not_judged_text(curve.not_judged).capitalize()}."
     return InteractiveChart(
         f"curve-{number}",
         name,
@@ -54,7 +56,7 @@ def _chart(
         (InteractiveLine(ChartCurve(name, name, _LOOK, values, ()), ()),),
         labels,
         days,
-        f"Changes: {found}." if found else f"{unjudged or 'No change was found'}.",
+        f"Changes: {found}." if found else none,
         tuple(places[curve.points[change.index].tick] - 0.5 for change in curve.changes),
     )
 

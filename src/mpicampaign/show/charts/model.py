@@ -15,13 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import PublishedRow
+    from mpicampaign.compare.rows import PublishedRow, Row
     from mpicampaign.dimension import Dimension, Unit
     from mpicampaign.records import Record
     from mpicampaign.show.charts.looks import Look
     from mpicampaign.show.charts.scales import Scale
-    from mpicampaign.statistics.blocks import Ratio
     from mpicampaign.statistics.medians import Summary
 
 
@@ -94,7 +92,7 @@ class ChartCurve:
 
     @property
     def disturbed(self) -> bool:
-        """Whether it shows disturbed runs, which are never drawn as one with others."""
+        """Whether its medians are those of a busy machine."""
         return any(repeat.run.disturbed for repeat in self.repeats)
 
 
@@ -145,17 +143,20 @@ class DotCell:
 
 
 @dataclass(frozen=True, slots=True)
-class DotRow:
-    """A row of a table, and what was published of the same host group in the same placement.
+class DotLine:
+    """The names at the left of a line; ``look``: none of a row without any metric."""
 
-    ``look``: none of a row without any metric.
-    """
-
-    row: Row
-    published: tuple[PublishedRow, ...]
     place: str
     label: str
     look: Look | None
+
+
+@dataclass(frozen=True, slots=True)
+class DotRow(DotLine):
+    """A row of a table, and what was published of the same host group in the same placement."""
+
+    row: Row
+    published: tuple[PublishedRow, ...]
 
     def values(self, metric: Metric) -> tuple[float, ...]:
         """The published values of a metric."""
@@ -173,10 +174,11 @@ class DotColumn:
 
 @dataclass(frozen=True, slots=True)
 class DotChart(Captioned):
-    """Rows and metrics: a line for each row and a column for each metric."""
+    """Rows and metrics: a line for each row and a column for each metric; ``in_blocks``: no table has it."""
 
-    rows: tuple[DotRow, ...]
+    rows: tuple[DotLine, ...]
     columns: tuple[DotColumn, ...]
+    in_blocks: bool = False
 
 
 # Pairs of ranks
@@ -256,28 +258,6 @@ class LevelChart(Captioned):
     trees: tuple[tuple[str, tuple[Level, ...]], ...]
 
 
-# Blocks
-
-
-@dataclass(frozen=True, slots=True)
-class BlockColumn:
-    """One metric: in each block the candidates by the reference; ``None``: a time limit was met."""
-
-    title: str
-    across: Axis
-    lines: tuple[tuple[float | None, ...], ...]
-    ratios: tuple[Ratio, ...]  # of the candidates over the blocks
-
-
-@dataclass(frozen=True, slots=True)
-class BlockChart(Captioned):
-    """A line for each block, named with its nodes, a mark for each candidate but the reference."""
-
-    blocks: tuple[tuple[str, str], ...]
-    candidates: tuple[tuple[str, Look], ...]
-    columns: tuple[BlockColumn, ...]
-
-
 # Results of several systems beside each other
 
 
@@ -346,4 +326,4 @@ class BarChart(Captioned):
     key: str
 
 
-Chart = CurveChart | DotChart | CoreMap | NodeMap | LevelChart | ScatterChart | BarChart | BlockChart
+Chart = CurveChart | DotChart | CoreMap | NodeMap | LevelChart | ScatterChart | BarChart

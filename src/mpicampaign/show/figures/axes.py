@@ -14,7 +14,7 @@ from mpicampaign.show.figures.page import WIDTH, Place, Point, spread, widest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from mpicampaign.show.charts.model import CurveChart
+    from mpicampaign.show.charts.model import CurveChart, CurvePanel
     from mpicampaign.show.figures.page import Page
 
 _LABEL = 7.5
@@ -195,7 +195,11 @@ def panel_grid(
 
 
 def size_panels(page: Page, grid: PanelGrid, chart: CurveChart) -> list[Panel]:
-    """The empty panels of a chart over message size, with what both axes are."""
+    """The empty panels of a chart over message size, with what both axes are.
+
+    Where the panels have unlike axes, the title of each names the unit.
+    """
+    labels = {part.up.label for part in chart.panels}
     panels = []
     for index, (part, place) in enumerate(zip(chart.panels, grid.places, strict=True)):
         panel = Panel(page, place, chart.across, part.up)
@@ -203,10 +207,15 @@ def size_panels(page: Page, grid: PanelGrid, chart: CurveChart) -> list[Panel]:
         ticks = [(float(tick), str(tick)) for tick in chart.ticks[:: max(1, -(-len(chart.ticks) // most))]]
         panel.across_ticks(ticks or size_ticks(scale.low, scale.high, most), named=grid.lowest(index))
         panel.up_ticks(named=chart.own_scales or grid.first(index))
-        panel.frame(part.title)
+        panel.frame(part.title if len(labels) == 1 else _with_unit(part))
         if grid.lowest(index):
             panel.name_across()
         panels.append(panel)
     middle = (grid.places[-1].bottom + grid.places[0].top) / 2
-    page.text(0.14, middle, chart.panels[0].up.label, size=9, align="center", turned=True)
+    if len(labels) == 1:
+        page.text(0.14, middle, labels.pop(), size=9, align="center", turned=True)
     return panels
+
+
+def _with_unit(part: CurvePanel) -> str:
+    return f"{part.title} ({part.up.unit.name})" if part.up.unit.name else part.title

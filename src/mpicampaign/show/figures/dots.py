@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.show.charts.looks import Look
-    from mpicampaign.show.charts.model import Axis, DotCell, DotChart, DotColumn, DotRow
+    from mpicampaign.show.charts.model import Axis, DotCell, DotChart, DotColumn, DotLine
     from mpicampaign.show.figures.page import Point
 
 _LONGEST = 1.6  # inches of a name
@@ -38,7 +38,7 @@ def _marks_key(chart: DotChart) -> str:
 class _Line(NamedTuple):
     """A row's cell of one metric, and where its middle is (inches)."""
 
-    row: DotRow
+    row: DotLine
     cell: DotCell
     middle: float
 
@@ -155,7 +155,7 @@ def _places(chart: DotChart, sheet: _Sheet) -> list[Place]:
     return [Place(left, _FOOT, width, sheet.height - _FOOT - 0.22) for left in lefts]
 
 
-def _sheet(rows: Sequence[DotRow]) -> _Sheet:
+def _sheet(rows: Sequence[DotLine]) -> _Sheet:
     """The rows by host group from top to bottom, a little apart."""
     groups = grouped(range(len(rows)), lambda number: rows[number].place)
     pitch = _PITCH if len(rows) <= _FEW else _NARROW
@@ -171,7 +171,7 @@ def _sheet(rows: Sequence[DotRow]) -> _Sheet:
     return _Sheet(middles, height, pitch, left)
 
 
-def _draw_row_names(page: Page, rows: Sequence[DotRow], sheet: _Sheet) -> None:
+def _draw_row_names(page: Page, rows: Sequence[DotLine], sheet: _Sheet) -> None:
     """Host groups at the left, placements beside the axis in their colours, a line between host groups."""
     before, tall = "", sheet.pitch
     for row, y in sorted(zip(rows, sheet.middles, strict=True), key=lambda pair: -pair[1]):

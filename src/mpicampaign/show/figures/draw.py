@@ -1,8 +1,6 @@
 """Figures of a comparison as SVG, PNG and PDF on demand: one style, the same bytes for the same records.
 
-Every repeat that counts is drawn; runs that do not count are named in the caption. Matplotlib measures
-texts and paints PNG and PDF; it is imported only when a figure is drawn, since that takes longer than most
-commands.
+Every repeat that counts is drawn; runs that do not count are named in the caption.
 """
 
 from __future__ import annotations
@@ -16,13 +14,12 @@ from mpicampaign.show.charts import model
 from mpicampaign.show.charts.every import every_chart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures.bars import draw_bars, draw_levels
-from mpicampaign.show.figures.blocks import draw_blocks
+from mpicampaign.show.figures.converted import to_pdf, to_png
 from mpicampaign.show.figures.core_map import draw_core_map
 from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
 from mpicampaign.show.figures.node_map import draw_node_map
 from mpicampaign.show.figures.page import FORMATS
-from mpicampaign.show.figures.painted import paint_file
 from mpicampaign.show.figures.scatter import draw_scatter
 from mpicampaign.show.figures.svg import drawing, svg, svg_file
 from mpicampaign.show.view import DEFAULT
@@ -108,16 +105,20 @@ def page_of(chart: model.Chart) -> Page:
             return draw_scatter(chart)
         case model.BarChart():
             return draw_bars(chart)
-        case model.BlockChart():
-            return draw_blocks(chart)
 
 
 def _write(page: Page, drawn: Markup, path: Path) -> None:
     with naming(path):
-        if path.suffix == ".svg":
-            path.write_text(svg_file(page, drawn), encoding="utf-8", errors="replace")
-        else:
-            paint_file(page, path)
+        path.write_bytes(_converted(svg_file(page, drawn), page.title, path.suffix))
+
+
+def _converted(picture: str, title: str, ending: str) -> bytes:
+    match ending:
+        case ".png":
+            return to_png(picture)
+        case ".pdf":
+            return to_pdf(picture, title)
+    return picture.encode("utf-8", errors="replace")
 
 
 class _Files:
@@ -140,6 +141,7 @@ class _Files:
             _write(page, drawn, file)
         picture = svg(page, drawn, role="img", aria_label=_shortened(chart.alt))
         folded = isinstance(chart, _FOLDED) or (isinstance(chart, model.CurveChart) and not chart.ticks)
+        folded &= not (isinstance(chart, model.DotChart) and chart.in_blocks)
         of_machine = isinstance(chart, model.NodeMap) or (
             isinstance(chart, model.CoreMap) and chart.of == "node"
         )

@@ -22,8 +22,9 @@ from mpicampaign.show.document import (
     Verbatim,
 )
 from mpicampaign.show.machine import drain_commands, machine_title, sentences
-from mpicampaign.show.pairs import OWN, own_legend, own_lines, own_table, paired_legend
-from mpicampaign.show.rankings import LEADS_BY_RANGES, OF_OWN_REPEATS, OWN_BLOCKS, SHOWN
+from mpicampaign.show.over_groups import legend_of_few
+from mpicampaign.show.pairs import OWN, own_legend, own_lines, own_table
+from mpicampaign.show.rankings import IN_ROWS, OF_OWN_REPEATS, SHOWN
 from mpicampaign.show.report.strip import MOST_TICKS, Dot, Strip
 from mpicampaign.show.runs import explained
 from mpicampaign.show.summary import summary
@@ -39,15 +40,14 @@ if TYPE_CHECKING:
 _SHOWN = 6  # answers that are not folded
 _CANDIDATES = 8  # of a picture that are not folded
 LEGEND = (
-    "Beside each answer its candidates, best first: the median and its interval as a ratio to the best "
-    "median, on a logarithmic scale; further right is worse. Filled: may be the best; hollow: is not, or "
-    "was not tested."
+    "Beside each answer its candidates, best first, those not tested last: the median and its interval as a "
+    "ratio to the first median, on a logarithmic scale; further right is worse. Filled: may be "
+    "the best; hollow: is not, or was not tested."
 )
 BLOCKS = "Of candidates compared in blocks: the ratio to the reference in the same block, and its interval."
 TESTED = (
-    "A placement's lead is clear if it is significant, at least 1 %, and larger than the intervals: neither "
-    "holds the other's median. Any smaller lead is a tie. Which host groups may be the best is judged over "
-    "all of them; those tie that are within 1 %."
+    "Out is whom any judged candidate leads, significantly over all pairs and by at least 1 %. The others "
+    "may be the best; they tie if they are within 1 %."
 )
 
 
@@ -65,12 +65,12 @@ def first_screen(source: Source) -> Section:
         for node in _machine(machine, several=len(source.comparison.machines) > 1)
     ]
     nodes: list[PageNode] = [Heading(found.lead), *machines]
-    nodes += [*_list(found.notices, "notices"), *_list(found.paired)]
-    nodes += [Paragraph(paired_legend(source.comparison), "legend")] if found.paired else []
+    nodes += [*_list(found.notices, "notices"), *_list(found.of_few)]
+    nodes += [Paragraph(legend_of_few(source.comparison), "legend")] if found.of_few else []
     nodes += [*shown, *folded]
     nodes += _explained(source, found.answers) if found.answers else []
     doubts = Span("Left out and in doubt", link="#doubts")
-    if not (found.answers or found.paired or source.comparison.machines):
+    if not (found.answers or found.of_few or source.comparison.machines):
         nodes.append(Paragraph(("The reasons are in ", doubts, ".")))
     nodes += configuration_nodes(source.comparison.configurations, 3)
     return Section((*nodes, *_own(source)), "answers", "", "Answers")
@@ -95,13 +95,12 @@ def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:
     marks = [Paragraph(f"{mark} {meaning}.", "legend") for mark, meaning in explained(rows)]
     comparison = source.comparison
     legend = [
-        LEGEND,
+        *([LEGEND] if any(len(answer.candidates) > 1 for answer in found) else []),
         *([BLOCKS] if any(answer.blocks for answer in found) else []),
-        *([TESTED] if comparison.tested else []),
+        *([TESTED] if any(answer.rankings for answer in found) and comparison.tested else []),
     ]
-    of_answers = (pair for answer in found for ranking in answer.rankings for pair in ranking.pairs)
-    legend += [OWN_BLOCKS] if any(pair.in_blocks for pair in of_answers) else []
-    legend += [LEADS_BY_RANGES, OF_OWN_REPEATS] if comparison.in_turn else []
+    legend += [IN_ROWS] if any(ranking.pairs for answer in found for ranking in answer.rankings) else []
+    legend += [OF_OWN_REPEATS] if comparison.apart_in_time else []
     return [Paragraph(" ".join(legend), "legend"), *marks, *(fold if nodes else [])]
 
 

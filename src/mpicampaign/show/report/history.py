@@ -49,7 +49,7 @@ def _section(anchor: str, title: str, *nodes: PageNode) -> Section:
 
 
 def _header(history: Overview, title: str) -> list[PageNode]:
-    days = [series.began[:10] for series in history.series if series.began]
+    days = [point.time[:10] for curve in history.curves for point in curve.points if point.time]
     period = f"{min(days)} to {max(days)}" if days else ""
     report = Span("report of the open series", link="report.html")
     return [

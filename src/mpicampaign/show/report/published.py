@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import PublishedRow, Table
+    from mpicampaign.compare.rows import PublishedRow, Row
+    from mpicampaign.compare.tables import Table
     from mpicampaign.show.document import PageNode
     from mpicampaign.show.report.source import Source
     from mpicampaign.statistics.medians import Interval

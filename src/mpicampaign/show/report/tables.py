@@ -18,16 +18,17 @@ from mpicampaign.show.runs import explained, is_offered, not_available, offered,
 from mpicampaign.show.sentences import absence, kind_name, reason
 from mpicampaign.show.view import probability
 from mpicampaign.text import counted, in_ranks, repeats_text, visible
+from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.compare.changes import Change
     from mpicampaign.compare.findings import Note
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.ranking import Pair, Ranking
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
+    from mpicampaign.compare.two_sides import Both
     from mpicampaign.show.document import PageNode
     from mpicampaign.show.report.source import Source
 
@@ -136,14 +137,13 @@ def _cell(source: Source, row: Row, metric: Metric, is_full: bool) -> Box:
     return median._replace(text=Span(text, link=source.runs_of(row)), below=below)
 
 
-def _change(change: Change | None) -> tuple[Span, ...]:
+def _change(change: Both | None) -> tuple[Span, ...]:
     """How a median changed since the earlier series, where there is one."""
     if change is None or not change_ratio(change):
         return ()
-    difference = change.difference
-    known = "significant" if difference.significant else "not significant"
-    known = "too few repeats" if difference.p is None else known
-    role = "change warn" if difference.significant else "change"
+    known = "significant" if change.pair.shown else "not significant"
+    known = known if change.pair.tested else "not tested"
+    role = "change warn" if change.pair.shown else "change"
     return (Span(f"{change_ratio(change)} {known}", role, hint=change_verdict(change)),)
 
 
@@ -176,7 +176,7 @@ def _tested(source: Source, table: Table) -> list[PageNode]:
     if not pairs:
         return [verdicts]
     columns = ("metric", "of", "better", "worse", "factor", "effect", "p")
-    shown = len(columns) - all(pair.in_turn for _, pair in pairs)
+    shown = len(columns) - all(pair.verdict.reason == APART_IN_TIME for _, pair in pairs)
     grid = Grid(
         f"{table.title}: pairs",
         4,
@@ -207,7 +207,7 @@ def _pair_line(source: Source, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:
 
 
 def _no_p(pair: Pair) -> str:
-    return "in turn" if pair.judged and pair.in_turn else "too few"
+    return "too few" if pair.verdict.reason == FEW_REPEATS else "not tested"
 
 
 def doubts_grid(source: Source) -> Grid:

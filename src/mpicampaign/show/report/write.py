@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from mpicampaign.compare.in_turn import IN_TURN
 from mpicampaign.compare.machine import is_of_machine
+from mpicampaign.compare.scaling import MESSAGES, STARTUP, WORK
 from mpicampaign.files import write_whole
 from mpicampaign.records import NOT_AVAILABLE, OK
 from mpicampaign.show import runs
@@ -43,7 +43,7 @@ from mpicampaign.show.report.curves import curve_chart, places
 from mpicampaign.show.report.first_screen import first_screen
 from mpicampaign.show.report.source import Source
 from mpicampaign.show.report.tables import NO_DOUBTS, comparison_nodes, doubts_grid, ranking_nodes, state
-from mpicampaign.show.scaling import scaling_nodes
+from mpicampaign.show.scaling import TITLES, scaling_nodes
 from mpicampaign.show.view import DEFAULT, percent
 from mpicampaign.show.writers.html import element, html
 from mpicampaign.text import counted
@@ -110,11 +110,14 @@ def write_report(
     room = _LARGEST - sum(map(len, rendered.values()))
     drawn = figures()
     of_machines = [figure for figure in drawn if figure.of_machine]
-    others = [figure for figure in drawn if not figure.of_machine]
+    of_scaling = [figure for figure in drawn if figure.title == TITLES[WORK]]
+    others = [figure for figure in drawn if not figure.of_machine and figure not in of_scaling]
     first, *rest = above
     machines = [machine_section(comparison.machines, of_machines)] if comparison.machines else []
     pictures = [figures_section(source, others, room)] if others or not machines else []
-    parts = [first, *machines, *rest, *pictures, *below]
+    table = scaling_nodes(comparison, view, kinds=(WORK,))
+    scaled = [Section((*table, *map(_drawing, of_scaling)), "scaling", "", "Scaling")] if table else []
+    parts = [first, *machines, *scaled, *rest, *pictures, *below]
     programs = [program("tables.js"), program("curves.js")]
     text = framed(
         title,
@@ -172,14 +175,13 @@ def tables_section(source: Source) -> Section:
     legend = "Median over repeats, below it its order-statistic interval"
     legend += f" ({coverages}). " if coverages else ". "
     legend += f"n: runs with values / runs {runs.runs_are(comparison.records)}. "
-    busy = "" if any(run.ranks_busy for run in source.records) else ", disturbed ones where a row has others"
-    legend += f"Contradicted and failed runs are shown, but left out of all numbers{busy}. "
+    legend += "Contradicted and failed runs are shown, but left out of all numbers. "
     legend += "Each median leads to its runs."
-    legend += f" {OF_OWN_REPEATS}" if comparison.in_turn else ""
+    legend += f" {OF_OWN_REPEATS}" if comparison.apart_in_time else ""
     if changes:
         since = changes.since or "at an unknown date"
         legend += f" × is the median divided by that of the earlier series, which ended {since}, each metric"
-        legend += " tested alone at 5 %."
+        legend += " tested alone at 5 % where the runs of both took turns."
     numbered = {
         f"table-{number}": table for number, table in enumerate(filter(runs.offered, comparison.tables), 1)
     }
@@ -188,7 +190,7 @@ def tables_section(source: Source) -> Section:
     for anchor, table in numbered.items():
         found = comparison_nodes(source, table, anchor)
         nodes += [Fold(f"Baseline: {table.title}", tuple(found))] if table.is_baseline else found
-    nodes += scaling_nodes(comparison, source.view, 3)
+    nodes += scaling_nodes(comparison, source.view, 3, (MESSAGES, STARTUP))
     nodes += block_nodes(comparison, source.view, 3)
     nodes += race_nodes(comparison.races, 3)
     if each := shown_blocks(comparison, source.view):
@@ -289,14 +291,13 @@ def _drawing(figure: Figure) -> Drawing:
 
 
 _TWO_TESTS = (
-    "Each pair must differ by two tests, Mann and Whitney's and Welch's of logarithms; p is corrected for "
-    "all pairs of the same metric and place."
+    "Where all values are ranked, a pair must differ by two tests, Mann and Whitney's and Welch's of "
+    "logarithms. p is corrected for all pairs of the same metric and place."
 )
 _FACTOR = (
     "Factor: larger median by smaller. Effect: Cliff's delta, 1 where all repeats of one are better than all "
     "of the other."
 )
-_IN_TURN = f"In brackets: the smallest and largest factor of single repeats, of pairs {IN_TURN} (in turn)."
 
 
 def rankings_section(source: Source) -> Section:
@@ -307,7 +308,6 @@ def rankings_section(source: Source) -> Section:
         _TWO_TESTS if comparison.tested else "",
         errors_text(rankings),
         _FACTOR,
-        _IN_TURN if comparison.in_turn else "",
     )
     nodes: list[PageNode] = [Paragraph(" ".join(filter(None, legend)), "legend")]
     nodes += [node for table in comparison.tables for node in ranking_nodes(source, table)]

@@ -1,11 +1,11 @@
-"""Data as Parquet, by pyarrow, which is loaded only when it is asked for."""
+"""Data as Parquet, by pyarrow."""
 
 from __future__ import annotations
 
 import io
 from typing import TYPE_CHECKING
 
-from mpicampaign.errors import Problem, UserError
+from mpicampaign.extras import imports_of
 from mpicampaign.show.document import plain
 from mpicampaign.show.writer import DataWriter
 
@@ -19,14 +19,11 @@ def data_to_parquet(data: Grid, campaign: str) -> bytes:
     Raises
     ------
     UserError
-        when pyarrow is not installed: it has no wheel for every machine.
+        where pyarrow is not installed.
     """
-    try:
+    with imports_of("parquet", "Parquet"):
         import pyarrow as arrow
         from pyarrow import parquet
-    except ImportError as error:
-        message = f"Parquet needs the Python package pyarrow, which can't be loaded: {error}"
-        raise UserError(Problem(message, hint="pip install pyarrow, or choose csv or json")) from error
     kinds = {str: arrow.string(), int: arrow.int64(), float: arrow.float64(), bool: arrow.bool_()}
     named = zip(map(plain, data.header), data.kinds, strict=True)
     fields = [arrow.field(name, kinds[kind]) for name, kind in named]

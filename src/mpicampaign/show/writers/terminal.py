@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import shutil
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from mpicampaign.show.document import Box, Caption, Grid, Heading, Items, Paragraph, Statement, plain
 from mpicampaign.show.writer import TextWriter
-from mpicampaign.text import clip, display_width, pad
+from mpicampaign.text import clip, display_width, names_in, pad
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mpicampaign.show.document import Node
 
-WIDTH = 100
+WIDTH = 100  # in files and pipes
+_LEAST_WIDTH = 60
 _NAME_WIDTH = 10  # what a name keeps of its width when the table is too wide
 _GAP = "  "
+
+
+def terminal_width() -> int:
+    """The columns of the terminal, at least 60; `WIDTH` where the output goes elsewhere."""
+    return max(shutil.get_terminal_size((WIDTH, 0)).columns, _LEAST_WIDTH)
 
 
 def terminal_text(document: Sequence[Node], width: int = WIDTH) -> str:
@@ -47,7 +54,7 @@ def _lines(node: Node, width: int) -> list[str]:
 
 
 def _aligned(grid: Grid, width: int) -> list[str]:
-    """A grid without title, indented: columns without any text are left out, long lines are cut."""
+    """A grid without title, indented: columns without any text are left out, remarks are cut."""
     header = [list(map(plain, grid.header))] if any(grid.header) else []
     count, boxes = len(grid.header), grid.boxes
     marks = [max((len(line[i].marks) for line in boxes if i < len(line)), default=0) for i in range(count)]
@@ -56,7 +63,7 @@ def _aligned(grid: Grid, width: int) -> list[str]:
     parts = [(line, "") if len(line) == count else (line[:-1], line[-1]) for line in lines]
     columns = ([cells[i] for cells, _ in parts if i < len(cells)] for i in range(count))
     widths = [max(map(display_width, column), default=0) for column in columns]
-    _narrow(widths, grid.names, width)
+    width += _narrow(widths, [cells for cells, _ in parts[len(header) :]], grid.names, width)
     texts = []
     for cells, rest in parts:
         used = zip(cells, widths, strict=False)
@@ -66,12 +73,23 @@ def _aligned(grid: Grid, width: int) -> list[str]:
     return texts
 
 
-def _narrow(widths: list[int], names: int, width: int) -> None:
-    """Where a line is too long, host groups are cut first, then placements; numbers never."""
+def _narrow(widths: list[int], lines: Sequence[list[str]], names: int, width: int) -> int:
+    """Where a line is too long, host groups are cut first, then placements; numbers never.
+
+    Returns by how much it is still too long, since names are not cut where they differ.
+    """
+    beyond = 0
     for column in range(min(2, names)):
+        lines = [cells for cells in lines if column < len(cells)]  # a line may be a remark alone
         excess = sum(wide + len(_GAP) for wide in widths if wide) - width
         if excess > 0:
-            widths[column] = max(min(_NAME_WIDTH, widths[column]), widths[column] - excess)
+            most = max(min(_NAME_WIDTH, widths[column]), widths[column] - excess)
+            short = names_in([cells[column] for cells in lines], most)
+            for cells, name in zip(lines, short, strict=True):
+                cells[column] = name
+            widths[column] = max(most, *map(display_width, short))
+            beyond += widths[column] - most
+    return beyond
 
 
 def _titled(grid: Grid, width: int) -> list[str]:
@@ -81,6 +99,7 @@ def _titled(grid: Grid, width: int) -> list[str]:
     if sum(map(_width, columns)) - len(_GAP) > width:  # then numbers have two thirds of the line
         most = max(_NAME_WIDTH, width // 3 // grid.names)
         columns[: grid.names] = [_column(column, most, name=True) for column in boxes[: grid.names]]
+        width += max(sum(map(_width, columns[: grid.names])) - (most + len(_GAP)) * grid.names, 0)
     names, numbers = columns[: grid.names], columns[grid.names :]
     lines = _lines(Heading(plain(grid.title)), width)
     for part in _parts(names, numbers, width):
@@ -91,10 +110,14 @@ def _titled(grid: Grid, width: int) -> list[str]:
 
 
 def _column(boxes: Sequence[Box], most: int, *, name: bool) -> list[str]:
-    """Heading and cells of a column, padded to one width; texts are cut at ``most``, marks never."""
+    """Heading and cells of a column, padded to one width; texts are cut at ``most``, marks never.
+
+    Names are not cut where they differ.
+    """
     marks = max(len(_marks(box)) for box in boxes)
     if name:
-        texts = [clip(plain(box.text), max(1, most - len(_marks(box)))) + _marks(box) for box in boxes]
+        short = names_in([plain(box.text) for box in boxes], max(1, most - marks))
+        texts = [text + _marks(box) for text, box in zip(short, boxes, strict=True)]
     else:
         texts = [clip(plain(box.text), max(1, most - marks)) + pad(_marks(box), marks) for box in boxes]
     wide = max(map(display_width, texts))
@@ -133,4 +156,4 @@ def wrap(text: str, width: int, indent: str = "") -> list[str]:
     return [*lines, line]
 
 
-WRITER = TextWriter(".txt", terminal_text)
+WRITER = TextWriter(".txt", lambda document: terminal_text(document, terminal_width()))

@@ -1,7 +1,7 @@
 """The linear system that HPL solves: its parameters, what is wrong with them, and the input file they make.
 
-HPCC reads the same parameters from ``hpccinf.txt``. Sources: the names and values of ``HPL.dat``, and HPL's
-advice to use 80 % of the memory (A. Petitet et al., HPL, 2018).
+HPCC reads the same parameters from ``hpccinf.txt``. Sources: ``HPL_pdinfo.c`` of HPL 2.3, and HPL's advice to
+use 80 % of the memory (A. Petitet et al., HPL, 2018).
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 import re
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar
 
 from mpicampaign.suites.hpl.rows import GIGA, operations
 from mpicampaign.suites.suite import Refusal, Suite
@@ -26,49 +26,19 @@ _MEMORY = "80 %"
 _RATE_PER_RANK = 10 * GIGA  # flop/s; a typical core of the last ten years, for the estimate of the time
 _PERCENT = re.compile(r"([0-9]{1,2}|100)(?:\.[0-9]{1,3})? ?%")
 
-
-class _Whole(NamedTuple):
-    """A parameter that is a whole number."""
-
-    meaning: str
-    default: int
-    least: int
-    most: int
-
-
-_WHOLE = {
-    "NB": _Whole("block size", 192, 1, 65536),
-    "pmap": _Whole("order of the processes in the grid: 0 by rows, 1 by columns", 0, 0, 1),
-    "pfact": _Whole("panel factorisation: 0 left, 1 Crout, 2 right", 1, 0, 2),
-    "nbmin": _Whole("columns at which the recursion stops", 4, 1, 65536),
-    "ndiv": _Whole("parts of a panel at each step of the recursion", 2, 2, 65536),
-    "rfact": _Whole("recursive factorisation: 0 left, 1 Crout, 2 right", 2, 0, 2),
-    "bcast": _Whole("broadcast: 0 1rg, 1 1rM, 2 2rg, 3 2rM, 4 Lng, 5 LnM", 1, 0, 5),
-    "depth": _Whole("lookahead depth", 1, 0, 64),
-    "swap": _Whole("row swaps: 0 binary exchange, 1 long, 2 mixed", 2, 0, 2),
-    "swap_threshold": _Whole("columns from which mixed swaps are long", 64, 0, 65536),
-    "l1": _Whole("L1: 0 transposed, 1 not", 0, 0, 1),
-    "u": _Whole("U: 0 transposed, 1 not", 0, 0, 1),
-    "equil": _Whole("equilibration: 0 no, 1 yes", 1, 0, 1),
-    "align": _Whole("alignment in doubles", 8, 1, 65536),
-}
-_GIVEN = {
-    "N": _Whole("order of the matrix", 0, 1, 10**8),
-    "P": _Whole("rows of the process grid", 0, 1, 10**6),
-    "Q": _Whole("columns of the process grid", 0, 1, 10**6),
-}
-PARAMETERS = {
-    **{name: each.meaning for name, each in _GIVEN.items()},
-    "memory": f"share of the nodes' memory that the matrix takes where N is not given (default: {_MEMORY})",
-    **{name: f"{each.meaning} (default: {each.default})" for name, each in _WHOLE.items()},
-    "threshold": "threshold of the scaled residual (default: 16.0)",
-}
+_DEFAULTS = {"NB": 192, "pmap": 0, "pfact": 1, "nbmin": 4, "ndiv": 2, "rfact": 2, "bcast": 1, "depth": 1}
+_DEFAULTS |= {"swap": 2, "swap_threshold": 64, "l1": 0, "u": 0, "equil": 1, "align": 8}
+_WHOLE = ("N", "P", "Q", *_DEFAULTS)
+# For other values HPL takes its own and says nothing, or HPCC a matrix of its own.
+_LEAST = {"N": 1, "P": 1, "Q": 1, "NB": 1, "nbmin": 1, "ndiv": 2, "align": 1}
+_MOST = {"pmap": 1, "pfact": 2, "rfact": 2, "bcast": 5, "swap": 2, "l1": 1, "u": 1, "equil": 1}
 
 
 class LinearSystemSuite(Suite):
     """A suite whose program reads the linear system from a file; one of the campaign takes its place."""
 
-    parameters = PARAMETERS
+    parameters = (*_WHOLE, "memory", "threshold")
+    declares = ("scaling",)
     peak = ("hpl_flops_per_process", "hpl_peak")
     input_name: ClassVar[str]
 
@@ -110,10 +80,11 @@ def refuses(request: Request) -> Iterator[Refusal]:
 
 
 def _faulty_values(request: Request) -> Iterator[Refusal]:
-    for name, value in request.parameters.items():
-        limits = (_GIVEN | _WHOLE).get(name)
-        if limits and not (re.fullmatch("[0-9]{1,9}", value) and limits.least <= int(value) <= limits.most):
-            yield Refusal(f"must be a whole number from {limits.least} to {limits.most}", name, value)
+    for name in (each for each in _WHOLE if each in request.parameters):
+        value, least, most = request.parameters[name], _LEAST.get(name, 0), _MOST.get(name)
+        if not re.fullmatch("[0-9]{1,9}", value) or not least <= int(value) <= (most or 10**9):
+            limits = f"from {least} to {most}" if most else f"of at least {least}"
+            yield Refusal(f"must be a whole number {limits}", name, value)
     threshold, share = request.parameters.get("threshold", "16.0"), request.parameters.get("memory", _MEMORY)
     if not re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", threshold) or float(threshold) == 0:
         message = "must be above 0: without a threshold HPL does not check its solution"
@@ -181,13 +152,13 @@ def order_of(request: Request) -> int:
 def input_file(request: Request) -> str:
     """``HPL.dat`` of a request that is not refused."""
     rows, columns = grid_of(request)
-    values: dict[str, object] = {name: _whole(request, name) for name in _WHOLE}
+    values: dict[str, object] = {name: _whole(request, name) for name in _DEFAULTS}
     values |= {"N": order_of(request), "P": rows, "Q": columns}
     return _template().format(**values, threshold=request.parameters.get("threshold", "16.0"))
 
 
 def _whole(request: Request, name: str) -> int:
-    return int(request.parameters.get(name, _WHOLE[name].default))
+    return int(request.parameters.get(name, _DEFAULTS[name]))
 
 
 def _share(text: str) -> float:

@@ -6,16 +6,14 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from mpicampaign.registry import Registry
-from mpicampaign.suites.kernels.kernel import faults
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from mpicampaign.records import Series
-    from mpicampaign.suites.suite import Refusal
 
 KERNELS = Registry("mpicampaign.suites.kernels", "KERNEL", Kernel)
 
@@ -31,9 +29,6 @@ def _parse(text: str) -> ParsedOutput:
 class _Kernels(Suite):
     gathers: ClassVar = {"tree_gather": "tree_gather"}
     versions: ClassVar = {kernel.name: kernel.version for kernel in KERNELS.values()}
-
-    def arguments(self, program: str, arguments: Sequence[str]) -> Iterable[Refusal]:
-        return faults(KERNELS, program, arguments)
 
     def quick(self, program: str) -> str:
         return "--budget 5"

@@ -7,7 +7,6 @@ The derivation of the formulas is in docs/measurement.md, after the b_eff page o
 from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
-from mpicampaign.suites.kernels.kernel import SIZE
 from mpicampaign.suites.kernels.frame import Frame, Layout, Row
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.records import Series
@@ -236,7 +235,6 @@ KERNEL = Kernel(
     version=3,
     published="b_eff",
     layout=_layout,
-    options={"--lmax": SIZE, "--split-methods": None},
     quick=("--lmax", "8KiB", "--budget", "0.5"),
     metrics={
         "b_eff": ColumnMetric("b_eff", BANDWIDTH, headline=True, share="b_eff_rings"),

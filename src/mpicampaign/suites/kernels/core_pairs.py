@@ -107,7 +107,6 @@ KERNEL = Kernel(
     name="core_pairs",
     version=3,
     layout=_layout,
-    options={},
     quick=("--budget", "1"),
     metrics={
         "pair_latency": ColumnMetric("latency, median pair", TIME, headline=True),

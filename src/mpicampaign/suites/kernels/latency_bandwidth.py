@@ -153,4 +153,4 @@ def _positive(row: Row, name: str, what: str) -> float:
     return value
 
 
-KERNEL = Kernel(name="latency_bandwidth", version=3, layout=_layout, options={}, metrics=RINGS, published="HPCC")
+KERNEL = Kernel(name="latency_bandwidth", version=3, layout=_layout, metrics=RINGS, published="HPCC")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mpicampaign.suites.command_line import Value
 from mpicampaign.suites.kernels.frame import Layout
 from mpicampaign.suites.kernels.sweep import sweep_layout
 from mpicampaign.suites.kernels.kernel import Kernel
@@ -25,11 +24,6 @@ KERNEL = Kernel(
     name="point_to_point",
     version=3,
     layout=_layout,
-    options={
-        "--pairs": Value("all|[0-9]{1,9}(?:,[0-9]{1,9})*", "numbers of pairs separated by commas, or all"),
-        "--messages": Value("[1-9][0-9]{0,3}|10000", "a whole number from 1 to 10000"),
-    },
-    sweeps=True,
     quick=("--max-size", "1KiB", "--budget", "0.1"),
     sends={"point_to_point": _SENDS},
 )

@@ -9,8 +9,6 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from mpicampaign.records import Series
-from mpicampaign.suites.command_line import POSITIVE
-from mpicampaign.suites.kernels.kernel import SIZE
 from mpicampaign.suites.kernels.frame import Frame, Layout
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.reading import OutputError
@@ -66,7 +64,6 @@ KERNEL = Kernel(
     layout=_layout,
     metrics=STREAM,
     published="HPCC",
-    options={"--array": SIZE, "--repetitions": POSITIVE},
     quick=("--array", "4MiB"),
     ranks_minimum=1,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mpicampaign.suites.kernels.kernel import TREES
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, GATHER_SENDS, sweep_layout
 
@@ -10,8 +9,6 @@ KERNEL = Kernel(
     name="tree_gather",
     version=3,
     layout=lambda: sweep_layout("tree"),
-    options=TREES,
-    sweeps=True,
     quick=("--max-size", "1KiB", "--tree", "all", "--budget", "0.1"),
     sends={"tree_gather": GATHER_SENDS, BASELINE: BASELINE_SENDS},
 )

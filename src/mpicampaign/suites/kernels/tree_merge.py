@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from mpicampaign.suites.command_line import one_of
-from mpicampaign.suites.kernels.kernel import TREES
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, GATHER_SENDS, sweep_layout
 
@@ -34,12 +32,6 @@ KERNEL = Kernel(
     name="tree_merge",
     version=3,
     layout=lambda: sweep_layout("tree", {"tree_merge": _seconds}),
-    options={
-        **TREES,
-        "--key": one_of("uint32", "uint64"),
-        "--merge": one_of("auto", "avx512", "portable", "branchy"),
-    },
-    sweeps=True,
     quick=("--max-size", "1KiB", "--tree", "all", "--key", "uint64", "--budget", "0.1"),
     sends={"tree_merge": GATHER_SENDS, BASELINE: BASELINE_SENDS},
 )

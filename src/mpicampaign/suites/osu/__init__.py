@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from mpicampaign.suites.osu.options import faults, read_arguments, refuses
-from mpicampaign.suites.osu.programs import DEVICES, KINDS, SILENT, XCCL, lacking, name_of
+from mpicampaign.suites.osu.options import SIZES, given
+from mpicampaign.suites.osu.programs import KINDS, SILENT, XCCL, lacking, name_of
 from mpicampaign.suites.osu.sizes import doubt_of_end, largest_size
 from mpicampaign.suites.osu.titles import buffers_of, operation_of, program_of_title
-from mpicampaign.suites.suite import Active, Banner, Sends, Sources, Suite
+from mpicampaign.suites.suite import Active, Banner, Refusal, Sends, Sources, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.records import Series
     from mpicampaign.suites.reading import ParsedOutput
-    from mpicampaign.suites.suite import Refusal, Request
+    from mpicampaign.suites.suite import Request
 
 # Its main ends without MPI_Finalize in version 7.4, and with it in 7.0.
 _UNFINISHED = (
@@ -40,20 +40,17 @@ class _Osu(Suite):
     options = ("window_size", "datatype", "buffers", "window_creation", "synchronization")
     resolution: ClassVar = {"time": 1e-8, "bandwidth": 1e4}  # two decimals of a µs and of a MB/s
 
-    def arguments(self, program: str, arguments: Sequence[str]) -> Iterable[Refusal]:
-        return faults(program, arguments)
-
-    def refuses(self, request: Request) -> Iterable[Refusal]:
-        return refuses(request)
+    def refuses(self, request: Request) -> Iterator[Refusal]:
+        """Sizes that nobody can read: OSU takes 1K for 1, and only the last size proves an output whole."""
+        sizes = given(request.arguments, "m")
+        if sizes and not SIZES.fullmatch(sizes):
+            yield Refusal("the value of -m must be [MIN:]MAX in bytes, such as 1:1024", "", f"-m {sizes}")
 
     def warns(self, request: Request) -> Iterable[str]:
         return (_UNFINISHED,) if name_of(request.program) == "osu_latency_mt" else ()
 
     def lacks(self, request: Request) -> str:
-        arguments = read_arguments(request.program, request.arguments)
-        if (arguments.devices or DEVICES.fullmatch(name_of(request.program))) and not request.gpus:
-            return "device buffers: the placement has no gpus_per_node"
-        return lacking(request, arguments.last("N"))
+        return lacking(request)
 
     def largest_size(self, program: str, arguments: Sequence[str], ranks: int) -> int | None:
         return largest_size(program, arguments, ranks)

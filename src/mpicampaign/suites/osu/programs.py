@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from mpicampaign.suites.osu.options import given, on_devices
+
 if TYPE_CHECKING:
     from mpicampaign.suites.suite import Request
 
@@ -17,11 +19,12 @@ _BLOCKING = (
 )
 _NEIGHBOURS = ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")
 _KINDS = {
-    "latency": ("osu_latency", "osu_latency_persistent", "osu_multi_lat"),
-    "threads": ("osu_latency_mt", "osu_latency_mp"),
-    "bandwidth": ("osu_bw", "osu_bibw", "osu_bw_persistent", "osu_bibw_persistent"),
+    "pair": (
+        *("osu_latency", "osu_latency_persistent", "osu_latency_mt", "osu_latency_mp"),
+        *("osu_bw", "osu_bibw", "osu_bw_persistent", "osu_bibw_persistent"),
+    ),
+    "pairs": ("osu_multi_lat", "osu_mbw_mr"),
     "fan": ("osu_bw_fan_in", "osu_bw_fan_out"),
-    "pairs": ("osu_mbw_mr",),
     "collective": (
         *(f"osu_{name}" for name in _BLOCKING),
         *(f"osu_i{name}" for name in _BLOCKING),
@@ -40,10 +43,7 @@ _KINDS = {
 KINDS = {program: kind for kind, programs in _KINDS.items() for program in programs}
 SILENT = {"osu_hello": "osu_init measures the start"}
 
-_TWO = {program for kind in ("latency", "threads", "bandwidth", "one-sided") for program in _KINDS[kind]} - {
-    "osu_multi_lat"
-}
-_TWO |= {"osu_xccl_latency", "osu_xccl_bw", "osu_xccl_bibw"}
+_TWO = {*_KINDS["pair"], *_KINDS["one-sided"], "osu_xccl_latency", "osu_xccl_bw", "osu_xccl_bibw"}
 XCCL = tuple(  # by NCCL or RCCL
     f"osu_xccl_{name}"
     for name in (
@@ -51,8 +51,7 @@ XCCL = tuple(  # by NCCL or RCCL
         *("allgather", "allreduce", "alltoall", "bcast", "reduce", "reduce_scatter"),
     )
 )
-DEVICES = re.compile(r"osu_(?:xccl|nccl|rccl)_\w+")
-_RING = re.compile(r"cart:1:([0-9]{1,6})")
+_DEVICES = re.compile(r"osu_(?:xccl|nccl|rccl)_\w+")
 
 
 def name_of(program: str) -> str:
@@ -60,27 +59,21 @@ def name_of(program: str) -> str:
     return program.rsplit("/", 1)[-1]
 
 
-def lacking(request: Request, neighbourhood: str) -> str:
-    """Why a program ends without a table in this placement; ``neighbourhood``: its -N, or empty."""
+def lacking(request: Request) -> str:
+    """Why a program ends without a table in this placement."""
     name, ranks = name_of(request.program), request.ranks
     kind = KINDS.get(name, "")
     here = f"the placement has {ranks}"
     if name in SILENT:
         return f"{name} measures nothing; {SILENT[name]}"
+    if (on_devices(request.arguments) or _DEVICES.fullmatch(name)) and not request.gpus:
+        return "device buffers: the placement has no gpus_per_node"
     if kind == "fan" and request.nodes < 2:
         return f"{name} needs at least 2 nodes; the placement has {request.nodes}"
     if name in _TWO and ranks != 2:
         return f"{name} needs exactly 2 ranks; {here}"
     if name == "osu_multi_lat" and ranks % 2:
         return f"{name} needs an even number of ranks; {here}"
-    return _too_few(name, kind, ranks, neighbourhood or "cart:1:1")
-
-
-def _too_few(name: str, kind: str, ranks: int, neighbourhood: str) -> str:
-    ring = _RING.fullmatch(neighbourhood)
-    if kind == "neighbourhood" and ring:
-        least = 2 * int(ring[1]) + 1
-        why = f" for neighbours within {ring[1]} of each rank"
-    else:
-        least, why = 1 if kind in ("", "start") else 2, ""
-    return f"{name} needs at least {least} ranks{why}; the placement has {ranks}" if ranks < least else ""
+    in_a_ring = kind == "neighbourhood" and not given(request.arguments, "N")
+    least = 3 if in_a_ring else 1 if kind in ("", "start") else 2
+    return f"{name} needs at least {least} ranks; {here}" if ranks < least else ""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.suites.osu.options import read_arguments
+from mpicampaign.suites.osu.options import given, sizes_asked_for
 from mpicampaign.suites.osu.programs import KINDS, name_of
 from mpicampaign.units import format_size
 
@@ -28,26 +28,20 @@ def largest_size(program: str, arguments: Sequence[str], ranks: int) -> int | No
     """The last size in bytes, or None where program and options do not show it."""
     name = name_of(program)
     kind = KINDS.get(name, "")
-    if kind in ("latency", "threads", "bandwidth", "pairs"):
+    if kind in ("pair", "pairs"):
         default = 4 * MIB
     elif kind == "collective" and name not in _UNSIZED:
         default = MIB
     else:
         return None
-    low, high = _asked_for(read_arguments(program, arguments).last("m"), default)
-    if not 0 < low <= high or (default == MIB and high * ranks > MEMORY_LIMIT):
+    asked = sizes_asked_for(arguments, default)
+    if asked is None or (default == MIB and asked[1] * ranks > MEMORY_LIMIT):
         return None
+    low, high = asked
     return low << ((high // low).bit_length() - 1)
 
 
-def _asked_for(value: str, default: int) -> tuple[int, int]:
-    """The sizes that the value of ``-m`` asks for; (0, 0) where they can't be read."""
-    match = re.fullmatch(r"(?:([0-9]{0,15}):)?([0-9]{0,15})", value)
-    return (max(1, int(match[1] or 1)), int(match[2] or default)) if match else (0, 0)
-
-
 _RANKS = re.compile(r"\s(?:-np|-n|--ntasks)[ =]?([0-9]{1,9})(?!\S)")
-_SIZES = ("-m", "--message-size")
 
 
 def doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tables: Iterable[Series]) -> str:
@@ -65,8 +59,8 @@ def doubt_of_end(facts: Mapping[str, str], arguments: Sequence[str] | None, tabl
     last = largest_size(program, arguments, _ranks(facts))
     if last is None or min(ends) >= last:
         return ""
-    asked = any(argument.startswith(_SIZES) for argument in arguments)
-    return f"{found}; {f'-m asked for {format_size(last)}' if asked else usually}: it may be cut"
+    expected = f"-m asked for {format_size(last)}" if given(arguments, "m") else usually
+    return f"{found}; {expected}: it may be cut"
 
 
 def _ranks(facts: Mapping[str, str]) -> int:

@@ -1,0 +1,79 @@
+"""Repeats that are asked for, and what they can decide between so many candidates."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.campaign.designs import cases_of
+from mpicampaign.expectation import FEWEST_REPEATS, UNTIL_KNOWN, fewest_repeats
+from mpicampaign.grouping import grouped
+from mpicampaign.yaml_lines import lookup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mpicampaign.campaign.model import Campaign
+    from mpicampaign.errors import Problem
+    from mpicampaign.records import Case
+    from mpicampaign.yaml_lines import Key
+
+
+class _Asked(NamedTuple):
+    """A case, how many repeats of it are asked for, and where that stands in the file."""
+
+    case: Case
+    repeats: int
+    place: Key
+
+
+def too_few(campaign: Campaign) -> list[Problem]:
+    """A warning at each number of repeats that cannot decide between the candidates it is asked for."""
+    most: dict[tuple[Key, int], int] = {}  # candidates that are compared, by the repeats
+    for candidates in _rankings(campaign):
+        for each in dict.fromkeys((asked.place, asked.repeats) for asked in candidates):
+            most[each] = max(most.get(each, 0), len(candidates))
+    return [
+        campaign.document.problem(place, *_said(repeats, count))
+        for (place, repeats), count in most.items()
+        if count > 1 and repeats < fewest_repeats(count)
+    ]
+
+
+def _said(repeats: int, candidates: int) -> tuple[str, str, str]:
+    """The message, the value, and what to ask for."""
+    if repeats < FEWEST_REPEATS:
+        message = f"too few repeats to compare {candidates} candidates"
+    else:
+        message = f"no difference between {candidates} candidates can be shown unless all repeats agree"
+    hint = f"ask for {fewest_repeats(candidates)} repeats, and for more to find a small difference"
+    return message, str(repeats), hint
+
+
+def _rankings(campaign: Campaign) -> Iterator[list[_Asked]]:
+    """The cases that are compared with each other: they differ in placement, in library or in host group."""
+    every = list(_asked(campaign))
+    kept: tuple[Callable[[Case], tuple[object, ...]], ...] = (
+        lambda case: (case.system, case.host_group),
+        lambda case: (case.placement, case.machine),
+        lambda case: (case.placement, case.library),
+    )
+
+    def alike(case: Case) -> tuple[object, ...]:
+        """Only values of as many ranks are compared."""
+        placement = campaign.placements[case.placement]
+        per_node = placement.ranks_per_node
+        ranks = (placement.nodes, per_node) if isinstance(per_node, str) else placement.nodes * per_node
+        return case.benchmark, ranks
+
+    for common in kept:
+        yield from grouped(every, lambda asked: (*alike(asked.case), *common(asked.case))).values()  # noqa: B023
+
+
+def _asked(campaign: Campaign) -> Iterator[_Asked]:
+    """Those of a number of repeats, outside blocks, of which there is a rule of their own."""
+    for index, entry in enumerate(campaign.matrix):
+        if entry.blocks or entry.each or entry.repeats <= UNTIL_KNOWN:
+            continue
+        own: Key = ("matrix", index, "repeats")
+        place = ("repeats",) if lookup(campaign.document.data, own) is None else own
+        yield from (_Asked(case, entry.repeats, place) for case in cases_of(campaign, entry))

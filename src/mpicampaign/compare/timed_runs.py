@@ -1,0 +1,59 @@
+"""The runs behind a cell with the times at which they began: what a verdict on several rows is made of."""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from mpicampaign.records import BLOCK
+from mpicampaign.verdicts import compare as verdicts
+from mpicampaign.verdicts.rows import Run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.records import Record
+
+
+def timed_runs(row: Row, cell: Cell, logarithms: bool = True) -> list[Run]:
+    """The runs that gave the cell's values, each with its cost: what should be low.
+
+    Parameters
+    ----------
+    logarithms : of the values, which are positive; else the values themselves
+    """
+    sign = 1.0 if cell.metric.lower_is_better else -1.0
+    records = {record.repeat: record for record, _ in row.curves}
+    return [
+        timed_run(records[repeat], sign * (math.log(value) if logarithms else value))
+        for repeat, value in zip(cell.repeats, cell.values, strict=True)
+    ]
+
+
+def why_untested(pairs: Iterable[tuple[Row, Row]]) -> str:
+    """Why no test over pairs is valid; empty where one is."""
+
+    def runs(row: Row) -> list[Run]:
+        timed = (timed_run(record, 0.0) for record, _ in row.curves)
+        return [run._replace(allocation="") for run in timed]  # host groups share none
+
+    return verdicts.why_untested((runs(one), runs(other)) for one, other in pairs)
+
+
+def timed_run(record: Record, cost: float) -> Run:
+    """A run with its begin; candidates of a block only stand beside those of its allocation."""
+    allocation = record.job_id if BLOCK in record.metadata else ""
+    return Run(seconds(record.started), cost, allocation, record.order or 0, record.looks)
+
+
+@lru_cache(maxsize=20_000)
+def seconds(time: str) -> float | None:
+    """Since the epoch, of ISO 8601; ``None`` where that is unknown. Without a zone it is UTC."""
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,206 @@
+"""The cases of a campaign before its results are looked at, in units that are decided together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.campaign.combinations import request_of
+from mpicampaign.campaign.designs import cases_of, decided_together, designs_of
+from mpicampaign.campaign.model import CORES
+from mpicampaign.campaign.variants import for_ranks
+from mpicampaign.expectation import UNTIL_DECIDED
+from mpicampaign.grouping import grouped
+from mpicampaign.identity import identity
+from mpicampaign.jobs.declaration import declare, reading_of
+from mpicampaign.jobs.inputs import inputs_of
+from mpicampaign.jobs.launchers import Job
+from mpicampaign.jobs.local_mpi import LocalMpi
+from mpicampaign.jobs.software import Program
+from mpicampaign.records import TO_DECIDE, WITH, Case
+from mpicampaign.schemes.unit import Unit
+from mpicampaign.suites import SUITES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+    from mpicampaign.campaign.designs import Design
+    from mpicampaign.campaign.each import Member
+    from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry
+    from mpicampaign.identity import Declaration
+    from mpicampaign.jobs.inputs import Input
+    from mpicampaign.jobs.machine import Machine
+    from mpicampaign.suites.suite import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A case before its results are looked at.
+
+    ``kept``: the names under which its runs are kept. ``here``: this machine makes its runs. ``program`` and
+    ``libraries`` are what this machine has; ``not_available``: why it cannot run the case.
+    """
+
+    entry: MatrixEntry
+    case: Case
+    kept: Case
+    here: bool
+    job: Job
+    benchmark: Benchmark
+    request: Request
+    inputs: tuple[Input, ...]
+    declared: Declaration
+    reading: Mapping[str, Any]
+    identities: Identities
+    program: Program
+    not_available: str
+    evidence_library: str
+    libraries: str
+
+    @property
+    def is_made_here(self) -> bool:
+        return self.here and not self.not_available
+
+    @property
+    def keeps_nodes(self) -> bool:
+        return self.job.keeps_nodes
+
+    def named(self, host_group: str) -> Draft:
+        """The case under another name of its host group."""
+        _, library, name = self.case.host_group.partition(WITH)
+        return replace(self, case=replace(self.case, host_group=f"{host_group}{library}{name}"))
+
+    def on(self, member: Member) -> Draft:
+        """The case on a member of its host group."""
+        declared = {**self.declared, "host_group": member.name, "host_group.hosts": list(member.hosts)}
+        return replace(
+            self,
+            case=member.case(self.case),
+            kept=replace(self.kept, host_group=member.name),
+            job=replace(self.job, group=member.group(self.job.group)),
+            declared=declared,
+            identities=Identities(declared, {}),
+        )
+
+
+class Identities(dict[int, str]):
+    """The identities of a case's repeats by their numbers; a run keeps the one that it was begun with."""
+
+    def __init__(self, declared: Declaration, begun: Mapping[str, Declaration]) -> None:
+        super().__init__()
+        self._declared, self._begun = declared, begun
+
+    def declared(self, repeat: int) -> dict[str, Any]:
+        now = {**self._declared, "repeat": repeat}
+        return dict(self._begun.get(identity(now), now)) if self._begun else now
+
+    def __missing__(self, repeat: int) -> str:
+        self[repeat] = identity(self.declared(repeat))
+        return self[repeat]
+
+
+def units_of(campaign: Campaign, systems: Collection[str], machine: Machine) -> tuple[Unit[Draft], ...]:
+    """All units of a campaign, in the order of its matrix."""
+    names: list[str] = []  # of all designs
+    units: list[Unit[Draft]] = []
+    for entry in campaign.matrix:
+        drafts = [_draft(campaign, entry, case, systems, machine) for case in cases_of(campaign, entry)]
+        designs = designs_of(campaign, entry, names)
+        names += [design.name for design in designs]
+        units += _units_of_entry(campaign, entry, drafts, designs)
+    return tuple(units)
+
+
+def _units_of_entry(
+    campaign: Campaign, entry: MatrixEntry, drafts: list[Draft], designs: list[Design]
+) -> Iterator[Unit[Draft]]:
+    if entry.each:
+        alike = grouped(drafts, lambda draft: (draft.case.host_group, draft.case.placement))
+        yield from (Unit(campaign, entry, tuple(benchmarks)) for benchmarks in alike.values())
+        return
+    for design in designs:
+        cases = {case for several in design.candidates.values() for case in several}
+        together = tuple(draft for draft in drafts if draft.case in cases)
+        decided_with = design.name if design.compared == TO_DECIDE else ""
+        yield Unit(campaign, entry, together, design, decided_with)
+    if entry.repeats == UNTIL_DECIDED and not designs:
+        of_case = {draft.case: draft for draft in drafts}
+        for alike_cases in decided_together(campaign, entry):
+            together = tuple(of_case[case] for case in alike_cases)
+            yield Unit(campaign, entry, together, decided_with=str(alike_cases[0]))
+    elif not designs:
+        yield from (Unit(campaign, entry, (draft,)) for draft in drafts)
+
+
+def _draft(
+    campaign: Campaign, entry: MatrixEntry, case: Case, systems: Collection[str], machine: Machine
+) -> Draft:
+    job = _job(campaign, case, machine)
+    benchmark = for_ranks(campaign.benchmarks[case.benchmark], job.placement, job.ranks_per_node)
+    request = request_of(
+        benchmark, job.placement, job.group, job.system, job.ranks_per_node, entry.time_limit
+    )
+    inputs, kept, here = inputs_of(benchmark, request), kept_names(campaign, case), case.system in systems
+    declared, reading = declare(kept, job, benchmark, inputs), reading_of(benchmark)
+    mpi = machine.find_mpi(job.system) if here else LocalMpi(job.system.mpi.command)
+    looked = here and not mpi.not_available
+    program = machine.find_program(job.system, benchmark) if looked else Program("")
+    reasons = SUITES[benchmark.suite].lacks(request), mpi.not_available, program.not_available
+    not_available = next(filter(None, reasons), "") if here else ""
+    made_here = here and not not_available
+    return Draft(
+        entry,
+        case,
+        kept,
+        here,
+        _with_command(job, mpi.command),
+        benchmark,
+        request,
+        inputs,
+        declared,
+        reading,
+        # patterns for outputs were part of identities before 0.2
+        Identities(declared, machine.begun_as(kept) if reading else {}),
+        program,
+        not_available,
+        machine.evidence_library(job.system) if made_here and job.system.evidence else "",
+        machine.libraries(job.system) if made_here else "",
+    )
+
+
+def kept_names(campaign: Campaign, case: Case) -> Case:
+    """The names under which the runs of a case are kept."""
+    kept = (
+        campaign.systems[case.system],
+        campaign.host_groups[case.host_group],
+        campaign.placements[case.placement],
+        campaign.benchmarks[case.benchmark],
+    )
+    return Case(*(each.kept_as or each.name for each in kept))
+
+
+def _with_command(job: Job, command: str) -> Job:
+    """The job, started by the launch command of this machine."""
+    system = job.system
+    return replace(job, system=replace(system, mpi=replace(system.mpi, command=command)))
+
+
+def _job(campaign: Campaign, case: Case, machine: Machine) -> Job:
+    group, placement = campaign.host_groups[case.host_group], campaign.placements[case.placement]
+    per_node = placement.ranks_per_node
+    cores = _cores(group, machine) // (placement.threads or 1)
+    count = max(cores, 1) if per_node == CORES else int(per_node)
+    return Job(campaign.systems[case.system], group, placement, count)
+
+
+def _cores(group: HostGroup, machine: Machine) -> int:
+    return group.cores if group.cores is not None else machine.physical_cores()
+
+
+def oversubscribed(job: Job) -> str:
+    """How many ranks of a node share how many cores; empty where they need not, or the cores are unknown."""
+    ranks, cores = job.ranks_per_node, job.group.cores
+    threads = job.placement.threads or 1
+    of_each = f" of {threads} threads" if threads > 1 else ""
+    shared = cores is not None and ranks * threads > cores
+    return f"{ranks} ranks{of_each} on {cores} cores of a node" if shared else ""

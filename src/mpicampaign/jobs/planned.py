@@ -1,0 +1,128 @@
+"""What is due of a unit, as cases and runs of the plan."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mpicampaign import plan_file
+from mpicampaign.grouping import grouped
+from mpicampaign.identity import run_path
+from mpicampaign.jobs.drafts import oversubscribed
+from mpicampaign.jobs.run import Run
+from mpicampaign.records import defined_name
+from mpicampaign.schemes.due import due
+from mpicampaign.suites import SUITES
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from mpicampaign.jobs.drafts import Draft
+    from mpicampaign.schemes.unit import CaseDue, Results, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedCase(plan_file.CaseEntry):
+    """A case of the campaign, on any system; ``runs`` have all that is known of them if they are made here.
+
+    ``absent``: why its program is not on this machine, one of the reasons of ``not_available``. ``addable``:
+    how many more runs there may be, by the campaign. ``disturbed``: for how many runs further ones stand in.
+    ``warnings``: what the runs may suffer from.
+    """
+
+    absent: str = ""
+    addable: int = 0
+    disturbed: int = 0
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def further(self) -> int:
+        """How many further repeats there are."""
+        return len(self.runs) - self.repeats
+
+
+def planned_case(unit: Unit[Draft], case: CaseDue[Draft]) -> PlannedCase:
+    """The case with its repeats."""
+    draft, design, each = case.candidate, unit.design, unit.entry.each
+    return PlannedCase(
+        draft.case,
+        draft.benchmark.suite,
+        draft.not_available,
+        draft.job.line_rate,
+        draft.job.group.core_peak,
+        draft.declared,
+        case.repeats,
+        oversubscribed(draft.job),
+        draft.job.group.attributes,
+        draft.reading,
+        draft.kept if draft.kept != draft.case else None,
+        design.name if design else "",
+        design.compared if design else "",
+        each.unit if each else "",
+        each.tolerance if each else 0.0,
+        draft.benchmark.scaling,
+        unit.decided_with
+        and (f"{design.name} {defined_name(draft.case.benchmark)}" if design else unit.decided_with),
+        absent=draft.program.not_available,
+        addable=case.addable,
+        disturbed=case.disturbed,
+        warnings=tuple(SUITES[draft.benchmark.suite].warns(draft.request)),
+    )
+
+
+def planned_runs(unit: Unit[Draft], case: CaseDue[Draft], tried: Collection[str] = ()) -> list[Run]:
+    """The runs of a case that this machine makes, also those that it made.
+
+    ``tried``: identities that are left out, as to make thousands takes time.
+    """
+    draft = case.candidate
+    return [
+        Run(
+            repeat=entry.repeat,
+            row=case.rows.get(entry.repeat, entry.repeat),
+            stands_in=entry.repeat in case.stand_ins,
+            identity=entry.identity,
+            further=entry.further,
+            left=entry.left,
+            closed=case.closes(entry.repeat),
+            round=entry.round,
+            campaign=unit.campaign.name,
+            case=draft.case,
+            kept=draft.kept,
+            job=draft.job,
+            benchmark=draft.benchmark,
+            time_limit=draft.entry.time_limit,
+            program=draft.program.command,
+            program_sha256=draft.program.sha256,
+            evidence_library=draft.evidence_library,
+            libraries=draft.libraries,
+            declared=draft.identities.declared(entry.repeat),
+            inputs=draft.inputs,
+            block=unit.design.name if unit.design else "",
+            each=unit.entry.each,
+            whole=case.whole,
+        )
+        for entry in (case.repeats if draft.is_made_here else ())
+        if entry.repeat not in case.skipped and entry.identity not in tried
+    ]
+
+
+def runs_due(unit: Unit[Draft], results: Results, tried: Collection[str]) -> list[Run]:
+    """The runs of a unit by its results, without those that were ``tried``."""
+    cases = due(unit, results).cases
+    if not unit.design:
+        return [run for case in cases for run in planned_runs(unit, case, tried)]
+    runs = with_parts(run for case in cases for run in planned_runs(unit, case))
+    return [run for run in runs if run.identity not in tried]
+
+
+def with_parts(runs: Iterable[Run]) -> list[Run]:
+    """The runs; those in blocks with the folders of the candidates beside them."""
+    placed: list[Run] = []
+    blocks = grouped(
+        runs, lambda run: (run.block, run.repeat, run.block and defined_name(run.case.benchmark))
+    )
+    for (block, *_), beside in blocks.items():
+        folders = tuple(run_path(run.kept, run.repeat, run.identity) for run in beside)
+        placed += [replace(run, part=folders) for run in beside] if block else beside
+    return placed

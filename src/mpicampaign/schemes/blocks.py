@@ -1,0 +1,155 @@
+"""Candidates in blocks: they are repeated together, at planned looks some leave."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, Generic
+
+from mpicampaign.expectation import LOOKS, looks_to_decide
+from mpicampaign.planned_looks import Stage
+from mpicampaign.schemes.block import AGAIN, LEFT, Block, DesignState
+from mpicampaign.schemes.repeats import Repeats, repeats_of, rows_of_repeats
+from mpicampaign.schemes.unit import (
+    C,
+    CaseDue,
+    Due,
+    entries,
+    limit_in_states,
+    limit_of,
+    requested_runs,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from mpicampaign.campaign.designs import Design
+    from mpicampaign.schemes.unit import Results, Unit
+
+
+class BlocksOfStage(dict[int, Block], Generic[C]):
+    """The blocks of a benchmark's candidates by repeat; designs without looks have one stage.
+
+    ``end``: its last repeat, where another stage follows. ``requested``: blocks beside the planned ones.
+    """
+
+    def __init__(self, unit: Unit[C], candidates: Sequence[C], results: Results, stage: Stage) -> None:
+        super().__init__()
+        self.candidates, self.stage, self.end = candidates, stage, 0
+        self._unit, self._results = unit, results
+        self.requested = () if unit.has_looks else requested_runs(results, candidates)
+        limit = limit_of(unit.campaign, stage.blocks)
+        self.count = repeats_of(stage.blocks, limit, self._condition, unit.ranked, self.requested)
+
+    def __missing__(self, repeat: int) -> Block:
+        limit = self._unit.entry.time_limit
+        made = {
+            each.case: self._results.in_block(
+                each.kept, repeat, each.identities[repeat], each.benchmark, limit
+            )
+            for each in self.candidates
+            if each.is_made_here
+        }
+        self[repeat] = Block(repeat, made, self.candidates[0].keeps_nodes, self._unit.ranked)
+        return self[repeat]
+
+    def has(self, candidate: C) -> bool:
+        """Whether it is one of the candidates."""
+        return any(other.case == candidate.case for other in self.candidates)
+
+    def alone(self, candidate: C) -> BlocksOfStage[C]:
+        """Those of a candidate that never gave a value: the others do not wait for it."""
+        alone = BlocksOfStage(self._unit, [candidate], self._results, self.stage)
+        alone.count = Repeats(self.stage.blocks, 0, 0)
+        return alone
+
+    @property
+    def repeats(self) -> range:
+        """Those of the stage."""
+        after = self.stage.after
+        return range(after + 1, (self.end or after + self.count.all) + 1)
+
+    @property
+    def stand_ins(self) -> dict[int, int]:
+        """Its repeats that stand in for others, with the rows of these."""
+        after = self.stage.after
+        return {after + number: after + row for number, row in self.count.rows.items()}
+
+    def _condition(self, number: int) -> str:
+        """Of the stage's n-th repeat, see `Block`; with looks the analysis says which ones count."""
+        repeat, counted = self.stage.after + number, self.stage.counted
+        condition = self[repeat].condition
+        lacks = counted is not None and repeat not in counted and len(counted) < self.stage.blocks
+        return AGAIN if lacks and self[repeat].is_complete else condition
+
+
+def due(unit: Unit[C], design: Design, results: Results) -> Due[C]:
+    """The blocks of a design, with looks those of the candidates that are left."""
+    state = DesignState(design, design.nodes * unit.entry.time_limit)
+    candidates = {candidate.case: candidate for candidate in unit.candidates}
+    stages_of, cases = _stages(unit, design, results), []
+    for name, names in design.candidates.items():
+        of_benchmark = [candidates[case] for case in names]
+        every = Stage(frozenset(range(len(names))), unit.planned, 0)
+        stages = [
+            BlocksOfStage(unit, [of_benchmark[place] for place in sorted(stage.running)], results, stage)
+            for stage in stages_of.get(name, [every])
+        ]
+        for stage, following in pairwise(stages):
+            stage.end = following.stage.after  # what is behind the last block that counted is not due
+        cases += [_case(unit, state, candidate, stages) for candidate in of_benchmark]
+        state.add((stage.count.planned, [stage[repeat] for repeat in stage.repeats]) for stage in stages)
+        state.running = max(state.running, len(stages[-1].candidates))
+    begun = any(block.made for blocks in state.blocks for block in blocks)
+    return Due(cases, state if begun else None)
+
+
+def _stages(unit: Unit[C], design: Design, results: Results) -> Mapping[str, Sequence[Stage]]:
+    """Those of a design with looks; empty for others."""
+    if not unit.has_looks or not any(candidate.here for candidate in unit.candidates):
+        return {}
+    of_case = {candidate.case: candidate for candidate in unit.candidates}
+    candidates = [of_case[case] for cases in design.candidates.values() for case in cases]
+    return results.stages(design.compared, candidates, unit.ranked)
+
+
+def _case(unit: Unit[C], state: DesignState, candidate: C, stages: Sequence[BlocksOfStage[C]]) -> CaseDue[C]:
+    """A candidate with the stages that it is in."""
+    case = candidate.case
+    running = [stage for stage in stages if stage.has(candidate)] or [stages[0].alone(candidate)]
+    blocks = {repeat: stage[repeat] for stage in running for repeat in stage.repeats}
+    planned = running[0].count.planned
+    last = max(blocks, default=planned)
+    requested = running[0].requested
+    if candidate.is_made_here:
+        state.due += sum(block.is_due(case) for block in blocks.values())
+
+    def closes(repeat: int) -> bool:
+        """Of those for states of the machine, too."""
+        return (blocks.get(repeat) or running[0][repeat]).closes(case)
+
+    def is_left(repeat: int) -> bool:
+        return repeat in blocks and blocks[repeat].condition == LEFT and blocks[repeat].closes(case)
+
+    return CaseDue(
+        candidate,
+        entries(unit, candidate, last, requested, is_left),
+        0 if unit.has_looks else sum(block.is_disturbed(case) for block in blocks.values()),
+        sum(stage.count.lost for stage in running),
+        _addable(unit, candidate, running, last),
+        rows_of_repeats(requested, {n: row for stage in running for n, row in stage.stand_ins.items()}),
+        {repeat for stage in running for repeat in stage.stand_ins},
+        closes,
+        # there is no block of a candidate that had left
+        skipped=set(range(1, last + 1)) - blocks.keys() if blocks else (),
+    )
+
+
+def _addable(unit: Unit[C], candidate: C, running: Sequence[BlocksOfStage[C]], last: int) -> int:
+    """How many more repeats a candidate may get."""
+    if not candidate.is_made_here or (unit.ranked and not unit.has_looks):
+        return 0
+    looks = LOOKS if unit.entry.race else looks_to_decide(unit.most_candidates)
+    most = looks[-1] if unit.has_looks else running[0].count.planned
+    limit = limit_of if unit.has_looks else limit_in_states
+    lost = sum(stage.count.lost for stage in running)
+    return max(most + limit(unit.campaign, most) + lost - last, 0)

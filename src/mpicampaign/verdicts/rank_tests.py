@@ -1,0 +1,137 @@
+"""The tests of alike candidates: within rows by signed and aligned ranks, else by ranks of all values."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mpicampaign.statistics.distributions import chi_squared_tail
+from mpicampaign.statistics.medians import difference
+from mpicampaign.statistics.welch import welch_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import numpy.typing as npt
+
+    Array = npt.NDArray[np.float64]
+
+_EXACT = 100  # differences of which the exact distribution is computed
+
+
+def signed_ranks(differences: Sequence[float] | Array) -> float:
+    """Two-sided probability of Wilcoxon's test, exact; equal sizes share a rank, and a zero has no sign.
+
+    Parameters
+    ----------
+    differences : within each row; those of two infinite costs are 0
+    """
+    sizes = np.abs(np.asarray(differences, dtype=float))
+    doubled = 2 * midranks(sizes[None, :])[0]
+    signed = doubled * np.sign(differences)
+    ranks = doubled[sizes > 0].astype(int)
+    observed = abs(float(signed.sum()))
+    if len(ranks) > _EXACT:
+        spread = math.sqrt(float((ranks.astype(float) ** 2).sum()))
+        return math.erfc(observed / spread / math.sqrt(2))
+    return _as_far(tuple(sorted(ranks.tolist())), round(observed))
+
+
+@lru_cache(maxsize=4096)
+def _as_far(ranks: tuple[int, ...], observed: int) -> float:
+    """How often a sum with all signs is as far from 0."""
+    total = sum(ranks)
+    ways = np.zeros(total + 1)
+    ways[0] = 1.0
+    for rank in ranks:  # the sum of those with a plus sign
+        ways[rank:] = (ways[rank:] + ways[: total + 1 - rank]) / 2
+        ways[:rank] /= 2
+    sums = 2 * np.arange(total + 1) - total
+    return float(min(1.0, ways[np.abs(sums) >= observed].sum()))
+
+
+def rank_sum_and_welch(a: Sequence[float], b: Sequence[float]) -> float:
+    """The larger probability of Mann and Whitney's test and of Welch's: both must agree.
+
+    Welch's is misled by repeats in several modes, ranks by unequal spreads. Infinite costs have ranks alone.
+    Too few values to show anything have 1.
+    """
+    ranks = difference(a, b).p if all(map(math.isfinite, (*a, *b))) else _of_infinite(a, b)
+    if ranks is None:
+        return 1.0
+    return max(ranks, welch_of(a, b)) if all(map(math.isfinite, (*a, *b))) else ranks
+
+
+def _of_infinite(a: Sequence[float], b: Sequence[float]) -> float | None:
+    """The same by ranks in place of costs."""
+    ranks = midranks(np.array([[*a, *b]]))[0].tolist()
+    return difference(ranks[: len(a)], ranks[len(a) :]).p
+
+
+def aligned_ranks(rows: Array) -> Array:
+    """Probability that candidates are alike, by the ranks of costs less the mean of their row.
+
+    Parameters
+    ----------
+    rows : sets x rows x candidates
+
+    Returns
+    -------
+    of each set
+    """
+    sets, n, m = rows.shape
+    if np.isfinite(rows).all():
+        aligned = rows - rows.mean(axis=2, keepdims=True)
+    else:
+        finite = np.isfinite(rows)
+        means = np.where(finite, rows, 0.0).sum(axis=2) / np.maximum(finite.sum(axis=2), 1)
+        aligned = rows - means[:, :, None]
+    ranks = midranks(aligned.reshape(sets, n * m)).reshape(sets, n, m)
+    centred = ranks - ranks.mean(axis=2, keepdims=True)
+    scatter = (centred**2).sum(axis=(1, 2))
+    between = (m - 1) * (centred.sum(axis=1) ** 2).sum(axis=1)
+    return chi_squared_tail(_divided(between, scatter), m - 1)
+
+
+def plain_ranks(values: Array, sizes: Sequence[int]) -> Array:
+    """Probability that candidates are alike, by the ranks of all their costs (Kruskal and Wallis).
+
+    Parameters
+    ----------
+    values : sets x costs, those of one candidate after those of another
+    sizes : how many costs each candidate has
+
+    Returns
+    -------
+    of each set
+    """
+    ranks = midranks(values)
+    centred = ranks - ranks.mean(axis=1, keepdims=True)
+    sums = np.add.reduceat(centred, np.cumsum([0, *sizes[:-1]]), axis=1)
+    between = (values.shape[1] - 1) * (sums**2 / np.asarray(sizes)).sum(axis=1)
+    return chi_squared_tail(_divided(between, (centred**2).sum(axis=1)), len(sizes) - 1)
+
+
+def _divided(above: Array, below: Array) -> Array:
+    """0 where all values are equal."""
+    return np.asarray(np.divide(above, below, out=np.zeros_like(above), where=below > 0))
+
+
+def midranks(values: Array) -> Array:
+    """The ranks of the values of each line, from 1; equal ones share their mean rank."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=1)
+    place = np.broadcast_to(np.arange(values.shape[1]), values.shape)
+    new = np.ones(values.shape, dtype=bool)
+    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    first = np.maximum.accumulate(np.where(new, place, 0), axis=1)
+    ends = np.ones(values.shape, dtype=bool)
+    ends[:, :-1] = new[:, 1:]
+    backwards = np.where(ends, place, values.shape[1])[:, ::-1]
+    last = np.minimum.accumulate(backwards, axis=1)[:, ::-1]
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (first + last) / 2 + 1, axis=1)
+    return ranks

@@ -1,0 +1,28 @@
+#!/bin/bash
+#
+# point_to_point as SHM-1 on local with intelmpi (2 ranks on 1 node), repeat 1 of campaign frozen-libraries.
+# Run with: bash job.sh. The library has what all runs share (attempt, evidence, exit status).
+
+run=/home/user/mpicampaign/results/frozen-libraries/runs/intel/SHM-1/point_to_point/r01-5b8bece24ce9
+job=$$ script=$0 lock=/tmp/mpicampaign-measuring
+library=/home/user/mpicampaign/results/frozen-libraries/lib/run-LIBRARY.sh
+[ "$(sha256sum <"$library")" = 'LIBRARY  -' ] ||
+    { echo "$library is not the library that this script was made with" >&2 && exit 72; }
+# shellcheck source=/dev/null
+. "$library"
+
+# Software
+export PATH=/home/user/mpicampaign/env/bin:"$PATH"
+export LD_LIBRARY_PATH=/home/user/mpicampaign/env/lib"${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export I_MPI_ROOT=/home/user/mpicampaign/env I_MPI_DEBUG=5 I_MPI_PIN=off I_MPI_FABRICS=shm
+program=/home/user/mpicampaign/build/this-machine/BUILD/point_to_point
+
+# Placement: each rank bound to one core by the node's own topology; shm
+ranks_per_node=2 sockets=1 binding=core interface='' device=''
+rank_variable=PMI_RANK local_rank_variable=MPI_LOCALRANKID version_option=--version
+evidence_library=/home/user/mpicampaign/build/this-machine/BUILD/evidence.so
+
+# The run: at most 60 s; a complete output has a line for each of these patterns
+time_limit=60
+whole=('^#@end rows=[1-9][0-9]* status=ok')
+measure mpirun -n 2 -ppn 2 "$rank" "$program" --min-size 8 --max-size 64KiB --budget 1

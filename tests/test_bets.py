@@ -1,0 +1,249 @@
+"""Repeats that were added after a report: bets, which hold at any time, and what the next report says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sized
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+import synthetic
+from conftest import ProjectCopy
+from test_loop import OUTPUT, WAITS, write_result
+from trivial_campaign import write_trivial
+
+from mpicampaign import planned_looks
+from mpicampaign.cli.plan import _sights as sights
+from mpicampaign.cli.report import report_of
+from mpicampaign.collect import looks
+from mpicampaign.collect.campaign import collect_all
+from mpicampaign.collect.looks import FILE, note_look, read_looks
+from mpicampaign.execution import new_runs
+from mpicampaign.execution.conditions import prepare_with_results
+from mpicampaign.execution.new_runs import read_requests
+from mpicampaign.jobs.prepare import Prepared
+from mpicampaign.plan_file import PlanFile
+from mpicampaign.planned_looks import looks_planned
+from mpicampaign.records import IMPORTED_FROM, MERGED_FROM, Case
+from mpicampaign.verdicts.bets import gains, probability_at_any_time
+from mpicampaign.verdicts.compare import UNEVEN_ADDED, Added, compare
+from mpicampaign.verdicts.rows import Run
+from mpicampaign.verdicts.smallest import smallest_seen
+
+EVEN = "ABBAABBABAABBAABABBAABBA"  # rows of two
+# B takes longer by so much, but in one row; what the machine does is more, so that six repeats show nothing
+COURSE = (0.0, 0.02, 0.01, 0.04, 0.03, 0.05, 0.0, 0.02, 0.01, 0.04, 0.03, 0.05)
+LEADS = (0.011, 0.019, -0.009, 0.012, 0.01, 0.013, 0.018, 0.011, 0.009, 0.013, 0.01, 0.009)
+
+
+def candidates(rows: int, reported: int, orders: str = EVEN) -> list[list[Run]]:
+    """A and B, of whose rows the first were planned before a report."""
+    firsts = [orders[2 * (row % (len(orders) // 2))] for row in range(rows)]
+    a = [
+        Run(120.0 * row + 60 * (first == "B"), COURSE[row], looks=int(row >= reported))
+        for row, first in enumerate(firsts)
+    ]
+    b = [
+        Run(120.0 * row + 60 * (first == "A"), COURSE[row] + LEADS[row], looks=int(row >= reported))
+        for row, first in enumerate(firsts)
+    ]
+    return [a, b]
+
+
+def test_bets_by_hand() -> None:
+    """A stake of 0.8 on the sign, times the share of differences so far that are not larger."""
+    assert gains([2.0, 1.0, 3.0, 0.0, -2.5]) == pytest.approx(
+        [1.8, 1.8 * 1.4, 1.8 * 1.4 * 1.8, 1.8 * 1.4 * 1.8, 1.8 * 1.4 * 1.8 * (1 - 0.8 * 0.8)]
+    )
+    assert gains([]) == []
+
+
+def test_bets_gain_nothing_on_alike_ones_at_any_time() -> None:
+    """Their mean over all signs stays 1, so that they reach 40 for one of two in at most 2 of 40."""
+    sizes = [3.0, 1.0, 1.0, 4.0, 2.0, 8.0, 0.5]
+    every = [
+        gains([s * size for s, size in zip(signs, sizes, strict=True)])
+        for signs in product((1, -1), repeat=7)
+    ]
+    assert np.mean(every, axis=0) == pytest.approx(1.0)
+
+
+def test_bets_count_at_any_time_for_the_one_that_is_better_now() -> None:
+    rising = [float(n) for n in range(1, 9)]
+    sure = probability_at_any_time(rising)
+    assert sure == 2 / gains(rising)[-1] < 0.05 and probability_at_any_time([-n for n in rising]) == sure
+    assert probability_at_any_time([*rising, *[-9.0] * 4]) == sure, "they had been enough"
+    assert probability_at_any_time([*rising, *[-9.0] * 9]) > 0.05
+    assert probability_at_any_time([0.0, 1.0, -1.0]) == 1.0
+
+
+def test_a_pair_that_a_report_tested_is_not_tested_again_but_bet_on() -> None:
+    """Ten repeats planned at once show a difference; six, and four more after a report, do not yet."""
+    at_once, added = (compare(candidates(10, reported)).pairs[0, 1] for reported in (10, 6))
+    assert at_once.shown and at_once.added is None and at_once.within
+    assert not added.shown and added.added == Added(6, 4, bets=True) and added.tested
+    differences = [b.cost - a.cost for a, b in zip(*candidates(10, 6), strict=True)]
+    assert added.p == added.alone == pytest.approx(2 / max(gains(differences)))
+    later = compare(candidates(12, 6)).pairs[0, 1]
+    assert later.shown and later.added == Added(6, 6, bets=True)
+    sight = smallest_seen(compare(candidates(12, 6)))
+    assert sight and sight.repeats == 6
+    a, b = candidates(10, 6)
+    of_b_alone = compare([[run._replace(looks=0) for run in a], b]).pairs[0, 1]
+    assert of_b_alone.added == Added(10, 4, bets=True)
+
+
+def test_what_the_report_showed_stands_unless_the_medians_turn() -> None:
+    a, b = candidates(8, 6)
+    far = [run._replace(cost=run.cost + 1) for run in b[:6]]
+    first = compare([a[:6], far]).pairs[0, 1]
+    for last, stands in ((1.0, True), (-3.0, False)):
+        others = [run._replace(cost=last) for run in b[6:]] * (1 if stands else 4)
+        others = [run._replace(begin=(run.begin or 0) + 240 * n) for n, run in enumerate(others)]
+        pair = compare([a, [*far, *others]]).pairs[0, 1]
+        assert pair.added is not None and pair.added.bets is not stands
+        assert (pair.p == first.p) is stands and bool(pair.shown) is stands
+
+
+def test_new_rows_of_two_that_stood_one_after_the_other_are_tested_for_the_first_time() -> None:
+    """And additions in uneven order not at all."""
+    a, b = candidates(8, 0)
+    before = [[Run(86400.0 * day + n, 0.5) for n in range(6)] for day in (-3, -2)]
+    pair = compare([[*before[0], *a], [*before[1], *b]]).pairs[0, 1]
+    assert pair.tested and pair.added is None
+    uneven = compare(candidates(10, 6, "AB")).pairs[0, 1]
+    assert (uneven.tested, uneven.reason) == (False, UNEVEN_ADDED)
+
+
+def test_the_pairs_share_the_error_of_the_bets() -> None:
+    a, b = candidates(12, 6)
+    c = [run._replace(begin=(run.begin or 0) + 30, cost=run.cost + 0.0001) for run in a]
+    verdict = compare([a, b, c])
+    pair = verdict.pairs[0, 1]
+    assert pair.alone is not None and pair.p == pytest.approx(3 * pair.alone)
+
+
+# ---- a folder of results
+
+
+def planned(project: ProjectCopy, repeats: int) -> Prepared:
+    return prepare_with_results(write_trivial(project, repeats=repeats), results=project.folder / "results")
+
+
+def made(project: ProjectCopy, repeats: int) -> Prepared:
+    """All that are due, one after the other; those of "two" take longer."""
+    for run in planned(project, repeats).pending:
+        row = run.repeat - 1
+        begin = datetime(2026, 1, 2, tzinfo=UTC) + timedelta(minutes=2 * row, seconds=run.order or 0)
+        seconds = f"{begin:%Y-%m-%dT%H:%M:%SZ}"
+        time = 0.5 * (1 + COURSE[row]) * (1 + LEADS[row] * (run.case.placement == "two"))
+        run.output.parent.mkdir(parents=True)
+        run.output.write_text(OUTPUT.replace("0.50", f"{time:.6f}"))
+        run.output.with_name("evidence.txt").write_text(
+            "#mpicampaign-evidence 2\n"
+            f"job started={seconds}\njob ended={seconds}\njob exit_status=0\nend of evidence\n"
+        )
+    return planned(project, repeats)
+
+
+def reported(project: ProjectCopy, repeats: int) -> str:
+    """The terminal's report after the runs, and the page."""
+    prepared = made(project, repeats)
+    report_of(prepared)
+    return (prepared.folder / "tables/summary.txt").read_text()
+
+
+def test_repeats_added_after_a_report_are_bet_on_and_both_reports_say_so(project: ProjectCopy) -> None:
+    folder = planned(project, 6).folder
+    said = "4 repeats were added after the first report (6 repeats): tested by bets"
+    assert "No clear difference" in reported(project, 6)
+    assert len(read_looks(folder)) == 1
+    less = "the last report; repeats that are added after a report find less:"
+    assert less in sights(planned(project, 10))[0] and less not in sights(planned(project, 6))[0]
+    text = " ".join(reported(project, 10).split())
+    assert said in text and "No clear difference" in text
+    assert said in (folder / "report.html").read_text()
+    assert " ".join((folder / "tables/comparison.txt").read_text().split()).count(said) == 2
+    assert {record.looks for record in collect_all(folder)} == {0, 1} and len(read_looks(folder)) == 2
+
+
+def test_ten_repeats_planned_at_once_show_it(project: ProjectCopy) -> None:
+    assert "10 rows in time" in reported(project, 10)
+
+
+def test_a_report_in_the_middle_and_runs_that_are_made_again_add_nothing(project: ProjectCopy) -> None:
+    """A look sees cases whose runs have all ended; what was replaced since it has not seen."""
+    prepared = made(project, 6)
+    last = max(prepared.runs, key=lambda run: run.place)
+    kept = last.output.parent.rename(project.folder / "kept")
+    report_of(planned(project, 6))
+    [look] = read_looks(prepared.folder)
+    assert last.identity not in look.runs and len(look.runs) == 6, "the other case has ended"
+    kept.rename(last.output.parent)
+    for _ in range(2):
+        report_of(planned(project, 6))
+    first, second = read_looks(prepared.folder)
+    assert last.identity in second.runs and not first.runs & second.runs
+    lines = (prepared.folder / FILE).read_text().splitlines()
+    old = [json.dumps({**json.loads(line), "time": "2026-01-01T00:00:00Z"}) for line in lines]
+    assert {run.looks for run in collect_all(prepared.folder)} == {0, 1}
+    (prepared.folder / FILE).write_text("\n".join(["torn {", *old]) + "\n")
+    report_of(made(project, 10))
+    assert {run.looks for run in collect_all(prepared.folder)} == {2}, "all results are of later days"
+    assert len(read_looks(prepared.folder)) == 3
+
+
+def test_runs_in_place_of_disturbed_ones_are_none_that_were_added(project: ProjectCopy) -> None:
+    """Those that are due then were planned before the first look at all of them."""
+    first, *others = planned(project, 6).pending
+    write_result(first, WAITS)
+    for run in others:
+        write_result(run)
+    report_of(planned(project, 6))
+    [disturbed] = {run.case for run in planned(project, 6).pending}
+    [look] = read_looks(planned(project, 6).folder)
+    assert not look.runs & {run.identity for run in planned(project, 6).runs if run.case == disturbed}
+    for run in planned(project, 6).pending:
+        write_result(run)
+    report_of(planned(project, 6))
+    found = [run for run in collect_all(planned(project, 6).folder) if run.case == disturbed]
+    assert len(found) == 7 and len({run.looks for run in found}) == 1
+
+
+@pytest.mark.parametrize("metadata", [{IMPORTED_FROM: "a folder"}, {MERGED_FROM: "a bundle"}])
+def test_no_look_at_results_of_others_is_noted(tmp_path: Path, metadata: dict[str, str]) -> None:
+    run = replace(synthetic.run(Case("s", "g", "A", "b"), 1), identity="0123456789ab")
+    note_look(tmp_path, [replace(run, metadata=metadata)])
+    assert read_looks(tmp_path) == []
+    note_look(tmp_path, [run])
+    assert [look.runs for look in read_looks(tmp_path)] == [{run.identity}]
+
+
+@pytest.mark.parametrize("damage", [b"[" * 100_000, "Grö".encode()[:-1], b"1", b'{"time": 1}', b"[1]"])
+@pytest.mark.parametrize(
+    ("name", "reader"),
+    [
+        (FILE, read_looks),
+        (planned_looks.FILE, lambda folder: looks_planned(folder, PlanFile("c"))),
+        (new_runs.FILE, read_requests),
+    ],
+)
+def test_a_damaged_line_of_a_log_is_none(
+    tmp_path: Path, damage: bytes, name: str, reader: Callable[[Path], Sized]
+) -> None:
+    (tmp_path / name).write_bytes(damage + b"\n")
+    assert len(reader(tmp_path)) == 0
+
+
+def test_where_the_look_cannot_be_noted_there_is_a_report(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(looks, "append_lines", refuse)
+    assert "No clear difference" in reported(project, 6)

@@ -1,0 +1,100 @@
+"""Curves that cross: at which sizes the order of a headline turns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import synthetic
+
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.crossings import Crossing, Curves, crossings, crossings_of
+from mpicampaign.compare.ranking import Ranking
+from mpicampaign.records import Case, Record
+from mpicampaign.show.answers import answers
+from mpicampaign.show.summary import summary
+
+SIZES = (8, 128, 1024, 65536, 1048576)
+RATES = {"A": (2e6, 30e6, 2e8, 1e9, 1e9), "B": (1e6, 15e6, 3e8, 4e9, 5e9)}  # A leads below 1 KiB
+
+
+def runs(repeats: int, turned: int = 0) -> list[Record]:
+    """In ``turned`` repeats A is as slow as B at 128 B."""
+    made = []
+    for name, rates in RATES.items():
+        for run in synthetic.case_runs(Case("s", "g", name, "PingPong"), 1e-6, 1e9, repeats):
+            noise = 1 + run.repeat / 1000
+            found = [rate * noise for rate in rates]
+            if name == "A" and run.repeat <= turned:
+                found[1] = RATES["B"][1]
+            [series] = run.series
+            columns = {"size": [*map(float, SIZES)], "bandwidth": found}
+            made.append(replace(run, series=(replace(series, columns=columns),)))
+    return made
+
+
+def ranking(records: list[Record]) -> Ranking:
+    [found] = [one for _, one in compare(records).rankings if one.metric.name == "maximum bandwidth"]
+    return found
+
+
+def test_the_order_turns_where_it_does_in_all_repeats() -> None:
+    [crossing] = crossings(ranking(runs(6)))
+    assert crossing._replace(least=0, most=0) == Crossing("A", 8, 128, 0, 0)
+    assert (round(crossing.least, 6), round(crossing.most, 6)) == (2, 2)
+    assert [(one.low, one.high) for one in crossings(ranking(runs(6, turned=1)))] == [(8, 8)]
+
+
+def noisy(candidates: int, repeats: int) -> list[Crossing]:
+    """Of 24 sizes the others lead the first by 1.5 times up to 16 B; it leads at the last eight."""
+    source, sizes = Random(1), [2**power for power in range(24)]
+    curves: dict[str, Curves] = {}
+    for who in range(candidates):
+        factors = [1.5 if (place < 5) == (who == 0) and not 5 <= place < 16 else 1.0 for place in range(24)]
+        values = {
+            s: [f * source.gauss(1, 0.02) for _ in range(repeats)]
+            for s, f in zip(sizes, factors, strict=True)
+        }
+        curves[str(who)] = values
+    return [*crossings_of(curves, ["0"], lower_is_better=True)]
+
+
+def test_the_chance_is_that_of_whole_runs_exchanged_however_many_sizes() -> None:
+    assert [(one.name, one.low, one.high) for one in noisy(4, 6)] == [(who, 1, 16) for who in "123"]
+    assert [(one.name, one.low, one.high) for one in noisy(2, 4)] == [("1", 1, 16)], "2 of 70 exchanges"
+    assert not noisy(2, 3), "2 of 20"
+    assert not noisy(5, 4), "four others, of each 1 of 70"
+
+
+def by_chance(gain: float) -> list[Crossing]:
+    """All runs of B are ahead at 1 B; at three other sizes two runs of each are ahead of the rest by 5 %."""
+    curves: dict[str, Curves] = {"A": {1: [gain] * 4}, "B": {1: [1.0] * 4}}
+    for size, first, second in ((2, {0, 1}, {0, 1}), (4, {0, 2}, {1, 3}), (8, {1, 3}, {0, 2})):
+        for name, ahead in (("A", first), ("B", second)):
+            curves[name][size] = [1.0 if run in ahead else 1.05 for run in range(4)]
+    return [*crossings_of(curves, ["A"], lower_is_better=True)]
+
+
+def test_what_other_exchanges_show_as_far_is_chance() -> None:
+    assert by_chance(1.03) == [], "4 of 70 exchanges are as far apart at some size"
+    assert by_chance(1.5) == [Crossing("B", 1, 1, 1.5, 1.5)], "1 of 70"
+
+
+def test_all_leaders_are_beaten_by_one_per_cent() -> None:
+    curves: dict[str, Curves] = {
+        "A": {1: [2.0] * 6, 2: [1.5] * 6, 4: [1.005] * 6},
+        "B": {1: [1.5] * 6, 2: [0.9] * 6, 4: [1.005] * 6},
+        "C": {1: [1.0] * 6, 2: [1.0] * 6, 4: [1.0] * 6},
+    }
+    assert [*crossings_of(curves, ["A", "B"], lower_is_better=True)] == [Crossing("C", 1, 1, 1.5, 1.5)]
+
+
+def test_headlines_name_their_metric_and_where_curves_cross() -> None:
+    comparison = compare(runs(6))
+    said = summary(comparison).lead
+    turn = "ahead of B in all repeats: A at 8 B to 128 B (2.00 times)"
+    bandwidth = next(one for one in answers(comparison) if one.title.endswith("maximum bandwidth"))
+    assert f"A{turn[1:]}." in bandwidth.said
+    assert "by maximum bandwidth" in said and said.endswith(turn), said
+    both = [replace(run, case=replace(run.case, host_group=group)) for group in "gh" for run in runs(6)]
+    assert summary(compare(both)).lead.endswith(f"; g: {turn}"), "of several host groups the first"

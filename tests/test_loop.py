@@ -1,0 +1,283 @@
+"""The loop of a call: it hands over what is due by the results, and an end asks its own case alone."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Callable
+from itertools import count
+
+import pytest
+from conftest import ProjectCopy
+from trivial_campaign import write_trivial
+
+from mpicampaign.execution import loop
+from mpicampaign.execution.conditions import MachineWithResults, prepare_with_results
+from mpicampaign.execution.loop import Loop
+from mpicampaign.execution.progress import Progress
+from mpicampaign.jobs.prepare import Prepared
+from mpicampaign.jobs.run import Run
+
+OUTPUT = "# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 0.50\n"
+WAITED = """\
+#mpicampaign-evidence 2
+rank 0 start.host=n1
+rank 0 start.clock_ns=0
+rank 0 start.cpu_ns=0
+rank 0 start.wait_ns=0
+rank 0 start.allowed=0
+rank 0 end.clock_ns=1000000000
+rank 0 end.cpu_ns=500000000
+rank 0 end.wait_ns={wait}
+rank 0 end.busy_process=ended-long-ago (pid 4194305, uid 0) 1.0
+job started=2026-01-02T10:00:00Z
+job ended=2026-01-02T10:00:01Z
+job exit_status=0
+end of evidence
+"""
+
+
+class Makers:
+    """Stands in for this machine: each run ends at once, as ``end`` leaves it."""
+
+    def __init__(self, end: Callable[[Run], None]) -> None:
+        self.end, self.made = end, list[Run]()
+
+    def __call__(
+        self,
+        _: Progress,
+        ended: Callable[[Run, int | None, str], None],
+        died: Callable[[Exception], None],
+    ) -> Makers:
+        self.ended, self.died = ended, died
+        self.due = list[Run]()
+        return self
+
+    def take(self, runs: list[Run]) -> None:
+        """Also within an end."""
+        self.due = sorted([*self.due, *runs], key=lambda run: run.place)
+
+    def make_all(self) -> None:
+        while self.due:
+            run = self.due.pop(0)
+            self.made.append(run)
+            self.end(run)
+            self.ended(run, 0 if run.output.exists() else 1, "")
+
+    def drop(self, runs: list[Run]) -> None:
+        names = {run.job_name for run in runs}
+        self.due = [run for run in self.due if run.job_name not in names]
+
+    def stop(self) -> None:
+        pass
+
+
+def write_result(run: Run, wait: int = 0) -> None:
+    """A whole output; its rank waited so long for a CPU (ns)."""
+    run.output.parent.mkdir(parents=True)
+    run.output.write_text(OUTPUT)
+    run.output.with_name("evidence.txt").write_text(WAITED.format(wait=wait))
+
+
+def made_by(
+    prepared: Prepared, end: Callable[[Run], None], patch: pytest.MonkeyPatch, *, once: bool = False
+) -> tuple[list[Run], loop.Outcome]:
+    """The runs in the order in which they were made, and the outcome."""
+    makers = Makers(end)
+    patch.setattr(loop, "LocalRuns", makers)
+    stream = io.StringIO()
+    calls = Loop(prepared, Progress(stream), once=once)
+    patch.setattr(calls._idle, "wait", makers.make_all)
+    outcome = calls.run()
+    print(stream.getvalue())
+    return makers.made, outcome
+
+
+def campaign(project: ProjectCopy, **changes: object) -> Prepared:
+    return prepare_with_results(write_trivial(project, **changes), results=project.folder / "results")
+
+
+UNBOUND = {"nodes": 1, "ranks_per_node": 2, "transport": "any", "binding": "none"}
+WAITS = 500_000_000  # ns, of a disturbed run
+
+
+def ten_placements(project: ProjectCopy, **changes: object) -> Prepared:
+    placements = {f"P{number}": UNBOUND for number in range(10)}
+    matrix = [{"host_groups": "local", "placements": list(placements), "benchmarks": "trivial"}]
+    return campaign(project, placements=placements, matrix=matrix, repeats=6, **changes)
+
+
+def disturbed_from(first: int, last: int) -> Callable[[Run], None]:
+    """Makes the results; others disturb the runs from the first to the last of these, as they are made."""
+    numbers = count(1)
+    return lambda run: write_result(run, WAITS if first <= next(numbers) <= last else 0)
+
+
+@pytest.mark.parametrize(("limit", "made"), [({}, 30), ({"time_when_busy": "1 s"}, 28)])
+def test_a_machine_that_becomes_busy_later_is_noticed(
+    project: ProjectCopy,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    limit: dict[str, object],
+    made: int,
+) -> None:
+    """Of the last ten runs eight were disturbed; what others took the CPU is not there any more."""
+    prepared = ten_placements(project, **limit)
+    runs, outcome = made_by(prepared, disturbed_from(21, 1000), monkeypatch)
+    assert len(runs) == made and max(run.repeat for run in runs) == 3 and not outcome.failed
+    said = capsys.readouterr().out
+    assert "this machine is busy: 8 of the last 10 runs were disturbed; disturbed runs are not" in said
+    assert "not run since this machine is busy: " in said
+
+
+def test_a_machine_that_becomes_quiet_again_makes_what_was_left_out(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs, outcome = made_by(ten_placements(project), disturbed_from(1, 10), monkeypatch)
+    assert Counter(run.repeat for run in runs) == dict.fromkeys(range(1, 8), 10)
+    assert len({run.identity for run in runs}) == 70 and not outcome.prepared.pending
+    said = capsys.readouterr().out
+    assert "this machine is quiet again: 8 of the last 10 runs were" in said
+    assert "not run since" not in said
+
+
+def names(runs: list[Run]) -> list[str]:
+    return [f"{run.case.placement}{run.repeat}" for run in runs]
+
+
+def test_disturbed_runs_are_repeated_before_the_next_row_up_to_the_limit(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def disturbed_in_one(run: Run) -> None:
+        write_result(run, 500_000_000 if run.case.placement == "one" else 0)
+
+    runs, outcome = made_by(campaign(project), disturbed_in_one, monkeypatch)
+    assert (sorted(names(runs)[:2]), names(runs)[2:4]) == (["one1", "two1"], ["one3", "one4"])
+    assert sorted(names(runs)[4:]) == ["one2", "two2"]
+    assert not outcome.failed and not outcome.prepared.pending
+
+
+def test_a_failed_run_is_tried_once_in_a_call_and_fails_it(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails_in_one(run: Run) -> None:
+        if run.case.placement == "two":
+            write_result(run)
+
+    runs, outcome = made_by(campaign(project), fails_in_one, monkeypatch)
+    assert len(runs) == 4 and outcome.failed
+    assert names(list(outcome.prepared.pending)) == ["one1", "one2"]
+
+
+def test_a_run_that_failed_once_is_made_again_before_the_next_row(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = list[Run]()
+
+    def fails_once(run: Run) -> None:
+        if run.case.placement == "one" and run.repeat == 2 and not failed:
+            failed.append(run)
+        else:
+            write_result(run)
+
+    runs, outcome = made_by(campaign(project, repeats=3), fails_once, monkeypatch)
+    assert names(runs)[2:5].count("one2") == 2 and not outcome.failed and len(runs) == 7
+
+
+def test_disturbed_runs_are_repeated_before_the_next_row_of_a_resumed_call_too(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    prepared = campaign(project, repeats=4, further_repeats=1)
+    for run in prepared.runs[:4]:
+        write_result(run)
+    runs, _ = made_by(
+        prepared, lambda run: write_result(run, 500_000_000 * (run == prepared.runs[4])), monkeypatch
+    )
+    third, fourth = prepared.runs[4:6], prepared.runs[6:]
+    assert [run.repeat for run in runs] == [*(run.repeat for run in third), 5, *(r.repeat for r in fourth)]
+
+
+def test_a_result_that_is_set_aside_is_forgotten(project: ProjectCopy) -> None:
+    prepared = campaign(project)
+    disturbed = next(run for run in prepared.runs if run.case.placement == "one")
+    write_result(disturbed, 500_000_000)
+    assert len(prepared.planned_again().pending) == 4  # a further one among them
+    disturbed.output.parent.rename(disturbed.folder / "away")
+    assert [run for run in prepared.planned_again().pending if run.further] == []
+
+
+def test_a_failed_candidate_of_a_block_is_left_to_the_next_call(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matrix = [
+        {"host_groups": "local", "placements": ["one", "two"], "benchmarks": "trivial", "blocks": "all pairs"}
+    ]
+    prepared = campaign(project, matrix=matrix)
+    monkeypatch.setattr("mpicampaign.jobs.launchers.Job.keeps_nodes", False)
+
+    def fails_in_one(run: Run) -> None:
+        if run.case.placement == "two":
+            write_result(run)
+        else:
+            attempt = run.folder / "attempts/20260102T100000Z-1"
+            attempt.mkdir(parents=True)
+            (attempt / "evidence.txt").write_text(WAITED.format(wait=0).replace("status=0", "status=7"))
+
+    runs, outcome = made_by(prepared, fails_in_one, monkeypatch)
+    assert len(runs) == 2 * 8 and not any(run.further for run in runs) and outcome.failed
+
+
+def test_the_call_ends_where_what_makes_the_runs_has_died(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Dying(Makers):
+        def make_all(self) -> None:
+            self.died(RuntimeError("no more threads"))
+
+    monkeypatch.setattr(f"{__name__}.Makers", Dying)
+    runs, outcome = made_by(campaign(project), write_result, monkeypatch)
+    assert not runs and outcome.failed
+    assert "RuntimeError('no more threads')" in capsys.readouterr().out
+
+
+def test_once_makes_one_repeat_of_each_case_and_asks_for_no_more(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs, outcome = made_by(
+        campaign(project), lambda run: write_result(run, 500_000_000), monkeypatch, once=True
+    )
+    assert sorted(names(runs)) == ["one1", "two1"] and not outcome.failed
+
+
+def test_an_end_among_many_runs_reads_the_results_of_its_own_case_alone(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    placements = {f"P{number}": UNBOUND for number in range(500)}
+    matrix = [{"host_groups": "local", "placements": list(placements), "benchmarks": "trivial"}]
+    prepared = campaign(project, placements=placements, matrix=matrix, repeats=20)
+    run = prepared.pending[0]
+    write_result(run, 500_000_000)
+    asked: list[str] = []
+    read = MachineWithResults._result
+
+    def noted(machine: MachineWithResults, case: object, *rest: object) -> object:
+        asked.append(case.placement)  # type: ignore[attr-defined]
+        return read(machine, case, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(MachineWithResults, "_result", noted)
+    [further] = [each for each in prepared.due_beside(run) if each.further]
+    assert further.case == run.case and further.repeat == 21
+    assert set(asked) == {run.case.placement} and len(asked) < 100
+
+
+def test_what_follows_is_unknown_where_it_cannot_be_asked_and_the_call_still_ends(
+    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unreadable(*_: object) -> str:
+        raise OSError(5, "Input/output error")
+
+    prepared = campaign(project)
+    monkeypatch.setattr(MachineWithResults, "condition_of", unreadable)
+    monkeypatch.setattr(Prepared, "planned_again", lambda self: self)
+    runs, outcome = made_by(prepared, write_result, monkeypatch)
+    assert len(runs) == 4 and outcome.failed

@@ -1,0 +1,340 @@
+"""Repeats until it is decided: which are due, who leaves at which look, and what the report says of it."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import synthetic
+from builders import MACHINE, campaign, plan
+from conftest import ProjectCopy, succeeded
+
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.decided import ByLooks, decide_by
+from mpicampaign.errors import UserError
+from mpicampaign.execution import why_due
+from mpicampaign.expectation import UNTIL_DECIDED
+from mpicampaign.jobs.plan import Plan
+from mpicampaign.jobs.plan_text import blocks_text, further_text, plan_text
+from mpicampaign.planned_looks import Decided, Stage
+from mpicampaign.records import (
+    DECIDED_IN_BLOCKS,
+    DECIDED_WITH,
+    DISTURBED,
+    LOOKS_SINCE,
+    MISSING,
+    QUIET,
+    TO_DECIDE,
+    Case,
+    Record,
+)
+from mpicampaign.schemes.block import VALUE, Made
+from mpicampaign.schemes.unit import Candidate
+from mpicampaign.show.decided import decided_sentences
+from mpicampaign.show.make import to_terminal
+from mpicampaign.show.summary import summary_text
+
+# ---- what is due
+
+
+def planned(
+    rows: Sequence[int], running: Sequence[int] = (), lacking: int = 0, made: int = 0, disturbed: int = 0
+) -> Plan:
+    """With these rows by the looks so far; ``made``: repeats that have results, of SHM one ``disturbed``."""
+
+    def decided(candidates: Sequence[Candidate], ranked: bool) -> Decided:
+        cases = [candidate.case for candidate in candidates]
+        still = frozenset(cases[place] for place in running)
+        return Decided(dict(zip(cases, rows, strict=True)), still, lacking)
+
+    def condition_of(case: Case, repeat: int, identity: str) -> str:
+        return "" if repeat > made else DISTURBED if (case.placement, repeat) == ("SHM", disturbed) else QUIET
+
+    machine = replace(MACHINE, decided=decided, condition_of=condition_of)
+    return plan(replace(campaign(repeats=UNTIL_DECIDED), node_hours_cap=100), machine)
+
+
+def repeats(plan: Plan) -> list[int]:
+    return [len(case.runs) for case in plan.cases]
+
+
+def test_who_has_left_gets_no_more_repeats() -> None:
+    assert repeats(planned((8, 8), (0, 1))) == [8, 8]
+    assert repeats(planned((12, 8), (0,), made=8)) == [12, 8]
+    assert repeats(planned((12, 8), (0,), made=8, disturbed=3)) == [12, 9], "one stands in for another"
+    assert {case.repeats for case in planned((12, 12)).cases} == {8}
+
+
+def test_repeats_up_to_the_next_look_are_none_in_place_of_disturbed_ones() -> None:
+    found = planned((12, 12), (0, 1), made=8, disturbed=3)
+    assert further_text(found) == "1 further repeat, since 1 run was disturbed"
+    entry = replace(campaign().matrix[0], repeats=UNTIL_DECIDED)
+    prepared: Any = SimpleNamespace(plan=found, unit_of=lambda run: SimpleNamespace(entry=entry))
+    causes = Counter(why_due.cause_of(run, prepared) for run in found.further)
+    assert causes == {why_due.FOR_NEXT_STAGE: 8, why_due.FOR_DISTURBED: 1}
+
+
+def test_rows_that_lack_are_made_once_the_planned_ones_are() -> None:
+    assert repeats(planned((8, 8), (0, 1), lacking=2, made=7)) == [8, 8]
+    assert repeats(planned((8, 8), (0, 1), lacking=2, made=8)) == [10, 10]
+    assert repeats(planned((8, 8), (0, 1), lacking=2, made=8, disturbed=3)) == [8, 9], "that one comes first"
+    assert repeats(planned((8, 8), (0, 1), lacking=99, made=8)) == [48, 48], "as many again, no more"
+    assert repeats(planned((8, 8), made=11)) == [11, 11], "what was made stays in the plan"
+
+
+def test_in_blocks_those_that_are_left_have_the_next_stage() -> None:
+    """As in a race: whole blocks of them, up to the next look."""
+    done = Made(VALUE, has_result=True)
+    stages = [
+        Stage(frozenset({0, 1}), 8, 0, frozenset(range(1, 9))),
+        Stage(frozenset({1}), 4, 8, frozenset()),
+    ]
+    machine = replace(
+        MACHINE,
+        stages=lambda compared, candidates, ranked: {"PingPong": stages} if compared == TO_DECIDE else {},
+        in_block=lambda case, repeat, *_: done if repeat <= 8 else Made(),
+    )
+    made = campaign(repeats=UNTIL_DECIDED)
+    entry = replace(made.matrix[0], blocks="reference")
+    found = plan(replace(made, matrix=(entry,), node_hours_cap=100), machine)
+    assert repeats(found) == [8, 12] and {case.repeats for case in found.cases} == {8}
+    assert "2 candidates of PingPong, until decided, 1 left, look after 12 blocks" in blocks_text(found)[0]
+    stages.pop()
+    ended = plan(replace(made, matrix=(entry,), node_hours_cap=100), machine)
+    assert blocks_text(ended)[0].endswith("until decided, ended: 8 of 8 blocks complete")
+
+
+def test_the_plan_says_how_many_runs_there_may_be() -> None:
+    text = plan_text(planned((8, 8), (0, 1)), 16, 100)
+    assert "16 runs here, 16 still to be done; at most 96 until it is decided which is best" in text
+
+
+FILE = """\
+campaign: decided
+repeats: until decided
+{cap}busy_machine: rank
+time_limit: 1 min
+systems:
+  this-machine: {{scheduler: none, mpi: wheel}}
+host_groups:
+  local: {{system: this-machine, fabrics: {{lo: {{transport: tcp, interface: lo}}}}}}
+placements:
+{placements}benchmarks:
+  rate:
+    suite: own
+    program: rate.sh
+    provider: {{kind: path, location: rate.sh}}
+    metrics: {{rate: {{pattern: "^rate ([0-9]+)", unit: 1/s, better: higher}}}}
+matrix:
+  - {{host_groups: local, placements: [{named}], benchmarks: rate{more}}}
+"""
+
+
+def file(folder: Path, placements: int = 0, cap: str = "node_hours_cap: 1\n", more: str = "") -> Path:
+    names = [f"P{number}" for number in range(placements)] or ["SHM-1", "TCP-loopback"]
+    made = "".join(f"  {name}: {{nodes: 1, ranks_per_node: 2, transport: shm}}\n" for name in names)
+    text = FILE.format(cap=cap, placements=made if placements else "", named=", ".join(names), more=more)
+    path = folder / "decided.yaml"
+    path.write_text(text if placements else text.replace("placements:\n", "", 1))
+    (folder / "rate.sh").write_text(PROGRAM)
+    (folder / "rate.sh").chmod(0o755)
+    return path
+
+
+def problem_of(path: Path) -> str:
+    with pytest.raises(UserError) as caught:
+        load_campaign(path)
+    return str(caught.value)
+
+
+def test_check_wants_a_cap_and_no_more_candidates_than_were_simulated(tmp_path: Path) -> None:
+    assert "until decided needs a cap" in problem_of(file(tmp_path, cap=""))
+    assert "at most 12 candidates; rate on local has 13" in problem_of(file(tmp_path, 13))
+    in_blocks = ", blocks: reference"
+    assert "at most 12 candidates; rate on local has 13" in problem_of(file(tmp_path, 13, more=in_blocks))
+    [alone] = load_campaign(file(tmp_path, 1)).warnings
+    assert "nothing to compare" in str(alone)
+
+
+# ---- what the looks show
+
+
+def runs(costs: dict[str, float], made: int, noise: float = 0.01, apart: float = 60) -> list[list[Record]]:
+    """So many repeats of each, in even order; a row each ten minutes."""
+    source, begin = random.Random(1), datetime(2026, 1, 2, tzinfo=UTC)
+    found: dict[str, list[Record]] = {name: [] for name in costs}
+    for repeat in range(1, made + 1):
+        order = list(costs) if repeat % 4 < 2 else [*reversed(costs)]
+        for place, name in enumerate(order):
+            time = 1e-6 * costs[name] * source.lognormvariate(0, noise)
+            run = synthetic.run(Case("s", "g", name, "PingPong"), repeat, synthetic.pingpong(time, 1e9))
+            started = begin + timedelta(minutes=10 * repeat, seconds=apart * place)
+            metadata = {**run.metadata, DECIDED_WITH: "these", LOOKS_SINCE: "2026-01-01T00:00:00Z"}
+            found[name].append(replace(run, started=started.isoformat(), metadata=metadata))
+    return list(found.values())
+
+
+def names(found: ByLooks) -> tuple[list[str], dict[str, int]]:
+    """Those that remain, and after how many rows others left."""
+    remaining = [case.placement for case in found.remaining]
+    return remaining, {case.placement: rows for case, rows in found.left.items()}
+
+
+def test_who_is_led_leaves_and_the_others_go_on_to_the_next_look() -> None:
+    alike = {"A": 1.0, "B": 1.0, "C": 1.1}
+    waits, first = decide_by(runs(alike, 7)), decide_by(runs(alike, 8))
+    assert (names(waits), waits.due.lacking, set(waits.due.rows.values())) == ((["A", "B", "C"], {}), 1, {8})
+    assert sorted(names(first)[0]) == ["A", "B"] and names(first)[1] == {"C": 8}
+    assert {case.placement: rows for case, rows in first.due.rows.items()} == {"A": 12, "B": 12, "C": 8}
+    assert {case.placement for case in first.due.running} == {"A", "B"} and first.due.lacking == 4
+
+
+def test_a_maximum_over_fewer_sizes_does_not_decide() -> None:
+    """As in the tables: a sweep that ended early has no say."""
+    bandwidth = [
+        [replace(run, series=(replace(run.series[0], columns=_without_time(run)),)) for run in own]
+        for own in runs({"A": 1.0, "B": 1.1}, 8)
+    ]
+    assert names(decide_by(bandwidth))[1] == {} and decide_by(bandwidth).decision.rows == 8
+    short = {name: values[:5] for name, values in bandwidth[0][2].series[0].columns.items()}
+    cut = replace(bandwidth[0][2], series=(replace(bandwidth[0][2].series[0], columns=short),))
+    assert decide_by([[*bandwidth[0][:2], cut, *bandwidth[0][3:]], bandwidth[1]]).due.lacking == 1
+
+
+def _without_time(run: Record) -> dict[str, list[float | None]]:
+    return {name: values for name, values in run.series[0].columns.items() if name != "time"}
+
+
+def test_in_blocks_the_next_stage_has_those_that_are_left() -> None:
+    own = runs({"A": 1.0, "C": 1.1, "B": 1.0}, 9)
+    blocks = [
+        [replace(run, metadata={**run.metadata, DECIDED_IN_BLOCKS: "true"}) for run in of] for of in own
+    ]
+    first, second = decide_by(blocks).stages
+    assert first == ({0, 1, 2}, 8, 0, set(range(1, 9))) and second == ({0, 2}, 4, 8, {9})
+    elsewhere = replace(blocks[0][2], condition=DISTURBED)
+    first, second = decide_by([[*blocks[0][:2], elsewhere, *blocks[0][3:]], *blocks[1:]]).stages
+    assert first.counted == {1, 2, 4, 5, 6, 7, 8, 9} and second.after == 9
+
+
+def test_rows_follow_from_the_times_of_the_runs() -> None:
+    """A run that was made again at the end is in no row; of a disturbed one the row lacks, too."""
+    a, b = runs({"A": 1.0, "B": 1.1}, 8)
+    late = replace(a[2], started="2026-02-02T00:00:00+00:00")
+    assert decide_by([[*a[:2], late, *a[3:]], b]).due.lacking == 1
+    assert decide_by([[*a[:2], replace(a[2], condition=DISTURBED), *a[3:]], b]).due.lacking == 1
+    busy = replace(a[2], condition=DISTURBED, ranks_busy=True)
+    assert names(decide_by([[*a[:2], busy, *a[3:]], b])) == (["A"], {"B": 8})
+    never = [replace(run, status="failed") for run in b]
+    assert decide_by([a, b, never]).ended, "the others do not wait for one without values"
+
+
+@pytest.mark.parametrize(
+    ("costs", "noise", "made", "said"),
+    [
+        ({"A": 1, "B": 1}, 0.01, 3, ["Not decided yet: 3 of 8 repeats for the next look."]),
+        (
+            {"A": 1, "B": 1.1, "C": 1.2},
+            0.01,
+            8,
+            ["Decided after 8 repeats: A is the best.", "B and C left after 8"],
+        ),
+        ({"A": 1, "B": 1}, 0.001, 8, ["Decided after 8 repeats: ", "are within 1 %."]),
+        (
+            {"A": 1, "B": 1},
+            0.03,
+            24,
+            ["Not decided after 24 repeats which of ", ": the repeats find 3 % in 8 of 10"],
+        ),
+    ],
+)
+def test_the_sentences_say_what_ended_it(
+    costs: dict[str, float], noise: float, made: int, said: list[str]
+) -> None:
+    records = [run for own in runs(costs, made, noise) for run in own]
+    comparison = compare(records)
+    for text in (summary_text(comparison), to_terminal(comparison)):
+        shown = " ".join(text.split())
+        assert all(sentence in shown for sentence in said), shown
+        assert "is not recorded" not in shown
+    assert "Ask for more repeats" not in summary_text(comparison)
+    after = [replace(run, metadata={**run.metadata, LOOKS_SINCE: "2027-01-01T00:00:00Z"}) for run in records]
+    assert "planned before the first run is not recorded" in " ".join(
+        decided_sentences(*compare(after).decided)
+    )
+
+
+def test_before_the_first_run_nothing_is_doubted() -> None:
+    unmade = [[replace(run, status=MISSING, started="") for run in of] for of in runs({"A": 1, "B": 1}, 8)]
+    said = [*decided_sentences(decide_by(unmade))]
+    assert said == ["Not decided yet: 0 of 8 repeats for the next look."]
+
+
+def test_the_ranking_says_what_the_looks_showed_and_tests_nothing_anew() -> None:
+    """Looks share the error: 8 rows that agree have p 4/128. Who has left is led, however small the lead."""
+    records = [run for own in runs({"A": 1, "B": 1.009}, 8, 0.0015) for run in own]
+    ranking = next(each for _, each in compare(records).rankings if each.metric.name == "latency at 0 B")
+    assert (ranking.leaders, ranking.pairs[0].difference.corrected) == (("A",), 4 / 128)
+    other = next(each for _, each in compare(records).rankings if each.metric.name == "maximum bandwidth")
+    plain = [replace(run, metadata={}) for run in records]
+    alone = next(each for _, each in compare(plain).rankings if each.metric.name == "maximum bandwidth")
+    p, single = (each.pairs[0].difference.corrected for each in (other, alone))
+    assert p is not None and single is not None and p == min(4 * single, 1)
+    assert p <= 0.05 and other.leaders == ("A", "B"), "0.00016 % is no lead"
+
+
+def test_who_is_within_the_tolerance_is_not_led() -> None:
+    """A shown difference of 0.7 % does not make one of them the best."""
+    comparison = compare([run for own in runs({"A": 1, "B": 1.007}, 8, 0.0005) for run in own])
+    ranking = next(each for _, each in comparison.rankings if each.metric.name == "latency at 0 B")
+    assert ranking.pairs[0].difference.significant and ranking.leaders == ("A", "B")
+    text = " ".join(summary_text(comparison).split())
+    assert "A and B are within 1 %." in text and "is the fastest" not in text
+
+
+# ---- on this machine
+
+PROGRAM = """\
+#!/bin/bash
+[ "${PMI_RANK:-0}" = 0 ] || exit 0
+slow=0; [ "$I_MPI_FABRICS" = shm ] || slow=500
+echo "rate $((1000 - slow + RANDOM % 10))"
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+@pytest.mark.parametrize("more", ["", ", blocks: reference"])
+def test_a_campaign_goes_on_until_it_is_decided(project: ProjectCopy, more: str) -> None:
+    path = file(project.folder, more=more)
+    for _ in range(4):  # on a busy machine a call makes no more than was planned when it began
+        done = project.call("run", "--campaign", str(path))
+        assert succeeded(done)
+        if "nothing to do" in done.stdout:
+            break
+    text = " ".join(project.ask("report", "--campaign", str(path)).stdout.split())
+    assert "Decided after 8 repeats: SHM-1 is the best. TCP-loopback left after 8 repeats." in text
+    assert "not recorded" not in text, "the looks were planned before the first run"
+    assert "nothing to do" in done.stdout
+    assert (project.folder / "results/decided/planned-looks.jsonl").read_text().count("planned") == 1
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+def test_a_call_that_the_cap_ends_says_so(project: ProjectCopy) -> None:
+    """Each is better in every other row, and there are no node-hours for the second look."""
+    path = file(project.folder, 2, "node_hours_cap: 0.3\n")
+    path.write_text(path.read_text().replace("transport: shm", "transport: shm, environment: {PLUS: 0}", 1))
+    turn = r'[[ $PWD =~ /r0*([0-9]+)- ]]; echo "rate $((1000 + 500 * ((BASH_REMATCH[1] + ${PLUS:-1}) % 2)))"'
+    (project.folder / "rate.sh").write_text(f'#!/bin/bash\n[ "${{PMI_RANK:-0}}" = 0 ] || exit 0\n{turn}\n')
+    done = project.call("run", "--campaign", str(path))
+    assert succeeded(done)
+    assert "node_hours_cap leaves out" in done.stderr
