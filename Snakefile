@@ -14,10 +14,10 @@ from pathlib import Path
 # Snakemake looks for modules beside each Snakefile first: a user's file there would hide one of Python's.
 sys.path[:] = [path for path in sys.path if not Path(path, "Snakefile").exists()]
 
-from mpicampaign.errors import Problem, did_you_mean
-from mpicampaign.interrupts import end_in_order
-from mpicampaign.places import work_beside, working_folder
-from mpicampaign.selection import KEYS
+from mpicampaign.base.errors import Problem, did_you_mean
+from mpicampaign.base.interrupts import end_in_order
+from mpicampaign.base.places import work_beside, working_folder
+from mpicampaign.base.selection import KEYS
 
 # Snakemake would ignore a misspelt key, and another campaign than intended would run.
 known = ("map", "folders") if "map" in config else ("campaign", "system", "once", *KEYS)

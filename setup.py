@@ -36,7 +36,7 @@ def unwanted(name: str) -> bool:
 
 
 class BuildWithShipped(build_py):
-    """The package, with the shipped files in mpicampaign/data; see mpicampaign/places.py."""
+    """The package, with the shipped files in mpicampaign/data; see mpicampaign/base/places.py."""
 
     def run(self) -> None:
         super().run()
@@ -71,7 +71,7 @@ class SourcesWithMade(sdist):
 
 
 def write_schemas(folder: Path) -> None:
-    from mpicampaign.schema_docs import schemas
+    from mpicampaign.cli.schema_docs import schemas
 
     (folder / SCHEMAS).mkdir(parents=True, exist_ok=True)
     for name, text in schemas().items():

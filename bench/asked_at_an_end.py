@@ -4,7 +4,7 @@ import sys
 import time
 from pathlib import Path
 
-from mpicampaign.execution.conditions import prepare_with_results
+from mpicampaign.run.conditions import prepare_with_results
 
 
 def main() -> None:

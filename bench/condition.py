@@ -1,4 +1,4 @@
-"""Quiet and disturbed launches: how often the rule of `mpicampaign.verdict.condition` errs.
+"""Quiet and disturbed launches: how often the rule of `mpicampaign.evidence.condition` errs.
 
     python bench/condition.py [QUIET [BESIDE]]
 
@@ -26,9 +26,9 @@ from statistics import median
 
 from common import PROJECT, title, usually, wheel_mpi
 
-from mpicampaign.records import DISTURBED, QUIET
-from mpicampaign.verdict.condition import condition
-from mpicampaign.verdict.evidence import HEADER, read_evidence
+from mpicampaign.base.records import DISTURBED, QUIET
+from mpicampaign.evidence.condition import condition
+from mpicampaign.evidence.evidence import HEADER, read_evidence
 
 INTRUDER = 0.05  # CPUs outside the launch
 FAR = 0.25  # relative distance of a latency from the quiet median

@@ -13,7 +13,7 @@ import numpy as np
 from common import usually
 from statistics_errors import NOISES, Array, Noise, normal, two_modes
 
-from mpicampaign.expectation import Rule
+from mpicampaign.base.expectation import Rule
 from mpicampaign.statistics.limits import (
     LEVEL,
     RETESTED,

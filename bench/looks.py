@@ -13,7 +13,7 @@ import numpy as np
 from common import usually
 from verdicts import COURSES, Array, Source, even
 
-from mpicampaign.expectation import looks_to_decide
+from mpicampaign.base.expectation import looks_to_decide
 from mpicampaign.verdicts.looks import decide
 
 CASES = usually(600, smallest=2)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from common import usually
 from looks import NOISES, rows
 
-from mpicampaign.expectation import LOOKS
+from mpicampaign.base.expectation import LOOKS
 from mpicampaign.verdicts.looks import Rule, decide, lead, level_to_win
 
 CASES = usually(400, smallest=1)

@@ -3,7 +3,7 @@
     python bench/states.py [CAMPAIGNS]
 
 Each simulated campaign (default 400) has two placements and two benchmarks, in blocks that are shuffled, with
-further blocks as `mpicampaign.execution.conditions` asks for them. The machine is far in 60 % of the runs and
+further blocks as `mpicampaign.run.conditions` asks for them. The machine is far in 60 % of the runs and
 stays about six; far runs take 2.2 times as long, and all times have 2 % of noise. Runs within a state are
 compared as a campaign compares them; beside it, the same first six repeats without regard to the states.
 """
@@ -17,9 +17,9 @@ from statistics import mean
 
 from common import title, usually
 
+from mpicampaign.base.records import OK, ROUND_TRIP, VERIFIED, Case, Record, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.states import find_states, lacks_repeats
-from mpicampaign.records import OK, ROUND_TRIP, VERIFIED, Case, Record, Series
 
 SHARE_FAR, STAY, FACTOR, NOISE = 0.6, 6.0, 2.2, 0.02
 REPEATS, MOST = 6, 18

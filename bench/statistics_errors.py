@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from common import usually
 
-from mpicampaign.compare.over_groups.settings import OverSettings, Setting, judged
+from mpicampaign.questions.over_groups.find_settings import OverSettings, Setting, judged
 from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.whole_runs import off
 from mpicampaign.verdicts.compare import Verdict, compare

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from common import usually
 
-from mpicampaign.compare.crossings import Curves, crossings_of
+from mpicampaign.questions.crossings.find import Curves, crossings_of
 from mpicampaign.verdicts.compare import compare
 from mpicampaign.verdicts.rows import Run
 from mpicampaign.verdicts.smallest import Sight, smallest_seen

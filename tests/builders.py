@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from mpicampaign.base.planned_looks import NOTHING_DECIDED
 from mpicampaign.campaign.model import (
     Benchmark,
     Campaign,
@@ -23,7 +24,6 @@ from mpicampaign.jobs.machine import Machine
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
-from mpicampaign.planned_looks import NOTHING_DECIDED
 from mpicampaign.schemes.block import Made
 
 INTEL_MPI = Mpi(

@@ -21,7 +21,7 @@ from evidence_texts import (
     split,
 )
 
-from mpicampaign.identity import identity
+from mpicampaign.base.identity import identity
 
 OUTPUT = INTEL_SHM + (Path(__file__).parent / "fixtures/imb/pingpong.out").read_text()
 

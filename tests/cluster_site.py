@@ -14,7 +14,7 @@ from subprocess import CompletedProcess
 from conftest import ProjectCopy, copy_project
 from minicluster import USER_PATH, MiniCluster
 
-from mpicampaign.records import Record, read_records
+from mpicampaign.base.records import Record, read_records
 
 OUTPUT = r"# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 0.50\n"
 # The program stands for a benchmark: rank 0 prints a table after a while, or does what the test asks.

@@ -22,7 +22,7 @@ from hypothesis import settings
 from minicluster import BLUE, COMPILERS, RED, MiniCluster, missing_parts
 from test_kernels import Build, make
 
-from mpicampaign import places
+from mpicampaign.base import places
 from mpicampaign.cli import main
 from mpicampaign.jobs import local_mpi
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from browser import browser
 from PIL import Image
 
+from mpicampaign.base.records import records_from
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import records_from
-from mpicampaign.show.figures.draw import draw_all
-from mpicampaign.show.report.write import write_report
+from mpicampaign.report.draw_figures import draw_all
+from mpicampaign.report.write import write_report
 
 _RECORDS = Path(__file__).parent / "fixtures" / "default-campaign.jsonl.gz"
 _ANSWERS_END = "Math.ceil([...document.querySelectorAll('.answer')].at(-1).getBoundingClientRect().bottom)"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from mpicampaign.identity import canonical, identity, run_path
-from mpicampaign.records import Case
-from mpicampaign.verdict.evidence import Evidence, read_evidence
+from mpicampaign.base.identity import canonical, identity, run_path
+from mpicampaign.base.records import Case
+from mpicampaign.evidence.evidence import Evidence, read_evidence
 
 INTEL_SHM = "[0] MPI startup(): Intel(R) MPI Library, Version 2021.18.1\n"
 INTEL_TCP = INTEL_SHM + "[0] MPI startup(): libfabric provider: tcp\n"

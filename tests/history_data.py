@@ -11,16 +11,16 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from mpicampaign.grouping import grouped
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.identity import identity, run_path
+from mpicampaign.base.plan_file import FILE, CaseEntry, PlanFile, RunEntry, plan_json
+from mpicampaign.base.presentation import Presentation
+from mpicampaign.base.records import NEW_SERIES, REPEATS, Case
 from mpicampaign.history.curves import Curve, CurveKey, Point
 from mpicampaign.history.metrics import add, connect
 from mpicampaign.history.rows import CURVE, OBSERVATION, OF_ROW, SeriesRows
 from mpicampaign.history.series import OpenSeries, write_series
 from mpicampaign.history.store import FOLDER, Store
-from mpicampaign.identity import identity, run_path
-from mpicampaign.plan_file import FILE, CaseEntry, PlanFile, RunEntry, plan_json
-from mpicampaign.presentation import Presentation
-from mpicampaign.records import NEW_SERIES, REPEATS, Case
 
 FIRST = datetime(2026, 1, 20, 4, tzinfo=UTC)
 OLD, NEW = {"kernel": "Linux 5.14.0-362", "host": "n1"}, {"kernel": "Linux 5.14.0-427", "host": "n1"}

@@ -10,7 +10,7 @@ import yaml
 from conftest import ProjectCopy, copy_project
 from minicluster import MiniCluster
 
-from mpicampaign.records import Record, read_records
+from mpicampaign.base.records import Record, read_records
 
 ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY"}
 FINISHED = 600  # seconds; the longest campaign of these tests takes two minutes

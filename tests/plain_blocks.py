@@ -13,7 +13,7 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.records import Record
+    from mpicampaign.base.records import Record
 
 Array = npt.NDArray[np.float64]
 NAME, NUMBER = r"(?P<%s>[A-Z][\w-]*)", r"(?P<%s>[\d.]+)"

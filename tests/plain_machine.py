@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpicampaign.records import (
+from mpicampaign.base.records import (
     CLOCK_RATE,
     CONTRADICTED,
     COPY,

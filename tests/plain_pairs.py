@@ -11,7 +11,7 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.records import Record
+    from mpicampaign.base.records import Record
 
 TIE = 1.01
 SENTENCE = re.compile(

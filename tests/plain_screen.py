@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from plain_verdict import LEVEL, Contest, Run
 
-from mpicampaign.records import (
+from mpicampaign.base.records import (
     CONTRADICTED,
     DISTURBED,
     FAILED,
@@ -29,18 +29,18 @@ from mpicampaign.records import (
     STATE,
     UNVERIFIED,
 )
-from mpicampaign.show.rankings import BUSY
+from mpicampaign.questions.ranking.say import BUSY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from mpicampaign.base.records import Record
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.ranking import Ranking
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.records import Record
-    from mpicampaign.show.answers import Answer
-    from mpicampaign.show.summary import KeyResults
+    from mpicampaign.questions.ranking.find import Ranking
+    from mpicampaign.report.answers import Answer
+    from mpicampaign.report.summary import KeyResults
 
 UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}
 UNITS |= {"Gflop/s": 1e9, "Mupdate/s": 1e6, "step/s": 1.0}

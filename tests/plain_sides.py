@@ -12,13 +12,13 @@ import numpy as np
 from plain_screen import BYTES, SEEN, UNITS, near, seconds, shows, value_at
 from plain_verdict import LEVEL, TIE, Contest, Run
 
-from mpicampaign.records import CONTRADICTED, OK
+from mpicampaign.base.records import CONTRADICTED, OK
 from mpicampaign.show.document import Grid, Heading, Items, Paragraph, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.records import Record
+    from mpicampaign.base.records import Record
     from mpicampaign.show.document import Node
 
 COLUMNS = {"latency": "time", "time": "time", "bandwidth": "bandwidth", "maximum bandwidth": "bandwidth"}

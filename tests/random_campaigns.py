@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import synthetic
 
-from mpicampaign.records import (
+from mpicampaign.base.records import (
     CONTRADICTED,
     FAILED,
     SCALING,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from mpicampaign.records import Case, Record
+from mpicampaign.base.records import Case, Record
 from mpicampaign.suites import parse
 
 FOLDER = Path(__file__).parents[2] / "shared" / "data" / "stfc-2017"

@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-from mpicampaign.records import (
+from mpicampaign.base.records import (
     CONTRADICTED,
     FAILED,
     MISSING,

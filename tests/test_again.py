@@ -11,13 +11,13 @@ from conftest import ProjectCopy, wait_until
 from test_loop import made_by, write_result
 from trivial_campaign import write_trivial
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.records import read_records
 from mpicampaign.cli.json_output import blocks_data
-from mpicampaign.errors import UserError
-from mpicampaign.execution.conditions import prepare_with_results
-from mpicampaign.execution.new_runs import FILE, alone_lines, note_request, read_requests, request_of
 from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.jobs.run import Run
-from mpicampaign.records import read_records
+from mpicampaign.run.conditions import prepare_with_results
+from mpicampaign.run.new_runs import FILE, alone_lines, note_request, read_requests, request_of
 
 UNBOUND = {"nodes": 1, "ranks_per_node": 2, "transport": "any", "binding": "none"}
 EDITED = {"one": UNBOUND, "two": {**UNBOUND, "environment": {"FOO": "3"}}}

@@ -13,9 +13,9 @@ from cluster_site import Site
 from conftest import ProjectCopy, succeeded
 from minicluster import BLUE, MiniCluster
 
+from mpicampaign.base.records import OK, VERIFIED, read_records
 from mpicampaign.cli import main
-from mpicampaign.execution.scheduler_calls import ignored_lines
-from mpicampaign.records import OK, VERIFIED, read_records
+from mpicampaign.run.scheduler_calls import ignored_lines
 from mpicampaign.schedulers import SCHEDULERS
 
 CAMPAIGN = """\

@@ -12,8 +12,8 @@ from typing import NoReturn
 
 import pytest
 
-from mpicampaign.background import in_background, on_two_cores
-from mpicampaign.errors import Problem, UserError
+from mpicampaign.base.background import in_background, on_two_cores
+from mpicampaign.base.errors import Problem, UserError
 
 
 def test_a_failure_is_raised_by_the_one_who_waits() -> None:
@@ -52,8 +52,8 @@ def test_pieces_keep_their_order_and_those_of_a_killed_copy_are_done_here() -> N
 # The copy is handing its result over when the process that began it ends.
 ENDING = """
 import os, sys, time
-from mpicampaign.background import in_background
-from mpicampaign.interrupts import end_in_order
+from mpicampaign.base.background import in_background
+from mpicampaign.base.interrupts import end_in_order
 
 class Slow:
     def __reduce__(self):

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
+from mpicampaign.base.presentation import ReferenceChoice
+from mpicampaign.base.records import BLAS, OK, QUIET, REFERENCE_BLAS, VERIFIED, Case, Record, Series
+from mpicampaign.base.reference import load_reference
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import AT_MOST, NOT_COMPARABLE
-from mpicampaign.compare.hpcc import RANDOM_RING, hpcc_results, interpolated, whole_system
-from mpicampaign.compare.published import with_published
 from mpicampaign.compare.rows import Row
-from mpicampaign.presentation import ReferenceChoice
-from mpicampaign.records import BLAS, OK, QUIET, REFERENCE_BLAS, VERIFIED, Case, Record, Series
-from mpicampaign.reference import load_reference
+from mpicampaign.questions.balance.find_hpcc import RANDOM_RING, hpcc_results, interpolated, whole_system
+from mpicampaign.questions.published.find import with_published
+from mpicampaign.report.make import to_terminal
 from mpicampaign.show.cells import placement_name
-from mpicampaign.show.make import to_terminal
 from mpicampaign.show.sentences import note_text
 from mpicampaign.show.view import View
 

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from conftest import ProjectCopy, succeeded
 
+from mpicampaign.base.records import OK, read_records
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.cli import bench, main, run
-from mpicampaign.doctor import examine
-from mpicampaign.records import OK, read_records
 from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.schedulers.scheduler import Node, NodeClass
+from mpicampaign.site import examine
 from mpicampaign.site.campaign_file import WHEEL
 from mpicampaign.site.facts import Library, NodeGroup, NodeProbe, Site
 
@@ -36,7 +36,7 @@ def called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[argparse.Nam
     monkeypatch.setattr(run, "run", note)
     monkeypatch.setattr(bench, "_schedulers", list)
     monkeypatch.setattr(examine, "examine_here", lambda: HERE)
-    monkeypatch.setattr("mpicampaign.places.results_folder", lambda: tmp_path / "results")
+    monkeypatch.setattr("mpicampaign.base.places.results_folder", lambda: tmp_path / "results")
     return calls
 
 

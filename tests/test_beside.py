@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from test_balance import hpcc, of_run, rings
 
+from mpicampaign.base.records import Series
 from mpicampaign.compare.beside import beside_tables
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import Series
 
 
 def test_other_mpi_libraries_and_numbers_of_nodes_have_no_ratio() -> None:

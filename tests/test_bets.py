@@ -16,19 +16,19 @@ from conftest import ProjectCopy
 from test_loop import OUTPUT, WAITS, write_result
 from trivial_campaign import write_trivial
 
-from mpicampaign import planned_looks
+from mpicampaign.base import planned_looks
+from mpicampaign.base.plan_file import PlanFile
+from mpicampaign.base.planned_looks import looks_planned
+from mpicampaign.base.records import IMPORTED_FROM, MERGED_FROM, Case
 from mpicampaign.cli.plan import _sights as sights
 from mpicampaign.cli.report import report_of
 from mpicampaign.collect import looks
 from mpicampaign.collect.campaign import collect_all
 from mpicampaign.collect.looks import FILE, note_look, read_looks
-from mpicampaign.execution import new_runs
-from mpicampaign.execution.conditions import prepare_with_results
-from mpicampaign.execution.new_runs import read_requests
 from mpicampaign.jobs.prepare import Prepared
-from mpicampaign.plan_file import PlanFile
-from mpicampaign.planned_looks import looks_planned
-from mpicampaign.records import IMPORTED_FROM, MERGED_FROM, Case
+from mpicampaign.run import new_runs
+from mpicampaign.run.conditions import prepare_with_results
+from mpicampaign.run.new_runs import read_requests
 from mpicampaign.verdicts.bets import gains, probability_at_any_time
 from mpicampaign.verdicts.compare import UNEVEN_ADDED, Added, compare
 from mpicampaign.verdicts.rows import Run

@@ -12,16 +12,16 @@ from typing import Any
 import pytest
 from builders import MACHINE
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.identity import run_path
+from mpicampaign.base.plan_file import plan_from, plan_json
+from mpicampaign.base.records import CONTRADICTED, DISTURBED, FAILED, Case
 from mpicampaign.campaign.designs import Design
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark
-from mpicampaign.errors import UserError
-from mpicampaign.identity import run_path
 from mpicampaign.jobs.machine import Machine
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.plan_text import blocks_text
-from mpicampaign.plan_file import plan_from, plan_json
-from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED, Case
 from mpicampaign.schemes.block import ENDED, LEFT, VALUE, DesignState, Made
 
 BASE = """

@@ -12,13 +12,13 @@ import pytest
 from builders import campaign, plan
 from test_cluster_jobs import Cluster, leave
 
-from mpicampaign.errors import UserError
-from mpicampaign.execution.cluster_jobs import GRACE_SECONDS
-from mpicampaign.execution.conditions import MachineWithResults
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.records import FAILED
+from mpicampaign.base.selection import RunSelection
 from mpicampaign.jobs.prepare import Prepared, check_runs, write_scripts
-from mpicampaign.records import FAILED
+from mpicampaign.run.cluster_jobs import GRACE_SECONDS
+from mpicampaign.run.conditions import MachineWithResults
 from mpicampaign.schemes.block import LEFT, LEFT_BEHIND, VALUE, Made
-from mpicampaign.selection import RunSelection
 
 
 @pytest.fixture

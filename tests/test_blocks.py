@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mpicampaign.expectation import fewest_blocks
+from mpicampaign.base.expectation import fewest_blocks
 from mpicampaign.verdicts.blocks import compare_blocks, ratio
 from mpicampaign.verdicts.rank_tests import aligned_ranks, signed_ranks
 

@@ -16,6 +16,7 @@ import pytest
 from bundles import campaign_folder, declared, rewritten, with_manifest
 from evidence_texts import folder_of
 
+from mpicampaign.base.errors import UserError
 from mpicampaign.bundle import archive as form
 from mpicampaign.bundle import read
 from mpicampaign.bundle.archive import BundleError
@@ -23,7 +24,6 @@ from mpicampaign.bundle.read import verify
 from mpicampaign.bundle.write import Bundled, write_bundle
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_own, plan_of
-from mpicampaign.errors import UserError
 
 FILES = {"campaign.yaml": b"campaign: c\n"}
 

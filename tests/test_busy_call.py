@@ -17,11 +17,11 @@ from evidence_texts import read
 from foreign_outputs import imb
 from trivial_campaign import write_trivial
 
+from mpicampaign.base.records import DISTURBED, FAILED, NOT_JUDGED, QUIET, Case, read_records
 from mpicampaign.collect.runs import RunFolder, read_run
-from mpicampaign.execution.busy import Busyness, fitting, left_out_text, still_running
+from mpicampaign.evidence.condition import busy_process, condition, stopped_by_others
 from mpicampaign.jobs.run import Run
-from mpicampaign.records import DISTURBED, FAILED, NOT_JUDGED, QUIET, Case, read_records
-from mpicampaign.verdict.condition import busy_process, condition, stopped_by_others
+from mpicampaign.run.busy import Busyness, fitting, left_out_text, still_running
 
 # What the ranks would record; rank 1 waited half of its time for a CPU while the file `busy` exists.
 RANKS = """\

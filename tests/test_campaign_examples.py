@@ -17,15 +17,15 @@ from mpicampaign.campaign.checks import limits_text
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import campaign_schema
 from mpicampaign.cli import main
-from mpicampaign.jobs.plan import make_plan
-from mpicampaign.jobs.render import script_text
-from mpicampaign.schema_docs import (
+from mpicampaign.cli.schema_docs import (
     DOCUMENT,
     MAP_DOCUMENT,
     SECTIONS,
     document_text,
     map_document_text,
 )
+from mpicampaign.jobs.plan import make_plan
+from mpicampaign.jobs.render import script_text
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted([*(ROOT / "campaigns").glob("*.yaml"), *(ROOT / "campaigns").glob("*/campaign.yaml")])
@@ -75,7 +75,7 @@ def test_the_stfc_campaign_launches_as_published() -> None:
 
 
 def test_the_documentation_is_that_of_the_schema() -> None:
-    message = "write it anew: python -m mpicampaign.schema_docs"
+    message = "write it anew: python -m mpicampaign.cli.schema_docs"
     assert DOCUMENT.read_text(encoding="utf-8") == document_text(), message
     assert MAP_DOCUMENT.read_text(encoding="utf-8") == map_document_text(), message
 

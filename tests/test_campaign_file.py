@@ -13,9 +13,9 @@ import pytest
 import yaml
 from builders import MACHINE
 
+from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Campaign, MatrixEntry, campaign_schema
-from mpicampaign.errors import Problem, UserError
 from mpicampaign.jobs.plan import make_plan
 
 ROOT = Path(__file__).parents[1]

@@ -8,17 +8,25 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from mpicampaign.compare.changes import (
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.records import (
+    EARLIER_FILE,
+    Case,
+    Header,
+    Record,
+    read_records,
+    record_line,
+    write_records,
+)
+from mpicampaign.compare.compare import compare
+from mpicampaign.questions.two_sides.find_changes import (
     changes_since,
     check_earlier,
     earlier_series,
     keep_earlier,
 )
-from mpicampaign.compare.compare import compare
-from mpicampaign.errors import UserError
-from mpicampaign.records import EARLIER_FILE, Case, Header, Record, read_records, record_line, write_records
-from mpicampaign.show.make import tables
-from mpicampaign.show.pairs import change_verdict
+from mpicampaign.report.make import tables
+from mpicampaign.show.cells import change_verdict
 from mpicampaign.show.view import DEFAULT, MATRIX, View
 
 SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong")

@@ -10,10 +10,10 @@ import pytest
 import synthetic
 from test_charts import drawn, marked, marks_of, named_lines, texts_of
 
+from mpicampaign.base.presentation import ReferenceChoice
+from mpicampaign.base.records import Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.published import with_published
-from mpicampaign.presentation import ReferenceChoice
-from mpicampaign.records import Case, Record
+from mpicampaign.questions.published.find import with_published
 from mpicampaign.show.charts.curves import by_placement
 from mpicampaign.show.charts.dots import at_sizes, latency
 from mpicampaign.show.charts.looks import COLOURS

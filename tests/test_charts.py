@@ -13,18 +13,18 @@ import synthetic
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
+from mpicampaign.base.dimension import BANDWIDTH, TIME
+from mpicampaign.base.records import CONTRADICTED, FAILED, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.compare.compare import compare
-from mpicampaign.dimension import BANDWIDTH, TIME
-from mpicampaign.records import CONTRADICTED, FAILED, UNVERIFIED, VERIFIED, Case, Record, Series
+from mpicampaign.report.draw_figures import page_of
+from mpicampaign.report.every_chart import every_chart
+from mpicampaign.report.write import write_report
 from mpicampaign.show.charts.curves import COLUMNS
-from mpicampaign.show.charts.every import every_chart
 from mpicampaign.show.charts.interactive import interactive_charts
 from mpicampaign.show.charts.model import Axis, CurveChart, DotChart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures import axes
-from mpicampaign.show.figures.draw import page_of
 from mpicampaign.show.figures.page import Lines, Marks, Page, Writing
-from mpicampaign.show.report.write import write_report
 from mpicampaign.show.view import View
 
 if TYPE_CHECKING:

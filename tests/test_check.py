@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 import synthetic
 
+from mpicampaign.base.records import EARLIER_FILE, RECORDS, Case, Header, record_line, write_lines
 from mpicampaign.cli import main
-from mpicampaign.records import EARLIER_FILE, RECORDS, Case, Header, record_line, write_lines
 
 CAMPAIGN = """\
 campaign: c

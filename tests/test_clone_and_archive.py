@@ -15,7 +15,7 @@ from cluster_site import OUTPUT
 from conftest import PROJECT, succeeded
 from minicluster import BLUE, MiniCluster
 
-from mpicampaign.records import OK, read_records
+from mpicampaign.base.records import OK, read_records
 
 pytestmark = pytest.mark.slow
 

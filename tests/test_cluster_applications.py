@@ -8,7 +8,7 @@ import pytest
 from minicluster import MiniCluster
 from on_cluster import TWO_FABRICS, cluster_project, host_groups, system
 
-from mpicampaign.records import BLAS, DECLARED, OK
+from mpicampaign.base.records import BLAS, DECLARED, OK
 
 pytestmark = [pytest.mark.full, pytest.mark.mpi]
 NEEDED = ("hpcc", "mpirun.openmpi", "mpicc.openmpi")

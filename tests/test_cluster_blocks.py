@@ -18,11 +18,11 @@ from conftest import succeeded
 from minicluster import MiniCluster, NodeGroup, cpu_limits
 from test_cluster_faults import has_results, meanwhile, wait_for
 
-from mpicampaign.compare.blocks import WORSE
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.host_lists import expand
+from mpicampaign.base.records import OK, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.grouping import grouped
-from mpicampaign.host_lists import expand
-from mpicampaign.records import OK, Record
+from mpicampaign.questions.blocks.find import WORSE
 from mpicampaign.verdicts.rank_tests import rank_sum_and_welch
 
 pytestmark = pytest.mark.slow

@@ -10,8 +10,8 @@ import pytest
 from minicluster import MiniCluster
 from on_cluster import PING_PONG, TWO_FABRICS, cluster_project, host_groups, system
 
-from mpicampaign.compare.configurations import configurations
-from mpicampaign.records import DECLARED, NOT_AVAILABLE, OK, Record
+from mpicampaign.base.records import DECLARED, NOT_AVAILABLE, OK, Record
+from mpicampaign.questions.configurations.find import configurations
 
 pytestmark = [pytest.mark.full, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
 

@@ -18,7 +18,7 @@ from minicluster import MiniCluster, NodeGroup
 from on_cluster import cluster_project, system
 from test_cluster_faults import has_results, meanwhile, wait_for
 
-from mpicampaign.records import DECLARED, OK
+from mpicampaign.base.records import DECLARED, OK
 
 pytestmark = pytest.mark.slow
 

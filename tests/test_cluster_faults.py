@@ -19,7 +19,7 @@ from cluster_site import Site, killed_after
 from conftest import succeeded
 from minicluster import BLUE, MiniCluster
 
-from mpicampaign.records import OK
+from mpicampaign.base.records import OK
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from cluster_site import Site, killed_after
 from conftest import succeeded
 from minicluster import BLUE, MiniCluster
 
-from mpicampaign.records import DISTURBED, FAILED, OK, QUIET
+from mpicampaign.base.records import DISTURBED, FAILED, OK, QUIET
 
 pytestmark = pytest.mark.slow
 

@@ -11,8 +11,8 @@ from conftest import succeeded
 from minicluster import BLUE, MiniCluster
 from test_gpus import ADDRESSES, machine
 
-from mpicampaign.records import OK, UNVERIFIED
-from mpicampaign.verdict.evidence import read_evidence
+from mpicampaign.base.records import OK, UNVERIFIED
+from mpicampaign.evidence.evidence import read_evidence
 
 pytestmark = pytest.mark.slow
 

@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 from builders import campaign, plan
 
-from mpicampaign.commands import CommandResult, call
-from mpicampaign.errors import UnreadableError
-from mpicampaign.execution.cluster_jobs import (
+from mpicampaign.base.commands import CommandResult, call
+from mpicampaign.base.errors import UnreadableError
+from mpicampaign.jobs.prepare import Prepared, write_scripts
+from mpicampaign.jobs.run import Run
+from mpicampaign.run.cluster_jobs import (
     CUT_SECONDS,
     FIRST_WAIT,
     PATIENT_TRIES,
@@ -27,8 +29,6 @@ from mpicampaign.execution.cluster_jobs import (
     Ended,
     Query,
 )
-from mpicampaign.jobs.prepare import Prepared, write_scripts
-from mpicampaign.jobs.run import Run
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.schedulers.scheduler import (
     CANCELLED,
@@ -55,7 +55,7 @@ def shown_job(number: str, state: str, why: str, name: str, exit_status: int = 0
     return f"{ids}JobName={name} UserId=me(1) Priority=1 JobState={state} Reason={why} {end}\n"
 
 
-WRITABLE = "mpicampaign.execution.cluster_jobs.why_not_writable"
+WRITABLE = "mpicampaign.run.cluster_jobs.why_not_writable"
 
 
 class Cluster:

@@ -19,10 +19,10 @@ import pytest
 from minicluster import MiniCluster
 from on_cluster import PING_PONG, TWO_FABRICS, ClusterProject, cluster_project, host_groups, system
 
+from mpicampaign.base.identity import run_path
+from mpicampaign.base.plan_file import read_plan
+from mpicampaign.base.records import CONTRADICTED, FAILED, Record
 from mpicampaign.collect.runs import collect
-from mpicampaign.identity import run_path
-from mpicampaign.plan_file import read_plan
-from mpicampaign.records import CONTRADICTED, FAILED, Record
 
 pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
 

@@ -19,7 +19,7 @@ from minicluster import MiniCluster, NodeGroup, cpu_limits
 from test_cluster_blocks import results
 from test_cluster_faults import has_results, meanwhile, wait_for
 
-from mpicampaign.records import OK
+from mpicampaign.base.records import OK
 
 pytestmark = pytest.mark.slow
 

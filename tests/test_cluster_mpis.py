@@ -16,7 +16,7 @@ from conftest import PROJECT
 from minicluster import MiniCluster
 from on_cluster import TWO_FABRICS, cluster_project, host_groups, system
 
-from mpicampaign.records import DECLARED, FAILED, OK, Record
+from mpicampaign.base.records import DECLARED, FAILED, OK, Record
 
 pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.mpi]
 

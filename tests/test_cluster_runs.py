@@ -20,10 +20,10 @@ from cluster_site import Site, killed_after, name_of_job
 from conftest import succeeded, wait_until
 from minicluster import BLUE, MiniCluster
 
-from mpicampaign.execution.cluster_jobs import GRACE_SECONDS
-from mpicampaign.identity import canonical, identity
-from mpicampaign.records import FAILED, OK, UNVERIFIED
-from mpicampaign.verdict.evidence import read_evidence
+from mpicampaign.base.identity import canonical, identity
+from mpicampaign.base.records import FAILED, OK, UNVERIFIED
+from mpicampaign.evidence.evidence import read_evidence
+from mpicampaign.run.cluster_jobs import GRACE_SECONDS
 
 pytestmark = pytest.mark.slow
 

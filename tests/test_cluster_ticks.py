@@ -10,8 +10,8 @@ from cluster_site import Site, killed_after
 from conftest import succeeded
 from minicluster import BLUE, MiniCluster
 
+from mpicampaign.base.records import OK
 from mpicampaign.history.overview import overview
-from mpicampaign.records import OK
 
 pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.usefixtures("cluster_parts")]
 

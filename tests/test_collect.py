@@ -20,10 +20,9 @@ from evidence_texts import (
     split,
 )
 
-from mpicampaign.collect.runs import RunFolder, collect, read_run, unusable
-from mpicampaign.errors import UserError
-from mpicampaign.plan_file import PlanFile, plan_from, plan_json, read_plan
-from mpicampaign.records import (
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.plan_file import PlanFile, plan_from, plan_json, read_plan
+from mpicampaign.base.records import (
     FAILED,
     MISSING,
     NOT_AVAILABLE,
@@ -36,6 +35,7 @@ from mpicampaign.records import (
     record_line,
     write_records,
 )
+from mpicampaign.collect.runs import RunFolder, collect, read_run, unusable
 
 CASE = Case("here", "blue", "SHM-1", "tree_gather")
 OUTPUT = INTEL_SHM + (Path(__file__).parent / "fixtures/imb/pingpong.out").read_text()

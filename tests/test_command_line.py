@@ -19,7 +19,7 @@ from mpicampaign.cli import main
 from mpicampaign.cli.exit_status import INTERRUPTED, MEANINGS, TERMINATED
 from mpicampaign.cli.man_page import man_page
 from mpicampaign.cli.parser import COMMANDS, command_parser, subparsers
-from mpicampaign.execution.queue_status import RunStatus
+from mpicampaign.run.queue_status import RunStatus
 
 ROOT = Path(__file__).resolve().parents[1]
 CAMPAIGN = """\
@@ -37,8 +37,8 @@ matrix: [{host_groups: local, placements: [SHM-1, TCP-loopback], benchmarks: tri
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with a campaign file and no results."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mpicampaign.places.working_folder", lambda: tmp_path)
-    monkeypatch.setattr("mpicampaign.places.results_folder", lambda: tmp_path / "results")
+    monkeypatch.setattr("mpicampaign.base.places.working_folder", lambda: tmp_path)
+    monkeypatch.setattr("mpicampaign.base.places.results_folder", lambda: tmp_path / "results")
     (tmp_path / "mine.yaml").write_text(CAMPAIGN)
     return tmp_path
 
@@ -87,8 +87,8 @@ def test_status_is_watched_until_no_run_is_active(
     def run_states(_: object) -> tuple[list[RunStatus], list[object]]:
         return [RunStatus(None, state, "", "") for state in next(looks)], []  # type: ignore[arg-type]
 
-    monkeypatch.setattr("mpicampaign.execution.queue_status.run_states", run_states)
-    monkeypatch.setattr("mpicampaign.execution.queue_status.status_text", lambda found, _: str(len(found)))
+    monkeypatch.setattr("mpicampaign.run.queue_status.run_states", run_states)
+    monkeypatch.setattr("mpicampaign.run.queue_status.status_text", lambda found, _: str(len(found)))
     monkeypatch.setattr("mpicampaign.cli.status.BETWEEN", 0)
     assert called(capsys, "status", "mine.yaml", "--watch")[0] == 0
     assert not any(looks), "it looked three times"

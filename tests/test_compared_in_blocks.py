@@ -17,9 +17,7 @@ import synthetic
 from test_blocks import of_pairs
 from test_report import Page
 
-from mpicampaign.compare.blocks import BETTER, FEW, NOT_SHOWN, WORSE, InBlocks
-from mpicampaign.compare.compare import compare
-from mpicampaign.records import (
+from mpicampaign.base.records import (
     ALL_PAIRS,
     BLOCK,
     COMPARED,
@@ -33,12 +31,14 @@ from mpicampaign.records import (
     Case,
     Record,
 )
-from mpicampaign.show.blocks import block_sentences
-from mpicampaign.show.figures.draw import draw_all
-from mpicampaign.show.filter import select
-from mpicampaign.show.make import tables, to_markdown, to_terminal
-from mpicampaign.show.report.write import write_report
-from mpicampaign.show.summary import summary
+from mpicampaign.compare.compare import compare
+from mpicampaign.questions.blocks.find import BETTER, FEW, NOT_SHOWN, WORSE, InBlocks
+from mpicampaign.questions.blocks.say import block_sentences
+from mpicampaign.report.draw_figures import draw_all
+from mpicampaign.report.filter import select
+from mpicampaign.report.make import tables, to_markdown, to_terminal
+from mpicampaign.report.summary import summary
+from mpicampaign.report.write import write_report
 from mpicampaign.show.view import Filter, View
 
 Change = Callable[[Record], Record]

@@ -9,15 +9,15 @@ import pytest
 import stfc_runs
 import synthetic
 
+from mpicampaign.base.dimension import SLOWDOWN, TIME
+from mpicampaign.base.records import CONTRADICTED, FAILED, Case, Record, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import Metric
-from mpicampaign.compare.ranking import rank_placements
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
-from mpicampaign.dimension import SLOWDOWN, TIME
-from mpicampaign.records import CONTRADICTED, FAILED, Case, Record, Series
-from mpicampaign.show.pairs import pair_sentence
-from mpicampaign.show.rankings import verdict
+from mpicampaign.questions.ranking.find import rank_placements
+from mpicampaign.questions.ranking.say import verdict
+from mpicampaign.questions.ranking.say_pairs import pair_sentence
 from mpicampaign.show.sentences import note_text
 from mpicampaign.show.view import View
 from mpicampaign.suites import SUITES

@@ -9,22 +9,22 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from mpicampaign.cli.common import counts
-from mpicampaign.compare.compare import compare
-from mpicampaign.execution.progress import Progress
-from mpicampaign.records import (
+from mpicampaign.base.records import (
     DISTURBED,
     NOT_JUDGED,
     QUIET,
     Case,
     Record,
 )
-from mpicampaign.show.make import tables
-from mpicampaign.show.report.write import write_report
+from mpicampaign.cli.common import counts
+from mpicampaign.compare.compare import compare
+from mpicampaign.evidence.condition import condition, may_be_disturbed
+from mpicampaign.evidence.evidence import CLAIM_HEADER, HEADER, read_evidence
+from mpicampaign.report.make import tables
+from mpicampaign.report.write import write_report
+from mpicampaign.run.progress import Progress
 from mpicampaign.show.runs import condition_text
 from mpicampaign.show.view import LONG, MATRIX, View
-from mpicampaign.verdict.condition import condition, may_be_disturbed
-from mpicampaign.verdict.evidence import CLAIM_HEADER, HEADER, read_evidence
 
 SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong")
 UNBOUND = ("0-3", "0-3")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from mpicampaign.verdict.connections import Moved, exchanged_over_tcp
-from mpicampaign.verdict.evidence import Evidence
+from mpicampaign.evidence.connections import Moved, exchanged_over_tcp
+from mpicampaign.evidence.evidence import Evidence
 
 HERE, THERE, LAUNCHER = "10.0.0.1 4001", "10.0.0.2 4002", "127.0.0.1 9"
 

@@ -15,13 +15,22 @@ from conftest import ProjectCopy
 from test_campaign_file import load
 from trivial_campaign import write_trivial
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, Against, Limit
+from mpicampaign.base.records import DISTURBED, QUIET, Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.contract import FAILED, FEW, NO_OTHER, NO_VALUE, PASSED, UNDECIDED, Judged, judge
-from mpicampaign.compare.machine import whole_case
-from mpicampaign.errors import UserError
-from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, Against, Limit
-from mpicampaign.records import DISTURBED, QUIET, Case, Record
-from mpicampaign.show.contract import contract_json, contract_junit, contract_lines, judged_text
+from mpicampaign.questions.limits.find import (
+    FAILED,
+    FEW,
+    NO_OTHER,
+    NO_VALUE,
+    PASSED,
+    UNDECIDED,
+    Judged,
+    judge,
+)
+from mpicampaign.questions.limits.say import contract_json, contract_junit, contract_lines, judged_text
+from mpicampaign.questions.machine.find import whole_case
 from mpicampaign.statistics.ratios import ratio_interval
 
 HERE = Case("here", "blue", "TCP", "PingPong")

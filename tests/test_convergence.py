@@ -8,8 +8,8 @@ import pytest
 from synthetic import run
 from test_parsers import KERNEL
 
+from mpicampaign.base.records import Case, Series
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import Case, Series
 from mpicampaign.show.sentences import note_text
 from mpicampaign.suites import parse
 

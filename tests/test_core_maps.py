@@ -11,10 +11,10 @@ import synthetic
 from core_pairs_output import core_pairs, cyclic
 from test_charts import drawn, named_lines, texts_of
 
+from mpicampaign.base.records import Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import Case, Record
+from mpicampaign.report.every_chart import every_chart
 from mpicampaign.show.charts.core_maps import core_maps
-from mpicampaign.show.charts.every import every_chart
 from mpicampaign.show.charts.model import CoreMap
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.suites import parse

@@ -17,10 +17,10 @@ import pytest
 from test_kernels import Build, demand_refusal
 from test_parsers import read as read_output
 
+from mpicampaign.base.records import Case, Record, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.records import Case, Record, Series
-from mpicampaign.show.make import to_terminal
+from mpicampaign.report.make import to_terminal
 from mpicampaign.suites import parse
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]

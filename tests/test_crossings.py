@@ -7,12 +7,12 @@ from random import Random
 
 import synthetic
 
+from mpicampaign.base.records import Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.crossings import Crossing, Curves, crossings, crossings_of
-from mpicampaign.compare.ranking import Ranking
-from mpicampaign.records import Case, Record
-from mpicampaign.show.answers import answers
-from mpicampaign.show.summary import summary
+from mpicampaign.questions.crossings.find import Crossing, Curves, crossings, crossings_of
+from mpicampaign.questions.ranking.find import Ranking
+from mpicampaign.report.answers import answers
+from mpicampaign.report.summary import summary
 
 SIZES = (8, 128, 1024, 65536, 1048576)
 RATES = {"A": (2e6, 30e6, 2e8, 1e9, 1e9), "B": (1e6, 15e6, 3e8, 4e9, 5e9)}  # A leads below 1 KiB

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from test_launched import HONEST, changed, declared, variable, verdict_of
 
-from mpicampaign.commands import call
+from mpicampaign.base.commands import call
 from mpicampaign.mpis import is_launcher_of
 
 DERIVED = yaml.safe_load((Path(__file__).parent / "fixtures/derived_variables.yaml").read_text())

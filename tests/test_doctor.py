@@ -20,8 +20,8 @@ from conftest import succeeded, within
 from default_signals import popen_with_default_signals
 from test_doctor_outputs import BHOSTS, BQUEUES, LSHOSTS, TWO_KINDS
 
-from mpicampaign.commands import call
-from mpicampaign.doctor import examine
+from mpicampaign.base.commands import call
+from mpicampaign.site import examine
 
 TOOLS = ("bash", "sh", "cat", "uname", "timeout", "mv", "rm", "sleep", "env", "touch", "id")
 Done = subprocess.CompletedProcess[str]

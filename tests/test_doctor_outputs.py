@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.doctor.probe_jobs import SCRIPT
-from mpicampaign.errors import UnreadableError
+from mpicampaign.base.errors import UnreadableError
 from mpicampaign.schedulers import lsf, slurm
 from mpicampaign.schedulers.scheduler import QUEUED, Node, NodeClass
 from mpicampaign.site.names import module_names, mpi_modules
 from mpicampaign.site.node_types import node_classes
 from mpicampaign.site.probe import read_probe
+from mpicampaign.site.probe_jobs import SCRIPT
 
 TWO_KINDS = """\
 n1|all|all*|up|1:00:00|blue|1|2|1|1|idle

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 from builders import campaign, plan, script_of
 
+from mpicampaign.base.errors import UserError
 from mpicampaign.campaign.each import screen
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Each, Placement
-from mpicampaign.errors import UserError
-from mpicampaign.execution.batches import Batch, batches_of
 from mpicampaign.jobs.run import Run
+from mpicampaign.run.batches import Batch, batches_of
 from mpicampaign.schedulers import batch_scheduler
 
 NODE = Placement("NODE", 1, 2, "shm", binding="none")

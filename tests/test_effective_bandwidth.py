@@ -8,10 +8,10 @@ from dataclasses import replace
 import pytest
 import synthetic
 
+from mpicampaign.base.records import CLAIMED_TRANSPORT, Case, Record, Series
+from mpicampaign.base.reference import load_reference
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.monotony import better_with_fewer
-from mpicampaign.records import CLAIMED_TRANSPORT, Case, Record, Series
-from mpicampaign.reference import load_reference
 from mpicampaign.show.sentences import note_text
 from mpicampaign.suites import OutputError, parse
 

@@ -12,15 +12,15 @@ import synthetic
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
 from prometheus_client.parser import text_string_to_metric_families as classic_families
 
+from mpicampaign.base.records import CONTRADICTED, DISTURBED, Case, Header, Record, Series, write_records
+from mpicampaign.base.text import visible
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.history.ticks import TickLog
-from mpicampaign.records import CONTRADICTED, DISTURBED, Case, Header, Record, Series, write_records
+from mpicampaign.report.data import long_data
+from mpicampaign.report.exports.json_lines import json_lines
+from mpicampaign.report.exports.openmetrics import openmetrics, samples_of
 from mpicampaign.schedule.textfile import write_textfile
-from mpicampaign.show.data import long_data
-from mpicampaign.show.exports.json_lines import json_lines
-from mpicampaign.show.exports.openmetrics import openmetrics, samples_of
-from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from prometheus_client import Metric

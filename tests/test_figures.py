@@ -17,11 +17,11 @@ import pytest
 import synthetic
 from conftest import PROJECT
 
+from mpicampaign.base.records import Case, Record, Series
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import Case, Record, Series
+from mpicampaign.report.draw_figures import MADE, Figure, draw_all
 from mpicampaign.show.figures.converted import to_pdf, to_png
-from mpicampaign.show.figures.draw import MADE, Figure, draw_all
 from mpicampaign.show.figures.page import FORMATS
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Figure]:
 def unwritten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Figures are empty files, to save time."""
 
-    monkeypatch.setattr("mpicampaign.show.figures.draw._write", lambda _page, _drawn, path: path.touch())
+    monkeypatch.setattr("mpicampaign.report.draw_figures._write", lambda _page, _drawn, path: path.touch())
 
 
 def named(figures: list[Figure], part: str) -> Figure:
@@ -107,7 +107,7 @@ def test_an_interrupted_drawing_leaves_no_file_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("mpicampaign.show.charts.every.at_sizes", interrupt)
+        patched.setattr("mpicampaign.report.every_chart.at_sizes", interrupt)
         draw_all(compare(synthetic.campaign()), tmp_path)
     assert len(list(tmp_path.glob("*.svg"))) == 1
     assert draw_all(compare([]), tmp_path) == []
@@ -181,7 +181,7 @@ def test_converters_are_loaded_only_for_their_files(tmp_path: Path) -> None:
     code = f"""if True:
         import sys, pathlib, synthetic
         from mpicampaign.compare.compare import compare
-        from mpicampaign.show.figures.draw import draw_all
+        from mpicampaign.report.draw_figures import draw_all
         assert draw_all(compare(synthetic.campaign()), pathlib.Path({str(tmp_path)!r}))
         sys.exit(sorted({{"resvg_py", "svglib", "reportlab"}} & sys.modules.keys()) or 0)"""
     tests = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}

@@ -15,10 +15,10 @@ from conftest import ProjectCopy
 from minicluster import MiniCluster
 from on_cluster import PING_PONG, TWO_FABRICS, cluster_project, host_groups, system
 
-from mpicampaign.records import DECLARED, OK, VERIFIED, Record, read_records
-from mpicampaign.verdict.counters import NOISE_BYTES, counter_findings, payload, traffic
-from mpicampaign.verdict.evidence import Evidence, read_evidence
-from mpicampaign.verdict.findings import SUPPORTS
+from mpicampaign.base.records import DECLARED, OK, VERIFIED, Record, read_records
+from mpicampaign.evidence.counters import NOISE_BYTES, counter_findings, payload, traffic
+from mpicampaign.evidence.evidence import Evidence, read_evidence
+from mpicampaign.evidence.findings import SUPPORTS
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 

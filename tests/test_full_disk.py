@@ -11,7 +11,7 @@ import pytest
 from conftest import ProjectCopy
 from trivial_campaign import write_trivial
 
-from mpicampaign.files import write_output
+from mpicampaign.base.files import write_output
 
 FULL = "No space left on device"
 # A small file system, filled when the campaign has run; then each command, its errors and its exit status.

@@ -18,11 +18,11 @@ from default_signals import popen_with_default_signals
 from minicluster import MiniCluster
 from on_cluster import cluster_project, host_groups, system
 
-from mpicampaign.expectation import UNTIL_KNOWN
+from mpicampaign.base.expectation import UNTIL_KNOWN
+from mpicampaign.base.records import DISTURBED, OK, QUIET, RANKED, Case, read_records
 from mpicampaign.jobs.plan import Plan
 from mpicampaign.jobs.plan_text import further_text
 from mpicampaign.jobs.software import Program
-from mpicampaign.records import DISTURBED, OK, QUIET, RANKED, Case, read_records
 
 CAMPAIGN = """\
 campaign: busy

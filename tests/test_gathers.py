@@ -10,13 +10,13 @@ import pytest
 import synthetic
 from test_charts import drawn, named_lines, read_back, texts_of
 
+from mpicampaign.base.records import Case, Record, Series
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.gathers import gathers
-from mpicampaign.records import Case, Record, Series
-from mpicampaign.show.charts.gathers import gather_charts
+from mpicampaign.questions.gathers.draw import gather_charts
+from mpicampaign.questions.gathers.find import gathers
+from mpicampaign.questions.gathers.say import gather_nodes
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.document import Grid, Paragraph
-from mpicampaign.show.gathers import gather_nodes
 from mpicampaign.show.view import View
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from synthetic import run
 
+from mpicampaign.base.records import Case, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import GIVEN_UP
 from mpicampaign.compare.matrix import absence_of
-from mpicampaign.records import Case, Series
 
 CASE = Case("s", "g", "SHM-1", "PingPong")
 OUT_OF_TIME = Series(

@@ -17,15 +17,15 @@ from pathlib import Path
 import pytest
 from builders import MACHINE, script_of
 
+from mpicampaign.base.identity import identity
+from mpicampaign.base.this_machine import measuring_lock
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.identity import identity
 from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.render import batch_text, library_name, library_text, script_text
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
 from mpicampaign.jobs.texts import TextOfRepeats
-from mpicampaign.this_machine import measuring_lock
 
 GOLDEN = Path(__file__).parent / "golden"
 ROOT = Path("/home/user/mpicampaign/results/golden")

@@ -20,10 +20,10 @@ from gpu_outputs import (
 )
 from printed_outputs import IMB_MEGABYTE_VERSION, imb_pingpong, osu_table
 
+from mpicampaign.base.records import Series
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.imports.draft import draft_map
 from mpicampaign.imports.facts import read_facts
-from mpicampaign.records import Series
 from mpicampaign.suites import OutputError, detect_suite, parse, parts
 
 WHOLE = nccl_output()

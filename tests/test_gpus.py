@@ -16,14 +16,14 @@ from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 from test_rank_wrapper import on_node, record_topology
 from test_render import ROOT, text_of
 
+from mpicampaign.base.errors import UserError
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Placement
-from mpicampaign.errors import UserError
+from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS
+from mpicampaign.evidence.gpus import gpu_findings
 from mpicampaign.jobs.render import batch_text
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
-from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS
-from mpicampaign.verdict.gpus import gpu_findings
 
 # As NVIDIA's driver and amdgpu describe them; the minor numbers need not be in the order of the addresses.
 NVIDIA = """\

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 import synthetic
 
+from mpicampaign.base.records import DISTURBED, OVERSUBSCRIBED, Case, Record, Series
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import TuningCliff
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.records import DISTURBED, OVERSUBSCRIBED, Case, Record, Series
+from mpicampaign.report.summary import summary
 from mpicampaign.show.sentences import brief
-from mpicampaign.show.summary import summary
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from time_curves import curve, step, ticks
 
 from mpicampaign.history.changes import analyse_curves, events, key_id
 from mpicampaign.history.curves import ChangePoint, Curve
-from mpicampaign.show.history import event_text
+from mpicampaign.questions.history.say import event_text
 
 VALUES = step(1, 50, 10)
 OLD, NEW = {"kernel": "Linux 5.14.0-362", "governor": "performance"}, {"kernel": "Linux 5.14.0-427"}

@@ -18,6 +18,7 @@ from browser import CHROMIUM, Browser, browser
 from history_data import curve, key, name_of, noise, store_of, write_runs, write_ticks
 from plain_history import At, Drawn, Plain
 
+from mpicampaign.base.records import Header, write_records
 from mpicampaign.cli import main
 from mpicampaign.cli.history import filtered
 from mpicampaign.collect.campaign import collect_own, plan_of
@@ -25,11 +26,10 @@ from mpicampaign.history.changes import analyse_curves, events
 from mpicampaign.history.curves import Curve
 from mpicampaign.history.overview import Overview, SeriesEntry, overview
 from mpicampaign.history.ticks import BEGAN, TickLog
-from mpicampaign.records import Header, write_records
-from mpicampaign.show.charts.history import charts_over_time
+from mpicampaign.questions.history.draw import charts_over_time
+from mpicampaign.questions.history.say import curve_grid, history_document, sparkline
+from mpicampaign.report.history import write_history_page
 from mpicampaign.show.document import Heading, plain
-from mpicampaign.show.history import curve_grid, history_document, sparkline
-from mpicampaign.show.report.history import write_history_page
 
 MAY_SKIP = CHROMIUM is None and os.environ.get("CI") != "true"
 HOSTILE = '</script><img src=x onerror="document.title=1">&'

@@ -21,14 +21,14 @@ import pytest
 from conftest import PROJECT
 from history_data import NEW, OLD, metrics_of, name_of, open_again, row, series_of, store_of, write_runs
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.presentation import Presentation
 from mpicampaign.cli import main
 from mpicampaign.compare.states import SWITCH
-from mpicampaign.errors import UserError
 from mpicampaign.history import metrics, rows
 from mpicampaign.history import store as store_module
 from mpicampaign.history.curves import curves_of
 from mpicampaign.history.store import Store
-from mpicampaign.presentation import Presentation
 
 TESTS = str(Path(__file__).parent)
 
@@ -303,7 +303,7 @@ def test_a_full_disk_leaves_a_readable_store(tmp_path: Path) -> None:
     store = store_of(tmp_path, 2)
     write_runs(tmp_path, 2)
     code = (
-        "import resource, signal, sys; from pathlib import Path; from mpicampaign.presentation import *;"
+        "import resource, signal, sys; from pathlib import Path; from mpicampaign.base.presentation import *;"
         "from mpicampaign.history.store import Store; from mpicampaign.history.series import read_series;"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN); size = int(sys.argv[2]);"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)); f = Path(sys.argv[1]);"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from test_kernels import Build
 
+from mpicampaign.evidence.preempted import preempted_text
 from mpicampaign.suites import OutputError, parse
-from mpicampaign.verdict.preempted import preempted_text
 
 HEADER = """#mpicampaign-kernel 1
 #@kernel=point_to_point

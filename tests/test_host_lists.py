@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.host_lists import expand, expand_patterns, is_member
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.errors import UserError
-from mpicampaign.host_lists import expand, expand_patterns, is_member
 from mpicampaign.imports.labels import groups_without_runs
 from mpicampaign.imports.map_file import load_map
 

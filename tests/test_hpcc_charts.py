@@ -10,22 +10,22 @@ import pytest
 import synthetic
 from test_charts import named_lines, texts_of
 
+from mpicampaign.base.presentation import ReferenceChoice
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.published import with_published
-from mpicampaign.presentation import ReferenceChoice
-from mpicampaign.show.charts import hpcc as charts
-from mpicampaign.show.charts.hpcc import balance, not_drawn
+from mpicampaign.questions.balance import draw as charts
+from mpicampaign.questions.balance.draw import balance, not_drawn
+from mpicampaign.questions.published.find import with_published
+from mpicampaign.report.draw_figures import draw_all, page_of
+from mpicampaign.report.write import write_report
 from mpicampaign.show.charts.model import BarChart, ScatterChart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures import scatter
-from mpicampaign.show.figures.draw import draw_all, page_of
-from mpicampaign.show.report.write import write_report
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mpicampaign.base.records import Record
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.records import Record
     from mpicampaign.show.charts.model import BarColumn, Chart, ScatterPoint
     from mpicampaign.show.figures.page import Page, Point
     from mpicampaign.statistics.medians import Summary

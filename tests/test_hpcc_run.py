@@ -8,9 +8,9 @@ import pytest
 import yaml
 from conftest import ProjectCopy
 
-from mpicampaign.records import BLAS, read_records
-from mpicampaign.verdict.blas import blas_of
-from mpicampaign.verdict.evidence import Evidence
+from mpicampaign.base.records import BLAS, read_records
+from mpicampaign.evidence.blas import blas_of
+from mpicampaign.evidence.evidence import Evidence
 
 NEEDED = ("hpcc", "mpirun.openmpi")
 MISSING = [name for name in NEEDED if shutil.which(name) is None]

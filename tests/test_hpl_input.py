@@ -9,14 +9,14 @@ import pytest
 import yaml
 from builders import campaign, plan
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.records import Case, Record, Series
+from mpicampaign.base.units import parse_flop_rate
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, Provider
 from mpicampaign.collect.runs import with_peak
 from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.errors import UserError
-from mpicampaign.records import Case, Record, Series
 from mpicampaign.suites.suite import Request
-from mpicampaign.units import parse_flop_rate
 
 GIB = 1 << 30
 

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 from builders import BENCHMARK, INTEL_MPI, MACHINE, PLACEMENTS, campaign, plan
 
+from mpicampaign.base.identity import canonical, differences, identity
+from mpicampaign.base.plan_file import plan_json
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Campaign, Fabric, Placement, Provider
-from mpicampaign.identity import canonical, differences, identity
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.planned import PlannedCase
 from mpicampaign.jobs.software import Program
 from mpicampaign.mpis import MPIS
-from mpicampaign.plan_file import plan_json
 from mpicampaign.suites import SUITES
 
 Change = Callable[[Campaign], Campaign]

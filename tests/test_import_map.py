@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.host_lists import expand, short
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.errors import UserError
-from mpicampaign.host_lists import expand, short
 from mpicampaign.imports.facts import FACTS, FAMILIES
 from mpicampaign.imports.labels import label_of
 from mpicampaign.imports.ledger import Label

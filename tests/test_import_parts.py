@@ -9,12 +9,12 @@ import pytest
 from foreign_outputs import hpl, imb
 from printed_outputs import HplRow, hpl_output, osu_table
 
+from mpicampaign.base.records import FAILED, IMPORTED_FROM, IN_PART, MISSING, OK, Record
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
 from mpicampaign.imports.account import Account, account_text, failed_lines
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.records import FAILED, IMPORTED_FROM, IN_PART, MISSING, OK, Record
 
 MAP = """\
 import: foreign

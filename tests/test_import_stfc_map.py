@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from foreign_outputs import directives, hpl, imb, lsf, prot
 
+from mpicampaign.base.records import FAILED, IN_PART, OK, VERIFIED, Record
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
 from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.records import FAILED, IN_PART, OK, VERIFIED, Record
 from mpicampaign.show.sentences import note_text
 
 MAP = Path(__file__).parents[1] / "campaigns" / "stfc-2017" / "import.yaml"

@@ -14,10 +14,11 @@ from unittest.mock import ANY
 import pytest
 from foreign_outputs import imb
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.records import IN_PART, OK, read_records
 from mpicampaign.collect import imports as collecting
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
-from mpicampaign.errors import UserError
 from mpicampaign.imports import importing
 from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.draft import draft_map, usable_name
@@ -25,7 +26,6 @@ from mpicampaign.imports.files import MAX_BYTES
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.ledger import read_ledger
 from mpicampaign.imports.map_file import ImportMap, load_map
-from mpicampaign.records import IN_PART, OK, read_records
 from mpicampaign.show.sentences import note_text as said_of
 
 BEFORE = Path(__file__).parent / "fixtures" / "imported_before_0_3"

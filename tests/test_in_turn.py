@@ -11,16 +11,16 @@ from pathlib import Path
 import pytest
 import synthetic
 
+from mpicampaign.base.expectation import Against, Limit
+from mpicampaign.base.records import IMPORTED_FROM, MERGED_FROM, Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.contract import UNDECIDED, judge
-from mpicampaign.compare.own import own_against_others
-from mpicampaign.expectation import Against, Limit
-from mpicampaign.records import IMPORTED_FROM, MERGED_FROM, Case, Record
-from mpicampaign.show.contract import judged_text
-from mpicampaign.show.make import to_csv, to_markdown, to_terminal
-from mpicampaign.show.pairs import own_legend, own_lines
-from mpicampaign.show.report.write import write_report
-from mpicampaign.show.summary import summary, summary_text
+from mpicampaign.questions.limits.find import UNDECIDED, judge
+from mpicampaign.questions.limits.say import judged_text
+from mpicampaign.questions.own.find import own_against_others
+from mpicampaign.questions.own.say import own_legend, own_lines
+from mpicampaign.report.make import to_csv, to_markdown, to_terminal
+from mpicampaign.report.summary import summary, summary_text
+from mpicampaign.report.write import write_report
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.verdicts.compare import APART_IN_TIME
 

@@ -8,11 +8,11 @@ import pytest
 import synthetic
 from evidence_texts import read
 
+from mpicampaign.base.records import Case, Record
 from mpicampaign.collect.common_settings import library_file, of_import, of_own_run
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.mpis import library_version
-from mpicampaign.records import Case, Record
 from mpicampaign.show.sentences import note_text
 
 CASE = Case("s", "g", "TCP", "PingPong")

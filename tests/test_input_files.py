@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from test_job_script_run import END, execute, prepared
 
+from mpicampaign.base.errors import UserError
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.errors import UserError
 from mpicampaign.jobs.inputs import Input
 from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
 

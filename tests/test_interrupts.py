@@ -125,7 +125,7 @@ def test_an_import_that_is_interrupted_ends_without_a_traceback() -> None:
 
 TWICE = """
 import os, signal, time
-from mpicampaign.interrupts import end_in_order
+from mpicampaign.base.interrupts import end_in_order
 end_in_order()
 try:
     os.kill(os.getpid(), signal.SIGTERM)
@@ -143,7 +143,7 @@ def test_a_second_signal_does_not_cut_the_end_short() -> None:
 
 
 def test_a_failed_child_is_seen_where_our_parent_ignores_the_ends_of_children() -> None:
-    ends = "from mpicampaign.interrupts import end_in_order as start; import subprocess, sys; start(); "
+    ends = "from mpicampaign.base.interrupts import end_in_order as start; import subprocess, sys; start(); "
     ends += "sys.exit(subprocess.call('false'))"
     ignored = (
         "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.executable, "

@@ -18,14 +18,14 @@ from builders import BENCHMARK, PLACEMENTS, campaign, plan
 from default_signals import popen_with_default_signals
 
 from mpicampaign import mpis
+from mpicampaign.base.this_machine import measuring_lock
 from mpicampaign.campaign.model import Placement, System
 from mpicampaign.collect.runs import could_not_write, evidence_in, exit_status
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.render import build_script_text, script_text
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import build_problem
-from mpicampaign.this_machine import measuring_lock
-from mpicampaign.verdict.evidence import Evidence
 
 END = 'echo "#@end rows=1 status=ok"\n'
 ONE_RANK = {"SHM": replace(PLACEMENTS["SHM"], ranks_per_node=1)}

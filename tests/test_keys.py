@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
+from mpicampaign.base.keys import NAME, Kind, Values, choice, count, entry, key, schema_of, table
+from mpicampaign.base.shape import check_shape, fits
+from mpicampaign.base.yaml_lines import Document
 from mpicampaign.campaign.model import campaign_schema
-from mpicampaign.keys import NAME, Kind, Values, choice, count, entry, key, schema_of, table
-from mpicampaign.shape import check_shape, fits
-from mpicampaign.yaml_lines import Document
 
 ROOT = Path(__file__).parents[1]
 

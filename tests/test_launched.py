@@ -8,12 +8,12 @@ import pytest
 import synthetic
 from evidence_texts import CLAIM, DECLARED, INTEL_SHM, RUN, claim_of, evidence_text, rank_lines, read, run_of
 
+from mpicampaign.base.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.collect.campaign import mark_copies
+from mpicampaign.evidence.condition import condition, may_be_disturbed
+from mpicampaign.evidence.judge import judge
 from mpicampaign.mpis import MPIS, of_launcher, steers_library
-from mpicampaign.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.suites import SUITES
-from mpicampaign.verdict.condition import condition, may_be_disturbed
-from mpicampaign.verdict.judge import judge
 
 SECOND = 1_000_000_000
 PRELOADED = "rank 1 start.preload.0=/usr/lib/libtool.so\nrank 1 start.preloads=1\n"

@@ -13,8 +13,8 @@ import pytest
 from conftest import ProjectCopy
 from test_software_lies import Lie, make, run
 
+from mpicampaign.base.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Record
 from mpicampaign.compare.inconsistent_repeats import inconsistency_notes
-from mpicampaign.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Record
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.full]
 

@@ -6,9 +6,9 @@ import pytest
 import synthetic
 from test_charts import drawn, texts_of
 
+from mpicampaign.base.records import Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import Case, Record
-from mpicampaign.show.charts.levels import level_charts
+from mpicampaign.questions.gathers.draw_levels import level_charts
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures.page import Rectangles
 from mpicampaign.suites import parse

@@ -20,10 +20,10 @@ import time_curves
 import yaml
 from history_data import write_ticks
 
+from mpicampaign.base.expectation import Alarm, Limit, Rule, limit_value
+from mpicampaign.base.records import RECORDS, Case, Header, write_records
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_all
-from mpicampaign.compare.contract import FAILED, PASSED, UNDECIDED
-from mpicampaign.expectation import Alarm, Limit, Rule, limit_value
 from mpicampaign.history.changes import analyse_curves, key_id
 from mpicampaign.history.curves import CurveKey
 from mpicampaign.history.limits import (
@@ -39,9 +39,9 @@ from mpicampaign.history.limits import (
     judge_alarm,
     propose,
 )
-from mpicampaign.records import RECORDS, Case, Header, write_records
-from mpicampaign.show.contract import reason_text
-from mpicampaign.show.limits import expect_text, reframe_text
+from mpicampaign.questions.limits.find import FAILED, PASSED, UNDECIDED
+from mpicampaign.questions.limits.say import reason_text
+from mpicampaign.questions.limits.say_history import expect_text, reframe_text
 from mpicampaign.statistics.change_points import ALTERNATING, NOT_POSITIVE
 from mpicampaign.statistics.limits import (
     LEVEL,
@@ -226,8 +226,8 @@ def test_hostile_names_stay_text() -> None:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The current folder, with a campaign file."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mpicampaign.places.working_folder", lambda: tmp_path)
-    monkeypatch.setattr("mpicampaign.places.results_folder", lambda: tmp_path / "results")
+    monkeypatch.setattr("mpicampaign.base.places.working_folder", lambda: tmp_path)
+    monkeypatch.setattr("mpicampaign.base.places.results_folder", lambda: tmp_path / "results")
     (tmp_path / "c.yaml").write_text(CAMPAIGN)
     (tmp_path / "results/c").mkdir(parents=True)
     return tmp_path

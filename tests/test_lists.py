@@ -11,35 +11,35 @@ import pytest
 from builders import BENCHMARK, MACHINE, campaign, plan, script_of
 from synthetic import case_runs, collective, hpcc, run
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.expectation import Against, Limit
+from mpicampaign.base.identity import run_path
+from mpicampaign.base.plan_file import plan_from, plan_json
+from mpicampaign.base.records import SCALING, STRONG, WEAK, Case, Record, Series
+from mpicampaign.base.selection import RunSelection
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.collect.runs import collect
 from mpicampaign.collect.undescribed import undescribed
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.contract import PASSED, judge
-from mpicampaign.compare.ranking import HOST_GROUPS, LIBRARIES, PLACEMENTS
-from mpicampaign.compare.scaling import MESSAGES, Scaling, scalings
-from mpicampaign.errors import UserError
-from mpicampaign.execution.batches import batches_of
-from mpicampaign.expectation import Against, Limit
-from mpicampaign.identity import run_path
 from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.plan_text import lists_text
 from mpicampaign.jobs.prepare import check_caps
 from mpicampaign.jobs.render import script_text
-from mpicampaign.plan_file import plan_from, plan_json
-from mpicampaign.records import SCALING, STRONG, WEAK, Case, Record, Series
+from mpicampaign.questions.limits.find import PASSED, judge
+from mpicampaign.questions.ranking.find import HOST_GROUPS, LIBRARIES, PLACEMENTS
+from mpicampaign.questions.scaling.draw import scaling_chart
+from mpicampaign.questions.scaling.find import MESSAGES, Scaling, scalings
+from mpicampaign.questions.scaling.say import scaling_sentence
+from mpicampaign.report.answers import answers, lead
+from mpicampaign.report.data import long_data
+from mpicampaign.report.draw_figures import draw_all
+from mpicampaign.report.make import to_markdown
+from mpicampaign.report.summary import summary_text
+from mpicampaign.report.write import write_report
+from mpicampaign.run.batches import batches_of
 from mpicampaign.schedulers import SCHEDULERS
-from mpicampaign.selection import RunSelection
-from mpicampaign.show.answers import answers, lead
-from mpicampaign.show.charts.scaling import scaling_chart
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.data import long_data
-from mpicampaign.show.figures.draw import draw_all
-from mpicampaign.show.make import to_markdown
-from mpicampaign.show.report.write import write_report
-from mpicampaign.show.scaling import scaling_sentence
-from mpicampaign.show.summary import summary_text
 from mpicampaign.show.view import DEFAULT
 
 ROOT = Path(__file__).resolve().parents[1]

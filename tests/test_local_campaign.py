@@ -12,7 +12,7 @@ import pytest
 from conftest import ProjectCopy, succeeded
 from default_signals import popen_with_default_signals
 
-from mpicampaign.records import CONTRADICTED, FAILED, OK, VERIFIED, read_records
+from mpicampaign.base.records import CONTRADICTED, FAILED, OK, VERIFIED, read_records
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.usefixtures("imb")]
 

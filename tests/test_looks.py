@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from mpicampaign.expectation import MOST_TO_DECIDE, looks_to_decide
+from mpicampaign.base.expectation import MOST_TO_DECIDE, looks_to_decide
 from mpicampaign.verdicts.looks import (
     ALIKE,
     LAST_LOOK,

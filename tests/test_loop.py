@@ -11,12 +11,12 @@ import pytest
 from conftest import ProjectCopy
 from trivial_campaign import write_trivial
 
-from mpicampaign.execution import loop
-from mpicampaign.execution.conditions import MachineWithResults, prepare_with_results
-from mpicampaign.execution.loop import Loop
-from mpicampaign.execution.progress import Progress
 from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.jobs.run import Run
+from mpicampaign.run import loop
+from mpicampaign.run.conditions import MachineWithResults, prepare_with_results
+from mpicampaign.run.loop import Loop
+from mpicampaign.run.progress import Progress
 
 OUTPUT = "# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 0.50\n"
 WAITED = """\

@@ -22,13 +22,13 @@ from conftest import ProjectCopy, succeeded, wait_until
 from default_signals import set_default_signals
 from lsf_standin.site import COMMANDS, StandIn
 
+from mpicampaign.base.errors import UnreadableError
+from mpicampaign.base.records import FAILED, OK, Record, read_records
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.errors import UnreadableError
-from mpicampaign.execution.cluster_jobs import ClusterJobs, Ended
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.run import Run
-from mpicampaign.records import FAILED, OK, Record, read_records
+from mpicampaign.run.cluster_jobs import ClusterJobs, Ended
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 
 # The program stands for a benchmark: it prints a table after a while, or does what the test asks.

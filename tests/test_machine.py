@@ -13,13 +13,8 @@ import pytest
 from machine_records import Nodes, Pairs, names
 from plain_machine import Plain
 
-from mpicampaign.analyse_tables import write_tables
-from mpicampaign.compare import machine as compare_machine
-from mpicampaign.compare.compare import compare
-from mpicampaign.compare.machine import rounds_due, sweeps
-from mpicampaign.compare.metrics import Metric
-from mpicampaign.dimension import BANDWIDTH, TIME
-from mpicampaign.records import (
+from mpicampaign.base.dimension import BANDWIDTH, TIME
+from mpicampaign.base.records import (
     CLOCK_RATE,
     CONTRADICTED,
     COPY,
@@ -30,21 +25,26 @@ from mpicampaign.records import (
     ROUND_TRIP,
     SCHEDULER,
 )
-from mpicampaign.show import machine as show_machine
-from mpicampaign.show.charts.machine import lines_of
-from mpicampaign.show.figures.draw import draw_all
-from mpicampaign.show.machine import machine_items
-from mpicampaign.show.machine_tables import machine_grid, members_grid
-from mpicampaign.show.report.write import write_report
-from mpicampaign.show.summary import summary
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.metrics import Metric
+from mpicampaign.questions.machine import find as compare_machine
+from mpicampaign.questions.machine import say as show_machine
+from mpicampaign.questions.machine.draw import lines_of
+from mpicampaign.questions.machine.find import rounds_due, sweeps
+from mpicampaign.questions.machine.say import machine_items
+from mpicampaign.questions.machine.say_tables import machine_grid, members_grid
+from mpicampaign.report.analyse_tables import write_tables
+from mpicampaign.report.draw_figures import draw_all
+from mpicampaign.report.summary import summary
+from mpicampaign.report.write import write_report
 from mpicampaign.show.writers.csv import data_to_csv
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from mpicampaign.dimension import Dimension
-    from mpicampaign.records import Record
+    from mpicampaign.base.dimension import Dimension
+    from mpicampaign.base.records import Record
 
 
 def followed(machine: Nodes | Pairs, records: list[Record], screen: dict[int, list[str]]) -> list[Record]:

@@ -16,10 +16,10 @@ from synthetic import case_runs
 from test_job_script_run import END, evidence, execute, left_of, locked, prepared
 from trivial_campaign import write_trivial
 
+from mpicampaign.base.records import WITHOUT_LOCK, Case, read_records
 from mpicampaign.compare.compare import compare
-from mpicampaign.execution.machine_lock import wait_for_measurement, who_measures
 from mpicampaign.jobs.run import Run
-from mpicampaign.records import WITHOUT_LOCK, Case, read_records
+from mpicampaign.run.machine_lock import wait_for_measurement, who_measures
 from mpicampaign.show.runs import notices
 from mpicampaign.show.sentences import note_text
 

@@ -10,11 +10,21 @@ from pathlib import Path
 import pytest
 from test_evidence_launch import folder
 
+from mpicampaign.base.records import (
+    CLOCK_RATE,
+    CONTRADICTED,
+    COPY,
+    OK,
+    ROUND_TRIP,
+    VERIFIED,
+    Case,
+    Record,
+    Series,
+)
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import CLOCK_RATE, CONTRADICTED, COPY, OK, ROUND_TRIP, VERIFIED, Case, Record, Series
+from mpicampaign.evidence.evidence import HEADER, Evidence, read_evidence
+from mpicampaign.evidence.machine_state import mark_distances, probes, undivided
 from mpicampaign.show.runs import notices
-from mpicampaign.verdict.evidence import HEADER, Evidence, read_evidence
-from mpicampaign.verdict.machine_state import mark_distances, probes, undivided
 
 __all__ = ["folder"]
 CPUS = sorted(os.sched_getaffinity(0))

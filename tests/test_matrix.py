@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import synthetic
 
+from mpicampaign.base.records import Case
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.matrix import Matrix
 from mpicampaign.compare.tables import Comparison, Table
-from mpicampaign.records import Case
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.tables import chosen_matrices
 from mpicampaign.show.view import DEFAULT

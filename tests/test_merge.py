@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from bundles import campaign_folder, case
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.records import MISSING, OK, Header, Record, write_records
 from mpicampaign.bundle import merge as merging
 from mpicampaign.bundle.merge import Outcome, merge
 from mpicampaign.bundle.write import write_bundle
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_all, collect_own, plan_of
-from mpicampaign.errors import UserError
-from mpicampaign.records import MISSING, OK, Header, Record, write_records
 
 
 def bundle(tmp_path: Path, name: str, **facts: Any) -> Path:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.dimension import (
+from mpicampaign.base.dimension import (
     BANDWIDTH,
     DURATION,
     FLOPS,
@@ -15,7 +14,8 @@ from mpicampaign.dimension import (
     Dimension,
     own_dimension,
 )
-from mpicampaign.records import Series
+from mpicampaign.base.records import Series
+from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.show.view import quantity
 
 

@@ -10,8 +10,8 @@ import pytest
 import stfc_runs
 import synthetic
 
+from mpicampaign.base.records import Case
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import Case
 from mpicampaign.show.sentences import reason
 from mpicampaign.statistics.modes import Membership, split, stretches
 

@@ -10,17 +10,17 @@ from pathlib import Path
 import pytest
 from synthetic import pingpong, run
 
+from mpicampaign.base.records import CLOCK_RATE, DISTURBED, Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.configurations import odd_nodes
-from mpicampaign.compare.node_causes import causes_by_node
+from mpicampaign.evidence.evidence import read_evidence
+from mpicampaign.evidence.node_facts import node_facts, recorded_network
 from mpicampaign.jobs.render import TEMPLATES
-from mpicampaign.records import CLOCK_RATE, DISTURBED, Case, Record
-from mpicampaign.show.configurations import FILE, TITLE, write_configurations
-from mpicampaign.show.make import to_markdown, to_terminal
-from mpicampaign.show.report.write import write_report
-from mpicampaign.show.summary import summary_text
-from mpicampaign.verdict.evidence import read_evidence
-from mpicampaign.verdict.node_facts import node_facts, recorded_network
+from mpicampaign.questions.configurations.find import odd_nodes
+from mpicampaign.questions.configurations.say import FILE, TITLE, write_configurations
+from mpicampaign.questions.machine.find_node_causes import causes_by_node
+from mpicampaign.report.make import to_markdown, to_terminal
+from mpicampaign.report.summary import summary_text
+from mpicampaign.report.write import write_report
 
 CPU, PORT, NET = "devices/system/cpu", "class/infiniband/mlx5_0/ports/1", "class/net/eth0"
 HEALTHY = {

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mpicampaign.host_lists import expand, fold
+from mpicampaign.base.host_lists import expand, fold
 from mpicampaign.schedulers.scheduler import Node, NodeClass
 from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
 from mpicampaign.site.facts import Interface, NodeGroup, NodeProbe, Port

@@ -11,7 +11,7 @@ import yaml
 from conftest import ProjectCopy, copy_project, succeeded
 from trivial_campaign import write_trivial
 
-from mpicampaign.records import MISSING, OK, read_records
+from mpicampaign.base.records import MISSING, OK, read_records
 
 pytestmark = pytest.mark.slow
 

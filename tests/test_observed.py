@@ -7,9 +7,9 @@ from dataclasses import replace
 import synthetic
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
+from mpicampaign.base.records import BLAS, Case, Record
 from mpicampaign.collect.observed import GPU_LIBRARIES, LIBRARY, PROGRAM, mark_earlier, observed
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import BLAS, Case, Record
 from mpicampaign.show.sentences import reason
 
 CASE = Case("here", "blue", "SHM-1", "PingPong")

@@ -10,20 +10,25 @@ import stfc_runs
 import synthetic
 from builders import campaign, plan
 
+from mpicampaign.base.plan_file import plan_from, plan_json
+from mpicampaign.base.presentation import ReferenceChoice
+from mpicampaign.base.records import Case, Record, Series, record_from, record_line
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.compare.over_groups.attributes import by_attributes
-from mpicampaign.compare.over_groups.placements import OverGroups
-from mpicampaign.compare.over_groups.settings import TOO_FEW
-from mpicampaign.compare.published import published_for
-from mpicampaign.compare.ranking import rank_placements
 from mpicampaign.compare.tables import Table
-from mpicampaign.plan_file import plan_from, plan_json
-from mpicampaign.presentation import ReferenceChoice
-from mpicampaign.records import Case, Record, Series, record_from, record_line
-from mpicampaign.show.make import to_csv, to_terminal
-from mpicampaign.show.over_groups import attribute_lines, lines_of_few, order_sentences, over_group_lines
-from mpicampaign.show.summary import summary
+from mpicampaign.questions.over_groups.find_attributes import by_attributes
+from mpicampaign.questions.over_groups.find_placements import OverGroups
+from mpicampaign.questions.over_groups.find_settings import TOO_FEW
+from mpicampaign.questions.over_groups.say import (
+    attribute_lines,
+    lines_of_few,
+    order_sentences,
+    over_group_lines,
+)
+from mpicampaign.questions.published.find import published_for
+from mpicampaign.questions.ranking.find import rank_placements
+from mpicampaign.report.make import to_csv, to_terminal
+from mpicampaign.report.summary import summary
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.statistics.modes import Band, Split, Stretch
 

@@ -9,11 +9,11 @@ from builders import campaign as made_campaign
 from builders import plan
 from synthetic import case_runs
 
+from mpicampaign.base.records import DISTURBED, OVERSUBSCRIBED, Case, Record
 from mpicampaign.campaign.model import Placement
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import DISTURBED, OVERSUBSCRIBED, Case, Record
-from mpicampaign.verdict.evidence import Evidence
+from mpicampaign.evidence.evidence import Evidence
 
 SHARED = {OVERSUBSCRIBED: "4 ranks on 2 CPUs of n1"}
 

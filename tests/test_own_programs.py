@@ -16,12 +16,12 @@ import yaml
 from builders import campaign, plan
 from conftest import PROJECT, ProjectCopy, succeeded
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.records import Series, read_records
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, OwnMetric, Provider
 from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.errors import UserError
 from mpicampaign.jobs.run import Run
-from mpicampaign.records import Series, read_records
 from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
 from mpicampaign.suites.reading import ParsedOutput
 

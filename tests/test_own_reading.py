@@ -8,24 +8,24 @@ from pathlib import Path
 
 import pytest
 
+from mpicampaign.base.identity import identity, of_run
+from mpicampaign.base.places import shipped
+from mpicampaign.base.plan_file import read_plan
+from mpicampaign.base.records import FAILED, OK, Header, Record
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_all
 from mpicampaign.collect.undescribed import OLDER, undescribed
 from mpicampaign.compare.compare import compare
-from mpicampaign.execution.conditions import prepare_with_results
-from mpicampaign.execution.queue_status import FINISHED, run_states
-from mpicampaign.execution.set_aside import set_aside_faulty
+from mpicampaign.evidence.evidence import ENDED_WELL, REFUSED
 from mpicampaign.history.curves import curves_of
 from mpicampaign.history.metrics import add, connect
 from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import OpenSeries
-from mpicampaign.identity import identity, of_run
 from mpicampaign.jobs.prepare import Prepared, host_names, write_plan, write_scripts
-from mpicampaign.places import shipped
-from mpicampaign.plan_file import read_plan
-from mpicampaign.records import FAILED, OK, Header, Record
+from mpicampaign.run.conditions import prepare_with_results
+from mpicampaign.run.queue_status import FINISHED, run_states
+from mpicampaign.run.set_aside import set_aside_faulty
 from mpicampaign.show.runs import notices
-from mpicampaign.verdict.evidence import ENDED_WELL, REFUSED
 
 BEFORE = Path(__file__).parent / "fixtures/own_before_0_2"  # written by the release before 0.2
 OUTPUT = "exchange of 8 B: 0.5 us\nexchange of 16 B: 0.6 us\n5112.4 steps per second\nWARNING: hot\ndone\n"

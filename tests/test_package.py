@@ -26,11 +26,11 @@ from test_clone_and_archive import SNAKEMAKE, Root
 from trivial_campaign import write_trivial
 
 from mpicampaign import __version__
+from mpicampaign.base.records import OK, VERIFIED, read_records
 from mpicampaign.campaign.model import campaign_schema
 from mpicampaign.cli.man_page import man_page
 from mpicampaign.imports.map_file import map_schema
 from mpicampaign.jobs.prepare import prepare
-from mpicampaign.records import OK, VERIFIED, read_records
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from printed_outputs import HplRow, hpl_output, imb_line, imb_pingpong, osu_table
 
-from mpicampaign.records import Series
+from mpicampaign.base.records import Series
 from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
 from mpicampaign.suites.hpcc.parser import _COLUMNS
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.records import Series
+from mpicampaign.base.records import Series
 from mpicampaign.statistics.modes import split
 from mpicampaign.suites import OutputError, detect_suite, parse
 

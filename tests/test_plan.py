@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from builders import BENCHMARK, MACHINE, campaign, plan
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.expectation import UNTIL_KNOWN
+from mpicampaign.base.plan_file import plan_json
+from mpicampaign.base.records import DISTURBED, Case
+from mpicampaign.base.selection import RunSelection
 from mpicampaign.campaign.model import Benchmark, Placement, Provider
-from mpicampaign.errors import UserError
-from mpicampaign.expectation import UNTIL_KNOWN
 from mpicampaign.jobs.plan import choose_systems, make_plan, selected_plan, shuffled
 from mpicampaign.jobs.plan_text import no_runs_text, plan_text
 from mpicampaign.jobs.software import find_program
-from mpicampaign.plan_file import plan_json
-from mpicampaign.records import DISTURBED, Case
-from mpicampaign.selection import RunSelection
 
 
 def names(runs: object) -> list[tuple[str, int]]:

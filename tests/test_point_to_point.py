@@ -8,8 +8,8 @@ import pytest
 from test_kernels import KERNELS, Build, Launch, demand_refusal
 from test_parsers import read as read_output
 
+from mpicampaign.base.records import Case, Record
 from mpicampaign.compare.metrics import choose_metrics, link_bound
-from mpicampaign.records import Case, Record
 from mpicampaign.suites import parse
 
 pytestmark = pytest.mark.mpi

@@ -17,10 +17,10 @@ from printed_outputs import imb_pingpong
 
 from mpicampaign.cli import main
 from mpicampaign.cli.prove import placements
+from mpicampaign.evidence.evidence import read_evidence
+from mpicampaign.evidence.proof import command_of
 from mpicampaign.jobs.claim import placement_claim
-from mpicampaign.show.proof import Shown, shown
-from mpicampaign.verdict.evidence import read_evidence
-from mpicampaign.verdict.proof import command_of
+from mpicampaign.questions.proof.say import Shown, shown
 
 JOB = """\
 #mpicampaign-evidence 2
@@ -344,7 +344,7 @@ def test_a_file_that_is_cut_or_no_evidence_is_refused(
 
 THROUGH = """\
 import sys
-from mpicampaign.execution.pass_through import pass_through
+from mpicampaign.run.pass_through import pass_through
 print(pass_through(sys.argv[1:]), file=open("passed", "w"))
 """
 PRINTS = r"printf 'a\n\377b\r\n'; [ -t 1 ] && echo terminal; echo c >&2; exit 7"

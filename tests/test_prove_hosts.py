@@ -14,7 +14,7 @@ import pytest
 from conftest import PROJECT
 from minicluster import MiniCluster, NodeGroup
 
-from mpicampaign.verdict.evidence import Evidence, read_evidence
+from mpicampaign.evidence.evidence import Evidence, read_evidence
 
 pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.mpi]
 

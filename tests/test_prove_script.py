@@ -15,7 +15,7 @@ import pytest
 from conftest import PROJECT
 from test_evidence_launch import compile_text, folder
 
-from mpicampaign.verdict.evidence import Evidence, read_evidence
+from mpicampaign.evidence.evidence import Evidence, read_evidence
 
 __all__ = ["folder"]
 SCRIPT = PROJECT / "templates/prove.sh"

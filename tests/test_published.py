@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 import synthetic
 
+from mpicampaign.base.presentation import ReferenceChoice
+from mpicampaign.base.records import MERGED_FROM, Case, Record, Series
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.published import published_for, with_published
 from mpicampaign.compare.tables import Comparison
-from mpicampaign.presentation import ReferenceChoice
-from mpicampaign.records import MERGED_FROM, Case, Record, Series
-from mpicampaign.show.make import to_markdown, to_terminal
-from mpicampaign.show.pairs import own_legend, own_lines, own_table
+from mpicampaign.questions.own.say import own_legend, own_lines, own_table
+from mpicampaign.questions.published.find import published_for, with_published
+from mpicampaign.report.make import to_markdown, to_terminal
 from mpicampaign.show.view import View
 
 STFC = ReferenceChoice("stfc-2017")

@@ -10,14 +10,14 @@ import synthetic
 from conftest import ProjectCopy
 from trivial_campaign import write_trivial
 
-from mpicampaign import places
-from mpicampaign.execution.durations import TimeLeft, estimate
-from mpicampaign.execution.progress import Progress, headline
-from mpicampaign.execution.queue_status import run_states, status_text
+from mpicampaign.base import places
+from mpicampaign.base.records import FAILED, NOT_AVAILABLE, Case, Record
 from mpicampaign.jobs.prepare import Prepared, prepare
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import build_problem, first_build_folder
-from mpicampaign.records import FAILED, NOT_AVAILABLE, Case, Record
+from mpicampaign.run.durations import TimeLeft, estimate
+from mpicampaign.run.progress import Progress, headline
+from mpicampaign.run.queue_status import run_states, status_text
 
 
 @pytest.fixture

@@ -24,13 +24,10 @@ from conftest import PROJECT, ProjectCopy
 from test_block_designs import BASE, plan_of
 from trivial_campaign import write_trivial
 
-from mpicampaign.compare.compare import compare
-from mpicampaign.compare.races import BEST, NOT_SHOWN, RUNNING, WITHIN, WON, InRace, races
-from mpicampaign.errors import UserError
-from mpicampaign.jobs.plan_text import blocks_text, plan_text
-from mpicampaign.plan_file import CaseEntry, PlanFile
-from mpicampaign.planned_looks import Stage
-from mpicampaign.records import (
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.plan_file import CaseEntry, PlanFile
+from mpicampaign.base.planned_looks import Stage
+from mpicampaign.base.records import (
     BLOCK,
     COMPARED,
     DISTURBED,
@@ -43,12 +40,15 @@ from mpicampaign.records import (
     Series,
     race_rules,
 )
+from mpicampaign.compare.compare import compare
+from mpicampaign.jobs.plan_text import blocks_text, plan_text
+from mpicampaign.questions.races.find import BEST, NOT_SHOWN, RUNNING, WITHIN, WON, InRace, races
+from mpicampaign.questions.races.say import left_lines, progress, race_grid, race_sentence
+from mpicampaign.questions.races.write_settings import race_data, write_settings
+from mpicampaign.report.make import tables, to_terminal
+from mpicampaign.report.summary import summary_text
 from mpicampaign.schemes.block import VALUE, Made
 from mpicampaign.schemes.unit import Candidate
-from mpicampaign.show.make import tables, to_terminal
-from mpicampaign.show.races import left_lines, progress, race_grid, race_sentence
-from mpicampaign.show.settings import race_data, write_settings
-from mpicampaign.show.summary import summary_text
 
 SIZES = (8, 64, 512)
 Times = dict[str, dict[int, float]]  # by candidate and size, relative to 1; of sizes that are not named 1

@@ -12,13 +12,13 @@ from test_collect import CASE, EVIDENCE, OUTPUT, run_folder
 from test_own_reading import FIRST, Site
 from test_own_reading import OUTPUT as OWN_OUTPUT
 
+from mpicampaign.base.records import FAILED, OK, RECORDS, Header, Record, records_from, write_records
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.cli import main
 from mpicampaign.cli.judge import judge_folder
 from mpicampaign.collect import records_read, runs
 from mpicampaign.collect.records_read import FILE, RecordsRead
 from mpicampaign.collect.runs import RunFolder, read_run
-from mpicampaign.records import FAILED, OK, RECORDS, Header, Record, records_from, write_records
 
 
 @pytest.fixture

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.reference import COLUMNS, REFERENCE, PublishedValue, load_reference, reference_names
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.errors import UserError
-from mpicampaign.reference import COLUMNS, REFERENCE, PublishedValue, load_reference, reference_names
 
 SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 shared = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data is not beside the project")

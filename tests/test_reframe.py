@@ -14,18 +14,18 @@ import pytest
 import synthetic
 from reframe_runs import START, case, database, report, run_reframe
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.records import FAILED, OK, Header, Record, write_records
 from mpicampaign.cli import main
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
-from mpicampaign.errors import UserError
 from mpicampaign.history.overview import overview
 from mpicampaign.imports import reframe
 from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.draft import draft_map
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.records import FAILED, OK, Header, Record, write_records
-from mpicampaign.show.exports.reframe_perflog import perflog
+from mpicampaign.report.exports.reframe_perflog import perflog
 from mpicampaign.suites import OutputError
 from mpicampaign.suites import reframe as suite
 from mpicampaign.suites.reframe import SUITE, Variable, label

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.errors import UserError
-from mpicampaign.registry import Registry
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.registry import Registry
 
 THING = """
 class Thing:

@@ -11,17 +11,17 @@ from pathlib import Path
 import pytest
 from builders import BENCHMARK, PLACEMENTS, ROOT, campaign, plan, script_of
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.identity import canonical
 from mpicampaign.campaign.model import Campaign, Placement
-from mpicampaign.errors import UserError
-from mpicampaign.identity import canonical
+from mpicampaign.evidence.evidence import read_evidence
+from mpicampaign.evidence.judge import CLAIMS
 from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
 from mpicampaign.jobs.render import minutes, script_text
 from mpicampaign.jobs.run import Run
 from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.suites import SUITES, OutputError, parse
-from mpicampaign.verdict.evidence import read_evidence
-from mpicampaign.verdict.judge import CLAIMS
 
 HOSTILE = [
     "two words",

@@ -13,16 +13,16 @@ import pytest
 import synthetic
 from markupsafe import Markup
 
-from mpicampaign.compare.changes import changes_since
+from mpicampaign.base.records import CONTRADICTED, MISSING, STATE, Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.ranking import PLACEMENTS
 from mpicampaign.compare.rows import PublishedRow
 from mpicampaign.compare.tables import Comparison
-from mpicampaign.records import CONTRADICTED, MISSING, STATE, Case, Record
-from mpicampaign.show.answers import answers, behind, lead
-from mpicampaign.show.figures.draw import Figure, draw_all
-from mpicampaign.show.rankings import NOT_SHOWN, verdict
-from mpicampaign.show.report.write import write_report
+from mpicampaign.questions.ranking.find import PLACEMENTS
+from mpicampaign.questions.ranking.say import NOT_SHOWN, verdict
+from mpicampaign.questions.two_sides.find_changes import changes_since
+from mpicampaign.report.answers import answers, behind, lead
+from mpicampaign.report.draw_figures import Figure, draw_all
+from mpicampaign.report.write import write_report
 from mpicampaign.verdicts.compare import FEW_REPEATS
 
 WITHOUT_END = {"meta", "link", "img", "br", "hr", "input", "li", "td", "th", "tr"}
@@ -319,7 +319,7 @@ def test_figures_that_would_make_the_report_too_large_are_linked(
     figures = [figure_of(tmp_path, name, size) for name, size in sizes.items()]
     whole = written(tmp_path, synthetic.campaign(), figures)
     assert '<a href="huge.svg">huge</a>' in whole and "2 of 3 figures are shown" in whole
-    monkeypatch.setattr("mpicampaign.show.report.write._LARGEST", len(whole) - 45_000)
+    monkeypatch.setattr("mpicampaign.report.write._LARGEST", len(whole) - 45_000)
     text = written(tmp_path, synthetic.campaign(), figures)
     assert '<a href="large.svg">large</a>' in text and "1 of 3 figures are shown" in text
     assert text.count('<svg id="large') == 0 and text.count('<svg id="small') == 1

@@ -16,11 +16,11 @@ import synthetic
 from browser import CHROMIUM, Browser, browser
 from default_report import default_report
 
+from mpicampaign.base.records import Case
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import Case
+from mpicampaign.report.draw_figures import draw_all
+from mpicampaign.report.write import write_report
 from mpicampaign.show.charts.interactive import MANY_LINES
-from mpicampaign.show.figures.draw import draw_all
-from mpicampaign.show.report.write import write_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import synthetic
 
+from mpicampaign.base.records import DISTURBED, Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import DISTURBED, Case, Record
+from mpicampaign.report.curves import curve_chart
 from mpicampaign.show.charts.interactive import InteractiveChart, interactive_charts
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.report.curves import curve_chart
 
 
 def of(records: list[Record]) -> list[InteractiveChart]:

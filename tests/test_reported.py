@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from test_importing import MAP, chosen
 
-from mpicampaign import analyse
 from mpicampaign.cli import main
 from mpicampaign.cli.report import _report
 from mpicampaign.collect.reported import state_of
 from mpicampaign.imports import importing
 from mpicampaign.imports.importing import import_folders
+from mpicampaign.report import analyse
 
 FIXTURE = Path(__file__).parent / "fixtures/imb/pingpong.out"
 Report = Callable[..., tuple[str, bool]]
@@ -92,7 +92,7 @@ def imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., t
     shutil.copy(FIXTURE, raw / "a.out")
     chosen(tmp_path)
     monkeypatch.setattr(importing, "import_folders", counted)
-    monkeypatch.setattr("mpicampaign.places.results_folder", lambda: tmp_path / "results")
+    monkeypatch.setattr("mpicampaign.base.places.results_folder", lambda: tmp_path / "results")
 
     def call(*options: str) -> tuple[int, bool]:
         calls.clear()

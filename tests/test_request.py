@@ -6,10 +6,10 @@ import pytest
 from evidence_texts import CLAIM, INTEL_SHM, RUN, evidence_text, rank_lines, read
 from test_verdict import SERIES
 
-from mpicampaign.records import CONTRADICTED
-from mpicampaign.verdict.evidence import Evidence
-from mpicampaign.verdict.judge import judge
-from mpicampaign.verdict.request import request_findings
+from mpicampaign.base.records import CONTRADICTED
+from mpicampaign.evidence.evidence import Evidence
+from mpicampaign.evidence.judge import judge
+from mpicampaign.evidence.request import request_findings
 
 SLURM = "claim scheduler=slurm\nclaim request.partition=main,big\nclaim request.account=Physics\n"
 SLURM += "claim request.qos=normal\nclaim request.constraint=ib&milan\nclaim request.hosts=blue1 blue2\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.execution import rounds_known
-from mpicampaign.execution.rounds_known import FILE, RoundsKnown
+from mpicampaign.run import rounds_known
+from mpicampaign.run.rounds_known import FILE, RoundsKnown
 
 ROUNDS = {1: ("n1", "n2"), 2: ("n1+n2",)}
 

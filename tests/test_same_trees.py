@@ -9,8 +9,8 @@ import pytest
 import synthetic
 from test_charts import drawn, texts_of
 
+from mpicampaign.base.records import Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import Case, Record
 from mpicampaign.show.charts.curves import kernels
 from mpicampaign.show.charts.interactive import interactive_charts
 from mpicampaign.show.charts.scene import Scene

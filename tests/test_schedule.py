@@ -20,13 +20,13 @@ from builders import campaign, plan
 from conftest import ProjectCopy, succeeded
 from trivial_campaign import write_trivial
 
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.files import locked
 from mpicampaign.campaign.model import Schedule
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.execution.new_runs import FILE as NEW_RUNS
-from mpicampaign.files import locked
 from mpicampaign.history.series import OPEN, read_series
 from mpicampaign.history.ticks import BEGAN, BUSY, ENDED, TickLog
 from mpicampaign.jobs.prepare import prepare, write_scripts
+from mpicampaign.run.new_runs import FILE as NEW_RUNS
 from mpicampaign.schedule import crontab
 from mpicampaign.schedule.notice import notify
 from mpicampaign.schedule.script import MAX_LOG, script_path, script_text

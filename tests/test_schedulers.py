@@ -13,7 +13,7 @@ from conftest import succeeded
 MODULE = """
 from pathlib import Path
 
-from mpicampaign.errors import UnreadableError
+from mpicampaign.base.errors import UnreadableError
 from mpicampaign.schedulers import BatchScheduler
 from mpicampaign.schedulers.scheduler import DONE, HELD, QUEUED, RUNNING, UNKNOWN, Node, Queue, QueuedJob
 

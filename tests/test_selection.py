@@ -8,9 +8,9 @@ import pytest
 from conftest import ProjectCopy, succeeded
 from trivial_campaign import write_trivial
 
-from mpicampaign.errors import UserError
-from mpicampaign.records import Case
-from mpicampaign.selection import RunSelection, selection_of
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.records import Case
+from mpicampaign.base.selection import RunSelection, selection_of
 
 RUNS = [
     (Case(system, "local", placement, benchmark), repeat)

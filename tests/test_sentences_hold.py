@@ -22,21 +22,21 @@ import random_campaigns
 import stfc_runs
 import synthetic
 
+from mpicampaign.base.records import DISTURBED, QUIET, Case, Record, read_records, records_from
 from mpicampaign.collect.campaign import collect_all
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.two_sides import Side, two_sides
 from mpicampaign.history.changes import NAMES
 from mpicampaign.history.rows import OBSERVED
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.records import DISTURBED, QUIET, Case, Record, read_records, records_from
-from mpicampaign.show import rankings
-from mpicampaign.show import summary as first_sentence
-from mpicampaign.show.make import to_markdown
-from mpicampaign.show.report.write import write_report
-from mpicampaign.show.summary import summary, summary_text
-from mpicampaign.show.two_sides import two_sides_document
+from mpicampaign.questions.ranking import say as rankings
+from mpicampaign.questions.two_sides.find import Side, two_sides
+from mpicampaign.questions.two_sides.say import two_sides_document
+from mpicampaign.report import summary as first_sentence
+from mpicampaign.report.make import to_markdown
+from mpicampaign.report.summary import summary, summary_text
+from mpicampaign.report.write import write_report
 from mpicampaign.show.writers.terminal import terminal_text
 from mpicampaign.verdicts import compare as verdicts
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from builders import campaign, plan, script_of
 
-from mpicampaign.execution.set_aside import fault_of, set_aside_faulty
 from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.prepare import host_names
 from mpicampaign.jobs.run import Run
+from mpicampaign.run.set_aside import fault_of, set_aside_faulty
 
 OUTPUT = (Path(__file__).parent / "fixtures/imb/pingpong.out").read_text()
 HERE = host_names()[0]

@@ -24,11 +24,11 @@ import synthetic
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from mpicampaign.base.dimension import BANDWIDTH, TIME
+from mpicampaign.base.records import Case, Record, Series
 from mpicampaign.compare.compare import compare
-from mpicampaign.dimension import BANDWIDTH, TIME
-from mpicampaign.records import Case, Record, Series
-from mpicampaign.show.make import tables, to_csv, to_markdown, to_terminal
-from mpicampaign.show.report.write import write_report
+from mpicampaign.report.make import tables, to_csv, to_markdown, to_terminal
+from mpicampaign.report.write import write_report
 from mpicampaign.show.view import View
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from default_signals import popen_with_default_signals
 from minicluster import BLUE, MiniCluster
 from trivial_campaign import write_trivial
 
-from mpicampaign.records import OK
+from mpicampaign.base.records import OK
 
 pytestmark = pytest.mark.soak
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
+from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding
+from mpicampaign.evidence.software import software_findings
 from mpicampaign.mpis import launcher_version, library_title, library_version, version_option
-from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding
-from mpicampaign.verdict.software import software_findings
 
 INTEL = "Intel(R) MPI Library 2021.18.1 for Linux* OS"
 MPICH = "MPICH Version:?4.0.2"  # a tab, as recorded

@@ -17,7 +17,7 @@ import pytest
 import yaml
 from conftest import ProjectCopy
 
-from mpicampaign.records import CONTRADICTED, OK, VERIFIED, Record, read_records
+from mpicampaign.base.records import CONTRADICTED, OK, VERIFIED, Record, read_records
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 

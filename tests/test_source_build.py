@@ -10,7 +10,7 @@ from conftest import PROJECT, ProjectCopy
 from test_local_mpi import Site
 from test_software import OF_MPICH
 
-from mpicampaign.records import OK, VERIFIED, read_records
+from mpicampaign.base.records import OK, VERIFIED, read_records
 
 pytestmark = pytest.mark.slow
 

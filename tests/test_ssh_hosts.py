@@ -16,7 +16,7 @@ from conftest import ProjectCopy, copy_project, succeeded
 from minicluster import MiniCluster, NodeGroup
 from test_cluster_faults import meanwhile, wait_for
 
-from mpicampaign.records import (
+from mpicampaign.base.records import (
     CHOSEN_TRANSPORT,
     DECLARED,
     FAILED,
@@ -26,7 +26,7 @@ from mpicampaign.records import (
     Record,
     read_records,
 )
-from mpicampaign.verdict.evidence import Evidence, read_evidence
+from mpicampaign.evidence.evidence import Evidence, read_evidence
 
 pytestmark = [pytest.mark.slow, pytest.mark.mpi]
 

@@ -9,11 +9,7 @@ from pathlib import Path
 import pytest
 import synthetic
 
-from mpicampaign.cli import main
-from mpicampaign.collect.startup import startup
-from mpicampaign.compare.compare import compare
-from mpicampaign.compare.scaling import STARTUP, scalings
-from mpicampaign.records import (
+from mpicampaign.base.records import (
     Case,
     Header,
     Record,
@@ -22,12 +18,16 @@ from mpicampaign.records import (
     record_line,
     write_records,
 )
-from mpicampaign.show.charts.scaling import scaling_chart
+from mpicampaign.cli import main
+from mpicampaign.collect.startup import startup
+from mpicampaign.compare.compare import compare
+from mpicampaign.evidence.evidence import read_evidence
+from mpicampaign.questions.scaling.draw import scaling_chart
+from mpicampaign.questions.scaling.find import STARTUP, scalings
+from mpicampaign.report.data import long_data
+from mpicampaign.report.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.charts.scene import Scene
-from mpicampaign.show.data import long_data
-from mpicampaign.show.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.view import DEFAULT
-from mpicampaign.verdict.evidence import read_evidence
 
 LAUNCH = 1_764_142_345_000_000  # us
 WHOLE = ((100, 110, 600), (150, 200, 700))  # ms after the launch: program, MPI_Init and its end, of each rank

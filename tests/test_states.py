@@ -13,21 +13,9 @@ import builders
 import pytest
 from history_data import FIRST, key, metrics_of, name_of, row
 
-from mpicampaign.cli.history import is_chosen, unknown_names
-from mpicampaign.compare.changes import changes_since
-from mpicampaign.compare.compare import compare
-from mpicampaign.compare.contract import PASSED, judge
-from mpicampaign.compare.findings import SLOW_CLOCK, SLOW_MEMORY
-from mpicampaign.compare.states import NOT_PROBED, SWITCH, UNKNOWN, find_states
-from mpicampaign.compare.two_sides import Side, two_sides
-from mpicampaign.errors import UserError
-from mpicampaign.execution.conditions import MachineWithResults
-from mpicampaign.expectation import Limit
-from mpicampaign.history.changes import NAMES, causes
-from mpicampaign.history.curves import Cause, Curve, curves_of
-from mpicampaign.history.rows import OBSERVED, round_trips_text
-from mpicampaign.jobs.plan_text import further_text
-from mpicampaign.records import (
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.expectation import Limit
+from mpicampaign.base.records import (
     BLOCK,
     CLOCK_RATE,
     COMPARED,
@@ -43,14 +31,26 @@ from mpicampaign.records import (
     Record,
     Series,
 )
+from mpicampaign.cli.history import is_chosen, unknown_names
+from mpicampaign.compare.compare import compare
+from mpicampaign.compare.findings import SLOW_CLOCK, SLOW_MEMORY
+from mpicampaign.compare.states import NOT_PROBED, SWITCH, UNKNOWN, find_states
+from mpicampaign.evidence.evidence import HEADER
+from mpicampaign.history.changes import NAMES, causes
+from mpicampaign.history.curves import Cause, Curve, curves_of
+from mpicampaign.history.rows import OBSERVED, round_trips_text
+from mpicampaign.jobs.plan_text import further_text
+from mpicampaign.questions.limits.find import PASSED, judge
+from mpicampaign.questions.two_sides.find import Side, two_sides
+from mpicampaign.questions.two_sides.find_changes import changes_since
+from mpicampaign.report.filter import select
+from mpicampaign.report.make import to_csv, to_terminal
+from mpicampaign.report.summary import summary
+from mpicampaign.run.conditions import MachineWithResults
 from mpicampaign.schemes.unit import CaseInStates
-from mpicampaign.show.filter import select
-from mpicampaign.show.make import to_csv, to_terminal
 from mpicampaign.show.runs import notices
 from mpicampaign.show.sentences import note_text
-from mpicampaign.show.summary import summary
 from mpicampaign.show.view import Filter
-from mpicampaign.verdict.evidence import HEADER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

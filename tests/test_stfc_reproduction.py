@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from mpicampaign.base.records import OK, REQUESTED_GROUP, UNVERIFIED, VERIFIED
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.records import OK, REQUESTED_GROUP, UNVERIFIED, VERIFIED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mpicampaign.base.records import Record
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.records import Record
 
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT.parent / "shared" / "data" / "stfc-2017"

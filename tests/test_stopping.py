@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from mpicampaign.compare.stopping import REPEAT_STAGES, STOPPED_COVERAGE, precision
-from mpicampaign.show.pairs import precision_text
+from mpicampaign.questions.ranking.say_pairs import precision_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

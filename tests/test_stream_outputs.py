@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mpicampaign.base.records import Series
 from mpicampaign.imports.facts import read_facts
-from mpicampaign.records import Series
 from mpicampaign.suites import OutputError, detect_suite, parse, parts
 
 RULE = "-" * 61 + "\n"

@@ -12,16 +12,16 @@ from builders import MACHINE
 from evidence_texts import read
 from test_verdict import TCP
 
+from mpicampaign.base.dimension import COUNT, SLOWDOWN, UPDATE_RATE, Dimension
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.records import Series
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.dimension import COUNT, SLOWDOWN, UPDATE_RATE, Dimension
-from mpicampaign.errors import UserError
+from mpicampaign.evidence.counters import payload
 from mpicampaign.jobs.plan import make_plan
-from mpicampaign.records import Series
 from mpicampaign.suites import SUITES, benchmarks, detect_suite, parse
 from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, ColumnMetric, Suite
-from mpicampaign.verdict.counters import payload
 
 TOP = Path(__file__).resolve().parents[1]
 KERNELS, SOURCES = TOP / "kernels", TOP / "src" / "mpicampaign"

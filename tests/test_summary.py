@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 import pytest
 import synthetic
 
-from mpicampaign.analyse_tables import write_tables
+from mpicampaign.base.records import DISTURBED, QUIET, Case, Record
+from mpicampaign.base.text import display_width
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import SHORTENED
-from mpicampaign.records import DISTURBED, QUIET, Case, Record
+from mpicampaign.report.analyse_tables import write_tables
+from mpicampaign.report.make import tables, to_terminal
+from mpicampaign.report.summary import summary, summary_text
 from mpicampaign.show.document import Grid, Paragraph
-from mpicampaign.show.make import tables, to_terminal
-from mpicampaign.show.summary import summary, summary_text
 from mpicampaign.show.writers.terminal import WRITER, terminal_text, terminal_width
-from mpicampaign.text import display_width
 
 if TYPE_CHECKING:
     from pathlib import Path

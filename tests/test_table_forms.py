@@ -11,12 +11,12 @@ import pytest
 import synthetic
 from pyarrow import parquet
 
-from mpicampaign.compare.changes import changes_since
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.records import Case
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
-from mpicampaign.errors import UserError
-from mpicampaign.records import Case
-from mpicampaign.show.make import tables
+from mpicampaign.questions.two_sides.find_changes import changes_since
+from mpicampaign.report.make import tables
 from mpicampaign.show.view import DEFAULT, LAYOUTS, LONG, MATRIX, View
 from mpicampaign.show.writer import TextWriter, format_names, names_of
 from mpicampaign.show.writers.latex import latex_text

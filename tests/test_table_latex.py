@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 import pytest
 import synthetic
 
-from mpicampaign.compare.changes import changes_since
+from mpicampaign.base.records import UNVERIFIED, Case
 from mpicampaign.compare.compare import compare
-from mpicampaign.records import UNVERIFIED, Case
-from mpicampaign.show.make import tables
+from mpicampaign.questions.two_sides.find_changes import changes_since
+from mpicampaign.report.make import tables
 from mpicampaign.show.view import LAYOUTS, LONG, MATRIX, Filter, View
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from mpicampaign.base.records import Record
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.records import Record
 
 PDFLATEX = shutil.which("pdflatex")
 typeset = pytest.mark.skipif(PDFLATEX is None, reason="no pdflatex on this machine")

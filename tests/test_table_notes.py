@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from mpicampaign.base.records import UNVERIFIED
 from mpicampaign.compare.findings import Recorded
-from mpicampaign.records import UNVERIFIED
 from mpicampaign.show.tables import footnote_texts
 from mpicampaign.show.view import View
 

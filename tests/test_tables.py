@@ -9,14 +9,14 @@ from dataclasses import replace
 import pytest
 import synthetic
 
+from mpicampaign.base.dimension import RATIO
+from mpicampaign.base.records import Case
+from mpicampaign.base.text import clip, display_width, pad, repeats_text, visible
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
-from mpicampaign.dimension import RATIO
-from mpicampaign.records import Case
-from mpicampaign.show.data import COLUMNS
-from mpicampaign.show.make import to_csv, to_markdown, to_terminal
+from mpicampaign.report.data import COLUMNS
+from mpicampaign.report.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.view import size_range
-from mpicampaign.text import clip, display_width, pad, repeats_text, visible
 
 HOSTILE = synthetic.HOSTILE
 

@@ -10,8 +10,8 @@ import pytest
 import synthetic
 from pyarrow import parquet
 
+from mpicampaign.base.records import CONTRADICTED, Header, read_records, write_records
 from mpicampaign.cli import main
-from mpicampaign.records import CONTRADICTED, Header, read_records, write_records
 
 SIZES = (1024, 8192)
 

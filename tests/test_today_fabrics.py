@@ -26,17 +26,17 @@ from test_transport import (
     shm,
 )
 
+from mpicampaign.base.network_devices import network_of
+from mpicampaign.base.records import CONTRADICTED, UNVERIFIED, VERIFIED
+from mpicampaign.evidence.chosen import chosen_transport
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.imports.ledger import Label
 from mpicampaign.imports.map_file import Claim, ImportMap
 from mpicampaign.imports.verdict import judge_import
 from mpicampaign.mpis import reported_providers
-from mpicampaign.network_devices import network_of
-from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED
 from mpicampaign.site.campaign_file import campaign_text
 from mpicampaign.site.facts import NodeGroup
 from mpicampaign.site.probe import read_probe
-from mpicampaign.verdict.chosen import chosen_transport
 
 INTEL = INTEL_SHM + "[0] MPI startup(): libfabric provider: {}\n"
 OPENMPI = "[n1:{pid}] mtl_ofi_component.c:{line}: mtl:ofi:{said}\n"

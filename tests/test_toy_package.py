@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 from conftest import ProjectCopy, succeeded
 
-from mpicampaign.records import OK, VERIFIED, read_records
+from mpicampaign.base.records import OK, VERIFIED, read_records
 
 TESTS = Path(__file__).parent
 PACKAGE = TESTS / "toy_package"

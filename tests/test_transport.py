@@ -11,11 +11,11 @@ from dataclasses import replace
 import pytest
 from evidence_texts import CLAIM, INTEL_SHM, INTEL_TCP, RUN, TCP_CLAIM, evidence_text, rank_lines, read
 
-from mpicampaign.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
-from mpicampaign.verdict.chosen import chosen_transport
-from mpicampaign.verdict.findings import LACKS
-from mpicampaign.verdict.judge import judge
-from mpicampaign.verdict.traffic import transport_findings
+from mpicampaign.base.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
+from mpicampaign.evidence.chosen import chosen_transport
+from mpicampaign.evidence.findings import LACKS
+from mpicampaign.evidence.judge import judge
+from mpicampaign.evidence.traffic import transport_findings
 
 IBV_CLAIM = TCP_CLAIM.replace("transport=tcp", "transport=ibv").replace("interface=eth0", "interface=")
 DEVICE_CLAIM = IBV_CLAIM.replace("device=\n", "device=mlx5_0\n")

@@ -12,10 +12,10 @@ import pytest
 import yaml
 from conftest import PROJECT, ProjectCopy
 
+from mpicampaign.base.commands import call
+from mpicampaign.base.records import OK, VERIFIED, read_records
 from mpicampaign.cli import main
-from mpicampaign.commands import call
 from mpicampaign.mpis import is_launcher_of
-from mpicampaign.records import OK, VERIFIED, read_records
 
 CAMPAIGN = """\
 campaign: two-mpis
@@ -80,7 +80,7 @@ def test_what_the_doctor_proposes_runs(
     two: ProjectCopy, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Without the wheel: the library on the PATH, kernels in place of its IMB, and root's variables."""
-    monkeypatch.setattr("mpicampaign.doctor.examine._has_wheel", lambda: False)
+    monkeypatch.setattr("mpicampaign.site.examine._has_wheel", lambda: False)
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     site = tmp_path / "site.yaml"
     assert main(["doctor", "--scheduler", "none", "--output", str(site)]) == 0

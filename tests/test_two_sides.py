@@ -11,12 +11,12 @@ import synthetic
 from history_data import FIRST, name_of, store_of
 from test_command_line import CAMPAIGN
 
+from mpicampaign.base.records import BLOCK, Case, Header, Record, write_records
 from mpicampaign.cli import main
-from mpicampaign.compare.two_sides import Both, Side, two_sides
 from mpicampaign.history.changes import NAMES
 from mpicampaign.history.rows import OBSERVED
-from mpicampaign.records import BLOCK, Case, Header, Record, write_records
-from mpicampaign.show.two_sides import lead, two_sides_document
+from mpicampaign.questions.two_sides.find import Both, Side, two_sides
+from mpicampaign.questions.two_sides.say import lead, two_sides_document
 from mpicampaign.show.writer import writer
 
 CASE = Case("s", "g", "SHM", "PingPong")
@@ -137,7 +137,7 @@ def test_two_folders_and_two_dates(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("mpicampaign.places.results_folder", lambda: tmp_path / "results")
+    monkeypatch.setattr("mpicampaign.base.places.results_folder", lambda: tmp_path / "results")
     results(tmp_path / "a", [*side("A", 1, 4).records])
     results(tmp_path / "b", [*side("B", 1.3, 9).records])
     assert main(["compare", "a", "b"]) == 0

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from mpicampaign.units import (
+from mpicampaign.base.units import (
     format_duration,
     format_rate,
     format_roughly,

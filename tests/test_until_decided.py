@@ -16,16 +16,10 @@ import synthetic
 from builders import MACHINE, campaign, plan
 from conftest import ProjectCopy, succeeded
 
-from mpicampaign.campaign.file import load_campaign
-from mpicampaign.compare.compare import compare
-from mpicampaign.compare.decided import ByLooks, decide_by
-from mpicampaign.errors import UserError
-from mpicampaign.execution import why_due
-from mpicampaign.expectation import UNTIL_DECIDED
-from mpicampaign.jobs.plan import Plan
-from mpicampaign.jobs.plan_text import blocks_text, further_text, plan_text
-from mpicampaign.planned_looks import Decided, Stage
-from mpicampaign.records import (
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.expectation import UNTIL_DECIDED
+from mpicampaign.base.planned_looks import Decided, Stage
+from mpicampaign.base.records import (
     DECIDED_IN_BLOCKS,
     DECIDED_WITH,
     DISTURBED,
@@ -36,11 +30,17 @@ from mpicampaign.records import (
     Case,
     Record,
 )
+from mpicampaign.campaign.file import load_campaign
+from mpicampaign.compare.compare import compare
+from mpicampaign.jobs.plan import Plan
+from mpicampaign.jobs.plan_text import blocks_text, further_text, plan_text
+from mpicampaign.questions.decided.find import ByLooks, decide_by
+from mpicampaign.questions.decided.say import decided_sentences
+from mpicampaign.report.make import to_terminal
+from mpicampaign.report.summary import summary_text
+from mpicampaign.run import why_due
 from mpicampaign.schemes.block import VALUE, Made
 from mpicampaign.schemes.unit import Candidate
-from mpicampaign.show.decided import decided_sentences
-from mpicampaign.show.make import to_terminal
-from mpicampaign.show.summary import summary_text
 
 # ---- what is due
 

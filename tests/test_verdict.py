@@ -16,13 +16,13 @@ from evidence_texts import (
     split,
 )
 
+from mpicampaign.base.host_lists import is_member
+from mpicampaign.base.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED, Series
 from mpicampaign.collect.common_settings import of_own_run
-from mpicampaign.host_lists import is_member
+from mpicampaign.evidence.counters import payload
+from mpicampaign.evidence.evidence import cpu_list, read_evidence
+from mpicampaign.evidence.judge import judge
 from mpicampaign.mpis import reported_transports
-from mpicampaign.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED, Series
-from mpicampaign.verdict.counters import payload
-from mpicampaign.verdict.evidence import cpu_list, read_evidence
-from mpicampaign.verdict.judge import judge
 
 SERIES = (
     Series("PingPong", 2, {"size": [0.0, 1048576.0], "repetitions": [1000.0, 100.0], "time": [2e-7, 1e-4]}),

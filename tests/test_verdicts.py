@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 import synthetic
 
+from mpicampaign.base.records import IMPORTED_FROM, Case, Record
 from mpicampaign.compare.compare import compare as compare_records
-from mpicampaign.records import IMPORTED_FROM, Case, Record
-from mpicampaign.show.make import to_terminal
-from mpicampaign.show.rankings import ALONE, errors_text
-from mpicampaign.show.summary import summary
+from mpicampaign.questions.ranking.say import ALONE, errors_text
+from mpicampaign.report.make import to_terminal
+from mpicampaign.report.summary import summary
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS, NO_TIMES, WIDE_ROWS, compare
 from mpicampaign.verdicts.rank_tests import aligned_ranks, midranks, plain_ranks, signed_ranks
 from mpicampaign.verdicts.rows import Run, rows_of, unevenness

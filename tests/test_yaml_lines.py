@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.yaml_lines import MAX_BYTES, Document, read_yaml
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.yaml_lines import MAX_BYTES, Document, read_yaml
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.errors import UnreadableError
+from mpicampaign.base.errors import UnreadableError
 from mpicampaign.schedulers.scheduler import (
     CANCELLED,
     DONE,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from mpicampaign.dimension import SLOWDOWN
-from mpicampaign.records import Series
+from mpicampaign.base.dimension import SLOWDOWN
+from mpicampaign.base.records import Series
 from mpicampaign.suites.reading import OutputError, ParsedOutput
 from mpicampaign.suites.suite import Active, Banner, ColumnMetric, Sends, Suite
 

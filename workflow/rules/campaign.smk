@@ -4,12 +4,12 @@ from os.path import relpath
 from pathlib import Path
 
 from mpicampaign.cli.common import beside, say
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.execution.conditions import prepare_with_results
-from mpicampaign.execution.why_due import due_runs, due_text
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.run.conditions import prepare_with_results
+from mpicampaign.run.why_due import due_runs, due_text
 from mpicampaign.jobs.prepare import check_runs
-from mpicampaign.selection import selection_of
-from mpicampaign.text import visible_lines
+from mpicampaign.base.selection import selection_of
+from mpicampaign.base.text import visible_lines
 
 campaign_file = relpath(given)
 try:

@@ -1,9 +1,9 @@
 # Raw outputs that were made elsewhere: the map of an import, and its folders.
 from os.path import relpath
 
-from mpicampaign.errors import UserError
+from mpicampaign.base.errors import UserError
 from mpicampaign.imports.map_file import load_map
-from mpicampaign.text import visible_lines
+from mpicampaign.base.text import visible_lines
 
 try:
     load_map(given)

@@ -13,9 +13,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
 
-from mpicampaign import keys
-from mpicampaign.plan_file import FILE
-from mpicampaign.planned_looks import FILE as LOOKS
+from mpicampaign.base import keys
+from mpicampaign.base.plan_file import FILE
+from mpicampaign.base.planned_looks import FILE as LOOKS
 
 FORMAT = "mpicampaign-bundle"
 VERSION = 1

@@ -15,24 +15,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.files import locked, system_error_text, write_whole
+from mpicampaign.base.plan_file import FILE
+from mpicampaign.base.records import FAILED, OK
+from mpicampaign.base.yaml_lines import printable
 from mpicampaign.bundle.archive import MANIFEST, BundleError, Manifest, manifest_text
 from mpicampaign.bundle.read import unpack, verify
 from mpicampaign.bundle.write import system_facts
 from mpicampaign.collect.campaign import collect_all, collect_own, holds_results, plan_of
 from mpicampaign.collect.merged import MERGED, NOTE, read_note
 from mpicampaign.collect.undescribed import NO_CASE, undescribed
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import locked, system_error_text, write_whole
-from mpicampaign.plan_file import FILE
-from mpicampaign.records import FAILED, OK
-from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from mpicampaign.base.records import Record
     from mpicampaign.bundle.archive import SystemFacts
-    from mpicampaign.records import Record
 
 
 @dataclass(slots=True)

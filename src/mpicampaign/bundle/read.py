@@ -12,6 +12,17 @@ import tarfile
 import zlib
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.files import naming
+from mpicampaign.base.plan_file import FILE, plan_from
+from mpicampaign.base.records import (
+    ALL_PAIRS,
+    STRONG,
+    TO_DECIDE,
+    TO_REFERENCE,
+    WEAK,
+    plain_fields,
+    race_rules,
+)
 from mpicampaign.bundle.archive import (
     MANIFEST,
     MAX_MANIFEST,
@@ -23,9 +34,6 @@ from mpicampaign.bundle.archive import (
     check_path,
     read_manifest,
 )
-from mpicampaign.files import naming
-from mpicampaign.plan_file import FILE, plan_from
-from mpicampaign.records import ALL_PAIRS, STRONG, TO_DECIDE, TO_REFERENCE, WEAK, plain_fields, race_rules
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

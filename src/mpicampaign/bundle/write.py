@@ -15,6 +15,9 @@ from types import MappingProxyType
 from typing import IO, TYPE_CHECKING
 
 from mpicampaign import __version__
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.records import FAILED, OK
+from mpicampaign.base.yaml_lines import printable
 from mpicampaign.bundle.archive import (
     CAMPAIGN_FILES,
     MANIFEST,
@@ -28,16 +31,13 @@ from mpicampaign.bundle.archive import (
     manifest_text,
 )
 from mpicampaign.bundle.read import is_bundle
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.records import FAILED, OK
+from mpicampaign.evidence.evidence import read_evidence
 from mpicampaign.schedulers import batch_schedulers
-from mpicampaign.verdict.evidence import read_evidence
-from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from mpicampaign.records import Record
+    from mpicampaign.base.records import Record
 
 
 _CHUNK = 1 << 20

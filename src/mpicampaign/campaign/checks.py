@@ -8,33 +8,33 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.errors import did_you_mean, nearest, suggestion
+from mpicampaign.base.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
+from mpicampaign.base.host_lists import expand, fold, is_member, named_twice
+from mpicampaign.base.keys import Values, rule
+from mpicampaign.base.places import shipped, working_folder
+from mpicampaign.base.records import defined_name
+from mpicampaign.base.reference import reference_names
+from mpicampaign.base.shape import either
+from mpicampaign.base.text import listed
+from mpicampaign.base.units import format_duration, parse_duration
+from mpicampaign.base.yaml_lines import lookup, shown
 from mpicampaign.campaign.each import hosts_of
 from mpicampaign.campaign.model import BETWEEN_NODES, CORES, LEVELS, SHM, HostGroup, Placement
 from mpicampaign.campaign.variants import MAPPINGS, MAX_VARIANTS, NUMBERS, OPTIONS
-from mpicampaign.errors import did_you_mean, nearest, suggestion
-from mpicampaign.expectation import FEWEST_OF_RATIO, FEWEST_OF_VALUE, UNTIL_KNOWN
-from mpicampaign.host_lists import expand, fold, is_member, named_twice
-from mpicampaign.keys import Values, rule
 from mpicampaign.mpis import launcher_names, libfabric, library_launcher
-from mpicampaign.places import shipped, working_folder
-from mpicampaign.records import defined_name
-from mpicampaign.reference import reference_names
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
-from mpicampaign.shape import either
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.own import SIZE, check_pattern
-from mpicampaign.text import listed
-from mpicampaign.units import format_duration, parse_duration
-from mpicampaign.yaml_lines import lookup, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from mpicampaign.base.errors import Problem
+    from mpicampaign.base.expectation import Limit
+    from mpicampaign.base.yaml_lines import Document, Key
     from mpicampaign.campaign.model import Benchmark, Campaign, Fabric, Mpi, OwnMetric, System
-    from mpicampaign.errors import Problem
-    from mpicampaign.expectation import Limit
     from mpicampaign.schedulers import Scheduler
-    from mpicampaign.yaml_lines import Document, Key
 
 
 _TITLES = dict(zip(LEVELS, ("sockets", "NUMA domains", "L3 caches"), strict=True))
@@ -599,7 +599,7 @@ def _check_declared(benchmark: Benchmark, notes: Notes) -> None:
 
 
 def _check_grep_pattern(key: Key, pattern: str, notes: Notes) -> None:
-    from mpicampaign.commands import call  # few campaigns have patterns, and subprocess takes 5 ms
+    from mpicampaign.base.commands import call  # few campaigns have patterns, and subprocess takes 5 ms
 
     tried = call(["env", "LC_ALL=C", "grep", "-E", "-e", pattern])
     if tried.status == 2:

@@ -8,27 +8,28 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign import this_machine
+from mpicampaign.base import this_machine
+from mpicampaign.base.errors import did_you_mean
+from mpicampaign.base.expectation import MOST_TO_DECIDE, UNTIL_DECIDED, UNTIL_KNOWN, fewest_blocks
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import ALL_PAIRS, BLOCKS, TO_REFERENCE, defined_name
+from mpicampaign.base.text import counted
+from mpicampaign.base.this_machine import physical_cores
+from mpicampaign.base.units import parse_size
+from mpicampaign.base.yaml_lines import lookup, shown
 from mpicampaign.campaign.checks import check_reference, check_spread
 from mpicampaign.campaign.designs import decided_together, designs_of
 from mpicampaign.campaign.each import hosts_of
 from mpicampaign.campaign.model import BETWEEN_NODES, CORES
 from mpicampaign.campaign.variants import for_ranks, library_of, named
-from mpicampaign.errors import did_you_mean
-from mpicampaign.expectation import MOST_TO_DECIDE, UNTIL_DECIDED, UNTIL_KNOWN, fewest_blocks
-from mpicampaign.grouping import grouped
-from mpicampaign.records import ALL_PAIRS, BLOCKS, TO_REFERENCE, defined_name
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
-from mpicampaign.text import counted
-from mpicampaign.this_machine import physical_cores
-from mpicampaign.units import parse_size
-from mpicampaign.yaml_lines import lookup, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mpicampaign.base.yaml_lines import Key
     from mpicampaign.campaign.checks import Notes
     from mpicampaign.campaign.designs import Design
     from mpicampaign.campaign.model import (
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
         Placement,
         System,
     )
-    from mpicampaign.yaml_lines import Key
 
 
 MAX_CASES = 100_000

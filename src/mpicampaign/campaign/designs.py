@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.expectation import UNTIL_DECIDED
-from mpicampaign.grouping import grouped
-from mpicampaign.records import RACE_WITHIN, TO_DECIDE, Case, defined_name
-from mpicampaign.text import counted
+from mpicampaign.base.expectation import UNTIL_DECIDED
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import RACE_WITHIN, TO_DECIDE, Case, defined_name
+from mpicampaign.base.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection

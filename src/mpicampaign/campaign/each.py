@@ -11,14 +11,14 @@ from dataclasses import replace
 from math import ceil, log2
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.host_lists import expand
-from mpicampaign.records import PAIR, WITH
+from mpicampaign.base.host_lists import expand
+from mpicampaign.base.records import PAIR, WITH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from mpicampaign.base.records import Case
     from mpicampaign.campaign.model import HostGroup
-    from mpicampaign.records import Case
 
 MOST_IN_ALL_PAIRS = 128  # hosts; of more, a sweep has random pairs
 SCREEN = 2  # rounds of all nodes, sweeps of pairs, before suspects are measured again

@@ -9,6 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.errors import Problem, UserError, nearest
+from mpicampaign.base.expectation import UNTIL_DECIDED
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.keys import Values
+from mpicampaign.base.places import wheel_folder
+from mpicampaign.base.records import BLOCKS, TO_REFERENCE, WITH, defined_name
+from mpicampaign.base.shape import check_shape
+from mpicampaign.base.yaml_lines import Document, Mark, document_of, lookup, printable, read_yaml, shown
 from mpicampaign.campaign.checks import Notes, check_definitions
 from mpicampaign.campaign.combinations import check_matrix
 from mpicampaign.campaign.each import SCREEN, hosts_of
@@ -24,23 +32,15 @@ from mpicampaign.campaign.model import (
     campaign_schema,
 )
 from mpicampaign.campaign.variants import by_name, filled, groups_of, library_of, named
-from mpicampaign.errors import Problem, UserError, nearest
-from mpicampaign.expectation import UNTIL_DECIDED
-from mpicampaign.grouping import grouped
-from mpicampaign.keys import Values
 from mpicampaign.mpis import MPIS, definitions, wheel_library
-from mpicampaign.places import wheel_folder
-from mpicampaign.records import BLOCKS, TO_REFERENCE, WITH, defined_name
 from mpicampaign.schedulers import is_local
-from mpicampaign.shape import check_shape
 from mpicampaign.suites import benchmarks
-from mpicampaign.yaml_lines import Document, Mark, document_of, lookup, printable, read_yaml, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mpicampaign.base.yaml_lines import Key
     from mpicampaign.campaign.model import Campaign
-    from mpicampaign.yaml_lines import Key
 
 
 BUILTIN = Path(__file__).with_name("builtin.yaml")

@@ -11,11 +11,9 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any
 
-from mpicampaign.campaign import kinds
-from mpicampaign.campaign.kinds import CORES as CORES
-from mpicampaign.errors import Problem
-from mpicampaign.expectation import LIMIT, PERCENT, Limit
-from mpicampaign.keys import (
+from mpicampaign.base.errors import Problem
+from mpicampaign.base.expectation import LIMIT, PERCENT, Limit
+from mpicampaign.base.keys import (
     ATTRIBUTES,
     ATTRIBUTES_TEXT,
     FLOP_RATE,
@@ -34,10 +32,9 @@ from mpicampaign.keys import (
     schema_of,
     table,
 )
-from mpicampaign.mpis import MPIS, libfabric
-from mpicampaign.network_devices import LINKS
-from mpicampaign.presentation import BALANCE_AT, REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
-from mpicampaign.records import (
+from mpicampaign.base.network_devices import LINKS
+from mpicampaign.base.presentation import BALANCE_AT, REFERENCE, TABLE_SIZES, Presentation, ReferenceChoice
+from mpicampaign.base.records import (
     ALL_PAIRS,
     BLOCKS,
     NEW_SERIES,
@@ -51,11 +48,14 @@ from mpicampaign.records import (
     WEAK,
     defined_name,
 )
+from mpicampaign.base.units import format_size
+from mpicampaign.base.yaml_lines import Document, Key
+from mpicampaign.campaign import kinds
+from mpicampaign.campaign.kinds import CORES as CORES
+from mpicampaign.mpis import MPIS, libfabric
 from mpicampaign.schedulers import SCHEDULERS, is_local
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.own import TAKE
-from mpicampaign.units import format_size
-from mpicampaign.yaml_lines import Document, Key
 
 _LAUNCHERS = [library.launcher.name for library in MPIS.built_in()]
 _OF_SCHEDULERS = [each.launcher for each in SCHEDULERS.built_in() if each.launcher]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.errors import UserError, did_you_mean
-from mpicampaign.reference import load_reference, reference_names
-from mpicampaign.yaml_lines import shown
+from mpicampaign.base.errors import UserError, did_you_mean
+from mpicampaign.base.reference import load_reference, reference_names
+from mpicampaign.base.yaml_lines import shown
 
 if TYPE_CHECKING:
+    from mpicampaign.base.reference import Reference
+    from mpicampaign.base.yaml_lines import Key
     from mpicampaign.campaign.checks import Notes
-    from mpicampaign.reference import Reference
-    from mpicampaign.yaml_lines import Key
 
 
 def check_reference_choices(notes: Notes) -> None:

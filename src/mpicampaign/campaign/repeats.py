@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.base.expectation import FEWEST_REPEATS, UNTIL_KNOWN, fewest_repeats
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.yaml_lines import lookup
 from mpicampaign.campaign.designs import cases_of
-from mpicampaign.expectation import FEWEST_REPEATS, UNTIL_KNOWN, fewest_repeats
-from mpicampaign.grouping import grouped
-from mpicampaign.yaml_lines import lookup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from mpicampaign.base.errors import Problem
+    from mpicampaign.base.records import Case
+    from mpicampaign.base.yaml_lines import Key
     from mpicampaign.campaign.model import Campaign
-    from mpicampaign.errors import Problem
-    from mpicampaign.records import Case
-    from mpicampaign.yaml_lines import Key
 
 
 class _Asked(NamedTuple):

@@ -14,7 +14,7 @@ from itertools import islice, product
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from mpicampaign.records import WITH, defined_name
+from mpicampaign.base.records import WITH, defined_name
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.common import add_names, add_verbose, print_lines, say
-from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,8 +159,8 @@ def _problem_size(suite: Suite) -> dict[str, Any]:
 
 def _campaign_file(bench: Bench) -> Path:
     """Write the campaign file, unless it is there already; it never takes the place of another one."""
-    from mpicampaign.files import same_text, write_whole
-    from mpicampaign.places import results_folder
+    from mpicampaign.base.files import same_text, write_whole
+    from mpicampaign.base.places import results_folder
     from mpicampaign.site.bench_file import bench_text
 
     site = _site_for(bench)
@@ -179,8 +179,8 @@ def _campaign_file(bench: Bench) -> Path:
 
 def _site_for(bench: Bench) -> Site:
     """This machine, with the first MPI library that can start the program."""
-    from mpicampaign.doctor.examine import examine_here
     from mpicampaign.jobs.plan_text import no_runs_text, sources_text
+    from mpicampaign.site.examine import examine_here
 
     site = examine_here()
     for other in _schedulers():
@@ -199,8 +199,8 @@ def _site_for(bench: Bench) -> Site:
 
 def _libraries(site: Site) -> list[Library]:
     """Those that the doctor finds, then any other on the PATH, then those of `make mpis`."""
+    from mpicampaign.base.places import wheel_folder
     from mpicampaign.mpis import MPIS
-    from mpicampaign.places import wheel_folder
     from mpicampaign.site.facts import Library
 
     wheels = [each for each in MPIS.built_in() if each.wheel and wheel_folder(each.wheel).is_dir()]
@@ -211,7 +211,7 @@ def _libraries(site: Site) -> list[Library]:
 
 def _planned(bench: Bench, site: Site) -> Plan:
     """The plan of the campaign file, from a trial copy; errors do not name the copy."""
-    from mpicampaign.files import write_whole
+    from mpicampaign.base.files import write_whole
     from mpicampaign.jobs.prepare import prepare
     from mpicampaign.site.bench_file import bench_text
 
@@ -229,7 +229,7 @@ def _planned(bench: Bench, site: Site) -> Plan:
 
 def _schedulers() -> list[str]:
     """The schedulers whose commands are here, outside of their allocations."""
+    from mpicampaign.base.this_machine import allocation
     from mpicampaign.schedulers import batch_schedulers
-    from mpicampaign.this_machine import allocation
 
     return [] if allocation() else [s.title for s in batch_schedulers() if shutil.which(s.submit[0])]

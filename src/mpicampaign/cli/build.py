@@ -23,6 +23,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.execution.build import build
+    from mpicampaign.run.build import build
 
     return build(prepared_of(options), verbose=options.verbose)

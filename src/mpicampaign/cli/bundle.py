@@ -5,17 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.campaign_argument import add_campaign, check_results
 from mpicampaign.cli.common import print_lines, say
 from mpicampaign.cli.exit_status import DONE, FAILED
-from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
+    from mpicampaign.base.records import Record
     from mpicampaign.bundle.write import Bundled
-    from mpicampaign.records import Record
 
 EXAMPLES = (
     ("mpicampaign bundle mine.yaml", "writes mine.tar.gz: results, evidence, the campaign file, checksums"),
@@ -31,10 +31,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from mpicampaign.base.records import MERGED_FROM, RECORDS
     from mpicampaign.bundle.write import write_bundle
     from mpicampaign.collect.campaign import collect_all, holds_results, plan_of
     from mpicampaign.collect.undescribed import undescribed_lines
-    from mpicampaign.records import MERGED_FROM, RECORDS
 
     folder, files = _sources(options)
     if not holds_results(folder):
@@ -55,10 +55,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _sources(options: argparse.Namespace) -> tuple[Path, dict[str, bytes]]:
     """The campaign's folder, and the campaign file with what it includes."""
+    from mpicampaign.base.places import results_folder
     from mpicampaign.campaign.file import load_campaign, read_with_includes
-    from mpicampaign.execution.conditions import prepare_with_results
     from mpicampaign.jobs.prepare import write_plan
-    from mpicampaign.places import results_folder
+    from mpicampaign.run.conditions import prepare_with_results
 
     if options.results is not None:
         check_results(options.results, "--results")
@@ -79,7 +79,7 @@ def _sources(options: argparse.Namespace) -> tuple[Path, dict[str, bytes]]:
 
 def _records_anew(path: Path, records: Iterable[Record]) -> bytes:
     """The file of records as read from the runs now: that in the folder may hold what a cache held."""
-    from mpicampaign.records import record_line
+    from mpicampaign.base.records import record_line
 
     try:
         with path.open("rb") as file:

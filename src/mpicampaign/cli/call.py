@@ -11,12 +11,12 @@ import gc
 import sys
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.files import keep_others_out, system_error_text
+from mpicampaign.base.interrupts import end_at_once, end_in_order
 from mpicampaign.cli.common import discard_output, print_lines, say
 from mpicampaign.cli.exit_status import INTERRUPTED, UNREAD, USER_ERROR
 from mpicampaign.cli.parser import COMMANDS, command_parser
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import keep_others_out, system_error_text
-from mpicampaign.interrupts import end_at_once, end_in_order
 
 if TYPE_CHECKING:
     import argparse

@@ -7,7 +7,7 @@ from argparse import SUPPRESS
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.errors import Problem, UserError, nearest
+from mpicampaign.base.errors import Problem, UserError, nearest
 
 if TYPE_CHECKING:
     import argparse
@@ -80,7 +80,7 @@ def check_there(path: Path, hint: str = "") -> None:
 
 def _file_of_results(folder: Path) -> str:
     """Which campaign file a folder of results is of."""
-    from mpicampaign.plan_file import FILE, campaign_file_in
+    from mpicampaign.base.plan_file import FILE, campaign_file_in
 
     name = campaign_file_in(folder / FILE)
     file = _printable(Path(os.path.relpath(folder / name))) if name else ""
@@ -99,8 +99,8 @@ def results_of(options: argparse.Namespace) -> Path:
     if options.results is not None:
         check_results(options.results, "--results")
         return Path(options.results)
+    from mpicampaign.base.places import results_folder
     from mpicampaign.campaign.file import load_campaign
-    from mpicampaign.places import results_folder
 
     return results_folder() / load_campaign(options.campaign).name
 
@@ -135,6 +135,6 @@ def check_bundle(path: Path) -> None:
 
 
 def _printable(path: Path) -> str:
-    from mpicampaign.yaml_lines import printable  # loads PyYAML, which the help does not need
+    from mpicampaign.base.yaml_lines import printable  # loads PyYAML, which the help does not need
 
     return printable(str(path))

@@ -20,7 +20,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.execution.queue_status import cancel
+    from mpicampaign.run.queue_status import cancel
 
     print_lines(cancel(prepared_of(options)))
     return DONE

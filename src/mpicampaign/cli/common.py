@@ -9,16 +9,16 @@ from collections import Counter
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from mpicampaign.selection import ALL_RUNS, RunSelection, spans, split_names
-from mpicampaign.text import counted, visible_lines
+from mpicampaign.base.selection import ALL_RUNS, RunSelection, spans, split_names
+from mpicampaign.base.text import counted, visible_lines
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable, Sequence
 
-    from mpicampaign.execution.new_runs import Request
+    from mpicampaign.base.records import Record
     from mpicampaign.jobs.prepare import Prepared
-    from mpicampaign.records import Record
+    from mpicampaign.run.new_runs import Request
     from mpicampaign.schemes.unit import NodeAgain
 
 LIST = "NAME,..."  # metavar of options that take several names
@@ -68,7 +68,7 @@ def prepared_of(options: argparse.Namespace, wanted: Sequence[NodeAgain] = ()) -
 
     ``wanted``: nodes that it measures again.
     """
-    from mpicampaign.execution.conditions import prepare_with_results
+    from mpicampaign.run.conditions import prepare_with_results
 
     selection = selection_of(options)
     return prepare_with_results(options.campaign, options.system, selection=selection, wanted=wanted)
@@ -85,7 +85,7 @@ def prepared_with_only(options: argparse.Namespace) -> tuple[Prepared, list[Node
     prepared = prepared_of(options)
     if options.only is None:
         return prepared, []
-    from mpicampaign.execution.again import again
+    from mpicampaign.run.again import again
 
     wanted = again(prepared, options.only)
     options.host_group += [each.name for each in wanted]
@@ -105,9 +105,9 @@ def prepared_with_again(options: argparse.Namespace) -> tuple[Prepared, Request 
     UserError
         where the names are no two that can be compared, or other options select runs, too.
     """
-    from mpicampaign.errors import Problem, UserError
-    from mpicampaign.execution.conditions import prepare_with_results
-    from mpicampaign.execution.new_runs import OPTION, request_of
+    from mpicampaign.base.errors import Problem, UserError
+    from mpicampaign.run.conditions import prepare_with_results
+    from mpicampaign.run.new_runs import OPTION, request_of
 
     if options.only is not None or options.repeat or options.placement:
         hint = "--benchmark and --host-group go with it"
@@ -171,7 +171,7 @@ def unread_lines(records: Iterable[Record]) -> list[str]:
 
 def counts(records: list[Record]) -> str:
     """How the runs ended. Contradicted and disturbed ones are complete, but left out of all numbers."""
-    from mpicampaign.records import IN_PART
+    from mpicampaign.base.records import IN_PART
 
     counts = Counter(
         "not read" if record.unread else record.end + " in part" * (IN_PART in record.metadata)

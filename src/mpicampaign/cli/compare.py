@@ -6,22 +6,22 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.presentation import TABLE_SIZES
+from mpicampaign.base.selection import variant_names
 from mpicampaign.cli.campaign_argument import CAMPAIGN, check_there
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.cli.tables import check_target, write_table
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.grouping import grouped
-from mpicampaign.presentation import TABLE_SIZES
-from mpicampaign.selection import variant_names
 from mpicampaign.show.writer import TextWriter, names_of, writer
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.compare.two_sides import Both, Side, TwoSides
     from mpicampaign.history.curves import Curve
     from mpicampaign.history.store import Store
+    from mpicampaign.questions.two_sides.find import Both, Side, TwoSides
 
 EXAMPLES = (
     (
@@ -57,10 +57,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.compare.two_sides import two_sides
     from mpicampaign.history.changes import NAMES
     from mpicampaign.history.rows import OBSERVED
-    from mpicampaign.show.two_sides import two_sides_document
+    from mpicampaign.questions.two_sides.find import two_sides
+    from mpicampaign.questions.two_sides.say import two_sides_document
 
     before, after = (_side(text, options) for text in (options.before, options.after))
     check_target(options.output, Path(), options.format)
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
 def _side(text: str, options: argparse.Namespace) -> _Named:
     from mpicampaign.bundle.records import records_of
     from mpicampaign.cli.tables import records_in
-    from mpicampaign.compare.two_sides import Side
+    from mpicampaign.questions.two_sides.find import Side
 
     path = Path(text)
     if path.is_dir():
@@ -90,8 +90,8 @@ def _side(text: str, options: argparse.Namespace) -> _Named:
 def _in_history(text: str, options: argparse.Namespace) -> _Named:
     """The series of a name, or the last one that had begun by the end of a day (UTC)."""
     from mpicampaign.cli.tables import records_in
-    from mpicampaign.compare.two_sides import Side
     from mpicampaign.history.series import is_name, read_series
+    from mpicampaign.questions.two_sides.find import Side
 
     if not (_DATE.fullmatch(text) or is_name(text)):
         hint = "give a folder, a bundle, a date such as 2026-11-20, or the name of a series"
@@ -117,9 +117,9 @@ def _last_by(date: str, names: Sequence[str]) -> str:
 
 
 def _store(options: argparse.Namespace) -> tuple[Path, Store]:
+    from mpicampaign.base.places import results_folder
     from mpicampaign.campaign.file import load_campaign
     from mpicampaign.history.store import FOLDER, Store
-    from mpicampaign.places import results_folder
 
     check_there(options.campaign)
     folder = results_folder() / load_campaign(options.campaign).name
@@ -133,7 +133,7 @@ def _of_history(
     if not (before and after):
         return
     from mpicampaign.history.overview import overview
-    from mpicampaign.show.history import day, with_text
+    from mpicampaign.questions.history.say import day, with_text
 
     folder, _ = _store(options)
     curves = grouped(overview(folder).curves, _key)

@@ -6,14 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.errors import UserError, did_you_mean
+from mpicampaign.base.records import plain_fields
+from mpicampaign.base.units import parse_duration
 from mpicampaign.cli.common import add_json, print_lines
 from mpicampaign.cli.exit_status import DONE
-from mpicampaign.errors import UserError, did_you_mean
-from mpicampaign.records import plain_fields
-from mpicampaign.units import parse_duration
 
 if TYPE_CHECKING:
-    from mpicampaign.doctor.examine import DoctorOptions
+    from mpicampaign.site.examine import DoctorOptions
     from mpicampaign.site.facts import NodeGroup, NodeProbe, Site
 
 
@@ -47,7 +47,7 @@ def _scheduler(name: str) -> str:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.doctor.examine import examine
+    from mpicampaign.site.examine import examine
 
     examine(_doctor_options(options), print_lines)
     return DONE
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
 
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     """The exit status, and the data of ``--json``."""
-    from mpicampaign.doctor.examine import examine
+    from mpicampaign.site.examine import examine
 
     chosen = _doctor_options(options)
     site = examine(chosen, say=lambda line: None)
@@ -63,7 +63,7 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
 
 
 def _doctor_options(options: argparse.Namespace) -> DoctorOptions:
-    from mpicampaign.doctor.examine import DoctorOptions
+    from mpicampaign.site.examine import DoctorOptions
 
     try:
         seconds = parse_duration(options.time_limit)

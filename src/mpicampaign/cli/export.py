@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.presentation import TABLE_SIZES
 from mpicampaign.cli.campaign_argument import add_campaign, results_of
 from mpicampaign.cli.exit_status import DONE
-from mpicampaign.presentation import TABLE_SIZES
-from mpicampaign.show import exports
-from mpicampaign.show.writer import export_writer, format_names
+from mpicampaign.report import exports
+from mpicampaign.report.exports import export_writer
+from mpicampaign.show.writer import format_names
 
 if TYPE_CHECKING:
     import argparse

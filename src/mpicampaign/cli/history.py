@@ -8,11 +8,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import Problem, UserError, did_you_mean
+from mpicampaign.base.files import write_output
+from mpicampaign.base.selection import variant_names
 from mpicampaign.cli.campaign_argument import add_campaign, check_results, results_of
 from mpicampaign.cli.common import add_names, print_lines
-from mpicampaign.errors import Problem, UserError, did_you_mean
-from mpicampaign.files import write_output
-from mpicampaign.selection import variant_names
 from mpicampaign.show.writer import DataWriter, format_names, writer
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _merge(store: Store, other: Path) -> int:
 def _show(folder: Path, options: argparse.Namespace) -> None:
     from mpicampaign.cli.tables import check_target
     from mpicampaign.history.overview import overview
-    from mpicampaign.show.history import history_data, history_document
+    from mpicampaign.questions.history.say import history_data, history_document
 
     check_target(options.output, folder, options.format)
     history = filtered(overview(folder), options)

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.campaign_argument import check_there
 from mpicampaign.cli.common import counts, print_lines
 from mpicampaign.cli.exit_status import DONE, USER_ERROR
-from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
     import argparse
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _drafted(folders: list[Path]) -> Path:
     """A new map for the outputs in the folders."""
-    from mpicampaign.files import write_whole
+    from mpicampaign.base.files import write_whole
     from mpicampaign.imports.draft import draft_map, usable_name
 
     if not folders:
@@ -53,11 +53,11 @@ def _drafted(folders: list[Path]) -> Path:
 
 
 def run(options: argparse.Namespace) -> int:
+    from mpicampaign.base.places import results_folder
     from mpicampaign.collect.reported import imported_file, keep, state_of, state_of_sources, unchanged
     from mpicampaign.imports.account import account_text, failed_lines
     from mpicampaign.imports.importing import import_folders
     from mpicampaign.imports.map_file import load_map
-    from mpicampaign.places import results_folder
 
     if not options.map:
         options.map = _drafted(options.folders)
@@ -80,7 +80,7 @@ def run(options: argparse.Namespace) -> int:
     if account.found_no_run:
         return USER_ERROR
     if not options.only_copy:
-        from mpicampaign.analyse_tables import records_and_tables
+        from mpicampaign.report.analyse_tables import records_and_tables
 
         nothing_new = account_text(replace(account, new=0), options.verbose)
         del account  # the analysis reads the ledger itself

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.files import write_whole
+from mpicampaign.base.places import results_folder, shipped
 from mpicampaign.cli.common import print_lines
 from mpicampaign.cli.exit_status import DONE
-from mpicampaign.files import write_whole
-from mpicampaign.places import results_folder, shipped
 
 if TYPE_CHECKING:
     import argparse
@@ -17,7 +17,7 @@ _COPIED = ("campaign.yaml", "cluster/config.yaml", "profiles/default/config.yaml
 # For Snakemake in the current folder. It looks up the path at each call: installations move.
 _SNAKEFILE = """\
 # The workflow of the installed mpicampaign: snakemake --profile cluster --config campaign=FILE
-from mpicampaign.places import shipped
+from mpicampaign.base.places import shipped
 
 
 include: shipped("Snakefile")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.records import plain_fields
+from mpicampaign.base.records import plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mpicampaign.errors import Problem
+    from mpicampaign.base.errors import Problem
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
 

@@ -6,19 +6,19 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli import exit_status
 from mpicampaign.cli.campaign_argument import add_campaign, results_of
 from mpicampaign.cli.common import print_lines
 from mpicampaign.cli.history import add_filters, is_chosen, unknown_names
-from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from mpicampaign.campaign.model import Campaign
-    from mpicampaign.compare.contract import Judged
     from mpicampaign.compare.tables import Comparison
+    from mpicampaign.questions.limits.find import Judged
 
 FILE = "judgement"  # in the campaign's folder, with .xml, .json and .md
 
@@ -77,9 +77,9 @@ def _rate(text: str) -> float:
 
 
 def _propose(options: argparse.Namespace) -> int:
-    from mpicampaign.files import write_output
+    from mpicampaign.base.files import write_output
     from mpicampaign.history.limits import proposals
-    from mpicampaign.show.limits import expect_text, reframe_text, refused_lines
+    from mpicampaign.questions.limits.say_history import expect_text, reframe_text, refused_lines
 
     folder, wish = results_of(options), _rate(options.alarms or "1 per 1000")
     proposed = proposals(folder, wish, of_tests=options.reframe)
@@ -96,10 +96,10 @@ def _propose(options: argparse.Namespace) -> int:
 
 
 def _judge(options: argparse.Namespace) -> int:
+    from mpicampaign.base.places import results_folder
     from mpicampaign.campaign.file import load_campaign
-    from mpicampaign.compare.contract import FAILED, UNDECIDED
-    from mpicampaign.places import results_folder
-    from mpicampaign.show.contract import contract_lines
+    from mpicampaign.questions.limits.find import FAILED, UNDECIDED
+    from mpicampaign.questions.limits.say import contract_lines
 
     campaign = load_campaign(options.campaign)
     if not campaign.expect:
@@ -122,8 +122,8 @@ def judge_folder(folder: Path, campaign: Campaign) -> list[Judged]:
     """The limits of a campaign for the results in its folder."""
     from mpicampaign.collect.campaign import collect_all, plan_of
     from mpicampaign.compare.compare import compare
-    from mpicampaign.compare.contract import judge
-    from mpicampaign.compare.machine import whole_case
+    from mpicampaign.questions.limits.find import judge
+    from mpicampaign.questions.machine.find import whole_case
 
     comparison = compare(collect_all(folder, cached=False), campaign.table_sizes)
     entries = plan_of(folder).cases
@@ -139,8 +139,8 @@ def judge_folder(folder: Path, campaign: Campaign) -> list[Judged]:
 
 def _before(folder: Path, campaign: Campaign) -> Comparison | None:
     """The last finished series, if a limit needs it."""
+    from mpicampaign.base.expectation import BEFORE
     from mpicampaign.compare.compare import compare
-    from mpicampaign.expectation import BEFORE
     from mpicampaign.history.store import FOLDER, Store
 
     if not any(limit.against and limit.against.source == BEFORE for limit in campaign.expect):
@@ -154,8 +154,8 @@ def _before(folder: Path, campaign: Campaign) -> Comparison | None:
 
 def write_judgement(folder: Path, name: str, judged: Sequence[Judged]) -> None:
     """JUnit XML, JSON and Markdown, in the campaign's folder."""
-    from mpicampaign.files import write_whole
-    from mpicampaign.show.contract import contract_document, contract_json, contract_junit
+    from mpicampaign.base.files import write_whole
+    from mpicampaign.questions.limits.say import contract_document, contract_json, contract_junit
     from mpicampaign.show.writers.markdown import markdown
 
     write_whole(folder / f"{FILE}.xml", contract_junit(name, judged))

@@ -6,10 +6,10 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.campaign_argument import check_bundle
 from mpicampaign.cli.common import print_lines, say
 from mpicampaign.cli.exit_status import DONE, FAILED, USER_ERROR
-from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
     import argparse
@@ -31,8 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from mpicampaign.base.places import results_folder
     from mpicampaign.bundle.merge import merge
-    from mpicampaign.places import results_folder
 
     for path in options.bundles:
         check_bundle(path)
@@ -50,8 +50,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _next(merged: Path) -> str:
     """The command that shows what was merged. A report is made only from the folder results/."""
-    from mpicampaign.places import results_folder
-    from mpicampaign.plan_file import FILE
+    from mpicampaign.base.places import results_folder
+    from mpicampaign.base.plan_file import FILE
 
     campaign = merged.parent.parent
     if campaign.parent.resolve() != results_folder().resolve():

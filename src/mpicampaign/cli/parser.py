@@ -10,11 +10,11 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from mpicampaign import __version__
+from mpicampaign.base.errors import Problem, UserError, suggestion
+from mpicampaign.base.places import shipped, work_beside
 from mpicampaign.cli.campaign_argument import name_campaign
 from mpicampaign.cli.common import LIST
 from mpicampaign.cli.exit_status import FAILED, INTERRUPTED, TERMINATED, USER_ERROR
-from mpicampaign.errors import Problem, UserError, suggestion
-from mpicampaign.places import shipped, work_beside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

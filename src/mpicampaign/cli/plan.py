@@ -20,10 +20,10 @@ from mpicampaign.cli.exit_status import DONE
 if TYPE_CHECKING:
     import argparse
 
-    from mpicampaign.execution.set_aside import Fault
     from mpicampaign.jobs.planned import PlannedCase
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
+    from mpicampaign.run.set_aside import Fault
 
 EXAMPLES = (
     ("mpicampaign plan mine.yaml", "host groups × placements for each benchmark, and the most node-hours"),
@@ -42,9 +42,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.campaign.checks import limits_text
-    from mpicampaign.execution.new_runs import alone_lines
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import plan_text
+    from mpicampaign.run.new_runs import alone_lines
 
     prepared, _ = prepared_with_only(options)
     faults = _faults(prepared)
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _sights(prepared: Prepared) -> list[str]:
     """What the repeats will see, where the last report or an earlier series knows the spread."""
-    from mpicampaign.records import EARLIER_FILE, RECORDS, read_records
+    from mpicampaign.base.records import EARLIER_FILE, RECORDS, read_records
 
     planned: dict[str, int] = {}
     for each in prepared.plan.cases:
@@ -69,7 +69,7 @@ def _sights(prepared: Prepared) -> list[str]:
     for name, series in ((RECORDS, "the last report"), (EARLIER_FILE, "the earlier series")):
         if (file := prepared.folder / name).is_file():
             from mpicampaign.compare.compare import compare
-            from mpicampaign.show.sights import sight_lines
+            from mpicampaign.report.sights import sight_lines
 
             _, records = read_records(file)
             if lines := sight_lines(compare(records), planned):
@@ -90,7 +90,7 @@ def _added(prepared: Prepared) -> str:
 def _faults(prepared: Prepared) -> list[tuple[Run, Fault]]:
     """The selected runs whose result does not count any more."""
     from mpicampaign.collect.outputs_read import OutputsRead
-    from mpicampaign.execution.set_aside import fault_of
+    from mpicampaign.run.set_aside import fault_of
 
     done = [run for run in prepared.selected if run.has_result]
     before = OutputsRead(prepared.folder)
@@ -133,7 +133,7 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
 
 
 def _case_data(planned: PlannedCase) -> dict[str, Any]:
-    from mpicampaign.records import plain_fields
+    from mpicampaign.base.records import plain_fields
 
     return {
         **plain_fields(planned.case),

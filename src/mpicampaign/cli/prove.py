@@ -9,19 +9,19 @@ from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.cli.campaign_argument import check_there
 from mpicampaign.cli.common import add_json, print_lines, say
 from mpicampaign.cli.exit_status import DONE, FAILED, UNDECIDED
-from mpicampaign.errors import Problem, UserError, did_you_mean
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Mapping
 
     from mpicampaign.campaign.model import Placement
-    from mpicampaign.execution.pass_through import Passed
-    from mpicampaign.show.proof import Shown
-    from mpicampaign.verdict.evidence import Evidence
+    from mpicampaign.evidence.evidence import Evidence
+    from mpicampaign.questions.proof.say import Shown
+    from mpicampaign.run.pass_through import Passed
 
 EXAMPLES = (
     (
@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.install and not (options.passed_on or options.placement or options.write):
-        from mpicampaign.execution.prove import install
+        from mpicampaign.run.prove import install
 
         install(options.install)
         print_lines(f"written: {options.install}/prove, {options.install}/evidence.so")
@@ -81,9 +81,9 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
 
 def _proved(options: argparse.Namespace, out: int) -> tuple[int, Shown]:
     """The exit status, and what there is to say. ``out``: where the command's standard output goes."""
-    from mpicampaign.records import CONTRADICTED
-    from mpicampaign.show.proof import shown
-    from mpicampaign.verdict.proof import PROVED, command_of
+    from mpicampaign.base.records import CONTRADICTED
+    from mpicampaign.evidence.proof import PROVED, command_of
+    from mpicampaign.questions.proof.say import shown
 
     claim = _checked(options)
     if options.read:
@@ -155,10 +155,10 @@ def _claim(options: argparse.Namespace) -> dict[str, str]:
 
 def placements(file: Path | None) -> Mapping[str, Placement]:
     """Those of a campaign file, or those that are built in."""
+    from mpicampaign.base.keys import Values
+    from mpicampaign.base.yaml_lines import read_yaml
     from mpicampaign.campaign.file import BUILTIN, load_campaign
     from mpicampaign.campaign.model import Placement
-    from mpicampaign.keys import Values
-    from mpicampaign.yaml_lines import read_yaml
 
     if file:
         check_there(file)
@@ -171,8 +171,8 @@ def placements(file: Path | None) -> Mapping[str, Placement]:
 
 def _ran(options: argparse.Namespace, out: int) -> tuple[Passed, Evidence]:
     """Run the command; its evidence is kept where the call says so."""
-    from mpicampaign.execution.pass_through import pass_through
-    from mpicampaign.execution.prove import installed
+    from mpicampaign.run.pass_through import pass_through
+    from mpicampaign.run.prove import installed
 
     script, here = installed(), Path.cwd()
     shared = here if os.access(here, os.W_OK) else script.parent  # with the ranks of other hosts
@@ -195,7 +195,7 @@ def _unused(file: Path) -> Path:
 
 def _evidence(file: Path) -> Evidence:
     """The evidence in a file."""
-    from mpicampaign.verdict.evidence import HEADER, read_evidence
+    from mpicampaign.evidence.evidence import HEADER, read_evidence
 
     try:
         text = file.read_text(encoding="utf-8", errors="replace")

@@ -8,20 +8,20 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.files import system_error_text
+from mpicampaign.base.selection import ALL_RUNS
 from mpicampaign.cli.campaign_argument import add_campaign, check_there
 from mpicampaign.cli.common import add_by, add_selection, counts, print_lines, selection_of, unread_lines
 from mpicampaign.cli.exit_status import DONE
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import system_error_text
-from mpicampaign.selection import ALL_RUNS
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
+    from mpicampaign.base.presentation import Presentation
+    from mpicampaign.base.selection import RunSelection
     from mpicampaign.jobs.prepare import Prepared
-    from mpicampaign.presentation import Presentation
-    from mpicampaign.selection import RunSelection
 
 ALL = "all"  # figures
 
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.execution.conditions import prepare_with_results
+    from mpicampaign.run.conditions import prepare_with_results
 
     if {"png", "pdf"} & {*options.figures}:
         from mpicampaign.show.figures.converted import load_converters
@@ -139,7 +139,7 @@ def _report(
         for made in (target / "report.html", target / "tables" / "comparison.csv"):
             made.touch()  # for make and Snakemake: they are up to date
         return said
-    from mpicampaign.analyse import analyse
+    from mpicampaign.report.analyse import analyse
 
     records = analyse(folder, presentation, text, formats, ALL in figures, selection)
     said = "\n".join([f"{counts(records)}; {target / 'report.html'}", *unread_lines(records)])
@@ -156,10 +156,10 @@ def _check_import_alone(options: argparse.Namespace) -> None:
 
 
 def _report_of_import(options: argparse.Namespace) -> int:
+    from mpicampaign.base.places import results_folder
+    from mpicampaign.base.yaml_lines import printable
     from mpicampaign.collect.campaign import holds_results
     from mpicampaign.imports.map_file import load_map
-    from mpicampaign.places import results_folder
-    from mpicampaign.yaml_lines import printable
 
     file = options.map
     check_there(file)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import SUPPRESS
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import (
     add_again,
@@ -21,7 +22,6 @@ from mpicampaign.cli.common import (
 )
 from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.cli.report import answers_of, report_of
-from mpicampaign.errors import Problem, UserError
 
 if TYPE_CHECKING:
     import argparse
@@ -63,13 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from mpicampaign.execution.again import note_again
-    from mpicampaign.execution.durations import estimate, last_ended
-    from mpicampaign.execution.new_runs import alone_lines, note_request, request_text
-    from mpicampaign.execution.set_aside import set_aside_faulty
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import pending_text, warnings_text
     from mpicampaign.jobs.prepare import check_runs
+    from mpicampaign.run.again import note_again
+    from mpicampaign.run.durations import estimate, last_ended
+    from mpicampaign.run.new_runs import alone_lines, note_request, request_text
+    from mpicampaign.run.set_aside import set_aside_faulty
 
     _check_former_options(options)
     prepared, again = prepared_with_only(options)
@@ -102,9 +102,9 @@ def run(options: argparse.Namespace) -> int:
 
 def _measured(prepared: Prepared, options: argparse.Namespace) -> int:
     """Make the runs, and the report; the exit status."""
-    import mpicampaign.analyse  # noqa: F401 - before the first measurement, which it would disturb
-    from mpicampaign.execution.loop import measure
+    import mpicampaign.report.analyse  # noqa: F401 - before the first measurement, which it would disturb
     from mpicampaign.jobs.plan_text import capped_text
+    from mpicampaign.run.loop import measure
 
     warned = capped_text(prepared.plan)
     try:
@@ -129,10 +129,10 @@ def _not_done(prepared: Prepared) -> list[str]:
 
 def _dry_run(prepared: Prepared) -> list[str]:
     """How many runs there are to make, and which."""
-    from mpicampaign.execution.durations import estimate, last_ended
-    from mpicampaign.execution.queue_status import run_states, status_text
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import pending_text
+    from mpicampaign.run.durations import estimate, last_ended
+    from mpicampaign.run.queue_status import run_states, status_text
 
     plan, pending = selected_plan(prepared.plan, prepared.selection), prepared.pending
     time = estimate(pending) if pending else last_ended(prepared.selected)

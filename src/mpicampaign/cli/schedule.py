@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write_script(prepared: Prepared, options: argparse.Namespace, script: Path) -> None:
-    from mpicampaign.files import write_whole
+    from mpicampaign.base.files import write_whole
     from mpicampaign.jobs.prepare import check_runs
     from mpicampaign.schedule.script import script_text
 

@@ -6,17 +6,17 @@ import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.text import counted
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import add_json, add_selection, beside, prepared_of, print_lines, selection_lines
 from mpicampaign.cli.exit_status import DONE, FAILED
-from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterable
 
-    from mpicampaign.execution.queue_status import RunStatus
     from mpicampaign.jobs.prepare import Prepared
+    from mpicampaign.run.queue_status import RunStatus
 
 BETWEEN = 30  # s between two looks at the queue
 EXAMPLES = (
@@ -50,8 +50,8 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _printed(options: argparse.Namespace) -> list[RunStatus]:
-    from mpicampaign.execution.queue_status import rounds_text, run_states, status_text
     from mpicampaign.jobs.plan_text import blocks_text, further_text
+    from mpicampaign.run.queue_status import rounds_text, run_states, status_text
 
     prepared = prepared_of(options)
     states, older = run_states(prepared)
@@ -70,9 +70,9 @@ def _printed(options: argparse.Namespace) -> list[RunStatus]:
 
 def _choices(prepared: Prepared) -> list[str]:
     """What the MPI libraries chose where a placement leaves the transport to them."""
+    from mpicampaign.base.grouping import grouped
+    from mpicampaign.base.records import CHOSEN_TRANSPORT
     from mpicampaign.collect.runs import RunFolder, read_run
-    from mpicampaign.grouping import grouped
-    from mpicampaign.records import CHOSEN_TRANSPORT
 
     free = [run for run in prepared.selected if run.job.placement.transport == "any" and run.output.exists()]
     read = (
@@ -93,7 +93,7 @@ def _status(states: Iterable[RunStatus]) -> int:
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     """The exit status, and the data of ``--json``."""
     from mpicampaign.cli.json_output import blocks_data, campaign_data
-    from mpicampaign.execution.queue_status import counts, run_states
+    from mpicampaign.run.queue_status import counts, run_states
 
     prepared = prepared_of(options)
     states, older = run_states(prepared)

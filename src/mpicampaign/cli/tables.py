@@ -7,25 +7,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.dimension import BANDWIDTH_UNITS
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.files import write_output
+from mpicampaign.base.plan_file import FILE
+from mpicampaign.base.presentation import TABLE_SIZES
+from mpicampaign.base.selection import RunSelection, spans
+from mpicampaign.base.units import format_size, parse_size
 from mpicampaign.cli.campaign_argument import add_campaign, results_of
 from mpicampaign.cli.common import add_by, add_names, add_selection, print_lines
 from mpicampaign.cli.exit_status import DONE
-from mpicampaign.dimension import BANDWIDTH_UNITS
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import write_output
-from mpicampaign.plan_file import FILE
-from mpicampaign.presentation import TABLE_SIZES
-from mpicampaign.selection import RunSelection, spans
 from mpicampaign.show.view import LAYOUTS, LONG, MATRIX, STATISTICS, Filter, View
 from mpicampaign.show.writer import DataWriter, TextWriter, format_names, writer
-from mpicampaign.units import format_size, parse_size
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.compare.changes import Changes
-    from mpicampaign.records import Header, Record
+    from mpicampaign.base.records import Header, Record
+    from mpicampaign.questions.two_sides.find_changes import Changes
     from mpicampaign.show.writer import Writer
 
 
@@ -81,8 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.compare.compare import compare
-    from mpicampaign.show.filter import check_attribute, list_text, select
-    from mpicampaign.show.make import tables
+    from mpicampaign.report.filter import check_attribute, list_text, select
+    from mpicampaign.report.make import tables
     from mpicampaign.show.writers.terminal import WIDTH, terminal_width
 
     view = _view(options)
@@ -116,8 +116,8 @@ def _of_repeats(records: list[Record], repeats: tuple[tuple[int, int], ...]) -> 
 
 def _view(options: argparse.Namespace) -> View:
     """What is shown and how; all errors in it at once."""
-    from mpicampaign.show.data import plain_name
-    from mpicampaign.show.filter import unknown
+    from mpicampaign.report.data import plain_name
+    from mpicampaign.report.filter import unknown
 
     si = options.unit is None and options.decimals is None
     unit, statistic = options.unit or BANDWIDTH_UNITS[0], options.statistic or STATISTICS[0]
@@ -167,7 +167,7 @@ def check_target(output: Path | None, folder: Path, name: str, ending: str = "")
 
 def _columns(kind: type[Writer]) -> Sequence[str]:
     """The columns that can be chosen in formats of this kind."""
-    from mpicampaign.show.data import CHANGE_COLUMNS, COLUMNS, plain_name
+    from mpicampaign.report.data import CHANGE_COLUMNS, COLUMNS, plain_name
     from mpicampaign.show.tables import LONG_COLUMNS
 
     if kind is TextWriter:
@@ -177,9 +177,9 @@ def _columns(kind: type[Writer]) -> Sequence[str]:
 
 def records_in(place: Path) -> tuple[Header, list[Record]]:
     """From the last report, or from the results themselves if bundles were merged since."""
+    from mpicampaign.base.records import Header, read_records
     from mpicampaign.collect.campaign import collect_all, plan_of
     from mpicampaign.collect.merged import merged_folders
-    from mpicampaign.records import Header, read_records
 
     path = _in_folder(place)
     made = path.stat().st_mtime if path.is_file() else 0.0
@@ -228,8 +228,8 @@ def _changes(
     since: Path | None, path: Path, header: Header, records: Sequence[Record], view: View
 ) -> Changes | None:
     """Changes since the given earlier series, or since the one kept in the results folder."""
-    from mpicampaign.compare.changes import changes_since, check_earlier, earlier_series
-    from mpicampaign.records import read_records
+    from mpicampaign.base.records import read_records
+    from mpicampaign.questions.two_sides.find_changes import changes_since, check_earlier, earlier_series
 
     if since is None:
         return earlier_series(path.parent, records, view.table_sizes)

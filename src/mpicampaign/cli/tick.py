@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.interrupts import signalled
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import prepared_of, print_lines
 from mpicampaign.cli.exit_status import DONE, FAILED, INTERRUPTED
 from mpicampaign.cli.report import report_of
-from mpicampaign.errors import UserError
-from mpicampaign.interrupts import signalled
 
 if TYPE_CHECKING:
     import argparse
@@ -40,8 +40,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _make_runs(options: argparse.Namespace, once: bool) -> int:
     """Make the runs that are due in the series of this tick, and the report; the exit status."""
-    from mpicampaign.execution.loop import measure
-    from mpicampaign.execution.set_aside import set_aside_faulty
+    from mpicampaign.run.loop import measure
+    from mpicampaign.run.set_aside import set_aside_faulty
 
     prepared = prepared_of(options)  # again: the tick may have begun a new series
     if lines := set_aside_faulty(prepared.selected):
@@ -57,12 +57,12 @@ def _make_runs(options: argparse.Namespace, once: bool) -> int:
 
 def _finish(prepared: Prepared, lines: Sequence[str]) -> None:
     """Add this tick to the history, keep the changes that it found, write its page, and send a notice."""
+    from mpicampaign.base.records import RECORDS, read_records
     from mpicampaign.history.overview import overview
-    from mpicampaign.records import RECORDS, read_records
+    from mpicampaign.report.history import write_history_page
+    from mpicampaign.report.write import HISTORY
     from mpicampaign.schedule.notice import notice_text, notify
     from mpicampaign.schedule.tick import schedule_of
-    from mpicampaign.show.report.history import write_history_page
-    from mpicampaign.show.report.write import HISTORY
 
     records = prepared.folder / RECORDS
     if not records.is_file():
@@ -81,8 +81,8 @@ def _finish(prepared: Prepared, lines: Sequence[str]) -> None:
 def _failed_limits(prepared: Prepared) -> list[str]:
     """The limits of the contract that are failed now, a line each; all outcomes go to its files."""
     from mpicampaign.cli.judge import judge_folder, write_judgement
-    from mpicampaign.compare.contract import FAILED
-    from mpicampaign.show.contract import judged_text
+    from mpicampaign.questions.limits.find import FAILED
+    from mpicampaign.questions.limits.say import judged_text
 
     try:
         outcomes = judge_folder(prepared.folder, prepared.campaign) if prepared.campaign.expect else []

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.cli.campaign_argument import check_there
 from mpicampaign.cli.common import print_lines
 from mpicampaign.cli.exit_status import DONE, FAILED
-from mpicampaign.errors import Problem, UserError, did_you_mean
 
 if TYPE_CHECKING:
     import argparse
@@ -63,9 +63,9 @@ def _benchmark(campaign: Campaign, wanted: str) -> Benchmark:
 
 def _found(text: str, reading: Mapping[str, Any]) -> Iterator[str]:
     """Each line that a pattern matches, with its number, the metric and the value as tables show it."""
+    from mpicampaign.base.text import pad
+    from mpicampaign.base.yaml_lines import printable
     from mpicampaign.suites.own import lines_of, searched_in
-    from mpicampaign.text import pad
-    from mpicampaign.yaml_lines import printable
 
     for number, line in lines_of(text):
         for title, about in searched_in(reading).items():
@@ -75,11 +75,11 @@ def _found(text: str, reading: Mapping[str, Any]) -> Iterator[str]:
 
 def _value(title: str, about: Mapping[str, str], number: int, line: str) -> str:
     """`` at 8 B: 0.44 µs``; empty where the pattern does not match."""
-    from mpicampaign.dimension import own_dimension
+    from mpicampaign.base.dimension import own_dimension
+    from mpicampaign.base.units import format_size
     from mpicampaign.show.view import quantity
     from mpicampaign.suites import UnreadError
     from mpicampaign.suites.own import match_in
-    from mpicampaign.units import format_size
 
     try:
         match = match_in(title, about, number, line)

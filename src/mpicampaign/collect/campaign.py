@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.plan_file import FILE, PlanFile, read_plan
+from mpicampaign.base.records import IMPORTED_FROM, OK, contradicted
+from mpicampaign.base.registry import plugged_in
 from mpicampaign.collect.common_settings import PROCESS
 from mpicampaign.collect.merged import merged_folders, with_merged
 from mpicampaign.collect.observed import mark_earlier
 from mpicampaign.collect.records_read import RecordsRead
 from mpicampaign.collect.runs import collect
-from mpicampaign.grouping import grouped
-from mpicampaign.plan_file import FILE, PlanFile, read_plan
-from mpicampaign.records import IMPORTED_FROM, OK, contradicted
-from mpicampaign.registry import plugged_in
-from mpicampaign.verdict.machine_state import mark_distances
+from mpicampaign.evidence.machine_state import mark_distances
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from mpicampaign.records import Record
+    from mpicampaign.base.records import Record
 
 
 def collect_all(campaign_folder: Path, *, cached: bool = True) -> list[Record]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.yaml_lines import printable, shortened
+from mpicampaign.base.yaml_lines import printable, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

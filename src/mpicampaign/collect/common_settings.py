@@ -14,7 +14,7 @@ from mpicampaign.mpis import library_version, steers
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from mpicampaign.verdict.evidence import Evidence
+    from mpicampaign.evidence.evidence import Evidence
 
 _PTILE = re.compile(r"\bptile=(\d+)")
 _IN_PATH = re.compile(r"\d+(?:\.\d+)+")

@@ -9,18 +9,9 @@ from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.background import on_two_cores
-from mpicampaign.collect.common_settings import of_import
-from mpicampaign.collect.runs import oversubscription
-from mpicampaign.grouping import grouped
-from mpicampaign.imports.files import MANY, OUTPUT, SCRIPT, STDERR, Companions, role_of
-from mpicampaign.imports.job_script import program_of
-from mpicampaign.imports.labels import label_all
-from mpicampaign.imports.ledger import FILES, MAP, Entry, read_ledger, runs_elsewhere
-from mpicampaign.imports.map_file import load_map
-from mpicampaign.imports.reading import content_of, read_output
-from mpicampaign.imports.verdict import judge_import
-from mpicampaign.records import (
+from mpicampaign.base.background import on_two_cores
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import (
     FAILED,
     IMPORTED_FROM,
     IN_PART,
@@ -31,9 +22,18 @@ from mpicampaign.records import (
     Case,
     Record,
 )
+from mpicampaign.collect.common_settings import of_import
+from mpicampaign.collect.runs import oversubscription
+from mpicampaign.evidence.evidence import Evidence
+from mpicampaign.imports.files import MANY, OUTPUT, SCRIPT, STDERR, Companions, role_of
+from mpicampaign.imports.job_script import program_of
+from mpicampaign.imports.labels import label_all
+from mpicampaign.imports.ledger import FILES, MAP, Entry, read_ledger, runs_elsewhere
+from mpicampaign.imports.map_file import load_map
+from mpicampaign.imports.reading import content_of, read_output
+from mpicampaign.imports.verdict import judge_import
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse
 from mpicampaign.suites.reading import abort_in
-from mpicampaign.verdict.evidence import Evidence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -11,15 +11,15 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign.files import append_lines, read_log
-from mpicampaign.grouping import grouped
-from mpicampaign.records import EACH, IMPORTED_FROM, MERGED_FROM, MISSING, OK
+from mpicampaign.base.files import append_lines, read_log
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import EACH, IMPORTED_FROM, MERGED_FROM, MISSING, OK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from mpicampaign.records import Record
+    from mpicampaign.base.records import Record
 
 FILE = "looks.jsonl"
 _OF_OTHERS = {EACH, IMPORTED_FROM, MERGED_FROM}  # members are searched at planned looks

@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.grouping import grouped
-from mpicampaign.records import BLAS, IMPORTED_FROM, MPI_LIBRARY
-from mpicampaign.verdict.blas import blas_of
-from mpicampaign.verdict.gpus import gpu_libraries
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import BLAS, IMPORTED_FROM, MPI_LIBRARY
+from mpicampaign.evidence.blas import blas_of
+from mpicampaign.evidence.gpus import gpu_libraries
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from mpicampaign.records import Record
-    from mpicampaign.verdict.evidence import Evidence
+    from mpicampaign.base.records import Record
+    from mpicampaign.evidence.evidence import Evidence
 
 # Keys of the metadata: by content, never by path.
 PROGRAM, LIBRARY, BLAS_LIBRARY = "program checksum", MPI_LIBRARY, "BLAS checksum"

@@ -11,8 +11,8 @@ import json
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from mpicampaign.files import write_whole
-from mpicampaign.program_state import program_state
+from mpicampaign.base.files import write_whole
+from mpicampaign.base.program_state import program_state
 
 if TYPE_CHECKING:
     from collections.abc import Callable

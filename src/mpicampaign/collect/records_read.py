@@ -11,15 +11,15 @@ import hashlib
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from mpicampaign.files import whole
-from mpicampaign.program_state import program_state
-from mpicampaign.records import FAILED, record_from, record_line
+from mpicampaign.base.files import whole
+from mpicampaign.base.program_state import program_state
+from mpicampaign.base.records import FAILED, record_from, record_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
-    from mpicampaign.records import Record
+    from mpicampaign.base.records import Record
 
 # the state of the program, then a line for each record: digest of the rest, key, record
 FILE = "records-read.jsonl"

@@ -13,14 +13,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.files import write_whole
-from mpicampaign.program_state import program_state
-from mpicampaign.records import RECORDS
+from mpicampaign.base.files import write_whole
+from mpicampaign.base.program_state import program_state
+from mpicampaign.base.records import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.selection import RunSelection
+    from mpicampaign.base.selection import RunSelection
 
 REPORTED = "reported.json"
 _TABLES = (RECORDS, "tables")  # made by imports, in the campaign's folder

@@ -10,18 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign.background import on_two_cores
-from mpicampaign.collect.cause import cause_of
-from mpicampaign.collect.common_settings import of_own_run
-from mpicampaign.collect.looks import after_looks, read_looks
-from mpicampaign.collect.members import Members
-from mpicampaign.collect.observed import observed
-from mpicampaign.collect.startup import startup
-from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
-from mpicampaign.collect.whole import not_whole
-from mpicampaign.identity import canonical, identity, of_run, run_path
-from mpicampaign.planned_looks import looks_planned
-from mpicampaign.records import (
+from mpicampaign.base.background import on_two_cores
+from mpicampaign.base.identity import canonical, identity, of_run, run_path
+from mpicampaign.base.planned_looks import looks_planned
+from mpicampaign.base.records import (
     BLOCK,
     CHOSEN_TRANSPORT,
     CLAIMED_TRANSPORT,
@@ -45,22 +37,30 @@ from mpicampaign.records import (
     Record,
     plain_fields,
 )
+from mpicampaign.base.text import counted
+from mpicampaign.collect.cause import cause_of
+from mpicampaign.collect.common_settings import of_own_run
+from mpicampaign.collect.looks import after_looks, read_looks
+from mpicampaign.collect.members import Members
+from mpicampaign.collect.observed import observed
+from mpicampaign.collect.startup import startup
+from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
+from mpicampaign.collect.whole import not_whole
+from mpicampaign.evidence.condition import ranks_by_host, shared_cpus
+from mpicampaign.evidence.evidence import Evidence, read_evidence
+from mpicampaign.evidence.node_facts import node_facts
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, UnreadError, parse
 from mpicampaign.suites.own import TIME_TO_SOLUTION
-from mpicampaign.text import counted
-from mpicampaign.verdict.condition import ranks_by_host, shared_cpus
-from mpicampaign.verdict.evidence import Evidence, read_evidence
-from mpicampaign.verdict.node_facts import node_facts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from mpicampaign.base.plan_file import CaseEntry, PlanFile
+    from mpicampaign.base.records import Record, Series
     from mpicampaign.collect.outputs_read import OutputsRead
     from mpicampaign.collect.records_read import RecordsRead
-    from mpicampaign.plan_file import CaseEntry, PlanFile
-    from mpicampaign.records import Record, Series
-    from mpicampaign.verdict.evidence import Evidence
+    from mpicampaign.evidence.evidence import Evidence
 
 
 _STOPPED = ("interrupted", "stopped")  # reasons that the output does not explain
@@ -295,11 +295,11 @@ def _read_result(record: Record, left: _Left, reading: Mapping[str, Any] | None)
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     parsed = _parsed(record.suite, evidence, output, Path(left.paths["output"]), reading)
-    from mpicampaign.verdict.chosen import chosen_transport
-    from mpicampaign.verdict.condition import condition
-    from mpicampaign.verdict.judge import judge
-    from mpicampaign.verdict.machine_state import probes
-    from mpicampaign.verdict.preempted import preempted_text
+    from mpicampaign.evidence.chosen import chosen_transport
+    from mpicampaign.evidence.condition import condition
+    from mpicampaign.evidence.judge import judge
+    from mpicampaign.evidence.machine_state import probes
+    from mpicampaign.evidence.preempted import preempted_text
 
     if isinstance(parsed, str):
         record = replace(record, status=FAILED, reason=parsed)
@@ -357,7 +357,7 @@ def _read_attempt(record: Record, left: _Left, count: int, reading: Mapping[str,
         parsed = _parsed(record.suite, evidence, left.text("output"), file, reading)
         fits = _FITS_NOW if reading else _NOT_MOVED
         reason = parsed.removeprefix(UNREAD) if isinstance(parsed, str) else fits
-    from mpicampaign.verdict.condition import stopped_by_others
+    from mpicampaign.evidence.condition import stopped_by_others
 
     if others := stopped_by_others(evidence):
         reason = f"{reason} while {others}"

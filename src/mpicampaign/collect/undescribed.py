@@ -7,17 +7,17 @@ from glob import iglob
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.identity import differences, of_run, run_path
+from mpicampaign.base.plan_file import case_of
+from mpicampaign.base.text import counted, repeats_text
 from mpicampaign.collect.runs import evidence_in
-from mpicampaign.grouping import grouped
-from mpicampaign.identity import differences, of_run, run_path
-from mpicampaign.plan_file import case_of
-from mpicampaign.text import counted, repeats_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from mpicampaign.plan_file import CaseEntry, PlanFile
-    from mpicampaign.records import Case
+    from mpicampaign.base.plan_file import CaseEntry, PlanFile
+    from mpicampaign.base.records import Case
 
 _OUTPUT = "result/output.txt"
 NO_CASE = "the campaign has no such case"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign.commands import call
+from mpicampaign.base.commands import call
 from mpicampaign.suites.reading import UnreadError, shown
 
 if TYPE_CHECKING:

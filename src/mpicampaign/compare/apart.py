@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.grouping import grouped
-from mpicampaign.records import OK, OVERSUBSCRIBED
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import OK, OVERSUBSCRIBED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.records import Record
+    from mpicampaign.base.records import Record
 
 
 def oversubscribed_apart(records: Sequence[Record]) -> tuple[Record, ...]:

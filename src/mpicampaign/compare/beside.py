@@ -11,12 +11,12 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.balance import differing
+from mpicampaign.base.dimension import RATIO
+from mpicampaign.base.grouping import grouped
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.tables import Table
-from mpicampaign.dimension import RATIO
-from mpicampaign.grouping import grouped
+from mpicampaign.questions.balance.find import differing
 from mpicampaign.statistics.medians import summarise
 from mpicampaign.suites import SUITES
 

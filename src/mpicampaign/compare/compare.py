@@ -11,17 +11,13 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.presentation import TABLE_SIZES
+from mpicampaign.base.records import OK
 from mpicampaign.collect.startup import START_UP
 from mpicampaign.compare.apart import oversubscribed_apart
-from mpicampaign.compare.balance import balance_table
 from mpicampaign.compare.beside import beside_tables
-from mpicampaign.compare.blocks import in_blocks
-from mpicampaign.compare.configurations import configurations
 from mpicampaign.compare.cut_repeats import readings
-from mpicampaign.compare.decided import decided
-from mpicampaign.compare.guidelines import with_guidelines
-from mpicampaign.compare.machine import is_of_machine, machines
-from mpicampaign.compare.machine_causes import with_causes
 from mpicampaign.compare.metrics import (
     Metric,
     choose_metrics,
@@ -29,26 +25,30 @@ from mpicampaign.compare.metrics import (
     link_bound,
 )
 from mpicampaign.compare.monotony import with_monotony
-from mpicampaign.compare.races import races
-from mpicampaign.compare.ranking import rank_host_groups, rank_libraries, rank_placements
 from mpicampaign.compare.rows import Cell, Row, with_values
 from mpicampaign.compare.run_notes import run_notes, value_notes
 from mpicampaign.compare.startup import METRICS, startup_alone
 from mpicampaign.compare.states import find_states, states_apart
 from mpicampaign.compare.sweep_notes import find
 from mpicampaign.compare.tables import Comparison, Table
-from mpicampaign.grouping import grouped
-from mpicampaign.presentation import TABLE_SIZES
-from mpicampaign.records import OK
+from mpicampaign.questions.balance.find import balance_table
+from mpicampaign.questions.blocks.find import in_blocks
+from mpicampaign.questions.configurations.find import configurations
+from mpicampaign.questions.decided.find import decided
+from mpicampaign.questions.guidelines.find import with_guidelines
+from mpicampaign.questions.machine.find import is_of_machine, machines
+from mpicampaign.questions.machine.find_causes import with_causes
+from mpicampaign.questions.races.find import races
+from mpicampaign.questions.ranking.find import rank_host_groups, rank_libraries, rank_placements
 from mpicampaign.statistics.medians import summarise
 from mpicampaign.suites import is_baseline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mpicampaign.compare.decided import ByLooks
+    from mpicampaign.base.records import Record, Series
     from mpicampaign.compare.states import States
-    from mpicampaign.records import Record, Series
+    from mpicampaign.questions.decided.find import ByLooks
 
     Printed = tuple[Record, Series]  # a run, and one of its tables
 

@@ -9,18 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import IN_PART
 from mpicampaign.compare.findings import Shorter
 from mpicampaign.compare.metrics import end_of, read, read_fraction, stopped_at
-from mpicampaign.grouping import grouped
-from mpicampaign.records import IN_PART
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from mpicampaign.base.records import Record, Series
     from mpicampaign.compare.findings import Note
     from mpicampaign.compare.metrics import Metric, Reading
-    from mpicampaign.records import Record, Series
 
 
 def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:

@@ -8,11 +8,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
+from mpicampaign.base.records import (
+    CONTRADICTED,
+    DECLARED,
+    DISTURBED,
+    FAILED,
+    MISSING,
+    NOT_AVAILABLE,
+    UNVERIFIED,
+)
 
 if TYPE_CHECKING:
-    from mpicampaign.dimension import Dimension
-    from mpicampaign.records import Record
+    from mpicampaign.base.dimension import Dimension
+    from mpicampaign.base.records import Record
     from mpicampaign.statistics.modes import Band, Membership
 
 # Kinds of findings beside the statuses and verdicts of records.

@@ -10,17 +10,17 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.units import format_size
 from mpicampaign.compare.findings import Side, Unlike
-from mpicampaign.grouping import grouped
 from mpicampaign.mpis import library_version
 from mpicampaign.suites import SUITES, program_names
-from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from mpicampaign.base.records import Record, Series
     from mpicampaign.compare.findings import Note
-    from mpicampaign.records import Record, Series
 
     # What a run recorded under each key: parts, of which only those that differ are shown.
     _Facts = Mapping[str, tuple[str, ...]]

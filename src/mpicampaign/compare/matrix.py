@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.text import visible
 from mpicampaign.compare.findings import (
     GIVEN_UP,
     NO_BOUND,
@@ -19,7 +20,6 @@ from mpicampaign.compare.findings import (
     Note,
 )
 from mpicampaign.compare.metrics import gave_up
-from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

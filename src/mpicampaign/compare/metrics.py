@@ -11,16 +11,16 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from mpicampaign.dimension import BANDWIDTH, FLOPS, FRACTION, MESSAGE_RATE, RATIO, TIME, own_dimension
+from mpicampaign.base.dimension import BANDWIDTH, FLOPS, FRACTION, MESSAGE_RATE, RATIO, TIME, own_dimension
+from mpicampaign.base.units import format_size
 from mpicampaign.suites import SUITES, sends
 from mpicampaign.suites.suite import ColumnMetric
-from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from mpicampaign.dimension import Dimension
-    from mpicampaign.records import Record, Series
+    from mpicampaign.base.dimension import Dimension
+    from mpicampaign.base.records import Record, Series
     from mpicampaign.suites.suite import UsefulBandwidth
 
 # Columns that any suite may have, in the order in which they are shown.

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import CLAIMED_TRANSPORT
 from mpicampaign.compare.findings import NotMonotonic
-from mpicampaign.grouping import grouped
-from mpicampaign.records import CLAIMED_TRANSPORT
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import AT_MOST, MODES, OTHER_STATE, SHARING, WITHOUT_VALUE
-from mpicampaign.records import (
+from mpicampaign.base.records import (
     APART,
     BLAS,
     BLOCK,
@@ -22,14 +21,15 @@ from mpicampaign.records import (
     UNVERIFIED,
     VERIFIED,
 )
+from mpicampaign.compare.findings import AT_MOST, MODES, OTHER_STATE, SHARING, WITHOUT_VALUE
 from mpicampaign.statistics.comparisons import FEWEST
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from mpicampaign.base.records import Case, Record, Series
     from mpicampaign.compare.findings import Absence, Note
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.records import Case, Record, Series
     from mpicampaign.statistics.medians import Summary
     from mpicampaign.statistics.modes import Stretch
 
@@ -49,7 +49,7 @@ def with_values(runs: Sequence[Record]) -> list[Record]:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One metric of one row: a value per repeat that counts, in the units of `mpicampaign.records`.
+    """One metric of one row: a value per repeat that counts, in the units of `mpicampaign.base.records`.
 
     ``sizes``: where each repeat reached its maximum (B), for maxima only. ``bound``: what the link can carry
     of that which the bandwidth counts (B/s), for fractions of it only.

@@ -5,21 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare import findings, machine_causes
-from mpicampaign.compare.cut_repeats import cut_notes
-from mpicampaign.compare.findings import (
-    AboveBound,
-    Elsewhere,
-    NoSeries,
-    Note,
-    Recorded,
-    Tail,
-    Unsettled,
-    end_of,
-)
-from mpicampaign.compare.inconsistent_repeats import inconsistency_notes
-from mpicampaign.grouping import grouped
-from mpicampaign.records import (
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import (
     CHOSEN_TRANSPORT,
     CONTRADICTED,
     DECLARED,
@@ -33,12 +20,26 @@ from mpicampaign.records import (
     VERIFIED,
     WITHOUT_LOCK,
 )
+from mpicampaign.compare import findings
+from mpicampaign.compare.cut_repeats import cut_notes
+from mpicampaign.compare.findings import (
+    AboveBound,
+    Elsewhere,
+    NoSeries,
+    Note,
+    Recorded,
+    Tail,
+    Unsettled,
+    end_of,
+)
+from mpicampaign.compare.inconsistent_repeats import inconsistency_notes
+from mpicampaign.questions.machine import find_causes as machine_causes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from mpicampaign.base.records import Record, Series
     from mpicampaign.compare.rows import Cell
-    from mpicampaign.records import Record, Series
 
 _REPORTED = (
     (findings.SHORTENED, findings.SHORTENED),

@@ -8,15 +8,15 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.dimension import DURATION
+from mpicampaign.base.records import Series
 from mpicampaign.collect.startup import LAUNCHER, MPI_INIT, RANKS, START_UP
 from mpicampaign.compare.metrics import Metric
-from mpicampaign.dimension import DURATION
-from mpicampaign.records import Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mpicampaign.records import Record
+    from mpicampaign.base.records import Record
 
 METRICS = tuple(
     Metric(name, name, DURATION, group=name, headline=True) for name in (START_UP, MPI_INIT, LAUNCHER)

@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import MISSING, NOT_AVAILABLE, ROUND_TRIP, STATE
 from mpicampaign.compare.apart import in_own_row
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.grouping import grouped
-from mpicampaign.records import MISSING, NOT_AVAILABLE, ROUND_TRIP, STATE
-from mpicampaign.verdict.machine_state import FEWEST, GAP, site_of
+from mpicampaign.evidence.machine_state import FEWEST, GAP, site_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from mpicampaign.records import Case, Record
+    from mpicampaign.base.records import Case, Record
 
 SWITCH = "MPICAMPAIGN_STATES"  # off: all runs count as of one state
 SERIES = "series of the history"  # which finished series a run is of, where there are several

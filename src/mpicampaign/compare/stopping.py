@@ -13,13 +13,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.expectation import REPEAT_STAGES
+from mpicampaign.base.expectation import REPEAT_STAGES
 from mpicampaign.statistics.medians import median, order_statistic_interval
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.records import Record
+    from mpicampaign.base.records import Record
     from mpicampaign.statistics.medians import Interval
 
 ENOUGH = 0.05  # of the median, on either side

@@ -17,10 +17,10 @@ from mpicampaign.suites import printed_resolution
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from mpicampaign.base.dimension import Dimension
+    from mpicampaign.base.records import Record, Series
     from mpicampaign.compare.findings import Note
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.dimension import Dimension
-    from mpicampaign.records import Record, Series
     from mpicampaign.statistics.modes import Membership
 
     Found = tuple[tuple[Stretch, ...], tuple[Note, ...]]  # where repeats fall into modes; all that is found

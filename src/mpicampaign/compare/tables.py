@@ -6,26 +6,26 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.blocks import InBlocks
-from mpicampaign.compare.decided import ByLooks
+from mpicampaign.base.records import WITH
+from mpicampaign.base.text import visible
 from mpicampaign.compare.findings import OF_ONE_SERIES, Note
-from mpicampaign.compare.machine import Machine
 from mpicampaign.compare.metrics import Metric, useful_bandwidth
-from mpicampaign.compare.over_groups.few import OfFew, pairs_of_few
-from mpicampaign.compare.over_groups.placements import OverGroups, over_groups
-from mpicampaign.compare.races import InRace
-from mpicampaign.compare.ranking import Ranking
 from mpicampaign.compare.rows import PublishedRow, Row
 from mpicampaign.compare.states import NO_STATES, States
-from mpicampaign.records import WITH
+from mpicampaign.questions.blocks.find import InBlocks
+from mpicampaign.questions.decided.find import ByLooks
+from mpicampaign.questions.machine.find import Machine
+from mpicampaign.questions.over_groups.find_few import OfFew, pairs_of_few
+from mpicampaign.questions.over_groups.find_placements import OverGroups, over_groups
+from mpicampaign.questions.races.find import InRace
+from mpicampaign.questions.ranking.find import Ranking
 from mpicampaign.suites import is_baseline
-from mpicampaign.text import visible
 from mpicampaign.verdicts.compare import APART_IN_TIME
 
 if TYPE_CHECKING:
-    from mpicampaign.compare.configurations import Configurations
-    from mpicampaign.presentation import ReferenceChoice
-    from mpicampaign.records import Record
+    from mpicampaign.base.presentation import ReferenceChoice
+    from mpicampaign.base.records import Record
+    from mpicampaign.questions.configurations.find import Configurations
     from mpicampaign.suites.suite import UsefulBandwidth
 
 

@@ -7,15 +7,15 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from mpicampaign.records import BLOCK
+from mpicampaign.base.records import BLOCK
 from mpicampaign.verdicts import compare as verdicts
 from mpicampaign.verdicts.rows import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mpicampaign.base.records import Record
     from mpicampaign.compare.rows import Cell, Row
-    from mpicampaign.records import Record
 
 
 def timed_runs(row: Row, cell: Cell, logarithms: bool = True) -> list[Run]:

@@ -12,11 +12,11 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign.files import append_lines
-from mpicampaign.grouping import grouped
+from mpicampaign.base.files import append_lines
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import plain_fields
 from mpicampaign.history.curves import Cause, ChangePoint, Curve, CurveKey
 from mpicampaign.history.series import tick_order
-from mpicampaign.records import plain_fields
 from mpicampaign.statistics.change_points import (
     false_discoveries_controlled,
     latest_change,

@@ -7,12 +7,12 @@ from itertools import groupby, repeat
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign import dimension
+from mpicampaign.base import dimension
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import OK, Case, Record, plain_fields
 from mpicampaign.compare.states import NOT_PROBED, SERIES, lasting_text, named_states, states_in_time
-from mpicampaign.grouping import grouped
 from mpicampaign.history.metrics import rows_in, values_in
 from mpicampaign.history.rows import CURVE, OBSERVATION, SEEN, round_trips_of
-from mpicampaign.records import OK, Case, Record, plain_fields
 from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:

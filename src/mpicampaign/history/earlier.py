@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from mpicampaign.extras import imports_of
+from mpicampaign.base.extras import imports_of
 from mpicampaign.history.rows import SeriesRows, utc_text
 from mpicampaign.history.series import NAME
 

@@ -12,20 +12,29 @@ from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.expectation import limit_value
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.plan_file import PlanFile
+from mpicampaign.base.records import OK, RECORDS, REFRAME_TEST, REPEATS, SESSION, Case, read_records
+from mpicampaign.base.text import visible
 from mpicampaign.collect.campaign import plan_of
-from mpicampaign.compare.contract import FAILED, NO_HISTORY, NOTHING_NEW, PASSED, UNDECIDED, Bound, Judged
 from mpicampaign.compare.metrics import Metric
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.expectation import limit_value
-from mpicampaign.grouping import grouped
 from mpicampaign.history.changes import analyse_curves, key_id
 from mpicampaign.history.curves import curves_of, dimension_of
 from mpicampaign.history.metrics import add, connect
 from mpicampaign.history.overview import overview
 from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import NO_SERIES
-from mpicampaign.plan_file import PlanFile
-from mpicampaign.records import OK, RECORDS, REFRAME_TEST, REPEATS, SESSION, Case, read_records
+from mpicampaign.questions.limits.find import (
+    FAILED,
+    NO_HISTORY,
+    NOTHING_NEW,
+    PASSED,
+    UNDECIDED,
+    Bound,
+    Judged,
+)
 from mpicampaign.statistics.change_points import ALTERNATING, NOT_POSITIVE
 from mpicampaign.statistics.limits import (
     LEVEL,
@@ -39,15 +48,14 @@ from mpicampaign.statistics.limits import (
     retests,
 )
 from mpicampaign.statistics.medians import median
-from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from mpicampaign.expectation import Alarm, Limit
+    from mpicampaign.base.expectation import Alarm, Limit
+    from mpicampaign.base.records import OwnMetric, Record
     from mpicampaign.history.curves import Curve, Point
-    from mpicampaign.records import OwnMetric, Record
 
 # Why a curve gives no limit, beside those of `mpicampaign.statistics.change_points`
 FEW, NO_TIMES, TREND, NEIGHBOURS = "too few", "no times", "trend", "neighbours"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.records import RECORDS, read_records
 from mpicampaign.collect.campaign import plan_of
-from mpicampaign.errors import Problem, UserError
 from mpicampaign.history.changes import FILE as CHANGES
 from mpicampaign.history.changes import Event, analyse_curves, events
 from mpicampaign.history.curves import curves_of
@@ -15,7 +16,6 @@ from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import read_series
 from mpicampaign.history.store import FOLDER, Store
 from mpicampaign.history.ticks import BEGAN, BUSY, TickLog
-from mpicampaign.records import RECORDS, read_records
 
 if TYPE_CHECKING:
     import sqlite3

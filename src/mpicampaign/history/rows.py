@@ -10,19 +10,19 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.identity import identity
+from mpicampaign.base.records import BLAS, CLAIMED_TRANSPORT, OK, ROUND_TRIP, SESSION, observed
 from mpicampaign.collect.observed import LIBRARY, PROGRAM
 from mpicampaign.compare.metrics import choose_metrics, read
-from mpicampaign.grouping import grouped
-from mpicampaign.identity import identity
-from mpicampaign.records import BLAS, CLAIMED_TRANSPORT, OK, ROUND_TRIP, SESSION, observed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from mpicampaign.base.plan_file import PlanFile
+    from mpicampaign.base.records import Case, Header, Probes, Record, Series
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.history.series import OpenSeries
-    from mpicampaign.plan_file import PlanFile
-    from mpicampaign.records import Case, Header, Probes, Record, Series
 
 # What runs observe, by column: the key of a record's metadata; with a colon in front, one for each host.
 OBSERVED = {

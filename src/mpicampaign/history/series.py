@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.errors import UserError
-from mpicampaign.files import write_whole
-from mpicampaign.records import NEW_SERIES, REPEATS, plain_fields
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.files import write_whole
+from mpicampaign.base.records import NEW_SERIES, REPEATS, plain_fields
 
 if TYPE_CHECKING:
     from pathlib import Path

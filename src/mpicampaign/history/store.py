@@ -15,28 +15,28 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.files import copy_whole, whole
+from mpicampaign.base.plan_file import FILE as PLAN_FILE
+from mpicampaign.base.plan_file import plan_from
+from mpicampaign.base.records import RECORDS, Header, records_from, write_records
+from mpicampaign.base.yaml_lines import printable
 from mpicampaign.bundle.archive import CAMPAIGN_FILES, PARTS, BundleError, Member
 from mpicampaign.bundle.read import read_bundle, verify
 from mpicampaign.bundle.write import write_bundle
 from mpicampaign.collect.campaign import collect_own, plan_of
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import copy_whole, whole
 from mpicampaign.history import metrics
 from mpicampaign.history.earlier import earlier_files, names_in, read_earlier
 from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import DAMAGE, OpenSeries, is_name, series_from, series_text
 from mpicampaign.history.series import FILE as SERIES_FILE
-from mpicampaign.plan_file import FILE as PLAN_FILE
-from mpicampaign.plan_file import plan_from
-from mpicampaign.records import RECORDS, Header, records_from, write_records
-from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from mpicampaign.presentation import Presentation
-    from mpicampaign.records import Record
+    from mpicampaign.base.presentation import Presentation
+    from mpicampaign.base.records import Record
 
 T = TypeVar("T")
 

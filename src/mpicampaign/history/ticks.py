@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign.files import append_lines
+from mpicampaign.base.files import append_lines
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,21 +7,21 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.grouping import grouped
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import FAILED, IMPORTED_FROM, IN_PART, RECORDS
+from mpicampaign.base.text import counted
+from mpicampaign.base.yaml_lines import printable
 from mpicampaign.imports.files import OUTPUT
 from mpicampaign.imports.labels import SEEN, groups_without_runs, misnamed_facts
 from mpicampaign.imports.ledger import LEDGER, REFUSED
-from mpicampaign.records import FAILED, IMPORTED_FROM, IN_PART, RECORDS
-from mpicampaign.text import counted
-from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from pathlib import Path
 
+    from mpicampaign.base.records import Record
     from mpicampaign.imports.ledger import Entry, Label
     from mpicampaign.imports.map_file import ImportMap
-    from mpicampaign.records import Record
 
 _MOST_FOLDERS = 20
 _MOST_NAMES = 10  # of host groups, placements or benchmarks

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import yaml
 
-from mpicampaign.grouping import grouped
+from mpicampaign.base.grouping import grouped
 from mpicampaign.imports.files import folder_of
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import ImportMap, Rule

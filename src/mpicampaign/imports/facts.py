@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.errors import UnreadableError
+from mpicampaign.base.errors import UnreadableError
 from mpicampaign.imports.files import name_of, stem_of
 from mpicampaign.imports.job_number import job_in_name, job_in_text
 from mpicampaign.imports.job_script import (

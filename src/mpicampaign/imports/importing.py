@@ -14,10 +14,11 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from mpicampaign.background import on_two_cores
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.files import locked, naming, same_text, write_whole
-from mpicampaign.grouping import grouped
+from mpicampaign.base.background import on_two_cores
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.files import locked, naming, same_text, write_whole
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.yaml_lines import printable
 from mpicampaign.imports.account import Account
 from mpicampaign.imports.documents import EXCERPT, is_excerpt
 from mpicampaign.imports.facts import SCRIPT_BEGIN, why_no_output
@@ -26,7 +27,6 @@ from mpicampaign.imports.labels import label_all
 from mpicampaign.imports.ledger import FILES, MAP, Entry, ledger_in, read_ledger, runs_elsewhere, write_ledger
 from mpicampaign.imports.reading import content_of, read_output
 from mpicampaign.imports.reframe import with_test_cases
-from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

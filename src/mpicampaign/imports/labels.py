@@ -8,12 +8,12 @@ from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
-from mpicampaign.grouping import grouped
-from mpicampaign.host_lists import fold, short
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.host_lists import fold, short
+from mpicampaign.base.keys import NAME
 from mpicampaign.imports.ledger import Label, Runs
 from mpicampaign.imports.map_file import LABELS, PLACEHOLDER
 from mpicampaign.imports.run_order import moment
-from mpicampaign.keys import NAME
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.errors import UserError
-from mpicampaign.files import same_text, write_whole
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.files import same_text, write_whole
+from mpicampaign.base.records import plain_fields
 from mpicampaign.imports.files import role_of
-from mpicampaign.records import plain_fields
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,10 +7,9 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.errors import Problem, UserError, did_you_mean
-from mpicampaign.host_lists import expand, short
-from mpicampaign.imports.facts import FACTS, FAMILIES
-from mpicampaign.keys import (
+from mpicampaign.base.errors import Problem, UserError, did_you_mean
+from mpicampaign.base.host_lists import expand, short
+from mpicampaign.base.keys import (
     ATTRIBUTES,
     ATTRIBUTES_TEXT,
     LINE,
@@ -27,18 +26,19 @@ from mpicampaign.keys import (
     sizes,
     table,
 )
+from mpicampaign.base.places import shipped
+from mpicampaign.base.presentation import BALANCE_AT, Presentation, ReferenceChoice
+from mpicampaign.base.reference import reference_names
+from mpicampaign.base.shape import check_shape
+from mpicampaign.base.yaml_lines import Document, printable, read_yaml, shown
+from mpicampaign.imports.facts import FACTS, FAMILIES
 from mpicampaign.mpis.libfabric import PROVIDERS
-from mpicampaign.places import shipped
-from mpicampaign.presentation import BALANCE_AT, Presentation, ReferenceChoice
-from mpicampaign.reference import reference_names
-from mpicampaign.shape import check_shape
-from mpicampaign.yaml_lines import Document, printable, read_yaml, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from mpicampaign.yaml_lines import Key
+    from mpicampaign.base.yaml_lines import Key
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from mpicampaign.host_lists import expand, short
+from mpicampaign.base.host_lists import expand, short
 from mpicampaign.imports.files import MAX_BYTES, OUTPUT, Source, read_source, text_of
 from mpicampaign.suites.reframe import TestCase, Variable, label
 

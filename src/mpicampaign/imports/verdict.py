@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding
 from mpicampaign.imports.labels import unlisted_hosts
 from mpicampaign.mpis import is_reported
 from mpicampaign.schedulers import batch_scheduler
-from mpicampaign.verdict.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

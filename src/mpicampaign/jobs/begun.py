@@ -10,12 +10,12 @@ import json
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.identity import identity, of_run
+from mpicampaign.base.identity import identity, of_run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from mpicampaign.identity import Declaration
+    from mpicampaign.base.identity import Declaration
 
 _DECLARED = re.compile(r"^claim declared=(.*)$", re.MULTILINE)
 _STARTED = re.compile(r"^job started=(.*)$", re.MULTILINE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.identity import canonical
 from mpicampaign.campaign.model import LEVELS, SHM
-from mpicampaign.identity import canonical
 from mpicampaign.jobs.launchers import claimed_settings, command_tokens
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.identity import METRIC
 from mpicampaign.campaign.model import CORES, LEVELS, SHM, HostGroup, Placement, System
-from mpicampaign.identity import METRIC
 from mpicampaign.mpis import measurement
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from mpicampaign.base.records import Case
     from mpicampaign.campaign.model import Benchmark, Mpi, TransportSettings
     from mpicampaign.jobs.inputs import Input
     from mpicampaign.jobs.launchers import Job
-    from mpicampaign.records import Case
 
 # The keys of each definition that affect a measurement.
 _OF_SYSTEM = ("scheduler", "launcher", "modules", "source", "directives", "launcher_options", "hosts_from")

@@ -5,29 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.expectation import UNTIL_DECIDED
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.identity import identity
+from mpicampaign.base.records import TO_DECIDE, WITH, Case
 from mpicampaign.campaign.combinations import request_of
 from mpicampaign.campaign.designs import cases_of, decided_together, designs_of
 from mpicampaign.campaign.model import CORES
 from mpicampaign.campaign.variants import for_ranks
-from mpicampaign.expectation import UNTIL_DECIDED
-from mpicampaign.grouping import grouped
-from mpicampaign.identity import identity
 from mpicampaign.jobs.declaration import declare, reading_of
 from mpicampaign.jobs.inputs import inputs_of
 from mpicampaign.jobs.launchers import Job
 from mpicampaign.jobs.local_mpi import LocalMpi
 from mpicampaign.jobs.software import Program
-from mpicampaign.records import TO_DECIDE, WITH, Case
 from mpicampaign.schemes.unit import Unit
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
+    from mpicampaign.base.identity import Declaration
     from mpicampaign.campaign.designs import Design
     from mpicampaign.campaign.each import Member
     from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry
-    from mpicampaign.identity import Declaration
     from mpicampaign.jobs.inputs import Input
     from mpicampaign.jobs.machine import Machine
     from mpicampaign.suites.suite import Request

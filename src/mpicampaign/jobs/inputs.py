@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.files import copy_whole, write_whole
+from mpicampaign.base.files import copy_whole, write_whole
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.commands import call
-from mpicampaign.extras import how_to_install
+from mpicampaign.base.commands import call
+from mpicampaign.base.extras import how_to_install
+from mpicampaign.base.places import how_to_get_wheel, wheel_folder
 from mpicampaign.jobs.mpi_files import is_of, library_in, mapped, mpi_library_of
 from mpicampaign.mpis import (
     MPIS,
@@ -25,7 +26,6 @@ from mpicampaign.mpis import (
     titles_of,
     wheel_library,
 )
-from mpicampaign.places import how_to_get_wheel, wheel_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

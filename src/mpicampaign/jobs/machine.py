@@ -9,11 +9,11 @@ from mpicampaign.schemes.unit import Results
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mpicampaign.base.identity import Declaration
+    from mpicampaign.base.records import Case
     from mpicampaign.campaign.model import Benchmark, System
-    from mpicampaign.identity import Declaration
     from mpicampaign.jobs.local_mpi import LocalMpi
     from mpicampaign.jobs.software import Program
-    from mpicampaign.records import Case
 
 
 class Machine(Results, Protocol):

@@ -9,28 +9,28 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign import plan_file
-from mpicampaign.errors import Problem, UserError
-from mpicampaign.expectation import UNTIL_KNOWN
-from mpicampaign.grouping import grouped
-from mpicampaign.host_lists import is_member
+from mpicampaign.base import plan_file
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.expectation import UNTIL_KNOWN
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.host_lists import is_member
+from mpicampaign.base.records import Case, defined_name
 from mpicampaign.jobs.drafts import units_of
 from mpicampaign.jobs.planned import PlannedCase, planned_case, planned_runs, with_parts
 from mpicampaign.jobs.rounds import Rounds
-from mpicampaign.records import Case, defined_name
 from mpicampaign.schemes.due import due
 from mpicampaign.schemes.states import extended, further_in_states
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
+    from mpicampaign.base.selection import RunSelection
     from mpicampaign.campaign.model import Campaign, System
     from mpicampaign.jobs.drafts import Draft
     from mpicampaign.jobs.machine import Machine
     from mpicampaign.jobs.run import Run
     from mpicampaign.schemes.block import DesignState
     from mpicampaign.schemes.unit import CaseDue, Results, Unit
-    from mpicampaign.selection import RunSelection
 
 
 @dataclass(frozen=True, slots=True)

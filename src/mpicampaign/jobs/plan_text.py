@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from mpicampaign.grouping import grouped
-from mpicampaign.records import ALL_PAIRS, RACE_WITHIN, RANKED, TO_DECIDE, defined_name
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import ALL_PAIRS, RACE_WITHIN, RANKED, TO_DECIDE, defined_name
+from mpicampaign.base.text import counted
+from mpicampaign.base.this_machine import allocation
 from mpicampaign.suites import SUITES
-from mpicampaign.text import counted
-from mpicampaign.this_machine import allocation
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from mpicampaign.base.errors import Problem
     from mpicampaign.campaign.model import Campaign
-    from mpicampaign.errors import Problem
     from mpicampaign.jobs.plan import Plan
     from mpicampaign.jobs.planned import PlannedCase
     from mpicampaign.schemes.block import DesignState

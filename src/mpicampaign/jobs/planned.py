@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from mpicampaign import plan_file
-from mpicampaign.grouping import grouped
-from mpicampaign.identity import run_path
+from mpicampaign.base import plan_file
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.identity import run_path
+from mpicampaign.base.records import defined_name
 from mpicampaign.jobs.drafts import oversubscribed
 from mpicampaign.jobs.run import Run
-from mpicampaign.records import defined_name
 from mpicampaign.schemes.due import due
 from mpicampaign.suites import SUITES
 

@@ -11,13 +11,20 @@ from functools import cache, cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from mpicampaign.background import on_two_cores
+from mpicampaign.base.background import on_two_cores
+from mpicampaign.base.errors import BusyError, Problem, UserError
+from mpicampaign.base.files import OTHERS_WRITE, naming, same_text, write_whole
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.identity import run_path
+from mpicampaign.base.places import results_folder
+from mpicampaign.base.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
+from mpicampaign.base.planned_looks import note_looks
+from mpicampaign.base.records import WITH, defined_name
+from mpicampaign.base.selection import ALL_RUNS, RunSelection
+from mpicampaign.base.this_machine import physical_cores
+from mpicampaign.base.yaml_lines import lookup, printable
 from mpicampaign.campaign.designs import cases_of
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.errors import BusyError, Problem, UserError
-from mpicampaign.files import OTHERS_WRITE, naming, same_text, write_whole
-from mpicampaign.grouping import grouped
-from mpicampaign.identity import run_path
 from mpicampaign.jobs import software
 from mpicampaign.jobs.begun import begun_runs
 from mpicampaign.jobs.claim import claim_text
@@ -30,26 +37,19 @@ from mpicampaign.jobs.planned import runs_due
 from mpicampaign.jobs.render import library_name, library_text, script_text
 from mpicampaign.jobs.run import CLAIM, SCRIPT
 from mpicampaign.jobs.texts import TextOfRepeats
-from mpicampaign.places import results_folder
-from mpicampaign.plan_file import FILE, campaign_file_in, plan_json, planned_repeats
-from mpicampaign.planned_looks import note_looks
-from mpicampaign.records import WITH, defined_name
 from mpicampaign.schemes.unit import Results
-from mpicampaign.selection import ALL_RUNS, RunSelection
-from mpicampaign.this_machine import physical_cores
-from mpicampaign.yaml_lines import lookup, printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
 
+    from mpicampaign.base.identity import Declaration
+    from mpicampaign.base.records import Case
     from mpicampaign.campaign.model import Benchmark, Campaign, System
-    from mpicampaign.identity import Declaration
     from mpicampaign.jobs.drafts import Draft
     from mpicampaign.jobs.local_mpi import LocalMpi
     from mpicampaign.jobs.machine import Machine
     from mpicampaign.jobs.plan import Plan
     from mpicampaign.jobs.run import Run
-    from mpicampaign.records import Case
     from mpicampaign.schemes.unit import (
         Results,
         Unit,

@@ -15,8 +15,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.places import shipped
+from mpicampaign.base.text import counted
+from mpicampaign.base.this_machine import measuring_lock
 from mpicampaign.campaign.model import LEVELS, SHM
-from mpicampaign.errors import UserError
 from mpicampaign.jobs.launchers import (
     claimed_settings,
     command_tokens,
@@ -27,11 +30,8 @@ from mpicampaign.jobs.launchers import (
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
 from mpicampaign.jobs.software import build_problem, source_build_folder, source_folder, wrappers
 from mpicampaign.mpis import places, prefix_variables, steering, version_option
-from mpicampaign.places import shipped
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.suites import SUITES
-from mpicampaign.text import counted
-from mpicampaign.this_machine import measuring_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

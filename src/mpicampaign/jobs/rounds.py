@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.grouping import grouped
-from mpicampaign.text import counted
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from mpicampaign.base.records import Case
     from mpicampaign.jobs.run import Run
-    from mpicampaign.records import Case
 
 
 def steps_of(runs: Iterable[Run]) -> list[list[Run]]:

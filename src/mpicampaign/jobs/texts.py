@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mpicampaign.base.records import Case
     from mpicampaign.jobs.run import Run
-    from mpicampaign.records import Case
 
 # Stand in for a repeat's number and its identity: a name in a campaign cannot be one of them but by chance.
 _REPEAT = 1 << 62 | int.from_bytes(os.urandom(7))

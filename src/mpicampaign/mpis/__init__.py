@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.registry import Registry
 from mpicampaign.mpis.libfabric import ONCE_IBV
 from mpicampaign.mpis.mpi import MpiLibrary
-from mpicampaign.registry import Registry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

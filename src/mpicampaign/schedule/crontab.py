@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.commands import call
-from mpicampaign.errors import Problem, UserError
+from mpicampaign.base.commands import call
+from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.schedule.times import times_of
 
 if TYPE_CHECKING:

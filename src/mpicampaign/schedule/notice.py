@@ -7,17 +7,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.commands import call
-from mpicampaign.files import write_whole
-from mpicampaign.records import CONTRADICTED, FAILED, OK
-from mpicampaign.show.history import change_text, curve_name, event_text, year_of
-from mpicampaign.text import visible
+from mpicampaign.base.commands import call
+from mpicampaign.base.files import write_whole
+from mpicampaign.base.records import CONTRADICTED, FAILED, OK
+from mpicampaign.base.text import visible
+from mpicampaign.questions.history.say import change_text, curve_name, event_text, year_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from mpicampaign.base.records import Record
     from mpicampaign.history.overview import Overview
-    from mpicampaign.records import Record
 
 FOLDER = "history/notices"
 

@@ -6,7 +6,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from mpicampaign.errors import Problem, UserError
+from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.schedule.times import is_exact
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.records import NEW_SERIES
 from mpicampaign.jobs.render import SECONDS_OF_SETUP
-from mpicampaign.records import NEW_SERIES
 from mpicampaign.schedule.times import times_of
 
 if TYPE_CHECKING:

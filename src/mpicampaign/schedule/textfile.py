@@ -6,11 +6,10 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.errors import UserError
-from mpicampaign.files import system_error_text, write_whole
-from mpicampaign.history.ticks import BEGAN, BUSY
-from mpicampaign.presentation import TABLE_SIZES
-from mpicampaign.records import (
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.files import system_error_text, write_whole
+from mpicampaign.base.presentation import TABLE_SIZES
+from mpicampaign.base.records import (
     CONTRADICTED,
     DISTURBED,
     FAILED,
@@ -21,12 +20,13 @@ from mpicampaign.records import (
     STOPPED,
     read_records,
 )
+from mpicampaign.history.ticks import BEGAN, BUSY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mpicampaign.history.ticks import TickLog
-    from mpicampaign.show.exports.openmetrics import Sample
+    from mpicampaign.report.exports.openmetrics import Sample
 
 _ENDS = (OK, CONTRADICTED, DISTURBED, FAILED, STOPPED, NOT_AVAILABLE, MISSING)
 
@@ -41,7 +41,7 @@ def write_textfile(file: str, campaign: str, folder: Path, log: TickLog) -> list
     """
     if not file:
         return []
-    from mpicampaign.show.exports.openmetrics import openmetrics
+    from mpicampaign.report.exports.openmetrics import openmetrics
 
     problems = []
     samples = list(_of_ticks(campaign, folder, log))
@@ -60,7 +60,7 @@ def _of_ticks(campaign: str, folder: Path, log: TickLog) -> Iterator[Sample]:
     from mpicampaign.history.changes import FILE as CHANGES
     from mpicampaign.history.changes import number_reported
     from mpicampaign.history.store import FOLDER
-    from mpicampaign.show.exports.openmetrics import Sample
+    from mpicampaign.report.exports.openmetrics import Sample
 
     labels = {"campaign": campaign}
     made = [tick for tick in log.ticks if tick.event != BUSY]
@@ -86,7 +86,7 @@ def _of_ticks(campaign: str, folder: Path, log: TickLog) -> Iterator[Sample]:
 def _of_records(campaign: str, file: Path) -> Iterator[Sample]:
     """Of the last report; none before the first."""
     from mpicampaign.compare.compare import compare
-    from mpicampaign.show.exports.openmetrics import Sample, samples_of
+    from mpicampaign.report.exports.openmetrics import Sample, samples_of
 
     if not file.is_file():
         return

@@ -9,12 +9,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mpicampaign.base.errors import BusyError, Problem, UserError
+from mpicampaign.base.files import locked
+from mpicampaign.base.identity import differences
+from mpicampaign.base.records import EARLIER_FILE, RECORDS, REPEATS
 from mpicampaign.campaign.file import read_with_includes
 from mpicampaign.collect.looks import FILE as LOOKS
 from mpicampaign.collect.submissions import SUBMISSIONS
-from mpicampaign.errors import BusyError, Problem, UserError
-from mpicampaign.execution.new_runs import FILE as NEW_RUNS
-from mpicampaign.files import locked
 from mpicampaign.history.series import (
     NO_SERIES,
     OPEN,
@@ -26,9 +27,8 @@ from mpicampaign.history.series import (
 )
 from mpicampaign.history.store import Store
 from mpicampaign.history.ticks import BEGAN, BUSY, ENDED, TickLog
-from mpicampaign.identity import differences
 from mpicampaign.jobs.prepare import check_runs, lock_campaign
-from mpicampaign.records import EARLIER_FILE, RECORDS, REPEATS
+from mpicampaign.run.new_runs import FILE as NEW_RUNS
 from mpicampaign.schedule.textfile import write_textfile
 from mpicampaign.schedule.times import is_due, missed
 

@@ -5,7 +5,7 @@ How to add one: docs/extending.md.
 
 from __future__ import annotations
 
-from mpicampaign.registry import Registry
+from mpicampaign.base.registry import Registry
 from mpicampaign.schedulers.scheduler import BatchScheduler, Scheduler
 
 __all__ = ["SCHEDULERS", "BatchScheduler", "Scheduler", "batch_scheduler", "batch_schedulers", "is_local"]

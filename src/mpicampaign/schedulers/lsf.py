@@ -14,8 +14,10 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from mpicampaign.errors import UnreadableError
-from mpicampaign.host_lists import short
+from mpicampaign.base.errors import UnreadableError
+from mpicampaign.base.host_lists import short
+from mpicampaign.base.text import line_of
+from mpicampaign.base.yaml_lines import printable
 from mpicampaign.schedulers.scheduler import (
     CANCELLED,
     DONE,
@@ -38,8 +40,6 @@ from mpicampaign.schedulers.scheduler import (
     by_native_state,
     is_job,
 )
-from mpicampaign.text import line_of
-from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
-from mpicampaign.errors import UnreadableError
-from mpicampaign.host_lists import expand, fold, short
+from mpicampaign.base.errors import UnreadableError
+from mpicampaign.base.host_lists import expand, fold, short
+from mpicampaign.base.yaml_lines import printable
 from mpicampaign.schedulers.scheduler import (
     CANCELLED,
     DONE,
@@ -32,7 +33,6 @@ from mpicampaign.schedulers.scheduler import (
     by_native_state,
     is_job,
 )
-from mpicampaign.yaml_lines import printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

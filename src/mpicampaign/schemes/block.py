@@ -10,13 +10,13 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.records import CONTRADICTED, DISTURBED, FAILED
+from mpicampaign.base.records import CONTRADICTED, DISTURBED, FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from mpicampaign.base.records import Case
     from mpicampaign.campaign.designs import Design
-    from mpicampaign.records import Case
 
 # Conditions of a block, beside DISTURBED: all its runs count; one cannot be made; it is repeated, up to the
 # limit; it was left and is made anew, however often.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Generic
 
-from mpicampaign.expectation import LOOKS, looks_to_decide
-from mpicampaign.planned_looks import Stage
+from mpicampaign.base.expectation import LOOKS, looks_to_decide
+from mpicampaign.base.planned_looks import Stage
 from mpicampaign.schemes.block import AGAIN, LEFT, Block, DesignState
 from mpicampaign.schemes.repeats import Repeats, repeats_of, rows_of_repeats
 from mpicampaign.schemes.unit import (

@@ -9,8 +9,8 @@ from __future__ import annotations
 from itertools import count, takewhile
 from typing import TYPE_CHECKING, Generic
 
-from mpicampaign.expectation import looks_to_decide
-from mpicampaign.planned_looks import NOTHING_DECIDED
+from mpicampaign.base.expectation import looks_to_decide
+from mpicampaign.base.planned_looks import NOTHING_DECIDED
 from mpicampaign.schemes.repeats import repeats_of
 from mpicampaign.schemes.unit import C, CaseDue, Due, entries, limit_of
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Generic
 
+from mpicampaign.base.plan_file import RunEntry
+from mpicampaign.base.records import defined_name
 from mpicampaign.campaign.each import Member, hosts_of, screen
-from mpicampaign.plan_file import RunEntry
-from mpicampaign.records import defined_name
 from mpicampaign.schemes.unit import C, CaseDue, Due
 
 if TYPE_CHECKING:

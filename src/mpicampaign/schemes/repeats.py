@@ -8,8 +8,8 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.expectation import REPEAT_STAGES, UNTIL_KNOWN
-from mpicampaign.records import DISTURBED
+from mpicampaign.base.expectation import REPEAT_STAGES, UNTIL_KNOWN
+from mpicampaign.base.records import DISTURBED
 from mpicampaign.schemes.block import AGAIN, LEFT
 from mpicampaign.schemes.unit import (
     CaseDue,

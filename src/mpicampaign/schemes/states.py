@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from mpicampaign.plan_file import RunEntry
+from mpicampaign.base.plan_file import RunEntry
 from mpicampaign.schemes.unit import CaseInStates, limit_in_states
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from mpicampaign.base.records import Case
     from mpicampaign.campaign.model import Campaign
-    from mpicampaign.records import Case
     from mpicampaign.schemes.unit import C, CaseDue, Results
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, NamedTuple, Protocol, Self, TypeVar
 
-from mpicampaign.expectation import REPEAT_STAGES, looks_to_decide
-from mpicampaign.plan_file import RunEntry
-from mpicampaign.planned_looks import NOTHING_DECIDED
-from mpicampaign.records import RANKED, defined_name
+from mpicampaign.base.expectation import REPEAT_STAGES, looks_to_decide
+from mpicampaign.base.plan_file import RunEntry
+from mpicampaign.base.planned_looks import NOTHING_DECIDED
+from mpicampaign.base.records import RANKED, defined_name
 from mpicampaign.schemes.block import Made
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
+    from mpicampaign.base.planned_looks import Decided, Stage
+    from mpicampaign.base.records import Case
     from mpicampaign.campaign.designs import Design
     from mpicampaign.campaign.each import Member
     from mpicampaign.campaign.model import Benchmark, Campaign, Each, MatrixEntry
-    from mpicampaign.planned_looks import Decided, Stage
-    from mpicampaign.records import Case
     from mpicampaign.schemes.block import DesignState
 
 

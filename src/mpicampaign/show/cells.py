@@ -7,26 +7,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.base.dimension import BANDWIDTH
+from mpicampaign.base.records import NOT_AVAILABLE
+from mpicampaign.base.text import in_ranks, visible
 from mpicampaign.compare.matrix import absence_of
-from mpicampaign.dimension import BANDWIDTH
-from mpicampaign.records import NOT_AVAILABLE
 from mpicampaign.show.document import Box
-from mpicampaign.show.pairs import change_ratio, change_verdict
 from mpicampaign.show.runs import marks_of
 from mpicampaign.show.sentences import absence
-from mpicampaign.show.view import size_range
-from mpicampaign.text import in_ranks, visible
+from mpicampaign.show.view import probability, size_range
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from mpicampaign.compare.blocks import InBlocks, Verdict
-    from mpicampaign.compare.changes import Changes
     from mpicampaign.compare.findings import Absence
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Cell, PublishedRow, Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.compare.two_sides import Both
+    from mpicampaign.questions.blocks.find import InBlocks, Verdict
+    from mpicampaign.questions.two_sides.find import Both
+    from mpicampaign.questions.two_sides.find_changes import Changes
     from mpicampaign.show.view import View
 
 NO_VALUE = "–"
@@ -161,3 +160,18 @@ def published_sources(table: Table) -> list[str]:
     """Where the published rows of a table are from."""
     sources = dict.fromkeys((row.reference, row.source) for row in table.published)
     return [visible(f"published, {name}: {source}") for name, source in sources]
+
+
+# Before and now
+
+
+def change_ratio(change: Both) -> str:
+    """``× 1.03``; empty where the earlier median is 0."""
+    return "" if change.ratio is None else f"× {change.ratio:#.3g}"
+
+
+def change_verdict(change: Both) -> str:
+    """Whether the change is more than chance, or why no test was possible."""
+    if change.pair.p is None:
+        return f"not tested: {change.pair.reason}"
+    return f"{'significant' if change.pair.shown else 'not significant'}, {probability(change.pair.p)}"

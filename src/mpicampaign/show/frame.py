@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup, escape
 
-from mpicampaign.places import shipped
-from mpicampaign.text import visible
+from mpicampaign.base.places import shipped
+from mpicampaign.base.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

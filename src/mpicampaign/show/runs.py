@@ -7,14 +7,9 @@ from collections import Counter
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.compare.findings import STOPPED, TuningCliff, end_of
-from mpicampaign.compare.rows import with_values
-from mpicampaign.compare.states import nanoseconds
-from mpicampaign.grouping import grouped
-from mpicampaign.records import (
-    CONTRADICTED,
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import (
     DISTURBED,
-    FAILED,
     IMPORTED_FROM,
     MISSING,
     NOT_AVAILABLE,
@@ -27,18 +22,20 @@ from mpicampaign.records import (
     WITH,
     WITHOUT_LOCK,
 )
+from mpicampaign.base.text import listed, visible
+from mpicampaign.compare.findings import TuningCliff, end_of
+from mpicampaign.compare.rows import with_values
+from mpicampaign.compare.states import nanoseconds
+from mpicampaign.evidence.machine_state import undivided
 from mpicampaign.show import sentences
-from mpicampaign.show.configurations import configuration_lines
-from mpicampaign.text import listed, visible
-from mpicampaign.verdict.machine_state import undivided
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from mpicampaign.base.records import Case, Record
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.states import Place, States
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.records import Case, Record
 
 # Of values of a busy machine, which are shown and never tested.
 MARK = "†"
@@ -48,7 +45,7 @@ LEFT_OUT = (
 )
 LONG = 10  # s: of such runs 6 % changed their state unseen, measured on a virtual machine
 _FIRST_NUMBER = re.compile(r"^[0-9]+(?:\.[0-9]+)?(?= )")
-_NAMED = 3  # placements, reasons or cliffs
+NAMED = 3  # placements, reasons or cliffs
 _MANY = 3  # host groups above which they are counted
 
 
@@ -168,44 +165,21 @@ def condition_note(records: Iterable[Record]) -> str:
 # What a reader must know of the runs, in short
 
 
-def notices(comparison: Comparison) -> Iterable[str]:
-    """Whether the machine was quiet, which runs count nowhere, what is not proved or not available."""
-    runs = comparison.records
-    yield from filter(None, [quiet_text(runs), help_text(runs), _beside_text(runs), *state_texts(comparison)])
-    yield from configuration_lines(comparison.configurations)
-    yield from _cliffs(comparison)
-    counts = run_counts(runs)
-    lost = [f"{counts[kind]} {kind}" for kind in (FAILED, CONTRADICTED) if counts.get(kind)]
-    if lost:
-        yield f"Runs left out: {listed(lost)}."
-    if counts.get(STOPPED):
-        yield f"{_were(counts[STOPPED])} stopped by the time limit while others used the CPUs."
-    yield from _not_read(runs)
-    yield from _not_made(runs)
-    if counts.get(UNVERIFIED):
-        of = sum(run.status == OK for run in runs)
-        yield f"{counts[UNVERIFIED]} of {of} runs are unverified: no evidence proves their placement."
-    absent = not_available(comparison)
-    yield from (f"{one}." for one in absent[:_NAMED])
-    if len(absent) > _NAMED:
-        yield f"{len(absent) - _NAMED} more placements are not available: see Left out and in doubt."
-
-
-def _cliffs(comparison: Comparison) -> Iterator[str]:
+def cliffs(comparison: Comparison) -> Iterator[str]:
     """The largest tuning cliffs, and how many more there are."""
     found = [(row, note) for _, row, note in comparison.notes() if isinstance(note, TuningCliff)]
     found.sort(key=lambda pair: -pair[1].factor)
-    for row, note in found[:_NAMED]:
+    for row, note in found[:NAMED]:
         where = f"{comparison.place(row)} {visible(row.case.placement)}"
         yield f"Tuning cliff, {where}: {sentences.reason(note)}."
-    if len(found) > _NAMED:
-        yield f"{len(found) - _NAMED} more tuning cliffs: see Left out and in doubt."
+    if len(found) > NAMED:
+        yield f"{len(found) - NAMED} more tuning cliffs: see Left out and in doubt."
 
 
-def _not_read(runs: Iterable[Record]) -> Iterator[str]:
+def not_read(runs: Iterable[Record]) -> Iterator[str]:
     """``2 runs not read: output.txt: rate: no line matches …``, for the commonest reasons."""
     unread = grouped((run for run in runs if run.unread), lambda run: run.reason)
-    for reason, of_reason in list(unread.items())[:_NAMED]:
+    for reason, of_reason in list(unread.items())[:NAMED]:
         count = f"{len(of_reason)} run{'' if len(of_reason) == 1 else 's'}"
         yield f"{count} {visible(reason)}."
 
@@ -227,13 +201,13 @@ def quiet_text(records: Iterable[Record]) -> str:
     if counted[DISTURBED]:
         ranked = any(run.ranks_busy for run in runs)
         fate = f" and counted all the same (busy_machine: {RANKED})" if ranked else _fate(runs)
-        text += f"; {_were(counted[DISTURBED])} disturbed{fate}"
+        text += f"; {were(counted[DISTURBED])} disturbed{fate}"
     if counted[NOT_JUDGED]:
-        text += f"; {_were(counted[NOT_JUDGED])} not judged ({_why_not_judged(runs, most=2)})"
+        text += f"; {were(counted[NOT_JUDGED])} not judged ({_why_not_judged(runs, most=2)})"
     return f"{text}."
 
 
-def _beside_text(runs: Sequence[Record]) -> str:
+def beside_text(runs: Sequence[Record]) -> str:
     """How many complete runs were made without the lock of the machine, and why; empty where none was."""
     done = [run for run in runs if run.status == OK]
     if reasons := [run.metadata[WITHOUT_LOCK] for run in done if WITHOUT_LOCK in run.metadata]:
@@ -326,7 +300,7 @@ def help_text(records: Iterable[Record]) -> str:
     return f"For values that count, use a quiet machine, an exclusive node, or {rank}."
 
 
-def _not_made(runs: Sequence[Record]) -> Iterable[str]:
+def not_made(runs: Sequence[Record]) -> Iterable[str]:
     """How many planned runs were not made, and why, so far as it is known."""
     if missing := [run for run in runs if run.status == MISSING]:
         reasons = _commonest((run.reason for run in missing), most=2)
@@ -334,7 +308,7 @@ def _not_made(runs: Sequence[Record]) -> Iterable[str]:
         yield f"Not made: {len(missing)} of {len(runs)} planned runs ({reasons}){later}."
 
 
-def _were(count: int) -> str:
+def were(count: int) -> str:
     return "1 run was" if count == 1 else f"{count} runs were"
 
 

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.dimension import BANDWIDTH, RATIO, TIME
+from mpicampaign.base.records import (
+    CONTRADICTED,
+    DECLARED,
+    DISTURBED,
+    FAILED,
+    MISSING,
+    NOT_AVAILABLE,
+    UNVERIFIED,
+)
+from mpicampaign.base.text import repeats_text, visible
+from mpicampaign.base.units import format_size
 from mpicampaign.compare import findings
-from mpicampaign.compare.guidelines import ENOUGH
-from mpicampaign.dimension import BANDWIDTH, RATIO, TIME
-from mpicampaign.records import CONTRADICTED, DECLARED, DISTURBED, FAILED, MISSING, NOT_AVAILABLE, UNVERIFIED
+from mpicampaign.questions.guidelines.find import ENOUGH
 from mpicampaign.show.view import DEFAULT, quantity, rough_percent, size_range
 from mpicampaign.statistics.modes import LOW
-from mpicampaign.text import repeats_text, visible
-from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -2,7 +2,7 @@
 
 Long: a line for each row, a table for each metric. Matrix: host groups × placements. Brief: a line for each
 row and metric, as a terminal shows them. Full: a column for each metric, for reading on. The report's are in
-`mpicampaign.show.report.tables`, those of data in `mpicampaign.show.data`.
+`mpicampaign.report.tables`, those of data in `mpicampaign.report.data`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.text import visible
 from mpicampaign.compare.findings import MODES, OFF, OUTLIER, TUNING_CLIFF
 from mpicampaign.compare.matrix import matrix, ranks_of
 from mpicampaign.show import cells
@@ -18,18 +19,17 @@ from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.runs import condition_note, explained, marks_of, offered
 from mpicampaign.show.sentences import KIND_NAMES, absence, brief, reason
 from mpicampaign.show.view import MATRIX
-from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from mpicampaign.compare.changes import Changes
+    from mpicampaign.base.records import Case
     from mpicampaign.compare.findings import Note
     from mpicampaign.compare.matrix import Matrix
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import PublishedRow, Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.records import Case
+    from mpicampaign.questions.two_sides.find_changes import Changes
     from mpicampaign.show.document import Line
     from mpicampaign.show.view import View
 

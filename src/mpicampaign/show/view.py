@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mpicampaign.dimension import BANDWIDTH_UNITS, COUNT
-from mpicampaign.presentation import TABLE_SIZES
-from mpicampaign.units import format_size, rounded
+from mpicampaign.base.dimension import BANDWIDTH_UNITS, COUNT
+from mpicampaign.base.presentation import TABLE_SIZES
+from mpicampaign.base.units import format_size, rounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mpicampaign.dimension import Dimension
-    from mpicampaign.presentation import Presentation
+    from mpicampaign.base.dimension import Dimension
+    from mpicampaign.base.presentation import Presentation
     from mpicampaign.statistics.medians import Interval, Summary
 
 

@@ -1,4 +1,4 @@
-"""The formats of tables: each is a module of `mpicampaign.show.writers`; those of exports are beside it."""
+"""The formats of tables: each is a module of `mpicampaign.show.writers`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from mpicampaign.show import exports, writers
+from mpicampaign.show import writers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from types import ModuleType
 
-    from mpicampaign.compare.tables import Comparison
     from mpicampaign.show.document import Grid, Node
 
 
@@ -36,14 +35,6 @@ class DataWriter:
     write: Callable[[Grid, str], bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class ExportWriter:
-    """A format for other systems; ``write``: makes the file of a comparison and the campaign's name."""
-
-    ending: str
-    write: Callable[[Comparison, str], bytes]
-
-
 Writer = TextWriter | DataWriter
 
 
@@ -54,21 +45,14 @@ def format_names(package: ModuleType = writers) -> tuple[str, ...]:
 
 def writer(name: str) -> Writer:
     """The writer of a format of tables."""
-    found = _load(writers, name)
+    found = load(writers, name)
     if not isinstance(found, Writer):
         raise TypeError(f"{name} is not a table format")
     return found
 
 
-def export_writer(name: str) -> ExportWriter:
-    """The writer of a format of exports."""
-    found = _load(exports, name)
-    if not isinstance(found, ExportWriter):
-        raise TypeError(f"{name} is not a format of exports")
-    return found
-
-
-def _load(package: ModuleType, name: str) -> object:
+def load(package: ModuleType, name: str) -> object:
+    """What a module for a format ends in."""
     return import_module(f"{package.__name__}.{name.replace('-', '_')}").WRITER
 
 

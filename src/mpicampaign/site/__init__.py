@@ -1,1 +1,1 @@
-"""Facts from the commands of a site, and a campaign file made from them. No I/O."""
+"""The doctor: facts from the commands of a site, probe jobs, and a campaign file made from them."""

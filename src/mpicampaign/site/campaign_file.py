@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from mpicampaign.grouping import grouped
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.network_devices import CN5000, EFA, INFINIBAND, IWARP, MANA, OMNI_PATH, ROCE, SLINGSHOT
+from mpicampaign.base.units import format_rate
+from mpicampaign.base.yaml_lines import printable, shortened
 from mpicampaign.mpis import MPIS
-from mpicampaign.network_devices import CN5000, EFA, INFINIBAND, IWARP, MANA, OMNI_PATH, ROCE, SLINGSHOT
 from mpicampaign.schedulers import BatchScheduler
 from mpicampaign.site.facts import Library, NodeGroup, NodeProbe, Port, Site
 from mpicampaign.site.names import name_from, usable
 from mpicampaign.site.text import selection_notes
-from mpicampaign.units import format_rate
-from mpicampaign.yaml_lines import printable, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

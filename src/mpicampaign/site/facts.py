@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from mpicampaign.base.units import format_significant
 from mpicampaign.schedulers import Scheduler
 from mpicampaign.schedulers.scheduler import NodeClass, Queue
-from mpicampaign.units import format_significant
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from mpicampaign.errors import UnreadableError
-from mpicampaign.network_devices import network_of
+from mpicampaign.base.errors import UnreadableError
+from mpicampaign.base.network_devices import network_of
+from mpicampaign.base.yaml_lines import printable
 from mpicampaign.site.facts import Interface, NodeProbe, Port
-from mpicampaign.yaml_lines import printable
 
 FIRST_LINE = "#mpicampaign-probe 1"
 LAST_LINE = "end of probe"

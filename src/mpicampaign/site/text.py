@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.units import format_rate
+from mpicampaign.base.yaml_lines import printable, shortened
 from mpicampaign.schedulers import BatchScheduler
-from mpicampaign.units import format_rate
-from mpicampaign.yaml_lines import printable, shortened
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mpicampaign.expectation import Rule
+from mpicampaign.base.expectation import Rule
 from mpicampaign.statistics.change_points import TOO_SHORT
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mpicampaign.errors import did_you_mean
+from mpicampaign.base.errors import did_you_mean
 from mpicampaign.suites.detection import (
     above_banner,
     detect_suite,

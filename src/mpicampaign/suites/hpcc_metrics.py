@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.base.dimension import BANDWIDTH, TIME
 from mpicampaign.suites.suite import ColumnMetric
 
 RINGS = {

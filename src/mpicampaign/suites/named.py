@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign.errors import Problem, UserError
+from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.suites.room import SUITES
 
 if TYPE_CHECKING:

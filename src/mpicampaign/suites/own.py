@@ -13,9 +13,10 @@ import re
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mpicampaign.dimension import own_dimension
-from mpicampaign.identity import METRIC
-from mpicampaign.records import OwnMetric, Series
+from mpicampaign.base.dimension import own_dimension
+from mpicampaign.base.identity import METRIC
+from mpicampaign.base.records import OwnMetric, Series
+from mpicampaign.base.units import parse_size
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
@@ -25,7 +26,6 @@ from mpicampaign.suites.reading import (
     shown,
 )
 from mpicampaign.suites.suite import Banner, Suite
-from mpicampaign.units import parse_size
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -11,9 +11,9 @@ import re
 from itertools import pairwise, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.base.text import line_of
 from mpicampaign.suites.detection import announced, labelled_titles
 from mpicampaign.suites.reading import OutputError, abort_in, is_aborted, is_whole_row, looks_like_row
-from mpicampaign.text import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mpicampaign.records import Series
+    from mpicampaign.base.records import Series
 
 MICROSECOND = 1e-6
 MEGABYTE = 1e6

@@ -14,11 +14,11 @@ import re
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
-from mpicampaign.dimension import own_dimension
-from mpicampaign.records import REFRAME_TEST, SESSION, OwnMetric, Series
+from mpicampaign.base.dimension import own_dimension
+from mpicampaign.base.records import REFRAME_TEST, SESSION, OwnMetric, Series
+from mpicampaign.base.units import TIME_UNITS
 from mpicampaign.suites.reading import OutputError, ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
-from mpicampaign.units import TIME_UNITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.registry import Registry
+from mpicampaign.base.registry import Registry
 from mpicampaign.suites.suite import Suite
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-    from mpicampaign.dimension import Dimension
-    from mpicampaign.records import Series
+    from mpicampaign.base.dimension import Dimension
+    from mpicampaign.base.records import Series
     from mpicampaign.suites.reading import ParsedOutput
 
 
@@ -142,7 +142,7 @@ class Suite:
     benchmarks : built in, as in a campaign file, by name
     sends : who sends to whom, by the names of its series
     metrics : its own, by column, in the order in which they are shown. The columns that
-        `mpicampaign.records.Series` gives a meaning are metrics without being named here
+        `mpicampaign.base.records.Series` gives a meaning are metrics without being named here
     published : published benchmarks of the same definition, by the names of its series
     """
 
@@ -283,7 +283,7 @@ class Suite:
     def operation(self, series: str, metadata: Mapping[str, str]) -> str:
         """The blocking MPI operation that a series times, such as ``Allgather``; empty if it is none.
 
-        Sizes must be as `mpicampaign.compare.guidelines` has them, and ``time_max`` that of the slowest rank.
+        Sizes must be as `questions.guidelines.find` has them, and ``time_max`` that of the slowest rank.
         """
         return ""
 

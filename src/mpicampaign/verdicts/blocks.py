@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mpicampaign.expectation import fewest_blocks
+from mpicampaign.base.expectation import fewest_blocks
 from mpicampaign.statistics.comparisons import FAMILY_WISE, LEVEL
 from mpicampaign.statistics.medians import Interval
 from mpicampaign.verdicts.bets import probability_at_any_time

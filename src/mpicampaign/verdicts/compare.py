@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
-from mpicampaign.expectation import FEW_CANDIDATES, WITHIN, WITHIN_MANY
+from mpicampaign.base.expectation import FEW_CANDIDATES, WITHIN, WITHIN_MANY
 from mpicampaign.statistics.comparisons import (
     FALSE_SHARE,
     FAMILY_WISE,

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mpicampaign.expectation import LOOKS, looks_to_decide
+from mpicampaign.base.expectation import LOOKS, looks_to_decide
 from mpicampaign.statistics.comparisons import LEVEL, MOST, holm
 from mpicampaign.verdicts.compare import TIE, WithinRows, closed
 from mpicampaign.verdicts.rank_tests import signed_ranks

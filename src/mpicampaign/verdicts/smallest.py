@@ -13,7 +13,7 @@ from functools import cache
 from statistics import NormalDist, fmean, median
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.expectation import FEW_CANDIDATES, FEWEST_REPEATS, WITHIN, WITHIN_MANY
+from mpicampaign.base.expectation import FEW_CANDIDATES, FEWEST_REPEATS, WITHIN, WITHIN_MANY
 from mpicampaign.statistics.comparisons import FAMILY_WISE, LEVEL, MOST, share_of_level, share_of_pairs
 from mpicampaign.statistics.distributions import t_quantile
 from mpicampaign.verdicts.looks import differences

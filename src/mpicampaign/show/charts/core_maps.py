@@ -6,20 +6,20 @@ import math
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.dimension import BANDWIDTH, TIME
-from mpicampaign.grouping import grouped
+from mpicampaign.base.dimension import BANDWIDTH, TIME
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.text import counted
 from mpicampaign.show.charts.model import CoreMap, Field
 from mpicampaign.show.charts.scene import left_out
 from mpicampaign.statistics.medians import median
-from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from mpicampaign.base.dimension import Dimension
+    from mpicampaign.base.records import Record, Series
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
-    from mpicampaign.dimension import Dimension
-    from mpicampaign.records import Record, Series
     from mpicampaign.show.charts.scene import Scene
 
 _FEWEST_RANKS = 4  # from here on core_pairs finds classes

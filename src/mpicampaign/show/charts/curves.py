@@ -6,9 +6,11 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.dimension import BANDWIDTH, COUNT, TIME, Unit
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.text import visible
+from mpicampaign.base.units import format_size
 from mpicampaign.compare.metrics import curve
-from mpicampaign.dimension import BANDWIDTH, COUNT, TIME, Unit
-from mpicampaign.grouping import grouped
 from mpicampaign.show.charts.looks import COLOURS, LINES
 from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import Scale
@@ -17,8 +19,6 @@ from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import size_range
 from mpicampaign.statistics.medians import median
 from mpicampaign.suites import SUITES
-from mpicampaign.text import visible
-from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

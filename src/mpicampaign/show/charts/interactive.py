@@ -9,16 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.text import visible
+from mpicampaign.base.units import format_size
 from mpicampaign.compare.metrics import curve
-from mpicampaign.grouping import grouped
 from mpicampaign.show.charts import curves
 from mpicampaign.show.charts.looks import LINES
 from mpicampaign.show.charts.model import CurvePanel
 from mpicampaign.show.charts.scales import size_ticks
 from mpicampaign.show.charts.scene import FACETS, HOST_GROUP, PLACEMENT, without_twins
 from mpicampaign.show.runs import explained, mark_of
-from mpicampaign.text import visible
-from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

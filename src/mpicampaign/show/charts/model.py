@@ -14,10 +14,10 @@ from mpicampaign.show.view import quantity
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from mpicampaign.base.dimension import Dimension, Unit
+    from mpicampaign.base.records import Record
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import PublishedRow, Row
-    from mpicampaign.dimension import Dimension, Unit
-    from mpicampaign.records import Record
     from mpicampaign.show.charts.looks import Look
     from mpicampaign.show.charts.scales import Scale
     from mpicampaign.statistics.medians import Summary

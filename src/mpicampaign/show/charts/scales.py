@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.units import format_size
+from mpicampaign.base.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

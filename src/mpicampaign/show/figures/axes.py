@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.dimension import COUNT, Unit
+from mpicampaign.base.dimension import COUNT, Unit
 from mpicampaign.show.charts.looks import GREY
 from mpicampaign.show.charts.model import Axis
 from mpicampaign.show.charts.scales import Scale, plain, size_ticks

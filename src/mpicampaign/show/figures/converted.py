@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from mpicampaign.extras import imports_of
+from mpicampaign.base.extras import imports_of
 from mpicampaign.show.figures.text_width import FOLDER, FONT
 
 FONTS = {"normal": str(FOLDER / "DejaVuSans.ttf"), "bold": str(FOLDER / "DejaVuSans-Bold.ttf")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.grouping import grouped
+from mpicampaign.base.grouping import grouped
 from mpicampaign.show.charts.looks import INK
 from mpicampaign.show.figures.axes import End, Legend, Panel, PanelGrid, panel_grid, size_panels
 from mpicampaign.show.figures.page import Page, widest

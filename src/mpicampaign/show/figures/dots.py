@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.grouping import grouped
+from mpicampaign.base.grouping import grouped
 from mpicampaign.show.charts.looks import GREY, INK
 from mpicampaign.show.figures.axes import Panel
 from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest

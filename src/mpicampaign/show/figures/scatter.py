@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.grouping import grouped
+from mpicampaign.base.grouping import grouped
 from mpicampaign.show.charts.looks import GREY, INK
 from mpicampaign.show.figures.axes import Panel, panel_grid
 from mpicampaign.show.figures.page import KEY, WIDTH, Page

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from markupsafe import Markup
 
-from mpicampaign.grouping import grouped
+from mpicampaign.base.grouping import grouped
 from mpicampaign.show.figures.page import GRID, SPACING, Lines, Marks, Rectangles, Writing
 from mpicampaign.show.figures.text_width import FONT
 from mpicampaign.show.writers.html import element

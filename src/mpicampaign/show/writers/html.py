@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markupsafe import Markup, escape
 
+from mpicampaign.base.text import visible
 from mpicampaign.show import document
 from mpicampaign.show.frame import framed
 from mpicampaign.show.writer import TextWriter
-from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

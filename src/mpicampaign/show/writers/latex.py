@@ -10,9 +10,9 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.text import visible
 from mpicampaign.show.document import Grid, plain
 from mpicampaign.show.writer import TextWriter
-from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

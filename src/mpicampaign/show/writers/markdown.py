@@ -6,9 +6,9 @@ import html
 import re
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.text import visible
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement, plain
 from mpicampaign.show.writer import TextWriter
-from mpicampaign.text import visible
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

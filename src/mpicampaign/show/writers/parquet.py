@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from typing import TYPE_CHECKING
 
-from mpicampaign.extras import imports_of
+from mpicampaign.base.extras import imports_of
 from mpicampaign.show.document import plain
 from mpicampaign.show.writer import DataWriter
 

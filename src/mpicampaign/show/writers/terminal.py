@@ -6,9 +6,9 @@ import shutil
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.text import clip, display_width, names_in, pad
 from mpicampaign.show.document import Box, Caption, Grid, Heading, Items, Paragraph, Statement, plain
 from mpicampaign.show.writer import TextWriter
-from mpicampaign.text import clip, display_width, names_in, pad
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.dimension import BANDWIDTH, DURATION, FLOPS, FRACTION, UPDATE_RATE
+from mpicampaign.base.dimension import BANDWIDTH, DURATION, FLOPS, FRACTION, UPDATE_RATE
 from mpicampaign.suites.hpcc_metrics import RINGS, STREAM
 from mpicampaign.suites.hpl import problem
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources
@@ -13,7 +13,7 @@ from mpicampaign.suites.suite import Banner, ColumnMetric, Sources
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mpicampaign.records import Series
+    from mpicampaign.base.records import Series
     from mpicampaign.suites.reading import ParsedOutput
     from mpicampaign.suites.suite import Request
 

@@ -14,7 +14,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from mpicampaign.records import Series
+from mpicampaign.base.records import Series
 from mpicampaign.suites.hpcc import PARAMETERS
 from mpicampaign.suites.hpcc.sections import PRINTED, SECTION_OF, Sections
 from mpicampaign.suites.hpl.rows import GIGA, operations

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from mpicampaign.dimension import DURATION, FLOPS, FRACTION
+from mpicampaign.base.dimension import DURATION, FLOPS, FRACTION
 from mpicampaign.suites.hpl import problem
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mpicampaign.records import Series
+    from mpicampaign.base.records import Series
     from mpicampaign.suites.reading import ParsedOutput
 
 OPTIONS = ("pmap", "pfact", "nbmin", "ndiv", "rfact", "bcast", "depth", "swap", "l1", "u", "equil", "align")

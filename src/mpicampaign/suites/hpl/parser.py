@@ -13,7 +13,8 @@ from collections import Counter
 from dataclasses import dataclass, field
 from math import prod
 
-from mpicampaign.records import Series
+from mpicampaign.base.records import Series
+from mpicampaign.base.text import counted
 from mpicampaign.suites.hpl import OPTIONS
 from mpicampaign.suites.hpl.rows import GIGA, THRESHOLD, HplRow, check_residual, is_heading, is_row, read_row
 from mpicampaign.suites.reading import (
@@ -25,7 +26,6 @@ from mpicampaign.suites.reading import (
     missing,
     numbered_lines,
 )
-from mpicampaign.text import counted
 
 _BANNER = re.compile(r"HPLinpack ([0-9]\S{0,20})\s+--\s+High-Performance Linpack")
 _PARAMETERS = "The following parameter values will be used"

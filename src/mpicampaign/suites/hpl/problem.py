@@ -12,9 +12,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from mpicampaign.base.units import format_duration
 from mpicampaign.suites.hpl.rows import GIGA, operations
 from mpicampaign.suites.suite import Refusal, Suite
-from mpicampaign.units import format_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -12,7 +12,7 @@ from mpicampaign.suites.suite import ROOTED, Active, Banner, Sends, Sources, Sui
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from mpicampaign.records import Series
+    from mpicampaign.base.records import Series
     from mpicampaign.suites.reading import ParsedOutput
     from mpicampaign.suites.suite import Request
 

@@ -11,6 +11,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.text import counted
 from mpicampaign.suites.imb.reader import NO_HEADER, Reader, read_lines
 from mpicampaign.suites.imb.tables import FACTORS, ImbTable, Lengths, check_sizes, series_of
 from mpicampaign.suites.reading import (
@@ -22,10 +23,9 @@ from mpicampaign.suites.reading import (
     missing,
     shown,
 )
-from mpicampaign.text import counted
 
 if TYPE_CHECKING:
-    from mpicampaign.records import Series
+    from mpicampaign.base.records import Series
 
 _ELEMENTS = {"MPI_BYTE": 1, "MPI_CHAR": 1, "MPI_INT": 4, "MPI_FLOAT": 4, "MPI_DOUBLE": 8}
 _EXT = ("2", "EXT")  # IMB-EXT calls itself the MPI-2 part

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import compress
 from typing import TYPE_CHECKING
 
-from mpicampaign.records import Series
+from mpicampaign.base.records import Series
 from mpicampaign.suites.reading import (
     MEGABYTE,
     MICROSECOND,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from mpicampaign.registry import Registry
+from mpicampaign.base.registry import Registry
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
@@ -13,7 +13,7 @@ from mpicampaign.suites.suite import Banner, Suite
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from mpicampaign.records import Series
+    from mpicampaign.base.records import Series
 
 KERNELS = Registry("mpicampaign.suites.kernels", "KERNEL", Kernel)
 

@@ -9,9 +9,9 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 from mpicampaign.suites.kernels.frame import Frame, Layout, Row
 from mpicampaign.suites.reading import OutputError
-from mpicampaign.records import Series
-from mpicampaign.units import format_size
-from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.base.records import Series
+from mpicampaign.base.units import format_size
+from mpicampaign.base.dimension import BANDWIDTH, TIME
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.suite import ColumnMetric
 import math

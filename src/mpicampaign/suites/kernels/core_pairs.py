@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.suites.kernels.frame import Frame, Layout, Row
 from mpicampaign.suites.reading import OutputError, shown
-from mpicampaign.records import Series
-from mpicampaign.dimension import BANDWIDTH, COUNT, SLOWDOWN, TIME
+from mpicampaign.base.records import Series
+from mpicampaign.base.dimension import BANDWIDTH, COUNT, SLOWDOWN, TIME
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.suite import ColumnMetric
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from mpicampaign.errors import did_you_mean
+from mpicampaign.base.errors import did_you_mean
 from mpicampaign.suites.reading import (
     OutputError,
     check_column_count,
@@ -23,12 +23,12 @@ from mpicampaign.suites.reading import (
     scientific,
     shown,
 )
-from mpicampaign.text import counted
+from mpicampaign.base.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from mpicampaign.records import Series
+    from mpicampaign.base.records import Series
 
 Row = dict[str, str | int | float]
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.suites.kernels.frame import Frame, Layout, Row
 from mpicampaign.suites.reading import OutputError
-from mpicampaign.records import Series
+from mpicampaign.base.records import Series
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.hpcc_metrics import RINGS
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from mpicampaign.records import Series
+from mpicampaign.base.records import Series
 from mpicampaign.suites.kernels.frame import Frame, Layout
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.suites.hpcc_metrics import STREAM
-from mpicampaign.units import format_size
+from mpicampaign.base.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.suites.kernels.frame import Frame, Layout, Row
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.suites.suite import Active, Sends, UsefulBandwidth
-from mpicampaign.records import Series
+from mpicampaign.base.records import Series
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

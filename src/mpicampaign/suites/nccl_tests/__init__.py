@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.base.dimension import BANDWIDTH, TIME
+from mpicampaign.base.text import counted
 from mpicampaign.suites.suite import Banner, ColumnMetric, Refusal, Sources, Suite
-from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,14 +10,14 @@ from itertools import pairwise
 from math import fsum
 from typing import TYPE_CHECKING
 
-from mpicampaign.records import Series
+from mpicampaign.base.records import Series
+from mpicampaign.base.text import counted
 from mpicampaign.suites.nccl_tests import JSON
 from mpicampaign.suites.nccl_tests.facts import facts_of, printed_program
 from mpicampaign.suites.nccl_tests.json_results import read_results
 from mpicampaign.suites.nccl_tests.rows import COLUMNS, PLACES, RATES, check_row, shares_of
 from mpicampaign.suites.nccl_tests.tables import read_tables
 from mpicampaign.suites.reading import OutputError, ParsedOutput, between
-from mpicampaign.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

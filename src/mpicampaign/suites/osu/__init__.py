@@ -14,7 +14,7 @@ from mpicampaign.suites.suite import Active, Banner, Refusal, Sends, Sources, Su
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from mpicampaign.records import Series
+    from mpicampaign.base.records import Series
     from mpicampaign.suites.reading import ParsedOutput
     from mpicampaign.suites.suite import Request
 

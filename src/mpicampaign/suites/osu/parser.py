@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from mpicampaign.records import Series
+from mpicampaign.base.records import Series
 from mpicampaign.suites.osu.sizes import largest_size
 from mpicampaign.suites.osu.tables import OsuTable, WindowProfile, read_headings, series_of
 from mpicampaign.suites.osu.titles import buffers_of, program_of_title

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.units import format_size
 from mpicampaign.suites.osu.options import given, sizes_asked_for
 from mpicampaign.suites.osu.programs import KINDS, name_of
-from mpicampaign.units import format_size
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from mpicampaign.records import Series
+    from mpicampaign.base.records import Series
 
 MIB = 2**20
 _UNSIZED = ("osu_barrier", "osu_ibarrier", "osu_barrier_persistent")

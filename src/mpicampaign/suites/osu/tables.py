@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from mpicampaign.records import Series
+from mpicampaign.base.records import Series
 from mpicampaign.suites.reading import (
     MEGABYTE,
     MICROSECOND,

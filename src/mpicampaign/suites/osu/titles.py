@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from mpicampaign.errors import nearest
+from mpicampaign.base.errors import nearest
 from mpicampaign.suites.reading import OutputError, shown
 
 _TITLE = re.compile(

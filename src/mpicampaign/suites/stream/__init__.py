@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, ClassVar
 
-from mpicampaign.dimension import BANDWIDTH, TIME
+from mpicampaign.base.dimension import BANDWIDTH, TIME
 from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 
 if TYPE_CHECKING:

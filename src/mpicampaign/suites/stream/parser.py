@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from mpicampaign.records import Series
+from mpicampaign.base.records import Series
 from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,

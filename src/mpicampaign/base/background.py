@@ -1,0 +1,91 @@
+"""Work on a second core, in a copy of this process."""
+
+from __future__ import annotations
+
+import signal
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
+
+from mpicampaign.base.interrupts import SIGNALS, end_at_once
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkProcess
+
+T = TypeVar("T")
+Item = TypeVar("Item")
+
+_PIECE = 250  # items, which are handed over at once: no process holds more of the other's results
+
+
+class _Failure(NamedTuple):
+    error: Exception
+
+
+def in_background(work: Callable[[], T]) -> Callable[[], T]:
+    """Begin the work now; what is returned waits for its result, or raises what the work raised.
+
+    A copy of this process does it: no argument is copied by hand, and nothing that the work changes in memory
+    is seen here. If the copy is killed, the work is done here. A signal that ends this process ends the copy
+    without a word.
+    """
+    return partial(next, _begun([work]))
+
+
+def on_two_cores(work: Callable[[Sequence[Item]], T], items: Sequence[Item], many: bool) -> Iterator[T]:
+    """Do the work on all items; ``many``: in pieces, half of them on another core. The results in order."""
+    if not many:
+        yield work(items)
+        return
+    size = min(_PIECE, -(-len(items) // 2))
+    pieces = [partial(work, items[start : start + size]) for start in range(0, len(items), size)]
+    others = _begun(pieces[1::2])
+    for piece in pieces[::2]:
+        yield piece()
+        yield from islice(others, 1)
+
+
+def _begun(works: Sequence[Callable[[], T]]) -> Iterator[T]:
+    """The results of works that a copy of this process begins now, one after the other."""
+    import multiprocessing  # few calls need it
+
+    fork = multiprocessing.get_context("fork")
+    here, there = fork.Pipe(duplex=False)
+    process = fork.Process(target=_work, args=(works, there), daemon=True)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    try:
+        process.start()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+    there.close()
+    return _results(works, here, process)
+
+
+def _results(works: Sequence[Callable[[], T]], here: Connection, process: ForkProcess) -> Iterator[T]:
+    try:
+        for work in works:
+            answer: T | _Failure
+            try:
+                answer = here.recv()
+            except (EOFError, OSError):  # it was killed, perhaps while it sent
+                answer = work()
+            if isinstance(answer, _Failure):
+                raise answer.error
+            yield answer
+    finally:
+        here.close()
+        process.terminate()  # where its further results are not wanted
+        process.join()
+
+
+def _work(works: Sequence[Callable[[], T]], there: Connection) -> None:
+    end_at_once()  # our handlers are for the process that the user called
+    for work in works:
+        answer: T | _Failure
+        try:
+            answer = work()
+        except Exception as error:
+            answer = _Failure(error)
+        there.send(answer)

@@ -1,0 +1,67 @@
+"""The identity of a run: made only from what its campaign declares. Pure.
+
+A declaration is a flat mapping of plain JSON values, without keys at their defaults. The execution half
+makes it (`mpicampaign.jobs.declaration`); both halves compare it. How outputs are read does not belong to it.
+It did before 0.2: `of_run` leaves it out of stored declarations.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shlex
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mpicampaign.base.records import Case
+
+Declaration = Mapping[str, Any]
+
+LENGTH = 12
+METRIC = "metrics."  # before its name
+_READING = ("whole", "refused")
+
+
+def canonical(declared: Declaration) -> str:
+    """The declaration as JSON: equal declarations give equal text."""
+    return json.dumps(declared, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def identity(declared: Declaration) -> str:
+    """The first digits of the SHA-256 of a declaration."""
+    return hashlib.sha256(canonical(declared).encode()).hexdigest()[:LENGTH]
+
+
+def of_run(declared: Declaration) -> dict[str, Any]:
+    """A declaration without how the output is read."""
+    return {key: value for key, value in declared.items() if not _is_reading(key)}
+
+
+def reading_in(declared: Declaration) -> dict[str, Any]:
+    """How a run's output is read, by a declaration from before 0.2; empty where its suite knows."""
+    found = {key: value for key, value in declared.items() if _is_reading(key)}
+    return found and {"benchmark": declared["benchmark"], **found}
+
+
+def _is_reading(key: str) -> bool:
+    return key in _READING or key.startswith(METRIC)
+
+
+def run_path(case: Case, repeat: int, found: str) -> str:
+    """The folder of a run, below that of its campaign."""
+    return f"runs/{case.host_group}/{case.placement}/{case.benchmark}/r{repeat:02d}-{found}"
+
+
+def differences(before: Declaration, now: Declaration) -> list[str]:
+    """What differs, key by key: ``arguments: -iter 1000 → -iter 2000``."""
+    keys = [key for key in {**before, **now} if before.get(key) != now.get(key)]
+    return [f"{key}: {_shown(before.get(key))} → {_shown(now.get(key))}" for key in keys]
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "(default)"
+    if isinstance(value, list):
+        return shlex.join(map(str, value))
+    return canonical(value) if isinstance(value, dict) else str(value)

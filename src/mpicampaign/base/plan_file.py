@@ -1,0 +1,212 @@
+"""plan.json: the planned runs. The execution half writes it, the analysis half reads it.
+
+The format and its version are defined only here; docs/formats.md describes them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.base.errors import UserError
+from mpicampaign.base.identity import identity, of_run, reading_in
+from mpicampaign.base.records import UNRANKED, Case, plain_fields
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+FILE = "plan.json"
+FORMAT = "mpicampaign-plan"
+VERSION = 2
+_OF_RUN, _OF_FEW_RUNS = ("repeat", "identity", "order"), {"further": False, "left": False, "round": 0}
+# keys of a case, where they are empty
+_OMITTED = ("attributes", "reading", "block", "compared", "each", "tolerance", "scaling", "decided_with")
+
+
+@dataclass(frozen=True, slots=True)
+class RunEntry:
+    """One repeat of a case. ``order``: its place among the runs of the machine that wrote the plan.
+
+    ``further``: beyond the planned repeats, since a run was disturbed. ``left``: it was not made, and is not
+    any more: its block was left. ``round``: of `each`, in which it is measured; 0 for other runs.
+    """
+
+    repeat: int
+    identity: str
+    order: int | None = None
+    further: bool = False
+    left: bool = False
+    round: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CaseEntry:
+    """A case with its repeats; ``declared``: its declaration by the campaign, without the repeat.
+
+    ``not_available``: why it cannot be run; ``line_rate``: the bound of its network (B/s, one direction);
+    ``core_peak``: of a core (flop/s); ``attributes``: of the host group.
+    ``oversubscribed``: how many ranks share how many cores of a node, by the campaign file.
+    ``reading``: how outputs are read; empty where the suite knows. ``kept_as``: the names in its declaration
+    and its folder, where they differ: without the values of lists, or of the file from which it was folded.
+    ``block``: the name of its block design, if it is in one; ``compared``: what is compared there.
+    ``scaling``: strong or weak; empty where the campaign file does not say.
+    ``decided_with``: a name that it shares with the cases among which the best is looked for.
+    ``each``: the unit, of a member of a host group with `each`; ``tolerance``: a fraction, of its search.
+    """
+
+    case: Case
+    suite: str
+    not_available: str
+    line_rate: float | None
+    core_peak: float | None
+    declared: Mapping[str, Any]
+    runs: tuple[RunEntry, ...]
+    oversubscribed: str = ""
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    kept_as: Case | None = None
+    block: str = ""
+    compared: str = ""
+    each: str = ""
+    tolerance: float = 0.0
+    scaling: str = ""
+    decided_with: str = ""
+
+    @property
+    def kept(self) -> Case:
+        """The names under which its runs are kept."""
+        return self.kept_as or self.case
+
+    def identity(self, repeat: int) -> str:
+        """The identity that a repeat gets now; before 0.2 it may have been begun with another."""
+        return identity({**self.declared, "repeat": repeat})
+
+    @property
+    def repeats(self) -> int:
+        """How many repeats the campaign asks for, without further ones."""
+        return sum(not run.further for run in self.runs)
+
+
+@dataclass(frozen=True, slots=True)
+class PlanFile:
+    """What a plan.json holds; ``campaign_file`` is as seen from its folder.
+
+    ``seed``: of the order of runs; ``None`` where nothing was planned. ``busy_machine``: what becomes of
+    disturbed runs.
+    """
+
+    campaign: str
+    systems: tuple[str, ...] = ()
+    campaign_file: str = ""
+    seed: int | None = None
+    cases: tuple[CaseEntry, ...] = ()
+    busy_machine: str = UNRANKED
+
+
+def plan_json(plan: PlanFile) -> str:
+    """The text of the file. What the execution half adds to plans, cases and runs is left out."""
+    header = {"format": FORMAT, "version": VERSION, "campaign": plan.campaign, "systems": list(plan.systems)}
+    header |= {"campaign_file": plan.campaign_file, "seed": plan.seed}
+    header |= {"busy_machine": plan.busy_machine}
+    data = {**header, "cases": [_case_data(entry) for entry in plan.cases]}
+    return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
+
+
+def _case_data(entry: CaseEntry) -> dict[str, Any]:
+    facts = _fields(entry, CaseEntry)
+    case, runs = plain_fields(facts.pop("case")), [_run_data(run) for run in facts.pop("runs")]
+    if kept := facts.pop("kept_as"):
+        facts["kept_as"] = plain_fields(kept)
+    facts = {key: value for key, value in facts.items() if value or key not in _OMITTED}
+    return {**case, **facts, "runs": runs}
+
+
+def _run_data(run: RunEntry) -> dict[str, Any]:
+    facts = _fields(run, RunEntry)
+    return {key: value for key, value in facts.items() if value or key not in ("left", "round")}
+
+
+def _fields(item: object, kind: type[CaseEntry | RunEntry]) -> dict[str, Any]:
+    """The fields that the file has of an item."""
+    return {name: getattr(item, name) for name in kind.__dataclass_fields__}
+
+
+def read_plan(path: Path) -> PlanFile:
+    """The plan of a file.
+
+    Raises
+    ------
+    UserError
+        when it is missing, damaged, or of another format.
+    """
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise UserError(f"{path} does not exist: run the campaign, or 'mpicampaign render', first") from error
+    except ValueError as error:
+        raise UserError(f"{path} is damaged: {error}") from error
+    if not isinstance(data, dict) or (data.get("format"), data.get("version")) != (FORMAT, VERSION):
+        raise UserError(f"{path} is not a plan of version {VERSION} of this program")
+    try:
+        return plan_from(data)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise UserError(f"{path} is damaged: {type(error).__name__} {error}") from error
+
+
+def plan_from(data: Mapping[str, Any]) -> PlanFile:
+    """The plan from the data of a file.
+
+    Raises
+    ------
+    KeyError, TypeError, ValueError, AttributeError
+        when it has another shape.
+    """
+    cases = tuple(_case_entry(each) for each in data["cases"])
+    busy = str(data.get("busy_machine", UNRANKED))  # early plans have none
+    systems, file = tuple(data.get("systems", ())), str(data.get("campaign_file", ""))
+    return PlanFile(str(data["campaign"]), systems, file, data.get("seed"), cases, busy)
+
+
+def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
+    runs = tuple(
+        RunEntry(*map(run.__getitem__, _OF_RUN), *(run.get(*item) for item in _OF_FEW_RUNS.items()))
+        for run in data["runs"]
+    )
+    facts = (
+        data["suite"],
+        data["not_available"],
+        data.get("line_rate"),
+        data.get("core_peak"),
+        of_run(data["declared"]),
+    )
+    shared, attributes = str(data.get("oversubscribed", "")), dict(data.get("attributes", {}))
+    reading = dict(data.get("reading", {})) or reading_in(data["declared"])
+    kept_as = case_of(data["kept_as"]) if "kept_as" in data else None
+    block = str(data.get("block", "")), str(data.get("compared", ""))
+    each = str(data.get("each", "")), float(data.get("tolerance", 0))
+    words = str(data.get("scaling", "")), str(data.get("decided_with", ""))
+    return CaseEntry(case_of(data), *facts, runs, shared, attributes, reading, kept_as, *block, *each, *words)
+
+
+def case_of(data: Mapping[str, Any]) -> Case:
+    """The case that an entry of the plan, or a declaration, names."""
+    return Case(data["system"], data["host_group"], data["placement"], data["benchmark"])
+
+
+def planned_repeats(path: Path) -> dict[Case, int]:
+    """How many repeats a plan has of each case, without further ones; empty where it cannot be read."""
+    try:
+        plan = read_plan(path)
+    except (UserError, OSError):
+        return {}
+    return {entry.case: entry.repeats for entry in plan.cases}
+
+
+def campaign_file_in(path: Path) -> str | None:
+    """The campaign file that a plan of any version names; ``None`` where it names none."""
+    try:
+        return str(json.loads(path.read_text(encoding="utf-8"))["campaign_file"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None

@@ -1,1 +1,0 @@
-"""Examines a site: calls its commands, sends probe jobs, reports what it found."""

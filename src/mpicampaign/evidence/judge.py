@@ -1,0 +1,395 @@
+"""Whether a run matches its label, judged from recorded files alone.
+
+Each check compares one kind of evidence with the claim. A run is contradicted if one check contradicts,
+verified if all checks have what they need and agree, and unverified otherwise. If a folder replaced the
+node's /sys, the topology is a declared one, and the verdict says so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.host_lists import is_member
+from mpicampaign.base.identity import identity, run_path
+from mpicampaign.base.records import DECLARED, VERIFIED, Case
+from mpicampaign.base.text import counted
+from mpicampaign.evidence.evidence import cpu_list
+from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
+from mpicampaign.evidence.gpus import gpu_findings
+from mpicampaign.evidence.launched import launch_findings, output_findings
+from mpicampaign.evidence.request import request_findings
+from mpicampaign.evidence.software import software_findings
+from mpicampaign.evidence.traffic import transport_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from mpicampaign.base.records import Series
+    from mpicampaign.evidence.evidence import Evidence, Rank
+
+_EDITED = "it was edited (to repeat the run with the rendered script, remove its result folder)"
+MOMENTS = ("start", "end")
+HOST_KEYS = ("launch.host", "start.host", "end.host")  # the first is written by job scripts
+
+# What a placement may claim of its ranks' places: as a rank records it, and its title.
+LEVELS = {
+    "sockets": ("socket", "socket"),
+    "numa_domains": ("numa", "NUMA domain"),
+    "l3_caches": ("l3", "L3 cache"),
+}
+
+# Each of these lines is needed to compare the evidence with. A value may be empty.
+CLAIMS = (
+    *("system", "host_group", "placement", "benchmark", "repeat", "identity", "declared", "scripts"),
+    *("nodes", "ranks", "ranks_per_node", "sockets", "binding", "transport", "interface", "device", "mpi"),
+    *("members", "evidence", "program_sha256", "launch", "arguments", "settings"),
+)
+
+
+def judge(
+    evidence: Evidence,
+    output: str,
+    series: Iterable[Series],
+    expected: Mapping[str, str] | None = None,
+    checksums: Mapping[str, str] | None = None,
+) -> tuple[str, tuple[str, ...]]:
+    """The verdict and its reasons.
+
+    Parameters
+    ----------
+    evidence : claim and evidence of the run
+    output : standard output and error of the benchmark, with the report of the MPI library
+    series : the parsed output, for the payload that must have moved
+    expected : claims that the run must have made to be the run of its folder
+    checksums : present SHA-256 of the raw outputs by file name; the run recorded its own
+    """
+    findings = _claim(evidence, expected or {}) + _files(evidence, checksums or {})
+    if not findings:
+        findings = [each for check in CHECKS for each in check(evidence)]
+        tables = tuple(series)
+        findings += transport_findings(evidence, output, tables) + output_findings(evidence, output, tables)
+    verdict, reasons = conclude(findings)
+    declared = declared_topology(evidence)
+    return (DECLARED, (declared, *reasons)) if declared and verdict == VERIFIED else (verdict, reasons)
+
+
+def declared_topology(evidence: Evidence) -> str:
+    """That a folder replaced the /sys of a node; empty where none did."""
+    recorded = [node.get("declared_topology") for node in evidence.nodes.values()]
+    recorded += [seen.get("start.declared_topology") for seen in evidence.ranks.values()]
+    names = ", ".join(sorted({*filter(None, recorded)}))
+    return f"topology: declared by {names}, not the node's own" if names else ""
+
+
+def _claim(evidence: Evidence, expected: Mapping[str, str]) -> list[Finding]:
+    """The claim must be complete, and that of the run in this folder."""
+    claim = evidence.claim
+    others = [
+        f"{key} {claim[key]}, not {value}"
+        for key, value in expected.items()
+        if claim.get(key, value) != value
+    ]
+    if others:
+        return [Finding("result", CONTRADICTS, f"it belongs to another run: {'; '.join(others)}")]
+    missing = [key for key in CLAIMS if key not in claim]
+    if missing:
+        return [Finding("claim", LACKS, f"it has no {', '.join(missing[:3])}")]
+    if "run" not in evidence.job:
+        return [Finding("evidence", LACKS, "it does not name its run")]
+    if (ran := evidence.job["run"]) != (wanted := _run_path(claim)):
+        return [Finding("result", CONTRADICTS, f"it belongs to another run: {ran}, not {wanted}")]
+    if _identity(claim["declared"]) != claim["identity"]:
+        return [Finding("claim", CONTRADICTS, "its identity was not made from its declaration")]
+    if claim["settings"] != str(sum(key.startswith("setting.") for key in claim)):
+        return [Finding("claim", LACKS, f"it lacks some of its {claim['settings']} settings")]
+    return []
+
+
+def _run_path(claim: Mapping[str, str]) -> str:
+    names = (claim[key] for key in ("system", "host_group", "placement", "benchmark"))
+    repeat = number(claim["repeat"])
+    return run_path(Case(*names), repeat or 0, claim["identity"]).removeprefix("runs/")
+
+
+def _identity(declared: str) -> str:
+    try:
+        return identity(json.loads(declared))
+    except ValueError:
+        return ""
+
+
+def _files(evidence: Evidence, checksums: Mapping[str, str]) -> list[Finding]:
+    """The raw outputs must be unchanged since the run."""
+    recorded = {name: evidence.job.get(f"sha256.{name}") for name in checksums}
+    if changed := [name for name, checksum in checksums.items() if recorded[name] not in (None, checksum)]:
+        return [
+            Finding("result", CONTRADICTS, f"{changed[0]} was changed after the run: its checksum differs")
+        ]
+    if missing := [name for name, checksum in recorded.items() if checksum is None]:
+        return [Finding("result", LACKS, f"the checksum of {missing[0]} was not recorded")]
+    return []
+
+
+def _end(evidence: Evidence) -> list[Finding]:
+    if not evidence.complete:
+        return [Finding("evidence", LACKS, "the evidence file has no end line")]
+    status = evidence.job.get("exit_status", "missing")
+    return [finding("exit status", evidence.ended_well, "0", f"{status}, but only 0 is success")]
+
+
+def _script(evidence: Evidence) -> list[Finding]:
+    """The command line and the script itself must be as rendered."""
+    claim, job = evidence.claim, evidence.job
+    for key in ("launch", "arguments"):
+        if key not in job:
+            return [Finding("job script", LACKS, f"it recorded no {key}")]
+        if job[key] != claim[key]:
+            return [Finding("job script", CONTRADICTS, f"{key} {job[key]!r}, not {claim[key]!r}; {_EDITED}")]
+    recorded = job.get("script_sha256", "")
+    if not recorded:
+        return [Finding("job script", LACKS, "the script could not compute its own checksum")]
+    bad = f"checksum {recorded[:12]} belongs to no script rendered for this run; {_EDITED}"
+    return [finding("job script", recorded in claim["scripts"].split(), f"checksum {recorded[:12]}", bad)]
+
+
+def _program(evidence: Evidence) -> list[Finding]:
+    claimed, recorded = evidence.claim.get("program_sha256", ""), evidence.job.get("program_sha256", "")
+    if not claimed:
+        return []
+    if not recorded:
+        return [Finding("program", LACKS, "its checksum was not recorded")]
+    bad = f"checksum {recorded[:12]}, not {claimed[:12]}: another program ran"
+    return [finding("program", recorded == claimed, f"checksum {recorded[:12]}", bad)]
+
+
+def _settings(evidence: Evidence) -> list[Finding]:
+    wanted = {k.removeprefix("setting."): v for k, v in evidence.claim.items() if k.startswith("setting.")}
+    set_to = {name: evidence.job.get(f"env.{name}") for name in wanted}
+    if missing := [name for name, value in set_to.items() if value is None]:
+        return [Finding("settings", LACKS, f"{missing[0]} was not recorded")]
+    wrong = [
+        f"{name} was {set_to[name]}, not {v}"
+        for name, v in wanted.items()
+        if _plain(set_to[name]) != _plain(v)
+    ]
+    return [finding("settings", not wrong, "as rendered", "; ".join(wrong))] if wanted else []
+
+
+def _plain(value: str | None) -> str:
+    """The value for a comparison: characters that would break a line were recorded as spaces."""
+    return re.sub(r"[\x00-\x20\x7f\x85\u2028\u2029]+", " ", value or "")
+
+
+def _ranks(evidence: Evidence) -> list[Finding]:
+    claimed = number(evidence.claim.get("ranks", ""))
+    if evidence.repeated:
+        twice = ", ".join(evidence.repeated[:3])
+        reason = f"recorded more than once: {twice}; several programs had the same rank"
+        return [Finding("ranks", CONTRADICTS, reason)]
+    if evidence.claim["evidence"] == "off":
+        return [Finding("ranks", LACKS, "evidence is off in the campaign file: no rank recorded anything")]
+    reported = [rank for rank, seen in evidence.ranks.items() if all(f"{m}.cpu" in seen for m in MOMENTS)]
+    if not reported:
+        return [Finding("ranks", LACKS, "no rank left evidence: the evidence library was not loaded")]
+    missing = sorted(set(range(claimed or 0)) - set(reported))
+    if missing and set(evidence.ranks) <= set(range(claimed or 0)):
+        return [Finding("ranks", LACKS, f"rank {missing[0]} recorded no evidence at start and end")]
+    bad = f"{len(evidence.ranks)} ranks, not {claimed}"
+    return [finding("ranks", len(evidence.ranks) == claimed, f"{claimed} ranks", bad)]
+
+
+def _hosts(evidence: Evidence) -> list[Finding]:
+    if not evidence.hosts:
+        return [Finding("hosts", LACKS, "no rank recorded its host")]
+    for rank, seen in evidence.ranks.items():
+        names = {seen.get(key) for key in HOST_KEYS} - {None}
+        if len(names) > 1:
+            reason = f"rank {rank} names different hosts at launch, start and end"
+            return [Finding("hosts", CONTRADICTS, reason)]
+    needed = set(HOST_KEYS if "declared" in evidence.claim else HOST_KEYS[1:])
+    unnamed = [rank for rank, seen in evidence.ranks.items() if not needed <= seen.keys()]
+    if unnamed:
+        return [Finding("hosts", LACKS, f"rank {unnamed[0]} did not name its host each time")]
+    counts = Counter(evidence.host_of(rank) for rank in evidence.ranks)
+    nodes, per_node = (number(evidence.claim.get(key, "")) for key in ("nodes", "ranks_per_node"))
+    used = ", ".join(f"{host} ({count} ranks)" for host, count in counts.items())
+    holds = len(counts) == nodes and set(counts.values()) == {per_node}
+    findings = [finding("hosts", holds, used, f"{used}; claimed {nodes} node(s) of {per_node} rank(s)")]
+    return findings + _members(evidence)
+
+
+def _members(evidence: Evidence) -> list[Finding]:
+    patterns = evidence.claim.get("members", "").split()
+    strangers = [host for host in evidence.hosts if not any(is_member(host, p) for p in patterns)]
+    if not patterns:
+        return []
+    group = evidence.claim.get("host_group", "")
+    bad = f"not in host group {group} ({' '.join(patterns)}): {', '.join(strangers)}"
+    return [finding("host group", not strangers, f"members of {group}", bad)]
+
+
+def _binding(evidence: Evidence) -> list[Finding]:
+    binding = evidence.claim.get("binding", "")
+    if binding == "library" or not evidence.ranks:
+        return []
+    for rank, seen in sorted(evidence.ranks.items()):
+        for moment in MOMENTS:
+            wrong = _rank_binding(evidence, rank, seen, moment, binding)
+            if wrong:
+                return [wrong]
+    if binding == "core" and (wrong_place := _moved(evidence) or shared_core(evidence)):
+        return [Finding("binding", CONTRADICTS, wrong_place)]
+    tools = f", by {' and '.join(evidence.bound_by)}" if evidence.bound_by else ""
+    threads = _threads(evidence)
+    cores = f"{threads} cores" if threads > 1 else "one core"
+    right = f"{cores} per rank{tools}" if binding == "core" else "no rank is bound"
+    return [Finding("binding", SUPPORTS, right)]
+
+
+def _threads(evidence: Evidence) -> int:
+    """The threads of each rank by the claim, at least 1."""
+    return number(evidence.claim.get("threads", "")) or 1
+
+
+def _rank_binding(
+    evidence: Evidence, rank: int, seen: dict[str, str], moment: str, binding: str
+) -> Finding | None:
+    """The finding about a wrong binding of one rank at one moment; None where it is right."""
+    try:
+        allowed, cpu = cpu_list(seen[f"{moment}.allowed"]), int(seen[f"{moment}.cpu"])
+        core = cpu_list(seen.get(f"{moment}.siblings", str(cpu)))
+    except (KeyError, ValueError):
+        return Finding("binding", LACKS, f"rank {rank} recorded no CPU or allowed set at {moment}")
+    if cpu not in allowed:
+        reason = f"rank {rank} was on CPU {cpu} at {moment}, outside its allowed set"
+        return Finding("binding", CONTRADICTS, reason)
+    cores = number(evidence.nodes.get(evidence.host_of(rank), {}).get("cores", ""))
+    threads = _threads(evidence)
+    if binding == "core" and len(allowed) != threads and not (threads == 1 and allowed <= core):
+        wanted = f"{threads}, one for each thread" if threads > 1 else "one"
+        reason = f"rank {rank} may use {len(allowed)} CPUs at {moment}, not {wanted}"
+        return Finding("binding", CONTRADICTS, reason)
+    if binding == "none" and allowed <= core and cores != 1:
+        return Finding("binding", CONTRADICTS, f"rank {rank} is bound to CPU {cpu} at {moment}, not unbound")
+    return None
+
+
+def _moved(evidence: Evidence) -> str:
+    """How a bound rank left its CPU; a rank that was moved and came back shows in the kernel's count only."""
+    for rank, seen in sorted(evidence.ranks.items()):
+        start, end = seen["start.allowed"], seen["end.allowed"]
+        if cpu_list(start) != cpu_list(end):
+            return f"rank {rank} was moved from CPU {start} to CPU {end}"
+        before, after = (number(seen.get(f"{moment}.migrations", "")) for moment in MOMENTS)
+        # threads may change places among the CPUs of their rank
+        if len(cpu_list(start)) == 1 and before is not None and after is not None and after > before:
+            return f"rank {rank} changed its CPU {after - before} times between start and end"
+    return ""
+
+
+def shared_core(evidence: Evidence) -> str:
+    """``ranks 0 and 1 share core 0 of socket 0 of node1``, of bound ranks; or empty."""
+    if _threads(evidence) > 1:
+        return _shared_cpu(evidence)
+    places: dict[tuple[str, str], int] = {}
+    for rank, seen in sorted(evidence.ranks.items()):
+        core = (
+            f"core {seen['start.core']} of socket {seen['start.socket']}"
+            if {"start.core", "start.socket"} <= seen.keys()
+            else ""
+        )
+        place = (evidence.host_of(rank), core or f"CPU {seen['start.allowed']}")
+        if place in places:
+            return f"ranks {places[place]} and {rank} share {place[1]} of {place[0]}"
+        places[place] = rank
+    return ""
+
+
+def _shared_cpu(evidence: Evidence) -> str:
+    """Of ranks with several CPUs."""
+    owners: dict[tuple[str, int], int] = {}
+    for rank, seen in sorted(evidence.ranks.items()):
+        for cpu in cpu_list(seen["start.allowed"]):
+            owner = owners.setdefault((evidence.host_of(rank), cpu), rank)
+            if owner != rank:
+                return f"ranks {owner} and {rank} share CPU {cpu} of {evidence.host_of(rank)}"
+    return ""
+
+
+def _spread(evidence: Evidence) -> list[Finding]:
+    """Over how many sockets, NUMA domains and L3 caches of each node the ranks are spread."""
+    claimed = {key: number(evidence.claim.get(key, "")) for key in LEVELS}
+    return [_on_level(evidence, key, count) for key, count in claimed.items() if count and evidence.ranks]
+
+
+def _on_level(evidence: Evidence, key: str, claimed: int) -> Finding:
+    recorded, title = LEVELS[key]
+    in_all = counted(claimed, title)
+    for moment in MOMENTS:
+        used: dict[str, set[str]] = {}
+        for rank, seen in evidence.ranks.items():
+            if f"{moment}.{recorded}" not in seen:
+                return Finding(key, LACKS, f"rank {rank} recorded no {title} at {moment}")
+            used.setdefault(evidence.host_of(rank), set()).add(seen[f"{moment}.{recorded}"])
+        for host, places in used.items():
+            if len(places) != claimed:
+                names = ", ".join(sorted(places))
+                reason = f"ranks of {host} ran on {title}s {names} at {moment}, claimed: {in_all}"
+                return Finding(key, CONTRADICTS, reason)
+    return Finding(key, SUPPORTS, in_all)
+
+
+def _memory(evidence: Evidence) -> list[Finding]:
+    """Bound ranks must have most of their memory on their own NUMA node, if the kernel reports it."""
+    if evidence.claim.get("binding") != "core" or not evidence.ranks:
+        return []
+    if {node.get("numa_maps") for node in evidence.nodes.values()} == {"no"}:
+        return []
+    shares = {rank: local_share(seen) for rank, seen in sorted(evidence.ranks.items())}
+    for rank, share in shares.items():
+        if share is None:
+            return [Finding("memory", LACKS, f"rank {rank} did not record where its memory is")]
+        if share < 0.5:
+            reason = f"rank {rank} has {share:.0%} of its memory on its own NUMA node"
+            return [Finding("memory", CONTRADICTS, reason)]
+    least = at_least(min(filter(None, shares.values())))
+    return [Finding("memory", SUPPORTS, f"each rank has {least} of it on its own NUMA node")]
+
+
+def at_least(share: float) -> str:
+    """``at least 97%``, or ``all``: rounded down."""
+    return "all" if share == 1 else f"at least {int(100 * share)}%"
+
+
+def local_share(seen: Rank) -> float | None:
+    """The share of a rank's memory on its own NUMA node at the end; None where it was not recorded."""
+    pages, numa = {}, seen.get("end.numa", "")
+    for part in filter(None, seen.get("end.memory", "").split(",")):
+        node, _, count = part.partition("=")
+        pages[node.removeprefix("N")] = number(count) or 0
+    total = sum(pages.values())
+    return pages.get(numa, 0) / total if total and numa else None
+
+
+# Of a placement, whatever started its ranks; and of a run, which a job script started.
+PLACEMENT_CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
+    _ranks,
+    _hosts,
+    request_findings,
+    _binding,
+    _spread,
+    _memory,
+    gpu_findings,
+)
+CHECKS: tuple[Callable[[Evidence], list[Finding]], ...] = (
+    _end,
+    _script,
+    _program,
+    software_findings,
+    _settings,
+    launch_findings,
+    *PLACEMENT_CHECKS,
+)

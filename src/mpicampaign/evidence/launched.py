@@ -1,0 +1,260 @@
+"""What happened between the launcher and the ranks: arguments, variables, preloaded libraries, clocks.
+
+And whether the output may be of its run: the time that it accounts for, and its dates. Evidence of releases
+that did not record this has no finding here, and is judged as before.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
+from mpicampaign.evidence.software import checksums_of, name_of_file
+from mpicampaign.mpis import is_derived, of_launcher, steers_library
+from mpicampaign.suites import SUITES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mpicampaign.base.records import Series
+    from mpicampaign.evidence.evidence import Evidence, Rank
+
+# A clock that runs at another speed is off by more than both; honest ones were off by 0.04 ms at most.
+CLOCK_SHARE, CLOCK_SECONDS = 0.01, 0.005
+LONGEST_VALUE = 4000  # characters; a rank leaves out longer ones
+_CLOCKS = {"libc_ns": "clock_gettime()", "wtime_ns": "MPI_Wtime()"}
+_OPTIONS = ("launcher_options", "placement.launcher_options", "mpi.options")
+_SETS_UP = ("modules", "source", "provider.modules")
+_UNSET = "which the {} does not set (where the site sets it, give it under environment:)"
+_EXTENDED = re.compile(r"(PATH|LD_LIBRARY_PATH|LD_PRELOAD)$")  # launchers and this program add to them
+
+
+def launch_findings(evidence: Evidence) -> list[Finding]:
+    """Whether the ranks started as the job script started them, and whether their clocks tell the time."""
+    if not any("start.nice" in seen for seen in evidence.ranks.values()):
+        return []
+    declared = _declared(evidence)
+    return [
+        *_arguments(evidence),
+        *_variables_of_script(evidence, declared),
+        *_variables_of_ranks(evidence, declared),
+        *_preloads(evidence, declared),
+        *_clocks(evidence),
+    ]
+
+
+def doubts_of_launch(evidence: Evidence) -> Iterator[Finding]:
+    """The same of a command that no job script started: what it can tell without a declaration."""
+    yield from _preloads(evidence, {})
+    yield from _clocks(evidence)
+    for rank, seen in sorted(evidence.ranks.items()):
+        for name in (key.removeprefix("start.env.") for key in seen if key.startswith("start.env.")):
+            value = seen[f"start.env.{name}"]
+            if _wrong_variable(evidence, {}, {}, name, value):
+                behind = f"rank {rank} had {name}={value}, which the command does not set"
+                yield Finding("variables", LACKS, behind)
+                return
+
+
+def seconds_between(seen: Rank, clock: str) -> float | None:
+    """The time (s) from start to end by one of a rank's clocks; None where it was not recorded."""
+    start, end = (number(seen.get(f"{moment}.{clock}", "")) for moment in ("start", "end"))
+    return None if start is None or end is None else (end - start) / 1e9
+
+
+def _declared(evidence: Evidence) -> dict[str, Any]:
+    try:
+        declared = json.loads(evidence.claim.get("declared", ""))
+    except ValueError:
+        return {}
+    return declared if isinstance(declared, dict) else {}
+
+
+def _arguments(evidence: Evidence) -> Iterator[Finding]:
+    """Those of the script, where the rank is its program; one that a script starts may have others."""
+    wanted, resolved = evidence.job.get("arguments", ""), evidence.job.get("program_sha256", "")
+    checksums = checksums_of(evidence, "program")
+    for rank, seen in sorted(evidence.ranks.items()):
+        recorded = seen.get("start.arguments")
+        if recorded is None:
+            if len(wanted) < LONGEST_VALUE:
+                yield Finding("arguments", LACKS, f"rank {rank} recorded none")
+                return
+        elif recorded != wanted:
+            bad = f"rank {rank} had {recorded!r}, not {wanted!r}"
+            if checksums[rank] == resolved:
+                yield Finding("arguments", CONTRADICTS, f"{bad}, as the job script started it")
+                return
+            if not (_ends_with(recorded, wanted) or _ends_with(wanted, recorded)):
+                yield Finding("arguments", LACKS, f"{bad}; another program started it")
+                return
+    yield Finding("arguments", SUPPORTS, "as in the job script")
+
+
+def _ends_with(arguments: str, last: str) -> bool:
+    """An interpreter has the script before its arguments; a starter has its program before those of that."""
+    return f" {arguments}".endswith(f" {last}") or not last
+
+
+def _claimed(evidence: Evidence, declared: Mapping[str, Any]) -> dict[str, str]:
+    """The variables of the claim: those of the MPI library, and the system's own."""
+    own = {
+        key.removeprefix("environment."): str(declared[key])
+        for key in declared
+        if key.startswith("environment.")
+    }
+    settings = {k.removeprefix("setting."): v for k, v in evidence.claim.items() if k.startswith("setting.")}
+    return own | settings
+
+
+def _variables_of_script(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Finding]:
+    """None that steers the MPI library but those of the claim; what sets up the software may set any."""
+    if any(declared.get(key) for key in _SETS_UP) or declared.get("provider") == "spack":
+        return
+    mpi, claimed = evidence.claim.get("mpi", ""), _claimed(evidence, declared)
+    for key, value in evidence.job.items():
+        name = key.removeprefix("env.")
+        if key.startswith("env.") and name not in claimed and steers_library(mpi, name):
+            yield Finding("variables", CONTRADICTS, f"the job had {name}={value}, {_UNSET.format('claim')}")
+            return
+
+
+def _variables_of_ranks(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Finding]:
+    """Those of the script, and what the launcher is known to add."""
+    claimed = _claimed(evidence, declared)
+    for rank, seen in sorted(evidence.ranks.items()):
+        changed = {key.removeprefix("start.env."): seen[key] for key in seen if key.startswith("start.env.")}
+        if number(seen.get("start.variables", "")) != len(changed):
+            yield Finding("variables", LACKS, f"rank {rank} did not record all that differ from the script's")
+            return
+        for name in [key.removeprefix("start.unset.") for key in seen if key.startswith("start.unset.")]:
+            if name in claimed and not of_launcher(evidence.claim.get("mpi", ""), name):
+                bad = f"rank {rank} had no {name}, claimed: {claimed[name]}"
+                yield Finding("variables", CONTRADICTS, bad)
+                return
+        for name, value in changed.items():
+            if seen.get("launch.gpus") == f"{name}={value}":
+                continue  # the job script gave the rank its part
+            if wrong := _wrong_variable(evidence, declared, claimed, name, value):
+                outcome, why = wrong
+                yield Finding("variables", outcome, f"rank {rank} had {name}={value}, {why}")
+                return
+    yield Finding("variables", SUPPORTS, "as in the job script")
+
+
+def _wrong_variable(
+    evidence: Evidence, declared: Mapping[str, Any], claimed: Mapping[str, str], name: str, value: str
+) -> tuple[str, str] | None:
+    """Outcome and reason of a variable in which a rank differs from the script; None where that may be."""
+    mpi, script = evidence.claim.get("mpi", ""), evidence.job.get(f"env.{name}")
+    if _EXTENDED.fullmatch(name) or of_launcher(mpi, name) or _is_option(evidence, name):
+        return None
+    if name in claimed:
+        return CONTRADICTS, f"claimed: {claimed[name]}"
+    if not steers_library(mpi, name) or is_derived(mpi, name, value, _given(evidence)):
+        return None
+    if any(declared.get(key) for key in _OPTIONS):
+        return LACKS, "which the job script did not set; an option of the launcher may have"
+    return (CONTRADICTS, _UNSET.format("job script") if script is None else f"in the job script {script}")
+
+
+def _given(evidence: Evidence) -> str:
+    """What the launcher was given: the variables of the script, one a line, then the launch command."""
+    job = evidence.job
+    variables = [f"{key.removeprefix('env.')}={job[key]}" for key in job if key.startswith("env.")]
+    return "\n".join([*variables, evidence.claim.get("launch", "")])
+
+
+def _is_option(evidence: Evidence, name: str) -> bool:
+    """Whether an option of the launcher names the variable, or the parameter that it stands for."""
+    tokens = re.split(r"[\s=]+", evidence.claim.get("launch", ""))
+    return name in tokens or ("_MCA_" in name and name.partition("_MCA_")[2] in tokens)
+
+
+def _preloads(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Finding]:
+    """Libraries before the program's own. One that the campaign declares is named, and no more."""
+    set_up = any(declared.get(key) for key in _SETS_UP)
+    asked = evidence.job.get("env.LD_PRELOAD", "") if set_up or "environment.LD_PRELOAD" in declared else ""
+    names = {name_of_file(path) for path in re.split(r"[\s:]+", asked)}
+    asking = "campaign" if declared else "command"
+    notes = []
+    for rank, seen in sorted(evidence.ranks.items()):
+        if "start.preloads" not in seen:
+            yield Finding("preloaded libraries", LACKS, f"rank {rank} did not record them")
+            return
+        for key in (key for key in seen if key.startswith("start.preload.")):
+            path, defines = seen[key], seen.get(key.replace("preload.", "preload_defines."), "")
+            if name_of_file(path) in names:
+                notes.append(f"{path}, as declared")
+                continue
+            what = f", which defines {defines.split()[0]}()" if defines else ""
+            why = f"rank {rank} had {path}{what}; neither the program nor the {asking} asks for it"
+            yield Finding("preloaded libraries", CONTRADICTS if defines else LACKS, why)
+            return
+    yield Finding("preloaded libraries", SUPPORTS, ", ".join(dict.fromkeys(notes)) or "none")
+
+
+def _clocks(evidence: Evidence) -> Iterator[Finding]:
+    """The program's clocks must take as long as the kernel's."""
+    for rank, seen in sorted(evidence.ranks.items()):
+        passed = seconds_between(seen, "raw_ns")
+        if passed is None:
+            yield Finding("clocks", LACKS, f"rank {rank} recorded no time of the kernel's clock")
+            return
+        for key, name in _CLOCKS.items():
+            took = seconds_between(seen, key)
+            if took is not None and abs(took - passed) > max(CLOCK_SHARE * passed, CLOCK_SECONDS):
+                bad = f"rank {rank} took {passed:.3f} s by the kernel's clock, but {took:.3f} s by {name}"
+                yield Finding("clocks", CONTRADICTS, bad)
+                return
+    yield Finding("clocks", SUPPORTS, "as the kernel's")
+
+
+ROUNDING = 1.01, 0.002  # share, and s: printed times are rounded
+DATE_ERROR = 5  # s; dates have whole seconds, and a clock may be set meanwhile
+
+
+def output_findings(evidence: Evidence, output: str, series: Iterable[Series]) -> list[Finding]:
+    """None where the kernel's clock was not recorded, or nothing is known of the suite's outputs."""
+    suite = SUITES.get(evidence.claim.get("suite", ""))
+    passed = [
+        span for seen in evidence.ranks.values() if (span := seconds_between(seen, "raw_ns")) is not None
+    ]
+    if suite is None or not passed:
+        return []
+    findings = []
+    if least := suite.least_time(series):
+        share, more = ROUNDING
+        said = (
+            f"it accounts for {least:.2f} s or more; {max(passed):.2f} s passed from MPI_Init to MPI_Finalize"
+        )
+        holds = least <= share * max(passed) + more
+        findings.append(Finding("output", SUPPORTS if holds else CONTRADICTS, said))
+    return findings + list(_dates(evidence, suite.printed_times(output, _offset(evidence))))
+
+
+def _offset(evidence: Evidence) -> int:
+    """The offset (s) of local time at rank 0, which prints."""
+    try:
+        return int(evidence.ranks[0]["start.utc_offset"])
+    except (KeyError, ValueError):
+        return 0
+
+
+def _dates(evidence: Evidence, moments: Iterable[float]) -> Iterator[Finding]:
+    try:
+        first, last = (
+            datetime.fromisoformat(evidence.ranks[0][f"{moment}.time"]) for moment in ("start", "end")
+        )
+    except (KeyError, ValueError):
+        return
+    for moment in moments:
+        if not first.timestamp() - DATE_ERROR <= moment <= last.timestamp() + DATE_ERROR:
+            off = moment - first.timestamp()
+            when = f"{abs(off):.0f} s {'before' if off < 0 else 'after'} MPI_Init of rank 0"
+            yield Finding("output", CONTRADICTS, f"its date is {when}: another run printed it")
+            return

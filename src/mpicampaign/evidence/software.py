@@ -1,0 +1,181 @@
+"""What the ranks ran: the program that each became and the MPI library that it mapped, as claimed or not.
+
+Evidence of releases that did not record this has no finding here, and is judged as before.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, finding
+from mpicampaign.mpis import launcher_version, library_title, library_version
+from mpicampaign.suites import SUITES
+
+if TYPE_CHECKING:
+    from mpicampaign.evidence.evidence import Evidence
+
+BINARY, SCRIPT = "binary", "script"
+_SHOWN = 12  # digits of a checksum
+
+
+class Library(NamedTuple):
+    """The MPI library of a rank: its file, its build-id or else SHA-256, and what it calls itself."""
+
+    path: str
+    content: str
+    says: str
+
+    def __str__(self) -> str:
+        name = library_version(self.says) or self.says or "of unknown version"
+        return f"{self.path} ({name}, {self.content[:_SHOWN]})"
+
+
+def software_findings(evidence: Evidence) -> list[Finding]:
+    """The program of each rank, its MPI library, and the library's version."""
+    if not evidence.ranks or "program_kind" not in evidence.job:
+        return []
+    return [_programs(evidence), *library_findings(evidence)]
+
+
+def _programs(evidence: Evidence) -> Finding:
+    """The finding of all ranks: the first contradiction, else the first rank without proof."""
+    resolved = evidence.job.get("program_sha256", "")
+    checksums = checksums_of(evidence, "program")
+    programs = [_program(evidence, rank, checksums[rank], resolved) for rank in sorted(evidence.ranks)]
+    for outcome in (CONTRADICTS, LACKS):
+        for each in programs:
+            if each.outcome == outcome:
+                return each
+    return programs[0]
+
+
+def _program(evidence: Evidence, rank: int, checksum: str, resolved: str) -> Finding:
+    """Whether a rank became the program that the job script resolved, or the one that this starts.
+
+    The file decides. A script, or a program that is none of its suite (a container's, a tracer), starts
+    another one, which must have its name or be of the suite.
+    """
+    path, job = evidence.ranks[rank].get("end.program", "").removesuffix(" (deleted)"), evidence.job
+    if not path or not resolved:
+        whose = f"rank {rank} recorded no program" if resolved else "the checksum of the program is unknown"
+        return Finding("program", LACKS, whose)
+    if checksum == resolved:
+        return Finding("program", SUPPORTS, f"{path}, checksum {checksum[:_SHOWN]}")
+    name, claimed = name_of_file(path), name_of_file(job.get("program", ""))
+    became = f"rank {rank} became {path}{f' (checksum {checksum[:_SHOWN]})' if checksum else ''}"
+    if _starts(evidence, claimed, name):
+        return Finding("program", SUPPORTS, f"{job['program']} started {path}")
+    if job["program_kind"] == BINARY and not checksum:
+        return Finding("program", LACKS, f"{became}, whose checksum was not recorded")
+    if name == claimed or _of_suite(evidence, claimed):
+        bad = f"{became}, not {job['program']} (checksum {resolved[:_SHOWN]}): another program ran"
+        return Finding("program", CONTRADICTS, bad)
+    return Finding("program", LACKS, f"{became}; nothing shows that {job['program']} should start it")
+
+
+def _starts(evidence: Evidence, claimed: str, name: str) -> bool:
+    """Whether the claimed program is one that starts another, and ``name`` is the one to be started."""
+    kind, _, first_line = evidence.job["program_kind"].partition(" ")
+    if kind == SCRIPT and (name in (claimed, f"lt-{claimed}") or _interprets(name, first_line)):
+        return True  # libtool's scripts start lt-NAME
+    return not _of_suite(evidence, claimed) and _of_suite(evidence, name)
+
+
+def _interprets(name: str, first_line: str) -> bool:
+    """Whether a program is the interpreter of the script: ``#!/usr/bin/env python3`` may run python3.11."""
+    interpreters = [name_of_file(token) for token in first_line.removeprefix("#!").split()]
+    return any(re.fullmatch(rf"{re.escape(each)}[0-9.]*", name) for each in interpreters if each)
+
+
+def _of_suite(evidence: Evidence, name: str) -> bool:
+    suite = SUITES.get(evidence.claim.get("suite", ""))
+    return bool(suite and suite.programs and re.fullmatch(suite.programs, name))
+
+
+def name_of_file(path: str) -> str:
+    """Its last part."""
+    return path.rpartition("/")[2]
+
+
+def checksums_of(evidence: Evidence, what: str) -> dict[int, str]:
+    """The SHA-256 of each rank's file; empty where unknown. One rank of a host computes it for all."""
+    files = {
+        rank: (evidence.host_of(rank), seen.get(f"end.{what}_file", ""))
+        for rank, seen in evidence.ranks.items()
+    }
+    key = f"end.{what}_sha256"
+    known = {
+        files[rank]: seen[key] for rank, seen in evidence.ranks.items() if files[rank][1] and key in seen
+    }
+    return {rank: known.get(file, "") for rank, file in files.items()}
+
+
+def library_findings(evidence: Evidence) -> list[Finding]:
+    """One library for all ranks, that of the claim, of the launcher's version."""
+    checksums = checksums_of(evidence, "library")
+    libraries = {rank: library_of(evidence, rank, checksums[rank]) for rank in sorted(evidence.ranks)}
+    for rank, each in libraries.items():
+        if not each.path or not each.content:
+            return [Finding("MPI library", LACKS, f"rank {rank} recorded no file of an MPI library")]
+    first = min(libraries)
+    for rank, each in libraries.items():
+        if each.content != libraries[first].content or _differ(each.says, libraries[first].says):
+            bad = f"rank {first} mapped {libraries[first]}, rank {rank} {each}"
+            return [Finding("MPI library", CONTRADICTS, bad)]
+    checks = (_kind, _version, _below_prefix)
+    findings = [each for check in checks for each in check(evidence, libraries[first])]
+    wrong = [each for each in findings if each.outcome == CONTRADICTS]
+    return wrong[:1] or findings
+
+
+def _differ(one: str, other: str) -> bool:
+    return bool(one and other) and one != other
+
+
+def library_of(evidence: Evidence, rank: int, checksum: str = "") -> Library:
+    """The MPI library that a rank mapped; ``checksum``: where the file has no build-id."""
+    seen = evidence.ranks[rank]
+    says = " ".join(seen.get("end.library_version", "").replace("?", " ").split())  # "?": a tab, as recorded
+    return Library(seen.get("end.library", ""), seen.get("end.library_build_id", "") or checksum, says)
+
+
+def _kind(evidence: Evidence, mapped: Library) -> list[Finding]:
+    """The library calls itself what the claim does; of some libraries it is not known what they do."""
+    title, called = library_title(evidence.claim.get("mpi", "")), library_version(mapped.says)
+    if title and not called:
+        return [Finding("MPI library", LACKS, f"{mapped} does not call itself {title}")]
+    holds = not title or called.startswith(f"{title} ")
+    return [finding("MPI library", holds, str(mapped), f"the ranks mapped {mapped}, not {title}")]
+
+
+def _below_prefix(evidence: Evidence, mapped: Library) -> list[Finding]:
+    """It is one of the libmpi.so* that lay below the system's prefix when the script was rendered."""
+    known = evidence.claim.get("libraries", "").split()
+    if not known or mapped.content in known or not name_of_file(mapped.path).startswith("libmpi.so"):
+        return []
+    ids = ", ".join(each[:_SHOWN] for each in known)
+    return [
+        Finding("MPI library", CONTRADICTS, f"the ranks mapped {mapped}, but below the prefix lies {ids}")
+    ]
+
+
+def _version(evidence: Evidence, mapped: Library) -> list[Finding]:
+    """The version of the launcher that the job script resolved; none where the launcher was not asked."""
+    if "launcher_version" not in evidence.job:
+        return []
+    mpi = evidence.claim.get("mpi", "")
+    of_library = library_version(mapped.says).removeprefix(library_title(mpi)).strip()
+    of_launcher = launcher_version(mpi, evidence.job["launcher_version"])
+    if not of_library:
+        return []  # a finding of its own
+    if not of_launcher:
+        return [Finding("MPI version", LACKS, "the launcher reported none")]
+    bad = f"the ranks mapped {mapped}, but the launcher is of version {of_launcher}"
+    return [finding("MPI version", _agree(of_library, of_launcher), f"{of_launcher}, as the launcher", bad)]
+
+
+def _agree(one: str, other: str) -> bool:
+    """Two versions as far as both go: a library may print 2021.18 and its launcher 2021.18.1."""
+    pairs = zip(re.split("[. ]", one), re.split("[. ]", other), strict=False)
+    return all(a == b for a, b in pairs)

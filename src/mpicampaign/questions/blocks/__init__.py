@@ -1,0 +1,1 @@
+"""Which candidate is better than the reference, of candidates that ran in blocks."""

@@ -1,0 +1,58 @@
+"""The ratios within each block as dots: a line for each candidate, a column for each headline metric."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.dimension import RATIO, Unit
+from mpicampaign.base.grouping import grouped
+from mpicampaign.questions.blocks.say import doubts, ratio_text, shown_blocks, within
+from mpicampaign.show.charts.looks import looks
+from mpicampaign.show.charts.model import Axis, Dot, DotCell, DotChart, DotColumn, DotLine
+from mpicampaign.show.charts.scales import Scale
+from mpicampaign.statistics.medians import summarise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mpicampaign.questions.blocks.find import InBlocks
+    from mpicampaign.show.charts.scene import Scene
+
+_COLUMNS = 3  # at most; the others are in the table
+_LEAST = 1.01  # room at either end: a factor
+
+
+def block_charts(scene: Scene) -> Iterator[DotChart]:
+    """One for each benchmark of each design whose candidates have blocks that count."""
+    drawn = [one for one in shown_blocks(scene.comparison, scene.view) if one.blocks]
+    for own in grouped(drawn, lambda one: (one.design, one.title, one.names)).values():
+        yield _chart(f"{own[0].title} in blocks, {own[0].design}", own[:_COLUMNS])
+
+
+def _chart(title: str, own: Sequence[InBlocks]) -> DotChart:
+    caption = "Each mark is a block, the same nodes with candidates one after the other: the ratio to "
+    caption += f"{own[0].reference}."
+    caption += "".join(dict.fromkeys(f" {text}." for one in own for text in doubts(one)))
+    said = (
+        f"{name} {one.metric.name}, times {one.reference}: {ratio_text(one.ratio(place, 0))}"
+        for one in own
+        for place, name in enumerate(one.names[1:], 1)
+    )
+    alt = f"{title}. {'; '.join(said)}"
+    lines = tuple(DotLine("", name, look) for name, look in looks(own[0].names).items())
+    return DotChart(title, caption, alt, lines, tuple(map(_column, own)), in_blocks=True)
+
+
+def _column(found: InBlocks) -> DotColumn:
+    cells = tuple(_cell(found, place) for place in range(len(found.names)))
+    values = [1.0, *(dot.value for cell in cells for dot in cell.dots)]
+    room = max((max(values) / min(values)) ** 0.08, _LEAST)
+    scale = Scale(min(values) / room, max(values) * room)
+    return DotColumn(found.metric.name, Axis(f"times {found.reference}", RATIO, Unit("", 1.0), scale), cells)
+
+
+def _cell(found: InBlocks, place: int) -> DotCell:
+    ratios = [(within(block)[place], block.disturbed) for block in found.blocks]
+    dots = tuple(Dot(ratio, disturbed) for ratio, disturbed in ratios if ratio is not None)
+    summary = summarise([dot.value for dot in dots]) if dots else None
+    return DotCell(dots, summary, "" if summary else "time limit")

@@ -1,0 +1,408 @@
+"""Candidates of block designs, compared within their blocks: which is better, and by how much.
+
+A block is one repeat of the candidates of a benchmark on the same nodes, which their evidence proves. It
+counts if each candidate has a value there, or met its time limit, which is the worst rank. Blocks with a
+disturbed run count only where there are no others: on a machine that is never quiet. All states of the
+machine count: they change nothing between candidates that stand beside each other in random order.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mpicampaign.base.expectation import fewest_blocks
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import (
+    ALL_PAIRS,
+    BLOCK,
+    COMPARED,
+    CONTRADICTED,
+    DISTURBED,
+    MISSING,
+    OK,
+    OVERSUBSCRIBED,
+    WITH,
+    defined_name,
+    race_rules,
+)
+from mpicampaign.base.text import in_ranks, listed, visible
+from mpicampaign.compare.cut_repeats import readings
+from mpicampaign.compare.findings import EARLIER, NOT_PRINTED, OTHER_NODES, OTHER_TIME, end_of
+from mpicampaign.compare.metrics import choose_metrics
+from mpicampaign.compare.timed_runs import seconds
+from mpicampaign.suites import is_baseline
+from mpicampaign.verdicts.blocks import Ratio, compare_blocks, ratio
+from mpicampaign.verdicts.rows import Run, rows_of
+from mpicampaign.verdicts.smallest import seen_in_blocks
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    from mpicampaign.base.records import Case, Record, Series
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.verdicts import compare as engine
+    from mpicampaign.verdicts.smallest import Sight
+
+BETTER, WORSE, NOT_SHOWN, FEW = "better", "worse", "not shown", "too few blocks"
+
+
+class Block(NamedTuple):
+    """One that counts: its repeat, its nodes, and each candidate's value; infinite cost is ``None``.
+
+    ``looks``: how many reports there were before it was planned.
+    """
+
+    repeat: int
+    hosts: tuple[str, ...]
+    values: tuple[float | None, ...]
+    disturbed: bool
+    looks: int
+
+
+class LeftOut(NamedTuple):
+    """A block that does not count: which candidates are the reason, each with its kind of finding."""
+
+    repeat: int
+    reasons: tuple[tuple[str, str], ...]
+
+
+class Verdict(NamedTuple):
+    """A candidate against another, by their places; ``ratio``: of its values to those of the other."""
+
+    candidate: int
+    other: int
+    ratio: Ratio
+    pair: engine.Pair
+
+    @property
+    def word(self) -> str:
+        """What is shown of the candidate."""
+        if not self.pair.shown:
+            return NOT_SHOWN if self.pair.tested else FEW
+        return BETTER if self.pair.better == self.candidate else WORSE
+
+
+@dataclass(frozen=True)
+class InBlocks:
+    """One metric of the candidates of a benchmark; the first one is the reference.
+
+    ``design``: its name in the plan. ``cases``: of the candidates. ``absent``: names of those without any
+    value.
+    """
+
+    design: str
+    compared: str
+    title: str
+    label: str
+    metric: Metric
+    ranks: int | None
+    cases: tuple[Case, ...]
+    names: tuple[str, ...]
+    absent: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    left_out: tuple[LeftOut, ...]
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether its blocks are those of a machine that is never quiet."""
+        return any(block.disturbed for block in self.blocks)
+
+    @property
+    def enough(self) -> int:
+        """How many blocks can show a difference."""
+        return fewest_blocks(len(self.cases), all_pairs=self.compared == ALL_PAIRS)
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """Each candidate against the reference, or all pairs."""
+        return tuple(
+            Verdict(candidate, other, self.ratio(candidate, other), pair)
+            for (other, candidate), pair in self._verdict.pairs.items()
+        )
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """Those that no other one leads by 1 % or more."""
+        return tuple(name for place, name in enumerate(self.names) if place not in self._verdict.led_by)
+
+    @property
+    def best(self) -> str:
+        """These, where all pairs are compared; empty where nobody is led."""
+        some = self.compared == ALL_PAIRS and len(self.leaders) < len(self.names)
+        return listed(self.leaders, "or") if some else ""
+
+    @property
+    def sight(self) -> Sight | None:
+        """How small a difference the blocks could have shown, by the pairs not shown."""
+        return seen_in_blocks(self._costs, self._verdict)
+
+    @property
+    def reference(self) -> str:
+        """The name of the first candidate."""
+        return self.names[0]
+
+    def place_of(self, row: Row) -> int | None:
+        """Which candidate's row with its series it is; a row may be of one state of the machine."""
+        if (series_label(row.case, row.label), row.ranks or self.ranks) != (self.label, self.ranks):
+            return None
+        return next((place for place, case in enumerate(self.cases) if is_of(row.case, case)), None)
+
+    def of(self, row: Row) -> Verdict | None:
+        """A row's own against the reference."""
+        place = self.place_of(row)
+        return next((one for one in self.verdicts if (one.other, one.candidate) == (0, place)), None)
+
+    def in_order(self, pair: engine.Pair) -> tuple[str, str]:
+        """The names of two, the better one first."""
+        return self.names[pair.better], self.names[pair.worse]
+
+    def better_than(self, row: Row) -> tuple[str, ...]:
+        """The names of those that a row is shown to be better than."""
+        place, pairs = self.place_of(row), (one.pair for one in self.verdicts if one.pair.shown)
+        return tuple(self.names[pair.worse] for pair in pairs if pair.better == place)
+
+    def ratio(self, candidate: int, other: int) -> Ratio:
+        """Of a candidate's values to those of another."""
+        return ratio(self._costs[:, (other, candidate)] * (1 if self.metric.lower_is_better else -1))
+
+    def costs(self, candidate: int, other: int) -> Ratio:
+        """How many times worse than another a candidate is."""
+        return ratio(self._costs[:, (other, candidate)])
+
+    def costs_to_reference(self, place: int) -> tuple[float | None, float | None, float | None]:
+        """The same to the reference, and the ends of the interval, as far as they can be drawn."""
+        if not place:
+            return 1.0, None, None
+        middle, ends = self.costs(place, 0) if self.blocks else (0.0, None)
+        drawn = ends is not None and 0 < ends.low <= ends.high < math.inf
+        if not 0 < middle < math.inf:
+            return None, None, None
+        return middle, *((ends.low, ends.high) if ends and drawn else (None, None))
+
+    @cached_property
+    def _costs(self) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+        """Blocks x candidates, logarithms of what should be low."""
+        costs = [[self._cost(value) for value in block.values] for block in self.blocks]
+        return np.array(costs, dtype=float).reshape(len(costs), len(self.cases))
+
+    @cached_property
+    def _verdict(self) -> engine.Verdict:
+        looks = [block.looks for block in self.blocks]
+        return compare_blocks(self._costs, with_reference=self.compared != ALL_PAIRS, looks=looks)
+
+    def _cost(self, value: float | None) -> float:
+        if value is None:
+            return math.inf
+        return math.log(value) if self.metric.lower_is_better else -math.log(value)
+
+
+def is_of(shown: Case, case: Case) -> bool:
+    """Whether it is the case, or that in one state of the machine, or with ranks that share cores."""
+    own = replace(shown, placement=case.placement)
+    return own == case and (shown == case or shown.placement.startswith(f"{case.placement} ("))
+
+
+# From records
+
+
+def in_blocks(records: Iterable[Record], sizes: Sequence[int]) -> tuple[InBlocks, ...]:
+    """All metrics of which two candidates have values; ``sizes``: as `choose_metrics` wants them."""
+    own = (record for record in records if BLOCK in record.metadata and not is_of_race(record))
+    designs = grouped(own, lambda r: (r.case.machine, r.metadata[BLOCK], defined_name(r.case.benchmark)))
+    return tuple(one for runs in designs.values() for one in _of_benchmark(runs, sizes))
+
+
+def is_of_race(record: Record) -> bool:
+    """Whether a run is one of a race, see `questions.races.find`: no test of all blocks fits there."""
+    return race_rules(record.metadata.get(COMPARED, "")) is not None
+
+
+def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBlocks]:
+    """For each series and number of ranks, those whose ranks share cores apart."""
+    printed = dict.fromkeys(
+        (series_label(run.case, series.label), series.ranks)
+        for run in runs
+        if run.sound
+        for series in run.series
+    )
+    cases = grouped(runs, lambda run: run.case)
+    for (label, ranks), shared in product(printed, (False, True)):
+        if is_baseline(runs[0].suite, label):
+            continue
+        alone = sum(each == label for each, _ in printed) == 1
+        members = {
+            case: {run.repeat: run for run in of_case}
+            for case, of_case in cases.items()
+            if any(series_of(run, label, ranks) for run in of_case)
+            or (alone and not any(run.sound for run in of_case))
+            if any(OVERSUBSCRIBED in run.metadata for run in of_case) is shared
+        }
+        if len(members) > 1:
+            counts = "" if alone else f", {in_ranks(ranks)}"
+            title = f"{_title(runs[0], label)}{counts}{' (oversubscribed)' if shared else ''}"
+            yield from _of_series(members, visible(title), label, ranks, sizes)
+
+
+def series_of(run: Record, label: str, ranks: int | None) -> Series | None:
+    """That of a run whose values mean what its label says."""
+    own = (one for one in run.series if (series_label(run.case, one.label), one.ranks) == (label, ranks))
+    return next(own, None) if run.sound else None
+
+
+def series_label(case: Case, label: str) -> str:
+    """Of programs of one's own the series of a variant has its name: that of the definition instead."""
+    rest = label.removeprefix(case.benchmark)
+    return label if rest == label else defined_name(case.benchmark) + rest
+
+
+_Members = dict["Case", dict[int, "Record"]]  # by repeat
+
+
+def _of_series(
+    members: _Members, title: str, label: str, ranks: int | None, sizes: Sequence[int]
+) -> Iterator[InBlocks]:
+    every = [run for of_case in members.values() for run in of_case.values()]
+    printed = [series for run in every if (series := series_of(run, label, ranks))]
+    first = every[0]
+    names = candidate_names(list(members))
+    for metric in choose_metrics(first.suite, printed, sizes):
+        values = {case: values_of(metric, runs.values(), label, ranks) for case, runs in members.items()}
+        having = [
+            case for case in members if values[case] or any(r.timed_out for r in members[case].values())
+        ]
+        if len(having) < 2:
+            continue
+        absent = tuple(names[case] for case in members if case not in having)
+        compared = first.metadata.get(COMPARED, "")
+        enough = fewest_blocks(len(having), all_pairs=compared == ALL_PAIRS)
+        blocks, left_out = _blocks({case: members[case] for case in having}, values, names, enough)
+        yield InBlocks(
+            visible(first.metadata[BLOCK]),
+            compared,
+            title,
+            label,
+            metric,
+            ranks,
+            tuple(having),
+            tuple(names[case] for case in having),
+            absent,
+            blocks,
+            left_out,
+        )
+
+
+def _title(run: Record, label: str) -> str:
+    """The benchmark as the campaign file defines it, with the series where that has another name."""
+    name = defined_name(run.case.benchmark)
+    return label if label.startswith(name) else f"{name}: {label}"
+
+
+def candidate_names(cases: Sequence[Case]) -> dict[Case, str]:
+    """What tells candidates apart: placement, MPI library, and the values of lists of the benchmark."""
+    libraries = len({case.library for case in cases}) > 1
+    variants = len({case.benchmark for case in cases}) > 1
+    places = libraries or len({case.placement for case in cases}) > 1 or not variants
+
+    def name(case: Case) -> str:
+        place = WITH.join(filter(None, (case.placement, case.library if libraries else "")))
+        if not places:
+            return case.benchmark
+        return " ".join(filter(None, (place, case.benchmark.partition(" ")[2] if variants else "")))
+
+    return {case: visible(name(case)) for case in cases}
+
+
+def values_of(metric: Metric, runs: Iterable[Record], label: str, ranks: int | None) -> dict[int, float]:
+    """By repeat, of sound runs; a logarithm needs what is positive."""
+    curves = [(run, series) for run in runs if (series := series_of(run, label, ranks))]
+    return {repeat: each.value for repeat, each in readings(metric, curves).items() if each.value > 0}
+
+
+def _blocks(
+    members: _Members, values: Mapping[Case, Mapping[int, float]], names: Mapping[Case, str], enough: int
+) -> tuple[tuple[Block, ...], tuple[LeftOut, ...]]:
+    """Those that count, and the others; a block of which no run was made is neither.
+
+    With disturbed ones where too few others could show a difference, and the campaign asks for more.
+    """
+    whole: list[Block] = []
+    disturbed: list[Block] = []
+    left_out = []
+    repeats = sorted({repeat for runs in members.values() for repeat in runs})
+    beside = side_by_side({n: [own[n] for own in members.values() if n in own] for n in repeats})
+    for repeat in repeats:
+        runs = {case: own.get(repeat) for case, own in members.items()}
+        if all(run is None or run.status == MISSING for run in runs.values()):
+            continue
+        known = {case: values[case].get(repeat) for case in members}
+        has_values = any(known.values())
+        lacking = {
+            case: _why_none(run)
+            for case, run in runs.items()
+            if known[case] is None and not (run and run.timed_out and has_values)
+        }
+        busy = {case: DISTURBED for case, run in runs.items() if run and run.disturbed}
+        together = on_same_nodes([run for run in runs.values() if run])
+        if lacking or not together or repeat not in beside:
+            reasons = lacking or dict.fromkeys(members, OTHER_TIME if together else OTHER_NODES)
+            left_out.append(_left_out(repeat, {**busy, **reasons}, names))
+            continue
+        hosts = next(run.hosts for case, run in runs.items() if run and known[case] is not None)
+        looks = max(run.looks for run in runs.values() if run)
+        found = Block(repeat, hosts, tuple(known.values()), bool(busy), looks)
+        (disturbed if busy else whole).append(found)
+        if busy:
+            left_out.append(_left_out(repeat, busy, names))
+    asked = max(sum(not run.further for run in runs.values()) for runs in members.values())
+    if len(whole) >= min(enough, asked):
+        return tuple(whole), tuple(left_out)
+    ranked = {block.repeat for block in disturbed}  # of a busy machine
+    every = sorted([*whole, *disturbed], key=lambda block: block.repeat)
+    return tuple(every), tuple(one for one in left_out if one.repeat not in ranked)
+
+
+def _left_out(repeat: int, reasons: Mapping[Case, str], names: Mapping[Case, str]) -> LeftOut:
+    return LeftOut(repeat, tuple((names[case], kind) for case, kind in reasons.items()))
+
+
+def _why_none(run: Record | None) -> str:
+    if run is None:
+        return MISSING
+    if run.status != OK:
+        return end_of(run)
+    if run.verdict == CONTRADICTED:
+        return CONTRADICTED
+    return EARLIER if run.earlier else NOT_PRINTED
+
+
+def on_same_nodes(runs: Collection[Record]) -> bool:
+    """Whether the evidence shows one set of hosts; a run that met its time limit may not show all of them."""
+    ended = {frozenset(run.hosts) for run in runs if not run.timed_out}
+    if len(ended) != 1:
+        return False
+    hosts = ended.pop()
+    return bool(hosts) and all(hosts.issuperset(run.hosts) for run in runs)
+
+
+def side_by_side(blocks: Mapping[int, Collection[Record]]) -> set[int]:
+    """The blocks whose runs were made in one job, or are neighbours in time: a row.
+
+    A candidate that was edited has runs in blocks whose other runs were made before the edit.
+    """
+    cases = grouped((run for runs in blocks.values() for run in runs), lambda run: run.case).values()
+    runs = [
+        [Run(seconds(run.started), 0.0, str(run.repeat), run.repeat) for run in of_case] for of_case in cases
+    ]
+    in_rows = {int(row[0].allocation) for row in rows_of(runs, range(len(runs)))}
+    return in_rows | {number for number, runs in blocks.items() if _is_one_job(runs)}
+
+
+def _is_one_job(runs: Collection[Record]) -> bool:
+    return len({run.job_id for run in runs}) == 1 and all(run.job_id for run in runs)

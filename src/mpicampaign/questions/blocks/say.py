@@ -1,0 +1,288 @@
+"""Block designs: their sentences, the table of each, and the ratios in each block."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.dimension import RATIO
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import ALL_PAIRS
+from mpicampaign.base.selection import joined
+from mpicampaign.base.text import listed, repeats_text, visible
+from mpicampaign.compare.findings import OTHER_NODES, OTHER_TIME
+from mpicampaign.questions.blocks.find import FEW, NOT_SHOWN
+from mpicampaign.questions.ranking.say import NOT_SHOWN as NONE_SHOWN
+from mpicampaign.questions.ranking.say import SHOWN, sight_text
+from mpicampaign.questions.ranking.say_pairs import contrast_of, fastest, text_of_added
+from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph
+from mpicampaign.show.runs import MARK
+from mpicampaign.show.sentences import kind_name
+from mpicampaign.show.view import probability
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.questions.blocks.find import Block, InBlocks, LeftOut, Verdict
+    from mpicampaign.show.document import Line, Node
+    from mpicampaign.show.view import View
+    from mpicampaign.statistics.medians import Interval
+    from mpicampaign.verdicts.blocks import Ratio
+
+HEADING = "Side by side: compared within blocks"
+MEANING = (
+    "A block is one repeat of all candidates on the same nodes. Ratio: within a block, the median over "
+    "blocks. p: by ranks within blocks, signed of two candidates and aligned of more, corrected for all "
+    "comparisons of the metric. Interval: the ratios that signed ranks of two candidates alone do not reject."
+)
+BUSY = f"{MARK} too few blocks were quiet: those with disturbed runs count all the same"
+_NAMED = 3  # comparisons and blocks in a sentence
+
+
+def shown_blocks(comparison: Comparison, view: View) -> list[InBlocks]:
+    """The headline metrics, or those asked for."""
+    return [one for one in comparison.blocks if one.metric.headline or view.only.metrics]
+
+
+# Sentences
+
+
+def metric_title(compared: InBlocks) -> str:
+    """``PingPong: latency at 0 B``."""
+    return f"{compared.title}: {compared.metric.name}"
+
+
+def outcome(compared: InBlocks) -> str:
+    """Whether any difference is shown."""
+    pairs = [verdict.pair for verdict in compared.verdicts]
+    if any(pair.shown for pair in pairs):
+        return SHOWN
+    return NONE_SHOWN if any(pair.tested for pair in pairs) else FEW
+
+
+def block_sentences(compared: InBlocks) -> Iterator[str]:
+    """Of all pairs who is the best; who is shown to be better or worse, who is not, what is left out."""
+    if compared.best:
+        yield f"{compared.best} is {fastest(compared.metric)}."
+    for verdict in compared.verdicts:
+        if verdict.pair.shown:
+            yield f"{_contrast(compared, verdict)}: {_basis(compared, verdict)}, {_p(verdict)}."
+    if alike := [one for one in compared.verdicts if one.word == NOT_SHOWN]:
+        named = [_not_shown(compared, one) for one in alike[:_NAMED]]
+        more = [f"{len(alike) - _NAMED} more"] if len(alike) > _NAMED else []
+        yield f"No difference shown in {_blocks(compared)}: {listed([*named, *more])}."
+        if added := alike[0].pair.added:
+            yield f"{text_of_added(added, 'block')}."
+        if sight := compared.sight:
+            yield f"{sight_text([sight])} here in 8 of 10 cases."
+    if len(compared.blocks) < compared.enough:
+        names, made = listed(compared.names), _blocks(compared)
+        yield f"Too few blocks to compare {names}: {made}; {compared.enough} would do."
+    yield from (f"{text}." for text in doubts(compared))
+
+
+def _basis(compared: InBlocks, verdict: Verdict) -> str:
+    if verdict.pair.added:
+        return text_of_added(verdict.pair.added, "block")
+    return f"{_blocks(compared)}, ranked within blocks"
+
+
+def _contrast(compared: InBlocks, verdict: Verdict) -> str:
+    """``TCP takes 2.1 % longer than SHM [1.2, 3.0 %] on the same nodes``."""
+    better, worse = compared.in_order(verdict.pair)
+    costs = compared.costs(verdict.pair.worse, verdict.pair.better)
+    if math.isinf(costs.median):
+        late = sum(block.values[verdict.pair.worse] is None for block in compared.blocks)
+        return f"{worse} met its time limit in {late} of {_blocks(compared)}: it is worse than {better}"
+    nodes = "nodes" if any(len(block.hosts) > 1 for block in compared.blocks) else "node"
+    text = contrast_of(compared.metric, better, worse, costs.median)
+    return f"{text}{_ends(costs.interval)} on the same {nodes}"
+
+
+def _ends(interval: Interval | None) -> str:
+    """Of how much worse one is; empty where so few blocks have none."""
+    if interval is None:
+        return ""
+    low, high = interval.low, interval.high
+    if high < 2:
+        return f" [{100 * (low - 1):.1f}, {100 * (high - 1):.1f} %]"
+    return f" [{factor(low)}, {factor(high)} times]"
+
+
+def factor(value: float) -> str:
+    """A ratio with digits for differences of per cents: ``1.021``; of large ones as all ratios."""
+    if math.isinf(value) or not value:
+        return "∞" if value else "0"
+    return f"{value:.3f}" if 0.5 <= value < 2 else RATIO.number(value)
+
+
+def interval(ratio: Ratio) -> str:
+    """``[1.012, 1.030]``; empty where so few blocks have none."""
+    ends = ratio.interval
+    return f"[{factor(ends.low)}, {factor(ends.high)}]" if ends else ""
+
+
+def ratio_text(ratio: Ratio) -> str:
+    """``1.021 [1.012, 1.030]``."""
+    return f"{factor(ratio.median)} {interval(ratio)}".rstrip()
+
+
+def _blocks(compared: InBlocks) -> str:
+    count = len(compared.blocks)
+    return f"{count} block{'' if count == 1 else 's'}{MARK if compared.disturbed else ''}"
+
+
+def _not_shown(compared: InBlocks, verdict: Verdict) -> str:
+    names = f"{compared.names[verdict.candidate]} / {compared.names[verdict.other]}"
+    return f"{names} {ratio_text(verdict.ratio)} ({_p(verdict)})"
+
+
+def _p(verdict: Verdict) -> str:
+    return "" if verdict.pair.p is None else probability(verdict.pair.p)
+
+
+def doubts(compared: InBlocks) -> Iterator[str]:
+    """Time limits that were met, blocks left out, candidates without values."""
+    for place, name in enumerate(compared.names):
+        if late := [block.repeat for block in compared.blocks if block.values[place] is None]:
+            numbers = repeats_text(late).replace("repeat", "block")
+            yield f"{name} met its time limit in {numbers}: the worst rank"
+    if compared.disturbed:
+        yield BUSY
+    if compared.left_out:
+        named = [_left_out(one) for one in compared.left_out[:_NAMED]]
+        more = len(compared.left_out) - len(named)
+        yield f"Left out: {'; '.join([*named, *([f'{more} more blocks'] if more else [])])}"
+    yield from _what_would_decide(compared)
+    if compared.absent:
+        yield f"Without any value: {listed(compared.absent)}"
+
+
+def _what_would_decide(compared: InBlocks) -> Iterator[str]:
+    """New blocks, where too many were left out as their runs are of several times."""
+    placements = dict.fromkeys(case.placement for case in compared.cases)
+    apart = any(kind == OTHER_TIME for one in compared.left_out for _, kind in one.reasons)
+    if apart and len(compared.blocks) < compared.enough and len(placements) > 1:
+        yield visible(f"New blocks of all of them would decide: run --again {joined(placements)}")
+
+
+def _left_out(one: LeftOut) -> str:
+    """``block 3 (TCP failed)``."""
+    for kind, said in ((OTHER_NODES, "not all on the same nodes"), (OTHER_TIME, "not all at the same time")):
+        if all(reason == kind for _, reason in one.reasons):
+            return f"block {one.repeat} ({said})"
+    return f"block {one.repeat} ({', '.join(f'{name} {kind_name(kind)}' for name, kind in one.reasons)})"
+
+
+def lead(comparison: Comparison, view: View) -> str:
+    """``Within blocks: X is better than Y in 2 of 3 comparisons``; empty without block designs.
+
+    Of all pairs: ``X is the best in 2 of 3 comparisons``.
+    """
+    designs = shown_blocks(comparison, view)
+    if not designs:
+        return ""
+    best = Counter(one.best for one in designs if one.best)
+    if best and all(one.compared == ALL_PAIRS for one in designs):
+        counts = [f"{names} is the best in {count}" for names, count in best.most_common(_NAMED)]
+        every = f"{len(designs)} comparison{'s' * (len(designs) > 1)}"
+        return f"Within blocks: {listed(counts)} of {every}"
+    pairs = [(one.in_order(each.pair), each.pair.shown) for one in designs for each in one.verdicts]
+    asked = Counter(frozenset(pair) for pair, _ in pairs)
+    shown = Counter(pair for pair, is_shown in pairs if is_shown)
+    if not shown:
+        few = all(outcome(one) == FEW for one in designs)
+        return f"Within blocks: {FEW if few else 'no difference shown'}"
+    said = []
+    for pair, count in shown.most_common(_NAMED):
+        of = asked[frozenset(pair)]
+        said.append(f"{pair[0]} is better than {pair[1]} in {count} of {of} comparison{'s' * (of > 1)}")
+    return f"Within blocks: {'; '.join(said)}"
+
+
+# Tables
+
+
+def block_nodes(comparison: Comparison, view: View, level: int = 2, each_block: bool = False) -> list[Node]:
+    """A table for each design, and those of each block; nothing where there are none."""
+    shown = shown_blocks(comparison, view)
+    if not shown:
+        return []
+    nodes: list[Node] = [Heading(HEADING, level), Paragraph(MEANING)]
+    for own in _by_design(shown):
+        grid = _grid(own)
+        nodes += [Caption(f"{grid.label}:"), replace(grid, title="")]
+        said = tuple(_doubts_of(own))
+        nodes += [Items(said)] if said else []
+        nodes += [node for one in own for node in ratio_nodes(one)] if each_block else []
+    return nodes
+
+
+def _doubts_of(own: Sequence[InBlocks]) -> Iterator[str]:
+    """Each once, with the metrics that it concerns where these are not all of the benchmark."""
+    said = [(one.title, text, one.metric.name) for one in own for text in doubts(one)]
+    for (title, text), alike in grouped(said, lambda each: each[:2]).items():
+        few = len(alike) < sum(one.title == title for one in own)
+        yield f"{title}{', ' + listed([name for *_, name in alike]) if few else ''}: {text}"
+
+
+def block_grids(comparison: Comparison, view: View) -> list[Grid]:
+    """The tables alone."""
+    return [*map(_grid, _by_design(shown_blocks(comparison, view)))]
+
+
+def _by_design(shown: Sequence[InBlocks]) -> Iterable[list[InBlocks]]:
+    return grouped(shown, lambda one: (one.cases[0].machine, one.design)).values()
+
+
+def _of_pairs(own: Sequence[InBlocks]) -> bool:
+    return any(one.compared == ALL_PAIRS or one.reference != own[0].reference for one in own)
+
+
+def _grid(own: Sequence[InBlocks]) -> Grid:
+    """Each candidate against the reference, or all pairs, of which each line names both."""
+    title = f"{own[0].design}: ratio " + ("of all pairs" if _of_pairs(own) else f"to {own[0].reference}")
+    header = ("", "candidate", "blocks", "ratio", "interval", "p", "verdict")
+    lines = tuple(_line(one, verdict, _of_pairs(own)) for one in own for verdict in one.verdicts)
+    return Grid(title, 2, header, lines, remarks=1, role="sortable", label=title)
+
+
+def _line(compared: InBlocks, verdict: Verdict, of_pairs: bool) -> Line:
+    name, other = compared.names[verdict.candidate], compared.names[verdict.other]
+    return (
+        metric_title(compared),
+        f"{name} / {other}" if of_pairs else name,
+        f"{len(compared.blocks)}{MARK if compared.disturbed else ''}",
+        factor(verdict.ratio.median),
+        interval(verdict.ratio),
+        _p(verdict).removeprefix("p = "),
+        f"{FEW}; {compared.enough} would do" if verdict.word == FEW else verdict.word,
+    )
+
+
+def ratio_nodes(compared: InBlocks) -> tuple[Caption, Grid]:
+    """A line for each block with its nodes: the ratios to the reference."""
+    header = ("block", "nodes", *compared.names[1:])
+    lines = tuple((str(block.repeat), nodes_text(block), *_ratios(block)) for block in compared.blocks)
+    title = f"{metric_title(compared)}, ratio to {compared.reference} in each block"
+    return Caption(f"{title}:"), Grid("", 2, header, lines, role="sortable", label=title)
+
+
+def _ratios(block: Block) -> Iterator[str]:
+    yield from ("time limit" if value is None else factor(value) for value in within(block)[1:])
+
+
+def within(block: Block) -> list[float | None]:
+    """Each candidate's value by that of the reference; ``None`` where either met its time limit."""
+    first = block.values[0]
+    return [None if first is None or value is None else value / first for value in block.values]
+
+
+def nodes_text(block: Block) -> str:
+    """The nodes of a block, the first few by name."""
+    hosts = [visible(host) for host in sorted(block.hosts)]
+    more = f" and {len(hosts) - _NAMED} more" if len(hosts) > _NAMED else ""
+    return ", ".join(hosts[:_NAMED]) + more

@@ -1,0 +1,1 @@
+"""Which nodes are configured unlike the others of their host group."""

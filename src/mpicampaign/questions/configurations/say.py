@@ -1,0 +1,73 @@
+"""Nodes that are configured unlike the others of their host group: sentences and data."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.files import write_whole
+from mpicampaign.base.host_lists import fold
+from mpicampaign.base.text import clip, listed, visible
+from mpicampaign.show.document import Heading, Items, Paragraph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    from mpicampaign.questions.configurations.find import Configurations
+    from mpicampaign.show.document import Node
+
+TITLE = "Nodes configured unlike the others"
+MEANING = "By what the last run on each node recorded of its hardware and software."
+FILE = "configurations.json"
+_NAMED = 3  # nodes by their full names
+_WIDTH = 80  # of a list of nodes in a sentence
+
+
+def configuration_lines(found: Sequence[Configurations]) -> Iterator[str]:
+    """``2 nodes of milan are configured unlike the others: n[07,12].``"""
+    for each in found:
+        nodes, group = [node for odd in each.odd for node in odd.nodes], visible(each.host_group)
+        names = clip(visible(fold(nodes)), _WIDTH)
+        if not any(difference.usual for odd in each.odd for difference in odd.differences):
+            yield f"The nodes of {group} are not configured alike: {names}."
+        else:
+            are = f"node of {group} is" if len(nodes) == 1 else f"nodes of {group} are"
+            yield f"{len(nodes)} {are} configured unlike the others: {names}."
+
+
+def configuration_nodes(found: Sequence[Configurations], level: int = 2) -> list[Node]:
+    """A line for all nodes with the same differences; nothing where all nodes agree."""
+    lines = tuple(
+        f"{_named(odd.nodes)} of {visible(each.host_group)}: {visible('; '.join(map(str, odd.differences)))}"
+        for each in found
+        for odd in each.odd
+    )
+    return [Heading(TITLE, level), Items(lines), Paragraph(MEANING, "legend")] if lines else []
+
+
+def _named(nodes: Sequence[str]) -> str:
+    """``n07``, ``n07 and n12``, or ``12 nodes (n[01-12])``."""
+    return f"{len(nodes)} nodes ({visible(fold(nodes))})" if len(nodes) > _NAMED else visible(listed(nodes))
+
+
+def write_configurations(folder: Path, found: Sequence[Configurations]) -> None:
+    """The differences as JSON; no file where all nodes agree."""
+    if not found:
+        (folder / FILE).unlink(missing_ok=True)
+        return
+    groups = [
+        {
+            "system": each.system,
+            "host_group": each.host_group,
+            "nodes": [
+                {
+                    "names": odd.nodes,
+                    "differences": [difference._asdict() for difference in odd.differences],
+                }
+                for odd in each.odd
+            ],
+        }
+        for each in found
+    ]
+    write_whole(folder / FILE, json.dumps({"host_groups": groups}, indent=1, ensure_ascii=False) + "\n")

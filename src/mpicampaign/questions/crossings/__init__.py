@@ -1,0 +1,1 @@
+"""At which message sizes does the order of candidates turn."""

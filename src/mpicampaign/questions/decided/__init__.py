@@ -1,0 +1,1 @@
+"""What have planned looks decided: `repeats: until decided`."""

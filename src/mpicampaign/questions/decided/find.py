@@ -1,0 +1,229 @@
+"""Candidates that are repeated until it is decided which may be the best: what the planned looks showed.
+
+Each look takes the first rows, by the times of the runs, of those that have not left. What decides is the
+first metric that is ranked. A candidate that never gave a value is out: the others do not wait for it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mpicampaign.base.expectation import LOOKS, looks_to_decide
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.planned_looks import Decided, Stage
+from mpicampaign.base.presentation import TABLE_SIZES
+from mpicampaign.base.records import DECIDED_IN_BLOCKS, DECIDED_WITH, LOOKS_SINCE, MISSING, Case, Record
+from mpicampaign.compare.metrics import Metric, choose_metrics
+from mpicampaign.compare.timed_runs import seconds, timed_run
+from mpicampaign.questions.blocks.find import candidate_names, series_label, values_of
+from mpicampaign.suites import is_baseline
+from mpicampaign.verdicts.looks import OF_LOOK, Decision, decide, pairs_at_looks
+from mpicampaign.verdicts.rows import Run, rows_of
+from mpicampaign.verdicts.smallest import smallest_difference, spread_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.verdicts.compare import Pair
+
+
+@dataclass(frozen=True)
+class ByLooks:
+    """``costs``: of the rows so far, those of candidates that had left are not a number.
+
+    ``cases``: of the ``candidates`` those with values; ``out``: the others. ``metric`` of the series
+    ``label`` decides; ``None`` before any value. ``runs``: of each case, those that count.
+    """
+
+    candidates: tuple[Case, ...]
+    cases: tuple[Case, ...]
+    out: tuple[Case, ...]
+    label: str
+    ranks: int | None
+    metric: Metric | None
+    runs: tuple[tuple[Run, ...], ...]
+    planned_since: str
+    began: float | None
+
+    @cached_property
+    def _followed(self) -> tuple[np.ndarray, Decision, list[Stage]]:
+        """Look by look: who has left is in no further row."""
+        k = len(self.cases)
+        costs = np.empty((0, k, 1))
+        decision = Decision((), tuple(range(k)), 0, looks_to_decide(max(k, 2))[0], {})
+        after, stages = -math.inf, list[Stage]()
+        while k > 1 and decision.running:
+            later = [[run for run in own if (run.begin or 0.0) > after] for own in self.runs]
+            rows = rows_of(later, decision.running)[: decision.due - len(costs)]
+            more = np.full((len(rows), k, 1), np.nan)
+            for number, row in enumerate(rows):
+                more[number, list(decision.running), 0] = [run.cost for run in row]
+            places = frozenset(self.candidates.index(self.cases[place]) for place in decision.running)
+            last = max((repeat for stage in stages for repeat in stage.counted or ()), default=0)
+            counted = frozenset(run.order for row in rows for run in row)
+            stages.append(Stage(places, decision.due - len(costs), last, counted))
+            costs = np.concatenate([costs, more])
+            if len(costs) < decision.due:
+                break
+            after = max(run.begin or 0.0 for run in rows[-1])
+            decision = decide(costs)
+        return costs, decision, stages
+
+    @property
+    def decision(self) -> Decision:
+        """That of the last look."""
+        return self._followed[1]
+
+    @property
+    def stages(self) -> list[Stage]:
+        """Those so far, and the one that is due."""
+        every = frozenset(range(len(self.candidates)))
+        return self._followed[2] or [Stage(every, looks_to_decide(max(len(every), 2))[0], 0, frozenset())]
+
+    @property
+    def rows(self) -> int:
+        """Those so far, of the candidates that have not left."""
+        return len(self._followed[0])
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more is due."""
+        return len(self.cases) < 2 or not self.decision.running
+
+    @property
+    def due(self) -> Decided:
+        """How many rows there should be."""
+        decision, first = self.decision, looks_to_decide(max(len(self.cases) + len(self.out), 2))[0]
+        last = decision.due if self.cases else first
+        rows = {case: decision.left_after.get(place, last) for place, case in enumerate(self.cases)}
+        running = frozenset(self.cases[place] for place in decision.running)
+        lacking = 0 if self.ended else decision.due - self.rows
+        return Decided({**dict.fromkeys(self.out, first), **rows}, running, lacking)
+
+    @cached_property
+    def p(self) -> Mapping[tuple[Case, Case], float]:
+        """That of each pair, corrected for all pairs and looks so far; empty before the first look."""
+        pairs = pairs_at_looks(self._followed[0], self.decision) if self.decision.rows else {}
+        return {(self.cases[a], self.cases[b]): p for (a, b), p in pairs.items()}
+
+    def decides(self, row: Row, metric: Metric) -> bool:
+        """Whether it is by this metric of the row."""
+        series = series_label(row.case, row.label), row.ranks
+        return metric == self.metric and series in ((self.label, self.ranks), (self.label, None))
+
+    def is_about(self, row: Row, metric: Metric) -> bool:
+        """Whether it says what this metric of the row shows: before the first look nothing else does."""
+        return row.case in self.cases and (not self.decision.rows or self.decides(row, metric))
+
+    def seen(self, metric: Metric, rows: Sequence[Row], pair: Pair) -> tuple[float | None, int, bool]:
+        """The p of two, in how many rows, and whether the worse one left.
+
+        Of other metrics its own, corrected for the number of looks: nobody leaves by them. Nothing is shown
+        where the better one left, and the other did not.
+        """
+        better, worse = rows[pair.better].case, rows[pair.worse].case
+        if not self.decides(rows[pair.better], metric):
+            return None if pair.p is None else min(pair.p * len(LOOKS), 1.0), pair.rows, False
+        p = next((self.p[both] for both in ((better, worse), (worse, better)) if both in self.p), None)
+        seen = min(self.left.get(case, self.decision.rows) for case in (better, worse))
+        turns = p is not None and better in self.left and worse not in self.left
+        return 1.0 if turns else p, seen, worse in self.left
+
+    @property
+    def remaining(self) -> tuple[Case, ...]:
+        """Those that may be the best, the best first."""
+        if not self.decision.cells:
+            return self.cases
+        [cell] = self.decision.cells
+        first = sorted(cell.remaining, key=lambda place: place != cell.best)
+        return tuple(self.cases[place] for place in first)
+
+    @property
+    def left(self) -> Mapping[Case, int]:
+        """After how many rows others left."""
+        return {self.cases[place]: rows for place, rows in self.decision.left_after.items()}
+
+    @property
+    def smallest_seen(self) -> float | None:
+        """The smallest difference of those that remain that the last look finds in 8 of 10 cases."""
+        costs, decision, _ = self._followed
+        pairs = [*combinations(decision.cells[0].remaining, 2)] if decision.cells else []
+        if not pairs:
+            return None
+        seen = costs[: decision.rows, :, 0]
+        spread = fmean(spread_of(seen[:, b] - seen[:, a]) for a, b in pairs)
+        level = 1 - (1 - OF_LOOK) ** min(2 / len(decision.cells[0].remaining), 1)
+        return smallest_difference(decision.rows, spread, level, within=True) or None
+
+    @property
+    def names(self) -> Mapping[Case, str]:
+        """Of all candidates."""
+        return candidate_names([*self.cases, *self.out])
+
+    @property
+    def were_planned(self) -> bool:
+        """Whether the looks were planned before the first run; before that there is nothing to doubt."""
+        since = seconds(self.planned_since)
+        return self.began is None or (since is not None and since <= self.began)
+
+
+def decided(records: Iterable[Record]) -> tuple[ByLooks, ...]:
+    """All decisions; the records are those of all planned runs, in the plan's order."""
+    own = (record for record in records if DECIDED_WITH in record.metadata)
+    together = grouped(own, lambda record: (record.case.machine, record.metadata[DECIDED_WITH]))
+    return tuple(decide_by(list(grouped(runs, lambda run: run.case).values())) for runs in together.values())
+
+
+def decide_by(candidates: Sequence[Sequence[Record]]) -> ByLooks:
+    """The looks at the runs of each candidate."""
+    label, ranks, metric = _metric([run for own in candidates for run in own if run.sound])
+    having = [own for own in candidates if not _never(own)]
+    every = [run for own in candidates for run in own]
+    begins = [begin for run in every if (begin := seconds(run.started)) is not None]
+    return ByLooks(
+        tuple(own[0].case for own in candidates),
+        tuple(own[0].case for own in having),
+        tuple(own[0].case for own in candidates if _never(own)),
+        label,
+        ranks,
+        metric,
+        tuple(tuple(_timed(own, label, ranks, metric)) if metric else () for own in having),
+        every[0].metadata.get(LOOKS_SINCE, ""),
+        min(begins, default=None),
+    )
+
+
+def _never(runs: Iterable[Record]) -> bool:
+    """Whether a candidate was tried, and gave no value."""
+    tried = [run for run in runs if run.status != MISSING]
+    return bool(tried) and not any(run.sound for run in tried)
+
+
+def _metric(runs: Sequence[Record]) -> tuple[str, int | None, Metric | None]:
+    """The first that is ranked, with the label and the ranks of its series."""
+    printed = [(series_label(run.case, one.label), one.ranks, one) for run in runs for one in run.series]
+    for (label, ranks), alike in grouped(printed, lambda each: each[:2]).items():
+        if is_baseline(runs[0].suite, label):
+            continue
+        for metric in choose_metrics(runs[0].suite, [series for *_, series in alike], TABLE_SIZES):
+            if metric.headline and metric.lower_is_better is not None:
+                return label, ranks, metric
+    return "", None, None
+
+
+def _timed(runs: Sequence[Record], label: str, ranks: int | None, metric: Metric) -> Iterable[Run]:
+    """Those that count, with their costs."""
+    sign, values = 1.0 if metric.lower_is_better else -1.0, values_of(metric, runs, label, ranks)
+    for run in (run for run in runs if run.repeat in values and not run.disturbed):
+        block = str(run.repeat) if DECIDED_IN_BLOCKS in run.metadata else ""
+        timed = timed_run(run, sign * math.log(values[run.repeat]))
+        yield timed._replace(allocation=block, order=run.repeat, looks=0)

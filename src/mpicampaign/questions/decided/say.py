@@ -1,0 +1,45 @@
+"""Candidates that are repeated until it is decided: who left at which look, and what ended it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.text import counted, listed, visible
+from mpicampaign.show.view import rough_amount
+from mpicampaign.verdicts.looks import ALIKE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mpicampaign.questions.decided.find import ByLooks
+    from mpicampaign.verdicts.looks import Cell
+
+
+def decided_sentences(found: ByLooks) -> Iterator[str]:
+    """``Decided after 12 repeats: A is the best. C left after 8 repeats.``"""
+    names = {case: visible(name) for case, name in found.names.items()}
+    rows = found.decision.rows
+    if not found.ended:
+        yield f"Not decided yet: {found.rows} of {counted(found.decision.due, 'repeat')} for the next look."
+    elif rows:
+        [cell] = found.decision.cells
+        remaining = listed([names[case] for case in found.remaining])
+        yield _end(found, cell, remaining)
+    for after, cases in grouped(found.left, lambda case: found.left[case]).items():
+        yield f"{listed([names[case] for case in cases])} left after {counted(after, 'repeat')}."
+    if found.out:
+        yield f"Without any value: {listed([names[case] for case in found.out])}."
+    if not found.were_planned:
+        yield "That these looks were planned before the first run is not recorded."
+
+
+def _end(found: ByLooks, cell: Cell, remaining: str) -> str:
+    after = f"after {counted(found.decision.rows, 'repeat')}"
+    if len(cell.remaining) == 1:
+        return f"Decided {after}: {remaining} is the best."
+    if cell.end == ALIKE:
+        return f"Decided {after}: {remaining} are within 1 %."
+    seen = found.smallest_seen
+    find = f": the repeats find {rough_amount(seen)} in 8 of 10 cases" if seen else ""
+    return f"Not decided {after} which of {remaining} is the best{find}."

@@ -1,0 +1,1 @@
+"""Does an operation take longer than others that do the same: tuning cliffs."""

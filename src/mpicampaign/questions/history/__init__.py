@@ -1,0 +1,1 @@
+"""How have the results of a campaign changed over its ticks."""

@@ -1,0 +1,1 @@
+"""Are the limits met that a file states: `mpicampaign judge`."""

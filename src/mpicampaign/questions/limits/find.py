@@ -1,0 +1,242 @@
+"""The acceptance contract: each limit for each case is passed, failed or undecided, by an interval.
+
+Never by one number: passed where the whole interval is on the right side of the limit, failed where it is on
+the wrong side, else undecided. A case without enough runs that count is undecided, with the reason.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.base.errors import Problem, UserError, did_you_mean
+from mpicampaign.base.expectation import BEFORE, limit_value
+from mpicampaign.base.presentation import ReferenceChoice
+from mpicampaign.base.records import WITH, defined_name
+from mpicampaign.base.reference import reference_names
+from mpicampaign.compare.timed_runs import why_untested
+from mpicampaign.questions.published.find import published_for
+from mpicampaign.statistics.medians import median, order_statistic_interval
+from mpicampaign.statistics.ratios import COVERAGE, ratio_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+
+    from mpicampaign.base.expectation import Limit
+    from mpicampaign.base.records import Case
+    from mpicampaign.compare.findings import Absence
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
+    from mpicampaign.statistics.medians import Interval
+
+PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
+
+# Why a case is undecided, if its interval does not decide it
+NO_VALUE = "no value"  # of a run that counts
+FEW = "too few repeats"
+NO_OTHER = "nothing to compare with"
+OF_MACHINE = "members"  # of a host group that is measured as a machine
+NO_HISTORY, NOTHING_NEW = "no such history", "nothing new"  # of a limit from the history
+
+
+class Bound(NamedTuple):
+    """What the interval is compared with; ``lower``: whether less is right. ``ratio``: of two groups."""
+
+    value: float
+    lower: bool
+    ratio: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A limit for one row.
+
+    ``interval``: of the median, or of the ratio to what it is compared with; ``n``: repeats, ``others``: of
+    the other group. ``metric`` and
+    ``bound`` are ``None`` if nothing was measured. ``why`` it is undecided, if not by an interval;
+    ``absence``: why it has no value. With an alarm, ``n`` counts the newest ticks,
+    ``median`` is the last one's, and ``retests`` says how many more ticks beyond the limit would fail it.
+    """
+
+    limit: Limit
+    case: Case
+    label: str
+    outcome: str
+    metric: Metric | None = None
+    median: float | None = None
+    interval: Interval | None = None
+    bound: Bound | None = None
+    n: int = 0
+    others: int = 0
+    why: str = ""
+    absence: Absence = ()
+    retests: int = 0
+
+
+class _Other(NamedTuple):
+    """What a metric is compared with: repeats, or one published value; ``untested``: why it can't be."""
+
+    values: tuple[float, ...] = ()
+    published: float | None = None
+    untested: str = ""
+
+
+def judge(
+    limits: Sequence[Limit],
+    comparison: Comparison,
+    cases: Sequence[Case],
+    before: Comparison | None,
+    file: str,
+    of_machine: Collection[Case] = (),
+) -> list[Judged]:
+    """Each limit for each of its cases; those with an alarm are judged by the history.
+
+    Parameters
+    ----------
+    comparison : of the open series and of merged bundles
+    cases : all of the campaign; those that have not been run are undecided
+    before : the last finished series, if there is one
+    file : the campaign file, for messages
+    of_machine : host groups whose members are compared with each other, by no limit
+
+    Raises
+    ------
+    UserError
+        for each metric that no run printed, each limit in another unit, and each unknown source.
+    """
+    found: list[Judged] = []
+    problems: list[Problem] = []
+    for number, limit in enumerate(limits):
+        if limit.alarm:
+            continue
+        try:
+            found += _judge_limit(limit, comparison, cases, before)
+            meant = [case for case in of_machine if _is_meant(limit, case)]
+            found += [Judged(limit, case, case.benchmark, UNDECIDED, why=OF_MACHINE) for case in meant]
+        except ValueError as error:
+            hint = did_you_mean(*error.args[1:]) if error.args[1:] else ""
+            problems.append(Problem(str(error.args[0]), file, key=f"expect[{number}]", hint=hint))
+    if problems:
+        raise UserError(problems)
+    return found
+
+
+def _judge_limit(
+    limit: Limit, comparison: Comparison, cases: Sequence[Case], before: Comparison | None
+) -> Iterator[Judged]:
+    wanted = [case for case in cases if _is_meant(limit, case)]
+    tables = [table for table in comparison.tables if _is_named(table.benchmark, [limit.benchmark])]
+    pairs = [(table, metric) for table in tables for metric in table.metrics if metric.name == limit.metric]
+    if not pairs and any(table.metrics for table in tables):
+        message = f"no run of {limit.benchmark} has the metric {limit.metric!r}"
+        raise ValueError(message, limit.metric, _metric_names(limit, comparison))
+    systems = dict.fromkeys(each for name in comparison.systems for each in (name, name.partition(WITH)[0]))
+    sources = (BEFORE, *reference_names(), *systems)
+    if limit.against and limit.against.source not in sources:
+        message = f"{limit.against.source!r} is neither a publication nor a system of the results"
+        raise ValueError(message, limit.against.source, sources)
+    for case in wanted:
+        rows = [(t, m, row) for t, m in pairs for row in t.rows if row.case == case]
+        if not rows:
+            bare = (row.absence for table in tables for row in table.rows if row.case == case)
+            yield Judged(limit, case, limit.benchmark, UNDECIDED, why=NO_VALUE, absence=next(bare, ()))
+        for table, metric, row in rows:
+            yield _judge_row(limit, table, metric, row, _other(limit, table, metric, row, comparison, before))
+
+
+def _is_meant(limit: Limit, case: Case) -> bool:
+    return (
+        _is_named(case.benchmark, [limit.benchmark])
+        and _is_named(case.host_group, limit.host_groups or [case.host_group])
+        and _is_named(case.placement, limit.placements or [case.placement])
+    )
+
+
+def _is_named(name: str, wanted: Sequence[str]) -> bool:
+    """Whether it is among the names, or a variant of one: by the values of lists, or an MPI library."""
+    return name in wanted or defined_name(name) in wanted
+
+
+def _metric_names(limit: Limit, comparison: Comparison) -> list[str]:
+    tables = (table for table in comparison.tables if _is_named(table.benchmark, [limit.benchmark]))
+    return sorted({metric.name for table in tables for metric in table.metrics})
+
+
+def _judge_row(limit: Limit, table: Table, metric: Metric, row: Row, other: _Other) -> Judged:
+    cell = row.cell(metric)
+    values = cell.values if cell and row.ranked else ()
+    named = Judged(limit, row.case, row.label, UNDECIDED, metric, n=len(values))
+    named = replace(named, median=median(values) if values else None)
+    if not values:
+        return replace(named, why=NO_VALUE, absence=row.unranked or row.absence)
+    if limit.against and not other.values and other.published is None:
+        return replace(named, why=NO_OTHER)
+    if other.untested:
+        return replace(named, why=other.untested)
+    bound = _bound(limit, metric, other)
+    interval = ratio_interval(other.values, values) if bound.ratio else order_statistic_interval(values)
+    if interval is None or interval.coverage < COVERAGE:
+        return replace(named, bound=bound, others=len(other.values), why=FEW)
+    return replace(named, bound=bound, interval=interval, outcome=_outcome(interval, bound))
+
+
+def _bound(limit: Limit, metric: Metric, other: _Other) -> Bound:
+    """The limit itself, or how much worse than the other value it may be."""
+    if limit.against is None:
+        text, lower = (limit.at_most, True) if limit.at_most else (limit.at_least, False)
+        return Bound(limit_value(text, metric.dimension.si_unit), lower, ratio=False)
+    if metric.lower_is_better is None:
+        raise ValueError(f"of {metric.name} nothing says which values are better: give at_least or at_most")
+    lower = metric.lower_is_better
+    factor = 1 + limit.tolerance if lower else 1 - limit.tolerance
+    if other.published is not None:
+        return Bound(other.published * factor, lower, ratio=False)
+    return Bound(factor, lower, ratio=True)
+
+
+def _outcome(interval: Interval, bound: Bound) -> str:
+    if bound.lower:
+        right, wrong = interval.high <= bound.value, interval.low > bound.value
+    else:
+        right, wrong = interval.low >= bound.value, interval.high < bound.value
+    return PASSED if right else FAILED if wrong else UNDECIDED
+
+
+def _other(
+    limit: Limit, table: Table, metric: Metric, row: Row, comparison: Comparison, before: Comparison | None
+) -> _Other:
+    """What the row is compared with; empty if there is nothing of the kind."""
+    against = limit.against
+    if against is None:
+        return _Other()
+    group = against.host_group or row.case.host_group
+    placement = against.placement or row.case.placement
+    if against.source == BEFORE:
+        tables = before.tables if before else ()
+        place = (row.case.system, _with(row.case.library, group), placement)
+        earlier = _of_rows(tables, table, metric, row, place)
+        return earlier._replace(untested="")  # what changed meanwhile is the question
+    if against.source in reference_names():
+        choice = ReferenceChoice(against.source, (group,), (placement,))
+        published = [each.values[metric] for each in published_for(table, [choice]) if metric in each.values]
+        return _Other(published=published[0]) if len(published) == 1 else _Other()
+    place = (_with(row.case.library, against.source), _with(row.case.library, group), placement)
+    return _of_rows(comparison.tables, table, metric, row, place)
+
+
+def _with(library: str, name: str) -> str:
+    """The name with the row's MPI library, unless it has one."""
+    return f"{name}{WITH}{library}" if library and WITH not in name else name
+
+
+def _of_rows(
+    tables: Sequence[Table], table: Table, metric: Metric, row: Row, place: tuple[str, str, str]
+) -> _Other:
+    like = [each for each in tables if (each.benchmark, each.label) == (table.benchmark, table.label)]
+    for other in (other for each in like for other in each.rows):
+        cells = [cell for cell in other.cells if cell.metric.name == metric.name]
+        named = (other.case.system, other.case.host_group, other.case.placement)
+        if named == place and other.ranks == row.ranks and other.ranked and cells:
+            return _Other(cells[0].values, untested=why_untested([(row, other)]))
+    return _Other()

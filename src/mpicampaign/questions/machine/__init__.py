@@ -1,0 +1,1 @@
+"""Which nodes or links of a machine are slow."""

@@ -1,0 +1,99 @@
+"""Why a node may be slow, as its own runs recorded it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.records import CLOCK_RATE, COPY, DISTURBED
+from mpicampaign.evidence.findings import number
+from mpicampaign.evidence.node_facts import CORRECTED, COUNTERS, THROTTLED, UNCORRECTED, device_of
+from mpicampaign.questions.configurations.find import odd_nodes
+from mpicampaign.statistics.medians import median
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from mpicampaign.base.records import Record
+
+_BELOW = {CLOCK_RATE: 0.97, COPY: 0.8}  # of the others' median
+_OFTEN = 0.5  # of a node's runs
+_PROCESS = re.compile(r"; ([ -~]{1,15}) \(pid [0-9]{1,9}, uid [0-9]{1,10}\) used ")
+_COUNTED = {
+    THROTTLED: "throttled: its counter rose by",
+    UNCORRECTED: "ECC: uncorrected errors,",
+    CORRECTED: "ECC: corrected errors,",
+}
+
+
+def causes_by_node(records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
+    """What the runs of one host group recorded of each node that may make it slow, the most telling first.
+
+    Nodes have the names of their evidence (``record.hosts``); those without a cause are left out. Counters
+    count over all runs of a node, rates are medians over them, and facts are those of the last one.
+    """
+    runs: dict[str, list[Record]] = {}
+    for record in records:
+        for node in record.nodes:
+            runs.setdefault(node, []).append(record)
+    rates = {kind: _rates(runs, kind) for kind in _BELOW}
+    odd = {node: each.differences for each in odd_nodes(records) for node in each.nodes}
+    disturbed = {node: text for node, own in runs.items() if (text := _disturbed(node, own))}
+    if 2 * len(disturbed) > len(runs):  # as most others
+        disturbed.clear()
+    by_node = {
+        node: (
+            *_counted(node, own),
+            *(text for kind in _BELOW if (text := _below(kind, node, rates[kind]))),
+            *(str(each) for each in odd.get(node, ()) if each.usual),  # without a majority none is odd
+            *filter(None, [disturbed.get(node)]),
+        )
+        for node, own in runs.items()
+    }
+    return {node: causes for node, causes in by_node.items() if causes}
+
+
+def _counted(node: str, runs: Sequence[Record]) -> Iterator[str]:
+    """``throttled: its counter rose by 12 in 3 of 20 runs``, ``symbol_error of mlx5_0/1 rose by 4 in …``."""
+    rises: dict[str, list[int]] = {}
+    for run in runs:
+        for key, value in run.nodes[node].items():
+            if device_of(key)[0] in COUNTERS and (rise := number(value)):
+                rises.setdefault(key, []).append(rise)
+    for key in sorted(rises, key=lambda key: COUNTERS.index(device_of(key)[0])):
+        name, device = device_of(key)
+        said = _COUNTED.get(key, f"{name.removesuffix('.')} of {device} rose by")
+        yield f"{said} {sum(rises[key])} in {len(rises[key])} of {len(runs)} runs"
+
+
+def _rates(runs: Mapping[str, Sequence[Record]], kind: str) -> dict[str, float]:
+    """By node, the median over its runs of the lowest rate in each."""
+    lowest = {
+        node: [min(values) for run in own if (values := run.probes.get(kind, {}).get(node))]
+        for node, own in runs.items()
+    }
+    return {node: median(values) for node, values in lowest.items() if values}
+
+
+def _below(kind: str, node: str, rates: Mapping[str, float]) -> str:
+    """``clock rate 14 % below that of the others``."""
+    others = [rate for other, rate in rates.items() if other != node]
+    usual = median(others) if others else 0.0
+    if rates.get(node, usual) >= _BELOW[kind] * usual:
+        return ""
+    return f"{kind} {1 - rates[node] / usual:.0%} below that of the others".replace("%", " %")
+
+
+def _disturbed(node: str, runs: Sequence[Record]) -> str:
+    """``disturbed in 12 of 20 runs, mostly by python3``; of several nodes, the named one."""
+    disturbed = [
+        run.condition_reason
+        for run in runs
+        if run.condition == DISTURBED and (len(run.hosts) == 1 or f" of {node} used" in run.condition_reason)
+    ]
+    if not disturbed or len(disturbed) < _OFTEN * len(runs):
+        return ""
+    names = Counter(match[1] for why in disturbed if (match := _PROCESS.search(why)))
+    by = f", mostly by {names.most_common(1)[0][0]}" if names else ""
+    return f"disturbed in {len(disturbed)} of {len(runs)} runs{by}"

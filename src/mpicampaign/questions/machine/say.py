@@ -1,0 +1,370 @@
+"""The whole machine in sentences: nodes, links and switches that are slow, undecided, or missing."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections import Counter
+from math import comb
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import EACH_NODES, OK
+from mpicampaign.base.text import listed, visible
+from mpicampaign.schedulers import batch_scheduler
+from mpicampaign.show.view import percent, probability
+from mpicampaign.statistics.comparisons import LEVEL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from mpicampaign.base.records import Record
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.questions.machine.find import Machine, MachineSearch
+    from mpicampaign.statistics.slow_members import Named, Search, Undecided
+
+NOT_MEASURED = "pairs-not-measured.csv"
+_NAMED = 5  # members in a sentence
+_FEW = 3  # less important ones
+
+
+class Found(NamedTuple):
+    """A member that a search names."""
+
+    search: MachineSearch
+    named: Named
+
+
+# Words
+
+
+def machine_title(machine: Machine) -> str:
+    """System and host group; of a node that was measured again also when."""
+    stretches = [stretch for search in machine.searches for stretch in search.stretches]
+    began = min((each.times[0][:10] for each in stretches if each.times[0]), default="")
+    day = f" ({began})" if began and ":" in machine.host_group else ""
+    return visible(f"{machine.system}, {machine.host_group}{day}")
+
+
+def metric_title(machine: Machine, search: MachineSearch) -> str:
+    """The metric; with its benchmark where there are several."""
+    several = len({(each.subject.benchmark, each.subject.placement) for each in machine.searches}) > 1
+    place = f"{search.subject.benchmark} {search.subject.placement}: " if several else ""
+    return visible(f"{place}{search.metric.name}")
+
+
+def _short_title(machine: Machine, search: MachineSearch) -> str:
+    """The benchmark where it has one headline metric, which is shorter than its name."""
+    own = [each for each in machine.searches if each.subject == search.subject and not each.is_probe]
+    return visible(search.subject.benchmark) if own == [search] else metric_title(machine, search)
+
+
+def below(metric: Metric, cost: float) -> str:
+    """How far a value is below or above the others', where its cost is so much larger: ``8.3 % below``."""
+    if metric.lower_is_better:
+        return f"{percent(cost)} above"
+    return f"{percent(cost / (1 + cost))} below"
+
+
+def slower(metric: Metric, cost: float) -> str:
+    """The same, as a difference in the value."""
+    if cost >= 0:
+        return below(metric, cost)
+    return f"{percent(-cost if metric.lower_is_better else -cost / (1 + cost))} better"
+
+
+def amount(metric: Metric, cost: float) -> str:
+    return below(metric, cost).rpartition(" ")[0]
+
+
+def _nodes(count: int, what: str = "node") -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
+
+
+def _between(search: MachineSearch, member: str) -> str:
+    """When its fresh rounds were: ``between 10:02 and 10:31 UTC``."""
+    begin, end = search.times(member)
+    if not (begin and end):
+        return ""
+    if begin[:16] == end[:16]:
+        return f" at {begin[11:16]} UTC on {begin[:10]}"
+    if begin[:10] == end[:10]:
+        return f" between {begin[11:16]} and {end[11:16]} UTC on {begin[:10]}"
+    return f" between {begin[:16].replace('T', ' ')} and {end[:16].replace('T', ' ')} UTC"
+
+
+# Slow members
+
+
+def _named_text(machine: Machine, member: str, found: Sequence[Found]) -> str:
+    """``n37 (STREAM triad 8.3 % below: throttled)``: the largest difference, and the first cause."""
+    search, one = found[0]
+    cause = "".join(f": {each}" for each in _causes(machine, member, found)[:1])
+    return f"{visible(member)} ({_difference(_short_title(machine, search), search, one)}{cause})"
+
+
+def _causes(machine: Machine, member: str, found: Sequence[Found]) -> list[str]:
+    """What its runs recorded, beside what a metric says."""
+    said = tuple(search.metric.name for search, _ in found)
+    return [visible(each) for each in machine.causes.get(member, ()) if not each.startswith(said)]
+
+
+def _difference(title: str, search: MachineSearch, one: Named) -> str:
+    if math.isinf(one.slower):
+        return "runs failed or met their time limit"
+    return f"{title} {below(search.metric, one.slower)}"
+
+
+def _evidence(machine: Machine) -> Iterator[str]:
+    """For each slow member what shows it, and all causes: the first few."""
+    every = [each for find in KINDS.values() for each in find(machine).items()]
+    for member, found in every[:_NAMED]:
+        said = "; ".join(_evidence_text(machine, *one) for one in found[:_FEW])
+        more = f"; {_nodes(len(found) - _FEW, 'more metric')}" if len(found) > _FEW else ""
+        causes = "; ".join(_causes(machine, member, found))
+        yield f"{visible(member)}: {said}{more}.{f' Recorded there: {causes}.' if causes else ''}"
+
+
+def _evidence_text(machine: Machine, search: MachineSearch, one: Named) -> str:
+    least = "" if math.isinf(one.slower) else f", at least {amount(search.metric, one.at_least)}"
+    rounds = f"in {one.in_rounds} of {_nodes(one.rounds, 'round')}{_between(search, one.member)}"
+    return f"{_difference(metric_title(machine, search), search, one)}{least}, {probability(one.p)}, {rounds}"
+
+
+def found_nodes(machine: Machine) -> dict[str, list[Found]]:
+    """The slow nodes, each with all that shows it."""
+    return _found((search, search.found.nodes) for search in machine.searches)
+
+
+def found_links(machine: Machine) -> dict[str, list[Found]]:
+    """The slow links."""
+    return _found((search, search.found.links) for search in machine.searches)
+
+
+def found_switches(machine: Machine) -> dict[str, list[Found]]:
+    """The slow switches."""
+    return _found((search, search.found.switches) for search in machine.searches)
+
+
+KINDS = {"switches": found_switches, "nodes": found_nodes, "links": found_links}
+
+
+def _found(parts: Iterable[tuple[MachineSearch, Search | None]]) -> dict[str, list[Found]]:
+    named = [Found(search, one) for search, part in parts if part for one in part.named]
+    named.sort(key=lambda each: -each.named.slower)
+    by_member = grouped(named, lambda each: each.named.member)
+    # a run that failed has no value in any metric: said once
+    return {name: each[:1] if math.isinf(each[0].named.slower) else each for name, each in by_member.items()}
+
+
+def lead(machine: Machine, others: Sequence[Machine] = ()) -> str:
+    """``2 of 1,024 nodes are slow: n37 (…), n512 (…)``; or that none is shown to be."""
+    place = f"{machine_title(machine)}: " if len(others) > 1 else ""
+    of = len(machine.nodes) - len(machine.absent)
+    texts = [
+        _slow(machine, found_switches(machine), "switch", len({*machine.switches.values()}), "switches"),
+        _slow(machine, found_nodes(machine), "node", of),
+        _slow(machine, found_links(machine), "link", len(machine.pairs)),
+    ]
+    return place + (". ".join(filter(None, texts)) or _none(machine, of))
+
+
+def _slow(
+    machine: Machine, found: Mapping[str, Sequence[Found]], what: str, of: int, plural: str = ""
+) -> str:
+    if not found:
+        return ""
+    named = [_named_text(machine, member, each) for member, each in [*found.items()][:_NAMED]]
+    more = [f"{len(found) - _NAMED} more in the table"] if len(found) > _NAMED else []
+    verb = "is" if len(found) == 1 else "are"
+    return f"{len(found)} of {of:,} {plural or what + 's'} {verb} slow: {', '.join([*named, *more])}"
+
+
+def _none(machine: Machine, of: int) -> str:
+    if not any(search.costs for search in machine.searches):
+        return f"No run on the {_nodes(len(machine.nodes))} has a value yet"
+    if not any(part.smallest for search in machine.searches for part in search.parts):
+        return f"Not decided on {_nodes(of)}: it takes two rounds in which three or more have a value"
+    tolerance = max(search.tolerance for search in machine.searches)
+    so_far = " so far" if _open(machine) else ""
+    return (
+        f"No node of {of:,} is shown{so_far} to be slower than the others by more than {100 * tolerance:g} %"
+    )
+
+
+def _open(machine: Machine) -> set[str]:
+    """Suspects with rounds to come."""
+    return {member for search in machine.searches for part in search.parts for member in part.open}
+
+
+# What else there is to say
+
+
+def sentences(machine: Machine) -> Iterator[str]:
+    """What would have been found, the error, what is undecided, who failed, was disturbed, or is missing."""
+    yield from _evidence(machine)
+    yield from _smallest(machine)
+    yield from _undecided(machine)
+    yield from _failed(machine)
+    yield from _disturbed(machine)
+    yield from _absent(machine)
+    yield from _dependent(machine)
+    yield from _not_measured(machine)
+    yield from _contradicted(machine)
+
+
+def _smallest(machine: Machine) -> Iterator[str]:
+    """By how much a node must be slower to be found in nine of ten cases, and the error."""
+    known = [
+        (search, search.found.nodes.smallest, search.found.links.smallest) for search in machine.searches
+    ]
+    named = [_smallest_text(machine, search, node, link) for search, node, link in known if node]
+    if named:
+        most = max(least for _, *both in known for least in both if least)
+        few = named if len(named) <= _NAMED else [f"{percent(most)} in each metric"]
+        yield f"A slow-down of {listed(few, 'or')} or more would have been found in nine of ten cases."
+        what = "node or link" if _links_are_judged(machine) else "node"
+        yield f"The chance that any {what} is wrongly named is at most {100 * LEVEL:g} %."
+    if still := len(_open(machine)):
+        yield f"Not decided yet: {_nodes(still, 'suspect')}; the next run of the campaign continues."
+
+
+def _smallest_text(machine: Machine, search: MachineSearch, node: float, link: float | None) -> str:
+    of_link = f"; of a link {percent(link)}" if link else ""
+    return f"{percent(node)} ({metric_title(machine, search)}{of_link})"
+
+
+def undecided(machine: Machine) -> list[tuple[MachineSearch, Undecided]]:
+    """Who is not decided after the last look, and in what; the slowest first."""
+    open_ones = [(s, one) for s in machine.searches for part in s.parts for one in part.undecided]
+    return sorted(open_ones, key=lambda each: -each[1].slower)
+
+
+def _undecided(machine: Machine) -> Iterator[str]:
+    open_ones = undecided(machine)
+    if open_ones:
+        named = [_undecided_text(machine, *each) for each in open_ones[:_FEW]]
+        more = [f"{len(open_ones) - _FEW} more in the table"] if len(open_ones) > _FEW else []
+        yield f"Not decided: {'; '.join([*named, *more])}."
+
+
+def _undecided_text(machine: Machine, search: MachineSearch, one: Undecided) -> str:
+    needed = f"{one.rounds_needed} rounds would decide" if one.rounds_needed else "too near the tolerance"
+    how = below(search.metric, one.slower) if 0 < one.slower < math.inf else "about as the others"
+    return f"{visible(one.member)} ({metric_title(machine, search)} {how}, {probability(one.p)}; {needed})"
+
+
+def _failed(machine: Machine) -> Iterator[str]:
+    told = {*found_nodes(machine)}  # their partners are not blamed
+    own = {
+        node: [run for run in runs if node in told or told.isdisjoint(run.metadata[EACH_NODES].split(" "))]
+        for node, runs in machine.failed.items()
+    }
+    failed = sorted(((node, runs) for node, runs in own.items() if runs), key=lambda each: -len(each[1]))
+    if failed:
+        named = [
+            f"{visible(node)} ({len(runs)} of {machine.made(node)}: {_why(runs)})" for node, runs in failed
+        ]
+        more = [f"{len(named) - _FEW} more nodes"] if len(named) > _FEW else []
+        yield f"Runs failed on {'; '.join([*named[:_FEW], *more])}."
+
+
+def _why(runs: Iterable[Record]) -> str:
+    """The commonest reason."""
+    reasons = Counter(run.reason.partition("; files in ")[0] for run in runs)
+    return visible(reasons.most_common(1)[0][0]) or "no reason known"
+
+
+def _disturbed(machine: Machine) -> Iterator[str]:
+    told = found_nodes(machine)  # with their causes
+    found = {node: runs for node, runs in machine.disturbed.items() if node not in told}
+    some = [*found.items()] if len(found) <= _FEW else [*found.items()][:1]
+    for node, runs in some:
+        why = visible(Counter(run.condition_reason for run in runs).most_common(1)[0][0])
+        how_often = f"{len(runs)} of {machine.made(node)} runs"
+        yield f"{visible(node)} was disturbed in {how_often}: {why or 'no cause known'}."
+    if more := len(found) - len(some):
+        yield f"So were {_nodes(more, 'other node')} in most of theirs."
+
+
+def _absent(machine: Machine) -> Iterator[str]:
+    for what, nodes in (("Not measured", machine.absent), ("Not measured any more", machine.gone)):
+        reasons = grouped(nodes.items(), lambda each: each[1])
+        said = [_same_reason([node for node, _ in alike], why) for why, alike in reasons.items()]
+        more = [f"{len(said) - _NAMED} more reasons"] if len(said) > _NAMED else []
+        if said:
+            yield f"{what}: {'; '.join([*said[:_NAMED], *more])}."
+
+
+def _same_reason(nodes: Sequence[str], why: str) -> str:
+    named = ", ".join(map(visible, nodes[:_FEW])) + (f" and {len(nodes) - _FEW} more" if nodes[_FEW:] else "")
+    return f"{named}: {visible(why) or 'no reason known'}"
+
+
+def _dependent(machine: Machine) -> Iterator[str]:
+    named = {*found_nodes(machine), *found_links(machine)}
+    dependent = dict.fromkeys(
+        member for s in machine.searches for part in s.parts for member in part.dependent if member in named
+    )
+    if dependent:
+        yield (
+            f"The rounds of {listed([*map(visible, dependent)][:_NAMED])} depend on each other: slow then, "
+            "perhaps not at another time."
+        )
+
+
+def _not_measured(machine: Machine) -> Iterator[str]:
+    """Pairs without any run, and whether links are judged."""
+    if not machine.pairs:
+        return
+    every = comb(len(machine.nodes), 2)
+    if missing := every - len(machine.pairs):
+        yield f"{missing:,} of {every:,} pairs were never measured; tables/{NOT_MEASURED} lists them."
+    if not _links_are_judged(machine):
+        yield "Single links are not judged: too few pairs were measured."
+
+
+def _links_are_judged(machine: Machine) -> bool:
+    return any(search.found.links.smallest is not None for search in machine.searches)
+
+
+def _contradicted(machine: Machine) -> Iterator[str]:
+    count = len(
+        {id(run) for runs in machine.runs.values() for run in runs if run.status == OK and not run.sound}
+    )
+    if count:
+        yield f"{_nodes(count, 'run')} left out: contradicted, or of an earlier program."
+
+
+# Commands
+
+
+def drain_commands(machine: Machine) -> list[str]:
+    """What an administrator may type so that no job starts on the slow nodes; never called.
+
+    Names that are not plain are left out: schedulers take brackets and commas for lists of nodes.
+    """
+    scheduler = batch_scheduler(machine.scheduler)
+    if scheduler is None or not scheduler.drain:
+        return []
+    return [
+        scheduler.drain.format(node=shlex.quote(node), reason=shlex.quote(_reason(machine, found)))
+        for node, found in found_nodes(machine).items()
+        if _PLAIN.fullmatch(node)
+    ]
+
+
+_PLAIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def _reason(machine: Machine, found: Sequence[Found]) -> str:
+    """In plain letters: ``slow: stream 8.3 % below``."""
+    search, one = found[0]
+    text = f"slow: {_difference(_short_title(machine, search), search, one)}"
+    return text.encode("ascii", "replace").decode().replace("'", "").replace('"', "")
+
+
+def machine_items(machine: Machine) -> list[str]:
+    """All that is said below the lead, and the commands."""
+    return [*sentences(machine), *drain_commands(machine)]

@@ -1,0 +1,214 @@
+"""The members of a machine in tables: the slow and undecided for readers, all of them for programs."""
+
+from __future__ import annotations
+
+import json
+import math
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.records import DISTURBED, FAILED, PAIR
+from mpicampaign.base.text import visible
+from mpicampaign.questions.machine.find import SLOW_ONE, UNDECIDED, nodes_of
+from mpicampaign.questions.machine.say import (
+    KINDS,
+    NOT_MEASURED,
+    amount,
+    drain_commands,
+    lead,
+    machine_items,
+    machine_title,
+    metric_title,
+    sentences,
+    slower,
+    undecided,
+)
+from mpicampaign.show.document import Grid, Heading, Items, Paragraph, plain
+from mpicampaign.show.view import probability, quantity
+from mpicampaign.show.writers.csv import data_to_csv
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mpicampaign.base.records import Record
+    from mpicampaign.questions.machine.find import Machine, MachineSearch
+    from mpicampaign.show.document import Kind, Line, Node, Value
+    from mpicampaign.statistics.slow_members import Named, Undecided
+
+HEADING = "The whole machine"
+MEMBERS, ANSWERS = "machine.csv", "machine.json"
+TOLD = 200  # runs on the page
+
+
+def machine_grid(machine: Machine) -> Grid:
+    """The slow and the undecided."""
+    title = f"{machine_title(machine)}: slow and undecided"
+    header = ("member", "metric", "verdict", "difference", "at least", "p", "slower in", "value", "causes")
+    lines = [*_slow_lines(machine), *_undecided_lines(machine)]
+    return Grid(title, 2, header, tuple(lines), remarks=1, role="sortable", label=title)
+
+
+def _slow_lines(machine: Machine) -> Iterator[Line]:
+    every = (each for find in KINDS.values() for own in find(machine).values() for each in own)
+    for search, one in every:
+        failed = math.isinf(one.slower)
+        least = "" if failed else amount(search.metric, one.at_least)
+        rounds = f"{one.in_rounds} of {one.rounds}"
+        yield _grid_line(machine, search, one, SLOW_ONE, least, rounds, "")
+
+
+def _undecided_lines(machine: Machine) -> Iterator[Line]:
+    for search, one in undecided(machine):
+        needed = f"{one.rounds_needed} rounds would decide" if one.rounds_needed else ""
+        yield _grid_line(machine, search, one, UNDECIDED, "", "", needed)
+
+
+def _grid_line(
+    machine: Machine,
+    search: MachineSearch,
+    one: Named | Undecided,
+    verdict: str,
+    least: str,
+    rounds: str,
+    needed: str,
+) -> Line:
+    how = "runs failed" if math.isinf(one.slower) else slower(search.metric, one.slower)
+    value = search.values.get(one.member)
+    return (
+        visible(one.member),
+        metric_title(machine, search),
+        verdict,
+        how,
+        least,
+        probability(one.p).removeprefix("p ").removeprefix("= "),
+        rounds,
+        "" if value is None else quantity(value, search.metric.dimension),
+        visible("; ".join(filter(None, (needed, *machine.causes.get(one.member, ()))))),
+    )
+
+
+_COLUMNS: tuple[tuple[str, Kind], ...] = (
+    *(
+        (name, str)
+        for name in ("system", "host_group", "placement", "benchmark", "unit_of_members", "member")
+    ),
+    *((name, str) for name in ("metric", "unit")),
+    *((name, float) for name in ("value [unit]", "slower [1]")),
+    ("verdict", str),
+    *((name, float) for name in ("at_least [1]", "p")),
+    *((name, int) for name in ("fresh_rounds", "slower_in", "runs", "runs_failed", "runs_disturbed")),
+    ("missing_because", str),
+    ("causes", str),
+)
+
+
+def members_grid(machines: Iterable[Machine]) -> Grid:
+    """All nodes and pairs with their estimates, in SI units, for programs."""
+    lines = [
+        line for machine in machines for search in machine.searches for line in _member_lines(machine, search)
+    ]
+    names, kinds = zip(*_COLUMNS, strict=True)
+    return Grid("", 6, names, tuple(lines), kinds=kinds)
+
+
+def _member_lines(machine: Machine, search: MachineSearch) -> Iterator[tuple[Value, ...]]:
+    named = {one.member: one for part in search.parts for one in part.named}
+    for member in (*machine.nodes, *(sorted(search.slowdowns) if search.subject.unit == PAIR else ())):
+        one, runs = named.get(member), machine.runs.get(member, ())
+        slowdown = one.slower if one else search.node_slowdowns.get(member, search.slowdowns.get(member))
+        yield (
+            *map(visible, (*search.subject, member, search.metric.name)),
+            search.metric.dimension.si_unit,
+            search.values.get(member),
+            slowdown if slowdown is None or math.isfinite(slowdown) else None,
+            machine.verdict(search, member),
+            one.at_least if one else None,
+            one.p if one else None,
+            one.rounds if one else None,
+            one.in_rounds if one else None,
+            machine.made(member) if runs else None,
+            sum(run.status == FAILED for run in runs) if runs else None,
+            sum(run.condition == DISTURBED for run in runs) if runs else None,
+            visible(machine.absent.get(member, "")),
+            visible("; ".join(machine.causes.get(member, ()))),
+        )
+
+
+def not_measured_text(machines: Iterable[Machine]) -> str:
+    """Pairs of which no run was made, as CSV; empty where there are none."""
+    lines = [
+        f"{visible(a)},{visible(b)}"
+        for machine in machines
+        if machine.pairs
+        for a, b in combinations(sorted(machine.nodes), 2)
+        if f"{a}+{b}" not in machine.pairs
+    ]
+    return "\n".join(["node,other", *lines, ""]) if lines else ""
+
+
+def told_runs(machines: Iterable[Machine]) -> list[Record]:
+    """The runs of the first slow, undecided and failed nodes: the page lists no others of a machine."""
+    shown = {
+        id(run): run
+        for machine in machines
+        for node in dict.fromkeys((*_slow_nodes(machine), *machine.failed))
+        for run in machine.runs[node]
+    }
+    return [*shown.values()][:TOLD]
+
+
+def _slow_nodes(machine: Machine) -> list[str]:
+    members = [*(member for find in KINDS.values() for member in find(machine))]
+    members += [one.member for _, one in undecided(machine)]
+    return [node for member in members for node in nodes_of(member) if node in machine.runs]
+
+
+# Documents
+
+
+def machine_nodes(machines: Sequence[Machine]) -> list[Node]:
+    """What terminals and Markdown show."""
+    nodes: list[Node] = [Heading(HEADING)] if machines else []
+    for machine in machines:
+        nodes += [
+            Paragraph(f"{machine_title(machine)}: {lead(machine)}."),
+            Items(tuple(machine_items(machine))),
+        ]
+        grid = machine_grid(machine)
+        nodes += [grid] if grid.lines else []
+    return nodes
+
+
+def machine_files(machines: Sequence[Machine]) -> dict[str, str]:
+    """All members as CSV, the answers as JSON, and pairs without a run; empty where there is nothing."""
+    return {
+        MEMBERS: data_to_csv(members_grid(machines)) if machines else "",
+        ANSWERS: answers_json(machines) if machines else "",
+        NOT_MEASURED: not_measured_text(machines),
+    }
+
+
+def answers_json(machines: Sequence[Machine]) -> str:
+    """The answers, and who is slow or undecided, for programs; format in docs/formats.md."""
+    grid = members_grid(machines)
+    names = list(map(plain, grid.header))
+    rows = (dict(zip(names, line, strict=True)) for line in grid.values)
+    data = {
+        "format": JSON_FORMAT,
+        "version": 1,
+        "machines": [
+            {
+                "system": machine.system,
+                "host_group": machine.host_group,
+                "answer": f"{lead(machine)}.",
+                "sentences": [*sentences(machine)],
+                "drain": drain_commands(machine),
+            }
+            for machine in machines
+        ],
+        "rows": [row for row in rows if row["verdict"] in (SLOW_ONE, UNDECIDED)],
+    }
+    return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+JSON_FORMAT = "mpicampaign-machine"

@@ -1,0 +1,1 @@
+"""What holds over several host groups: averages, the order of placements, attributes."""

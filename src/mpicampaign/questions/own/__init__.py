@@ -1,0 +1,1 @@
+"""How are the own host groups beside those of others."""

@@ -1,0 +1,1 @@
+"""Does any command run where its label says: `mpicampaign prove`."""

@@ -1,0 +1,1 @@
+"""How are own values beside published ones."""

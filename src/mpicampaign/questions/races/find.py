@@ -1,0 +1,299 @@
+"""Races of settings: how far each is by its runs, and which candidate beats the default.
+
+A race is a block design that goes on until it is decided (`mpicampaign.verdicts.looks`), beside the default.
+Its blocks follow from its results, so that planning asks the same as the report: `races`. Its cells are the
+times of each benchmark at each message size; those of all races of a host group share the error. Once every
+benchmark has the blocks of the first look, so that the cells are known, each goes on by its cells alone. A
+block counts if all its candidates have values or met their time limit, side by side on the same nodes. A
+candidate that never gave a value is out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from mpicampaign.base.expectation import LOOKS
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.planned_looks import Stage
+from mpicampaign.base.records import BLOCK, COMPARED, MISSING, defined_name, race_rules
+from mpicampaign.base.text import visible
+from mpicampaign.compare.metrics import times_at_sizes
+from mpicampaign.questions.blocks.find import (
+    candidate_names,
+    is_of_race,
+    on_same_nodes,
+    series_label,
+    series_of,
+    side_by_side,
+    values_of,
+)
+from mpicampaign.statistics.comparisons import LEVEL
+from mpicampaign.suites import is_baseline
+from mpicampaign.verdicts.blocks import Ratio, ratio
+from mpicampaign.verdicts.looks import (
+    LAST_LOOK,
+    REFERENCE,
+    Cell,
+    Decision,
+    Rule,
+    decide,
+    differences,
+    level_to_win,
+)
+from mpicampaign.verdicts.smallest import smallest_difference, spread_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+    import numpy.typing as npt
+
+    from mpicampaign.base.records import Case, RaceRules, Record
+    from mpicampaign.compare.metrics import Metric
+
+    Array = npt.NDArray[np.float64]
+
+# What became of a cell, in the words that the reader gets; `WITHIN` and `NOT_SHOWN` of the best setting.
+WON, BEST, WITHIN = "won", "none leads", "within the tolerance"
+NOT_SHOWN, RUNNING = "not shown to be better", "not decided yet"
+
+
+class RaceCell(NamedTuple):
+    """A benchmark's metric. ``leader``: the best candidate; ``ratio``: to the default, in so many ``blocks``.
+
+    ``p``: at the look that decided, one-sided, corrected for all looks, candidates, cells and races.
+    ``seen``: where no look decides, the smallest lead that as many blocks find in 8 of 10 cases.
+    """
+
+    benchmark: str
+    label: str
+    ranks: int | None
+    metric: Metric
+    outcome: str
+    leader: int = REFERENCE
+    ratio: Ratio | None = None
+    p: float | None = None
+    blocks: int = 0
+    seen: float | None = None
+
+
+@dataclass(frozen=True)
+class InRace:
+    """A race; ``cases``: the candidates of each benchmark, the default first; ``names``: of them.
+
+    ``left``: the number of blocks after which candidates left all cells. ``out``: never gave a value.
+    ``runs``: all that are sound.
+    """
+
+    design: str
+    rules: RaceRules
+    names: tuple[str, ...]
+    cases: Mapping[str, tuple[Case, ...]]
+    cells: tuple[RaceCell, ...]
+    stages: Mapping[str, tuple[Stage, ...]]
+    left: tuple[tuple[int, int], ...]
+    out: tuple[int, ...]
+    runs: tuple[Record, ...]
+
+    @property
+    def every_case(self) -> frozenset[Case]:
+        """The candidates of all benchmarks."""
+        return frozenset(case for candidates in self.cases.values() for case in candidates)
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more is due."""
+        return bool(self.cells) and all(cell.outcome != RUNNING for cell in self.cells)
+
+    @property
+    def won(self) -> tuple[RaceCell, ...]:
+        """The cells in which a setting beats the default; none before the end."""
+        return tuple(cell for cell in self.cells if cell.outcome == WON) if self.ended else ()
+
+
+def races(records: Iterable[Record]) -> tuple[InRace, ...]:
+    """All races; the records are those of all their planned runs, in the plan's order."""
+    raced = (record for record in records if is_of_race(record))
+    designs = grouped(raced, lambda record: (*record.case.machine, record.metadata[BLOCK]))
+    return tuple(race for runs in designs.values() for race in _race(runs))
+
+
+def _race(runs: Sequence[Record]) -> Iterator[InRace]:
+    """None where the benchmarks have different candidates: no plan of this program has that."""
+    named = grouped(runs, lambda run: defined_name(run.case.benchmark))
+    benchmarks = [_Benchmark(name, of_name) for name, of_name in named.items()]
+    rules = race_rules(runs[0].metadata[COMPARED])
+    if not rules or len({len(benchmark.cases) for benchmark in benchmarks}) > 1:
+        return
+    out = set[int]().union(*(benchmark.out for benchmark in benchmarks))
+    every = range(len(benchmarks[0].cases))
+    places = [place for place in every if place not in out]
+    if REFERENCE in out or len(places) == 1:
+        places = [*every]  # no block of them counts
+    rule = Rule(rules.tolerance, _level(benchmarks, places, rules.races))
+    courses = [benchmark.course(places, rule) for benchmark in benchmarks]
+    yield InRace(
+        visible(runs[0].metadata[BLOCK]),
+        rules,
+        _short(tuple(candidate_names(benchmarks[0].cases).values())),
+        {benchmark.name: benchmark.cases for benchmark in benchmarks},
+        tuple(cell for course in courses for cell in course.decided()),
+        {benchmark.name: course.stages for benchmark, course in zip(benchmarks, courses, strict=True)},
+        _left(places, [course.decision.left_after for course in courses]),
+        tuple(sorted(out)),
+        tuple(run for run in runs if run.sound),
+    )
+
+
+def _level(benchmarks: Sequence[_Benchmark], places: Sequence[int], races: int) -> float:
+    """At which a candidate wins; 0 before the first look of all benchmarks: their cells are not known."""
+    if any(len(benchmark.stage(places, 0, LOOKS[0])[1]) < LOOKS[0] for benchmark in benchmarks):
+        return 0.0
+    return level_to_win(len(places), sum(len(benchmark.cells) for benchmark in benchmarks), races)
+
+
+def _left(places: Sequence[int], left_after: Sequence[Mapping[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Who left all cells of all benchmarks, and after how many blocks."""
+    gone = set(left_after[0]).intersection(*left_after)
+    return tuple((places[who], max(blocks[who] for blocks in left_after)) for who in sorted(gone))
+
+
+class _Benchmark:
+    """The runs of a benchmark's candidates, by place and repeat; its cells."""
+
+    def __init__(self, name: str, runs: Sequence[Record]) -> None:
+        of_cases = grouped(runs, lambda run: run.case)
+        self.name, self.cases = name, tuple(of_cases)
+        self.runs = [{run.repeat: run for run in of_case} for of_case in of_cases.values()]
+        self.repeats = sorted({run.repeat for run in runs})
+        self.out = {place for place, of_case in enumerate(self.runs) if _never(of_case.values())}
+        self.cells: list[tuple[str, int | None, Metric]] = []
+        self._values: list[list[dict[int, float]]] = []  # of each cell, by place and repeat
+        self._find_cells([[run for run in of_case.values() if run.sound] for of_case in self.runs])
+
+    def _find_cells(self, sound: Sequence[Sequence[Record]]) -> None:
+        """What each candidate printed that printed anything."""
+        first = next(filter(None, sound), ())
+        printed = dict.fromkeys(
+            (series_label(run.case, series.label), series.ranks) for run in first for series in run.series
+        )
+        for label, ranks in printed:
+            suite, every = first[0].suite, (series_of(run, label, ranks) for runs in sound for run in runs)
+            metrics = () if is_baseline(suite, label) else times_at_sizes(suite, [*filter(None, every)])
+            for metric in metrics:
+                values = [values_of(metric, runs, label, ranks) for runs in sound]
+                if all(known or not runs for known, runs in zip(values, sound, strict=True)):
+                    self.cells.append((label, ranks, metric))
+                    self._values.append(values)
+
+    def course(self, places: Sequence[int], rule: Rule) -> _Course:
+        """Look after look, as far as the blocks go; without a level up to the first one."""
+        costs = np.empty((0, len(places), len(self.cells)))
+        decision = decide(costs, rule)
+        stages: list[Stage] = []
+        while decision.running:
+            running = [places[who] for who in decision.running]
+            after = max(stages[-1].counted or ()) if stages else 0
+            stage, counted = self.stage(running, after, decision.due - len(costs))
+            stages.append(stage)
+            rows = np.full((len(counted), *costs.shape[1:]), np.nan)
+            rows[:, decision.running] = counted
+            costs = np.concatenate([costs, rows])
+            if not rule.to_win or len(counted) < stage.blocks:
+                break
+            decision = _decided(costs.tobytes(), costs.shape, rule)
+        return _Course(self, tuple(stages), places, costs, decision, rule.to_win or 0.0)
+
+    def stage(self, running: Sequence[int], after: int, blocks: int) -> tuple[Stage, Array]:
+        """The first blocks behind a repeat that count."""
+        blocks_at = {repeat: self._block(repeat, running) for repeat in self.repeats if repeat > after}
+        runs = {
+            repeat: [self.runs[place][repeat] for place in running]
+            for repeat, costs in blocks_at.items()
+            if costs
+        }
+        counted = sorted(side_by_side(runs))[:blocks]
+        costs = np.array([blocks_at[repeat] for repeat in counted])
+        shape = len(counted), len(running), len(self.cells)
+        return Stage(frozenset(running), blocks, after, frozenset(counted)), costs.reshape(shape)
+
+    def _block(self, repeat: int, running: Collection[int]) -> list[list[float]]:
+        """The logarithms of the times of each candidate in a block; empty if it does not count."""
+        runs = [run for place in running if (run := self.runs[place].get(repeat))]
+        costs = [values for place in running if (values := self._costs(place, repeat))]
+        return costs if len(costs) == len(running) and on_same_nodes(runs) else []
+
+    def _costs(self, place: int, repeat: int) -> list[float]:
+        """Of the cells; empty if the run does not count."""
+        run = self.runs[place].get(repeat)
+        if run and run.timed_out:
+            return [math.inf] * len(self.cells)
+        if run is None or run.disturbed:
+            return []
+        values = [of_cell[place].get(repeat) for of_cell in self._values]
+        signs = (1 if metric.lower_is_better else -1 for *_, metric in self.cells)
+        costs = [sign * math.log(value) for sign, value in zip(signs, values, strict=True) if value]
+        return costs if len(costs) == len(self.cells) else []
+
+
+class _Course(NamedTuple):
+    """How far a benchmark is. ``costs``: blocks x candidates x cells, of those at the ``places``."""
+
+    benchmark: _Benchmark
+    stages: tuple[Stage, ...]
+    places: Sequence[int]
+    costs: Array
+    decision: Decision
+    to_win: float
+
+    def decided(self) -> Iterator[RaceCell]:
+        """The cells."""
+        for number, (label, ranks, metric) in enumerate(self.benchmark.cells):
+            cell, of_cell = self.decision.cells[number], self.costs[:, :, number]
+            both = of_cell[:, [REFERENCE, cell.best]]
+            both = both[~np.isnan(both).any(axis=1)]
+            sign = 1 if metric.lower_is_better else -1
+            led = ratio(sign * both) if cell.end and cell.best != REFERENCE else None
+            p = min(1.0, cell.p * LEVEL / self.to_win) if led else None
+            undecided = cell.end == LAST_LOOK and cell.p > self.to_win
+            seen = self._seen(of_cell[: self.decision.rows], cell.remaining) if undecided else None
+            names = self.benchmark.name, visible(label), ranks, metric
+            outcome, leader = _outcome(cell, undecided), self.places[cell.best]
+            yield RaceCell(*names, outcome, leader, led, p, len(both), seen)
+
+    def _seen(self, costs: Array, remaining: Iterable[int]) -> float | None:
+        spreads = [
+            spread_of(differences(costs[:, REFERENCE], costs[:, who]).tolist())
+            for who in remaining
+            if who != REFERENCE
+        ]
+        return smallest_difference(len(costs), max(spreads), 2 * self.to_win, within=True)
+
+
+def _outcome(cell: Cell, undecided: bool) -> str:
+    if not cell.end:
+        return RUNNING
+    if cell.best == REFERENCE:
+        return BEST
+    return WON if cell.wins else NOT_SHOWN if undecided else WITHIN
+
+
+@lru_cache(maxsize=64)
+def _decided(costs: bytes, shape: tuple[int, ...], rule: Rule) -> Decision:
+    """Each planning asks the same of the blocks so far."""
+    return decide(np.frombuffer(costs).reshape(shape), rule)
+
+
+def _never(runs: Iterable[Record]) -> bool:
+    """Whether a candidate was tried, and neither gave a value nor met its time limit."""
+    tried = [run for run in runs if run.status != MISSING]
+    return bool(tried) and not any(run.sound or run.timed_out for run in tried)
+
+
+def _short(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Values of lists alone, where the default has the name of all: ``VARIABLE=2``."""
+    return tuple(name.removeprefix(f"{names[0]} ") for name in names)

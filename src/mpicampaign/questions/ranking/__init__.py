@@ -1,0 +1,1 @@
+"""Which placement, host group or MPI library is best."""

@@ -1,0 +1,358 @@
+"""Which is best, by how much, and whether the repeats show it: pairwise comparison.
+
+Who is led by 1 % or more, by whichever other, is not the best; see `mpicampaign.verdicts.compare`. Those that
+are not judged, for want of repeats or since they ran at another time, never lead, and nobody leads them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.text import in_ranks, visible
+from mpicampaign.compare.timed_runs import timed_runs
+from mpicampaign.statistics.comparisons import FEWEST
+from mpicampaign.statistics.medians import difference
+from mpicampaign.verdicts.compare import FEW_REPEATS, at_planned_looks, compare
+from mpicampaign.verdicts.smallest import smallest_seen
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from mpicampaign.compare.findings import Absence
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.questions.decided.find import ByLooks
+    from mpicampaign.statistics.medians import Difference
+    from mpicampaign.verdicts.compare import Pair as Verdict
+    from mpicampaign.verdicts.smallest import Sight
+
+PLACEMENTS = "placements"
+HOST_GROUPS = "host groups"
+LIBRARIES = "MPI libraries"
+ONE = {PLACEMENTS: "placement", HOST_GROUPS: "host group", LIBRARIES: "MPI library"}
+
+
+@dataclass(frozen=True, slots=True)
+class Contestant:
+    """A row, by the name in which it differs from the others of its ranking.
+
+    ``judged``: whether it is tested with any other; if not, ``why``.
+    """
+
+    name: str
+    row: Row
+    cell: Cell
+    judged: bool = True
+    why: str = ""
+
+    @property
+    def median(self) -> float:
+        """The median over the repeats that count."""
+        if self.cell.summary is None:
+            raise ValueError(f"{self.name} has no values")
+        return self.cell.summary.median
+
+    @property
+    def several_modes(self) -> bool:
+        """Whether the repeats fall into bands, so that the median may be a value that no run had."""
+        return self.row.has_modes_in(self.cell.metric)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two contestants, the one with the better median first.
+
+    ``difference``: its probabilities are those of the ``verdict`` on the two.
+    """
+
+    better: Contestant
+    worse: Contestant
+    difference: Difference
+    verdict: Verdict
+
+    @property
+    def factor(self) -> float | None:
+        """How many times larger the larger median is, at least 1; ``None`` where the smaller is 0."""
+        medians = sorted((self.better.median, self.worse.median))
+        return medians[1] / medians[0] if medians[0] else None
+
+    @property
+    def judged(self) -> bool:
+        """Whether the two are tested."""
+        return self.verdict.tested
+
+    @property
+    def apart(self) -> bool:
+        """Whether all repeats of one lie on one side of all of the other's."""
+        return abs(self.difference.effect) == 1
+
+    @property
+    def small(self) -> bool:
+        """Whether the lead is below 1 %."""
+        return self.verdict.small
+
+    @property
+    def clear(self) -> bool:
+        """Whether the repeats show a lead that is worth the name."""
+        return self.verdict.clear
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """One that has no value, or only those of a busy machine, and why."""
+
+    name: str
+    reasons: Absence
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """One metric, contestants that differ in one thing only, best median first.
+
+    ``scope``: what they have in common, such as the host group. ``kind``: what differs. ``pairs``: all of
+    them; those tested are one family in which ``error`` is controlled (`mpicampaign.statistics.comparisons`).
+    ``behind``:
+    those judged that another leads clearly, nearest to the best first, each with the best of those that lead
+    it. ``absent``: those without a value, with the reason. ``ranks``: of the runs. ``sight``: how small a
+    difference the repeats could have shown.
+    """
+
+    kind: str
+    scope: str
+    metric: Metric
+    contestants: tuple[Contestant, ...]
+    pairs: tuple[Pair, ...]
+    error: str
+    behind: tuple[Pair, ...]
+    absent: tuple[Absent, ...]
+    ranks: int | None = None
+    sight: Sight | None = None
+
+    @property
+    def leaders(self) -> tuple[str, ...]:
+        """Those judged that may be the best: nobody leads them."""
+        led = {pair.worse.name for pair in self.behind}
+        return tuple(one.name for one in self.contestants if one.judged and one.name not in led)
+
+    @property
+    def library(self) -> str:
+        """The MPI library of all, where their systems have several."""
+        return self.contestants[0].row.case.library if self.kind != LIBRARIES else ""
+
+    @property
+    def place(self) -> str:
+        """The scope without the number of ranks."""
+        return self.scope.removesuffix(f", {in_ranks(self.ranks)}") if self.ranks else self.scope
+
+    @property
+    def judged(self) -> bool:
+        """Whether any pair is tested, or there is nothing to compare."""
+        return not self.pairs or any(pair.judged for pair in self.pairs)
+
+    @property
+    def tested(self) -> bool:
+        """Whether any pair is."""
+        return any(pair.judged for pair in self.pairs)
+
+    @property
+    def why_not_judged(self) -> str:
+        """Why no pair is tested: that of most, or of those with repeats enough."""
+        why = Counter(pair.verdict.reason for pair in self.pairs)
+        return next((each for each, _ in why.most_common() if each != FEW_REPEATS), FEW_REPEATS)
+
+    @property
+    def best(self) -> Contestant:
+        """The first that is judged; where none is, the first."""
+        return next((one for one in self.contestants if one.judged), self.contestants[0])
+
+    @property
+    def unjudged_ahead(self) -> tuple[Contestant, ...]:
+        """Those that are not judged whose medians are better than that of the best, by 1 % or more."""
+        best = self.best
+        behind = (pair for pair in self.pairs if pair.worse is best and not pair.small)
+        return tuple(pair.better for pair in behind if not pair.better.judged)
+
+    @property
+    def few(self) -> bool:
+        """Whether further runs are needed to say which is best."""
+        return not self.judged or bool(self.unjudged_ahead)
+
+    @property
+    def tied(self) -> bool:
+        """Whether all leaders are within 1 % of the best; if not, some of them may be far behind it."""
+        return all(pair.small for pair in self.pairs_of_best if pair.worse.name in self.leaders)
+
+    @property
+    def gap(self) -> Pair | None:
+        """The nearest contestant that does not lead, behind one that leads it."""
+        return next(iter(self.behind), None)
+
+    @property
+    def pairs_of_best(self) -> tuple[Pair, ...]:
+        """The best contestant with each other one that is judged, nearest first."""
+        best = self.best
+        return tuple(pair for pair in self.pairs if pair.better is best and pair.worse.judged)
+
+    @property
+    def told_pairs(self) -> tuple[Pair, ...]:
+        """These, and those of others than the best that lead clearly."""
+        return (*self.pairs_of_best, *(pair for pair in self.behind if pair.better is not self.best))
+
+
+def rank_placements(
+    rows: Sequence[Row], metrics: Iterable[Metric], decided: Sequence[ByLooks] = ()
+) -> tuple[Ranking, ...]:
+    """The placements of each host group compared, for each headline metric; not those compared in blocks."""
+    place = _place(rows)
+    rows = [row for row in rows if not row.in_blocks]
+    return _rank(PLACEMENTS, rows, metrics, decided, scope=place, name=lambda row: row.case.placement)
+
+
+def rank_host_groups(
+    rows: Sequence[Row], metrics: Iterable[Metric], decided: Sequence[ByLooks] = ()
+) -> tuple[Ranking, ...]:
+    """The host groups compared in each placement, and with each MPI library where their systems have several.
+
+    Empty if there is only one host group.
+    """
+    if len({row.case.machine for row in rows}) < 2:
+        return ()
+
+    def scope(row: Row) -> str:
+        return ", ".join(filter(None, (row.case.placement, row.case.library)))
+
+    return _rank(HOST_GROUPS, rows, metrics, decided, scope=scope, name=_machine(rows))
+
+
+def rank_libraries(
+    rows: Sequence[Row], metrics: Iterable[Metric], decided: Sequence[ByLooks] = ()
+) -> tuple[Ranking, ...]:
+    """The MPI libraries of each system compared in each placement; empty if none has several."""
+    machine = _machine(rows)
+    several = [row for row in rows if row.case.library and not row.in_blocks]
+
+    def scope(row: Row) -> str:
+        return f"{machine(row)} {row.case.placement}"
+
+    return _rank(LIBRARIES, several, metrics, decided, scope=scope, name=lambda row: row.case.library)
+
+
+def _place(rows: Sequence[Row]) -> Callable[[Row], str]:
+    """How host groups are named: with their system where there are several, and with their MPI library."""
+    if len({row.case.machine[0] for row in rows}) > 1:
+        return lambda row: f"{row.case.machine[0]}/{row.case.host_group}"
+    return lambda row: row.case.host_group
+
+
+def _machine(rows: Sequence[Row]) -> Callable[[Row], str]:
+    """How they are named without the library."""
+    if len({row.case.machine[0] for row in rows}) > 1:
+        return lambda row: "/".join(row.case.machine)
+    return lambda row: row.case.machine[1]
+
+
+def _rank(
+    kind: str,
+    rows: Sequence[Row],
+    metrics: Iterable[Metric],
+    decided: Sequence[ByLooks],
+    scope: Callable[[Row], str],
+    name: Callable[[Row], str],
+) -> tuple[Ranking, ...]:
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        if row.apart:
+            continue
+        groups.setdefault(scope(row), []).append(row)
+    rankings = []
+    for metric in (metric for metric in metrics if metric.headline):
+        for common, members in groups.items():
+            rankings += _rankings_of(kind, common, metric, members, decided, name)
+    return tuple(rankings)
+
+
+def _rankings_of(
+    kind: str,
+    scope: str,
+    metric: Metric,
+    rows: Sequence[Row],
+    decided: Sequence[ByLooks],
+    name: Callable[[Row], str],
+) -> list[Ranking]:
+    """One ranking for each number of ranks: values of 2 and of 44 ranks are not compared."""
+    absent = tuple(Absent(visible(name(row)), row.unranked) for row in rows if row.unranked)
+    ranked = [row for row in rows if row.cell(metric).summary and not row.unranked]
+    counts = dict.fromkeys(row.ranks for row in ranked)
+    rankings = []
+    for ranks in counts:
+        members = [row for row in ranked if row.ranks == ranks]
+        contestants = best_first([Contestant(visible(name(row)), row, row.cell(metric)) for row in members])
+        named = visible(scope) if len(counts) == 1 else f"{visible(scope)}, {in_ranks(ranks)}"
+        rankings.append(_ranking(kind, named, contestants, absent, ranks, decided))
+    return rankings
+
+
+def _ranking(
+    kind: str,
+    scope: str,
+    contestants: tuple[Contestant, ...],
+    absent: tuple[Absent, ...],
+    ranks: int | None,
+    decided: Sequence[ByLooks],
+) -> Ranking:
+    metric = contestants[0].cell.metric
+    logarithms = all(value > 0 for one in contestants for value in one.cell.values)
+    runs = [timed_runs(one.row, one.cell, logarithms) for one in contestants]
+    rows = [one.row for one in contestants]
+    looks = next((each for each in decided if {row.case for row in rows} <= set(each.cases)), None)
+    if looks:
+        runs = [[run._replace(looks=0) for run in own] for own in runs]  # all repeats were planned at once
+    verdicts = compare(runs, logarithms=logarithms)
+    if looks:
+        verdicts = at_planned_looks(verdicts, lambda pair: looks.seen(metric, rows, pair))
+    if len(contestants) > 1:
+        contestants = tuple(
+            replace(one, judged=number in verdicts.judged, why=verdicts.why_not(number))
+            for number, one in enumerate(contestants)
+        )
+    tested = sum(pair.tested for pair in verdicts.pairs.values())
+    pairs = tuple(
+        _pair(contestants[a], contestants[b], found, tested) for (a, b), found in verdicts.pairs.items()
+    )
+    led: dict[str, Pair] = {}
+    for pair in pairs:  # the best come first
+        if pair.clear:
+            led.setdefault(pair.worse.name, pair)
+    behind = tuple(led[one.name] for one in contestants if one.name in led)
+    sight = smallest_seen(verdicts) if logarithms and not looks else None
+    return Ranking(kind, scope, metric, contestants, pairs, verdicts.error, behind, absent, ranks, sight)
+
+
+def _pair(better: Contestant, worse: Contestant, verdict: Verdict, tested: int) -> Pair:
+    of_values = difference(better.cell.values, worse.cell.values)
+    tested_difference = replace(
+        of_values,
+        p=verdict.alone,
+        corrected=verdict.p,
+        comparisons=tested,
+        significant=verdict.shown,
+        reason="" if verdict.tested else of_values.reason or _too_few(verdict),
+    )
+    return Pair(better, worse, tested_difference, verdict)
+
+
+def _too_few(verdict: Verdict) -> str:
+    if min(verdict.runs) < FEWEST:
+        return f"{verdict.runs[0]} and {verdict.runs[1]} repeats: a test needs {FEWEST} of each"
+    return f"{verdict.rows} of their repeats stand together in time: a test needs {FEWEST}"
+
+
+def best_first(contestants: Iterable[Contestant]) -> tuple[Contestant, ...]:
+    """Those of one metric by their medians."""
+
+    def worse(one: Contestant) -> float:
+        return one.median if one.cell.metric.lower_is_better else -one.median
+
+    return tuple(sorted(contestants, key=worse))

@@ -1,0 +1,1 @@
+"""How does time grow with ranks or nodes: strong and weak scaling."""

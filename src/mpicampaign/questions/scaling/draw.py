@@ -1,0 +1,129 @@
+"""Values, speed-up and efficiency against the number of ranks, with the ideal."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.dimension import COUNT, FRACTION, RATIO, Unit
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.text import visible
+from mpicampaign.questions.scaling.find import STARTUP, Scaling, scalings
+from mpicampaign.questions.scaling.say import TITLES, meaning, scaling_name, scaling_sentence
+from mpicampaign.show.charts.looks import Look, looks
+from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
+from mpicampaign.show.charts.scales import Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from mpicampaign.base.dimension import Dimension
+    from mpicampaign.questions.scaling.find import Point
+    from mpicampaign.show.charts.scene import Scene
+
+_LOGARITHMIC = {"speed-up": True, "efficiency": False}  # others as their values need
+_IDEAL = Look("#555555", "dashed", "circle")
+
+
+def scaling_chart(scene: Scene) -> Iterator[CurveChart]:
+    """One of all work, one of messages, and one of start-up."""
+    for kind, drawn in grouped(scalings(scene.comparison), lambda each: each.kind).items():
+        yield _chart(scene, TITLES[kind], drawn)
+
+
+def _chart(scene: Scene, title: str, drawn: list[Scaling]) -> CurveChart:
+    ranks = sorted({point.ranks for each in drawn for point in each.points})
+    across = Axis("ranks", COUNT, Unit("", 1.0), Scale(ranks[0] / 1.2, ranks[-1] * 1.2))
+    named = looks(_name(scene, each) for each in drawn)
+    panels = tuple(
+        panel
+        for name, members in grouped(drawn, _title).items()
+        for panel in _panels(scene, name, members, named)
+    )
+    ideal = " Dashed: the ideal." if any(each.has_speed_up for each in drawn) else ""
+    caption = f"{meaning(drawn)} Lines: medians; strokes: each repeat.{ideal}"
+    said = (
+        f"{_name(scene, each)} {each.metric.name}: {scaling_sentence(each, scene.view)}" for each in drawn
+    )
+    own_scales = any(panel.up != panels[0].up for panel in panels)
+    alt = f"{title}. {' '.join(said)}"
+    return CurveChart(
+        title, caption, alt, across, panels, own_scales=own_scales, keyed=True, ticks=tuple(ranks)
+    )
+
+
+def _title(scaling: Scaling) -> str:
+    if scaling.kind == STARTUP:  # much alike whatever the benchmark: all in one panel
+        return scaling.metric.name
+    word = f", {scaling.declared} scaling" if scaling.declared else ""
+    return f"{scaling.table.title}: {scaling.metric.name}{word}"
+
+
+def _name(scene: Scene, scaling: Scaling) -> str:
+    name = scaling_name(scene.comparison, scaling)
+    return f"{visible(scaling.table.benchmark)}: {name}" if scaling.kind == STARTUP else name
+
+
+def _panels(
+    scene: Scene, title: str, members: Sequence[Scaling], named: dict[str, Look]
+) -> Iterator[CurvePanel]:
+    """The values; of work the speed-up and the efficiency, too."""
+    metric = members[0].metric
+    name = "time" if members[0].kind == STARTUP else metric.name  # of all its panels
+    yield _panel(scene, title, (name, metric.dimension), members, named, lambda p: (p.median, p.cell.values))
+    faster = [each for each in members if each.has_speed_up]
+    if not faster:
+        return
+    of_ranks = [(point.ranks, point.ideal) for each in faster for point in each.points]
+    for quantity, dimension, ideal, values in (
+        ("speed-up", RATIO, dict(of_ranks), _speed_ups),
+        ("efficiency", FRACTION, dict.fromkeys((ranks for ranks, _ in of_ranks), 1.0), _efficiencies),
+    ):
+        yield _panel(scene, f"{title}: {quantity}", (quantity, dimension), faster, named, values, ideal)
+
+
+def _speed_ups(point: Point) -> tuple[float, tuple[float, ...]]:
+    return point.speed_up or 0.0, tuple(each * point.ideal for each in point.efficiencies)
+
+
+def _efficiencies(point: Point) -> tuple[float, tuple[float, ...]]:
+    return point.efficiency or 0.0, point.efficiencies
+
+
+def _panel(
+    scene: Scene,
+    title: str,
+    quantity: tuple[str, Dimension],
+    members: Sequence[Scaling],
+    named: dict[str, Look],
+    values: Callable[[Point], tuple[float, tuple[float, ...]]],
+    ideal: dict[int, float] | None = None,
+) -> CurvePanel:
+    """``values``: the median of a point, and its repeats."""
+    every = [value for each in members for point in each.points for value in _flat(values(point))]
+    every += (ideal or {}).values()
+    up = scene.axis(*quantity, every, _LOGARITHMIC.get(quantity[0]))
+    assert up is not None  # the values are positive
+    curves = [_curve(_name(scene, each), each, named, values) for each in members]
+    if ideal:
+        curves.append(ChartCurve("ideal", "ideal", _IDEAL, dict(sorted(ideal.items())), (), thin=True))
+    return CurvePanel(title, up, tuple(curves))
+
+
+def _flat(found: tuple[float, tuple[float, ...]]) -> tuple[float, ...]:
+    return found[0], *found[1]
+
+
+def _curve(
+    name: str,
+    scaling: Scaling,
+    named: dict[str, Look],
+    values: Callable[[Point], tuple[float, tuple[float, ...]]],
+) -> ChartCurve:
+    """Through the fewest nodes of each number of ranks; repeats of all."""
+    medians = {point.ranks: values(point)[0] for point in reversed(scaling.points)}
+    repeats = tuple(
+        Repeat(run, {point.ranks: value})
+        for point in scaling.points
+        for (run, _), value in zip(point.row.curves, values(point)[1], strict=False)
+    )
+    return ChartCurve(name, name, named[name], dict(sorted(medians.items())), repeats)

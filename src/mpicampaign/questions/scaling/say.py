@@ -1,0 +1,192 @@
+"""Scaling: sentences, tables, and what the words in them mean."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.dimension import FRACTION, RATIO
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import STRONG, WEAK
+from mpicampaign.base.text import in_ranks, listed, visible
+from mpicampaign.collect.startup import MPI_INIT
+from mpicampaign.compare.startup import METRICS
+from mpicampaign.questions.scaling.find import MESSAGES, STARTUP, WORK, Scaling, scalings
+from mpicampaign.show.document import Grid, Heading, Paragraph
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.questions.scaling.find import Point
+    from mpicampaign.show.document import Line
+    from mpicampaign.show.view import View
+
+TITLES = {
+    WORK: "Scaling over the number of ranks",
+    MESSAGES: "Messages over the number of ranks",
+    STARTUP: "Start-up over the number of ranks",
+}
+_KINDS = {
+    MESSAGES: "Latency and bandwidth of messages have no efficiency.",
+    STARTUP: "Start-up: from the launch to the last rank's end of MPI_Init; launcher: to the beginning "
+    "of the last rank's program. MPI_Init: of the rank that took longest. Clocks of several hosts may "
+    "differ.",
+}
+_SPEED_UP = (
+    "Speed-up: against the fewest ranks; ideal: as many times as there are more ranks. Efficiency: speed-up "
+    "by the ideal. A rate is that of the work of all ranks."
+)
+_DECLARED = {
+    STRONG: "Strong scaling: the campaign file says that all ran the same problem.",
+    WEAK: "Weak scaling: the campaign file says that the problem grows with the ranks, and the speed-up of a "
+    "time with it.",
+    "": "No campaign file says whether the problem grows (scaling: strong or weak): times are read as if all "
+    "ran the same problem, and have no speed-up where the arguments or the order of the matrix differ.",
+}
+
+
+def scaling_nodes(
+    comparison: Comparison, view: View, level: int = 2, kinds: Sequence[str] = tuple(TITLES)
+) -> list[Heading | Paragraph | Grid]:
+    """A table for each kind: of work, of messages, of start-up."""
+    nodes: list[Heading | Paragraph | Grid] = []
+    for kind, shown in grouped(scalings(comparison), lambda each: each.kind).items():
+        if kind in kinds:
+            header, lines = _TABLES[kind]
+            title, found = TITLES[kind], tuple(lines(comparison, shown, view))
+            grid = Grid(title, 1, header, found, role="sortable", label=title)
+            nodes += [Heading(title, level), Paragraph(meaning(shown)), grid]
+    return nodes
+
+
+def meaning(shown: Sequence[Scaling]) -> str:
+    """What the words of scalings of one kind mean."""
+    kind = shown[0].kind
+    if kind != WORK:
+        return _KINDS[kind]
+    # a rate has the same speed-up whether the problem grows or not
+    words = {each.declared for each in shown if each.declared or each.metric.lower_is_better}
+    return " ".join([_SPEED_UP, *(text for word, text in _DECLARED.items() if word in words)])
+
+
+def scaling_name(comparison: Comparison, scaling: Scaling) -> str:
+    """``milan IBV``."""
+    return f"{comparison.place(scaling.points[0].row)} {visible(scaling.placement)}"
+
+
+def scaling_title(comparison: Comparison, scaling: Scaling) -> str:
+    """``solve: time, milan IBV``."""
+    return f"{scaling.table.title}: {scaling.metric.name}, {scaling_name(comparison, scaling)}"
+
+
+def scaling_word(scaling: Scaling) -> str:
+    """``strong scaling``; no word where no campaign file says one."""
+    return f"{scaling.declared} scaling".lstrip() if scaling.kind == WORK else "over the ranks"
+
+
+def scaling_sentence(scaling: Scaling, view: View) -> str:
+    """``10.0 s with 2 ranks; 4.0 s with 8 ranks (speed-up 2.50 of 4.00, efficiency 62.5 %).``"""
+    counts = Counter(point.ranks for point in scaling.points)
+    said = []
+    for point in scaling.points:
+        where = f" in {visible(point.row.case.placement)}" if counts[point.ranks] > 1 else ""
+        value = f"{_value(scaling, point, view)} with {in_ranks(point.ranks)}"
+        said.append(f"{value}{where}{_gain(scaling, point)}")
+    return f"{'; '.join(said)}.{_contradiction(scaling)}"
+
+
+def _contradiction(scaling: Scaling) -> str:
+    if not scaling.is_contradicted:
+        return ""
+    first, last = scaling.orders[0], scaling.orders[-1]
+    shown = f"all solved N {first}" if first == last else f"N is {first} to {last}"
+    return f" The campaign file says {scaling.declared}, but {shown}."
+
+
+def _gain(scaling: Scaling, point: Point) -> str:
+    if point.speed_up is None or point.efficiency is None or point is scaling.points[0]:
+        return ""
+    of = f"speed-up {RATIO.number(point.speed_up)} of {RATIO.number(point.ideal)}"
+    return f" ({of}, efficiency {FRACTION.number(point.efficiency)} %)"
+
+
+def scaling_lead(comparison: Comparison, shown: Sequence[Scaling], view: View) -> str:
+    """What the most ranks bring; of several the range of their efficiencies. Messages have values alone."""
+    largest = [(each, each.points[-1]) for each in shown if each.has_speed_up]
+    if len(largest) == 1:
+        [(each, last)] = largest
+        ranks = f"from {each.points[0].ranks} to {in_ranks(last.ranks)}"
+        return f"{scaling_title(comparison, each)}: {ranks}{_gain(each, last)}"
+    if not largest:
+        values = scaling_sentence(shown[0], view).removesuffix(".").split("; ")[:: len(shown[0].points) - 1]
+        more = f"; {len(shown) - 1} more over the ranks" if len(shown) > 1 else ""
+        return f"{scaling_title(comparison, shown[0])}: {', '.join(values)}{more}"
+    found = sorted(last.efficiency or 0.0 for _, last in largest)
+    efficiencies = dict.fromkeys(FRACTION.number(end) for end in (found[0], found[-1]))
+    ends = {f"from {each.points[0].ranks} to {in_ranks(last.ranks)}" for each, last in largest}
+    over = ends.pop() if len(ends) == 1 else "with the most ranks"
+    by = listed(list(dict.fromkeys(each.metric.name for each in shown if each.has_speed_up)))
+    return f"Efficiency {over}: {' to '.join(efficiencies)} % by {by}"
+
+
+# Tables
+
+
+def _work_lines(comparison: Comparison, shown: Iterable[Scaling], view: View) -> Iterator[Line]:
+    for each in shown:
+        for point in each.points:
+            yield (*_first_columns(comparison, each, point, view), *_speed_up(point, view))
+
+
+def _message_lines(comparison: Comparison, shown: Iterable[Scaling], view: View) -> Iterator[Line]:
+    for each in shown:
+        for point in each.points:
+            yield _first_columns(comparison, each, point, view)
+
+
+def _startup_lines(comparison: Comparison, shown: Iterable[Scaling], view: View) -> Iterator[Line]:
+    """All of them side by side; each rank knows the time within MPI_Init, whatever clocks say."""
+    for each in shown:
+        for point in each.points if each.metric.name == MPI_INIT else ():
+            name = f"{visible(each.table.benchmark)}: {scaling_name(comparison, each)}"
+            medians = (
+                view.quantity(cell.summary.median, cell.metric.dimension) if cell.summary else ""
+                for cell in point.row.cells
+            )
+            yield (name, point.ranks, point.nodes or "unknown", point.cell.n, *medians)
+
+
+def _first_columns(comparison: Comparison, scaling: Scaling, point: Point, view: View) -> Line:
+    return (
+        f"{scaling.table.title}: {scaling_name(comparison, scaling)}",
+        scaling.metric.name,
+        point.ranks,
+        point.nodes or "unknown",
+        point.cell.n,
+        _value(scaling, point, view),
+    )
+
+
+def _value(scaling: Scaling, point: Point, view: View) -> str:
+    return view.quantity(point.median, scaling.metric.dimension)
+
+
+def _speed_up(point: Point, view: View) -> Iterator[str]:
+    """Speed-up and its ideal, the efficiency of the median, and the range of the repeats."""
+    if point.speed_up is None or point.efficiency is None:
+        yield from ("", "", "", "")
+        return
+    ends = min(point.efficiencies), max(point.efficiencies)
+    yield RATIO.number(point.speed_up)
+    yield RATIO.number(point.ideal)
+    yield view.number(point.efficiency, FRACTION)
+    yield " to ".join(view.number(end, FRACTION) for end in ends)
+
+
+_FIRST = ("", "metric", "ranks", "nodes", "n", "median")
+_TABLES = {
+    WORK: ((*_FIRST, "speed-up", "ideal", "efficiency (%)", "range of repeats"), _work_lines),
+    MESSAGES: (_FIRST, _message_lines),
+    STARTUP: (("", "ranks", "nodes", "n", *(metric.name for metric in METRICS)), _startup_lines),
+}

@@ -1,0 +1,1 @@
+"""What differs between two results: `compare`, and before and now."""

@@ -1,0 +1,1 @@
+"""The results of a campaign for readers: the page, its tables and figures, written together."""

@@ -1,0 +1,185 @@
+"""Figures of a comparison as SVG, PNG and PDF on demand: one style, the same bytes for the same records.
+
+Every repeat that counts is drawn; runs that do not count are named in the caption.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.files import naming, write_whole
+from mpicampaign.report.every_chart import every_chart
+from mpicampaign.show.charts import model
+from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.figures.bars import draw_bars, draw_levels
+from mpicampaign.show.figures.converted import to_pdf, to_png
+from mpicampaign.show.figures.core_map import draw_core_map
+from mpicampaign.show.figures.curves import draw_curves
+from mpicampaign.show.figures.dots import draw_dots
+from mpicampaign.show.figures.node_map import draw_node_map
+from mpicampaign.show.figures.page import FORMATS
+from mpicampaign.show.figures.scatter import draw_scatter
+from mpicampaign.show.figures.svg import drawing, svg, svg_file
+from mpicampaign.show.view import DEFAULT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from markupsafe import Markup
+
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.show.figures.page import Page
+    from mpicampaign.show.view import View
+
+_LONGEST_ALT = 400  # characters of a description in the page
+MADE = "made.txt"  # in the folder of figures: the names of the files there that are this program's
+_OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
+
+
+_FOLDED = (model.DotChart, model.ScatterChart, model.BarChart)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A drawn figure; ``alt`` describes it, ``picture`` is for the report.
+
+    ``folded``: it shows the repeats of what tables and curves of the report say, or systems side by side.
+    ``of_machine``: it shows the members of a machine, which stand behind the answers.
+    """
+
+    name: str
+    title: str
+    caption: str
+    alt: str
+    picture: Markup
+    files: tuple[Path, ...]  # in each format; the first one is the SVG
+    folded: bool = False
+    of_machine: bool = False
+
+    @property
+    def svg(self) -> Path:
+        """The first of its files."""
+        return self.files[0]
+
+
+def draw_all(
+    comparison: Comparison,
+    folder: Path,
+    view: View = DEFAULT,
+    formats: Sequence[str] = ("svg",),
+    few: bool = False,
+) -> list[Figure]:
+    """Draw the figures for which there are data, and remove those that were drawn before and are not now.
+
+    Parameters
+    ----------
+    folder : is made where it does not exist; files that this program did not make are left alone
+    formats : of `FORMATS`; the report needs SVG. Each other one takes as long again.
+    few : not those that show what tables say, see `every_chart`
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    files = _Files(folder, formats)
+    for chart in every_chart(Scene(comparison, view), few):
+        files.write(chart)
+    files.remove_stale()
+    return files.figures
+
+
+def page_of(chart: model.Chart) -> Page:
+    """The chart on a page."""
+    match chart:
+        case model.CurveChart():
+            return draw_curves(chart)
+        case model.DotChart():
+            return draw_dots(chart)
+        case model.CoreMap():
+            return draw_core_map(chart)
+        case model.NodeMap():
+            return draw_node_map(chart)
+        case model.LevelChart():
+            return draw_levels(chart)
+        case model.ScatterChart():
+            return draw_scatter(chart)
+        case model.BarChart():
+            return draw_bars(chart)
+
+
+def _write(page: Page, drawn: Markup, path: Path) -> None:
+    with naming(path):
+        path.write_bytes(_converted(svg_file(page, drawn), page.title, path.suffix))
+
+
+def _converted(picture: str, title: str, ending: str) -> bytes:
+    match ending:
+        case ".png":
+            return to_png(picture)
+        case ".pdf":
+            return to_pdf(picture, title)
+    return picture.encode("utf-8", errors="replace")
+
+
+class _Files:
+    """The files of the figures in a folder: which are ours, and which of them are of earlier calls."""
+
+    def __init__(self, folder: Path, formats: Sequence[str]) -> None:
+        self.folder, self.formats = folder, formats
+        self.figures: list[Figure] = []
+        self.made = self._made_before()
+
+    def write(self, chart: model.Chart) -> None:
+        """Write a figure under a name of its own."""
+        name = _file_name(chart.title, {figure.name for figure in self.figures})
+        files = tuple(self.folder / f"{name}.{ending}" for ending in self.formats)
+        # First: an interrupted call leaves no unknown file.
+        self._list(self.made | {path.name for path in files})
+        page = page_of(chart)
+        drawn = drawing(page)
+        for file in files:
+            _write(page, drawn, file)
+        picture = svg(page, drawn, role="img", aria_label=_shortened(chart.alt))
+        folded = isinstance(chart, _FOLDED) or (isinstance(chart, model.CurveChart) and not chart.ticks)
+        folded &= not (isinstance(chart, model.DotChart) and chart.in_blocks)
+        of_machine = isinstance(chart, model.NodeMap) or (
+            isinstance(chart, model.CoreMap) and chart.of == "node"
+        )
+        self.figures.append(
+            Figure(name, chart.title, chart.caption, chart.alt, picture, files, folded, of_machine)
+        )
+
+    def _made_before(self) -> set[str]:
+        """The files of earlier calls; a name that is not one of ours is never believed."""
+        listed = self.folder / MADE
+        names = listed.read_text(encoding="utf-8").splitlines() if listed.is_file() else []
+        return {name for name in names if _OWN_NAME.fullmatch(name)}
+
+    def _list(self, made: set[str]) -> None:
+        self.made = made
+        write_whole(self.folder / MADE, "".join(f"{name}\n" for name in sorted(made)))
+
+    def remove_stale(self) -> None:
+        """Remove the files of earlier calls that are not figures of this one."""
+        drawn = {path.name for figure in self.figures for path in figure.files}
+        for name in self.made - drawn:
+            (self.folder / name).unlink(missing_ok=True)
+        if drawn != self.made:
+            self._list(drawn)
+
+
+def _shortened(alt: str) -> str:
+    """As much as one listens to; the page has all values in tables."""
+    if len(alt) <= _LONGEST_ALT:
+        return alt
+    return alt[:_LONGEST_ALT].rpartition("; ")[0] + "; all others are in the tables"
+
+
+def _file_name(title: str, taken: set[str]) -> str:
+    """A file name of plain letters, digits and hyphens, unlike those already taken."""
+    base = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:80] or "figure"
+    name, number = base, 1
+    while name in taken:
+        number += 1
+        name = f"{base}-{number}"
+    return name

@@ -1,0 +1,148 @@
+"""What a reader must know first: the answers, whether the machine was quiet, and what is missing.
+
+The page's first screen and the terminal's last one are made of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.text import clip, visible
+from mpicampaign.questions.machine.say import lead as machine_lead
+from mpicampaign.questions.machine.say import machine_items, machine_title
+from mpicampaign.questions.over_groups.say import lead_of_few, lines_of_few
+from mpicampaign.report.answers import answers, lead
+from mpicampaign.report.notices import notices
+from mpicampaign.show.document import Grid
+from mpicampaign.show.runs import mark_of
+from mpicampaign.show.view import DEFAULT
+from mpicampaign.show.writers.terminal import WIDTH, terminal_text, wrap
+from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.report.answers import Answer, Candidate
+    from mpicampaign.show.view import View
+
+LINES = 22  # of a terminal with 24, where the paths of the files follow
+NOTICES = 7  # lines
+_METRICS = 3  # columns of its table
+_CANDIDATES = 6  # lines of its table
+_TABLE = 4  # lines at least: header, a candidate, how many more, and an empty one
+
+
+@dataclass(frozen=True, slots=True)
+class KeyResults:
+    """``lead``: all answers in a sentence. ``of_few``: of few repeats. ``notices``: on the runs.
+
+    ``machines``: what is said of host groups whose members are compared one by one.
+    """
+
+    lead: str
+    answers: tuple[Answer, ...]
+    of_few: tuple[str, ...]
+    notices: tuple[str, ...]
+    machines: tuple[str, ...] = ()
+
+
+def summary(comparison: Comparison, view: View = DEFAULT) -> KeyResults:
+    """The answers in the order of their importance, and what is said of the runs."""
+    found = tuple(answers(comparison, view))
+    of_few = tuple(lines_of_few(comparison))
+    several = len(comparison.machines) > 1
+    said = tuple(
+        line
+        for machine in comparison.machines
+        for line in [*([f"{machine_title(machine)}:"] if several else []), *machine_items(machine)]
+    )
+    return KeyResults(_lead(comparison, found), found, of_few, tuple(notices(comparison)), said)
+
+
+def _lead(comparison: Comparison, found: Sequence[Answer]) -> str:
+    of_machines = [machine_lead(machine, comparison.machines) for machine in comparison.machines]
+    if of_machines and not comparison.tables:
+        return ". ".join(of_machines)
+    return ". ".join([*of_machines, _lead_of_rows(comparison, found)])
+
+
+def _lead_of_rows(comparison: Comparison, found: Sequence[Answer]) -> str:
+    if found:
+        return ". ".join([lead(comparison, found), *_untested(comparison)])
+    return lead_of_few(comparison) if comparison.of_few else "No run gave a value that counts"
+
+
+def _untested(comparison: Comparison) -> Iterable[str]:
+    """How many pairs are not tested since they were measured one after the other, where others are."""
+    pairs = [pair for _, ranking in comparison.rankings for pair in ranking.pairs]
+    enough = [pair.verdict for pair in pairs if pair.verdict.reason != FEW_REPEATS]
+    untested = sum(one.reason == APART_IN_TIME for one in enough)
+    if 0 < untested < len(enough) and any(one.tested for one in enough):
+        yield f"{untested} of {len(enough)} pairs were {APART_IN_TIME}: not tested"
+
+
+# As text
+
+
+def summary_text(comparison: Comparison, view: View = DEFAULT, title: str = "", width: int = WIDTH) -> str:
+    """The summary in at most `LINES` lines of ``width`` columns."""
+    found = summary(comparison, view)
+    head = [*([clip(visible(title), width)] if title else []), *wrap(f"{found.lead}.", width)]
+    said = [wrap(text, width, "  ") for text in _sentences(found)]
+    room = LINES - len(head) - 3  # empty lines between
+    least = len(said[0]) + 1 if said else 0
+    notices = [wrap(notice, width) for notice in found.notices]
+    below = _fitting(notices, max(1, min(NOTICES, room - least)), "more in report.html")
+    room -= len(below)
+    table = _table(found.answers, width, room - least) if room - least >= _TABLE else []
+    room -= len(table)
+    blocks = (head, _fitting(said, room, "all answers in report.html"), table, below)
+    return "\n\n".join("\n".join(block) for block in blocks if block) + "\n"
+
+
+def _sentences(found: KeyResults) -> Iterable[str]:
+    """On machines; placements, what the lead says alone left out; host groups; those of few repeats."""
+    yield from found.machines
+    new = [answer for answer in found.answers if answer.said and " ".join(answer.said) != f"{found.lead}."]
+    yield from (" ".join([f"{answer.title}:", *answer.said]) for answer in new)
+    for answer in found.answers:
+        yield from (f"{answer.title}, {line}." for line in answer.host_groups)
+    yield from found.of_few
+
+
+def _fitting(texts: Sequence[list[str]], most: int, more: str) -> list[str]:
+    """The lines of the first texts that fit whole, and where the others are."""
+    lines: list[str] = []
+    for number, text in enumerate(texts, 1):
+        if len(lines) + len(text) + (number < len(texts)) > most:
+            return [*lines, f"  … {more}"]
+        lines += text
+    return lines
+
+
+def _table(found: Sequence[Answer], width: int, room: int) -> list[str]:
+    """The candidates of the first answers, best first, with medians and intervals, in ``room`` lines."""
+    first = next((answer for answer in found if answer.candidates), None)
+    if first is None:
+        return []
+    names = [one.name for one in first.candidates]
+    values = [
+        (f"{answer.title.rpartition(': ')[2]} ({answer.unit})", texts)
+        for answer in found
+        if answer.table is first.table
+        and answer.design == first.design
+        and set(texts := {one.name: _value(one) for one in answer.candidates}) == set(names)
+    ][:_METRICS]
+    lines = [
+        (name, *(texts[name] for _, texts in values)) for name in names[: min(_CANDIDATES, max(room - 2, 1))]
+    ]
+    header = (first.table.title, *(metric for metric, _ in values))
+    more = len(names) - len(lines)
+    text = terminal_text([Grid("", 1, header, tuple(lines))], width).splitlines()
+    return [*text, *([f"  … {more} more in tables/comparison.txt"] if more else [])]
+
+
+def _value(one: Candidate) -> str:
+    return f"{one.value}{mark_of(one.row)} {one.shown.interval}".rstrip()

@@ -1,0 +1,241 @@
+"""The report's tables: the comparison of each benchmark with what belongs to it, rankings, doubts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.records import NOT_AVAILABLE
+from mpicampaign.base.text import counted, in_ranks, repeats_text, visible
+from mpicampaign.compare.findings import MODES, OF_ONE_SERIES, OTHER_STATE
+from mpicampaign.questions.over_groups.say import over_group_lines
+from mpicampaign.questions.published.say import published_nodes
+from mpicampaign.questions.ranking.say import disturbed_lines, verdict
+from mpicampaign.questions.ranking.say_pairs import factor_text
+from mpicampaign.report.comparison_document import interpolated_lines
+from mpicampaign.show.cells import STATISTICS, change_ratio, change_verdict, metric_cell
+from mpicampaign.show.charts.curves import WIRE
+from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Span
+from mpicampaign.show.runs import explained, is_offered, not_available, offered, runs_are
+from mpicampaign.show.sentences import absence, kind_name, reason
+from mpicampaign.show.view import probability
+from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mpicampaign.compare.findings import Note
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Table
+    from mpicampaign.questions.ranking.find import Pair, Ranking
+    from mpicampaign.questions.two_sides.find import Both
+    from mpicampaign.show.document import PageNode
+    from mpicampaign.show.source import Source
+
+NO_DOUBTS = "Nothing: every planned run was made, counts and is verified."
+_FEW = 6  # metrics of a table, all of which are shown
+
+
+def state(kind: str) -> Span:
+    """A state of a run as text with a colour; the text alone says everything."""
+    return Span(kind_name(kind), f"state {kind.replace(' ', '_')}")
+
+
+def comparison_nodes(source: Source, table: Table, anchor: str) -> list[PageNode]:
+    """The main metrics, published systems beside them, and all else folded."""
+    rows = offered(table)
+    main = [row for row in rows if not _is_aside(row)] or rows
+    lines = interpolated_lines(source.comparison, table, source.view)
+    full = _comparison_grid(source, table, rows, table.metrics, is_full=True)
+    return [
+        Heading(table.title, 3, anchor),
+        _comparison_grid(source, table, main, main_metrics(table), is_full=False),
+        *([Items(tuple(lines), "below")] if lines else []),
+        *published_nodes(source, table, main, main_metrics(table)),
+        *([Fold(_all_else(table, len(rows) - len(main)), (full,))] if table.metrics else []),
+    ]
+
+
+def main_metrics(table: Table) -> Sequence[Metric]:
+    """All where they are few; else those that are ranked, at a table size, or fractions of a bound."""
+    found = [metric for metric in table.metrics if metric.column != WIRE]
+    found = sorted(found, key=lambda metric: bool(metric.baseline))
+    chosen = [metric for metric in found if metric.headline or metric.bound or metric.size is not None]
+    return chosen if len(found) > _FEW and chosen else found
+
+
+def _is_aside(row: Row) -> bool:
+    """Whether it is of another state of its machine, and compared with no row."""
+    return any(note.kind == OTHER_STATE for note in row.notes)
+
+
+def _all_else(table: Table, aside: int) -> str:
+    count = len(table.metrics)
+    metrics = f"All {count} metrics" if count > len(main_metrics(table)) else "The same"
+    rows = f"; {counted(aside, 'more row')}, of another state of the machine" if aside else ""
+    return f"{metrics} with mean and range{rows}"
+
+
+def _comparison_grid(
+    source: Source, table: Table, rows: Sequence[Row], metrics: Sequence[Metric], is_full: bool
+) -> Grid:
+    """A line for each row, a column for each metric; in full with mean and range."""
+    count = Span("n", hint=f"runs with values / runs {runs_are(source.comparison.records)}")
+    columns = list(enumerate(metrics, 2))
+    kind = f"{'all metrics of all ' * is_full}host groups and placements"
+    return Grid(
+        f"{table.title}: {kind}",
+        2,
+        ("host group, placement", count, *((m.name, " ", source.unit_of(m)) for m in metrics)),
+        tuple(_row_line(source, row, metrics, is_full) for row in rows),
+        role="comparison full" if is_full else "comparison sortable",
+        label=f"{'All metrics' if is_full else 'Table'} of {table.title}",
+        largest_first=frozenset({1, *(column for column, m in columns if not m.lower_is_better)}),
+        si_units={column: metric.dimension.si_unit for column, metric in columns},
+        footnotes=explained(rows),
+    )
+
+
+def _row_line(source: Source, row: Row, metrics: Sequence[Metric], is_full: bool) -> tuple[Box, ...]:
+    """The names and values of a row, or why it has none."""
+    head = _row_head(source, row)
+    if row.absence:
+        return (*head, Box(absence(row.absence), role="absent", columns=max(1, len(metrics))))
+    return (*head, *(_cell(source, row, metric, is_full) for metric in metrics))
+
+
+def _row_head(source: Source, row: Row) -> tuple[Box, Box]:
+    name = (f"{source.comparison.place(row)} ", Span(row.case.placement, "strong"))
+    ranks = [in_ranks(row.ranks)] if row.ranks is not None else []
+    about = ", ".join([*ranks, *(visible(text) for text in (row.detail, row.blas) if text)])
+    runs = [Span(f"{count} {verdict}", "small") for verdict, count in row.verdicts.items()]
+    if row.at_most:
+        runs.append(Span("at most", "small warn"))
+    if any(note.kind == MODES for note in row.notes):
+        runs.append(Span("several modes", "small warn"))
+    return (
+        Box(Span(name, link=source.runs_of(row)), below=(Span(about, "small"),) if about else ()),
+        Box(f"{row.counted}/{row.planned}", value=row.counted, role="n", below=tuple(runs)),
+    )
+
+
+def _cell(source: Source, row: Row, metric: Metric, is_full: bool) -> Box:
+    """The median, which leads to its runs; below, the interval and the change; in full mean and range."""
+    shown = metric_cell(row, metric, source.view, source.changes)
+    if shown.reasons:
+        return Box(kind_name(shown.reasons[0].kind), role="none")
+    median, mean, low, high = map(shown.box, STATISTICS)
+    at = f", at {shown.at}" if shown.at else ""
+    small = [f"mean {mean.text}, {low.text} to {high.text}{at}"] if is_full else []
+    small += [f"of {shown.bound}"] if shown.bound else []
+    below = (
+        Span(shown.interval, "interval"),
+        *_change(shown.change),
+        *(Span(text, "small") for text in small),
+    )
+    text = f"{median.text} %" if metric.bound else median.text
+    return median._replace(text=Span(text, link=source.runs_of(row)), below=below)
+
+
+def _change(change: Both | None) -> tuple[Span, ...]:
+    """How a median changed since the earlier series, where there is one."""
+    if change is None or not change_ratio(change):
+        return ()
+    known = "significant" if change.pair.shown else "not significant"
+    known = known if change.pair.tested else "not tested"
+    role = "change warn" if change.pair.shown else "change"
+    return (Span(f"{change_ratio(change)} {known}", role, hint=change_verdict(change)),)
+
+
+# Rankings and doubts
+
+
+def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
+    """What is tested, and what is said of disturbed runs."""
+    said = disturbed_lines(source.comparison, table, source.view)
+    over = over_group_lines(table, source.view)
+    nodes: list[PageNode] = [Items(tuple(over))] if over else []
+    nodes += [*(_tested(source, table) if table.rankings else []), *([Items(said)] if said else [])]
+    return [Heading(table.title, 3), *nodes] if nodes else []
+
+
+def _tested(source: Source, table: Table) -> list[PageNode]:
+    """The verdicts, and each pair folded; without p where no pair is tested."""
+    lines = tuple(
+        (
+            *map(Box, (ranking.metric.name, ranking.scope, ranking.kind)),
+            Box(Span(verdict(ranking), "strong")),
+            Box("; ".join(_absent(ranking))),
+        )
+        for ranking in table.rankings
+    )
+    header = ("metric", "of", "compared", "verdict", "not compared")
+    label = f"Verdicts of {table.title}"
+    verdicts = Grid(f"{table.title}: verdicts", 5, header, lines, role="sortable", label=label)
+    pairs = [(ranking, pair) for ranking in table.rankings for pair in ranking.pairs]
+    if not pairs:
+        return [verdicts]
+    columns = ("metric", "of", "better", "worse", "factor", "effect", "p")
+    shown = len(columns) - all(pair.verdict.reason == APART_IN_TIME for _, pair in pairs)
+    grid = Grid(
+        f"{table.title}: pairs",
+        4,
+        columns[:shown],
+        tuple(_pair_line(source, *each)[:shown] for each in pairs),
+        role="sortable",
+        label=f"Pairs of {table.title}",
+        largest_first=frozenset({4, 5}),
+    )
+    return [verdicts, Fold(f"Each pair: {table.title}", (grid,))]
+
+
+def _absent(ranking: Ranking) -> Iterator[str]:
+    """``TCP: no value``; nothing of placements that no machine of the kind offers."""
+    for one in ranking.absent:
+        if any(note.kind != NOT_AVAILABLE for note in one.reasons):
+            yield f"{one.name}: {absence(one.reasons)}"
+
+
+def _pair_line(source: Source, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:
+    p, effect = pair.difference.corrected, abs(pair.difference.effect)
+    return (
+        *map(Box, (ranking.metric.name, ranking.scope, pair.better.name, pair.worse.name)),
+        Box(factor_text(pair), value=pair.factor),
+        Box(f"{effect:.2f}", value=effect),
+        Box(_no_p(pair) if p is None else probability(p).removeprefix("p = ").removeprefix("p "), value=p),
+    )
+
+
+def _no_p(pair: Pair) -> str:
+    return "too few" if pair.verdict.reason == FEW_REPEATS else "not tested"
+
+
+def doubts_grid(source: Source) -> Grid:
+    """What is left out or in doubt, with links to the first of its runs."""
+    absent = (
+        (Box(one.name), Box(state(NOT_AVAILABLE)), Box(one.reason), Box(f"{one.runs} runs", role="short"))
+        for one in not_available(source.comparison)
+    )
+    notes = (found for found in source.comparison.notes() if is_offered(found[1]))
+    lines = (*absent, *(_doubt_line(source, *found) for found in notes))
+    return Grid(
+        "Runs left out or in doubt, with the reasons",
+        4,
+        ("case", "what", "why", "repeats"),
+        lines,
+        role="sortable",
+        label="Left out and in doubt",
+    )
+
+
+def _doubt_line(source: Source, table: Table, row: Row, note: Note) -> tuple[Box, ...]:
+    series = table.title if note.kind in OF_ONE_SERIES else table.benchmark
+    name = f"{source.comparison.place(row)} {row.case.placement}, {series}"
+    link = source.runs_of(row) + (f"-r{note.repeats[0]}" if note.repeats else "")
+    repeats = repeats_text(note.repeats) if note.repeats else ""
+    return (
+        Box(Span(name, link=link)),
+        Box(state(note.kind)),
+        Box(reason(note, source.view)),
+        Box(repeats, role="short"),
+    )

@@ -1,0 +1,340 @@
+"""The report: one HTML file that opens offline and asks no server for anything.
+
+Its parts are documents; raw files are linked, relative to the report.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+from markupsafe import Markup
+
+from mpicampaign.base.files import write_whole
+from mpicampaign.base.records import NOT_AVAILABLE, OK
+from mpicampaign.base.text import counted
+from mpicampaign.questions.balance.draw import not_drawn
+from mpicampaign.questions.blocks.say import block_nodes, ratio_nodes, shown_blocks
+from mpicampaign.questions.gathers.say import GATHERS, gather_nodes
+from mpicampaign.questions.machine.find import is_of_machine
+from mpicampaign.questions.machine.say_tables import HEADING as MACHINE
+from mpicampaign.questions.machine.say_tables import MEMBERS, TOLD, machine_grid, told_runs
+from mpicampaign.questions.races.say import race_nodes
+from mpicampaign.questions.ranking.say import OF_OWN_REPEATS, errors_text
+from mpicampaign.questions.scaling.find import MESSAGES, STARTUP, WORK
+from mpicampaign.questions.scaling.say import TITLES, scaling_nodes
+from mpicampaign.report.cases import runs_section
+from mpicampaign.report.curves import curve_chart, places
+from mpicampaign.report.first_screen import first_screen
+from mpicampaign.report.tables import NO_DOUBTS, comparison_nodes, doubts_grid, ranking_nodes, state
+from mpicampaign.show import runs
+from mpicampaign.show.charts.interactive import interactive_charts
+from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.document import (
+    Box,
+    Drawing,
+    Fold,
+    Grid,
+    Heading,
+    Items,
+    Paragraph,
+    Section,
+    Span,
+    Verbatim,
+)
+from mpicampaign.show.frame import framed, program
+from mpicampaign.show.source import Source
+from mpicampaign.show.view import DEFAULT, percent
+from mpicampaign.show.writers.html import element, html
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+    from mpicampaign.base.records import Record
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.questions.machine.find import Machine
+    from mpicampaign.questions.two_sides.find_changes import Changes
+    from mpicampaign.report.draw_figures import Figure
+    from mpicampaign.show.charts.interactive import InteractiveChart, InteractiveLine
+    from mpicampaign.show.document import PageNode
+    from mpicampaign.show.view import View
+
+HISTORY = "history.html"  # beside the report
+_LARGEST = 4_800_000  # characters of all parts, which mail and browsers take easily
+_LARGEST_FIGURE = 60_000  # a browser that scrolls to a larger one pauses: it has hundreds of curves or marks
+
+
+def write_report(
+    path: Path,
+    comparison: Comparison,
+    records: Sequence[Record],
+    figures: Callable[[], Sequence[Figure]] = tuple,
+    *,
+    campaign_title: str = "",
+    campaign_name: str = "",
+    campaign_text: str = "",
+    provenance: dict[str, str] | None = None,
+    beside: Sequence[str] = (),
+    view: View = DEFAULT,
+    changes: Changes | None = None,
+    history: str = "",
+) -> None:
+    """Write the report.
+
+    Parameters
+    ----------
+    path : the HTML file; links to raw files are relative to its folder
+    comparison : of the same records
+    figures : yields the drawn ones, when all else is made; their SVG is put inline
+    campaign_text : the campaign file, shown as it is
+    provenance : further facts to show, such as the version of this program
+    beside : lines on results that are there and have no part in the report
+    changes : the earlier series that medians are compared with
+    history : address of the campaign's history, where it has one
+    """
+    title = campaign_title or campaign_name or "MPI campaign"
+    own = (*comparison.records, *told_runs(comparison.machines))
+    source = Source(comparison, own, view, path.parent, runs.anchors(own), changes)
+    ordinary = [record for record in records if not is_of_machine(record)]
+    charts = interactive_charts(Scene(comparison, view))
+    tables = [tables_section(source)] if comparison.tables else []
+    above = [first_screen(source), *tables, *([curves_section(charts)] if charts else [])]
+    below = [
+        *([rankings_section(source), doubts_section(source)] if comparison.tables else []),
+        *([runs_section(source)] if own or not comparison.machines else []),
+        provenance_section({**(provenance or {}), **runs.facts(ordinary)}, campaign_text),
+    ]
+    rendered = {part.anchor: html([part]) for part in (*above, *below)}
+    room = _LARGEST - sum(map(len, rendered.values()))
+    drawn = figures()
+    of_machines = [figure for figure in drawn if figure.of_machine]
+    of_scaling = [figure for figure in drawn if figure.title == TITLES[WORK]]
+    others = [figure for figure in drawn if not figure.of_machine and figure not in of_scaling]
+    first, *rest = above
+    machines = [machine_section(comparison.machines, of_machines)] if comparison.machines else []
+    pictures = [figures_section(source, others, room)] if others or not machines else []
+    table = scaling_nodes(comparison, view, kinds=(WORK,))
+    scaled = [Section((*table, *map(_drawing, of_scaling)), "scaling", "", "Scaling")] if table else []
+    parts = [first, *machines, *scaled, *rest, *pictures, *below]
+    programs = [program("tables.js"), program("curves.js")]
+    text = framed(
+        title,
+        Markup("\n\n").join(rendered.get(part.anchor) or html([part]) for part in parts),
+        header=html(header(replace(source, records=records), title, campaign_name, beside, history)),
+        contents={part.anchor: part.title for part in parts},
+        programs=programs if charts else programs[:1],
+    )
+    write_whole(path, text.encode("utf-8", errors="replace"))
+
+
+_LONG_LIST = 3  # tables or charts, above which they are listed
+
+
+def header(source: Source, title: str, name: str, beside: Sequence[str], history: str = "") -> list[PageNode]:
+    """What the page is about, and how its runs ended.
+
+    ``beside``: on results that have no part in it; ``history``: address of the campaign's history.
+    """
+    over_time: tuple[str | Span, ...] = (" · ", Span("history", link=history)) if history else ()
+    campaign: tuple[str | Span, ...] = ("Campaign ", Span(name, "strong"), " · ") if name else ()
+    times = runs.period(source.records)
+    measured = f" · measured {times[0]} to {times[1]}" if times else ""
+    counts: list[str | Span] = []
+    disturbed = runs.run_counts(run for run in source.records if run.status == OK and run.disturbed)
+    for kind, count in runs.run_counts(source.records).items():
+        link = "#doubts" if kind == NOT_AVAILABLE else "#runs"
+        link = link if source.comparison.tables else ""
+        of_them = disturbed.get(kind, 0)
+        text = (f"{count} ", state(kind), f", {of_them} of them disturbed" if of_them else "")
+        counts += [" · ", Span(text, "busy" if 2 * of_them > count else "", link)]
+    return [
+        Heading(title, 1),
+        Paragraph((*campaign, runs.how_many(source.records) + measured, *over_time, *counts), "subtitle"),
+        *(Paragraph(line, "beside") for line in beside),
+    ]
+
+
+# Machines, tables, curves, figures
+
+
+def machine_section(machines: Sequence[Machine], figures: Sequence[Figure]) -> Section:
+    """Maps of all nodes or pairs, and the slow and undecided in a table."""
+    grids = [grid for machine in machines if (grid := machine_grid(machine)).lines]
+    tables = [node for grid in grids for node in (Heading(grid.title, 3), replace(grid, title=""))]
+    text = f"All members with their estimates: tables/{MEMBERS}. Below are the runs of slow, undecided and "
+    files = Paragraph(f"{text}failed nodes, the first {TOLD}; all runs are in records.jsonl.", "legend")
+    return Section((Heading(MACHINE), *map(_drawing, figures), *tables, files), "machine", "", MACHINE)
+
+
+def tables_section(source: Source) -> Section:
+    """The comparison of each benchmark."""
+    comparison, changes = source.comparison, source.changes
+    coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
+    legend = "Median over repeats, below it its order-statistic interval"
+    legend += f" ({coverages}). " if coverages else ". "
+    legend += f"n: runs with values / runs {runs.runs_are(comparison.records)}. "
+    legend += "Contradicted and failed runs are shown, but left out of all numbers. "
+    legend += "Each median leads to its runs."
+    legend += f" {OF_OWN_REPEATS}" if comparison.apart_in_time else ""
+    if changes:
+        since = changes.since or "at an unknown date"
+        legend += f" × is the median divided by that of the earlier series, which ended {since}, each metric"
+        legend += " tested alone at 5 % where the runs of both took turns."
+    numbered = {
+        f"table-{number}": table for number, table in enumerate(filter(runs.offered, comparison.tables), 1)
+    }
+    titles = {anchor: table.title for anchor, table in numbered.items()}
+    nodes: list[PageNode] = []
+    for anchor, table in numbered.items():
+        found = comparison_nodes(source, table, anchor)
+        nodes += [Fold(f"Baseline: {table.title}", tuple(found))] if table.is_baseline else found
+    nodes += scaling_nodes(comparison, source.view, 3, (MESSAGES, STARTUP))
+    nodes += block_nodes(comparison, source.view, 3)
+    nodes += race_nodes(comparison.races, 3)
+    if each := shown_blocks(comparison, source.view):
+        ratios = tuple(node for one in each for node in ratio_nodes(one))
+        nodes.append(Fold("The ratios in each block, with its nodes", ratios))
+    if side_by_side := gather_nodes(comparison, source.view):
+        nodes.append(Fold(GATHERS, tuple(side_by_side[1:])))
+    start = (Heading("Tables"), Paragraph(legend, "legend"), *_list(titles, "List of tables"))
+    return Section((*start, *nodes), "tables", "", "Tables")
+
+
+def _list(titles: Mapping[str, str], label: str) -> list[PageNode]:
+    """Links to the titles by their anchors, where there are many."""
+    links = tuple(Span(title, link=f"#{anchor}") for anchor, title in titles.items())
+    return [Items(links, "list", label)] if len(links) > _LONG_LIST else []
+
+
+def curves_section(charts: Sequence[InteractiveChart]) -> Section:
+    """Charts over message size."""
+    legend = "Medians of repeats; both axes are logarithmic, so 0 B is not on them. "
+    legend += "Point at a line for its values, or choose it "
+    legend += "and use the arrow keys; the boxes choose lines, and show which are which."
+    titles = {chart.anchor: chart.title for chart in charts}
+    start = (
+        Heading("Curves over message size"),
+        Paragraph(legend, "legend"),
+        *_list(titles, "List of curves"),
+    )
+    return Section((*start, *map(_chart, charts)), "curves", "", "Curves")
+
+
+def _chart(chart: InteractiveChart) -> Section:
+    """The chart, and its medians as a table, which needs no script."""
+    grid = Grid(
+        f"{chart.title}: medians of repeats, {chart.up.label}",
+        1,
+        ("line", *chart.labels.values()),
+        tuple(_median_line(chart, line) for line in chart.lines),
+        role="sortable",
+        label=f"Medians of {chart.title}",
+        si_units=dict.fromkeys(range(1, len(chart.labels) + 1), chart.up.dimension.si_unit),
+    )
+    fold = Fold(f"Medians at all sizes: {chart.title}", (grid,), "medians")
+    return chart_section(chart, Drawing(element("div", curve_chart(chart), **places(chart))), fold)
+
+
+def chart_section(chart: InteractiveChart, *nodes: PageNode) -> Section:
+    """The chart's title, its first node, its note, then the others."""
+    title = Heading(chart.title, 3)
+    note = [Paragraph(chart.note, "legend")] if chart.note else []
+    return Section((title, *nodes[:1], *note, *nodes[1:]), chart.anchor, "chart")
+
+
+def _median_line(chart: InteractiveChart, line: InteractiveLine) -> tuple[Box, ...]:
+    found, unit = line.curve.median, chart.up.unit.name
+    cells = (
+        Box(chart.up.dimension.number(found[size], unit), value=found[size])
+        if size in found
+        else Box("n/a", role="none")
+        for size in chart.labels
+    )
+    return (Box(line.curve.name), *cells)
+
+
+def figures_section(source: Source, figures: Sequence[Figure], room: int) -> Section:
+    """All but huge figures that go in so many characters, the small ones first; the others are linked.
+
+    Those that show what tables and curves say are folded.
+    """
+    by_size = sorted((len(figure.picture), figure.name) for figure in figures)
+    totals = accumulate(size for size, _ in by_size)
+    fitting = [
+        size <= _LARGEST_FIGURE and total <= room for (size, _), total in zip(by_size, totals, strict=True)
+    ]
+    names = {name for (_, name), fits in zip(by_size, fitting, strict=True) if fits}
+    shown = [figure for figure in figures if figure.name in names]
+    nodes: list[PageNode] = [Heading("Figures")]
+    linked = [figure for figure in figures if figure.name not in names]
+    if linked:
+        text = f"{len(shown)} of {len(figures)} figures are shown; the others are files beside this report:"
+        links = (Span(figure.title, link=source.address(str(figure.svg))) for figure in linked)
+        nodes += [Paragraph(text, "legend"), Items(tuple(links), "list")]
+    nodes += [_drawing(figure) for figure in shown if not figure.folded]
+    folded: list[PageNode] = [_drawing(figure) for figure in shown if figure.folded]
+    missing = not_drawn(source.comparison)
+    title = f"{counted(len(folded), 'figure')} more"
+    folded += [Paragraph(missing, "legend")] if missing else []
+    nodes += [Fold(title, tuple(folded))] if folded else []
+    nodes += [] if figures else [Paragraph("There are no figures.")]
+    return Section(tuple(nodes), "figures", "", "Figures")
+
+
+def _drawing(figure: Figure) -> Drawing:
+    return Drawing(figure.picture, f"figure-{figure.name}", figure.caption)
+
+
+# All else
+
+
+_TWO_TESTS = (
+    "Where all values are ranked, a pair must differ by two tests, Mann and Whitney's and Welch's of "
+    "logarithms. p is corrected for all pairs of the same metric and place."
+)
+_FACTOR = (
+    "Factor: larger median by smaller. Effect: Cliff's delta, 1 where all repeats of one are better than all "
+    "of the other."
+)
+
+
+def rankings_section(source: Source) -> Section:
+    """All comparisons."""
+    comparison = source.comparison
+    rankings = [ranking for _, ranking in comparison.rankings]
+    legend = (
+        _TWO_TESTS if comparison.tested else "",
+        errors_text(rankings),
+        _FACTOR,
+    )
+    nodes: list[PageNode] = [Paragraph(" ".join(filter(None, legend)), "legend")]
+    nodes += [node for table in comparison.tables for node in ranking_nodes(source, table)]
+    return Section(
+        (Heading("All comparisons"), Fold(counted(len(rankings), "ranking"), tuple(nodes))),
+        "rankings",
+        "",
+        "All comparisons",
+    )
+
+
+def doubts_section(source: Source) -> Section:
+    """Runs left out or in doubt."""
+    title, grid = "Left out and in doubt", doubts_grid(source)
+    found = Fold(counted(len(grid.lines), "reason"), (grid,)) if grid.lines else Paragraph(NO_DOUBTS)
+    return Section((Heading(title), found), "doubts", "", title)
+
+
+def provenance_section(facts: Mapping[str, str], campaign_text: str) -> Section:
+    """What the runs and this program recorded, and the campaign file."""
+    nodes: list[PageNode] = []
+    if facts:
+        caption = "Facts that the runs and this program recorded"
+        lines = tuple((Box(name), Box(value)) for name, value in facts.items())
+        header = ("fact", "as recorded")
+        grid = Grid(caption, 2, header, lines, role="facts", label="Facts recorded")
+        nodes.append(Fold(counted(len(facts), "fact"), (grid,)))
+    if campaign_text:
+        nodes.append(Fold("Campaign file", (Verbatim(campaign_text, "Campaign file"),)))
+    return Section((Heading("Provenance"), *nodes), "provenance", "", "Provenance")

@@ -1,0 +1,57 @@
+"""Builds the bundled kernels for a system, with the system's modules and compiler wrapper."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from mpicampaign.base.places import shipped
+from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
+from mpicampaign.jobs.render import build_script_text, source_script_text
+from mpicampaign.jobs.software import compiler_mark, first_build_folder
+from mpicampaign.run.execute import run_script
+from mpicampaign.run.machine_lock import wait_for_measurement
+
+if TYPE_CHECKING:
+    from mpicampaign.jobs.prepare import Prepared
+
+
+def build(prepared: Prepared, *, verbose: bool = False) -> int:
+    """Build what each system's runs need, again if its compiler has changed; returns the exit status.
+
+    ``verbose``: the output of compilers is shown even if all goes well.
+    """
+    systems = prepared.plan.systems
+    status = max((_build(prepared, name, verbose) for name in systems), default=0)
+    return max((status, *(_build_sources(prepared, name, verbose) for name in systems)))
+
+
+def build_missing(prepared: Prepared, *, verbose: bool = False) -> int:
+    """As `build`, where the runs that are due lack something, and after measurements on this machine."""
+    systems = {run.case.system for run in prepared.pending}
+    needed = (path for name in systems for path in (*prepared.binaries(name), *prepared.from_source(name)))
+    if all(path.exists() for path in needed):
+        return 0
+    if prepared.runs_here:
+        wait_for_measurement(lambda line: print(line, file=sys.stderr, flush=True))
+    return build(prepared, verbose=verbose)
+
+
+def _build_sources(prepared: Prepared, name: str, verbose: bool) -> int:
+    """Build the programs that a system's runs need from source."""
+    system = prepared.campaign.systems[name]
+    benchmarks = prepared.from_source(name).values()
+    texts = (source_script_text(system, benchmark, verbose=verbose) for benchmark in benchmarks)
+    return max(map(run_script, texts), default=0)
+
+
+def _build(prepared: Prepared, name: str, verbose: bool) -> int:
+    if not prepared.binaries(name):
+        return 0
+    system = prepared.campaign.systems[name]
+    first = first_build_folder(system)
+    first.parent.mkdir(parents=True, exist_ok=True)
+    names = [path.name for path in prepared.binaries(name)]
+    compiler = find_mpi(system).compiler if is_on_this_machine(system) else ""
+    mark, kernels = compiler_mark(first), shipped("kernels")
+    return run_script(build_script_text(system, compiler, first, mark, kernels, names, verbose=verbose))

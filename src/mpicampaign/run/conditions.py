@@ -1,0 +1,352 @@
+"""The condition of results on disk, which planning needs for further repeats."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from itertools import count
+from os import stat
+from os.path import exists
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.base.expectation import LOOKS, looks_to_decide
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.identity import canonical, run_path
+from mpicampaign.base.records import (
+    BLOCK,
+    COMPARED,
+    CONTRADICTED,
+    DECIDED_IN_BLOCKS,
+    DISTURBED,
+    FAILED,
+    NOT_AVAILABLE,
+    OK,
+    Record,
+    defined_name,
+    race_rules,
+)
+from mpicampaign.base.selection import ALL_RUNS
+from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run, text_of
+from mpicampaign.evidence.condition import condition, may_be_disturbed
+from mpicampaign.evidence.evidence import read_evidence
+from mpicampaign.evidence.machine_state import GAP, probes
+from mpicampaign.jobs.declaration import reading_of
+from mpicampaign.jobs.prepare import ThisMachine, prepare
+from mpicampaign.jobs.run import RESULT
+from mpicampaign.run.again import read_again
+from mpicampaign.run.new_runs import read_requests
+from mpicampaign.schemes.block import ENDED, LEFT, LEFT_BEHIND, VALUE, Made
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
+
+    from mpicampaign.base.planned_looks import Decided, Stage
+    from mpicampaign.base.records import Case
+    from mpicampaign.base.selection import RunSelection
+    from mpicampaign.campaign.model import Benchmark, Each
+    from mpicampaign.jobs.prepare import Prepared
+    from mpicampaign.questions.decided.find import ByLooks
+    from mpicampaign.run.new_runs import Request
+    from mpicampaign.schemes.unit import (
+        Candidate,
+        CandidateOn,
+        CaseInStates,
+        NodeAgain,
+        RequestedRun,
+    )
+
+ANY_OTHER = "any other"
+ASKED_ANEW = "asked for anew with its other candidates"
+_STOPPED = re.compile(r"stopped at the time limit of ([0-9]+) s")
+_ROUND_TRIP = re.compile(r"\.round_trip_ns=([0-9]{1,7}\.[0-9]) to ")
+
+
+class _Result(NamedTuple):
+    """What a result says; ``round_trips``: the least and the largest (ns), empty where none was probed."""
+
+    condition: str
+    round_trips: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class MachineWithResults(ThisMachine):
+    """This machine, with what the results in the campaign's folder say.
+
+    ``wanted``: nodes that this call measures again. ``request``: new runs that it asks for.
+    """
+
+    wanted: tuple[NodeAgain, ...] = ()
+    request: Request | None = None
+
+    @cached_property
+    def _results(self) -> dict[tuple[str, int], _Result]:
+        """Those that were read, by their folder and the time at which they were written."""
+        return {}
+
+    def _result(self, case: Case, repeat: int, identity: str) -> _Result | None:
+        """Each planning asks this of all results, so that evidence without any wait is not parsed."""
+        folder = f"{self.folder}/{run_path(case, repeat, identity)}"  # a text: a path takes longer
+        try:
+            written = stat(f"{folder}/result/output.txt").st_mtime_ns  # noqa: PTH116
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        key = folder, written
+        if key not in self._results:
+            self._results[key] = _read_result(folder)
+        return self._results[key]
+
+    def condition_of(self, case: Case, repeat: int, identity: str) -> str:
+        result = self._result(case, repeat, identity)
+        return result.condition if result else ""
+
+    def in_block(self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int) -> Made:
+        folder = self.run_folder(case, repeat, identity)
+        if identity in self._left and not (folder / RESULT).exists():
+            return Made(LEFT, why=ASKED_ANEW)
+        if not folder.exists():
+            return Made()
+        try:
+            written = (folder / "result/output.txt").stat().st_mtime_ns
+        except OSError:
+            written = 0
+        reading = canonical(reading_of(benchmark))
+        read = _read_in_block if written else _read_in_block.__wrapped__
+        made = read(case, benchmark.suite, RunFolder(folder, repeat), reading, time_limit, written)
+        left = folder / LEFT_BEHIND
+        if made.has_result or not left.exists():
+            return made
+        return made._replace(state=LEFT, why=left.read_text(encoding="utf-8", errors="replace").strip())
+
+    def is_known(self, case: Case, benchmark: Benchmark, identities: Sequence[str]) -> bool:
+        """An output that its patterns do not fit asks for other patterns, not for more repeats."""
+        from mpicampaign.compare.stopping import is_known
+
+        repeats = enumerate(identities, start=1)
+        folders = (RunFolder(self.run_folder(case, number, named), number) for number, named in repeats)
+        reading = reading_of(benchmark)
+        records = [read_run(case, benchmark.suite, folder, reading=reading) for folder in folders]
+        return any(record.unread for record in records) or is_known(records)
+
+    def stages(
+        self, compared: str, candidates: Sequence[Candidate], ranked: bool
+    ) -> Mapping[str, Sequence[Stage]]:
+        if not race_rules(compared):
+            own = grouped(candidates, lambda each: defined_name(each.case.benchmark))
+            looked = {name: self._by_looks(of_one, ranked, in_blocks=True) for name, of_one in own.items()}
+            return {name: found.stages for name, found in looked.items()}
+        from mpicampaign.questions.races.find import races
+
+        records = [
+            replace(record, metadata={**record.metadata, BLOCK: "race", COMPARED: compared})
+            for each in candidates
+            for record in self._records(each, ranked, 4 * LOOKS[-1])
+        ]
+        [race] = races(records)
+        return race.stages
+
+    def decided(self, candidates: Sequence[Candidate], ranked: bool) -> Decided:
+        return self._by_looks(candidates, ranked).due
+
+    def _by_looks(self, candidates: Sequence[Candidate], ranked: bool, in_blocks: bool = False) -> ByLooks:
+        from mpicampaign.questions.decided.find import decide_by
+
+        most = 2 * looks_to_decide(len(candidates))[-1]
+        known = {DECIDED_IN_BLOCKS: "true"} if in_blocks else {}
+
+        def records(each: Candidate) -> list[Record]:
+            found = self._records(each, ranked, most)
+            return [replace(run, metadata={**run.metadata, **known}) for run in found]
+
+        return decide_by([records(each) for each in candidates])
+
+    def _records(self, each: Candidate, ranked: bool, most: int) -> Iterable[Record]:
+        """The runs that were begun, or the first; a candidate that had left may be in later ones again."""
+        reading = canonical(reading_of(each.benchmark))
+        for repeat in range(1, most + 1):
+            folder = self.run_folder(each.kept, repeat, each.identities[repeat])
+            if repeat > 1 and not folder.exists():
+                continue
+            try:
+                written = (folder / "result/output.txt").stat().st_mtime_ns
+            except OSError:
+                written = 0
+            read = _read_record if written else _read_record.__wrapped__
+            record = read(each.kept, each.benchmark.suite, RunFolder(folder, repeat), reading, written)
+            yield replace(record, case=each.case, ranks_busy=ranked)
+
+    def rounds(
+        self,
+        each: Each,
+        screen: Mapping[int, Collection[str]],
+        benchmarks: Sequence[CandidateOn],
+        earlier: int,
+    ) -> Mapping[int, Collection[str]]:
+        from mpicampaign.run.rounds_due import due_rounds
+
+        return due_rounds(each, screen, benchmarks, earlier, self.folder, self.run_folder)
+
+    def again(self) -> list[NodeAgain]:
+        return list(dict.fromkeys([*read_again(self.folder), *self.wanted]))
+
+    @cached_property
+    def _requests(self) -> list[Request]:
+        return [*read_requests(self.folder), *([self.request] if self.request else [])]
+
+    @cached_property
+    def _requested(self) -> dict[Case, list[RequestedRun]]:
+        requested = [each for request in self._requests for each in request.cases]
+        of_cases = grouped(requested, lambda each: each[0])
+        return {case: [run for _, runs in own for run in runs] for case, own in of_cases.items()}
+
+    @cached_property
+    def _left(self) -> frozenset[str]:
+        return frozenset(identity for request in self._requests for identity in request.left)
+
+    def requested(self, case: Case) -> Sequence[RequestedRun]:
+        return self._requested.get(case, ())
+
+    def is_stopped(
+        self, case: Case, repeat: int, identity: str, benchmark: Benchmark, time_limit: int
+    ) -> bool:
+        folder = self.run_folder(case, repeat, identity)
+        if exists(f"{folder}/result/output.txt") or not exists(f"{folder}/attempts"):  # noqa: PTH110
+            return False
+        return self.in_block(case, repeat, identity, benchmark, time_limit).state == VALUE
+
+    def blocks(self, cases: Sequence[CaseInStates]) -> dict[Case, int]:
+        """Whole blocks: when the last one is made, the next one follows while a case lacks repeats there.
+
+        Cases without any probed run, such as those that cannot be run here, take no part. Evidence is parsed
+        only where the round trips of some case differ as those of two states do.
+        """
+        from mpicampaign.compare.states import find_states, lacks_repeats
+
+        probed = [
+            each for each in cases if any(result and result.round_trips for result in self._of(each, 0))
+        ]
+        if not all(all(self._of(each, 0)) for each in probed) or not any(map(self._mixes, probed)):
+            return {}
+        made = self._blocks_begun(probed)
+        runs = [run for each in probed for run in self._runs(each, made)]
+        states = find_states(runs)
+        if not states.names:
+            return {}
+        more = all(all(self._of(each, made)) for each in probed) and lacks_repeats(runs, states)
+        return {each.case: min(made + more, each.limit) for each in probed}
+
+    def _of(self, each: CaseInStates, made: int) -> list[_Result | None]:
+        """The results of the planned repeats and of so many blocks."""
+        numbers = self._numbers(each, made)
+        return [self._result(each.kept, number, each.identity_of(number)) for number in numbers]
+
+    def _numbers(self, each: CaseInStates, made: int) -> list[int]:
+        numbers = range(1, each.planned + min(made, each.limit) + 1)
+        return [number for number in numbers if number not in each.absent]
+
+    def _mixes(self, each: CaseInStates) -> bool:
+        """Whether the least or the largest round trips of its runs are as far apart as two states are."""
+        ends = [result.round_trips for result in self._of(each, 0) if result and result.round_trips]
+        return any(max(values) > GAP * min(values) for values in zip(*ends, strict=True))
+
+    def _blocks_begun(self, cases: Sequence[CaseInStates]) -> int:
+        """How many blocks were begun."""
+
+        def is_begun(number: int) -> bool:
+            repeats = ((each, each.planned + number) for each in cases if number <= each.limit)
+            return any(self.begun(each.kept, repeat, each.identity_of(repeat)) for each, repeat in repeats)
+
+        return next(number for number in count() if not is_begun(number + 1))
+
+    def _runs(self, each: CaseInStates, made: int) -> Iterable[Record]:
+        """The runs that have a result, with what their evidence says of the machine alone."""
+        for number, result in zip(self._numbers(each, made), self._of(each, made), strict=True):
+            if result is None:
+                continue
+            evidence = read_evidence(
+                _evidence_text(self.run_folder(each.kept, number, each.identity_of(number)))
+            )
+            yield Record(
+                each.case,
+                "",
+                number,
+                OK,
+                started=evidence.job.get("started", ""),
+                condition=result.condition,
+                probes=probes(evidence),
+                further=number > each.planned,
+            )
+
+
+@cache
+def _read_record(case: Case, suite: str, folder: RunFolder, reading: str, _written: int) -> Record:
+    """A run with a result; results are kept, as a call plans after each run that is disturbed."""
+    return read_run(case, suite, folder, reading=json.loads(reading))
+
+
+@cache
+def _read_in_block(
+    case: Case, suite: str, folder: RunFolder, reading: str, time_limit: int, written: int
+) -> Made:
+    """What is there of a run in a block; results are kept, as a call plans after each run that is disturbed.
+
+    ``written``: the time of its result, 0 without one.
+    """
+    record = read_run(case, suite, folder, reading=json.loads(reading))
+    if record.status == OK:
+        state = CONTRADICTED if record.verdict == CONTRADICTED else record.condition
+        state = state if state in (CONTRADICTED, DISTURBED) else VALUE
+    elif record.status == NOT_AVAILABLE or record.unread:
+        state = ENDED
+    elif record.condition == DISTURBED:
+        state = DISTURBED if written else ""  # it is made again
+    elif met_limit(record, time_limit):
+        state = VALUE
+    else:
+        state = FAILED if written or ended_by_itself(folder.path) else ""
+    why = record.reason.partition("; files in ")[0] if state == FAILED else ""
+    return Made(state, bool(written), tuple(sorted(record.hosts)), why)
+
+
+def met_limit(record: Record, time_limit: int) -> bool:
+    """Whether a run was stopped at its time limit, or at a longer one."""
+    stopped = _STOPPED.match(record.reason)
+    return record.status == FAILED and stopped is not None and int(stopped[1]) >= time_limit
+
+
+def _read_result(folder: str) -> _Result:
+    text = _evidence_text(folder)
+    is_disturbed = may_be_disturbed(text) and condition(read_evidence(text))[0] == DISTURBED
+    trips = sorted(map(float, _ROUND_TRIP.findall(text)))
+    return _Result(DISTURBED if is_disturbed else ANY_OTHER, (trips[0], trips[-1]) if trips else ())
+
+
+def _evidence_text(folder: Path | str) -> str:
+    """The evidence of the result in a run's folder; empty where there is none."""
+    return text_of(f"{folder}/result/evidence.txt")
+
+
+def prepare_with_results(
+    campaign_file: Path,
+    system: str = "",
+    results: Path | None = None,
+    selection: RunSelection = ALL_RUNS,
+    wanted: Sequence[NodeAgain] = (),
+    request: Request | None = None,
+) -> Prepared:
+    """As `prepare`, with the further repeats that the results on disk ask for, and the selection of a call.
+
+    ``wanted``: nodes that the call measures again. ``request``: new runs that it asks for.
+
+    Raises
+    ------
+    UserError
+        as `prepare`, and where the selection names what the campaign has not.
+    """
+    machine = partial(MachineWithResults, wanted=tuple(wanted), request=request)
+    prepared = prepare(campaign_file, system, results, machine)
+    runs = ((planned.case, run.repeat) for planned in prepared.plan.cases for run in planned.runs)
+    selection.check(runs, prepared.campaign.file)
+    return replace(prepared, selection=selection)

@@ -1,0 +1,187 @@
+"""How long the runs that are due will take, from the runs of the same case or benchmark that have ended."""
+
+from __future__ import annotations
+
+import os
+import re
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.base.units import format_duration, format_roughly
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from pathlib import Path
+
+    from mpicampaign.base.records import Case
+    from mpicampaign.jobs.run import Run
+
+REPEATS = 5  # of a case that are read
+_KEYS = ("started", "ended")
+_TIME = re.compile(rf"^job ({'|'.join(_KEYS)})=(\S+)$", re.M)
+_NOT_AVAILABLE = "\njob not_available="
+
+
+class Durations:
+    """Durations (s) of results by case and by benchmark, those of earlier calls included."""
+
+    def __init__(self) -> None:
+        self._of_case: dict[tuple[Path, Case], list[float]] = {}
+        self._of_benchmark: dict[tuple[Path, str], list[float]] = {}
+
+    def expected(self, run: Run) -> float | None:
+        """The mean of the case, else of the benchmark wherever it ran; None without any."""
+        alike = self._case(run) or self._benchmark(run)
+        return sum(alike) / len(alike) if alike else None
+
+    def expected_or_limit(self, run: Run) -> float:
+        """The same; the time limit where nothing is known of it."""
+        seconds = self.expected(run)
+        return run.time_limit if seconds is None else seconds
+
+    def add(self, run: Run) -> None:
+        """Add a run that has ended, if it has a result."""
+        of_case, of_benchmark = self._case(run), self._benchmark(run)
+        if (duration := _duration(run.folder)) is not None:
+            of_case.append(duration.seconds)
+            of_benchmark += [duration.seconds] * duration.available
+
+    def _case(self, run: Run) -> list[float]:
+        key = run.campaign_folder, run.kept
+        if key not in self._of_case:
+            self._of_case[key] = [each.seconds for each in _measured(run.folder.parent)]
+        return self._of_case[key]
+
+    def _benchmark(self, run: Run) -> list[float]:
+        key = run.campaign_folder, run.kept.benchmark
+        if key not in self._of_benchmark:
+            cases = (run.campaign_folder / "runs").glob(f"*/*/{run.kept.benchmark}")
+            measured = [each for case in cases for each in _measured(case)]
+            self._of_benchmark[key] = [each.seconds for each in measured if each.available]
+        return self._of_benchmark[key]
+
+
+class _Duration(NamedTuple):
+    """``available``: whether the placement was, so that something ran."""
+
+    seconds: float
+    available: bool
+
+
+def _measured(case: Path) -> list[_Duration]:
+    """The durations of a case's last repeats."""
+    names: list[str] = []
+    with suppress(FileNotFoundError):
+        names = sorted(entry.name for entry in os.scandir(case) if entry.name.startswith("r"))
+    durations = map(_duration, (case / name for name in names[-REPEATS:]))
+    return [duration for duration in durations if duration is not None]
+
+
+def _duration(run: Path) -> _Duration | None:
+    evidence = _evidence(run / "result")
+    times = _times(evidence)
+    if len(times) < len(_KEYS) or times["ended"] < times["started"]:  # none, or damaged
+        return None
+    return _Duration((times["ended"] - times["started"]).total_seconds(), _NOT_AVAILABLE not in evidence)
+
+
+def _evidence(result: Path) -> str:
+    try:
+        return (result / "evidence.txt").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
+def _times(evidence: str) -> dict[str, datetime]:
+    times = {}
+    for key, text in _TIME.findall(evidence):
+        with suppress(ValueError):
+            times[key] = datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC)
+    return times
+
+
+def last_ended(runs: Iterable[Run]) -> str:
+    """``the last one ended on 2026-03-05 at 14:07 UTC``; empty where that is not known."""
+    outputs = [(output.stat().st_mtime, output) for run in runs if (output := run.output).exists()]
+    if not outputs:
+        return ""
+    ended = _times(_evidence(max(outputs)[1].parent)).get("ended")
+    return f"the last one ended on {ended:%Y-%m-%d at %H:%M} UTC" if ended else ""
+
+
+class TimeLeft:
+    """The time that the runs on this machine still take, one after the other, by their labels."""
+
+    def __init__(self) -> None:
+        self._durations = Durations()
+        self._due: dict[Case, dict[str, Run]] = {}
+
+    def expect(self, runs: Iterable[Run]) -> None:
+        """Add runs that are due. When a scheduler starts its jobs is not known: theirs are left out."""
+        for run in (each for each in runs if each.job.system.local):
+            self._due.setdefault(run.kept, {})[run.label] = run
+
+    def ended(self, label: str) -> None:
+        """Remove a run that has ended: its duration is expected of those that are alike."""
+        for alike in self._due.values():
+            if (run := alike.pop(label, None)) is not None:
+                self._durations.add(run)
+
+    def left_out(self, runs: Iterable[Run]) -> None:
+        """Remove runs that are not made now."""
+        for run in runs:
+            self._due.get(run.kept, {}).pop(run.label, None)
+
+    def expected(self, run: Run) -> float:
+        """How long a run takes (s): its time limit where nothing is known of it."""
+        return self._durations.expected_or_limit(run)
+
+    def text(self, repeats_more: bool = False) -> str:
+        """``about 2 min left``; empty where nothing is due, or where a benchmark has not run yet.
+
+        ``repeats_more``: name also the time if all runs that are planned are disturbed, and repeated.
+        """
+        seconds = self._seconds(len)
+        if not seconds:
+            return ""
+        repeats = (self._seconds(_planned) or 0) if repeats_more else 0
+        more = f", {format_roughly(seconds + repeats)} if all are disturbed" if repeats else ""
+        return f"{format_roughly(seconds)} left{more}"
+
+    def _seconds(self, counted: Callable[[Collection[Run]], int]) -> float | None:
+        """Of the runs that are due, as far as they are ``counted``, a case at a time."""
+        total = 0.0
+        for alike in filter(None, self._due.values()):
+            seconds = self._durations.expected(next(iter(alike.values())))
+            if seconds is None:
+                return None
+            total += seconds * counted(alike.values())
+        return total
+
+
+def _planned(runs: Collection[Run]) -> int:
+    return sum(not run.further for run in runs)
+
+
+def estimate(runs: Sequence[Run]) -> str:
+    """How long the runs take: as earlier runs did, else at most their time limits. One line."""
+    here = [run for run in runs if run.job.system.local]
+    there = [run for run in runs if not run.job.system.local]
+    parts = [_estimate_here(here)] if here else []
+    return "; ".join([*parts, _estimate_there(there)] if there else parts)
+
+
+def _estimate_here(runs: Sequence[Run]) -> str:
+    durations = Durations()
+    expected = [durations.expected(run) for run in runs]
+    known = [seconds for seconds in expected if seconds is not None]
+    if len(known) == len(expected):
+        return f"{format_roughly(sum(known))}, as earlier runs took"
+    limits = sum(run.time_limit for run in runs)
+    return f"at most {format_duration(limits)}, the sum of their time limits"
+
+
+def _estimate_there(runs: Sequence[Run]) -> str:
+    hours = sum(run.node_seconds for run in runs) / 3600
+    return f"at most {hours:.3g} node-hours; when they start is up to the scheduler"

@@ -1,0 +1,133 @@
+"""The rounds of `each` that are due by the results on disk: those of all members, then those of suspects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from os import stat
+from os.path import exists
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.base.background import on_two_cores
+from mpicampaign.base.records import FAILED, MISSING, defined_name
+from mpicampaign.collect.members import member_metadata
+from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
+from mpicampaign.jobs.declaration import reading_of
+from mpicampaign.run.rounds_known import RoundsKnown
+from mpicampaign.schedulers.node_states import node_states
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from mpicampaign.base.records import Case, Record
+    from mpicampaign.campaign.model import Each
+    from mpicampaign.schemes.unit import Candidate, CandidateOn
+
+    RunFolderOf = Callable[[Case, int, str], Path]
+
+_MANY = 200  # runs: to read them takes longer than to start a process
+
+
+class _Run(NamedTuple):
+    """A run of a member in a round, and its folder."""
+
+    candidate: Candidate
+    nodes: list[str]
+    repeat: int
+    round: int
+    folder: Path
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether it has a result, or failed of itself: a run that was killed is made again."""
+        return exists(f"{self.folder}/result/output.txt") or ended_by_itself(self.folder)  # noqa: PTH110
+
+    @property
+    def state(self) -> str:
+        """The run, and what changes with its result."""
+        benchmark = self.candidate.benchmark
+        known = self.round, str(self.folder), benchmark.suite, reading_of(benchmark)
+        for name in ("result/output.txt", "attempts"):
+            with suppress(OSError):
+                about = stat(f"{self.folder}/{name}")  # noqa: PTH116  a Path takes longer
+                return f"{known} {name} {about.st_mtime_ns} {about.st_size}"
+        return f"{known} missing"
+
+    def record(self, each: Each) -> Record:
+        benchmark, folder = self.candidate.benchmark, RunFolder(self.folder, self.repeat)
+        record = read_run(self.candidate.kept, benchmark.suite, folder, reading=reading_of(benchmark))
+        known = member_metadata(each.unit, self.nodes, self.round, each.tolerance)
+        killed = record.status == FAILED and not self.has_ended
+        status = MISSING if killed else record.status
+        return replace(record, case=self.candidate.case, status=status, metadata={**record.metadata, **known})
+
+
+def due_rounds(
+    each: Each,
+    screen: Mapping[int, Collection[str]],
+    benchmarks: Sequence[CandidateOn],
+    earlier: int,
+    campaign_folder: Path,
+    folder_of: RunFolderOf,
+) -> Mapping[int, Collection[str]]:
+    """The members in each round that is due so far: nothing is read before the rounds known so far are made.
+
+    Parameters
+    ----------
+    screen : the first rounds, of all members
+    benchmarks : the case of each on a member
+    earlier : how many repeats come before the first of these rounds
+    """
+    known = RoundsKnown(campaign_folder)
+    due = first = {number: tuple(members) for number, members in screen.items()}
+    absent = _absent(benchmarks[0](first[1][0]).case, campaign_folder)
+    while True:
+        runs = [run for candidate_on in benchmarks for run in _runs(candidate_on, due, earlier, folder_of)]
+        if not all(run.has_ended for run in runs if absent.isdisjoint(run.nodes)):
+            return due
+        results = "\n".join([repr((each, sorted(absent))), *(run.state for run in runs)])
+        asked = known.rounds(results, partial(_asked, each, runs, first, absent))
+        # absent nodes stay in the plan
+        following = {
+            number: tuple(dict.fromkeys((*first.get(number, ()), *asked[number]))) for number in asked
+        }
+        if following == due:
+            return due
+        due = following
+
+
+def _asked(
+    each: Each, runs: Sequence[_Run], first: Mapping[int, tuple[str, ...]], absent: Collection[str]
+) -> Mapping[int, tuple[str, ...]]:
+    """All rounds that the results of these runs ask for."""
+    from mpicampaign.questions.machine.find import rounds_due  # few campaigns need it
+
+    records = on_two_cores(partial(_records, each), runs, len(runs) >= _MANY)
+    return rounds_due(chain.from_iterable(records), first, absent=absent)
+
+
+def _absent(case: Case, campaign_folder: Path) -> set[str]:
+    """The nodes that could not be had when a job was last submitted."""
+    states = node_states(campaign_folder, (case.machine[0], defined_name(case.host_group)))
+    return {node for node, state in states.items() if not state.usable}
+
+
+def _runs(
+    candidate_on: CandidateOn, due: Mapping[int, Collection[str]], earlier: int, folder_of: RunFolderOf
+) -> Iterator[_Run]:
+    """The n-th round of a member is its n-th repeat."""
+    made = Counter[str]()
+    for number in sorted(due):
+        for member in due[number]:
+            made[member] += 1
+            repeat, candidate = earlier + made[member], candidate_on(member)
+            folder = folder_of(candidate.kept, repeat, candidate.identities[repeat])
+            yield _Run(candidate, member.split("+"), repeat, number, folder)
+
+
+def _records(each: Each, runs: Sequence[_Run]) -> list[Record]:
+    return [run.record(each) for run in runs]

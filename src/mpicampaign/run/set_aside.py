@@ -1,0 +1,162 @@
+"""Moves invalid results away, whole, so that their runs are due again; nothing is lost.
+
+An unusable result goes to the attempts of its run. A result of another machine, or of an earlier program or
+MPI library, goes to earlier/ beside the run, as do those that a newer result replaces.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.host_lists import is_member
+from mpicampaign.base.identity import identity, of_run
+from mpicampaign.base.records import UNREAD
+from mpicampaign.collect.outputs_read import OutputsRead
+from mpicampaign.collect.runs import attempts_of, evidence_in, unusable
+from mpicampaign.jobs.begun import begun_runs
+from mpicampaign.jobs.prepare import host_names
+from mpicampaign.jobs.software import present_library, source_key
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from mpicampaign.evidence.evidence import Evidence
+    from mpicampaign.jobs.run import Run
+
+EARLIER = "earlier"
+
+
+class Fault(NamedTuple):
+    """Why a result does not count; ``earlier``: it is sound, but of another machine or earlier software."""
+
+    reason: str
+    earlier: bool = False
+
+
+def fault_of(run: Run, evidence: Evidence | None = None, before: OutputsRead | None = None) -> Fault | None:
+    """Why the existing result of a run does not count now; see `unusable`."""
+    result = run.output.parent
+    evidence = evidence or evidence_in(result)
+    reason = unusable(run.benchmark.suite, result, evidence, before, run.reading)
+    if reason and not reason.startswith(UNREAD):
+        return Fault(reason)
+    reason = _made_elsewhere(run, evidence) or _program_changed(run, evidence)
+    reason = reason or _source_changed(run, evidence) or _library_changed(run, evidence)
+    return Fault(reason, earlier=True) if reason else None
+
+
+def _made_elsewhere(run: Run, evidence: Evidence) -> str:
+    """Without a scheduler a result counts on the machine that made it, and on members of its host group."""
+    host = evidence.job.get("host", "")
+    if not run.job.system.local or not host:
+        return ""
+    here = os.uname().nodename
+    mine = (here, *evidence.claim.get("members", "").split())
+    if any(is_member(host, name) for name in mine) or any(is_member(host, name) for name in host_names()):
+        return ""
+    return f"it was made on {host}, not on {here}"
+
+
+def _program_changed(run: Run, evidence: Evidence) -> str:
+    """Not for bundled kernels, whose version is part of the identity."""
+    present = run.program_sha256
+    return _changed("program", present, evidence, "program_sha256", evidence.job.get("program_sha256", ""))
+
+
+def _source_changed(run: Run, evidence: Evidence) -> str:
+    """Of a program that is built from source: the present one may not be built yet."""
+    present, recorded = source_key(run.program), source_key(evidence.job.get("program", ""))
+    return "its source or build command has changed" if present and recorded not in ("", present) else ""
+
+
+def _library_changed(run: Run, evidence: Evidence) -> str:
+    file, recorded = evidence.library
+    present = present_library(run.job.system, file) if recorded else ""
+    return _changed("MPI library", present, evidence, "libraries", recorded)
+
+
+def _changed(what: str, present: str, evidence: Evidence, claim: str, recorded: str) -> str:
+    """Compare with what this machine had when the script was rendered: nodes may have another one."""
+    known = evidence.claim.get(claim, "").split() or [recorded]
+    return (
+        ""
+        if not present or present in known
+        else f"the {what} has changed: {recorded[:12]} then, {present[:12]} now"
+    )
+
+
+def set_aside(run: Run) -> None:
+    """Move a result to the attempts of its run, which is then due again."""
+    attempts = run.folder / "attempts"
+    attempts.mkdir(exist_ok=True)
+    # attempts are read in the order of their names, which start with the time
+    stamp = max((path.name[:16] for path in attempts.iterdir()), default="0")
+    run.output.parent.rename(attempts / f"{stamp}-z-set-aside-{os.urandom(4).hex()}")
+
+
+def set_aside_whole(folder: Path) -> None:
+    """Move the folder of a run, with claim and script, to earlier/ beside it."""
+    earlier = folder.parent / EARLIER
+    earlier.mkdir(exist_ok=True)
+    folder.rename(_free(earlier, folder.name))
+
+
+def _free(folder: Path, name: str) -> Path:
+    number = sum(path.name.startswith(name) for path in folder.iterdir()) + 1
+    return folder / f"{name}-{number}"
+
+
+def set_aside_faulty(runs: Iterable[Run]) -> list[str]:
+    """Set aside the results that do not count; returns a line for each.
+
+    Results appear by one rename, so that a job that ends meanwhile is not disturbed.
+    """
+    runs, before = list(runs), None
+    lines = _settle_own([run for run in runs if run.reading])
+    for run in runs:
+        before = before or OutputsRead(run.campaign_folder)
+        fault = fault_of(run, None, before) if run.has_result else None
+        if fault:
+            set_aside_whole(run.folder) if fault.earlier else set_aside(run)
+            where = f"; the result is kept in {EARLIER}/" if fault.earlier else ""
+            lines.append(f"to be run again: {run.label}: {fault.reason}{where}")
+    if before:
+        before.keep()
+    return lines
+
+
+# ---- programs of one's own: their outputs may be read in another way than when the runs were made
+
+
+def _settle_own(runs: Iterable[Run]) -> list[str]:
+    """Take attempts that former patterns refused, and set aside what newer runs replace; lines on both."""
+    lines = []
+    for of_case in grouped(runs, lambda run: run.folder.parent).values():
+        begun = begun_runs(of_case[0].folder.parent)
+        for run in of_case:
+            older = [
+                each.folder
+                for each in begun.get(identity(of_run(run.declared)), ())
+                if each.has_result and each.folder != run.folder
+            ]
+            if run.output.exists():
+                for folder in older:
+                    set_aside_whole(folder)
+                    newer = f"{run.folder.name} is newer"
+                    lines.append(f"{run.label}: {folder.name} is kept in {EARLIER}/: {newer}")
+            elif _take(run):
+                lines.append(f"{run.label}: the campaign file fits its last output now: no new run")
+    return lines
+
+
+def _take(run: Run) -> bool:
+    """Make the last attempt the result if its program ended well, and only former patterns refused it."""
+    for attempt in attempts_of(run.folder)[-1:]:
+        evidence = evidence_in(attempt)
+        if evidence.ended_well and not unusable(run.benchmark.suite, attempt, evidence, reading=run.reading):
+            attempt.rename(run.output.parent)
+            return True
+    return False

@@ -1,1 +1,0 @@
-"""Formats of `mpicampaign export`: a module for each, with its name, which ends in ``WRITER``."""

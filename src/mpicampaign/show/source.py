@@ -1,0 +1,46 @@
+"""What the parts of the report are made from."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from mpicampaign.show.document import Span
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from mpicampaign.base.records import Case, Record
+    from mpicampaign.compare.metrics import Metric
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.questions.two_sides.find_changes import Changes
+    from mpicampaign.show.view import View
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """``anchors``: of the cases, ``folder``: in which the report is."""
+
+    comparison: Comparison
+    records: Sequence[Record]
+    view: View
+    folder: Path
+    anchors: Mapping[Case, str]
+    changes: Changes | None = None
+
+    def unit_of(self, metric: Metric) -> Span:
+        """The metric's unit, as heads show it."""
+        return Span(self.view.unit_of(metric.dimension), "small")
+
+    def runs_of(self, row: Row) -> str:
+        """The link to the row's runs."""
+        return f"#{self.anchors[row.case]}"
+
+    def address(self, target: str) -> str:
+        """The address of a file relative to the report's folder, safe in an attribute."""
+        below = target.removeprefix(f"{self.folder}/")  # as nearly all are: five of each run
+        return quote(os.path.relpath(target, self.folder) if below == target else below, errors="replace")
