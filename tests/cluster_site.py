@@ -40,14 +40,14 @@ matrix:
 # How long a call waits between two looks at the queue, and for files of ended jobs or a full disk: a real
 # site's patience would be most of a test's time.
 PATIENCE = {
-    "execution/cluster_jobs.py": {
+    "run/cluster_jobs.py": {
         "FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5": (
             "FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 0.5, 4.0, 1.5"
         ),
         "GRACE_SECONDS = 30.0": "GRACE_SECONDS = 5.0",
         "CUT_SECONDS = 180.0": "CUT_SECONDS = 20.0",
     },
-    "execution/writable.py": {"SECONDS_BETWEEN_WRITES = 10.0": "SECONDS_BETWEEN_WRITES = 2.0"},
+    "run/writable.py": {"SECONDS_BETWEEN_WRITES = 10.0": "SECONDS_BETWEEN_WRITES = 2.0"},
 }
 # Whoever starts pytest may ignore signals that a test sends to a call.
 DEFAULT_SIGNALS = ("env", "--default-signal=INT,QUIT")
