@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
+import subprocess
 from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from conftest import PROJECT
 
-PACKAGE = Path(__file__).resolve().parents[1] / "src" / "mpicampaign"
+PACKAGE = PROJECT / "src/mpicampaign"
 
 # Rooms of the package, from the lowest layer to the highest.
 FOUNDATION = ["base", "mpis", "schedulers", "suites"]
@@ -76,3 +79,24 @@ def test_few_modules_start_processes_and_few_load_what_is_large() -> None:
     assert users("from jinja2") == {"mpicampaign.jobs.render"}
     for words in ("resvg_py import", "svglib import", "reportlab."):
         assert users(words) == {"mpicampaign.show.figures.converted"}
+
+
+def text_between(start: str, end: str) -> str:
+    """The part of docs/development.md from one text to another."""
+    return (PROJECT / "docs/development.md").read_text(encoding="utf-8").partition(start)[2].partition(end)[0]
+
+
+def test_the_map_names_the_rooms_in_their_order_and_the_folder_of_each_question() -> None:
+    rooms = re.findall(
+        r"^- ((?:`[a-z]+`(?:, )?)+):", text_between("## One direction", "## The top"), re.MULTILINE
+    )
+    assert [name for line in rooms for name in re.findall("[a-z]+", line)] == ORDER
+
+
+def test_each_name_at_the_top_of_the_project_has_its_reason() -> None:
+    lines = text_between("## The top level", "\nOutside").splitlines()
+    named = [
+        name for line in lines for name in re.findall("`([^`]+)`", line.partition("|")[2].partition("|")[0])
+    ]
+    listed = subprocess.run(("git", "ls-files"), cwd=PROJECT, capture_output=True, text=True, check=True)
+    assert sorted(named) == sorted({path.partition("/")[0] for path in listed.stdout.splitlines()})
