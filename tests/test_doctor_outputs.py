@@ -106,8 +106,8 @@ rm001              closed_Full        -     64     64     64      0      0      
 
 
 def test_lsf_queues_with_the_default_first() -> None:
-    defaults = lsf.default_queues("Default Queues:  normal\nMBD_SLEEP_TIME used: 10 s\n")
-    queues = lsf.read_queues(BQUEUES, defaults)
+    defaults = "Default Queues:  normal\nMBD_SLEEP_TIME used: 10 s\n"
+    queues = lsf.SCHEDULER.queues({"bqueues": BQUEUES, "bparams": defaults})
     assert [(queue.name, queue.default, queue.open) for queue in queues] == [
         ("normal", True, True),
         ("priority", False, True),
@@ -119,12 +119,17 @@ def lsf_answers(hosts: str = LSHOSTS, states: str = BHOSTS, queues: str = BQUEUE
     return {"lshosts": hosts, "bhosts": states, "bqueues": queues, "bparams": "Default Queues: normal\n"}
 
 
+def lsf_nodes(**answers: str) -> list[Node]:
+    [nodes] = lsf.SCHEDULER.nodes(lsf_answers(**answers), ["normal"]).values()
+    return nodes
+
+
 @pytest.mark.parametrize(
     ("text", "size"),
     [("64255M", 64255 * 2**20), ("125.5G", 251 * 2**29), ("-", None), ("1.5", None), ("x" * 99, None)],
 )
 def test_memory_of_lsf_hosts(text: str, size: int | None) -> None:
-    nodes = lsf.read_hosts(LSHOSTS.replace("128G", text), BHOSTS)
+    nodes = lsf_nodes(hosts=LSHOSTS.replace("128G", text))
     assert [node.memory for node in nodes] == [size, size, 256 * 2**30]
 
 
@@ -293,7 +298,7 @@ def test_headers_blank_lines_and_the_heading_of_a_cluster_are_no_rows() -> None:
     assert {name: state.usable for name, state in states.items()} == {"n1": True}
     again = BHOSTS.partition("\n")[0]
     split = f"the batch system of dawn\n\n{BHOSTS}\n{again}\nrm002 ok - 64 0 0 0 0 0\n"
-    assert lsf.read_hosts(LSHOSTS, split) == lsf.read_hosts(LSHOSTS, BHOSTS)
+    assert lsf_nodes(states=split) == lsf_nodes()
     hosts = lsf.SCHEDULER.read_states(split)
     assert "rm002" in hosts and "HOST_NAME" not in hosts
     headed = "\nJOBID|STAT|EXIT_REASON|JOB_NAME|PEND_REASON\n7|RUN|-|a|-\n"
@@ -310,4 +315,4 @@ def test_several_clusters_are_refused_by_name(text: str) -> None:
 
 def test_the_heading_of_a_section_is_no_host_of_lsf() -> None:
     with pytest.raises(UnreadableError, match=r"bhosts printed an unexpected line: '\[Resource Lease"):
-        lsf.read_hosts(LSHOSTS, f"{BHOSTS}\n[Resource Lease Information]\nREMOTE_CLUSTER STATUS\n")
+        lsf_nodes(states=f"{BHOSTS}\n[Resource Lease Information]\nREMOTE_CLUSTER STATUS\n")

@@ -9,7 +9,7 @@ from foreign_outputs import imb, lsf
 
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.imports.job_script import announced_launch, read_job_script
-from mpicampaign.schedulers.lsf import read_report
+from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.suites import OutputError
 
 SLURM = """\
@@ -63,7 +63,7 @@ def test_dates_of_a_report_where_they_are() -> None:
     text = lsf(imb(), ["1*n1"], []).replace(
         "Started at Results reported on ", "Started at Tue Mar  7 05:01:02 2017\nResults reported at Wed"
     )
-    report = read_report(text)
+    report = LSF.read_report(text)
     assert report is not None
     assert report.started == "Tue Mar  7 05:01:02 2017"
     assert read_facts("x", text.replace("# Date", "# Dale"))["started"] == "2017-03-07T05:01:02"
@@ -71,7 +71,7 @@ def test_dates_of_a_report_where_they_are() -> None:
 
 def test_what_the_output_says_is_not_a_line_of_lsf() -> None:
     text = lsf("Exited with exit code 3.\nTERM_MEMLIMIT\n" + imb(), ["1*n1"], [])
-    report = read_report(text)
+    report = LSF.read_report(text)
     assert report is not None
     assert report.trouble == ""
 

@@ -19,17 +19,6 @@ from mpicampaign.base.host_lists import short
 from mpicampaign.base.text import line_of
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.schedulers.scheduler import (
-    CANCELLED,
-    DONE,
-    FAILED,
-    HELD,
-    NODE_FAIL,
-    OUT_OF_MEMORY,
-    PREEMPTED,
-    QUEUED,
-    RUNNING,
-    TIMEOUT,
-    UNKNOWN,
     BatchScheduler,
     JobReport,
     Node,
@@ -45,41 +34,34 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _PLAIN = ["jobid", "stat", "job_name"]
-_OWN_OPTIONS = {"-n", "-W", "-J", "-o", "-oo", "-e", "-eo"}
-_OPTION = re.compile(r"-([A-Za-z]+)")
+_SCRIPT_OPTIONS = {"-n", "-W", "-J", "-o", "-oo", "-e", "-eo"}
 # Page "LSF terms and concepts". EXIT covers any exit status but 0, kills and limits; the exit reason has the
 # details. A job whose host does not answer is UNKWN, and goes on when the host is back. If it is killed
 # meanwhile, it is ZOMBI, and EXIT when the host is back: such a job is not tried again.
-_STATES = {
-    QUEUED: "PEND WAIT",
-    HELD: "PSUSP",
-    RUNNING: "RUN USUSP SSUSP UNKWN PROV",
-    DONE: "DONE",
-    FAILED: "EXIT",
-    CANCELLED: "ZOMBI",
-}
-_STATE_OF = by_native_state(_STATES)
+_STATE_OF = by_native_state(
+    {
+        "queued": "PEND WAIT",
+        "held": "PSUSP",
+        "running": "RUN USUSP SSUSP UNKWN PROV",
+        "done": "DONE",
+        "failed": "EXIT",
+        "cancelled": "ZOMBI",
+    }
+)
 # Page "Termination reasons displayed by bacct, bhist, and bjobs"; any other reason is a failure.
-_EXITS = {
-    "TERM_RUNLIMIT": TIMEOUT,
-    "TERM_CPULIMIT": TIMEOUT,
-    "TERM_DEADLINE": TIMEOUT,
-    "TERM_MEMLIMIT": OUT_OF_MEMORY,
-    "TERM_SWAP": OUT_OF_MEMORY,
-    "TERM_OWNER": CANCELLED,
-    "TERM_ADMIN": CANCELLED,
-    "TERM_FORCE_OWNER": CANCELLED,
-    "TERM_FORCE_ADMIN": CANCELLED,
-    "TERM_PREEMPT": PREEMPTED,
-    "TERM_ZOMBIE": NODE_FAIL,
-    "TERM_UNKNOWN": NODE_FAIL,
-    "TERM_REMOVE_HUNG_JOB": NODE_FAIL,
-}
+_END_OF = by_native_state(
+    {
+        "timeout": "TERM_RUNLIMIT TERM_CPULIMIT TERM_DEADLINE",
+        "out of memory": "TERM_MEMLIMIT TERM_SWAP",
+        "cancelled": "TERM_OWNER TERM_ADMIN TERM_FORCE_OWNER TERM_FORCE_ADMIN",
+        "preempted": "TERM_PREEMPT",
+        "node failure": "TERM_ZOMBIE TERM_UNKNOWN TERM_REMOVE_HUNG_JOB",
+    }
+)
 _ELEMENT = re.compile(r"(?P<name>.*)\[(?P<index>[0-9]+)\]")
 # Closed by jobs or load, not by an administrator; without a reason it is usually full.
 _IN_USE = ("ok", "closed", "closed_Full", "closed_Excl", "closed_cu_Excl", "closed_Busy")
 _UNITS = {"K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-_REPORT_DONE = "Done"
 _START = re.compile(r"^Sender: LSF|^Subject: Job \d+", re.MULTILINE)
 _SUBJECT = re.compile(
     r"^Subject: Job (?P<id>\d+(?:\[\d+\])?): <(?P<name>.*?)>(?: in cluster <(?P<cluster>[^>\n]*)>)? "
@@ -138,15 +120,18 @@ class Lsf(BatchScheduler):
     queue_option = "q"
     script_endings = (".lsf", ".bsub")
     cluster_variables = ("LSB_CLUSTER_NAME", "LSF_CLUSTER_NAME")
-    report_done = _REPORT_DONE
+    report_done = "Done"
 
     def options(self, group: Mapping[str, Any]) -> list[tuple[str, str]]:
+        """GPUs as on page "-gpu" of bsub: no other job shares them."""
+        model = f":gmodel={group['gpu_type']}" if group["gpu_type"] else ""
+        gpus = f"num={group['gpus_per_node']}/host:j_exclusive=yes{model}" if group["gpus_per_node"] else ""
         options = {
             "-q": group["queue"],
             "-m": " ".join(group["hosts"]),
             "-U": group["reservation"],
             "-P": group["account"],
-            "-gpu": _gpus(group),
+            "-gpu": gpus,
         }
         given = [("-x", "")] if group["exclusive"] else []
         given += [(name, value) for name, value in options.items() if value]
@@ -158,9 +143,8 @@ class Lsf(BatchScheduler):
         return f"{minutes // 60}:{minutes % 60:02d}"
 
     def own_option(self, token: str) -> str:
-        match = _OPTION.match(token)
-        option = f"-{match[1]}" if match else ""
-        return option if option in _OWN_OPTIONS else ""
+        option = re.match("(?:-[A-Za-z]+)?", token)
+        return option[0] if option and option[0] in _SCRIPT_OPTIONS else ""
 
     def query(self, user: str) -> list[str]:
         fields = "jobid stat exit_reason job_name pend_reason delimiter='|'"
@@ -180,15 +164,13 @@ class Lsf(BatchScheduler):
         """
         lines = [*filter(str.strip, text.splitlines())]
         if lines and lines[0].lower().split() == _PLAIN:
-            return [_plain_job(row) for row in lines[1:]]
+            return [_plain_job(line) for line in lines[1:]]
         jobs: list[QueuedJob] = []
         for line in lines:
             fields = [field.strip() for field in line.split("|", 4)]
-            if line is lines[0] and (fields[0], len(fields)) == ("JOBID", 5):
-                continue
             if is_job(line) and len(fields) == 5:
                 jobs.append(_queued_job(*fields))
-            elif not jobs:
+            elif not jobs and (line is not lines[0] or (fields[0], len(fields)) != ("JOBID", 5)):
                 raise UnreadableError(f"not a line of the job list: {line[:100]!r}")
         return jobs
 
@@ -214,18 +196,39 @@ class Lsf(BatchScheduler):
 
     def read_submitted(self, text: str) -> str:
         """From ``Job <4711> is submitted to queue <normal>.``; a site may print further lines."""
-        match = re.search(r"^Job <([0-9]+)> is submitted", text, re.MULTILINE)
-        return match[1] if match else ""
+        return _first(re.compile(r"^Job <([0-9]+)> is submitted", re.MULTILINE), text)
 
     def queues(self, answers: Mapping[str, str]) -> list[Queue]:
-        return read_queues(answers["bqueues"], default_queues(answers["bparams"]))
+        match = re.search(r"^Default Queues?:\s*(.*)$", answers["bparams"], re.MULTILINE)
+        defaults = match[1].split() if match else ()
+        rows = _table(answers["bqueues"], "bqueues", "QUEUE_NAME", "STATUS")
+        states = ((row["QUEUE_NAME"], row["STATUS"] == "Open:Active") for row in rows)
+        queues = [Queue(name, name in defaults, is_open) for name, is_open in states]
+        return sorted(queues, key=lambda queue: (not queue.default, not queue.open))
 
     def nodes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> dict[str, list[Node]]:
-        """LSF is not asked which queue serves which hosts: the probe job shows it."""
+        """The hosts of lshosts that bhosts knows and reaches; boolean resources are their features.
+
+        LSF is not asked which queue serves which hosts: the probe job shows it.
+        """
         used = list(wanted) or [queue.name for queue in self.queues(answers) if queue.open][:1]
         if not used:
             raise UnreadableError("bqueues shows no queue that is open and active")
-        return dict.fromkeys(used, read_hosts(answers["lshosts"], answers["bhosts"]))
+        rows = _table(answers["bhosts"], "bhosts", "HOST_NAME", "STATUS")
+        state = {row["HOST_NAME"]: row["STATUS"] for row in rows}
+        nodes = [
+            Node(
+                name,
+                usable=self.usable(state[name]),
+                features=tuple(sorted(row["RESOURCES"].strip("()").split())),
+                cpus=int(row["ncpus"]) if row["ncpus"].isdecimal() else None,
+                memory=_memory(row.get("maxmem", "")),
+                model=row["model"],
+            )
+            for row in _table(answers["lshosts"], "lshosts", "HOST_NAME", "model", "ncpus")
+            if state.get(name := row["HOST_NAME"], "unavail") != "unavail"
+        ]
+        return dict.fromkeys(used, nodes)
 
     def host_group(self, nodes: NodeClass) -> dict[str, Any]:
         return {"queue": nodes.queue, "hosts": list(nodes.names)}
@@ -237,15 +240,32 @@ class Lsf(BatchScheduler):
         return [*self.submit, *shape, *place, shlex.join(["bash", *script])]
 
     def read_report(self, text: str) -> JobReport | None:
-        return read_report(text)
-
-
-def _gpus(group: Mapping[str, Any]) -> str:
-    """Page "-gpu" of bsub: ``num=4/host:j_exclusive=yes:gmodel=TeslaV100``; no other job shares them."""
-    if not group["gpus_per_node"]:
-        return ""
-    model = f":gmodel={group['gpu_type']}" if group["gpu_type"] else ""
-    return f"num={group['gpus_per_node']}/host:j_exclusive=yes{model}"
+        """No line behind the summary, in the benchmark's own output, is taken for one of LSF."""
+        start = _START.search(text)
+        if start is None:
+            return None
+        _check_no_second_report(text)
+        output = _OUTPUT.search(text, start.start())
+        head = text[start.start() : output.end() if output else len(text)]
+        subject = match.groupdict("") if (match := _SUBJECT.search(head)) else {}
+        where, started = _first(_EXECUTED, head), _first(_STARTED, head)
+        # queue, user and cluster are in brackets, too
+        hosts = _HOST.findall(re.sub(r"(?:in queue|as user|in cluster) <[^<>]*>", "", where))
+        exited, state = _first(_EXITED, head), subject.get("state", "")
+        trouble = [state] if state not in ("", self.report_done) else []
+        trouble += [": ".join(filter(None, reason)).rstrip(".") for reason in _TERMINATED.findall(head)]
+        trouble += [f"exit code {exited}"] if exited else []
+        return JobReport(
+            job_id=subject.get("id", ""),
+            name=subject.get("name", ""),
+            cluster=subject.get("cluster", ""),
+            state=state,
+            queue=_first(_QUEUE, where),
+            hosts=tuple((name, int(slots) if slots else None) for slots, name in hosts),
+            started="" if started.startswith("Results reported") else started,
+            script=_first(_SCRIPT, head),
+            trouble=", ".join(trouble),
+        )
 
 
 def _plain_job(row: str) -> QueuedJob:
@@ -261,59 +281,11 @@ def _queued_job(number: str, native: str, ended: str, name: str, pending: str) -
     """Page "Job arrays": the name of a job in an array ends in its index: ``a[3]``."""
     if element := _ELEMENT.fullmatch(name):
         number, name = f"{number.partition('[')[0]}_{element['index']}", element["name"]
-    state = _STATE_OF.get(native, UNKNOWN)
-    if state == FAILED:
-        state = next((known for term, known in _EXITS.items() if term in ended), FAILED)
+    state = _STATE_OF.get(native, "unknown")
+    if state == "failed":
+        state = next((known for reason, known in _END_OF.items() if reason in ended), state)
     reason = next((reason for reason in (ended, pending) if reason not in ("", "-")), "")
     return QueuedJob(number, name, state, native, reason)
-
-
-# The site
-
-
-def default_queues(output: str) -> list[str]:
-    """The default queues in the output of bparams."""
-    match = re.search(r"^Default Queues?:\s*(.*)$", output, re.MULTILINE)
-    return match[1].split() if match else []
-
-
-def read_queues(output: str, defaults: Sequence[str] = ()) -> list[Queue]:
-    """The queues of bqueues, default ones first.
-
-    Raises
-    ------
-    UnreadableError
-        when the table has no columns QUEUE_NAME and STATUS.
-    """
-    rows = _table(output, "bqueues", "QUEUE_NAME", "STATUS")
-    queues = [
-        Queue(row["QUEUE_NAME"], row["QUEUE_NAME"] in defaults, row["STATUS"] == "Open:Active")
-        for row in rows
-    ]
-    return sorted(queues, key=lambda queue: (not queue.default, not queue.open))
-
-
-def read_hosts(hosts: str, states: str) -> list[Node]:
-    """The hosts of lshosts that bhosts knows and reaches; boolean resources are their features.
-
-    Raises
-    ------
-    UnreadableError
-        when the table of lshosts or bhosts is not as documented.
-    """
-    state = {row["HOST_NAME"]: row["STATUS"] for row in _table(states, "bhosts", "HOST_NAME", "STATUS")}
-    return [
-        Node(
-            name,
-            usable=state[name] in _IN_USE,
-            features=tuple(sorted(row["RESOURCES"].strip("()").split())),
-            cpus=int(row["ncpus"]) if row["ncpus"].isdecimal() else None,
-            memory=_memory(row.get("maxmem", "")),
-            model=row["model"],
-        )
-        for row in _table(hosts, "lshosts", "HOST_NAME", "model", "ncpus")
-        if state.get(name := row["HOST_NAME"], "unavail") != "unavail"
-    ]
 
 
 def _memory(text: str) -> int | None:
@@ -342,41 +314,7 @@ def _table(output: str, command: str, *needed: str) -> list[dict[str, str]]:
     return rows
 
 
-# Reports around outputs
-
-
-def read_report(text: str) -> JobReport | None:
-    """The report in an output; None where there is none.
-
-    Raises
-    ------
-    UnreadableError
-        as `BatchScheduler.read_report`.
-    """
-    start = _START.search(text)
-    if start is None:
-        return None
-    _check_no_second(text)
-    head = text[start.start() : _end_of_head(text, start.start())]
-    subject = match.groupdict("") if (match := _SUBJECT.search(head)) else {}
-    executed = _EXECUTED.search(head)
-    where = executed[1] if executed else ""
-    script = _SCRIPT.search(head)
-    started = _STARTED.search(head)
-    return JobReport(
-        job_id=subject.get("id", ""),
-        name=subject.get("name", ""),
-        cluster=subject.get("cluster", ""),
-        state=subject.get("state", ""),
-        queue=match[1] if (match := _QUEUE.search(where)) else "",
-        hosts=_hosts(where),
-        started="" if started is None or started[1].startswith("Results reported") else started[1],
-        script=script[1] if script else "",
-        trouble=_trouble(head, subject.get("state", "")),
-    )
-
-
-def _check_no_second(text: str) -> None:
+def _check_no_second_report(text: str) -> None:
     """Refuse the reports of several jobs; the message says where the first output ends."""
     if text.count("Subject: Job ") < 2 or len(reports := list(_REPORT.finditer(text))) < 2:
         return
@@ -390,26 +328,10 @@ def _check_no_second(text: str) -> None:
     )
 
 
-def _end_of_head(text: str, start: int) -> int:
-    """Where the benchmark's own output begins: no line behind it is taken for one of LSF."""
-    match = _OUTPUT.search(text, start)
-    return match.end() if match else len(text)
-
-
-def _hosts(where: str) -> tuple[tuple[str, int | None], ...]:
-    """The hosts and their slots; queue, user and cluster, also in brackets, are removed first."""
-    named = re.sub(r"(?:in queue|as user|in cluster) <[^<>]*>", "", where)
-    return tuple((name, int(slots) if slots else None) for slots, name in _HOST.findall(named))
-
-
-def _trouble(head: str, state: str) -> str:
-    """Why the job failed, as far as the report says; empty where it reports no failure."""
-    parts = [": ".join(filter(None, reason)).rstrip(".") for reason in _TERMINATED.findall(head)]
-    if exited := _EXITED.search(head):
-        parts.append(f"exit code {exited[1]}")
-    if state not in ("", _REPORT_DONE):
-        parts.insert(0, state)
-    return ", ".join(parts)
+def _first(pattern: re.Pattern[str], text: str) -> str:
+    """What the pattern's group matches first; empty where it does not."""
+    match = pattern.search(text)
+    return match[1] if match else ""
 
 
 SCHEDULER = Lsf()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -20,6 +20,9 @@ FAILED, CANCELLED, TIMEOUT, OUT_OF_MEMORY = "failed", "cancelled", "timeout", "o
 NODE_FAIL, PREEMPTED, LAUNCH_FAILED = "node failure", "preempted", "launch failure"
 NOT_STARTED = "script not started"  # and the job has ended
 HELD = "held"  # waits until somebody releases it
+_Open = Literal["queued", "running", "held", "unknown", "launch failure"]
+_Over = Literal["done", "failed", "cancelled", "timeout", "out of memory", "node failure", "preempted"]
+JobState = _Open | _Over | Literal["script not started"]
 ACTIVE = (QUEUED, RUNNING, HELD)
 # Jobs that may still run, or keep their place in the queue.
 IN_THE_QUEUE = (*ACTIVE, LAUNCH_FAILED, UNKNOWN)
@@ -369,7 +372,7 @@ class BatchScheduler(Scheduler):
         return None
 
 
-def by_native_state(states: Mapping[str, str]) -> dict[str, str]:
+def by_native_state(states: Mapping[JobState, str]) -> dict[str, JobState]:
     """The state for each of a scheduler's own states, from a list of these for each state."""
     return {native: state for state, natives in states.items() for native in natives.split()}
 

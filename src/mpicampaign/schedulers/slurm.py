@@ -6,26 +6,14 @@ import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.base.host_lists import expand, fold, short
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.schedulers.scheduler import (
-    CANCELLED,
-    DONE,
-    FAILED,
-    HELD,
-    LAUNCH_FAILED,
-    NODE_FAIL,
-    NOT_STARTED,
-    OUT_OF_MEMORY,
-    PREEMPTED,
-    QUEUED,
-    RUNNING,
-    TIMEOUT,
-    UNKNOWN,
     BatchScheduler,
+    JobState,
     Node,
     NodeClass,
     Queue,
@@ -35,35 +23,34 @@ from mpicampaign.schedulers.scheduler import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
-_OWN_OPTIONS = {
+_SCRIPT_OPTIONS = {
     *("-N", "--nodes", "-n", "--ntasks", "--ntasks-per-node", "-t", "--time"),
     *("-J", "--job-name", "-o", "--output", "-a", "--array", "--export"),
 }
 # One argument may hold several letters; the last may have a value: -HN7 is -H -N 7.
 _SHORT_OPTION = re.compile(r"-[hHIOQsvVW]*([A-Za-z])")
-_STATES = {
-    QUEUED: "PENDING CONFIGURING REQUEUED REQUEUE_FED",
-    HELD: "REQUEUE_HOLD RESV_DEL_HOLD SPECIAL_EXIT",
-    RUNNING: "RUNNING COMPLETING RESIZING SIGNALING STAGE_OUT STOPPED SUSPENDED",
-    DONE: "COMPLETED",
-    FAILED: "FAILED",
-    CANCELLED: "CANCELLED REVOKED",
-    TIMEOUT: "TIMEOUT DEADLINE",
-    OUT_OF_MEMORY: "OUT_OF_MEMORY",
-    NODE_FAIL: "NODE_FAIL BOOT_FAIL LAUNCH_FAILED RECONFIG_FAIL",
-    PREEMPTED: "PREEMPTED",
-}
-_STATE_OF = by_native_state(_STATES)
+_STATE_OF = by_native_state(
+    {
+        "queued": "PENDING CONFIGURING REQUEUED REQUEUE_FED",
+        "held": "REQUEUE_HOLD RESV_DEL_HOLD SPECIAL_EXIT",
+        "running": "RUNNING COMPLETING RESIZING SIGNALING STAGE_OUT STOPPED SUSPENDED",
+        "done": "COMPLETED",
+        "failed": "FAILED",
+        "cancelled": "CANCELLED REVOKED",
+        "timeout": "TIMEOUT DEADLINE",
+        "out of memory": "OUT_OF_MEMORY",
+        "node failure": "NODE_FAIL BOOT_FAIL LAUNCH_FAILED RECONFIG_FAIL",
+        "preempted": "PREEMPTED",
+    }
+)
 # Reasons of pending jobs that do not start without help. After a launch failure, which is the node's fault,
 # Slurm requeues the job and holds it.
-_HOLDS = {
-    "launch failed requeued held": LAUNCH_FAILED,
-    "job requeued in held state": HELD,
-    "JobHeldUser": HELD,
-    "JobHeldAdmin": HELD,
-    "JobHoldMaxRequeue": HELD,
+_HOLDS: Mapping[str, JobState] = {
+    "launch failed requeued held": "launch failure",
+    "job requeued in held state": "held",
+    **dict.fromkeys(("JobHeldUser", "JobHeldAdmin", "JobHoldMaxRequeue"), "held"),
 }
 # A job in the output of scontrol; the number of a task that ended is not that of its array.
 _SHOWN = re.compile(
@@ -73,17 +60,14 @@ _SHOWN = re.compile(
 )
 # The node could not start the script, such as when it can't open its log.
 _NEVER_STARTED = ("FAILED", "JobLaunchFailure")
-# One line per node and partition; %P marks the default partition with a star, %R does not.
-_NODES = ("sinfo", "--noheader", "--Node", "--format=%N|%R|%P|%a|%l|%f|%X|%Y|%Z|%m|%T")
-_PARTITIONS = ("scontrol", "--oneliner", "show", "partition")
-_FIELDS = 11
 _HEADER = re.compile(r"JOBID\|STATE\|REASON\|NAME\s*|NODELIST\|PARTITION\|.*\|STATE\s*")
 _NO_MEMORY = 1  # in MB: Slurm's default for nodes without RealMemory
 _RESTRICTIONS = {"AllowAccounts": "accounts", "AllowQos": "QOS", "AllowGroups": "user groups"}
-# Nodes in power saving (powered_down) are powered up for a job.
 _LIMIT = re.compile(r"(?:([0-9]{1,5})-)?(?:([0-9]{1,3}):)?([0-9]{1,2}):[0-9]{2}")
+# A star: the node does not respond. With other marks (~ powered down, # powering up) it gets jobs, as it does
+# in power saving (powered_down).
 _OUT_OF_USE = re.compile(
-    r"(?<!powered_)(?<!powering_)(?<!power_)down|drain|fail|maint|inval|unk|future", re.I
+    r"(?<!powered_)(?<!powering_)(?<!power_)down|drain|fail|maint|inval|unk|future|\*$", re.I
 )
 _OUTPUT_NAME = re.compile(r"slurm-(\d+(?:_\d+(?!\w))?).*")  # of arrays %A_%a
 # Features and nodes under names that need no quotes, and are no operators of a constraint.
@@ -140,7 +124,11 @@ class Slurm(BatchScheduler):
     )
     where = frozenset({"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_CLUSTERS", "SLURM_JWT"})
 
-    site_questions = (_NODES, _PARTITIONS)
+    # One line per node and partition; %P marks the default partition with a star, %R does not.
+    site_questions = (
+        ("sinfo", "--noheader", "--Node", "--format=%N|%R|%P|%a|%l|%f|%X|%Y|%Z|%m|%T"),
+        ("scontrol", "--oneliner", "show", "partition"),
+    )
     site_helps = frozenset({"scontrol"})
 
     directive = "SBATCH"
@@ -155,6 +143,8 @@ class Slurm(BatchScheduler):
     cluster_variables = ("SLURM_CLUSTER_NAME",)
 
     def options(self, group: Mapping[str, Any]) -> list[tuple[str, str]]:
+        # gpu:a100:4, of each node; by default each step of the job has all of them
+        gpus = ":".join(filter(None, ("gpu", group["gpu_type"], str(group["gpus_per_node"] or ""))))
         options = {
             "partition": group["partition"],
             "constraint": group["constraint"],
@@ -166,7 +156,7 @@ class Slurm(BatchScheduler):
             "hint": group["hint"],
             "threads-per-core": str(group["threads_per_core"] or ""),
             "mem": group["memory"],
-            "gres": ",".join(filter(None, (group["gres"], _gpus(group)))),
+            "gres": ",".join(filter(None, (group["gres"], gpus if group["gpus_per_node"] else ""))),
             "switches": group["switches"],
         }
         given = [(f"--{name}", value) for name, value in options.items() if value]
@@ -177,31 +167,32 @@ class Slurm(BatchScheduler):
     def own_option(self, token: str) -> str:
         name = token.split("=")[0]
         if name.startswith("--"):  # sbatch accepts abbreviations
-            return min((own for own in _OWN_OPTIONS if len(name) > 2 and own.startswith(name)), default="")
-        short = _SHORT_OPTION.match(token)
-        option = f"-{short[1]}" if short else ""
-        return option if option in _OWN_OPTIONS else ""
+            return min((own for own in _SCRIPT_OPTIONS if len(name) > 2 and own.startswith(name)), default="")
+        letter = _SHORT_OPTION.match(token)
+        return option if letter and (option := f"-{letter[1]}") in _SCRIPT_OPTIONS else ""
 
     def launch(self, nodes: int, ranks_per_node: int, *, pmi: str, bind: bool, threads: int = 1) -> list[str]:
         kind = [f"--mpi={pmi}"] if pmi else []
         counts = [f"--nodes={nodes}", f"--ntasks={nodes * ranks_per_node}"]
-        binding = [] if bind else ["--cpu-bind=none"]
         counts += [f"--ntasks-per-node={ranks_per_node}"]
         counts += [f"--cpus-per-task={threads}"] if threads > 1 else []  # since 22.05 not taken from sbatch
-        return ["srun", *kind, *counts, *binding, "--kill-on-bad-exit=1"]
+        return ["srun", *kind, *counts, *([] if bind else ["--cpu-bind=none"]), "--kill-on-bad-exit=1"]
 
     def query(self, user: str) -> list[str]:
         return ["squeue", "--noheader", "--array", "--states=all", f"--user={user}", "--format=%i|%T|%r|%j"]
 
     def read_queue(self, text: str) -> list[QueuedJob]:
         """A job's name comes last, since it may contain bars."""
-        return [_queued_job(line) for line in _rows("squeue", text)]
+        rows = [(line, line.split("|", 3)) for line in _rows("squeue", text)]
+        if wrong := next((line for line, row in rows if not is_job(line) or len(row) != 4), ""):
+            raise UnreadableError(f"not a line of the job list: {wrong[:100]!r}")
+        return [_job(*map(str.strip, row)) for _, row in rows]
 
     def state_query(self, hosts: Sequence[str]) -> list[str]:
         return ["sinfo", "--noheader", "--Node", f"--nodes={','.join(hosts)}", "--format=%N|%T|%E"]
 
     def usable(self, native_state: str) -> bool:
-        return not _out_of_use(native_state)
+        return _OUT_OF_USE.search(native_state) is None
 
     def longest_query(self, queue: str) -> list[str]:
         return ["sinfo", "--noheader", *([f"--partition={queue}"] if queue else []), "--format=%P|%l"]
@@ -210,8 +201,8 @@ class Slurm(BatchScheduler):
         """From ``all*|1-12:00:00``, a star for the default one, ``short|30:00``, or ``all|infinite``."""
         lines = [line.strip().partition("|") for line in text.splitlines()]
         lines = [line for line in lines if line[0].endswith("*")] or lines
-        limits = [limit for _, _, text in lines if (limit := _LIMIT.fullmatch(text))]
-        return min((_minutes(*limit.groups(default="0")) for limit in limits), default=None)
+        limits = [map(int, limit.groups("0")) for *_, text in lines if (limit := _LIMIT.fullmatch(text))]
+        return min(((days * 24 + hours) * 60 + minutes for days, hours, minutes in limits), default=None)
 
     def read_topology(self, text: str) -> dict[str, str]:
         """From scontrol: ``SwitchName=s1 Level=0 LinkSpeed=1 Nodes=n[1-4]``."""
@@ -235,14 +226,15 @@ class Slurm(BatchScheduler):
         return match[1] if match else ""
 
     def queues(self, answers: Mapping[str, str]) -> list[Queue]:
-        notes = partition_notes(answers["scontrol"])
-        queues = queues_of(read_nodes(answers["sinfo"]))
-        return [replace(queue, notes=notes.get(queue.name, ())) for queue in queues]
+        notes = partition_notes(answers.get("scontrol", ""))
+        queues = {queue.name: queue for queue, _ in read_nodes(answers["sinfo"])}.values()
+        in_order = sorted(queues, key=lambda queue: (not queue.default, not queue.open, queue.name))
+        return [replace(queue, notes=notes.get(queue.name, ())) for queue in in_order]
 
     def nodes(self, answers: Mapping[str, str], wanted: Sequence[str] = ()) -> dict[str, list[Node]]:
-        lines = read_nodes(answers["sinfo"])
-        names = wanted or [queue.name for queue in queues_of(lines) if queue.open]
-        return {name: [line.node for line in lines if line.queue.name == name] for name in names}
+        rows = read_nodes(answers["sinfo"])
+        names = wanted or [queue.name for queue in self.queues(answers) if queue.open]
+        return {name: [node for queue, node in rows if queue.name == name] for name in names}
 
     def host_group(self, nodes: NodeClass) -> dict[str, Any]:
         """Without a constraint other nodes are avoided by name: ``--nodelist`` asks for all that it lists."""
@@ -261,8 +253,8 @@ class Slurm(BatchScheduler):
     def job_of_file(self, name: str, directives: Mapping[str, str]) -> str:
         """Such as 1234_7 of an array; in Slurm's default name, or as the script's ``--output`` has it."""
         parts = re.split(r"(%A_%a|%.)", directives.get("output", "").rpartition("/")[2])
-        each = (_NUMBERS.get(part, ".*?" if part.startswith("%") else re.escape(part)) for part in parts)
-        pattern = re.compile("".join(each)) if _NUMBERS.keys() & parts else _OUTPUT_NAME
+        patterns = (_NUMBERS.get(part, ".*?" if part.startswith("%") else re.escape(part)) for part in parts)
+        pattern = re.compile("".join(patterns)) if _NUMBERS.keys() & parts else _OUTPUT_NAME
         match = pattern.fullmatch(name) or _OUTPUT_NAME.fullmatch(name)
         return match[1] if match else ""
 
@@ -283,123 +275,73 @@ def _rows(command: str, text: str) -> list[str]:
     return [line for line in lines if not _HEADER.fullmatch(line)]
 
 
-def _gpus(group: Mapping[str, Any]) -> str:
-    """``gpu:a100:4``, of each node; by default each step of the job has all of them."""
-    number = str(group["gpus_per_node"] or "")
-    return ":".join(filter(None, ("gpu", group["gpu_type"], number))) if number else ""
-
-
-def _queued_job(line: str) -> QueuedJob:
-    fields = line.split("|", 3)
-    if not is_job(line) or len(fields) != 4:
-        raise UnreadableError(f"not a line of the job list: {line[:100]!r}")
-    number, native, reason, name = (field.strip() for field in fields)
-    return _job(number, name, native, reason)
-
-
 def _shown_job(line: str) -> QueuedJob:
     match = _SHOWN.match(line)
     if match is None:
         raise UnreadableError(f"scontrol printed no line of a job: {printable(line)[:100]!r}")
     number = f"{match['array']}_{match['task']}" if match["array"] else match["id"]
-    job = _job(number, match["name"], match["state"], match["reason"])
+    job = _job(number, match["state"], match["reason"], match["name"])
     return job._replace(exit_status=int(match["exit"]))
 
 
-def _job(number: str, name: str, native: str, reason: str) -> QueuedJob:
+def _job(number: str, native: str, reason: str, name: str) -> QueuedJob:
     reason = "" if reason == "None" else reason
     hold = _HOLDS.get(reason.replace("_", " ")) if native == "PENDING" else None
-    state = NOT_STARTED if (native, reason) == _NEVER_STARTED else _STATE_OF.get(native, UNKNOWN)
+    state = "script not started" if (native, reason) == _NEVER_STARTED else _STATE_OF.get(native, "unknown")
     return QueuedJob(number, name, hold or state, native, reason)
 
 
-class NodeLine(NamedTuple):
-    """A node in a partition, as sinfo reports it."""
-
-    node: Node
-    queue: Queue
-
-
-def read_nodes(output: str) -> list[NodeLine]:
-    """The lines of sinfo, see `Slurm.site_questions`.
+def read_nodes(output: str) -> list[tuple[Queue, Node]]:
+    """The lines of sinfo, see `Slurm.site_questions`: each is a node in a partition.
 
     Raises
     ------
     UnreadableError
         with the first unexpected line.
     """
-    lines = [_node_line(line) for line in _rows("sinfo", output)]
-    if not lines:
+    nodes = [_node(line) for line in _rows("sinfo", output)]
+    if not nodes:
         raise UnreadableError("sinfo names no node in any partition")
-    return lines
+    return nodes
 
 
-def _node_line(line: str) -> NodeLine:
+def _node(line: str) -> tuple[Queue, Node]:
     fields = [field.strip() for field in line.split("|")]
-    numbers = fields[6:10]
-    if len(fields) != _FIELDS or not all(re.fullmatch(r"[0-9]{1,9}", number) for number in numbers):
+    if len(fields) != 11 or not all(re.fullmatch(r"[0-9]{1,9}", number) for number in fields[6:10]):
         raise UnreadableError(f"sinfo printed an unexpected line: {printable(line)[:200]!r}")
-    name, queue_name, marked, state, limit, features = fields[:6]
-    queue = Queue(queue_name, marked == f"{queue_name}*", state == "up", limit)
-    sockets, each, threads, memory = map(int, numbers)
+    name, partition, marked, state, limit, features = fields[:6]
+    sockets, cores_of_socket, threads, memory = map(int, fields[6:10])
     names = () if features in ("", "(null)") else tuple(sorted(features.split(",")))
-    cores = sockets * each
+    cores = sockets * cores_of_socket
     size = memory * 2**20 if memory > _NO_MEMORY else None
-    usable = not _out_of_use(fields[10])
-    return NodeLine(Node(name, usable, names, sockets, cores, cores * threads, size), queue)
-
-
-def _minutes(days: str, hours: str, minutes: str) -> int:
-    return (int(days) * 24 + int(hours)) * 60 + int(minutes)
-
-
-def _out_of_use(state: str) -> bool:
-    # A star: the node does not respond. Nodes with other marks (~ powered down, # powering up) get jobs.
-    return state.endswith("*") or _OUT_OF_USE.search(state) is not None
-
-
-def queues_of(lines: Sequence[NodeLine]) -> list[Queue]:
-    """The partitions, the default one first."""
-    queues = {line.queue.name: line.queue for line in lines}
-    return sorted(queues.values(), key=lambda queue: (not queue.default, not queue.open, queue.name))
+    node = Node(name, SCHEDULER.usable(fields[10]), names, sockets, cores, cores * threads, size)
+    return Queue(partition, marked == f"{partition}*", state == "up", limit), node
 
 
 def constraint_of(nodes: NodeClass) -> str:
-    """The shortest constraint that takes these nodes and no other of the partition; empty without such."""
-    others = {_plain(other) for other in nodes.others}
-    return (_all_of(nodes, others) or _any_of(nodes, others)) if others else ""
+    """The shortest constraint that takes these nodes and no other of the partition; empty without such.
+
+    Of ``ib&milan`` all these nodes have both features, and no other node has; of ``rack1|rack2`` each of
+    these nodes has one, and no other node has any.
+    """
+    members, others = (
+        [frozenset(filter(_FEATURE.fullmatch, node.features)) for node in part]
+        for part in (nodes.members, nodes.others)
+    )
+    common, foreign = frozenset.intersection(*members), frozenset[str]().union(*others)
+    together = _cover({common - other for other in others})
+    alternatives = _cover([member - foreign for member in members] if others else ())
+    return "&".join(together) or "|".join(alternatives if len(alternatives) <= _MOST_ALTERNATIVES else ())
 
 
-def _plain(node: Node) -> frozenset[str]:
-    """The features that a constraint can name."""
-    return frozenset(filter(_FEATURE.fullmatch, node.features))
-
-
-def _all_of(nodes: NodeClass, others: set[frozenset[str]]) -> str:
-    """Features that all these nodes have, and none of the others has together: ``ib&milan``."""
-    common = list(filter(_FEATURE.fullmatch, nodes.features))
+def _cover(sets: Collection[frozenset[str]]) -> list[str]:
+    """A few names so that each set has one of them: at each step that of most sets; empty where none do."""
     chosen: list[str] = []
-    while others:
-        left = {name: {other for other in others if name in other} for name in common}
-        best = min(common, key=lambda name: len(left[name]), default="")
-        if not best or left[best] == others:
-            return ""
-        chosen.append(best)
-        others = left[best]
-    return "&".join(chosen)
-
-
-def _any_of(nodes: NodeClass, others: set[frozenset[str]]) -> str:
-    """Features of which each of these nodes has one, and none of the others any: ``rack1|rack2``."""
-    foreign = frozenset().union(*others)
-    left = [_plain(node) - foreign for node in nodes.members]
-    chosen: list[str] = []
-    while left and len(chosen) < _MOST_ALTERNATIVES:
-        counts = Counter(name for names in left for name in names)
-        best = min(counts, key=lambda name: (-counts[name], name), default="")
-        chosen.append(best)
-        left = [names for names in left if best not in names]
-    return "" if left or "" in chosen else "|".join(chosen)
+    while sets and all(sets):
+        counts = Counter(name for names in sets for name in names)
+        chosen.append(min(counts, key=lambda name: (-counts[name], name)))
+        sets = [names for names in sets if chosen[-1] not in names]
+    return chosen
 
 
 def _exclusion(nodes: NodeClass) -> str:
@@ -414,12 +356,12 @@ def partition_notes(output: str) -> dict[str, tuple[str, ...]]:
     notes_of = {}
     for line in output.splitlines():
         values = dict(re.findall(r"(\w+)=(\S*)", line))
-        notes = []
-        for key, name in _RESTRICTIONS.items():
-            if values.get(key, "ALL") not in ("ALL", "(null)"):
-                notes.append(f"open to these {name} only: {values[key]}")
-        if values.get("ReqResv") == "YES":
-            notes.append("needs a reservation")
+        notes = [
+            f"open to these {name} only: {values[key]}"
+            for key, name in _RESTRICTIONS.items()
+            if values.get(key, "ALL") not in ("ALL", "(null)")
+        ]
+        notes += ["needs a reservation"] if values.get("ReqResv") == "YES" else []
         notes_of[values.get("PartitionName", "")] = tuple(notes)
     return notes_of
 
