@@ -6,15 +6,12 @@ import os
 import re
 import signal
 import subprocess
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.yaml_lines import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 SECONDS = 60.0  # a busy controller answers late
 # How getopt, Slurm and LSF say that they do not know an option or a field.

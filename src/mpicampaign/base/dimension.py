@@ -6,14 +6,11 @@ The one place for scale, unit, direction and digits. A new dimension is one more
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.units import MB, MIB, SIZE_UNITS, TIME_UNITS, format_significant, rounded
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BANDWIDTH_UNITS = ("MB/s", "MiB/s")  # 10^6 and 2^20 B/s
 

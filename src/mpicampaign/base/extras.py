@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 
 def how_to_install(extra: str) -> str:

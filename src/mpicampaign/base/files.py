@@ -9,16 +9,12 @@ import os
 import shlex
 import shutil
 import stat
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
-from mpicampaign.base.errors import BusyError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    from mpicampaign.base.errors import Problem
+from mpicampaign.base.errors import BusyError, Problem
 
 T = TypeVar("T")
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fnmatch import fnmatch
 from functools import cache
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 _ENTRY = re.compile(r"(?:[^,\[]|\[[^\]]*\]?)+")  # a comma in brackets is one of a range
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")

@@ -11,10 +11,9 @@ import hashlib
 import json
 import shlex
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from mpicampaign.base.records import Case
+from mpicampaign.base.records import Case
 
 Declaration = Mapping[str, Any]
 

@@ -8,19 +8,15 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass, field, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
+from mpicampaign.base.errors import Problem
 from mpicampaign.base.units import parse_duration, parse_flop_rate, parse_size
-from mpicampaign.base.yaml_lines import Document, lookup, shown
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from mpicampaign.base.errors import Problem
-    from mpicampaign.base.yaml_lines import Key
+from mpicampaign.base.yaml_lines import Document, Key, lookup, shown
 
 T = TypeVar("T")
 

@@ -6,16 +6,14 @@ The format and its version are defined only here; docs/formats.md describes them
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.identity import identity, of_run, reading_in
 from mpicampaign.base.records import UNRANKED, Case, plain_fields
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
 
 FILE = "plan.json"
 FORMAT = "mpicampaign-plan"

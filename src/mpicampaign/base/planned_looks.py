@@ -7,19 +7,16 @@ report can tell planned looks from those that followed results.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from mpicampaign.base.expectation import looks_to_decide
 from mpicampaign.base.files import append_lines, read_log
 from mpicampaign.base.grouping import grouped
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from mpicampaign.base.plan_file import PlanFile
-    from mpicampaign.base.records import Case
+from mpicampaign.base.plan_file import PlanFile
+from mpicampaign.base.records import Case
 
 FILE = "planned-looks.jsonl"
 

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.files import whole
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-    from pathlib import Path
-
     import msgspec
 
 RECORDS = "records.jsonl"  # in a campaign's folder

@@ -11,6 +11,7 @@ import importlib
 import os
 import pkgutil
 import sys
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import Path
@@ -19,7 +20,6 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from mpicampaign.base.errors import Problem, UserError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
     from importlib.metadata import EntryPoint
 
 _METADATA = (".dist-info", ".egg-info", "EGG-INFO")

@@ -7,18 +7,13 @@ Loading a library for all of it takes longer than the rest of a call.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
 
-from mpicampaign.base.errors import did_you_mean, nearest, suggestion
-from mpicampaign.base.yaml_lines import shown
+from mpicampaign.base.errors import Problem, did_you_mean, nearest, suggestion
+from mpicampaign.base.yaml_lines import Document, Key, shown
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from mpicampaign.base.errors import Problem
-    from mpicampaign.base.yaml_lines import Document, Key
-
-    Schema = Mapping[str, Any]
+Schema = Mapping[str, Any]
 
 TYPES = {
     "string": "a text",

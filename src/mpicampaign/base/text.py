@@ -7,13 +7,9 @@ what a format needs beyond that (HTML, Markdown, CSV) is done where the format i
 from __future__ import annotations
 
 import unicodedata
+from collections.abc import Iterable, Sequence
 from functools import cache
 from itertools import accumulate, takewhile
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
 
 # Control, format, surrogate, private and unassigned characters, line and paragraph separators: they
 # move cursors, change colours or reverse text, and are never part of an honest name.

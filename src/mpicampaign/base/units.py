@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 MB = 10**6
 MIB = 2**20

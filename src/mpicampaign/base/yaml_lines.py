@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import yaml
 
 from mpicampaign.base.errors import Problem, UserError, nearest
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 20

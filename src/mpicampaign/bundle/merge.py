@@ -11,28 +11,22 @@ import json
 import shutil
 import uuid
 from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import locked, system_error_text, write_whole
 from mpicampaign.base.plan_file import FILE
-from mpicampaign.base.records import FAILED, OK
+from mpicampaign.base.records import FAILED, OK, Record
 from mpicampaign.base.yaml_lines import printable
-from mpicampaign.bundle.archive import MANIFEST, BundleError, Manifest, manifest_text
+from mpicampaign.bundle.archive import MANIFEST, BundleError, Manifest, SystemFacts, manifest_text
 from mpicampaign.bundle.read import unpack, verify
 from mpicampaign.bundle.write import system_facts
 from mpicampaign.collect.campaign import collect_all, collect_own, holds_results, plan_of
 from mpicampaign.collect.merged import MERGED, NOTE, read_note
 from mpicampaign.collect.undescribed import NO_CASE, undescribed
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from mpicampaign.base.records import Record
-    from mpicampaign.bundle.archive import SystemFacts
 
 
 @dataclass(slots=True)

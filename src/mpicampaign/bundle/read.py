@@ -10,7 +10,8 @@ import hashlib
 import json
 import tarfile
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from mpicampaign.base.files import naming
 from mpicampaign.base.plan_file import FILE, plan_from
@@ -34,10 +35,6 @@ from mpicampaign.bundle.archive import (
     check_path,
     read_manifest,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 _File = gzip.GzipFile
 _BLOCK = 512

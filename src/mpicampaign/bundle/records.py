@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.records import Record
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.bundle.archive import BundleError
 from mpicampaign.bundle.read import unpack
 from mpicampaign.collect.campaign import collect_own, plan_of
-
-if TYPE_CHECKING:
-    from mpicampaign.base.records import Record
 
 
 def records_of(bundle: Path) -> list[Record]:

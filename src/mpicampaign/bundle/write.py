@@ -9,14 +9,15 @@ import os
 import stat
 import tarfile
 import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from mpicampaign import __version__
 from mpicampaign.base.errors import Problem, UserError
-from mpicampaign.base.records import FAILED, OK
+from mpicampaign.base.records import FAILED, OK, Record
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.bundle.archive import (
     CAMPAIGN_FILES,
@@ -33,12 +34,6 @@ from mpicampaign.bundle.archive import (
 from mpicampaign.bundle.read import is_bundle
 from mpicampaign.evidence.evidence import read_evidence
 from mpicampaign.schedulers import batch_schedulers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from mpicampaign.base.records import Record
-
 
 _CHUNK = 1 << 20
 

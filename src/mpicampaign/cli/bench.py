@@ -7,6 +7,7 @@ import os
 import shlex
 import shutil
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -16,8 +17,6 @@ from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.common import add_names, add_verbose, print_lines, say
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from mpicampaign.jobs.plan import Plan
     from mpicampaign.site.bench_file import Bench
     from mpicampaign.site.facts import Library, Site

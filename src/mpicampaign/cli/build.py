@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import add_verbose, prepared_of
-
-if TYPE_CHECKING:
-    import argparse
 
 EXAMPLES = (
     ("mpicampaign build mine.yaml", "with the MPI compiler wrapper and modules of each of its systems here"),

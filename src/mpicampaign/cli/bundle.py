@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.records import Record
 from mpicampaign.cli.campaign_argument import add_campaign, check_results
 from mpicampaign.cli.common import print_lines, say
 from mpicampaign.cli.exit_status import DONE, FAILED
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable
-
-    from mpicampaign.base.records import Record
     from mpicampaign.bundle.write import Bundled
 
 EXAMPLES = (

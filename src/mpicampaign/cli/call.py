@@ -6,10 +6,11 @@ Each subcommand is a module of this folder, loaded only when called. It has ``ru
 
 from __future__ import annotations
 
+import argparse
 import atexit
 import gc
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import keep_others_out, system_error_text
@@ -17,10 +18,6 @@ from mpicampaign.base.interrupts import end_at_once, end_in_order
 from mpicampaign.cli.common import discard_output, print_lines, say
 from mpicampaign.cli.exit_status import INTERRUPTED, UNREAD, USER_ERROR
 from mpicampaign.cli.parser import COMMANDS, command_parser
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 _GC_THRESHOLD = 1_000_000  # objects: a call leaves next to no garbage
 

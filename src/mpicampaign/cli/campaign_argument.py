@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from argparse import SUPPRESS
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError, nearest
-
-if TYPE_CHECKING:
-    import argparse
 
 CAMPAIGN = Path("campaign.yaml")
 _YAML = (".yaml", ".yml")

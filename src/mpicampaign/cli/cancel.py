@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import prepared_of, print_lines
 from mpicampaign.cli.exit_status import DONE
-
-if TYPE_CHECKING:
-    import argparse
 
 EXAMPLES = (("mpicampaign cancel mine.yaml", "its jobs in the queue, and no others; finished runs stay"),)
 

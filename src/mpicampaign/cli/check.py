@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.cli.campaign_argument import add_campaign
@@ -9,8 +10,6 @@ from mpicampaign.cli.common import add_json, prepared_of, print_lines
 from mpicampaign.cli.exit_status import DONE
 
 if TYPE_CHECKING:
-    import argparse
-
     from mpicampaign.jobs.prepare import Prepared
 
 EXAMPLES = (

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import sys
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.records import Record
 from mpicampaign.base.selection import ALL_RUNS, RunSelection, spans, split_names
 from mpicampaign.base.text import counted, visible_lines
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable, Sequence
-
-    from mpicampaign.base.records import Record
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.run.new_runs import Request
     from mpicampaign.schemes.unit import NodeAgain

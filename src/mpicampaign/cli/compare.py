@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,9 +18,6 @@ from mpicampaign.cli.tables import check_target, write_table
 from mpicampaign.show.writer import TextWriter, names_of, writer
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
-
     from mpicampaign.history.curves import Curve
     from mpicampaign.history.store import Store
     from mpicampaign.questions.two_sides.find import Both, Side, TwoSides

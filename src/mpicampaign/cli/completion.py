@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpicampaign.cli.campaign_argument import CAMPAIGN
 from mpicampaign.cli.exit_status import DONE
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 SHELLS = ("bash", "zsh", "fish")
 _SECTIONS = {  # of the campaign file, by the options that take their names

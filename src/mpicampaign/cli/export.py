@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.presentation import TABLE_SIZES
 from mpicampaign.cli.campaign_argument import add_campaign, results_of
@@ -11,9 +11,6 @@ from mpicampaign.cli.exit_status import DONE
 from mpicampaign.report import exports
 from mpicampaign.report.exports import export_writer
 from mpicampaign.show.writer import format_names
-
-if TYPE_CHECKING:
-    import argparse
 
 EXAMPLES = (
     (

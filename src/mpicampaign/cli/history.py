@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,9 +18,6 @@ from mpicampaign.cli.common import add_names, print_lines
 from mpicampaign.show.writer import DataWriter, format_names, writer
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Sequence
-
     from mpicampaign.history.curves import Curve, CurveKey
     from mpicampaign.history.overview import Overview
     from mpicampaign.history.store import Store

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.campaign_argument import check_there
 from mpicampaign.cli.common import counts, print_lines
 from mpicampaign.cli.exit_status import DONE, USER_ERROR
-
-if TYPE_CHECKING:
-    import argparse
 
 EXAMPLES = (
     ("mpicampaign import outputs/", "drafts a map, outputs-map.yaml, and goes on with it: check its names"),

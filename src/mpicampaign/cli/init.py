@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.files import write_whole
 from mpicampaign.base.places import results_folder, shipped
 from mpicampaign.cli.common import print_lines
 from mpicampaign.cli.exit_status import DONE
-
-if TYPE_CHECKING:
-    import argparse
 
 _COPIED = ("campaign.yaml", "cluster/config.yaml", "profiles/default/config.yaml")
 # For Snakemake in the current folder. It looks up the path at each call: installations move.

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from mpicampaign.base.errors import Problem
 from mpicampaign.base.records import plain_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mpicampaign.base.errors import Problem
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
 

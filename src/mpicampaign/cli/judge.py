@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,9 +15,6 @@ from mpicampaign.cli.common import print_lines
 from mpicampaign.cli.history import add_filters, is_chosen, unknown_names
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
     from mpicampaign.campaign.model import Campaign
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.questions.limits.find import Judged

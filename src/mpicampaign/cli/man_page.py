@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from mpicampaign import __version__
 from mpicampaign.cli.exit_status import MEANINGS
-from mpicampaign.cli.parser import COMMANDS, GROUPS, SUMMARY, command_parser, subparsers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mpicampaign.cli.parser import _Subcommand
+from mpicampaign.cli.parser import COMMANDS, GROUPS, SUMMARY, _Subcommand, command_parser, subparsers
 
 _SPECIAL = {  # characters that roff would act on, or print as others
     "\\": r"\e",
@@ -86,9 +81,7 @@ def _help(action: argparse.Action) -> str:
 
 def _text(text: str) -> str:
     """Text with nothing in it that roff would act on."""
-    safe = "".join(
-        _SPECIAL.get(each) or (each if each.isascii() else f"\\[u{ord(each):04X}]") for each in text
-    )
+    safe = "".join(map(_character, text))
     return rf"\&{safe}" if safe.startswith(".") else safe
 
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import argparse
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.campaign_argument import check_bundle
 from mpicampaign.cli.common import print_lines, say
 from mpicampaign.cli.exit_status import DONE, FAILED, USER_ERROR
-
-if TYPE_CHECKING:
-    import argparse
 
 EXAMPLES = (
     ("mpicampaign merge site-a.tar.gz site-b.tar.gz", "then: mpicampaign report mine.yaml"),

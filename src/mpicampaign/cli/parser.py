@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from keyword import iskeyword
-from typing import TYPE_CHECKING, Any, NoReturn
+from types import ModuleType
+from typing import Any, NoReturn
 
 from mpicampaign import __version__
 from mpicampaign.base.errors import Problem, UserError, suggestion
@@ -15,10 +17,6 @@ from mpicampaign.base.places import shipped, work_beside
 from mpicampaign.cli.campaign_argument import name_campaign
 from mpicampaign.cli.common import LIST
 from mpicampaign.cli.exit_status import FAILED, INTERRUPTED, TERMINATED, USER_ERROR
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from types import ModuleType
 
 SUMMARY = """\
 Finds out which MPI placement, fabric, library or cluster is faster, by how much,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.cli.campaign_argument import add_campaign
@@ -18,8 +19,6 @@ from mpicampaign.cli.common import (
 from mpicampaign.cli.exit_status import DONE
 
 if TYPE_CHECKING:
-    import argparse
-
     from mpicampaign.jobs.planned import PlannedCase
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run

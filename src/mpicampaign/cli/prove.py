@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import tempfile
+from collections.abc import Iterator, Mapping
 from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +17,6 @@ from mpicampaign.cli.common import add_json, print_lines, say
 from mpicampaign.cli.exit_status import DONE, FAILED, UNDECIDED
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Mapping
-
     from mpicampaign.campaign.model import Placement
     from mpicampaign.evidence.evidence import Evidence
     from mpicampaign.questions.proof.say import Shown

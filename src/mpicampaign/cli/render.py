@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import argparse
 
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import add_selection, prepared_of, print_lines
 from mpicampaign.cli.exit_status import DONE
-
-if TYPE_CHECKING:
-    import argparse
 
 EXAMPLES = (
     ("mpicampaign render mine.yaml", "writes all job scripts and prints their paths"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -10,17 +12,13 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import system_error_text
-from mpicampaign.base.selection import ALL_RUNS
+from mpicampaign.base.selection import ALL_RUNS, RunSelection
 from mpicampaign.cli.campaign_argument import add_campaign, check_there
 from mpicampaign.cli.common import add_by, add_selection, counts, print_lines, selection_of, unread_lines
 from mpicampaign.cli.exit_status import DONE
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
     from mpicampaign.base.presentation import Presentation
-    from mpicampaign.base.selection import RunSelection
     from mpicampaign.jobs.prepare import Prepared
 
 ALL = "all"  # figures

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 from argparse import SUPPRESS
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
@@ -24,9 +26,6 @@ from mpicampaign.cli.exit_status import DONE, FAILED
 from mpicampaign.cli.report import answers_of, report_of
 
 if TYPE_CHECKING:
-    import argparse
-    from pathlib import Path
-
     from mpicampaign.jobs.prepare import Prepared
 
 EXAMPLES = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +12,6 @@ from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import doubts, prepared_of, print_lines, say
 
 if TYPE_CHECKING:
-    import argparse
-
     from mpicampaign.campaign.model import Schedule
     from mpicampaign.jobs.prepare import Prepared
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Iterable
 from textwrap import wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
@@ -17,9 +18,6 @@ from mpicampaign.base.shape import TYPES
 from mpicampaign.campaign.file import BUILTIN, built_in
 from mpicampaign.campaign.model import campaign_schema
 from mpicampaign.imports.map_file import map_schema
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
 
 EXAMPLE = shipped("campaigns/slurm-two-libraries.yaml")
 DOCUMENT = shipped("docs/campaign.md")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import time
+from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +14,6 @@ from mpicampaign.cli.common import add_json, add_selection, beside, prepared_of,
 from mpicampaign.cli.exit_status import DONE, FAILED
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable
-
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.run.queue_status import RunStatus
 

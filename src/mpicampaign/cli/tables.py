@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,21 +14,17 @@ from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import write_output
 from mpicampaign.base.plan_file import FILE
 from mpicampaign.base.presentation import TABLE_SIZES
+from mpicampaign.base.records import Header, Record
 from mpicampaign.base.selection import RunSelection, spans
 from mpicampaign.base.units import format_size, parse_size
 from mpicampaign.cli.campaign_argument import add_campaign, results_of
 from mpicampaign.cli.common import add_by, add_names, add_selection, print_lines
 from mpicampaign.cli.exit_status import DONE
 from mpicampaign.show.view import LAYOUTS, LONG, MATRIX, STATISTICS, Filter, View
-from mpicampaign.show.writer import DataWriter, TextWriter, format_names, writer
+from mpicampaign.show.writer import DataWriter, TextWriter, Writer, format_names, writer
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.base.records import Header, Record
     from mpicampaign.questions.two_sides.find_changes import Changes
-    from mpicampaign.show.writer import Writer
 
 
 _MOST_DECIMALS = 12

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -13,9 +15,6 @@ from mpicampaign.cli.exit_status import DONE, FAILED, INTERRUPTED
 from mpicampaign.cli.report import report_of
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
-
     from mpicampaign.jobs.prepare import Prepared
 
 EXAMPLES = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import argparse
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +13,6 @@ from mpicampaign.cli.common import print_lines
 from mpicampaign.cli.exit_status import DONE, FAILED
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Mapping
-
     from mpicampaign.campaign.model import Benchmark, Campaign
 
 OWN = "own"

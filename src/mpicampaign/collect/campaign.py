@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.plan_file import FILE, PlanFile, read_plan
-from mpicampaign.base.records import IMPORTED_FROM, OK, contradicted
+from mpicampaign.base.records import IMPORTED_FROM, OK, Record, contradicted
 from mpicampaign.base.registry import plugged_in
 from mpicampaign.collect.common_settings import PROCESS
 from mpicampaign.collect.merged import merged_folders, with_merged
@@ -15,12 +16,6 @@ from mpicampaign.collect.observed import mark_earlier
 from mpicampaign.collect.records_read import RecordsRead
 from mpicampaign.collect.runs import collect
 from mpicampaign.evidence.machine_state import mark_distances
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from mpicampaign.base.records import Record
 
 
 def collect_all(campaign_folder: Path, *, cached: bool = True) -> list[Record]:

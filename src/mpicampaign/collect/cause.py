@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from mpicampaign.base.yaml_lines import printable, shortened
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 LINES = 3
 LENGTH = 160  # characters of a line

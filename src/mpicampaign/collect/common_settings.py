@@ -7,14 +7,10 @@ numbers and time limits, is left out.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.mpis import library_version, steers
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mpicampaign.evidence.evidence import Evidence
 
 _PTILE = re.compile(r"\bptile=(\d+)")
 _IN_PATH = re.compile(r"\d+(?:\.\d+)+")

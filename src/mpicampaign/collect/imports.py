@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from mpicampaign.base.background import on_two_cores
 from mpicampaign.base.grouping import grouped
@@ -28,20 +30,12 @@ from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.imports.files import MANY, OUTPUT, SCRIPT, STDERR, Companions, role_of
 from mpicampaign.imports.job_script import program_of
 from mpicampaign.imports.labels import label_all
-from mpicampaign.imports.ledger import FILES, MAP, Entry, read_ledger, runs_elsewhere
-from mpicampaign.imports.map_file import load_map
+from mpicampaign.imports.ledger import FILES, MAP, Entry, Label, read_ledger, runs_elsewhere
+from mpicampaign.imports.map_file import ImportMap, load_map
 from mpicampaign.imports.reading import content_of, read_output
 from mpicampaign.imports.verdict import judge_import
-from mpicampaign.suites import SUITES, OutputError, ParsedOutput, parse
+from mpicampaign.suites import SUITES, OutputError, ParsedOutput, Part, parse
 from mpicampaign.suites.reading import abort_in
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
-
-    from mpicampaign.imports.ledger import Label
-    from mpicampaign.imports.map_file import ImportMap
-    from mpicampaign.suites import Part
 
 _NAMES = {SCRIPT: "script", STDERR: "stderr"}
 _GONE = "the imported file is missing: it was removed, or its bundle did not carry it"

@@ -6,20 +6,16 @@ Who reads such a report and then asks for more repeats has seen a test: see `mpi
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from mpicampaign.base.files import append_lines, read_log
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import EACH, IMPORTED_FROM, MERGED_FROM, MISSING, OK
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from pathlib import Path
-
-    from mpicampaign.base.records import Record
+from mpicampaign.base.records import EACH, IMPORTED_FROM, MERGED_FROM, MISSING, OK, Record
 
 FILE = "looks.jsonl"
 _OF_OTHERS = {EACH, IMPORTED_FROM, MERGED_FROM}  # members are searched at planned looks

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mpicampaign.base.host_lists import short
+from mpicampaign.base.plan_file import CaseEntry, RunEntry
 from mpicampaign.base.records import EACH, EACH_NODES, EACH_SWITCHES, EACH_TOLERANCE, NODE_STATE, ROUND, Case
 from mpicampaign.schedulers.node_states import node_states, switches
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from mpicampaign.base.plan_file import CaseEntry, RunEntry
 
 
 class Members:

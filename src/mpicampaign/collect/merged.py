@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from mpicampaign.base.errors import UserError
+from mpicampaign.base.plan_file import PlanFile
 from mpicampaign.base.records import FAILED, MERGED_FROM, MISSING, OK, Case, Record
 from mpicampaign.collect.runs import evidence_in, identity_now
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from mpicampaign.base.plan_file import PlanFile
 
 MERGED = "merged"
 NOTE = "merge.json"  # in each merged bundle's folder: how it was merged

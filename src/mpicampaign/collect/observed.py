@@ -6,19 +6,14 @@ runs observed does.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import BLAS, IMPORTED_FROM, MPI_LIBRARY
+from mpicampaign.base.records import BLAS, IMPORTED_FROM, MPI_LIBRARY, Record
 from mpicampaign.evidence.blas import blas_of
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.gpus import gpu_libraries
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from mpicampaign.base.records import Record
-    from mpicampaign.evidence.evidence import Evidence
 
 # Keys of the metadata: by content, never by path.
 PROGRAM, LIBRARY, BLAS_LIBRARY = "program checksum", MPI_LIBRARY, "BLAS checksum"

@@ -8,18 +8,13 @@ the state of this program. Its digest finds damage, not forgery: what other site
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mpicampaign.base.files import whole
 from mpicampaign.base.program_state import program_state
-from mpicampaign.base.records import FAILED, record_from, record_line
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
-    from mpicampaign.base.records import Record
+from mpicampaign.base.records import FAILED, Record, record_from, record_line
 
 # the state of the program, then a line for each record: digest of the rest, key, record
 FILE = "records-read.jsonl"

@@ -9,18 +9,14 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.files import write_whole
 from mpicampaign.base.program_state import program_state
 from mpicampaign.base.records import RECORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from mpicampaign.base.selection import RunSelection
+from mpicampaign.base.selection import RunSelection
 
 REPORTED = "reported.json"
 _TABLES = (RECORDS, "tables")  # made by imports, in the campaign's folder

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mpicampaign.base.background import on_two_cores
 from mpicampaign.base.identity import canonical, identity, of_run, run_path
+from mpicampaign.base.plan_file import CaseEntry, PlanFile
 from mpicampaign.base.planned_looks import looks_planned
 from mpicampaign.base.records import (
     BLOCK,
@@ -35,6 +37,7 @@ from mpicampaign.base.records import (
     WITHOUT_LOCK,
     Case,
     Record,
+    Series,
     plain_fields,
 )
 from mpicampaign.base.text import counted
@@ -43,6 +46,8 @@ from mpicampaign.collect.common_settings import of_own_run
 from mpicampaign.collect.looks import after_looks, read_looks
 from mpicampaign.collect.members import Members
 from mpicampaign.collect.observed import observed
+from mpicampaign.collect.outputs_read import OutputsRead
+from mpicampaign.collect.records_read import RecordsRead
 from mpicampaign.collect.startup import startup
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
 from mpicampaign.collect.whole import not_whole
@@ -52,16 +57,6 @@ from mpicampaign.evidence.node_facts import node_facts
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.suites import SUITES, OutputError, ParsedOutput, UnreadError, parse
 from mpicampaign.suites.own import TIME_TO_SOLUTION
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mpicampaign.base.plan_file import CaseEntry, PlanFile
-    from mpicampaign.base.records import Record, Series
-    from mpicampaign.collect.outputs_read import OutputsRead
-    from mpicampaign.collect.records_read import RecordsRead
-    from mpicampaign.evidence.evidence import Evidence
-
 
 _STOPPED = ("interrupted", "stopped")  # reasons that the output does not explain
 _UNWRITTEN = (73, 74)  # exit statuses of job scripts that could not write

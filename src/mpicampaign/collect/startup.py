@@ -7,10 +7,9 @@ launched, or left MPI_Init after the launcher had ended, nothing but the time wi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from mpicampaign.evidence.evidence import Evidence
+from mpicampaign.evidence.evidence import Evidence
 
 # Keys of a record's start-up: how many ranks it is of, and times (s) of the slowest one
 RANKS, START_UP, MPI_INIT, LAUNCHER = "ranks", "start-up", "MPI_Init", "launcher"

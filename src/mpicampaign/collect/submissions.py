@@ -7,11 +7,8 @@ action is ``submitting``, it is unknown whether the job was accepted.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
+from collections.abc import Sequence
+from pathlib import Path
 
 SUBMISSIONS = "submissions.txt"
 SUBMITTING = "submitting"

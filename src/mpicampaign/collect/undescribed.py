@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from glob import iglob
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import differences, of_run, run_path
-from mpicampaign.base.plan_file import case_of
+from mpicampaign.base.plan_file import CaseEntry, PlanFile, case_of
+from mpicampaign.base.records import Case
 from mpicampaign.base.text import counted, repeats_text
 from mpicampaign.collect.runs import evidence_in
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mpicampaign.base.plan_file import CaseEntry, PlanFile
-    from mpicampaign.base.records import Case
 
 _OUTPUT = "result/output.txt"
 NO_CASE = "the campaign has no such case"

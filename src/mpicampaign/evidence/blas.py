@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.records import REFERENCE_BLAS
-
-if TYPE_CHECKING:
-    from mpicampaign.evidence.evidence import Evidence
+from mpicampaign.evidence.evidence import Evidence
 
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+(?: ?Update ?[0-9]+)?")
 _BY_ITSELF = {"openblas": "OpenBLAS", "blis": "BLIS", "mkl": "Intel MKL"}

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.network_devices import CN5000, EFA, OMNI_PATH, SLINGSHOT
+from mpicampaign.base.records import Series
 from mpicampaign.evidence.connections import exchanged_over_tcp
 from mpicampaign.evidence.counters import NOISE_BYTES, payload, traffic
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.node_facts import recorded_network
 from mpicampaign.evidence.traffic import ANY, HEADER_BYTES, LAUNCHER_BYTES, NEARLY_NONE, SHM
 from mpicampaign.mpis import reported_transports
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from mpicampaign.base.records import Series
-    from mpicampaign.evidence.evidence import Evidence
 
 _Shown = tuple[str, str, str]
 _KINDS = {EFA: "efa", SLINGSHOT: "cxi", OMNI_PATH: "opx or psm2", CN5000: "opx"}  # others: ibv

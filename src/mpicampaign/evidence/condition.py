@@ -9,18 +9,14 @@ of their waits no more counts than the CPU time that other processes used. The t
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import DISTURBED, NOT_JUDGED, QUIET
 from mpicampaign.base.text import counted
-from mpicampaign.evidence.evidence import cpu_list
+from mpicampaign.evidence.evidence import Evidence, Rank, cpu_list
 from mpicampaign.evidence.findings import number
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from mpicampaign.evidence.evidence import Evidence, Rank
 
 SHORTEST = 0.1  # s; in less time a share means nothing
 WAITING = 0.10  # of the time that a rank ran or waited

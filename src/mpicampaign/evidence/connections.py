@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.findings import number
-
-if TYPE_CHECKING:
-    from collections.abc import Container, Iterator, Mapping
-
-    from mpicampaign.evidence.evidence import Evidence
 
 _SUM = "end.tcp_sum."
 LOOPBACK = "lo"

@@ -7,19 +7,14 @@ account, and about evidence without the ranks' own account of their sockets.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+from mpicampaign.base.records import Series
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
 from mpicampaign.suites import sends
-from mpicampaign.suites.suite import Active
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from mpicampaign.base.records import Series
-    from mpicampaign.evidence.evidence import Evidence
-    from mpicampaign.suites.suite import Sends
+from mpicampaign.suites.suite import Active, Sends
 
 # Traffic of a quiet node, and the payload from which counters are conclusive (measured: at most 12 kB during
 # a shared-memory run on the test cluster; NFS and monitoring need more room).

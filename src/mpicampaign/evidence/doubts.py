@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 from mpicampaign.base.records import DISTURBED
 from mpicampaign.base.text import listed
 from mpicampaign.evidence.condition import condition, ranks_by_host, shared_cpus
-from mpicampaign.evidence.connections import LOOPBACK
+from mpicampaign.evidence.connections import LOOPBACK, Exchanged
 from mpicampaign.evidence.counters import traffic, volume
-from mpicampaign.evidence.evidence import cpu_list
+from mpicampaign.evidence.evidence import Evidence, Rank, cpu_list
 from mpicampaign.evidence.findings import CONTRADICTS, SUPPORTS, number
 from mpicampaign.evidence.judge import declared_topology, shared_core
 from mpicampaign.evidence.launched import doubts_of_launch
 from mpicampaign.evidence.machine_state import changed
-from mpicampaign.evidence.proof import parted, world
+from mpicampaign.evidence.proof import Command, parted, world
 from mpicampaign.evidence.software import checksums_of, library_findings
 from mpicampaign.evidence.traffic import LAUNCHER_BYTES
 from mpicampaign.mpis import library_of_mpirun, library_title
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mpicampaign.evidence.connections import Exchanged
-    from mpicampaign.evidence.evidence import Evidence, Rank
-    from mpicampaign.evidence.proof import Command
 
 
 def doubts(command: Command) -> list[str]:

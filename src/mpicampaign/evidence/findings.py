@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.records import CONTRADICTED, UNVERIFIED, VERIFIED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SUPPORTS, CONTRADICTS, LACKS = "supports", "contradicts", "lacks"
 

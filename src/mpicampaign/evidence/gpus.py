@@ -6,15 +6,12 @@ the libraries that it mapped (docs/formats.md).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from mpicampaign.base.text import counted
+from mpicampaign.evidence.evidence import Evidence, Rank
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from mpicampaign.evidence.evidence import Evidence, Rank
 
 _VARIABLES = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES")
 _KIND = "GPUs"

@@ -10,25 +10,19 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
 
 from mpicampaign.base.host_lists import is_member
 from mpicampaign.base.identity import identity, run_path
-from mpicampaign.base.records import DECLARED, VERIFIED, Case
+from mpicampaign.base.records import DECLARED, VERIFIED, Case, Series
 from mpicampaign.base.text import counted
-from mpicampaign.evidence.evidence import cpu_list
+from mpicampaign.evidence.evidence import Evidence, Rank, cpu_list
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding, number
 from mpicampaign.evidence.gpus import gpu_findings
 from mpicampaign.evidence.launched import launch_findings, output_findings
 from mpicampaign.evidence.request import request_findings
 from mpicampaign.evidence.software import software_findings
 from mpicampaign.evidence.traffic import transport_findings
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from mpicampaign.base.records import Series
-    from mpicampaign.evidence.evidence import Evidence, Rank
 
 _EDITED = "it was edited (to repeat the run with the rendered script, remove its result folder)"
 MOMENTS = ("start", "end")

@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from mpicampaign.base.records import Series
+from mpicampaign.evidence.evidence import Evidence, Rank
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
 from mpicampaign.evidence.software import checksums_of, name_of_file
 from mpicampaign.mpis import is_derived, of_launcher, steers_library
 from mpicampaign.suites import SUITES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from mpicampaign.base.records import Series
-    from mpicampaign.evidence.evidence import Evidence, Rank
 
 # A clock that runs at another speed is off by more than both; honest ones were off by 0.04 ms at most.
 CLOCK_SHARE, CLOCK_SECONDS = 0.01, 0.005

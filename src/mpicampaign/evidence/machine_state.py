@@ -7,17 +7,13 @@ docs/evidence.md says how they are measured.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import CLOCK_RATE, COPY, MERGED_FROM, ROUND_TRIP, contradicted
+from mpicampaign.base.records import CLOCK_RATE, COPY, MERGED_FROM, ROUND_TRIP, Probes, Record, contradicted
+from mpicampaign.evidence.evidence import Evidence, Rank
 from mpicampaign.statistics.medians import median
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from mpicampaign.base.records import Probes, Record
-    from mpicampaign.evidence.evidence import Evidence, Rank
 
 SAME_CORE, SAME_CACHE, SAME_SOCKET, OTHER_SOCKET = "same core", "same L3 cache", "same socket", "other socket"
 UNKNOWN = "unknown distance"

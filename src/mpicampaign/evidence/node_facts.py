@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from sys import intern
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.network_devices import network_of
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.findings import number
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mpicampaign.evidence.evidence import Evidence
 
 # Recorded names, as in /sys and /proc; those with a dot behind them are of a port or adapter: ``speed.eth0``.
 _OF_SYSTEM = ("kernel", "bios", "transparent_hugepages", "numa_balancing", "numa_nodes", "memory_kb")

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
+from mpicampaign.base.records import Series
 from mpicampaign.base.units import format_size
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from mpicampaign.base.records import Series
 
 # A hit sample takes longer. If a tenth of the samples are longer than all others, their median is the 56th
 # percentile of the others.

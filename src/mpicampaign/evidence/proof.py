@@ -6,26 +6,21 @@ need no campaign's job script.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from mpicampaign.base.records import CONTRADICTED, VERIFIED
+from mpicampaign.base.records import CONTRADICTED, VERIFIED, Series
 from mpicampaign.evidence.condition import ranks_by_host
-from mpicampaign.evidence.connections import exchanged_over_tcp
+from mpicampaign.evidence.connections import Exchanged, exchanged_over_tcp
 from mpicampaign.evidence.counters import NOISE_BYTES, OFI, payload, traffic, volume
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, number
 from mpicampaign.evidence.judge import PLACEMENT_CHECKS, declared_topology
 from mpicampaign.evidence.launched import doubts_of_launch, output_findings
 from mpicampaign.evidence.traffic import ANY, LAUNCHER_BYTES, SHM, SOCKETS, transport_findings
 from mpicampaign.mpis import MPIS, library_called
 from mpicampaign.suites import OutputError, detect_suite, parse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from mpicampaign.base.records import Series
-    from mpicampaign.evidence.connections import Exchanged
-    from mpicampaign.evidence.evidence import Evidence
 
 PROVED, NOT_PROVED = "proved", "not proved"  # or contradicted
 CORES = "cores"  # ranks on each node: one on each core

@@ -7,15 +7,11 @@ jobs has no finding.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.host_lists import fold, short
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.findings import Finding, finding
-from mpicampaign.schedulers import batch_scheduler
-
-if TYPE_CHECKING:
-    from mpicampaign.evidence.evidence import Evidence
-    from mpicampaign.schedulers import BatchScheduler
+from mpicampaign.schedulers import BatchScheduler, batch_scheduler
 
 _LISTS = ("partition", "queue", "reservation")  # of which a job gets one
 

@@ -6,14 +6,12 @@ Evidence of releases that did not record this has no finding here, and is judged
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, finding
 from mpicampaign.mpis import launcher_version, library_title, library_version
 from mpicampaign.suites import SUITES
-
-if TYPE_CHECKING:
-    from mpicampaign.evidence.evidence import Evidence
 
 BINARY, SCRIPT = "binary", "script"
 _SHOWN = 12  # digits of a checksum

@@ -7,11 +7,14 @@ used, and which provider, only the library's report shows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
 
-from mpicampaign.evidence.connections import LOOPBACK, exchanged_over_tcp
+from mpicampaign.base.records import Series
+from mpicampaign.evidence.connections import LOOPBACK, Exchanged, exchanged_over_tcp
 from mpicampaign.evidence.counters import (
     OFI,
+    Payload,
+    Traffic,
     counter_findings,
     missing_counters,
     over_tcp,
@@ -20,18 +23,11 @@ from mpicampaign.evidence.counters import (
     traffic,
     volume,
 )
+from mpicampaign.evidence.evidence import Evidence
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, finding, number
 from mpicampaign.evidence.node_facts import recorded_network
 from mpicampaign.mpis import is_reported, reported_providers, reported_transports
 from mpicampaign.mpis.libfabric import WITHOUT_SOCKETS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from mpicampaign.base.records import Series
-    from mpicampaign.evidence.connections import Exchanged
-    from mpicampaign.evidence.counters import Payload, Traffic
-    from mpicampaign.evidence.evidence import Evidence
 
 SHM, ANY = "shm", "any"
 SOCKETS, REPORT = "ranks' sockets", "MPI library's report"

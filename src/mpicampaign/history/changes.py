@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from mpicampaign.base.files import append_lines
 from mpicampaign.base.grouping import grouped
@@ -18,20 +20,13 @@ from mpicampaign.base.records import plain_fields
 from mpicampaign.history.curves import Cause, ChangePoint, Curve, CurveKey
 from mpicampaign.history.series import tick_order
 from mpicampaign.statistics.change_points import (
+    PossibleChange,
     false_discoveries_controlled,
     latest_change,
     smallest_change,
     why_not_judged,
 )
 from mpicampaign.statistics.medians import median
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from mpicampaign.history.curves import ChangePoint, Curve
-    from mpicampaign.statistics.change_points import PossibleChange
-
 
 FILE = "changes.jsonl"  # in history/
 _NUMBERS = ("before", "after", "p")

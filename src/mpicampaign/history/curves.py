@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, repeat
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mpicampaign.base import dimension
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import OK, Case, Record, plain_fields
-from mpicampaign.compare.states import NOT_PROBED, SERIES, lasting_text, named_states, states_in_time
-from mpicampaign.history.metrics import rows_in, values_in
+from mpicampaign.compare.states import NOT_PROBED, SERIES, States, lasting_text, named_states, states_in_time
+from mpicampaign.history.metrics import Value, rows_in, values_in
 from mpicampaign.history.rows import CURVE, OBSERVATION, SEEN, round_trips_of
 from mpicampaign.statistics.medians import median
-
-if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from mpicampaign.compare.states import States
-    from mpicampaign.history.metrics import Value
 
 
 @dataclass(frozen=True, slots=True)

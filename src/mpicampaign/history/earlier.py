@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterator
+from pathlib import Path
 
 from mpicampaign.base.extras import imports_of
 from mpicampaign.history.rows import SeriesRows, utc_text
 from mpicampaign.history.series import NAME
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
-    from pathlib import Path
 
 _ABOUT = {b"format": b"mpicampaign-history", b"version": b"3"}
 

@@ -6,22 +6,33 @@ imported ones, are each a value.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mpicampaign.base.errors import Problem, UserError
-from mpicampaign.base.expectation import limit_value
+from mpicampaign.base.expectation import Alarm, Limit, limit_value
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.plan_file import PlanFile
-from mpicampaign.base.records import OK, RECORDS, REFRAME_TEST, REPEATS, SESSION, Case, read_records
+from mpicampaign.base.records import (
+    OK,
+    RECORDS,
+    REFRAME_TEST,
+    REPEATS,
+    SESSION,
+    Case,
+    OwnMetric,
+    Record,
+    read_records,
+)
 from mpicampaign.base.text import visible
 from mpicampaign.collect.campaign import plan_of
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.history.changes import analyse_curves, key_id
-from mpicampaign.history.curves import curves_of, dimension_of
+from mpicampaign.history.curves import Curve, Point, curves_of, dimension_of
 from mpicampaign.history.metrics import add, connect
 from mpicampaign.history.overview import overview
 from mpicampaign.history.rows import rows_of
@@ -48,14 +59,6 @@ from mpicampaign.statistics.limits import (
     retests,
 )
 from mpicampaign.statistics.medians import median
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from mpicampaign.base.expectation import Alarm, Limit
-    from mpicampaign.base.records import OwnMetric, Record
-    from mpicampaign.history.curves import Curve, Point
 
 # Why a curve gives no limit, beside those of `mpicampaign.statistics.change_points`
 FEW, NO_TIMES, TREND, NEIGHBOURS = "too few", "no times", "trend", "neighbours"

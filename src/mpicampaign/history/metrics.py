@@ -11,16 +11,12 @@ import sqlite3
 import struct
 from itertools import repeat
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 from zlib import crc32
 
-from mpicampaign.history.rows import CASE, CURVE, OBSERVATION, OF_ROW
+from mpicampaign.history.rows import CASE, CURVE, OBSERVATION, OF_ROW, SeriesRows
 from mpicampaign.history.series import DAMAGE
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from mpicampaign.history.rows import SeriesRows
 
 FILE = "metrics.sqlite"  # in history/
 VERSION = 4

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+import sqlite3
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.records import RECORDS, read_records
 from mpicampaign.collect.campaign import plan_of
 from mpicampaign.history.changes import FILE as CHANGES
 from mpicampaign.history.changes import Event, analyse_curves, events
-from mpicampaign.history.curves import curves_of
+from mpicampaign.history.curves import ChangePoint, Curve, curves_of
 from mpicampaign.history.metrics import add, rows_in
-from mpicampaign.history.rows import rows_of
+from mpicampaign.history.rows import SeriesRows, rows_of
 from mpicampaign.history.series import read_series
 from mpicampaign.history.store import FOLDER, Store
 from mpicampaign.history.ticks import BEGAN, BUSY, TickLog
-
-if TYPE_CHECKING:
-    import sqlite3
-    from pathlib import Path
-
-    from mpicampaign.history.curves import ChangePoint, Curve
-    from mpicampaign.history.rows import SeriesRows
 
 
 class SeriesEntry(NamedTuple):

@@ -7,22 +7,29 @@ value has one row without a metric, so that failures are part of the history.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import identity
-from mpicampaign.base.records import BLAS, CLAIMED_TRANSPORT, OK, ROUND_TRIP, SESSION, observed
+from mpicampaign.base.plan_file import PlanFile
+from mpicampaign.base.records import (
+    BLAS,
+    CLAIMED_TRANSPORT,
+    OK,
+    ROUND_TRIP,
+    SESSION,
+    Case,
+    Header,
+    Probes,
+    Record,
+    Series,
+    observed,
+)
 from mpicampaign.collect.observed import LIBRARY, PROGRAM
-from mpicampaign.compare.metrics import choose_metrics, read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from mpicampaign.base.plan_file import PlanFile
-    from mpicampaign.base.records import Case, Header, Probes, Record, Series
-    from mpicampaign.compare.metrics import Metric
-    from mpicampaign.history.series import OpenSeries
+from mpicampaign.compare.metrics import Metric, choose_metrics, read
+from mpicampaign.history.series import OpenSeries
 
 # What runs observe, by column: the key of a record's metadata; with a colon in front, one for each host.
 OBSERVED = {

@@ -10,14 +10,12 @@ import json
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.files import write_whole
 from mpicampaign.base.records import NEW_SERIES, REPEATS, plain_fields
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILE = "series.json"
 FORMAT = "mpicampaign-series"

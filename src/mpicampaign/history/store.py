@@ -12,14 +12,17 @@ import json
 import os
 import re
 import sqlite3
+from collections.abc import Callable, Iterator
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import Any, TypeVar
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import copy_whole, whole
 from mpicampaign.base.plan_file import FILE as PLAN_FILE
 from mpicampaign.base.plan_file import plan_from
-from mpicampaign.base.records import RECORDS, Header, records_from, write_records
+from mpicampaign.base.presentation import Presentation
+from mpicampaign.base.records import RECORDS, Header, Record, records_from, write_records
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.bundle.archive import CAMPAIGN_FILES, PARTS, BundleError, Member
 from mpicampaign.bundle.read import read_bundle, verify
@@ -30,13 +33,6 @@ from mpicampaign.history.earlier import earlier_files, names_in, read_earlier
 from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import DAMAGE, OpenSeries, is_name, series_from, series_text
 from mpicampaign.history.series import FILE as SERIES_FILE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
-    from mpicampaign.base.presentation import Presentation
-    from mpicampaign.base.records import Record
 
 T = TypeVar("T")
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from mpicampaign.base.files import append_lines
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FILE = "history/ticks.jsonl"
 

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import FAILED, IMPORTED_FROM, IN_PART, RECORDS
+from mpicampaign.base.records import FAILED, IMPORTED_FROM, IN_PART, RECORDS, Record
 from mpicampaign.base.text import counted
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.imports.files import OUTPUT
 from mpicampaign.imports.labels import SEEN, groups_without_runs, misnamed_facts
-from mpicampaign.imports.ledger import LEDGER, REFUSED
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from pathlib import Path
-
-    from mpicampaign.base.records import Record
-    from mpicampaign.imports.ledger import Entry, Label
-    from mpicampaign.imports.map_file import ImportMap
+from mpicampaign.imports.ledger import LEDGER, REFUSED, Entry, Label
+from mpicampaign.imports.map_file import ImportMap
 
 _MOST_FOLDERS = 20
 _MOST_NAMES = 10  # of host groups, placements or benchmarks

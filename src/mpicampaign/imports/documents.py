@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
-from mpicampaign.suites import OutputError, above_banner, parse
+from mpicampaign.suites import OutputError, Part, above_banner, parse
 from mpicampaign.suites.reading import abort_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from mpicampaign.suites import Part
 
 _DOCUMENT = re.compile(
     r"(?:.*[-_. ])?readme(?![a-z]).*|.*\.(?:md|markdown|rst|html?|xhtml|adoc|tex|ipynb|org|wiki)",

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from os.path import commonpath
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import yaml
 
@@ -22,11 +23,8 @@ from mpicampaign.imports.map_file import ImportMap, Rule
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.reading import is_aborted
 
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
-
-    Facts = Mapping[str, str]
-    _Rule = Mapping[str, Mapping[str, str]]
+Facts = Mapping[str, str]
+_Rule = Mapping[str, Mapping[str, str]]
 
 _DIGITS = re.compile(r"[0-9]+")
 _ANY = "\0"  # in a path: a number that tells no case from another

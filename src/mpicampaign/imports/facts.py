@@ -7,7 +7,8 @@ follows a name from the file.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.imports.files import name_of, stem_of
@@ -21,13 +22,8 @@ from mpicampaign.imports.job_script import (
 )
 from mpicampaign.mpis import library_version, listed_hosts, providers_of_any, report_of_any
 from mpicampaign.schedulers import batch_scheduler, batch_schedulers
-from mpicampaign.suites import SUITES, OutputError, above_banner, detect_suite, suite_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from mpicampaign.schedulers.scheduler import JobReport
-    from mpicampaign.suites import Part
+from mpicampaign.schedulers.scheduler import JobReport
+from mpicampaign.suites import SUITES, OutputError, Part, above_banner, detect_suite, suite_of
 
 FACTS = {
     "path": "the file's path, from the parent of the imported folder on",

@@ -5,16 +5,13 @@ from __future__ import annotations
 import codecs
 import os
 import stat
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.imports.documents import EXCERPT, is_document
 from mpicampaign.schedulers import batch_schedulers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 MAX_BYTES = 64 * 1024 * 1024
 MANY = 500  # outputs: to read them takes longer than to start a process

@@ -9,10 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mpicampaign.base.background import on_two_cores
 from mpicampaign.base.errors import Problem, UserError
@@ -22,19 +23,21 @@ from mpicampaign.base.yaml_lines import printable
 from mpicampaign.imports.account import Account
 from mpicampaign.imports.documents import EXCERPT, is_excerpt
 from mpicampaign.imports.facts import SCRIPT_BEGIN, why_no_output
-from mpicampaign.imports.files import MANY, OUTPUT, Companions, find_sources, name_of, read_source, role_of
+from mpicampaign.imports.files import (
+    MANY,
+    OUTPUT,
+    Companions,
+    Source,
+    find_sources,
+    name_of,
+    read_source,
+    role_of,
+)
 from mpicampaign.imports.labels import label_all
 from mpicampaign.imports.ledger import FILES, MAP, Entry, ledger_in, read_ledger, runs_elsewhere, write_ledger
-from mpicampaign.imports.reading import content_of, read_output
+from mpicampaign.imports.map_file import ImportMap
+from mpicampaign.imports.reading import Reading, content_of, read_output
 from mpicampaign.imports.reframe import with_test_cases
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
-
-    from mpicampaign.imports.files import Source
-    from mpicampaign.imports.map_file import ImportMap
-    from mpicampaign.imports.reading import Reading
 
 _PARTS = "parts"
 _NOW = " (as it is now)"  # in the ledger, after the name of a file that differs from its imported copy

@@ -5,20 +5,15 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatch
 from functools import cache, lru_cache
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from mpicampaign import suites
 from mpicampaign.mpis import launch_commands
-from mpicampaign.schedulers import SCHEDULERS, batch_schedulers
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from mpicampaign.schedulers import BatchScheduler
+from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, batch_schedulers
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _BEFORE = {

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.host_lists import fold, short
 from mpicampaign.base.keys import NAME
-from mpicampaign.imports.ledger import Label, Runs
-from mpicampaign.imports.map_file import LABELS, PLACEHOLDER
+from mpicampaign.imports.ledger import Entry, Label, Runs
+from mpicampaign.imports.map_file import LABELS, PLACEHOLDER, ImportMap, Rule
 from mpicampaign.imports.run_order import moment
 from mpicampaign.suites import SUITES
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from mpicampaign.imports.ledger import Entry
-    from mpicampaign.imports.map_file import ImportMap, Rule
 
 REQUIRED = tuple(name for name in LABELS if name not in ("repeat", "job"))
 _NAME = re.compile(NAME.schema["pattern"])

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.files import same_text, write_whole
 from mpicampaign.base.records import plain_fields
 from mpicampaign.imports.files import role_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 FORMAT, VERSION = "mpicampaign-import", 4
 LEDGER, MAP, FILES = "ledger.jsonl", "map.yaml", "files"

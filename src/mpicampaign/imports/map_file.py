@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.base.host_lists import expand, short
@@ -30,15 +32,9 @@ from mpicampaign.base.places import shipped
 from mpicampaign.base.presentation import BALANCE_AT, Presentation, ReferenceChoice
 from mpicampaign.base.reference import reference_names
 from mpicampaign.base.shape import check_shape
-from mpicampaign.base.yaml_lines import Document, printable, read_yaml, shown
+from mpicampaign.base.yaml_lines import Document, Key, printable, read_yaml, shown
 from mpicampaign.imports.facts import FACTS, FAMILIES
 from mpicampaign.mpis.libfabric import PROVIDERS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-    from pathlib import Path
-
-    from mpicampaign.base.yaml_lines import Key
 
 PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 

@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from mpicampaign.imports.facts import belongs, facts_of_outputs
-from mpicampaign.imports.files import SCRIPT, STDERR, text_of
-from mpicampaign.suites import OutputError, parts, without_labels
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from mpicampaign.imports.files import Companions
-    from mpicampaign.suites import Part
+from mpicampaign.imports.files import SCRIPT, STDERR, Companions, text_of
+from mpicampaign.suites import OutputError, Part, parts, without_labels
 
 _LEAST = 500  # B; shorter outputs may be alike by chance
 

@@ -6,18 +6,14 @@ claims of the placement in the map. The options on a command line prove nothing.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, conclude, finding
 from mpicampaign.imports.labels import unlisted_hosts
+from mpicampaign.imports.ledger import Label
+from mpicampaign.imports.map_file import Claim, ImportMap
 from mpicampaign.mpis import is_reported
 from mpicampaign.schedulers import batch_scheduler
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mpicampaign.imports.ledger import Label
-    from mpicampaign.imports.map_file import Claim, ImportMap
 
 
 def judge_import(

@@ -5,14 +5,11 @@ from __future__ import annotations
 import shlex
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.commands import call
 from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.campaign.model import Schedule
 from mpicampaign.schedule.times import times_of
-
-if TYPE_CHECKING:
-    from mpicampaign.campaign.model import Schedule
 
 _EMPTY = "no crontab for"
 

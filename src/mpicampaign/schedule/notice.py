@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mpicampaign.base.commands import call
 from mpicampaign.base.files import write_whole
-from mpicampaign.base.records import CONTRADICTED, FAILED, OK
+from mpicampaign.base.records import CONTRADICTED, FAILED, OK, Record
 from mpicampaign.base.text import visible
+from mpicampaign.history.overview import Overview
 from mpicampaign.questions.history.say import change_text, curve_name, event_text, year_of
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from mpicampaign.base.records import Record
-    from mpicampaign.history.overview import Overview
 
 FOLDER = "history/notices"
 

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import shlex
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
 from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.campaign.model import Schedule
 from mpicampaign.schedule.times import is_exact
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from mpicampaign.campaign.model import Schedule
 
 FOLDER = "schedule"  # in the campaign's folder
 MAX_LOG = 1_000_000  # B

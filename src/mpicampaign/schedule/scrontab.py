@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 from mpicampaign.base.records import NEW_SERIES
+from mpicampaign.campaign.model import Schedule
 from mpicampaign.jobs.render import SECONDS_OF_SETUP
+from mpicampaign.jobs.run import Run
 from mpicampaign.schedule.times import times_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from mpicampaign.campaign.model import Schedule
-    from mpicampaign.jobs.run import Run
 
 
 def limit_of_tick(schedule: Schedule, runs: Iterable[Run]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,12 +21,9 @@ from mpicampaign.base.records import (
     STOPPED,
     read_records,
 )
-from mpicampaign.history.ticks import BEGAN, BUSY
+from mpicampaign.history.ticks import BEGAN, BUSY, TickLog
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from mpicampaign.history.ticks import TickLog
     from mpicampaign.report.exports.openmetrics import Sample
 
 _ENDS = (OK, CONTRADICTED, DISTURBED, FAILED, STOPPED, NOT_AVAILABLE, MISSING)

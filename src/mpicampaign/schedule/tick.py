@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from mpicampaign.base.errors import BusyError, Problem, UserError
 from mpicampaign.base.files import locked
 from mpicampaign.base.identity import differences
 from mpicampaign.base.records import EARLIER_FILE, RECORDS, REPEATS
 from mpicampaign.campaign.file import read_with_includes
+from mpicampaign.campaign.model import Schedule
 from mpicampaign.collect.looks import FILE as LOOKS
 from mpicampaign.collect.submissions import SUBMISSIONS
 from mpicampaign.history.series import (
@@ -27,16 +29,10 @@ from mpicampaign.history.series import (
 )
 from mpicampaign.history.store import Store
 from mpicampaign.history.ticks import BEGAN, BUSY, ENDED, TickLog
-from mpicampaign.jobs.prepare import check_runs, lock_campaign
+from mpicampaign.jobs.prepare import Prepared, check_runs, lock_campaign
 from mpicampaign.run.new_runs import FILE as NEW_RUNS
 from mpicampaign.schedule.textfile import write_textfile
 from mpicampaign.schedule.times import is_due, missed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from mpicampaign.campaign.model import Schedule
-    from mpicampaign.jobs.prepare import Prepared
 
 LOCK = "history/tick.lock"
 REMOVED = "history/removed"  # runs of a finished series, while they are deleted

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from math import gcd
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from datetime import timedelta
-
-    from mpicampaign.campaign.model import Schedule
+from mpicampaign.campaign.model import Schedule
 
 HOUR, DAY = 60, 24 * 60  # minutes
 
