@@ -19,8 +19,8 @@ from trivial_campaign import write_trivial
 from mpicampaign.base.records import WITHOUT_LOCK, Case, read_records
 from mpicampaign.compare.compare import compare
 from mpicampaign.jobs.run import Run
+from mpicampaign.report.notices import notices
 from mpicampaign.run.machine_lock import wait_for_measurement, who_measures
-from mpicampaign.show.runs import notices
 from mpicampaign.show.sentences import note_text
 
 ME, OTHER = Path("/proc/self").owner(), 64001

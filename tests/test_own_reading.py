@@ -22,10 +22,10 @@ from mpicampaign.history.metrics import add, connect
 from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import OpenSeries
 from mpicampaign.jobs.prepare import Prepared, host_names, write_plan, write_scripts
+from mpicampaign.report.notices import notices
 from mpicampaign.run.conditions import prepare_with_results
 from mpicampaign.run.queue_status import FINISHED, run_states
 from mpicampaign.run.set_aside import set_aside_faulty
-from mpicampaign.show.runs import notices
 
 BEFORE = Path(__file__).parent / "fixtures/own_before_0_2"  # written by the release before 0.2
 OUTPUT = "exchange of 8 B: 0.5 us\nexchange of 16 B: 0.6 us\n5112.4 steps per second\nWARNING: hot\ndone\n"

@@ -94,7 +94,8 @@ def test_the_wheel_holds_the_package_and_what_it_needs_and_no_more(wheel: Path) 
     package = {name for name in files(PROJECT / "src") if ".egg-info" not in name}
     data = {name for name in SHIPPED if (PROJECT / name).is_file()}
     for part in (name for name in SHIPPED if (PROJECT / name).is_dir()):
-        data |= {f"{part}/{name}" for name in files((PROJECT / part).resolve(), ("__pycache__", "tests"))}
+        found = files((PROJECT / part).resolve(), ("__pycache__", "tests", ".clang-format"))
+        data |= {f"{part}/{name}" for name in found}
     data |= MADE
     assert {"kernels/Makefile", "cluster/config.yaml", "templates/job/library/run.sh"} <= data
     manual = f"mpicampaign-{__version__}.data/data/share/man/man1/mpicampaign.1"

@@ -45,15 +45,15 @@ def format_names(package: ModuleType = writers) -> tuple[str, ...]:
 
 def writer(name: str) -> Writer:
     """The writer of a format of tables."""
-    found = load(writers, name)
+    found = load(writers.__name__, name)
     if not isinstance(found, Writer):
         raise TypeError(f"{name} is not a table format")
     return found
 
 
-def load(package: ModuleType, name: str) -> object:
+def load(package: str, name: str) -> object:
     """What a module for a format ends in."""
-    return import_module(f"{package.__name__}.{name.replace('-', '_')}").WRITER
+    return import_module(f"{package}.{name.replace('-', '_')}").WRITER
 
 
 def names_of(kind: type[Writer]) -> tuple[str, ...]:

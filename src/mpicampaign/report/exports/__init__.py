@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,7 @@ class ExportWriter:
 
 def export_writer(name: str) -> ExportWriter:
     """The writer of a format of exports."""
-    found = load(sys.modules[__name__], name)
+    found = load(__name__, name)
     if not isinstance(found, ExportWriter):
         raise TypeError(f"{name} is not a format of exports")
     return found
