@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.suites.imb.programs import BENCHMARKS
+from mpicampaign.suites.imb import BENCHMARKS
 
 
 def doubts(folder: Path, suite: str, call: str) -> list[str]:

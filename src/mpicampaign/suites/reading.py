@@ -18,9 +18,6 @@ MEBIBYTE = 2.0**20
 
 _INTEGER = re.compile(r"[0-9]{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?", re.ASCII)
-_COLUMN = " "  # between the tokens of a column that is checked at once: no token holds one
-_INTEGERS = re.compile(rf"(?:{_INTEGER.pattern}(?: |$))*", re.ASCII)
-_DECIMALS = re.compile(rf"(?:{_DECIMAL.pattern}(?: |$))*", re.ASCII)
 _SCIENTIFIC = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?(?:e[+-]?[0-9]{1,2})?", re.ASCII)
 # No size or count is followed by what joins the parts of a date or a clock time, or what GNU time prints.
 _ROW = re.compile(
@@ -110,21 +107,10 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
     OutputError
         at a NUL byte: what follows a crash of the file system, or a binary file.
     """
-    check_no_nul(text)
-    number = start = 0
-    while start < len(text):
-        number += 1
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        yield number, text[start:end].rstrip("\r")
-        start = end + 1
-
-
-def check_no_nul(text: str) -> None:
-    """Refuse what follows a crash of the file system, or a binary file."""
-    position = text.find("\0")
-    if position >= 0:
+    if (position := text.find("\0")) >= 0:
         raise OutputError(f"line {text.count(chr(10), 0, position) + 1}: holds a NUL byte: not a text output")
+    lines = text.split("\n")
+    return enumerate((line.rstrip("\r") for line in (lines if lines[-1] else lines[:-1])), start=1)
 
 
 def check_no_abort(line: str, number: int) -> None:
@@ -197,20 +183,6 @@ def decimal(token: str, number: int, what: str) -> float:
     if not _DECIMAL.fullmatch(token):
         raise OutputError(f"line {number}: {what} is {shown(token)}, not a number")
     return float(token)
-
-
-def integers(tokens: Sequence[str], lines: Sequence[int], what: str) -> list[int]:
-    """The counts or sizes of a column, one a line."""
-    if _INTEGERS.fullmatch(_COLUMN.join(tokens)):
-        return [int(token) for token in tokens]
-    return [integer(token, number, what) for token, number in zip(tokens, lines, strict=True)]
-
-
-def decimals(tokens: Sequence[str], lines: Sequence[int], what: str) -> list[float]:
-    """The numbers of a column, one a line; see `decimal`."""
-    if _DECIMALS.fullmatch(_COLUMN.join(tokens)):
-        return [float(token) for token in tokens]
-    return [decimal(token, number, what) for token, number in zip(tokens, lines, strict=True)]
 
 
 def scientific(token: str, number: int, what: str) -> float:
