@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mpicampaign.compare.rows import Row
-    from mpicampaign.report.answers import Answer
+    from mpicampaign.questions.answer import Answer
 
 UNITS = {"µs": 1e-6, "ms": 1e-3, "s": 1.0, "MB/s": 1e6, "Gflop/s": 1e9, "Mupdate/s": 1e6}
 VALUE = r"([\d.]+) \S+ \((1 run|[\d.]+ to [\d.]+)\) for "

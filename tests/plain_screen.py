@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison
+    from mpicampaign.questions.answer import Answer
     from mpicampaign.questions.ranking.find import Ranking
-    from mpicampaign.report.answers import Answer
     from mpicampaign.report.summary import KeyResults
 
 UNITS = {"ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "kB/s": 1e3, "MB/s": 1e6, "GB/s": 1e9}

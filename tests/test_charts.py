@@ -17,7 +17,7 @@ from mpicampaign.base.dimension import BANDWIDTH, TIME
 from mpicampaign.base.records import CONTRADICTED, FAILED, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.report.draw_figures import page_of
-from mpicampaign.report.every_chart import every_chart
+from mpicampaign.report.questions import every_chart
 from mpicampaign.report.write import write_report
 from mpicampaign.show.charts.curves import COLUMNS
 from mpicampaign.show.charts.interactive import interactive_charts

@@ -13,8 +13,8 @@ from test_charts import drawn, named_lines, texts_of
 
 from mpicampaign.base.records import Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.report.every_chart import every_chart
-from mpicampaign.show.charts.core_maps import core_maps
+from mpicampaign.questions.core_pairs.draw import core_maps
+from mpicampaign.report.questions import every_chart
 from mpicampaign.show.charts.model import CoreMap
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.suites import parse

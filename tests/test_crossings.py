@@ -11,7 +11,7 @@ from mpicampaign.base.records import Case, Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.crossings.find import Crossing, Curves, crossings, crossings_of
 from mpicampaign.questions.ranking.find import Ranking
-from mpicampaign.report.answers import answers
+from mpicampaign.report.questions import answers
 from mpicampaign.report.summary import summary
 
 SIZES = (8, 128, 1024, 65536, 1048576)

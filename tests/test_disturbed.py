@@ -12,8 +12,9 @@ import synthetic
 
 from mpicampaign.base.records import DISTURBED, FAILED, MISSING, NOT_JUDGED, QUIET, Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.report.answers import answers, behind, lead
+from mpicampaign.questions.ranking.answer import behind
 from mpicampaign.report.make import tables, to_terminal
+from mpicampaign.report.questions import answers, lead
 from mpicampaign.report.summary import summary
 from mpicampaign.show.charts.dots import latency
 from mpicampaign.show.charts.scene import Scene
@@ -21,7 +22,7 @@ from mpicampaign.show.runs import MARK, MEANING, mark_of, run_counts
 from mpicampaign.show.view import LONG, MATRIX, View
 
 if TYPE_CHECKING:
-    from mpicampaign.report.answers import Answer
+    from mpicampaign.questions.answer import Answer
 
 REASON = "rank 1 waited 31% of its time for a CPU; other processes of n1 used 4.2 s of CPU time"
 BUSY = (3e-6, 9e-6, 5.5e-6, 4e-6, 7e-6)

@@ -107,7 +107,7 @@ def test_an_interrupted_drawing_leaves_no_file_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
-        patched.setattr("mpicampaign.report.every_chart.at_sizes", interrupt)
+        patched.setattr("mpicampaign.report.questions.at_sizes", interrupt)
         draw_all(compare(synthetic.campaign()), tmp_path)
     assert len(list(tmp_path.glob("*.svg"))) == 1
     assert draw_all(compare([]), tmp_path) == []

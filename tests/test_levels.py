@@ -8,7 +8,7 @@ from test_charts import drawn, texts_of
 
 from mpicampaign.base.records import Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.questions.gathers.draw_levels import level_charts
+from mpicampaign.questions.kernels.draw import level_charts
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures.page import Rectangles
 from mpicampaign.suites import parse

@@ -28,13 +28,13 @@ from mpicampaign.jobs.prepare import check_caps
 from mpicampaign.jobs.render import script_text
 from mpicampaign.questions.limits.find import PASSED, judge
 from mpicampaign.questions.ranking.find import HOST_GROUPS, LIBRARIES, PLACEMENTS
-from mpicampaign.questions.scaling.draw import scaling_chart
+from mpicampaign.questions.scaling.draw import scaling_charts
 from mpicampaign.questions.scaling.find import MESSAGES, Scaling, scalings
 from mpicampaign.questions.scaling.say import scaling_sentence
-from mpicampaign.report.answers import answers, lead
 from mpicampaign.report.data import long_data
 from mpicampaign.report.draw_figures import draw_all
 from mpicampaign.report.make import to_markdown
+from mpicampaign.report.questions import answers, lead
 from mpicampaign.report.summary import summary_text
 from mpicampaign.report.write import write_report
 from mpicampaign.run.batches import batches_of
@@ -381,7 +381,7 @@ def test_first_screens_answer_with_time_speed_up_and_efficiency(tmp_path: Path) 
     assert "(speed-up 2.00 of 4.00, efficiency 50.0 %)" in text, (
         "as many ranks on other nodes are no row less"
     )
-    [chart] = scaling_chart(Scene(comparison, DEFAULT))
+    [chart] = scaling_charts(Scene(comparison, DEFAULT))
     assert {panel.title.rpartition(": ")[2] for panel in chart.panels} >= {"speed-up", "efficiency"}
     ideals = [dict(curve.median) for panel in chart.panels for curve in panel.curves if curve.name == "ideal"]
     assert {2: 1.0, 8: 4.0} in ideals and {2: 1.0, 8: 1.0} in ideals
@@ -417,5 +417,5 @@ def test_messages_stand_over_the_ranks_without_efficiency() -> None:
         (2, pytest.approx(2e-6, rel=1e-3)),
         (8, pytest.approx(8e-6, rel=1e-3)),
     ]
-    (chart,) = scaling_chart(Scene(compare(records), DEFAULT))
+    (chart,) = scaling_charts(Scene(compare(records), DEFAULT))
     assert chart.ticks == (2, 8) and "Bcast: time at 1 B" in chart.panels[0].title

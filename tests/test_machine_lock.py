@@ -19,7 +19,7 @@ from trivial_campaign import write_trivial
 from mpicampaign.base.records import WITHOUT_LOCK, Case, read_records
 from mpicampaign.compare.compare import compare
 from mpicampaign.jobs.run import Run
-from mpicampaign.report.notices import notices
+from mpicampaign.report.summary import notices
 from mpicampaign.run.machine_lock import wait_for_measurement, who_measures
 from mpicampaign.show.sentences import note_text
 

@@ -25,7 +25,7 @@ from mpicampaign.base.records import (
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.evidence import HEADER, Evidence, read_evidence
 from mpicampaign.evidence.machine_state import mark_distances, probes, undivided
-from mpicampaign.report.notices import notices
+from mpicampaign.report.summary import notices
 
 __all__ = ["folder"]
 CPUS = sorted(os.sched_getaffinity(0))

@@ -16,7 +16,7 @@ from mpicampaign.evidence.evidence import read_evidence
 from mpicampaign.evidence.node_facts import node_facts, recorded_network
 from mpicampaign.jobs.render import TEMPLATES
 from mpicampaign.questions.configurations.find import odd_nodes
-from mpicampaign.questions.configurations.say import FILE, TITLE, write_configurations
+from mpicampaign.questions.configurations.say import FILE, TITLE, configuration_file
 from mpicampaign.questions.machine.find_node_causes import causes_by_node
 from mpicampaign.report.make import to_markdown, to_terminal
 from mpicampaign.report.summary import summary_text
@@ -267,8 +267,6 @@ def test_differences_are_shown_and_nothing_where_all_agree(tmp_path: Path) -> No
     page = (tmp_path / "report.html").read_text()
     assert f"{TITLE}</h3>" in page
     assert "BIOS \\x1b[31m&lt;b&gt; (2 of 3 nodes have 1)" in page
-    write_configurations(tmp_path, unlike.configurations)
-    (found,) = json.loads((tmp_path / FILE).read_text())["host_groups"]
+    (found,) = json.loads(configuration_file(unlike.configurations)[FILE])["host_groups"]
     assert (found["host_group"], found["nodes"][0]["names"]) == ("milan", ["n1"])
-    write_configurations(tmp_path, alike.configurations)
-    assert not (tmp_path / FILE).exists()
+    assert configuration_file(alike.configurations) == {FILE: ""}

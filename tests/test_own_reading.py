@@ -22,7 +22,7 @@ from mpicampaign.history.metrics import add, connect
 from mpicampaign.history.rows import rows_of
 from mpicampaign.history.series import OpenSeries
 from mpicampaign.jobs.prepare import Prepared, host_names, write_plan, write_scripts
-from mpicampaign.report.notices import notices
+from mpicampaign.report.summary import notices
 from mpicampaign.run.conditions import prepare_with_results
 from mpicampaign.run.queue_status import FINISHED, run_states
 from mpicampaign.run.set_aside import set_aside_faulty

@@ -17,11 +17,13 @@ from mpicampaign.base.records import CONTRADICTED, MISSING, STATE, Case, Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.rows import PublishedRow
 from mpicampaign.compare.tables import Comparison
+from mpicampaign.questions.answer import NOT_SHOWN
+from mpicampaign.questions.ranking.answer import behind
 from mpicampaign.questions.ranking.find import PLACEMENTS
-from mpicampaign.questions.ranking.say import NOT_SHOWN, verdict
+from mpicampaign.questions.ranking.say import verdict
 from mpicampaign.questions.two_sides.find_changes import changes_since
-from mpicampaign.report.answers import answers, behind, lead
 from mpicampaign.report.draw_figures import Figure, draw_all
+from mpicampaign.report.questions import answers, lead
 from mpicampaign.report.write import write_report
 from mpicampaign.verdicts.compare import FEW_REPEATS
 

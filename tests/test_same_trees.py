@@ -11,7 +11,7 @@ from test_charts import drawn, texts_of
 
 from mpicampaign.base.records import Case, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.show.charts.curves import kernels
+from mpicampaign.questions.kernels.draw import kernel_charts
 from mpicampaign.show.charts.interactive import interactive_charts
 from mpicampaign.show.charts.scene import Scene
 
@@ -26,7 +26,7 @@ def of_ranks(ranks: int, placement: str = "SHM") -> list[Record]:
 
 def test_two_ranks_have_one_curve_that_says_so() -> None:
     runs = of_ranks(2)
-    (chart,) = kernels(Scene(compare(runs)))
+    (chart,) = kernel_charts(Scene(compare(runs)))
     same, base = chart.panels[0].curves
     assert (same.label, base.label) == (SAME, "MPI_Gather")
     assert len(same.repeats) == 6 and not same.thin
@@ -52,5 +52,5 @@ def test_the_curves_of_the_page_likewise() -> None:
 
 def test_one_tree_alone_keeps_its_name() -> None:
     runs = [replace(run, series=run.series[1:]) for run in of_ranks(2)]
-    (chart,) = kernels(Scene(compare(runs)))
+    (chart,) = kernel_charts(Scene(compare(runs)))
     assert [curve.label for curve in chart.panels[0].curves] == ["tree_gather (tree min-inter)", "MPI_Gather"]

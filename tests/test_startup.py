@@ -22,7 +22,7 @@ from mpicampaign.cli import main
 from mpicampaign.collect.startup import startup
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.evidence import read_evidence
-from mpicampaign.questions.scaling.draw import scaling_chart
+from mpicampaign.questions.scaling.draw import scaling_charts
 from mpicampaign.questions.scaling.find import STARTUP, scalings
 from mpicampaign.report.data import long_data
 from mpicampaign.report.make import to_csv, to_markdown, to_terminal
@@ -112,7 +112,7 @@ def test_it_stands_over_the_ranks_and_in_data() -> None:
         "## Start-up over the number of ranks" in shown
         and "| PingPong: g X | 4 | 1 | 6 | 0.5 s | 0.25 s | 0.125 s |" in shown
     )
-    charts = [each for each in scaling_chart(Scene(comparison, DEFAULT)) if "Start-up" in each.title]
+    charts = [each for each in scaling_charts(Scene(comparison, DEFAULT)) if "Start-up" in each.title]
     assert [panel.title for panel in charts[0].panels] == ["start-up", "MPI_Init", "launcher"]
     assert charts[0].own_scales, "the axis of one is not that of the others"
     alone = compare(runs("X", 2, 0.3))

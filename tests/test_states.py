@@ -45,8 +45,7 @@ from mpicampaign.questions.two_sides.find import Side, two_sides
 from mpicampaign.questions.two_sides.find_changes import changes_since
 from mpicampaign.report.filter import select
 from mpicampaign.report.make import to_csv, to_terminal
-from mpicampaign.report.notices import notices
-from mpicampaign.report.summary import summary
+from mpicampaign.report.summary import notices, summary
 from mpicampaign.run.conditions import MachineWithResults
 from mpicampaign.schemes.unit import CaseInStates
 from mpicampaign.show.sentences import note_text

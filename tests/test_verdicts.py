@@ -15,7 +15,8 @@ import synthetic
 
 from mpicampaign.base.records import IMPORTED_FROM, Case, Record
 from mpicampaign.compare.compare import compare as compare_records
-from mpicampaign.questions.ranking.say import ALONE, errors_text
+from mpicampaign.questions.answer import ALONE
+from mpicampaign.questions.ranking.say import errors_text
 from mpicampaign.report.make import to_terminal
 from mpicampaign.report.summary import summary
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS, NO_TIMES, WIDE_ROWS, compare

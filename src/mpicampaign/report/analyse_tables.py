@@ -12,12 +12,11 @@ from mpicampaign.base.selection import ALL_RUNS
 from mpicampaign.collect.campaign import collect_all, plan_of
 from mpicampaign.collect.undescribed import undescribed_lines
 from mpicampaign.compare.compare import compare
-from mpicampaign.questions.configurations.say import write_configurations
-from mpicampaign.questions.machine.say_tables import machine_files
 from mpicampaign.questions.published.find import with_published
 from mpicampaign.questions.two_sides.find_changes import keep_earlier
 from mpicampaign.report.filter import check_attribute
 from mpicampaign.report.make import to_csv, to_markdown, to_terminal
+from mpicampaign.report.questions import files_of_questions
 from mpicampaign.report.summary import summary_text
 from mpicampaign.show.view import DEFAULT, view_of
 from mpicampaign.show.writers.terminal import terminal_width
@@ -103,9 +102,8 @@ def write_tables(comparison: Comparison, folder: Path, view: View = DEFAULT, tit
     write_whole(folder / "comparison.txt", to_terminal(comparison, view, terminal_width()))
     write_whole(folder / "comparison.csv", to_csv(comparison, view))
     write_whole(folder / "comparison.md", to_markdown(comparison, view))
-    for name, text in machine_files(comparison.machines).items():
+    for name, text in files_of_questions(comparison).items():
         if text:
             write_whole(folder / name, text)
         else:  # of an earlier call
             (folder / name).unlink(missing_ok=True)
-    write_configurations(folder, comparison.configurations)

@@ -7,26 +7,12 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.text import visible
 from mpicampaign.compare.findings import OF_ONE_SERIES
-from mpicampaign.questions.balance.draw import interpolated_text
-from mpicampaign.questions.balance.find import NAME
-from mpicampaign.questions.balance.find_hpcc import RANDOM_RING, hpcc_results
+from mpicampaign.questions.balance.draw import interpolated_lines
 from mpicampaign.questions.blocks.say import block_nodes
 from mpicampaign.questions.configurations.say import configuration_nodes
-from mpicampaign.questions.decided.say import decided_sentences
-from mpicampaign.questions.gathers.say import gather_nodes
 from mpicampaign.questions.machine.say_tables import machine_nodes
-from mpicampaign.questions.over_groups.say import (
-    HEADING,
-    OF_FEW,
-    legend,
-    legend_of_few,
-    lines_of_few,
-    over_group_lines,
-    telling_lines,
-)
-from mpicampaign.questions.own.say import OWN, own_legend, own_lines
-from mpicampaign.questions.races.say import race_nodes
-from mpicampaign.questions.ranking import say_pairs as pairs
+from mpicampaign.questions.over_groups.say import few_nodes, over_group_lines, over_group_nodes
+from mpicampaign.questions.own.say import own_nodes
 from mpicampaign.questions.ranking.find import HOST_GROUPS, LIBRARIES, PLACEMENTS
 from mpicampaign.questions.ranking.say import (
     BUSY,
@@ -36,19 +22,12 @@ from mpicampaign.questions.ranking.say import (
     ranking_text,
     untested_lines,
 )
-from mpicampaign.questions.scaling.say import scaling_nodes
+from mpicampaign.questions.ranking.say_pairs import pair_sentence, pair_sentences
+from mpicampaign.report.questions import nodes_of_questions
 from mpicampaign.report.summary import summary
+from mpicampaign.show import runs
 from mpicampaign.show.cells import published_sources, row_name
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph, Statement
-from mpicampaign.show.runs import (
-    condition_text,
-    explained,
-    is_offered,
-    not_available,
-    offered,
-    ranked_state,
-    runs_are,
-)
 from mpicampaign.show.sentences import absence, note_text
 from mpicampaign.show.tables import brief_grid, full_grid, median_text, published_grid, range_text
 from mpicampaign.show.view import percent
@@ -62,12 +41,6 @@ if TYPE_CHECKING:
     from mpicampaign.show.view import View
 
 
-def interpolated_lines(comparison: Comparison, table: Table, view: View) -> list[str]:
-    """``random ring / HPL at 1000 Gflop/s, interpolated, not measured: NEC SX-6 59.6 byte/kflop …``."""
-    text = interpolated_text(hpcc_results(comparison), RANDOM_RING, view) if table.label == NAME else ""
-    return [text] if text else []
-
-
 def comparison_document(comparison: Comparison, view: View, *, brief: bool) -> list[Node]:
     """The tables, the notes, and the rankings.
 
@@ -77,37 +50,33 @@ def comparison_document(comparison: Comparison, view: View, *, brief: bool) -> l
         line for each row, and all rankings below their tables
     """
     parts = _brief_parts if brief else _full_parts
+    machines = machine_nodes(comparison.machines)
+    above = [Paragraph(f"{summary(comparison, view).lead}."), *machines] if brief else machines
+    if not comparison.tables:
+        return [*above, *configuration_nodes(comparison.configurations)]
     nodes: list[Node] = []
-    for table in filter(offered, comparison.tables):
-        marks = [f"{mark}  {meaning}" for mark, meaning in explained(table.rows)]
+    for table in filter(runs.offered, comparison.tables):
+        marks = [f"{mark}  {meaning}" for mark, meaning in runs.explained(table.rows)]
         nodes += [Heading(table.title), *parts(comparison, table, view), *_items(marks)]
+    nodes += nodes_of_questions(comparison, view, brief=brief)
     errors = errors_text(ranking for _, ranking in comparison.rankings)
-    runs = ranked_state(comparison.states), condition_text(comparison.records).rstrip()
-    about = (long_legend(comparison, view), *runs, errors)
-    meaning = Paragraph(" ".join(filter(None, about)))
+    states = runs.ranked_state(comparison.states), runs.condition_text(comparison.records).rstrip()
+    meaning = Paragraph(" ".join(filter(None, (long_legend(comparison, view), *states, errors))))
     notes = _items(note_lines(comparison, view))
     left_out = [Heading("Left out and in doubt"), *notes] if notes else []
-    machines, raced = machine_nodes(comparison.machines), race_nodes(comparison.races)
+    if not brief:
+        return [*above, *nodes, *left_out, meaning]
     odd = configuration_nodes(comparison.configurations)
-    looks = _items([sentence for found in comparison.decided for sentence in decided_sentences(found)])
-    raced += [Heading("Until it is decided"), *looks] if looks else []
-    answer = [Paragraph(f"{summary(comparison, view).lead}.")] if brief else []
-    if not comparison.tables:
-        return [*answer, *machines, *odd]
-    if brief:
-        return [*answer, *machines, *nodes, *raced, meaning, *left_out, *odd, *_statements(comparison, view)]
-    beside = [*gather_nodes(comparison, view), *scaling_nodes(comparison, view)]
-    of_blocks = block_nodes(comparison, view, each_block=True)
-    return [*machines, *nodes, *of_blocks, *raced, *beside, *odd, *left_out, meaning]
+    return [*above, *nodes, meaning, *left_out, *odd, *_statements(comparison, view)]
 
 
-def _items(found: Sequence[str]) -> list[Node]:
-    return [Items(tuple(found))] if found else []
+def _items(lines: Sequence[str]) -> list[Node]:
+    return [Items(tuple(lines))] if lines else []
 
 
-def _published(table: Table) -> list[Node]:
-    """Where published values are from."""
-    return _items(published_sources(table))
+def _below_values(comparison: Comparison, table: Table, view: View) -> list[Node]:
+    """Where published values are from, and balances at the rate that is asked for."""
+    return [*_items(published_sources(table)), *_items(interpolated_lines(comparison, table, view))]
 
 
 # In full
@@ -123,11 +92,10 @@ def _full_parts(comparison: Comparison, table: Table, view: View) -> Iterator[No
     if table.published:
         yield Caption("published:")
         yield published_grid(table, view)
-    yield from _published(table)
-    yield from _items(interpolated_lines(comparison, table, view))
+    yield from _below_values(comparison, table, view)
     untested, told = _untested_and_told(table.rankings)
     rankings = [*map(ranking_text, told), *untested]
-    sentences = [sentence for ranking in table.rankings for sentence in pairs.pair_sentences(ranking, view)]
+    sentences = [sentence for ranking in table.rankings for sentence in pair_sentences(ranking, view)]
     over = over_group_lines(table, view)
     yield from _items([*over, *rankings, *sentences, *disturbed_lines(comparison, table, view)])
 
@@ -145,15 +113,16 @@ def _untested_and_told(rankings: Sequence[Ranking]) -> tuple[list[str], list[Ran
 def _brief_parts(comparison: Comparison, table: Table, view: View) -> Iterator[Node]:
     """The values of each group of metrics, published ones among them."""
     if not table.metrics:
-        rows = [(f"{row_name(comparison, table, row)}  {absence(row.absence)}",) for row in offered(table)]
+        rows = [
+            (f"{row_name(comparison, table, row)}  {absence(row.absence)}",) for row in runs.offered(table)
+        ]
         yield Grid("", 1, ("", ""), tuple(rows))
     for group, found in groupby(table.metrics, key=lambda metric: metric.group):
         metrics = list(found)
         units = dict.fromkeys(view.unit_of(metric.dimension) for metric in metrics)
         yield Caption(f"{group or metrics[0].name} ({', '.join(units)})")
         yield brief_grid(comparison, table, metrics, view)
-    yield from _published(table)
-    yield from _items(interpolated_lines(comparison, table, view))
+    yield from _below_values(comparison, table, view)
 
 
 def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
@@ -174,9 +143,9 @@ def _statements(comparison: Comparison, view: View) -> Iterator[Node]:
     yield from _answered("Which host group is best, by how much", of_kind[HOST_GROUPS])
     yield from _answered("Which MPI library is best, by how much", of_kind[LIBRARIES])
     yield from block_nodes(comparison, view)
-    yield from _own(comparison, view)
-    yield from _of_few(comparison)
-    yield from _over_groups(tables, view)
+    yield from own_nodes(comparison, view)
+    yield from few_nodes(comparison)
+    yield from over_group_nodes(tables, view)
     yield from _answered("Which placement is best, by how much", [*of_kind[PLACEMENTS], *busy])
 
 
@@ -191,28 +160,12 @@ def _answered(question: str, answers: Sequence[Node]) -> list[Node]:
     return [Heading(question), *answers] if answers else []
 
 
-def _own(comparison: Comparison, view: View) -> list[Node]:
-    """The campaign's own host groups against those of others."""
-    lines = own_lines(comparison, view)
-    return [Heading(OWN), *_items(lines), Paragraph(own_legend(comparison))] if lines else []
-
-
-def _over_groups(tables: Sequence[Table], view: View) -> list[Node]:
-    lines = [f"{table.title}, {line}" for table in tables for line in telling_lines(table, view)]
-    return [Heading(HEADING), *_items(lines), Paragraph(legend(tables))] if lines else []
-
-
-def _of_few(comparison: Comparison) -> list[Node]:
-    lines = lines_of_few(comparison)
-    return [Heading(OF_FEW), *_items(lines), Paragraph(legend_of_few(comparison))] if lines else []
-
-
 def _ranking(table: Table, ranking: Ranking, view: View) -> Statement:
     """The verdict, then the best against its nearest rivals, and the last of all."""
     found = ranking.told_pairs
     shown = found if len(found) <= 3 else (*found[:2], found[-1])
     text = f"{table.title}, {ranking_text(ranking)}"
-    return Statement(text, tuple(pairs.pair_sentence(pair, view) for pair in shown))
+    return Statement(text, tuple(pair_sentence(pair, view) for pair in shown))
 
 
 # What the tables mean, and what is left out
@@ -220,9 +173,9 @@ def _ranking(table: Table, ranking: Ranking, view: View) -> Statement:
 
 def note_lines(comparison: Comparison, view: View) -> list[str]:
     """What is left out or doubtful, with the case that it concerns; the series where only one is meant."""
-    found = list(map(str, not_available(comparison)))
+    found = list(map(str, runs.not_available(comparison)))
     for table, row, note in comparison.notes():
-        if not is_offered(row):
+        if not runs.is_offered(row):
             continue
         series = table.title if note.kind in OF_ONE_SERIES else visible(table.benchmark)
         found.append(
@@ -235,7 +188,7 @@ def long_legend(comparison: Comparison, view: View) -> str:
     """What the columns of the long layout are."""
     coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
     scale = "10^6" if view.unit == "MB/s" else "2^20"
-    text = f"n: repeats with a value / {runs_are(comparison.records)}. median: over repeats. "
+    text = f"n: repeats with a value / {runs.runs_are(comparison.records)}. median: over repeats. "
     text += "[interval]: order-statistic interval "
     text += f"of the median; coverage {coverages}. " if coverages else "of the median. "
     text += f"{view.unit} = {scale} B/s. Contradicted and failed runs are left out. "

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.files import naming, write_whole
-from mpicampaign.report.every_chart import every_chart
+from mpicampaign.report.questions import every_chart
 from mpicampaign.show.charts import model
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures.bars import draw_bars, draw_levels
@@ -39,15 +39,11 @@ MADE = "made.txt"  # in the folder of figures: the names of the files there that
 _OWN_NAME = re.compile(rf"[a-z0-9-]+\.({'|'.join(FORMATS)})")
 
 
-_FOLDED = (model.DotChart, model.ScatterChart, model.BarChart)
-
-
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A drawn figure; ``alt`` describes it, ``picture`` is for the report.
 
-    ``folded``: it shows the repeats of what tables and curves of the report say, or systems side by side.
-    ``of_machine``: it shows the members of a machine, which stand behind the answers.
+    ``section``, ``folded``: where, as in `Captioned`.
     """
 
     name: str
@@ -56,8 +52,8 @@ class Figure:
     alt: str
     picture: Markup
     files: tuple[Path, ...]  # in each format; the first one is the SVG
+    section: str = "figures"
     folded: bool = False
-    of_machine: bool = False
 
     @property
     def svg(self) -> Path:
@@ -140,14 +136,8 @@ class _Files:
         for file in files:
             _write(page, drawn, file)
         picture = svg(page, drawn, role="img", aria_label=_shortened(chart.alt))
-        folded = isinstance(chart, _FOLDED) or (isinstance(chart, model.CurveChart) and not chart.ticks)
-        folded &= not (isinstance(chart, model.DotChart) and chart.in_blocks)
-        of_machine = isinstance(chart, model.NodeMap) or (
-            isinstance(chart, model.CoreMap) and chart.of == "node"
-        )
-        self.figures.append(
-            Figure(name, chart.title, chart.caption, chart.alt, picture, files, folded, of_machine)
-        )
+        said = name, chart.title, chart.caption, chart.alt
+        self.figures.append(Figure(*said, picture, files, chart.section, chart.folded))
 
     def _made_before(self) -> set[str]:
         """The files of earlier calls; a name that is not one of ours is never believed."""

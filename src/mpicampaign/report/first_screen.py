@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
+from mpicampaign.questions.answer import SHOWN
 from mpicampaign.questions.configurations.say import configuration_nodes
-from mpicampaign.questions.machine.say import drain_commands, machine_title, sentences
+from mpicampaign.questions.machine.say_tables import machine_sentences
 from mpicampaign.questions.over_groups.say import legend_of_few
-from mpicampaign.questions.own.say import OWN, own_legend, own_lines, own_table
-from mpicampaign.questions.ranking.say import IN_ROWS, OF_OWN_REPEATS, SHOWN
-from mpicampaign.report.answers import behind
+from mpicampaign.questions.own.say import own_page_nodes
+from mpicampaign.questions.ranking.answer import behind
+from mpicampaign.questions.ranking.say import IN_ROWS, OF_OWN_REPEATS
 from mpicampaign.report.summary import summary
 from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.document import (
     Box,
-    Caption,
     Fold,
     Grid,
     Heading,
@@ -24,7 +24,6 @@ from mpicampaign.show.document import (
     Paragraph,
     Section,
     Span,
-    Verbatim,
 )
 from mpicampaign.show.runs import explained
 from mpicampaign.show.strip import MOST_TICKS, Dot, Strip
@@ -32,8 +31,7 @@ from mpicampaign.show.strip import MOST_TICKS, Dot, Strip
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.questions.machine.find import Machine
-    from mpicampaign.report.answers import Answer, Candidate
+    from mpicampaign.questions.answer import Answer, Candidate
     from mpicampaign.show.document import PageNode
     from mpicampaign.show.source import Source
 
@@ -59,12 +57,7 @@ def first_screen(source: Source) -> Section:
     folded = (
         [Fold(f"{len(every) - _SHOWN} more metrics", tuple(every[_SHOWN:]))] if every[len(shown) :] else []
     )
-    machines = [
-        node
-        for machine in source.comparison.machines
-        for node in _machine(machine, several=len(source.comparison.machines) > 1)
-    ]
-    nodes: list[PageNode] = [Heading(found.lead), *machines]
+    nodes: list[PageNode] = [Heading(found.lead), *machine_sentences(source.comparison.machines)]
     nodes += [*_list(found.notices, "notices"), *_list(found.of_few)]
     nodes += [Paragraph(legend_of_few(source.comparison), "legend")] if found.of_few else []
     nodes += [*shown, *folded]
@@ -73,15 +66,8 @@ def first_screen(source: Source) -> Section:
     if not (found.answers or found.of_few or source.comparison.machines):
         nodes.append(Paragraph(("The reasons are in ", doubts, ".")))
     nodes += configuration_nodes(source.comparison.configurations, 3)
-    return Section((*nodes, *_own(source)), "answers", "", "Answers")
-
-
-def _machine(machine: Machine, several: bool) -> list[PageNode]:
-    """What is said of its members, and the commands that keep jobs from the slow ones."""
-    commands = drain_commands(machine)
-    fold = Fold("Commands that keep jobs from the slow nodes", (Verbatim("\n".join(commands), "Commands"),))
-    name = [Caption(f"{machine_title(machine)}:")] if several else []
-    return [*name, *_list([*sentences(machine)]), *([fold] if commands else [])]
+    nodes += own_page_nodes(source.comparison, source.view)
+    return Section(tuple(nodes), "answers", "", "Answers")
 
 
 def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:
@@ -167,23 +153,3 @@ def _mark(one: Candidate, strip: Strip, other: str) -> Markup:
     ends = (one.low, one.high) if one.low and one.high else None
     label = f"{one.ratio:.4g} times {other}" if other != "best" else f"{one.ratio:.3g} times the best"
     return strip.drawn([Dot(one.ratio, ends, "leads" if one.leads else "", label)], label)
-
-
-# The campaign's own host groups
-
-
-def _own(source: Source) -> list[PageNode]:
-    """Own host groups against others; empty where there are none."""
-    comparison, view = source.comparison, source.view
-    lines = own_lines(comparison, view)
-    if not lines:
-        return []
-    header = ("metric", "placement", "mine", "other", "mine / other", "result")
-    pairs = tuple(tuple(map(Box, line)) for line in own_table(comparison, view))
-    grid = Grid(f"{OWN}, each", 4, header, pairs, remarks=1, role="sortable", label=f"{OWN}, each")
-    return [
-        Heading(OWN, 3),
-        Items(tuple(lines)),
-        Paragraph(own_legend(comparison), "legend"),
-        Fold("Each of them", (grid,)),
-    ]

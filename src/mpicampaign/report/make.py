@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.questions.blocks.say import block_grids
 from mpicampaign.questions.machine.say_tables import machine_nodes
-from mpicampaign.questions.races.say import race_grid
 from mpicampaign.report.comparison_document import comparison_document, long_legend
 from mpicampaign.report.data import data_grid
+from mpicampaign.report.questions import tables_of_questions
 from mpicampaign.report.summary import summary
 from mpicampaign.show.document import Paragraph
 from mpicampaign.show.runs import condition_note, ranked_state
@@ -51,11 +50,10 @@ def tables(
     legend += [ranked_state(comparison.states)]
     legend += [condition_note(comparison.records)] if once else []
     meaning = [Paragraph(text) for text in legend if text]
-    in_blocks = block_grids(comparison, view) if view.layout == LONG else []
-    in_blocks += map(race_grid, comparison.races) if view.layout == LONG else []
+    beside = tables_of_questions(comparison, view) if view.layout == LONG else []
     of_machines = machine_nodes(comparison.machines) if view.layout == LONG else []
     found = grids(comparison, view, changes, notes_once=once)
-    document = [*answer, *of_machines, *found, *in_blocks, *meaning]
+    document = [*answer, *of_machines, *found, *beside, *meaning]
     text = terminal_text(document, width) if form == "terminal" else chosen.write(document)
     return text.encode("utf-8")
 

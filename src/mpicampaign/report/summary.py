@@ -8,14 +8,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpicampaign.base.text import clip, visible
-from mpicampaign.questions.machine.say import lead as machine_lead
-from mpicampaign.questions.machine.say import machine_items, machine_title
+from mpicampaign.base.records import CONTRADICTED, FAILED, OK, UNVERIFIED
+from mpicampaign.base.text import clip, listed, visible
+from mpicampaign.compare.findings import STOPPED
+from mpicampaign.questions.configurations.say import configuration_lines
+from mpicampaign.questions.machine.say import machine_leads, machine_lines
 from mpicampaign.questions.over_groups.say import lead_of_few, lines_of_few
-from mpicampaign.report.answers import answers, lead
-from mpicampaign.report.notices import notices
+from mpicampaign.report.questions import answers, lead
+from mpicampaign.show import runs
 from mpicampaign.show.document import Grid
-from mpicampaign.show.runs import mark_of
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.show.writers.terminal import WIDTH, terminal_text, wrap
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.report.answers import Answer, Candidate
+    from mpicampaign.questions.answer import Answer, Candidate
     from mpicampaign.show.view import View
 
 LINES = 22  # of a terminal with 24, where the paths of the files follow
@@ -50,37 +51,48 @@ class KeyResults:
 
 def summary(comparison: Comparison, view: View = DEFAULT) -> KeyResults:
     """The answers in the order of their importance, and what is said of the runs."""
-    found = tuple(answers(comparison, view))
-    of_few = tuple(lines_of_few(comparison))
-    several = len(comparison.machines) > 1
-    said = tuple(
-        line
-        for machine in comparison.machines
-        for line in [*([f"{machine_title(machine)}:"] if several else []), *machine_items(machine)]
-    )
-    return KeyResults(_lead(comparison, found), found, of_few, tuple(notices(comparison)), said)
+    found, machines = answers(comparison, view), comparison.machines
+    leads = machine_leads(machines)
+    if comparison.tables or not machines:
+        leads += _lead_of_rows(comparison, found)
+    of_few, said = lines_of_few(comparison), machine_lines(machines)
+    return KeyResults(". ".join(leads), tuple(found), tuple(of_few), tuple(notices(comparison)), tuple(said))
 
 
-def _lead(comparison: Comparison, found: Sequence[Answer]) -> str:
-    of_machines = [machine_lead(machine, comparison.machines) for machine in comparison.machines]
-    if of_machines and not comparison.tables:
-        return ". ".join(of_machines)
-    return ". ".join([*of_machines, _lead_of_rows(comparison, found)])
-
-
-def _lead_of_rows(comparison: Comparison, found: Sequence[Answer]) -> str:
-    if found:
-        return ". ".join([lead(comparison, found), *_untested(comparison)])
-    return lead_of_few(comparison) if comparison.of_few else "No run gave a value that counts"
-
-
-def _untested(comparison: Comparison) -> Iterable[str]:
-    """How many pairs are not tested since they were measured one after the other, where others are."""
+def _lead_of_rows(comparison: Comparison, found: Sequence[Answer]) -> list[str]:
+    """With how many pairs are not tested since they were measured one after the other, where others are."""
+    if not found:
+        return [lead_of_few(comparison) if comparison.of_few else "No run gave a value that counts"]
     pairs = [pair for _, ranking in comparison.rankings for pair in ranking.pairs]
     enough = [pair.verdict for pair in pairs if pair.verdict.reason != FEW_REPEATS]
-    untested = sum(one.reason == APART_IN_TIME for one in enough)
-    if 0 < untested < len(enough) and any(one.tested for one in enough):
-        yield f"{untested} of {len(enough)} pairs were {APART_IN_TIME}: not tested"
+    untested = sum(verdict.reason == APART_IN_TIME for verdict in enough)
+    said = [lead(comparison, found)]
+    if 0 < untested < len(enough) and any(verdict.tested for verdict in enough):
+        said.append(f"{untested} of {len(enough)} pairs were {APART_IN_TIME}: not tested")
+    return said
+
+
+def notices(comparison: Comparison) -> Iterable[str]:
+    """Whether the machine was quiet, which runs count nowhere, what is not proved or not available."""
+    records = comparison.records
+    yield from filter(None, [runs.quiet_text(records), runs.help_text(records), runs.beside_text(records)])
+    yield from runs.state_texts(comparison)
+    yield from configuration_lines(comparison.configurations)
+    yield from runs.cliffs(comparison)
+    counts = runs.run_counts(records)
+    if lost := [f"{counts[kind]} {kind}" for kind in (FAILED, CONTRADICTED) if counts.get(kind)]:
+        yield f"Runs left out: {listed(lost)}."
+    if stopped := counts.get(STOPPED):
+        yield f"{runs.were(stopped)} stopped by the time limit while others used the CPUs."
+    yield from runs.not_read(records)
+    yield from runs.not_made(records)
+    if unproved := counts.get(UNVERIFIED):
+        of = sum(run.status == OK for run in records)
+        yield f"{unproved} of {of} runs are unverified: no evidence proves their placement."
+    absent = runs.not_available(comparison)
+    yield from (f"{placement}." for placement in absent[: runs.NAMED])
+    if len(absent) > runs.NAMED:
+        yield f"{len(absent) - runs.NAMED} more placements are not available: see Left out and in doubt."
 
 
 # As text
@@ -145,4 +157,4 @@ def _table(found: Sequence[Answer], width: int, room: int) -> list[str]:
 
 
 def _value(one: Candidate) -> str:
-    return f"{one.value}{mark_of(one.row)} {one.shown.interval}".rstrip()
+    return f"{one.value}{runs.mark_of(one.row)} {one.shown.interval}".rstrip()

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.records import NOT_AVAILABLE
 from mpicampaign.base.text import counted, in_ranks, repeats_text, visible
 from mpicampaign.compare.findings import MODES, OF_ONE_SERIES, OTHER_STATE
+from mpicampaign.questions.balance.draw import interpolated_lines
 from mpicampaign.questions.over_groups.say import over_group_lines
 from mpicampaign.questions.published.say import published_nodes
 from mpicampaign.questions.ranking.say import disturbed_lines, verdict
 from mpicampaign.questions.ranking.say_pairs import factor_text
-from mpicampaign.report.comparison_document import interpolated_lines
 from mpicampaign.show.cells import STATISTICS, change_ratio, change_verdict, metric_cell
 from mpicampaign.show.charts.curves import WIRE
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Span

@@ -12,21 +12,17 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from mpicampaign.base.files import write_whole
+from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import NOT_AVAILABLE, OK
 from mpicampaign.base.text import counted
 from mpicampaign.questions.balance.draw import not_drawn
-from mpicampaign.questions.blocks.say import block_nodes, ratio_nodes, shown_blocks
-from mpicampaign.questions.gathers.say import GATHERS, gather_nodes
 from mpicampaign.questions.machine.find import is_of_machine
-from mpicampaign.questions.machine.say_tables import HEADING as MACHINE
-from mpicampaign.questions.machine.say_tables import MEMBERS, TOLD, machine_grid, told_runs
-from mpicampaign.questions.races.say import race_nodes
+from mpicampaign.questions.machine.say_tables import told_runs
 from mpicampaign.questions.ranking.say import OF_OWN_REPEATS, errors_text
-from mpicampaign.questions.scaling.find import MESSAGES, STARTUP, WORK
-from mpicampaign.questions.scaling.say import TITLES, scaling_nodes
 from mpicampaign.report.cases import runs_section
 from mpicampaign.report.curves import curve_chart, places
 from mpicampaign.report.first_screen import first_screen
+from mpicampaign.report.questions import nodes_of_page, sections_of_page
 from mpicampaign.report.tables import NO_DOUBTS, comparison_nodes, doubts_grid, ranking_nodes, state
 from mpicampaign.show import runs
 from mpicampaign.show.charts.interactive import interactive_charts
@@ -54,7 +50,6 @@ if TYPE_CHECKING:
 
     from mpicampaign.base.records import Record
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.questions.machine.find import Machine
     from mpicampaign.questions.two_sides.find_changes import Changes
     from mpicampaign.report.draw_figures import Figure
     from mpicampaign.show.charts.interactive import InteractiveChart, InteractiveLine
@@ -108,16 +103,13 @@ def write_report(
     ]
     rendered = {part.anchor: html([part]) for part in (*above, *below)}
     room = _LARGEST - sum(map(len, rendered.values()))
-    drawn = figures()
-    of_machines = [figure for figure in drawn if figure.of_machine]
-    of_scaling = [figure for figure in drawn if figure.title == TITLES[WORK]]
-    others = [figure for figure in drawn if not figure.of_machine and figure not in of_scaling]
-    first, *rest = above
-    machines = [machine_section(comparison.machines, of_machines)] if comparison.machines else []
-    pictures = [figures_section(source, others, room)] if others or not machines else []
-    table = scaling_nodes(comparison, view, kinds=(WORK,))
-    scaled = [Section((*table, *map(_drawing, of_scaling)), "scaling", "", "Scaling")] if table else []
-    parts = [first, *machines, *scaled, *rest, *pictures, *below]
+    by_section = grouped(figures(), lambda figure: figure.section)
+    of_questions = sections_of_page(
+        comparison, view, lambda anchor: [*map(_drawing, by_section.get(anchor, ()))]
+    )
+    others = by_section.get("figures", [])
+    pictures = [figures_section(source, others, room)] if others or not comparison.machines else []
+    parts = [above[0], *of_questions, *above[1:], *pictures, *below]
     programs = [program("tables.js"), program("curves.js")]
     text = framed(
         title,
@@ -156,16 +148,7 @@ def header(source: Source, title: str, name: str, beside: Sequence[str], history
     ]
 
 
-# Machines, tables, curves, figures
-
-
-def machine_section(machines: Sequence[Machine], figures: Sequence[Figure]) -> Section:
-    """Maps of all nodes or pairs, and the slow and undecided in a table."""
-    grids = [grid for machine in machines if (grid := machine_grid(machine)).lines]
-    tables = [node for grid in grids for node in (Heading(grid.title, 3), replace(grid, title=""))]
-    text = f"All members with their estimates: tables/{MEMBERS}. Below are the runs of slow, undecided and "
-    files = Paragraph(f"{text}failed nodes, the first {TOLD}; all runs are in records.jsonl.", "legend")
-    return Section((Heading(MACHINE), *map(_drawing, figures), *tables, files), "machine", "", MACHINE)
+# Tables, curves, figures
 
 
 def tables_section(source: Source) -> Section:
@@ -190,14 +173,7 @@ def tables_section(source: Source) -> Section:
     for anchor, table in numbered.items():
         found = comparison_nodes(source, table, anchor)
         nodes += [Fold(f"Baseline: {table.title}", tuple(found))] if table.is_baseline else found
-    nodes += scaling_nodes(comparison, source.view, 3, (MESSAGES, STARTUP))
-    nodes += block_nodes(comparison, source.view, 3)
-    nodes += race_nodes(comparison.races, 3)
-    if each := shown_blocks(comparison, source.view):
-        ratios = tuple(node for one in each for node in ratio_nodes(one))
-        nodes.append(Fold("The ratios in each block, with its nodes", ratios))
-    if side_by_side := gather_nodes(comparison, source.view):
-        nodes.append(Fold(GATHERS, tuple(side_by_side[1:])))
+    nodes += nodes_of_page(comparison, source.view)
     start = (Heading("Tables"), Paragraph(legend, "legend"), *_list(titles, "List of tables"))
     return Section((*start, *nodes), "tables", "", "Tables")
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.dimension import BALANCE, BANDWIDTH, FLOPS, FRACTION, TIME, UPDATE_RATE
 from mpicampaign.base.text import counted, visible
+from mpicampaign.questions.balance.find import NAME
 from mpicampaign.questions.balance.find_hpcc import (
     COPY,
     DGEMM,
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mpicampaign.base.dimension import Dimension
-    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.questions.balance.find_hpcc import HpccResult
     from mpicampaign.show.charts.scene import Scene
     from mpicampaign.show.view import View
@@ -232,7 +233,7 @@ def bands(drawing: Drawing) -> model.BarChart:
         for name, _, each in band.series
     ]
     alt = f"{title}. {values_text(drawing, wanted)}"
-    return model.BarChart(title, caption(drawing, text), alt, drawing.members, columns, BARS)
+    return model.BarChart(title, caption(drawing, text), alt, drawing.members, columns, BARS, folded=True)
 
 
 def _band(drawing: Drawing, band: _Bars) -> Iterator[model.BarColumn]:
@@ -262,7 +263,7 @@ def parallel(drawing: Drawing) -> model.BarChart:
     text += f"divided by HPL are HPL itself (100 %: {quantity(largest, FLOPS)}) and the latency's reciprocal."
     title = f"HPCC: {drawing.title}"
     alt = f"{title}. {_shares_text(drawing, columns)}"
-    return model.BarChart(title, caption(drawing, text), alt, drawing.members, columns, BARS)
+    return model.BarChart(title, caption(drawing, text), alt, drawing.members, columns, BARS, folded=True)
 
 
 def _share(drawing: Drawing, title: str, wanted: Quantity) -> model.BarColumn:
@@ -313,7 +314,14 @@ def over_hpl(drawing: Drawing) -> model.ScatterChart:
         text += f" {found}" if found else ""
     title = f"HPCC: {drawing.title}"
     alt = f"{title}. {_alt_over_hpl(drawing)}"
-    return model.ScatterChart(title, caption(drawing, text), alt, drawing.members, tuple(panels), POINTS)
+    said = (title, caption(drawing, text), alt)
+    return model.ScatterChart(*said, drawing.members, tuple(panels), POINTS, folded=True)
+
+
+def interpolated_lines(comparison: Comparison, table: Table, view: View) -> list[str]:
+    """Of the table of balances, where a rate is asked for."""
+    text = interpolated_text(hpcc_results(comparison), RANDOM_RING, view) if table.label == NAME else ""
+    return [text] if text else []
 
 
 def interpolated_text(results: Iterable[HpccResult], column: str, view: View) -> str:

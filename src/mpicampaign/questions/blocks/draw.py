@@ -40,7 +40,7 @@ def _chart(title: str, own: Sequence[InBlocks]) -> DotChart:
     )
     alt = f"{title}. {'; '.join(said)}"
     lines = tuple(DotLine("", name, look) for name, look in looks(own[0].names).items())
-    return DotChart(title, caption, alt, lines, tuple(map(_column, own)), in_blocks=True)
+    return DotChart(title, caption, alt, lines, tuple(map(_column, own)))
 
 
 def _column(found: InBlocks) -> DotColumn:

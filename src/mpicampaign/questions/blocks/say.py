@@ -13,11 +13,14 @@ from mpicampaign.base.records import ALL_PAIRS
 from mpicampaign.base.selection import joined
 from mpicampaign.base.text import listed, repeats_text, visible
 from mpicampaign.compare.findings import OTHER_NODES, OTHER_TIME
-from mpicampaign.questions.blocks.find import FEW, NOT_SHOWN
-from mpicampaign.questions.ranking.say import NOT_SHOWN as NONE_SHOWN
-from mpicampaign.questions.ranking.say import SHOWN, sight_text
+from mpicampaign.questions.answer import NOT_SHOWN as NONE_SHOWN
+from mpicampaign.questions.answer import SHOWN, Answer, Candidate
+from mpicampaign.questions.blocks.find import FEW, NOT_SHOWN, is_of
+from mpicampaign.questions.ranking.answer import unverified
+from mpicampaign.questions.ranking.say import sight_text
 from mpicampaign.questions.ranking.say_pairs import contrast_of, fastest, text_of_added
-from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph
+from mpicampaign.show.cells import MetricCell
+from mpicampaign.show.document import Caption, Fold, Grid, Heading, Items, Paragraph
 from mpicampaign.show.runs import MARK
 from mpicampaign.show.sentences import kind_name
 from mpicampaign.show.view import probability
@@ -25,7 +28,8 @@ from mpicampaign.show.view import probability
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mpicampaign.compare.tables import Comparison
+    from mpicampaign.compare.rows import Row
+    from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.questions.blocks.find import Block, InBlocks, LeftOut, Verdict
     from mpicampaign.show.document import Line, Node
     from mpicampaign.show.view import View
@@ -45,6 +49,42 @@ _NAMED = 3  # comparisons and blocks in a sentence
 def shown_blocks(comparison: Comparison, view: View) -> list[InBlocks]:
     """The headline metrics, or those asked for."""
     return [one for one in comparison.blocks if one.metric.headline or view.only.metrics]
+
+
+# Answers
+
+
+def block_answers(comparison: Comparison, view: View) -> Iterator[Answer]:
+    """One for each metric of each design, which stands in the title where there are several."""
+    several = len({one.design for one in comparison.blocks}) > 1
+    for one in shown_blocks(comparison, view):
+        rows = [_row_of(comparison, one, place) for place in range(len(one.cases))]
+        every = [
+            Candidate(
+                name,
+                MetricCell(row, next((cell for cell in row.cells if cell.metric == one.metric), None), view),
+                *one.costs_to_reference(place),
+                name in one.leaders,
+            )
+            for place, (name, (_, row)) in enumerate(zip(one.names, rows, strict=True))
+        ]
+        candidates = tuple(sorted(every, key=lambda candidate: candidate.ratio or math.inf))
+        yield Answer(
+            rows[0][0],
+            (f"{one.design}, " if several else "") + metric_title(one),
+            outcome(one),
+            (*block_sentences(one), *unverified(candidates)),
+            candidates=candidates,
+            unit=view.unit_of(one.metric.dimension),
+            blocks=one,
+        )
+
+
+def _row_of(comparison: Comparison, compared: InBlocks, place: int) -> tuple[Table, Row]:
+    """A candidate's row with the series, or any where all its runs met their time limit."""
+    rows = [(table, row) for table in comparison.tables for row in table.rows]
+    own = ((table, row) for table, row in rows if compared.place_of(row) == place)
+    return next(own, None) or next(pair for pair in rows if is_of(pair[1].case, compared.cases[place]))
 
 
 # Sentences
@@ -217,7 +257,7 @@ def block_nodes(comparison: Comparison, view: View, level: int = 2, each_block: 
         nodes += [Caption(f"{grid.label}:"), replace(grid, title="")]
         said = tuple(_doubts_of(own))
         nodes += [Items(said)] if said else []
-        nodes += [node for one in own for node in ratio_nodes(one)] if each_block else []
+        nodes += [node for one in own for node in _ratio_nodes(one)] if each_block else []
     return nodes
 
 
@@ -263,7 +303,13 @@ def _line(compared: InBlocks, verdict: Verdict, of_pairs: bool) -> Line:
     )
 
 
-def ratio_nodes(compared: InBlocks) -> tuple[Caption, Grid]:
+def block_ratios(comparison: Comparison, view: View) -> list[Fold]:
+    """The tables of each block, folded."""
+    nodes = tuple(node for one in shown_blocks(comparison, view) for node in _ratio_nodes(one))
+    return [Fold("The ratios in each block, with its nodes", nodes)] if nodes else []
+
+
+def _ratio_nodes(compared: InBlocks) -> tuple[Caption, Grid]:
     """A line for each block with its nodes: the ratios to the reference."""
     header = ("block", "nodes", *compared.names[1:])
     lines = tuple((str(block.repeat), nodes_text(block), *_ratios(block)) for block in compared.blocks)

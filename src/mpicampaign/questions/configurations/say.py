@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from mpicampaign.base.files import write_whole
 from mpicampaign.base.host_lists import fold
 from mpicampaign.base.text import clip, listed, visible
 from mpicampaign.show.document import Heading, Items, Paragraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
     from mpicampaign.questions.configurations.find import Configurations
     from mpicampaign.show.document import Node
@@ -51,23 +49,18 @@ def _named(nodes: Sequence[str]) -> str:
     return f"{len(nodes)} nodes ({visible(fold(nodes))})" if len(nodes) > _NAMED else visible(listed(nodes))
 
 
-def write_configurations(folder: Path, found: Sequence[Configurations]) -> None:
-    """The differences as JSON; no file where all nodes agree."""
-    if not found:
-        (folder / FILE).unlink(missing_ok=True)
-        return
+def configuration_file(found: Sequence[Configurations]) -> dict[str, str]:
+    """The differences as JSON, by the name of the file; empty where all nodes agree."""
     groups = [
         {
-            "system": each.system,
-            "host_group": each.host_group,
+            "system": group.system,
+            "host_group": group.host_group,
             "nodes": [
-                {
-                    "names": odd.nodes,
-                    "differences": [difference._asdict() for difference in odd.differences],
-                }
-                for odd in each.odd
+                {"names": odd.nodes, "differences": [difference._asdict() for difference in odd.differences]}
+                for odd in group.odd
             ],
         }
-        for each in found
+        for group in found
     ]
-    write_whole(folder / FILE, json.dumps({"host_groups": groups}, indent=1, ensure_ascii=False) + "\n")
+    text = json.dumps({"host_groups": groups}, indent=1, ensure_ascii=False) + "\n"
+    return {FILE: text if found else ""}

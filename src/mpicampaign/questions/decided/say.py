@@ -6,14 +6,22 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted, listed, visible
+from mpicampaign.show.document import Heading, Items
 from mpicampaign.show.view import rough_amount
 from mpicampaign.verdicts.looks import ALIKE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from mpicampaign.questions.decided.find import ByLooks
+    from mpicampaign.show.document import Node
     from mpicampaign.verdicts.looks import Cell
+
+
+def decided_nodes(every: Sequence[ByLooks]) -> list[Node]:
+    """What planned looks decided; nothing where none were planned."""
+    said = tuple(sentence for found in every for sentence in decided_sentences(found))
+    return [Heading("Until it is decided"), Items(said)] if said else []
 
 
 def decided_sentences(found: ByLooks) -> Iterator[str]:

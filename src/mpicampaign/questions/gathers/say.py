@@ -8,7 +8,7 @@ from mpicampaign.base.dimension import BANDWIDTH
 from mpicampaign.base.text import counted, visible
 from mpicampaign.base.units import format_size
 from mpicampaign.questions.gathers.find import gathers
-from mpicampaign.show.document import Grid, Heading, Paragraph
+from mpicampaign.show.document import Fold, Grid, Heading, Paragraph
 from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:
@@ -36,6 +36,12 @@ def gather_nodes(comparison: Comparison, view: View) -> list[Heading | Paragraph
         nodes += [_grid(of_place, view)]
         nodes += [Paragraph(missing)] if (missing := _missing(of_place)) else []
     return nodes
+
+
+def gather_fold(comparison: Comparison, view: View) -> list[Fold]:
+    """The same folded, below its title."""
+    nodes = gather_nodes(comparison, view)
+    return [Fold(GATHERS, tuple(nodes[1:]))] if nodes else []
 
 
 def place_of(comparison: Comparison, found: Gathers) -> str:

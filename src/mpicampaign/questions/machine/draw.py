@@ -57,6 +57,7 @@ def _node_map(machine: Machine, search: MachineSearch) -> NodeMap:
         f"{title}: {len(machine.nodes)} nodes. Shown to be slow: {said or 'none'}.",
         tuple(tuple(box(name) if name else None for name in line) for line in lines_of(machine.nodes)),
         f"{percent(most)} slower, or more (by the logarithm)",
+        section="machine",
     )
 
 
@@ -133,6 +134,7 @@ def _pair_map(scene: Scene, machine: Machine, search: MachineSearch) -> CoreMap:
         f"{slower(search.metric, most)} most pairs",
         "node",
         frozenset(_marked(search, places)),
+        section="machine",
     )
 
 

@@ -365,6 +365,20 @@ def _reason(machine: Machine, found: Sequence[Found]) -> str:
     return text.encode("ascii", "replace").decode().replace("'", "").replace('"', "")
 
 
+def machine_lines(machines: Sequence[Machine]) -> list[str]:
+    """All that is said of machines; of several each below its title."""
+    lines = []
+    for machine in machines:
+        lines += [f"{machine_title(machine)}:"] if len(machines) > 1 else []
+        lines += machine_items(machine)
+    return lines
+
+
+def machine_leads(machines: Sequence[Machine]) -> list[str]:
+    """A sentence for each."""
+    return [lead(machine, machines) for machine in machines]
+
+
 def machine_items(machine: Machine) -> list[str]:
     """All that is said below the lead, and the commands."""
     return [*sentences(machine), *drain_commands(machine)]

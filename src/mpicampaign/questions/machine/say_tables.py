@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
@@ -23,16 +24,16 @@ from mpicampaign.questions.machine.say import (
     slower,
     undecided,
 )
-from mpicampaign.show.document import Grid, Heading, Items, Paragraph, plain
+from mpicampaign.show.document import Caption, Fold, Grid, Heading, Items, Paragraph, Section, Verbatim, plain
 from mpicampaign.show.view import probability, quantity
 from mpicampaign.show.writers.csv import data_to_csv
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mpicampaign.base.records import Record
     from mpicampaign.questions.machine.find import Machine, MachineSearch
-    from mpicampaign.show.document import Kind, Line, Node, Value
+    from mpicampaign.show.document import Drawing, Kind, Line, Node, PageNode, Value
     from mpicampaign.statistics.slow_members import Named, Undecided
 
 HEADING = "The whole machine"
@@ -177,6 +178,32 @@ def machine_nodes(machines: Sequence[Machine]) -> list[Node]:
         grid = machine_grid(machine)
         nodes += [grid] if grid.lines else []
     return nodes
+
+
+def machine_sentences(machines: Sequence[Machine]) -> list[PageNode]:
+    """What is said of the members of each, and the commands that keep jobs from the slow ones."""
+    nodes: list[PageNode] = []
+    for machine in machines:
+        said, commands = tuple(sentences(machine)), "\n".join(drain_commands(machine))
+        nodes += [Caption(f"{machine_title(machine)}:")] if len(machines) > 1 else []
+        nodes += [Items(said)] if said else []
+        text = Verbatim(commands, "Commands")
+        nodes += [Fold("Commands that keep jobs from the slow nodes", (text,))] if commands else []
+    return nodes
+
+
+def machine_section(
+    machines: Sequence[Machine], drawings: Callable[[str], Sequence[Drawing]]
+) -> list[Section]:
+    """Maps of all nodes or pairs, and the slow and undecided in a table."""
+    if not machines:
+        return []
+    grids = [grid for machine in machines if (grid := machine_grid(machine)).lines]
+    tables = [node for grid in grids for node in (Heading(grid.title, 3), replace(grid, title=""))]
+    text = f"All members with their estimates: tables/{MEMBERS}. Below are the runs of slow, undecided and "
+    files = Paragraph(f"{text}failed nodes, the first {TOLD}; all runs are in records.jsonl.", "legend")
+    nodes = (Heading(HEADING), *drawings("machine"), *tables, files)
+    return [Section(nodes, "machine", "", HEADING)]
 
 
 def machine_files(machines: Sequence[Machine]) -> dict[str, str]:

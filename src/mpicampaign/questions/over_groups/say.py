@@ -13,6 +13,7 @@ from mpicampaign.questions.over_groups.find_attributes import by_attributes, not
 from mpicampaign.questions.over_groups.find_placements import FEWEST_GROUPS
 from mpicampaign.questions.over_groups.find_settings import TOO_FEW
 from mpicampaign.questions.ranking.say_pairs import superlative
+from mpicampaign.show.document import Heading, Items, Paragraph
 from mpicampaign.show.view import probability, size_range
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL
 
@@ -25,10 +26,9 @@ if TYPE_CHECKING:
     from mpicampaign.questions.over_groups.find_few import OfFew, Opposite
     from mpicampaign.questions.over_groups.find_placements import OverGroups
     from mpicampaign.questions.over_groups.find_settings import OverSettings, Settings
+    from mpicampaign.show.document import Node
     from mpicampaign.show.view import View
 
-HEADING = "Over host groups"
-OF_FEW = "Too few repeats to test single metrics: compared over all message sizes"
 _LEGEND = "Each host group counts once, with the median of its repeats. Leads are at least 1 %."
 _P = (
     "p: signed ranks of the ratios over host groups; of attributes, over kinds of host groups that are alike "
@@ -46,14 +46,26 @@ _LARGE = 1.0  # relative difference from which the range of factors says more
 _NAMED = 3  # in a sentence
 
 
+def over_group_nodes(tables: Sequence[Table], view: View) -> list[Node]:
+    """What holds over host groups, with those attributes that `attribute_lines` shows."""
+    lines = [
+        f"{table.title}, {line}"
+        for table in tables
+        for line in (*_lines(table), *(_attribute(one, view) for one in _telling(table, view)))
+    ]
+    return [Heading("Over host groups"), Items(tuple(lines)), Paragraph(legend(tables))] if lines else []
+
+
+def few_nodes(comparison: Comparison) -> list[Node]:
+    """Candidates of few repeats, over message sizes."""
+    lines, about = tuple(lines_of_few(comparison)), Paragraph(legend_of_few(comparison))
+    title = "Too few repeats to test single metrics: compared over all message sizes"
+    return [Heading(title), Items(lines), about] if lines else []
+
+
 def over_group_lines(table: Table, view: View) -> list[str]:
     """``HPL rate: TCP is 4.1 % below SHM on average over 13 host groups …``, then the attributes."""
     return [*_lines(table), *(_attribute(one, view) for one in by_attributes(table)), *_not_compared(table)]
-
-
-def telling_lines(table: Table, view: View) -> list[str]:
-    """The same with those attributes that `attribute_lines` shows."""
-    return [*_lines(table), *(_attribute(one, view) for one in _telling(table, view))]
 
 
 def legend(tables: Sequence[Table]) -> str:

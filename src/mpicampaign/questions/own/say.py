@@ -8,6 +8,7 @@ from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted, visible
 from mpicampaign.questions.own.find import own_against_others
+from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph
 from mpicampaign.show.view import DEFAULT, probability
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.questions.own.find import Other, OwnRow
+    from mpicampaign.show.document import Node, PageNode
     from mpicampaign.show.view import View
 
 OWN = "My host groups compared with others"
@@ -23,6 +25,23 @@ _PUBLISHED = (
     "Published values have no repeats, so they are not tested: × is the ratio of the means, and in brackets "
     "the interval of our median divided by the published value."
 )
+
+
+def own_nodes(comparison: Comparison, view: View, level: int = 2, role: str = "") -> list[Node]:
+    """Own host groups against others; empty where there are none."""
+    lines = tuple(own_lines(comparison, view))
+    about = Paragraph(own_legend(comparison), role)
+    return [Heading(OWN, level), Items(lines), about] if lines else []
+
+
+def own_page_nodes(comparison: Comparison, view: View) -> list[PageNode]:
+    """The same, and all pairs folded."""
+    if not (nodes := own_nodes(comparison, view, 3, "legend")):
+        return []
+    header = ("metric", "placement", "mine", "other", "mine / other", "result")
+    pairs = tuple(tuple(map(Box, line)) for line in own_table(comparison, view))
+    grid = Grid(f"{OWN}, each", 4, header, pairs, remarks=1, role="sortable", label=f"{OWN}, each")
+    return [*nodes, Fold("Each of them", (grid,))]
 
 
 def own_lines(comparison: Comparison, view: View) -> list[str]:

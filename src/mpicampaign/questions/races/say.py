@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted, in_ranks, listed
+from mpicampaign.questions.answer import NOT_SHOWN, SHOWN, Answer
 from mpicampaign.questions.blocks.say import factor, interval
 from mpicampaign.questions.races.find import RUNNING
 from mpicampaign.show.document import Caption, Grid, Heading, Items, Paragraph
@@ -15,6 +16,7 @@ from mpicampaign.show.view import probability, rough_amount
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from mpicampaign.compare.tables import Comparison
     from mpicampaign.questions.races.find import InRace, RaceCell
     from mpicampaign.show.document import Node
 
@@ -81,9 +83,13 @@ def progress(race: InRace) -> str:
     return f"{made} of {due} blocks"
 
 
-def race_title(race: InRace, races: Sequence[InRace]) -> str:
-    """Its design, where there are several."""
-    return f"Race, {race.design}" if len(races) > 1 else "Race of settings"
+def race_answers(comparison: Comparison) -> Iterator[Answer]:
+    """One for each race; its design stands in the title where there are several."""
+    for race in comparison.races:
+        benchmarks = {case.benchmark for case in race.every_case}
+        table = next(table for table in comparison.tables if table.benchmark in benchmarks)
+        title = f"Race, {race.design}" if len(comparison.races) > 1 else "Race of settings"
+        yield Answer(table, title, SHOWN if race.won else NOT_SHOWN, (f"{race_sentence(race)}.",))
 
 
 def left_lines(race: InRace) -> Iterator[str]:

@@ -11,6 +11,7 @@ from mpicampaign.base.expectation import FEW_CANDIDATES, WITHIN, WITHIN_MANY
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import DISTURBED
 from mpicampaign.base.text import counted, listed
+from mpicampaign.questions.answer import ALONE, NOT_SHOWN, SHOWN
 from mpicampaign.questions.crossings.say import crossings_text
 from mpicampaign.questions.over_groups.say import holds_everywhere, order_sentences
 from mpicampaign.questions.ranking.find import ONE, Contestant, best_first
@@ -44,12 +45,8 @@ ON = "On this busy machine"
 ENOUGH_QUIET = "enough quiet runs"
 MANY = 3  # names in a sentence; of more the count and the range
 _NAMED = 4  # medians in a sentence; of more the ends
-# Whether a difference is real.
-SHOWN = "difference shown"
-NOT_SHOWN = "no clear difference"
 TIE = "a tie"
 NOT_TESTED = "not tested"
-ALONE = "nothing to compare"
 
 
 # One ranking

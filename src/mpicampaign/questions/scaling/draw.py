@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.dimension import COUNT, FRACTION, RATIO, Unit
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
-from mpicampaign.questions.scaling.find import STARTUP, Scaling, scalings
+from mpicampaign.questions.scaling.find import STARTUP, WORK, Scaling, scalings
 from mpicampaign.questions.scaling.say import TITLES, meaning, scaling_name, scaling_sentence
 from mpicampaign.show.charts.looks import Look, looks
 from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
@@ -24,13 +24,14 @@ _LOGARITHMIC = {"speed-up": True, "efficiency": False}  # others as their values
 _IDEAL = Look("#555555", "dashed", "circle")
 
 
-def scaling_chart(scene: Scene) -> Iterator[CurveChart]:
+def scaling_charts(scene: Scene) -> Iterator[CurveChart]:
     """One of all work, one of messages, and one of start-up."""
     for kind, drawn in grouped(scalings(scene.comparison), lambda each: each.kind).items():
-        yield _chart(scene, TITLES[kind], drawn)
+        yield _chart(scene, kind, drawn)
 
 
-def _chart(scene: Scene, title: str, drawn: list[Scaling]) -> CurveChart:
+def _chart(scene: Scene, kind: str, drawn: list[Scaling]) -> CurveChart:
+    title, section = TITLES[kind], "scaling" if kind == WORK else "figures"
     ranks = sorted({point.ranks for each in drawn for point in each.points})
     across = Axis("ranks", COUNT, Unit("", 1.0), Scale(ranks[0] / 1.2, ranks[-1] * 1.2))
     named = looks(_name(scene, each) for each in drawn)
@@ -47,7 +48,10 @@ def _chart(scene: Scene, title: str, drawn: list[Scaling]) -> CurveChart:
     own_scales = any(panel.up != panels[0].up for panel in panels)
     alt = f"{title}. {' '.join(said)}"
     return CurveChart(
-        title, caption, alt, across, panels, own_scales=own_scales, keyed=True, ticks=tuple(ranks)
+        *(title, caption, alt, across, panels, own_scales),
+        keyed=True,
+        ticks=tuple(ranks),
+        section=section,
     )
 
 

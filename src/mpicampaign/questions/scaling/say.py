@@ -11,15 +11,16 @@ from mpicampaign.base.records import STRONG, WEAK
 from mpicampaign.base.text import in_ranks, listed, visible
 from mpicampaign.collect.startup import MPI_INIT
 from mpicampaign.compare.startup import METRICS
+from mpicampaign.questions.answer import Answer
 from mpicampaign.questions.scaling.find import MESSAGES, STARTUP, WORK, Scaling, scalings
-from mpicampaign.show.document import Grid, Heading, Paragraph
+from mpicampaign.show.document import Grid, Heading, Paragraph, Section
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.questions.scaling.find import Point
-    from mpicampaign.show.document import Line
+    from mpicampaign.show.document import Drawing, Line
     from mpicampaign.show.view import View
 
 TITLES = {
@@ -46,6 +47,15 @@ _DECLARED = {
 }
 
 
+def scaling_answers(comparison: Comparison, kind: str, view: View) -> Iterator[Answer]:
+    """One for each metric and placement over the ranks."""
+    for one in scalings(comparison):
+        if one.kind == kind:
+            title, said = scaling_title(comparison, one), (scaling_sentence(one, view),)
+            word = f"{one.declared} scaling".lstrip() if kind == WORK else "over the ranks"
+            yield Answer(one.table, title, word, said, scaling=one)
+
+
 def scaling_nodes(
     comparison: Comparison, view: View, level: int = 2, kinds: Sequence[str] = tuple(TITLES)
 ) -> list[Heading | Paragraph | Grid]:
@@ -58,6 +68,14 @@ def scaling_nodes(
             grid = Grid(title, 1, header, found, role="sortable", label=title)
             nodes += [Heading(title, level), Paragraph(meaning(shown)), grid]
     return nodes
+
+
+def scaling_section(
+    comparison: Comparison, view: View, drawings: Callable[[str], Sequence[Drawing]]
+) -> list[Section]:
+    """The table of work, and its figure."""
+    nodes = scaling_nodes(comparison, view, kinds=(WORK,))
+    return [Section((*nodes, *drawings("scaling")), "scaling", "", "Scaling")] if nodes else []
 
 
 def meaning(shown: Sequence[Scaling]) -> str:
@@ -78,11 +96,6 @@ def scaling_name(comparison: Comparison, scaling: Scaling) -> str:
 def scaling_title(comparison: Comparison, scaling: Scaling) -> str:
     """``solve: time, milan IBV``."""
     return f"{scaling.table.title}: {scaling.metric.name}, {scaling_name(comparison, scaling)}"
-
-
-def scaling_word(scaling: Scaling) -> str:
-    """``strong scaling``; no word where no campaign file says one."""
-    return f"{scaling.declared} scaling".lstrip() if scaling.kind == WORK else "over the ranks"
 
 
 def scaling_sentence(scaling: Scaling, view: View) -> str:

@@ -1,8 +1,7 @@
-"""Charts over message size: a panel for each host group or placement, and those of the bundled kernels."""
+"""Charts over message size: a panel for each host group or placement."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -11,10 +10,10 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
 from mpicampaign.base.units import format_size
 from mpicampaign.compare.metrics import curve
-from mpicampaign.show.charts.looks import COLOURS, LINES
+from mpicampaign.show.charts.looks import COLOURS
 from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import Scale
-from mpicampaign.show.charts.scene import HOST_GROUP, SERIES, left_out, repeats_of, without_twins
+from mpicampaign.show.charts.scene import HOST_GROUP, left_out, repeats_of
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.view import size_range
 from mpicampaign.statistics.medians import median
@@ -68,7 +67,8 @@ def by_host_group(scene: Scene, table: Table) -> CurveChart | None:
     )
     caption += without_place(across, drawn) + left_out(scene, table.rows)
     title = f"{table.title}: {called(table, column)} over message size"
-    return CurveChart(title, caption, _alt(scene, table, title, table.rows), across, drawn)
+    alt = _alt(scene, table, title, table.rows)
+    return CurveChart(title, caption, alt, across, drawn, folded=True)
 
 
 def _of_placement(scene: Scene, table: Table, row: Row) -> ChartCurve:
@@ -101,7 +101,7 @@ def by_placement(scene: Scene, table: Table) -> CurveChart | None:
     caption = _repeats_caption(scene, table, rows) + without_place(across, panels)
     caption += left_out(scene, table.rows)
     alt = _alt(scene, table, title, rows)
-    return CurveChart(title, caption, alt, across, panels, own_scales=True, each_repeat=True)
+    return CurveChart(title, caption, alt, across, panels, own_scales=True, each_repeat=True, folded=True)
 
 
 def _panels(scene: Scene, table: Table, rows: Iterable[Row]) -> Iterator[tuple[str, list[Row]]]:
@@ -221,71 +221,3 @@ def largest(scene: Scene, row: Row, name: str, column: str) -> str:
         return f"{name} {absence(row.absence) or 'has no values'}"
     value, size = max(points, key=itemgetter(0))
     return f"{name} at most {scene.view.quantity(value, dimension)} at {format_size(size)}"
-
-
-# The bundled kernels: useful and wire bandwidth, a panel for each placement
-
-
-def kernels(scene: Scene) -> Iterator[CurveChart]:
-    """One chart for each kernel and host group that has curves."""
-    pairs = [(table, row) for table in scene.comparison.tables if table.useful for row in table.rows]
-    groups = grouped(pairs, lambda pair: (pair[0].benchmark, scene.place(pair[1])))
-    for (benchmark, place), members in groups.items():
-        chart = _kernel(scene, benchmark, place, members)
-        if chart is not None:
-            yield chart
-
-
-def _kernel(
-    scene: Scene, benchmark: str, place: str, members: Sequence[tuple[Table, Row]]
-) -> CurveChart | None:
-    counted = without_twins(pair for pair in members if pair[1].counted)
-    panels = grouped(counted, lambda pair: scene.label(*pair))
-    curves = {label: [c for pair in of for c in _curves(scene, *pair)] for label, of in panels.items()}
-    drawn = [each for of_panel in curves.values() for each in of_panel]
-    per_rank = any(table.useful and table.useful.per == "rank" for table, _ in members)
-    axes = log_axes(scene, drawn, USEFUL, f"{SIZE} per rank" if per_rank else SIZE)
-    if axes is None:
-        return None
-    across, up = axes
-    parts = tuple(CurvePanel(label, up, tuple(of_panel)) for label, of_panel in curves.items())
-    title, caption = _text(benchmark, place, _baseline(members))
-    caption += without_place(across, parts) + left_out(scene, [row for _, row in members])
-    said = "; ".join(
-        largest(scene, row, f"{table.title}, {scene.name(table, row)}", USEFUL) for table, row in members
-    )
-    return CurveChart(title, caption, f"{title}. {said}", across, parts, keyed=True)
-
-
-def _curves(scene: Scene, table: Table, row: Row) -> Iterator[ChartCurve]:
-    """Useful bandwidth, and wire bandwidth where it differs."""
-    label, name = visible(table.label), f"{table.title}, {scene.name(table, row)}"
-    look = scene.looks[SERIES][label]
-    useful, wire = (replace(look, line=line) for line in LINES[:2])
-    if table.is_baseline:
-        yield curve_of(row, USEFUL, look, name, label)
-    elif not (table.useful and table.useful.wire) or row.ranks == 2:  # one message: both are the same
-        yield curve_of(row, USEFUL, useful, name, label)
-    else:
-        yield curve_of(row, USEFUL, useful, name, f"{label}, useful")
-        yield curve_of(row, WIRE, wire, f"{name}, wire", f"{label}, wire", thin=True)
-
-
-def _baseline(members: Sequence[tuple[Table, Row]]) -> str:
-    """The series with which the others are compared; empty where there is none."""
-    named = (table.useful.baseline for table, _ in members if table.useful)
-    return next(filter(None, named), "")
-
-
-def _text(benchmark: str, place: str, baseline: str) -> tuple[str, str]:
-    """Title and caption."""
-    benchmark = visible(benchmark)
-    if not baseline:
-        title = f"{benchmark}: bandwidth of all active pairs together, {place}"
-        caption = "Each thick line is a number of pairs that are active at once, the median over repeats."
-        return title, caption + " Thin lines: each repeat."
-    caption = "Useful bandwidth counts each block once, wire bandwidth once for every edge of the tree "
-    caption += "that it crosses (the same for two ranks); "
-    caption += f"only useful bandwidth can be compared with {baseline}. "
-    caption += "Thick lines: the median over repeats; thin lines: each repeat."
-    return f"{benchmark}: useful and wire bandwidth beside {baseline}, {place}", caption

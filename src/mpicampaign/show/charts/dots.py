@@ -93,7 +93,7 @@ def _chart(
     title, caption, alt = said
     caption += _without_place(rows, columns) + left_out(scene, table.rows) + _published_text(rows)
     alt += "; ".join(_row_text(scene, row, metrics) for row in rows)
-    return DotChart(title, caption, alt, tuple(rows), columns)
+    return DotChart(title, caption, alt, tuple(rows), columns, folded=True)
 
 
 def _has_sizes(table: Table) -> bool:

@@ -6,7 +6,7 @@ takes values, looks and sentences from here and adds none.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.show.view import quantity
@@ -58,11 +58,16 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Captioned:
-    """What every chart says; ``alt``: its values as text."""
+    """What every chart says; ``alt``: its values as text.
+
+    ``section``: of the page, by its anchor. ``folded``: there, since tables and curves say the same.
+    """
 
     title: str
     caption: str
     alt: str
+    section: str = field(default="figures", kw_only=True)
+    folded: bool = field(default=False, kw_only=True)
 
 
 # Over message size
@@ -174,11 +179,10 @@ class DotColumn:
 
 @dataclass(frozen=True, slots=True)
 class DotChart(Captioned):
-    """Rows and metrics: a line for each row and a column for each metric; ``in_blocks``: no table has it."""
+    """Rows and metrics: a line for each row and a column for each metric."""
 
     rows: tuple[DotLine, ...]
     columns: tuple[DotColumn, ...]
-    in_blocks: bool = False
 
 
 # Pairs of ranks
