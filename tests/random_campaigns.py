@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
-import synthetic
+import build_records as make
 
 from mpicampaign.base.records import (
     CONTRADICTED,
@@ -68,7 +68,7 @@ def _made(draw: random.Random, cases: list[Case], order: list[Case]) -> list[Rec
         count[case] += 1
         slower = (1 + drift * place) * (1.3 if states and draw.random() < 0.5 else 1.0)
         time, rate = (value * draw.lognormvariate(0, noise) for value in speed[case])
-        run = synthetic.run(case, count[case], synthetic.pingpong(time * slower, rate / slower))
+        run = make.run(case, count[case], make.pingpong(time * slower, rate / slower))
         begin = MONDAY + timedelta(seconds=step * place, days=place // 50)
         run = replace(
             run, started=begin.isoformat(), ended=(begin + timedelta(seconds=4)).isoformat(), order=place
@@ -100,8 +100,8 @@ def two_sides(seed: int) -> tuple[list[Record], list[Record]]:
             order = [0, 1] if how == "one order" or repeat % 4 in (0, 1) else [1, 0]
             for step, number in enumerate(order):
                 time, rate = (draw.lognormvariate(0, noise) * change[i] ** number for i in (0, 1))
-                run = synthetic.run(
-                    Case("s", "g", place, "PingPong"), repeat, synthetic.pingpong(1e-6 * time, 1e9 / rate)
+                run = make.run(
+                    Case("s", "g", place, "PingPong"), repeat, make.pingpong(1e-6 * time, 1e9 / rate)
                 )
                 minute = repeat * len(placements) * 2 + placements.index(place) * 2 + step
                 begin = MONDAY + timedelta(minutes=minute, days=30 * number if how == "a month" else 0)
@@ -139,10 +139,10 @@ def scaled(seed: int) -> list[Record]:
                     problem = ranks if word == WEAK else 1
                     series = {
                         "own": _solve(ranks, time, problem),
-                        "hpcc": synthetic.hpcc(problem / time, ranks, 1000 * ranks if grows else 1000),
-                        "imb": synthetic.collective("Bcast", time * 1e-6, 1e9, ranks),
+                        "hpcc": make.hpcc(problem / time, ranks, 1000 * ranks if grows else 1000),
+                        "imb": make.collective("Bcast", time * 1e-6, 1e9, ranks),
                     }[suite]
-                    run = synthetic.run(case, repeat, series, suite=suite)
+                    run = make.run(case, repeat, series, suite=suite)
                     facts = {"arguments": arguments or str(ranks)} | ({SCALING: word} if word else {})
                     records.append(replace(run, metadata=run.metadata | facts))
     return records

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import build_records as make
 import pytest
-import synthetic
 
 from mpicampaign.base.records import Case, Record
 from mpicampaign.suites import parse
@@ -29,5 +29,5 @@ def scarf_records() -> list[Record]:
         placement = bound if path.parent.name == "scarf-imb-cpus" else unbound
         case = Case("scarf", group[1] if group else "", placement, "PingPong")
         runs = found.setdefault(case, [])
-        runs.append(synthetic.run(case, len(runs) + 1, *parse("imb", text).series))
+        runs.append(make.run(case, len(runs) + 1, *parse("imb", text).series))
     return [record for runs in found.values() for record in runs]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import build_records as make
 import pytest
-import synthetic
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.records import (
@@ -33,7 +33,7 @@ SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong"
 
 
 def series(day: str, *latencies: float, case: Case = SHM) -> list[Record]:
-    runs = [synthetic.run(case, n, synthetic.pingpong(t, 1e9)) for n, t in enumerate(latencies, start=1)]
+    runs = [make.run(case, n, make.pingpong(t, 1e9)) for n, t in enumerate(latencies, start=1)]
     return [replace(run, started=f"{day}T01:00:00Z", job_id=f"{day}-{run.repeat}") for run in runs]
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import build_records as make
 import pytest
-import synthetic
 from test_charts import drawn, marked, marks_of, named_lines, texts_of
 
 from mpicampaign.base.presentation import ReferenceChoice
@@ -35,7 +35,7 @@ def of_groups(system: str, groups: list[str], repeats: int = 2) -> list[Record]:
         run
         for number, group in enumerate(groups, 1)
         for factor, placement in zip((1, 10), PLACEMENTS, strict=True)
-        for run in synthetic.case_runs(
+        for run in make.case_runs(
             Case(system, group, placement, "PingPong"), 1e-7 * number * factor, 1e10 / factor, repeats
         )
     ]

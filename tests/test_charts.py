@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import build_records as make
 import pytest
-import synthetic
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -75,7 +75,7 @@ def one_run(draw: st.DrawFn, case: Case, suite: str, repeat: int) -> Record:
     state = draw(STATES)
     if state == FAILED:
         return Record(case, suite, repeat, FAILED, "it ended early")
-    run = synthetic.run(case, repeat, *series_of(draw, case.benchmark), suite=suite)
+    run = make.run(case, repeat, *series_of(draw, case.benchmark), suite=suite)
     return replace(run, verdict=state)
 
 
@@ -314,8 +314,8 @@ def test_the_page_writes_what_the_model_holds(
 
 def test_line_styles_are_the_placements_own_unless_they_tell_ranks_apart() -> None:
     case = Case("s", "g", "SHM", "PingPong")
-    runs = synthetic.case_runs(case, 1e-6, 1e9, repeats=2)
-    runs += synthetic.case_runs(replace(case, placement="TCP"), 1e-6, 1e9, repeats=2)
+    runs = make.case_runs(case, 1e-6, 1e9, repeats=2)
+    runs += make.case_runs(replace(case, placement="TCP"), 1e-6, 1e9, repeats=2)
     assert lines_of(runs) == ["solid", "dashed"]
     several = [replace(run, series=(*run.series, replace(run.series[0], ranks=4))) for run in runs]
     assert lines_of(several) == ["solid", "dashed", "solid", "dashed"]

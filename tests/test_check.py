@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import build_records as make
 import pytest
-import synthetic
 
 from mpicampaign.base.records import EARLIER_FILE, RECORDS, Case, Header, record_line, write_lines
 from mpicampaign.cli import main
@@ -146,7 +146,7 @@ def test_plan_says_what_its_repeats_will_see_where_results_know_the_spread(desk:
     assert "spread" not in desk.call("plan", text)[1]
     noise = [0.99, 1.01, 1.0, 1.015, 0.985, 1.005]
     runs = [
-        synthetic.run(Case("here", "local", placement, "mine"), repeat, synthetic.pingpong(1e-6 * each, 1e9))
+        make.run(Case("here", "local", placement, "mine"), repeat, make.pingpong(1e-6 * each, 1e9))
         for placement in ("SHM", "SHM-1")
         for repeat, each in enumerate(noise, start=1)
     ]

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import build_records as make
 import numpy as np
 import plain_blocks
 import pytest
-import synthetic
 from test_blocks import of_pairs
 from test_report import Page
 
@@ -57,7 +57,7 @@ def design(
         case = Case(f"s{of}", f"g{of}", placement, more.get("benchmark", "PingPong"))
         for repeat, node in enumerate(nodes, 1):
             took = time * node * noise.gauss(1, 0.005)
-            record = synthetic.run(case, repeat, synthetic.pingpong(took * 1e-6, 1e9 / took))
+            record = make.run(case, repeat, make.pingpong(took * 1e-6, 1e9 / took))
             metadata = {**record.metadata, BLOCK: "g TCP, 2 nodes", COMPARED: compared}
             records.append(replace(record, hosts=(f"n{repeat}", f"m{repeat}"), metadata=metadata))
     return records
@@ -163,7 +163,7 @@ def test_equal_values_in_most_blocks_leave_the_direction_to_the_others(factor: f
     records = design({"A": 1, "B": 1}, blocks=15, spread=0)
     times = {("B", repeat): factor * 1e-6 for repeat in range(1, 8)}
     rounded = [
-        replace(r, series=(synthetic.pingpong(times.get((r.case.placement, r.repeat), 1e-6), 1e9),))
+        replace(r, series=(make.pingpong(times.get((r.case.placement, r.repeat), 1e-6), 1e9),))
         for r in records
     ]
     [verdict] = latency(rounded).verdicts
@@ -296,7 +296,7 @@ def test_a_page_has_sentences_table_blocks_and_figure_and_no_other_test(
 
 
 def test_hostile_names_of_designs_candidates_and_nodes_stay_text(tmp_path: Path) -> None:
-    evil = synthetic.HOSTILE
+    evil = make.HOSTILE
     named = [
         replace(
             r, hosts=(evil,), metadata={BLOCK: evil}, case=replace(r.case, placement=r.case.placement + evil)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import csv
 from dataclasses import replace
 
+import build_records as make
 import pytest
 import stfc_runs
-import synthetic
 
 from mpicampaign.base.dimension import SLOWDOWN, TIME
 from mpicampaign.base.records import CONTRADICTED, FAILED, Case, Record, Series
@@ -32,7 +32,7 @@ def table_of(comparison: Comparison, label: str) -> Table:
 
 def fixed(case: Case, latencies: list[float], bandwidth: float = 1e9) -> list[Record]:
     return [
-        synthetic.run(case, repeat, synthetic.pingpong(latency, bandwidth))
+        make.run(case, repeat, make.pingpong(latency, bandwidth))
         for repeat, latency in enumerate(latencies, start=1)
     ]
 
@@ -43,14 +43,14 @@ def median_of(row: Row, name: str) -> float | None:
 
 
 def test_osu_latency_prints_only_times_and_has_a_latency() -> None:
-    series = synthetic.collective("osu_latency", 1e-6, 1e9, ranks=2)
-    metric = compare([synthetic.run(SHM_1, 1, series, suite="osu")]).tables[0].metrics[0]
+    series = make.collective("osu_latency", 1e-6, 1e9, ranks=2)
+    metric = compare([make.run(SHM_1, 1, series, suite="osu")]).tables[0].metrics[0]
     assert metric.name == "latency at 0 B"
 
 
 def test_a_run_without_the_series_of_the_others_is_noted() -> None:
     records = fixed(SHM_1, [1e-6, 1e-6])
-    records.append(synthetic.run(SHM_1, 3, synthetic.collective("Other", 1e-6, 1e9)))
+    records.append(make.run(SHM_1, 3, make.collective("Other", 1e-6, 1e9)))
     notes = [note_text(note) for note in table_of(compare(records), "PingPong").rows[0].notes]
     assert notes == ["not printed: the output has no such series (repeat 3)"]
 
@@ -62,7 +62,7 @@ def linked(table: Series, *, hosts: tuple[str, ...] = ("n1", "n2"), rate: float 
     """The row of six runs with this table over a link of this rate."""
     case = Case("s", "g", "TCP", table.benchmark)
     suite = next((each.name for each in SUITES.values() if table.benchmark in each.sends), "imb")
-    made = [synthetic.run(case, n, table, suite=suite) for n in range(1, 7)]
+    made = [make.run(case, n, table, suite=suite) for n in range(1, 7)]
     runs = [replace(run, hosts=hosts, line_rate=rate) for run in made]
     return compare(runs).tables[0].rows[0]
 
@@ -89,7 +89,7 @@ def fractions(row: Row) -> list[tuple[float | None, float | None, tuple[int, ...
 def test_the_bound_fits_the_bytes_that_the_metric_counts(
     benchmark: str, ranks: int | None, hosts: tuple[str, ...], bound: float | None
 ) -> None:
-    table = replace(synthetic.pingpong(1e-6, 1e8), benchmark=benchmark, ranks=ranks)
+    table = replace(make.pingpong(1e-6, 1e8), benchmark=benchmark, ranks=ranks)
     found = fractions(linked(table, hosts=hosts))
     assert [each[0] for each in found] == ([bound] if bound else [])
 
@@ -98,7 +98,7 @@ def test_a_ranking_puts_the_lowest_first_wherever_lower_is_better() -> None:
     slowdown = Metric("contention", "contention", SLOWDOWN, headline=True)
     assert slowdown.lower_is_better and slowdown.dimension is not TIME
     records = [
-        synthetic.run(case, repeat, Series("core_pairs", 4, {"contention": [value]}), suite="kernel")
+        make.run(case, repeat, Series("core_pairs", 4, {"contention": [value]}), suite="kernel")
         for case, values in ((SHM_1, (3.0, 3.1, 3.2, 3.3)), (TCP, (1.5, 1.6, 1.7, 1.8)))
         for repeat, value in enumerate(values, start=1)
     ]
@@ -113,8 +113,8 @@ def test_zero_medians_have_no_factor() -> None:
     def series(time: float) -> Series:
         return Series("osu_latency", 2, {"size": [1.0], "time": [time]})
 
-    records = [synthetic.run(SHM_1, n, series(0.0), suite="osu") for n in range(1, 7)]
-    records += [synthetic.run(TCP, n, series(1e-6), suite="osu") for n in range(1, 7)]
+    records = [make.run(SHM_1, n, series(0.0), suite="osu") for n in range(1, 7)]
+    records += [make.run(TCP, n, series(1e-6), suite="osu") for n in range(1, 7)]
     pair = compare(records).tables[0].rankings[0].pairs[0]
     assert pair.factor is None and "TCP (1.00 µs) takes longer than SHM-1" in pair_sentence(pair, View())
 
@@ -153,8 +153,8 @@ def test_runs_that_do_not_count_are_left_out_and_noted() -> None:
 
 
 def test_sizes_that_were_not_printed_are_replaced_and_single_ones_have_no_value() -> None:
-    few = [synthetic.run(SHM_1, 1, synthetic.pingpong(1e-6, 1e9, [0.0, 1.0, 2.0, 4.0]))]
+    few = [make.run(SHM_1, 1, make.pingpong(1e-6, 1e9, [0.0, 1.0, 2.0, 4.0]))]
     names = [metric.name for metric in compare(few).tables[0].metrics]
     assert names[1:-1] == ["bandwidth at 1 B", "bandwidth at 2 B", "bandwidth at 4 B"]
-    some = [synthetic.run(SHM_1, 1, synthetic.pingpong(1e-6, 1e9, [0.0, 1024.0, 2048.0]))]
+    some = [make.run(SHM_1, 1, make.pingpong(1e-6, 1e9, [0.0, 1024.0, 2048.0]))]
     assert median_of(compare(some).tables[0].rows[0], "bandwidth at 8 KiB") is None

@@ -6,8 +6,8 @@ import io
 from dataclasses import replace
 from pathlib import Path
 
+import build_records as make
 import pytest
-import synthetic
 
 from mpicampaign.base.records import (
     DISTURBED,
@@ -37,7 +37,7 @@ def runs(
     """Repeats with these latencies (s); those in ``disturbed`` are."""
     found = []
     for repeat, latency in enumerate(latencies, start=1):
-        record = synthetic.run(case, repeat, synthetic.pingpong(latency, 1e9))
+        record = make.run(case, repeat, make.pingpong(latency, 1e9))
         busy = repeat in disturbed
         found.append(
             replace(record, condition=DISTURBED if busy else state, condition_reason=REASON if busy else "")

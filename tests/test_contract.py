@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import build_records as make
 import pytest
-import synthetic
 from conftest import ProjectCopy
 from test_campaign_file import load
 from trivial_campaign import write_trivial
@@ -42,7 +42,7 @@ TRIVIAL = {"benchmark": "trivial", "metric": "latency at 1 B"}
 
 def runs(latency: float = 20e-6, repeats: int = 6, case: Case = HERE, **changes: Any) -> list[Record]:
     """Runs of PingPong within 2 % of a latency."""
-    found = synthetic.case_runs(case, latency, 1e9, repeats)
+    found = make.case_runs(case, latency, 1e9, repeats)
     return [replace(run, condition=QUIET, **changes) for run in found]
 
 
@@ -76,7 +76,7 @@ def test_too_few_disturbed_and_missing_runs_are_undecided() -> None:
     assert "disturbed" in judged_text(disturbed)
     mixed = [replace(run, condition=DISTURBED) if run.repeat > 6 else run for run in runs(repeats=8)]
     assert judged(limit, mixed).n == 6
-    absent = judged(limit, synthetic.not_available(HERE, "no such network"))
+    absent = judged(limit, make.not_available(HERE, "no such network"))
     assert (absent.outcome, absent.why) == (UNDECIDED, NO_VALUE)
     assert "no such network" in judged_text(absent)
     other = runs(case=replace(HERE, placement="IBV"))
@@ -142,7 +142,7 @@ def test_the_series_before_is_compared_by_the_interval_of_the_ratio(
 
 def test_more_bandwidth_is_better_and_less_fails() -> None:
     limit = Limit("PingPong", "maximum bandwidth", against=Against("before"), tolerance=0.2)
-    slow, fast = ([replace(run) for run in synthetic.case_runs(HERE, 20e-6, b)] for b in (1e9, 2e9))
+    slow, fast = ([replace(run) for run in make.case_runs(HERE, 20e-6, b)] for b in (1e9, 2e9))
     assert judged(limit, fast, slow).outcome == PASSED
     assert judged(limit, slow, fast).outcome == FAILED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from synthetic import run
+from build_records import run
 from test_parsers import KERNEL
 
 from mpicampaign.base.records import Case, Series

@@ -6,8 +6,8 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
+import build_records as make
 import pytest
-import synthetic
 from core_pairs_output import core_pairs, cyclic
 from test_charts import drawn, named_lines, texts_of
 
@@ -29,7 +29,7 @@ NUMA_NODE, SOCKET, NODE = 1, 2, 3
 
 def of(text: str, repeat: int = 1) -> Record:
     parsed = parse("kernel", text)
-    run = synthetic.run(Case("s", "g", "full", "core_pairs"), repeat, *parsed.series, suite="kernel")
+    run = make.run(Case("s", "g", "full", "core_pairs"), repeat, *parsed.series, suite="kernel")
     return replace(run, metadata=parsed.metadata)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-import synthetic
+import build_records as make
 
 from mpicampaign.base.records import Case, Record
 from mpicampaign.compare.compare import compare
@@ -22,7 +22,7 @@ def runs(repeats: int, turned: int = 0) -> list[Record]:
     """In ``turned`` repeats A is as slow as B at 128 B."""
     made = []
     for name, rates in RATES.items():
-        for run in synthetic.case_runs(Case("s", "g", name, "PingPong"), 1e-6, 1e9, repeats):
+        for run in make.case_runs(Case("s", "g", name, "PingPong"), 1e-6, 1e9, repeats):
             noise = 1 + run.repeat / 1000
             found = [rate * noise for rate in rates]
             if name == "A" and run.repeat <= turned:

@@ -7,8 +7,8 @@ from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
+import build_records as make
 import pytest
-import synthetic
 
 from mpicampaign.base.records import DISTURBED, FAILED, MISSING, NOT_JUDGED, QUIET, Case, Record
 from mpicampaign.compare.compare import compare
@@ -42,7 +42,7 @@ def in_states(placement: str, states: str, asked: int) -> list[Record]:
 def runs(placement: str, latencies: tuple[float, ...], quiet: tuple[int, ...] = ()) -> list[Record]:
     """Repeats with these latencies (s); all but those in ``quiet`` are disturbed."""
     case = Case("s", "g", placement, "PingPong")
-    found = [synthetic.run(case, n, synthetic.pingpong(each, 1e9)) for n, each in enumerate(latencies, 1)]
+    found = [make.run(case, n, make.pingpong(each, 1e9)) for n, each in enumerate(latencies, 1)]
     return [
         replace(run, condition=QUIET)
         if run.repeat in quiet

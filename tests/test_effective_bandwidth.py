@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import build_records as make
 import pytest
-import synthetic
 
 from mpicampaign.base.records import CLAIMED_TRANSPORT, Case, Record, Series
 from mpicampaign.base.reference import load_reference
@@ -140,7 +140,7 @@ def b_eff_run(
     case = Case("s", group, f"{transport} {ranks}".strip(), "b_eff")
     series = Series("b_eff", ranks, {"b_eff": [b_eff], "b_eff_rings": [rings]})
     metadata = {CLAIMED_TRANSPORT: transport} if transport else {}
-    return replace(synthetic.run(case, 1, series, suite="kernel"), metadata=metadata)
+    return replace(make.run(case, 1, series, suite="kernel"), metadata=metadata)
 
 
 def monotony_notes(*runs: Record) -> dict[str, str]:

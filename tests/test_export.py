@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import build_records as make
 import pytest
-import synthetic
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
 from prometheus_client.parser import text_string_to_metric_families as classic_families
 
@@ -25,7 +25,7 @@ from mpicampaign.schedule.textfile import write_textfile
 if TYPE_CHECKING:
     from prometheus_client import Metric
 
-HOSTILE = f'{synthetic.HOSTILE} \\n "quoted\\" é\x00\u2028'
+HOSTILE = f'{make.HOSTILE} \\n "quoted\\" é\x00\u2028'
 UNITS = ("ns/day", "°C", "info", "total", '"\n}', "s")
 
 
@@ -33,7 +33,7 @@ def own(unit: str, value: float | None, case: str = HOSTILE) -> Record:
     """A run of a program with a metric of its own."""
     metrics = {f"{HOSTILE} {unit}": {"unit": unit, "better": "higher"}}
     series = Series(HOSTILE, 2, {f"{HOSTILE} {unit}": [value]}, metrics=metrics)
-    return synthetic.run(Case("s", case, "SHM", f"of {unit}"), 1, series, suite="own")
+    return make.run(Case("s", case, "SHM", f"of {unit}"), 1, series, suite="own")
 
 
 def families(records: list[Record]) -> dict[str, Metric]:
@@ -51,7 +51,7 @@ def read(text: str) -> dict[str, Metric]:
 
 
 def test_medians_intervals_and_states_are_those_of_the_data() -> None:
-    records = synthetic.campaign("s", "g")
+    records = make.campaign("s", "g")
     of_two_minds = [replace(records[0], condition=DISTURBED), *records[1:]]
     found = families(of_two_minds)
     data = long_data(compare(of_two_minds))
@@ -87,7 +87,7 @@ def test_hostile_names_and_units_survive_and_what_is_no_number_is_left_out() -> 
 
 def test_labels_tell_whether_values_are_of_one_measurement(tmp_path: Path) -> None:
     seen = {"program checksum": "5" * 12, "MPI library checksum": "6" * 12}
-    run = replace(synthetic.campaign()[0], identity="7" * 12, metadata=seen, condition="quiet")
+    run = replace(make.campaign()[0], identity="7" * 12, metadata=seen, condition="quiet")
     contradicted = replace(run, verdict=CONTRADICTED, repeat=2)
     write_records(tmp_path / "records.jsonl", Header("c"), [run, contradicted])
     output = tmp_path / "of.jsonl"
@@ -103,7 +103,7 @@ def test_labels_tell_whether_values_are_of_one_measurement(tmp_path: Path) -> No
 
 def test_an_export_replaces_no_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     records = tmp_path / "records.jsonl"
-    write_records(records, Header("c"), synthetic.campaign())
+    write_records(records, Header("c"), make.campaign())
     before = records.read_bytes()
     for name in ("json-lines", "openmetrics"):
         assert main(["export", "--results", str(tmp_path), "--format", name, "-o", str(records)]) == 2
@@ -129,7 +129,7 @@ def test_the_textfile_of_a_tick_says_how_the_ticks_went(tmp_path: Path) -> None:
     assert killed["mpicampaign_tick_failures"] == 2 and killed["mpicampaign_changes"] == 0
     assert killed["mpicampaign_tick_timestamp_seconds"] == log.ticks[-1].time.timestamp()
     assert "mpicampaign_tick_success_timestamp_seconds" in killed and "mpicampaign_tick_status" not in killed
-    write_records(tmp_path / "records.jsonl", Header("c"), synthetic.campaign())
+    write_records(tmp_path / "records.jsonl", Header("c"), make.campaign())
     log.add("ended", status=0)
     after = values()
     assert (after["mpicampaign_tick_failures"], after["mpicampaign_tick_status"]) == (0, 0)

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
+import build_records as make
 import pytest
-import synthetic
 from conftest import PROJECT
 
 from mpicampaign.base.records import Case, Record, Series
@@ -32,9 +32,7 @@ LONG = "a name of sixty characters and more, as some people give them "
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> list[Figure]:
-    return draw_all(
-        compare(synthetic.campaign()), tmp_path_factory.mktemp("figures") / "new", formats=FORMATS
-    )
+    return draw_all(compare(make.campaign()), tmp_path_factory.mktemp("figures") / "new", formats=FORMATS)
 
 
 @pytest.fixture
@@ -56,10 +54,10 @@ def many(groups: int, placements: Sequence[str], name: str = "group", repeats: i
     for number, placement in product(range(groups), placements):
         case = Case("s", f"{name}{number}", placement, "PingPong")
         if number % 3 == 1 and placement == placements[-1] and len(placements) > 1:
-            records += synthetic.not_available(case, "no such device", repeats)
+            records += make.not_available(case, "no such device", repeats)
             continue
         factor = 1 + number + 10 * placements.index(placement)
-        records += synthetic.case_runs(case, factor * 1e-7, 1e10 / factor, repeats)
+        records += make.case_runs(case, factor * 1e-7, 1e10 / factor, repeats)
     return records
 
 
@@ -70,9 +68,9 @@ def test_alternative_texts_hold_the_values(drawn: list[Figure]) -> None:
 
 
 def test_hostile_names_are_drawn_as_text(tmp_path: Path) -> None:
-    case = Case(synthetic.HOSTILE, synthetic.HOSTILE, synthetic.HOSTILE, synthetic.HOSTILE)
-    runs = synthetic.case_runs(case, 1e-6, 1e9)
-    runs += synthetic.not_available(replace(case, placement="$\\frac{"), "$_$")
+    case = Case(make.HOSTILE, make.HOSTILE, make.HOSTILE, make.HOSTILE)
+    runs = make.case_runs(case, 1e-6, 1e9)
+    runs += make.not_available(replace(case, placement="$\\frac{"), "$_$")
     figures = draw_all(compare(runs), tmp_path, formats=FORMATS)
     assert len(figures) == 3
     for figure in figures:
@@ -88,7 +86,7 @@ def test_titles_that_differ_only_in_signs_have_their_own_files(tmp_path: Path) -
     runs = [
         replace(record, series=tuple(replace(series, benchmark=case.benchmark) for series in record.series))
         for case in cases
-        for record in synthetic.case_runs(case, 1e-6, 1e9, repeats=2)
+        for record in make.case_runs(case, 1e-6, 1e9, repeats=2)
     ]
     names = [figure.name for figure in draw_all(compare(runs), tmp_path)]
     assert len(names) == len(set(names)) == 6
@@ -97,7 +95,7 @@ def test_titles_that_differ_only_in_signs_have_their_own_files(tmp_path: Path) -
 @pytest.mark.usefixtures("unwritten")
 def test_no_figures_without_data(tmp_path: Path) -> None:
     assert draw_all(compare([]), tmp_path) == []
-    absent = synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device")
+    absent = make.not_available(Case("s", "g", "IBV", "PingPong"), "no device")
     assert draw_all(compare(absent), tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
@@ -108,7 +106,7 @@ def test_an_interrupted_drawing_leaves_no_file_unknown(
 ) -> None:
     with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
         patched.setattr("mpicampaign.report.questions.at_sizes", interrupt)
-        draw_all(compare(synthetic.campaign()), tmp_path)
+        draw_all(compare(make.campaign()), tmp_path)
     assert len(list(tmp_path.glob("*.svg"))) == 1
     assert draw_all(compare([]), tmp_path) == []
     assert [path.name for path in tmp_path.iterdir()] == [MADE]
@@ -122,7 +120,7 @@ def interrupt(*_: object) -> None:
 def test_benchmarks_without_sizes_have_a_figure_for_each_headline(tmp_path: Path) -> None:
     cases = [Case("s", group, placement, "HPL") for group in ("a", "b") for placement in ("SHM", "TCP")]
     runs = [
-        synthetic.run(case, n, Series("HPL", 4, {"flops": [1e11 + n * 1e9], "time": [60.0]}), suite="hpl")
+        make.run(case, n, Series("HPL", 4, {"flops": [1e11 + n * 1e9], "time": [60.0]}), suite="hpl")
         for case in cases
         for n in (1, 2, 3)
     ]
@@ -138,9 +136,9 @@ def test_zeros_and_single_sizes_are_drawn_as_far_as_they_can(tmp_path: Path) -> 
     case = Case("s", "g", "SHM", "PingPong")
     nothing: list[float | None] = [0.0, 0.0]
     columns: dict[str, list[float | None]] = {"size": [0.0, 1024.0], "time": nothing, "bandwidth": nothing}
-    zero = [synthetic.run(case, n, Series("PingPong", 2, columns)) for n in (1, 2)]
+    zero = [make.run(case, n, Series("PingPong", 2, columns)) for n in (1, 2)]
     assert draw_all(compare(zero), tmp_path) == []
-    single = [synthetic.run(case, n, synthetic.pingpong(1e-6, 1e9, [1024.0])) for n in (1, 2)]
+    single = [make.run(case, n, make.pingpong(1e-6, 1e9, [1024.0])) for n in (1, 2)]
     assert len(draw_all(compare(zero[:1] + single[1:]), tmp_path)) == 2
     assert len(draw_all(compare(single), tmp_path)) == 3
 
@@ -179,10 +177,10 @@ def test_signs_of_figures_are_no_boxes() -> None:
 
 def test_converters_are_loaded_only_for_their_files(tmp_path: Path) -> None:
     code = f"""if True:
-        import sys, pathlib, synthetic
+        import sys, pathlib, build_records as make
         from mpicampaign.compare.compare import compare
         from mpicampaign.report.draw_figures import draw_all
-        assert draw_all(compare(synthetic.campaign()), pathlib.Path({str(tmp_path)!r}))
+        assert draw_all(compare(make.campaign()), pathlib.Path({str(tmp_path)!r}))
         sys.exit(sorted({{"resvg_py", "svglib", "reportlab"}} & sys.modules.keys()) or 0)"""
     tests = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}
     assert subprocess.run([sys.executable, "-c", code], env=tests, check=False).returncode == 0

@@ -6,8 +6,8 @@ import random
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import build_records as make
 import pytest
-import synthetic
 from test_charts import drawn, named_lines, read_back, texts_of
 
 from mpicampaign.base.records import Case, Record, Series
@@ -62,7 +62,7 @@ def of_place(placement: str, ranks: int, repeats: int = 3, osu_max: bool = False
             ("osu_gather", "osu"): (other(OSU, None, ranks, rate * 0.6, osu),),
         }
         for (benchmark, suite), tables in series.items():
-            found.append(synthetic.run(Case("s", "g", placement, benchmark), repeat, *tables, suite=suite))
+            found.append(make.run(Case("s", "g", placement, benchmark), repeat, *tables, suite=suite))
     return found
 
 

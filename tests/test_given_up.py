@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from synthetic import run
+from build_records import run
 
 from mpicampaign.base.records import Case, Series
 from mpicampaign.compare.compare import compare

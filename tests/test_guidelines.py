@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import build_records as make
 import pytest
-import synthetic
 
 from mpicampaign.base.records import DISTURBED, OVERSUBSCRIBED, Case, Record, Series
 from mpicampaign.collect.imports import collect_imports
@@ -60,7 +60,7 @@ def runs(
             taken = times(name, (slower or {}) if name == slow else {}, noise, f"{seed}{repeat}")
             values: dict[str, list[float | None]] = dict.fromkeys(columns, taken)
             series = Series(name, 4, {"size": [*map(float, SIZES)], **values})
-            run = synthetic.run(Case("s", "g", "TCP", name), repeat, series)
+            run = make.run(Case("s", "g", "TCP", name), repeat, series)
             found.append(replace(run, metadata={"version": "2021.11"}))
     return found
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+import build_records as make
 import pytest
-import synthetic
 from test_charts import named_lines, texts_of
 
 from mpicampaign.base.presentation import ReferenceChoice
@@ -46,7 +46,7 @@ ALL = [BANDS, RANDOM_RING, STREAM, PARALLEL, FFT, NATURAL_RING, PTRANS]
 def three_systems() -> list[Record]:
     """10, 20 and 40 Gflop/s; 4, 8 and 16 ranks."""
     systems = (("alpha", 1.0, 4), ("beta", 2.0, 8), ("gamma", 4.0, 16))
-    return [run for name, factor, ranks in systems for run in synthetic.hpcc_runs(name, factor, ranks)]
+    return [run for name, factor, ranks in systems for run in make.hpcc_runs(name, factor, ranks)]
 
 
 def compared(records: list[Record], *references: ReferenceChoice) -> Comparison:
@@ -128,7 +128,7 @@ def test_bands_have_latencies_bandwidths_ratios_and_hpl() -> None:
 
 
 def test_one_own_system_has_the_bands_only() -> None:
-    records = synthetic.hpcc_runs("alpha", 1.0)
+    records = make.hpcc_runs("alpha", 1.0)
     assert list(charts_of(records)) == [BANDS]
     assert "columns: figure 2; figure 3; figures 4 to 6; " in not_drawn(compared(records))
 
@@ -183,8 +183,8 @@ def test_bars_are_as_long_as_their_values_and_published_ones_hollow() -> None:
 def test_hostile_and_long_names_are_text(tmp_path: Path) -> None:
     records = [
         replace(run, case=replace(run.case, system=name))
-        for name in (synthetic.HOSTILE, "b" * 300, "c" * 300)
-        for run in synthetic.hpcc_runs("x", 1.0)
+        for name in (make.HOSTILE, "b" * 300, "c" * 300)
+        for run in make.hpcc_runs("x", 1.0)
     ]
     figures = [figure for figure in draw_all(compared(records), tmp_path) if "side by side" in figure.title]
     assert len(figures) == 1 and "\\x1b" in figures[0].alt and "\x1b" not in figures[0].alt
@@ -192,7 +192,7 @@ def test_hostile_and_long_names_are_text(tmp_path: Path) -> None:
 
 
 def test_the_report_says_which_figures_are_not_drawn(tmp_path: Path) -> None:
-    records = synthetic.hpcc_runs("alpha", 1.0)
+    records = make.hpcc_runs("alpha", 1.0)
     comparison = compared(records, PUBLISHED)
     write_report(tmp_path / "report.html", comparison, records)
     assert "figure 8 (lacks natural ring)" in (tmp_path / "report.html").read_text(encoding="utf-8")

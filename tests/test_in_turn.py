@@ -8,8 +8,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import build_records as make
 import pytest
-import synthetic
 
 from mpicampaign.base.expectation import Against, Limit
 from mpicampaign.base.records import IMPORTED_FROM, MERGED_FROM, Case, Record
@@ -29,7 +29,7 @@ TESTED = r"significant|\bp\b\s*[=<:|]|\bp is |difference shown|95 % confidence"
 
 def runs_of(placement: str, time: float, first_hour: int, imported: bool) -> list[Record]:
     """Five repeats, one an hour; of hour 0 it is unknown."""
-    runs = synthetic.case_runs(Case("s", "g", placement, "PingPong"), time, 1e9)
+    runs = make.case_runs(Case("s", "g", placement, "PingPong"), time, 1e9)
     metadata = {IMPORTED_FROM: "a folder"} if imported else {}
     hours = range(first_hour, first_hour + len(runs))
     starts = [f"2017-03-21T{hour:02d}:00:00" if first_hour else "" for hour in hours]
@@ -47,7 +47,7 @@ def drifting(groups: int, repeats: int) -> list[Record]:
         for repeat in range(repeats):
             number = place * repeats + repeat
             time = 1e-6 * (1 + 0.2 * number / (len(places) * repeats)) * noise.uniform(0.995, 1.005)
-            run = synthetic.run(Case("s", group, name, "PingPong"), repeat + 1, synthetic.pingpong(time, 1e9))
+            run = make.run(Case("s", group, name, "PingPong"), repeat + 1, make.pingpong(time, 1e9))
             at = datetime(2017, 3, 21) + timedelta(hours=number)
             metadata = {**run.metadata, IMPORTED_FROM: "a folder"}
             attributes = {"cpu": "old" if place < len(places) / 2 else "new"}

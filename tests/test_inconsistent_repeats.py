@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import build_records as make
 import pytest
-import synthetic
 from evidence_texts import read
 
 from mpicampaign.base.records import Case, Record
@@ -21,7 +21,7 @@ COMMAND = f"mpirun -np 2 -hosts n1,n2 {CALL}"
 
 
 def runs(*metadata: dict[str, str], suite: str = "imb") -> list[Record]:
-    plain = synthetic.case_runs(CASE, 1e-6, 1e9, len(metadata))
+    plain = make.case_runs(CASE, 1e-6, 1e9, len(metadata))
     found = zip(plain, metadata, strict=True)
     return [replace(run, suite=suite, metadata={**run.metadata, **own}) for run, own in found]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import build_records as make
 import pytest
-import synthetic
 from evidence_texts import CLAIM, DECLARED, INTEL_SHM, RUN, claim_of, evidence_text, rank_lines, read, run_of
 
 from mpicampaign.base.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Case, Record, Series
@@ -206,7 +206,7 @@ CASE = Case("here", "blue", "SHM-1", "PingPong")
 
 def repeat(number: int, times: list[float], process: str = "nice=0") -> Record:
     columns: dict[str, list[float | None]] = {"size": [2.0**i for i in range(len(times))], "time": [*times]}
-    run = synthetic.run(CASE, number, Series("PingPong", 2, columns))
+    run = make.run(CASE, number, Series("PingPong", 2, columns))
     metadata = {"process": process} if process else {}
     return replace(
         run, status=OK, verdict=VERIFIED, started=f"2026-11-25T04:0{number}:00Z", metadata=metadata

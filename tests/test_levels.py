@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import build_records as make
 import pytest
-import synthetic
 from test_charts import drawn, texts_of
 
 from mpicampaign.base.records import Case, Record
@@ -50,7 +50,7 @@ def output(levels: int = 3, factor: float = 1.0, without: tuple[int, ...] = ()) 
 
 def run(repeat: int, text: str) -> Record:
     case = Case("s", "g", "FULL", "tree_merge")
-    return synthetic.run(case, repeat, *parse("kernel", text).series, suite="kernel")
+    return make.run(case, repeat, *parse("kernel", text).series, suite="kernel")
 
 
 def test_bars_are_the_medians_at_the_largest_size_that_all_trees_have() -> None:

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import build_records as make
 import numpy as np
 import pytest
 import reframe_runs
-import synthetic
 import time_curves
 import yaml
 from history_data import write_ticks
@@ -307,7 +307,7 @@ def test_imported_runs_have_a_limit_each_run_a_value(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     case = Case("site", "blue", "gnu", "latency")
-    runs = synthetic.case_runs(case, 20e-6, 1e9, 20)
+    runs = make.case_runs(case, 20e-6, 1e9, 20)
     started = [replace(run, started=time_curves.day(20 - run.repeat)) for run in runs]
     (folder / "results/old/imports").mkdir(parents=True)
     write_records(folder / "results/old" / RECORDS, Header("old"), started)

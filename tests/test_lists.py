@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from build_records import case_runs, collective, hpcc, run
 from builders import BENCHMARK, MACHINE, campaign, plan, script_of
-from synthetic import case_runs, collective, hpcc, run
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.expectation import Against, Limit

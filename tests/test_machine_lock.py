@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from build_records import case_runs
 from conftest import ProjectCopy, succeeded, wait_until
-from synthetic import case_runs
 from test_job_script_run import END, evidence, execute, left_of, locked, prepared
 from trivial_campaign import write_trivial
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import synthetic
+import build_records as make
 
 from mpicampaign.base.records import Case
 from mpicampaign.compare.compare import compare
@@ -25,8 +25,8 @@ def table_of(comparison: Comparison, benchmark: str) -> Table:
 
 def test_each_number_of_ranks_has_its_own_matrix_and_absent_rows_are_in_each() -> None:
     case, absent = Case("s", "g", "SHM-full", "Gather"), Case("s", "g", "TCP-full", "Gather")
-    pair = [synthetic.collective("Gather", n * 1e-6, 1e9, ranks=n) for n in (2, 4)]
-    records = [synthetic.run(case, n, *pair) for n in (1, 2)] + synthetic.not_available(absent, "no network")
+    pair = [make.collective("Gather", n * 1e-6, 1e9, ranks=n) for n in (2, 4)]
+    records = [make.run(case, n, *pair) for n in (1, 2)] + make.not_available(absent, "no network")
     comparison = compare(records)
     found = [m for m in chosen_matrices(comparison, comparison.tables[0], DEFAULT) if m.metric.size == 1]
     assert [m.ranks for m in found] == [2, 4]
@@ -35,5 +35,5 @@ def test_each_number_of_ranks_has_its_own_matrix_and_absent_rows_are_in_each() -
 
 
 def test_a_table_without_values_has_no_matrix() -> None:
-    comparison = compare(synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "none"))
+    comparison = compare(make.not_available(Case("s", "g", "IBV", "PingPong"), "none"))
     assert chosen_matrices(comparison, table_of(comparison, "PingPong"), DEFAULT) == ()

@@ -6,9 +6,9 @@ import random
 import re
 from typing import TYPE_CHECKING
 
+import build_records as make
 import pytest
 import stfc_runs
-import synthetic
 
 from mpicampaign.base.records import Case
 from mpicampaign.compare.compare import compare
@@ -86,8 +86,8 @@ def test_a_higher_bandwidth_is_the_faster_band() -> None:
     case = Case("s", "g", "SHM", "tree_gather")
     records = []
     for n in range(1, 7):
-        table = synthetic.tree_gather("max-inter", 1e-6, (4e9 if n % 2 else 1e9) * (1 + n / 1000))
-        records.append(synthetic.run(case, n, table, suite="kernel"))
+        table = make.tree_gather("max-inter", 1e-6, (4e9 if n % 2 else 1e9) * (1 + n / 1000))
+        records.append(make.run(case, n, table, suite="kernel"))
     [note] = [note for note in compare(records).tables[0].rows[0].notes if note.kind == "modes"]
     assert "repeats 1, 3, 5 in the faster band throughout" in reason(note)
 

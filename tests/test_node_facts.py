@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from synthetic import pingpong, run
+from build_records import pingpong, run
 
 from mpicampaign.base.records import CLOCK_RATE, DISTURBED, Case, Record
 from mpicampaign.compare.compare import compare

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import synthetic
+import build_records as make
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
 from mpicampaign.base.records import BLAS, Case, Record
@@ -17,7 +17,7 @@ CASE = Case("here", "blue", "SHM-1", "PingPong")
 
 def runs(*states: dict[str, str]) -> list[Record]:
     """A repeat for each state, one after the other."""
-    made = synthetic.case_runs(CASE, 1e-6, 1e9, len(states))
+    made = make.case_runs(CASE, 1e-6, 1e9, len(states))
     days = [f"2026-01-0{day}T00:00:00Z" for day in range(1, len(states) + 1)]
     return [
         replace(run, metadata=state, started=day) for run, state, day in zip(made, states, days, strict=True)

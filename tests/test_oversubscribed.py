@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from build_records import case_runs
 from builders import campaign as made_campaign
 from builders import plan
-from synthetic import case_runs
 
 from mpicampaign.base.records import DISTURBED, OVERSUBSCRIBED, Case, Record
 from mpicampaign.campaign.model import Placement

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import build_records as make
 import pytest
-import synthetic
 
 from mpicampaign.base.presentation import ReferenceChoice
 from mpicampaign.base.records import MERGED_FROM, Case, Record, Series
@@ -23,8 +23,8 @@ SCARF15 = ReferenceChoice("stfc-2017", ("scarf15",))
 
 def own(placement: str = "TCP", latency: float = 12.3e-6, **keywords: str) -> list[Record]:
     case = Case("s", "local", placement, "PingPong")
-    series = synthetic.pingpong(latency, 1e9)
-    return [synthetic.run(case, repeat, series, **keywords) for repeat in range(1, 4)]
+    series = make.pingpong(latency, 1e9)
+    return [make.run(case, repeat, series, **keywords) for repeat in range(1, 4)]
 
 
 def beside(records: list[Record], *choices: ReferenceChoice) -> Comparison:
@@ -41,7 +41,7 @@ def test_placements_of_the_table_unless_others_are_chosen() -> None:
     assert len(published_for(table.tables[0], [STFC])) == 13
     for qualifiers, published in (({}, 17), ({"Lmax": "1 MiB given"}, 17), ({"Lmax": "2 MiB given"}, 0)):
         series = Series("b_eff", 8, {"b_eff": [1e9]}, qualifiers)
-        runs = [synthetic.run(Case("s", "g", "any", "b"), 1, series, suite="kernel")]
+        runs = [make.run(Case("s", "g", "any", "b"), 1, series, suite="kernel")]
         assert len(published_for(compare(runs).tables[0], [ReferenceChoice("b_eff-t3e")])) == published
     chosen = ReferenceChoice("stfc-2017", ("scarf15",), ("IBV", "SHM-2"))
     assert [row.placement for row in published_for(table.tables[0], [chosen])] == ["SHM-2", "IBV"]
@@ -77,7 +77,7 @@ def test_host_groups_of_merged_bundles_are_tested_as_a_family() -> None:
     for name, latency in latencies.items():
         case = Case("here" if name == "mine" else "there", name, "TCP", "PingPong")
         for repeat in range(1, 7):
-            record = synthetic.run(case, repeat, synthetic.pingpong(latency * (1 + repeat / 500), 1e9))
+            record = make.run(case, repeat, make.pingpong(latency * (1 + repeat / 500), 1e9))
             merged = {} if name == "mine" else {MERGED_FROM: "bundle"}
             records.append(replace(record, metadata={**record.metadata, **merged}))
     comparison = compare(records)
@@ -114,7 +114,7 @@ def test_published_lines_are_marked_in_every_table() -> None:
     ],
 )
 def test_only_equal_definitions_are_matched(suite: str, series: Series, expected: int) -> None:
-    runs = [synthetic.run(Case("s", "g", "any", "b"), 1, series, suite=suite)]
+    runs = [make.run(Case("s", "g", "any", "b"), 1, series, suite=suite)]
     table = compare(runs).tables[0]
     choices = [ReferenceChoice(name) for name in ("stfc-2017", "hpcc-2005", "b_eff-t3e")]
     assert len(published_for(table, choices)) == expected

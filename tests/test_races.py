@@ -17,8 +17,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import build_records as make
 import pytest
-import synthetic
 from builders import MACHINE
 from conftest import PROJECT, ProjectCopy
 from test_block_designs import BASE, plan_of
@@ -67,7 +67,7 @@ def run_of(
         rates = [size / one for size, one in zip(SIZES, measured, strict=True) if one]
         columns = {"size": columns["size"], "bandwidth": [*rates]}
     series = Series(label, 4, columns)
-    record = synthetic.run(case, repeat, series)
+    record = make.run(case, repeat, series)
     metadata = {**record.metadata, BLOCK: "g a, 1 node", COMPARED: rules, "mpi_library": "X 1"}
     return replace(record, metadata=metadata)
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import build_records as make
 import pytest
-import synthetic
 from reframe_runs import START, case, database, report, run_reframe
 
 from mpicampaign.base.errors import UserError
@@ -31,7 +31,7 @@ from mpicampaign.suites import reframe as suite
 from mpicampaign.suites.reframe import SUITE, Variable, label
 
 FIXTURES = Path(__file__).parent / "fixtures" / "reframe"
-HOSTILE = f'{synthetic.HOSTILE} | "a"\n<script>\x00\u202e'
+HOSTILE = f'{make.HOSTILE} | "a"\n<script>\x00\u202e'
 EARLY = "2021-03-04T05:06:07+01:00|reframe 3.10.1|Slow_1 on alpha:cpu using gnu|jobid=12|"
 EARLY += "{}={}|ref={} (l={}, u={})|{}\n"
 
@@ -225,7 +225,7 @@ def described(record: Record, of: dict[str, float | None]) -> list[tuple[str, ..
 
 
 def test_an_export_that_is_imported_has_the_same_numbers(tmp_path: Path) -> None:
-    made = synthetic.campaign("s", "g")
+    made = make.campaign("s", "g")
     records = [
         replace(each, ended=f"2026-01-02T03:{n // 60:02d}:{n % 60:02d}+00:00") for n, each in enumerate(made)
     ]

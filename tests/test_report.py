@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import build_records as make
 import pytest
-import synthetic
 from markupsafe import Markup
 
 from mpicampaign.base.records import CONTRADICTED, MISSING, STATE, Case, Record
@@ -68,7 +68,7 @@ def written(folder: Path, records: list[Record], figures: list[Figure] | None = 
 
 
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
-    evil = synthetic.HOSTILE + '"><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}'
+    evil = make.HOSTILE + '"><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}'
     case = Case(evil, evil, evil, evil)
     records = [
         replace(
@@ -80,9 +80,9 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
             metadata={evil: evil},
             files={evil: f"javascript:{evil}"},
         )
-        for record in synthetic.case_runs(case, 1e-6, 1e9)
+        for record in make.case_runs(case, 1e-6, 1e9)
     ]
-    records += synthetic.not_available(replace(case, placement=evil + "2"), evil)
+    records += make.not_available(replace(case, placement=evil + "2"), evil)
     figures = draw_all(compare(records), tmp_path / "figures")
     text = written(tmp_path, records, figures, campaign_title=evil, campaign_name=evil, campaign_text=evil)
     page = Page(text)
@@ -96,7 +96,7 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
 
 def test_cases_whose_names_differ_only_in_signs_have_their_own_anchors(tmp_path: Path) -> None:
     names = ("SHM 1", "SHM-1", "SHM/1")
-    records = [r for name in names for r in synthetic.case_runs(Case("s", "g", name, "PingPong"), 1e-6, 1e9)]
+    records = [r for name in names for r in make.case_runs(Case("s", "g", name, "PingPong"), 1e-6, 1e9)]
     page = Page(written(tmp_path, records))
     assert len(page.ids) == len(set(page.ids))
 
@@ -105,7 +105,7 @@ def test_facts_of_all_repeats_stand_once_for_each_case(tmp_path: Path) -> None:
     case, alike = Case("s", "g", "SHM", "PingPong"), "binding: one core per rank"
     records = [
         replace(run, verdict_reasons=(alike, f"ranks: on CPU {run.repeat}"))
-        for run in synthetic.case_runs(case, 1e-6, 1e9)
+        for run in make.case_runs(case, 1e-6, 1e9)
     ]
     text = written(tmp_path, [*records, Record(case, "imb", 99, MISSING)])
     assert text.count(alike) == 1 < text.count("2 reasons for the verdict") == len(records)
@@ -116,18 +116,18 @@ def test_facts_of_all_repeats_stand_once_for_each_case(tmp_path: Path) -> None:
     assert len(opened) == len(records) + 1
 
 
-NO_DEVICE = synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no device")
+NO_DEVICE = make.not_available(Case("s", "g", "IBV", "PingPong"), "no device")
 
 
 def test_the_baseline_is_not_an_answer_but_kernels_are_compared_with_it() -> None:
-    found = answers(compare(synthetic.campaign()))
+    found = answers(compare(make.campaign()))
     assert not any("MPI_Gather:" in answer.title for answer in found)
     kernel = next(answer for answer in found if answer.title.startswith("tree_gather"))
     assert any(line.startswith("SHM-1: 0.926 × MPI_Gather at 32 KiB per rank [") for line in behind(kernel))
 
 
 def two_groups() -> list[Record]:
-    return synthetic.campaign() + synthetic.campaign(host_group="other", factor=2)
+    return make.campaign() + make.campaign(host_group="other", factor=2)
 
 
 BOTH = "of latency at 0 B and maximum bandwidth"
@@ -135,7 +135,7 @@ BOTH = "of latency at 0 B and maximum bandwidth"
 
 def test_the_answer_names_the_next_that_differs_from_the_best() -> None:
     runs = {
-        name: synthetic.case_runs(Case("s", "g", name, "PingPong"), latency, 1e9)
+        name: make.case_runs(Case("s", "g", name, "PingPong"), latency, 1e9)
         for name, latency in (("A", 1e-6), ("B", 1e-6), ("C", 5e-6))
     }
     alike = answers(compare(runs["A"] + runs["B"]))[0]
@@ -180,7 +180,7 @@ def test_too_few_repeats_claim_nothing_and_say_what_to_do(groups: str) -> None:
         run
         for group in groups
         for name, latency in (("A", 1e-6), ("B", 9e-6))
-        for run in synthetic.case_runs(Case("s", group, name, "PingPong"), latency, 1e9, repeats=3)
+        for run in make.case_runs(Case("s", group, name, "PingPong"), latency, 1e9, repeats=3)
     ]
     found = answers(compare(runs))
     assert {answer.real for answer in found} == {FEW_REPEATS}
@@ -196,7 +196,7 @@ def test_the_only_candidate_with_repeats_enough_is_not_shown_as_best() -> None:
     runs = [
         run
         for name, latency, repeats in (("A", 9e-6, 6), ("B", 1e-6, 3))
-        for run in synthetic.case_runs(Case("s", "g", name, "PingPong"), latency, 1e9, repeats=repeats)
+        for run in make.case_runs(Case("s", "g", name, "PingPong"), latency, 1e9, repeats=repeats)
     ]
     [latency] = [answer for answer in answers(compare(runs)) if "latency" in answer.title]
     assert [(one.name, one.leads) for one in latency.candidates] == [("B", False), ("A", False)]
@@ -207,7 +207,7 @@ def test_of_several_host_groups_those_that_no_ranking_beats_may_be_the_best() ->
     runs = [
         run
         for (group, name), latency in medians.items()
-        for run in synthetic.case_runs(Case("s", group, name, "PingPong"), latency, 1e9)
+        for run in make.case_runs(Case("s", group, name, "PingPong"), latency, 1e9)
     ]
     [latency] = [answer for answer in answers(compare(runs)) if "latency" in answer.title]
     assert [(one.name, one.leads) for one in latency.candidates] == [
@@ -235,12 +235,12 @@ def test_small_differences_over_host_groups_are_not_reported_as_none() -> None:
 
 def steady(case: Case, latency: float) -> list[Record]:
     """Six repeats that scatter by 0.01 %."""
-    return [synthetic.run(case, n, synthetic.pingpong(latency * (1 + n * 1e-5), 1e9)) for n in range(1, 7)]
+    return [make.run(case, n, make.pingpong(latency * (1 + n * 1e-5), 1e9)) for n in range(1, 7)]
 
 
 def test_changes_stand_in_the_cells_where_there_is_an_earlier_series(tmp_path: Path) -> None:
     records = two_groups()
-    earlier = synthetic.campaign(factor=2)
+    earlier = make.campaign(factor=2)
     text = written(tmp_path, records, changes=changes_since(earlier, records, (1024,)))
     changed = re.findall(r'<span class="change[^>]*>([^<]*)<', text)
     assert changed and all(words.startswith("× ") for words in changed)
@@ -253,7 +253,7 @@ def test_changes_stand_in_the_cells_where_there_is_an_earlier_series(tmp_path: P
 def test_published_systems_are_one_line_and_one_strip_with_own_values_among_them(
     tmp_path: Path, lower_is_better: bool
 ) -> None:
-    comparison = compare(synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9))
+    comparison = compare(make.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9))
     (table,) = comparison.tables
     metric = next(one for one in table.metrics if one.headline and one.lower_is_better == lower_is_better)
     own = table.rows[0].cell(metric).summary
@@ -280,7 +280,7 @@ def test_published_systems_are_one_line_and_one_strip_with_own_values_among_them
 
 
 def test_an_upper_limit_has_no_place_among_published_values(tmp_path: Path) -> None:
-    comparison = compare(synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9))
+    comparison = compare(make.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9))
     (table,) = comparison.tables
     metric = next(one for one in table.metrics if one.headline)
     published = PublishedRow("old", "g", "TCP", 2, "mean", 5, "a report", "r", {metric: 1e-3})
@@ -293,9 +293,9 @@ def test_an_upper_limit_has_no_place_among_published_values(tmp_path: Path) -> N
 def test_rows_of_another_state_are_folded(tmp_path: Path) -> None:
     case = Case("s", "g", "SHM", "PingPong")
     other = replace(case, placement="SHM (60 ns apart)")
-    runs = synthetic.case_runs(other, 2e-6, 1e9)
+    runs = make.case_runs(other, 2e-6, 1e9)
     aside = [replace(run, metadata={**run.metadata, STATE: "60 ns apart"}) for run in runs]
-    text = written(tmp_path, [*synthetic.case_runs(case, 1e-6, 1e9), *aside])
+    text = written(tmp_path, [*make.case_runs(case, 1e-6, 1e9), *aside])
     tables = text.partition('id="tables"')[2].partition('id="curves"')[0]
     shown, _, folded = tables.partition("<details>")
     assert "60 ns" not in shown and "60 ns" in folded
@@ -304,7 +304,7 @@ def test_rows_of_another_state_are_folded(tmp_path: Path) -> None:
 
 def test_where_no_repeat_tells_anything_no_placement_is_called_best(tmp_path: Path) -> None:
     records = [
-        synthetic.run(Case("s", group, name, "PingPong"), 1, synthetic.pingpong(1e-6 * factor, 1e9))
+        make.run(Case("s", group, name, "PingPong"), 1, make.pingpong(1e-6 * factor, 1e9))
         for group in ("g", "h", "i")
         for factor, name in enumerate(("A", "B"), 1)
     ]
@@ -319,10 +319,10 @@ def test_figures_that_would_make_the_report_too_large_are_linked(
 ) -> None:
     sizes = {"huge": 61_000, "large": 50_000, "small": 40_000}
     figures = [figure_of(tmp_path, name, size) for name, size in sizes.items()]
-    whole = written(tmp_path, synthetic.campaign(), figures)
+    whole = written(tmp_path, make.campaign(), figures)
     assert '<a href="huge.svg">huge</a>' in whole and "2 of 3 figures are shown" in whole
     monkeypatch.setattr("mpicampaign.report.write._LARGEST", len(whole) - 45_000)
-    text = written(tmp_path, synthetic.campaign(), figures)
+    text = written(tmp_path, make.campaign(), figures)
     assert '<a href="large.svg">large</a>' in text and "1 of 3 figures are shown" in text
     assert text.count('<svg id="large') == 0 and text.count('<svg id="small') == 1
 
@@ -334,7 +334,7 @@ def figure_of(folder: Path, name: str, size: int) -> Figure:
 
 
 def test_own_host_groups_against_published_ones_stand_on_the_first_screen(tmp_path: Path) -> None:
-    comparison = compare(synthetic.campaign())
+    comparison = compare(make.campaign())
     first, *others = comparison.tables
     placement = first.rows[0].case.placement
     values = dict.fromkeys((metric for metric in first.metrics if not metric.bound), 1e-6)

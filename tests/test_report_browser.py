@@ -11,8 +11,8 @@ import statistics
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import build_records as make
 import pytest
-import synthetic
 from browser import CHROMIUM, Browser, browser
 from default_report import default_report
 
@@ -44,9 +44,9 @@ END = """((path) => {
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder = tmp_path_factory.mktemp("report")
-    groups = [synthetic.campaign(host_group=f"group{n}", factor=1 + n / 10) for n in range(1, 6)]
+    groups = [make.campaign(host_group=f"group{n}", factor=1 + n / 10) for n in range(1, 6)]
     records = [record for group in groups for record in group]
-    figures = draw_all(compare(synthetic.campaign()), folder / "figures")
+    figures = draw_all(compare(make.campaign()), folder / "figures")
     return written(folder, records, figures)
 
 
@@ -244,7 +244,7 @@ def test_a_table_is_copied_as_csv_in_full_and_in_si_units(page: Browser) -> None
         "latency at 0 B, interval low [s]", "latency at 0 B, interval high [s]",
     ]  # fmt: skip
     assert len(lines) == 15 and {len(line) for line in lines} == {len(header)}
-    records = [run for run in synthetic.campaign(host_group="group1", factor=1.1) if run.status == "ok"]
+    records = [run for run in make.campaign(host_group="group1", factor=1.1) if run.status == "ok"]
     own = [run for run in records if (run.case.placement, run.case.benchmark) == ("SHM-1", "PingPong")]
     values = sorted(run.series[0].columns["time"][0] or 0 for run in own)
     assert lines[0][0].startswith("group1 SHM-1")
@@ -377,7 +377,7 @@ def test_without_scripts_it_is_all_there(chromium: Browser, report: str) -> None
 
 def test_names_of_60_characters_are_whole_and_widen_nothing(chromium: Browser, tmp_path: Path) -> None:
     names = [f"a-host-group-of-the-cluster-in-the-north-with-a-long-name-{n:02d}" for n in (1, 2)]
-    page = opened(chromium, written(tmp_path, [run for n in names for run in synthetic.campaign("s", n)]))
+    page = opened(chromium, written(tmp_path, [run for n in names for run in make.campaign("s", n)]))
     for width, phone in ((1280, False), (390, True)):
         page.resize(width, 844, phone)
         assert page.value("document.documentElement.scrollWidth") <= width
@@ -455,7 +455,7 @@ def test_hostile_text_stays_text_in_the_browser(chromium: Browser, tmp_path: Pat
     case = Case(evil, evil, evil, "PingPong")
     records = [
         replace(record, hosts=(evil,), job_id=evil, metadata={evil: evil}, verdict_reasons=(evil,))
-        for record in synthetic.case_runs(case, 1e-6, 1e9)
+        for record in make.case_runs(case, 1e-6, 1e9)
     ]
     page = opened(chromium, written(tmp_path, records))
     page.click(f"{CHART}.querySelector('[data-shows=repeats]')")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import synthetic
+import build_records as make
 
 from mpicampaign.base.records import DISTURBED, Case, Record
 from mpicampaign.compare.compare import compare
@@ -19,8 +19,8 @@ def of(records: list[Record]) -> list[InteractiveChart]:
 
 
 def test_points_of_disturbed_runs_are_hollow() -> None:
-    quiet = synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9)
-    busy = synthetic.case_runs(Case("s", "g", "TCP", "PingPong"), 2e-6, 1e9)
+    quiet = make.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9)
+    busy = make.case_runs(Case("s", "g", "TCP", "PingPong"), 2e-6, 1e9)
     drawn = curve_chart(of([*quiet, *(replace(run, condition=DISTURBED) for run in busy)])[0])
     fills = dict(re.findall(r'<marker id="([^"]+)".*?fill="([^"]+)"', drawn))
     assert [fills[mark] == "white" for mark in re.findall(r"url\(#([^)]+)\)", drawn)] == [False, True]
@@ -28,4 +28,4 @@ def test_points_of_disturbed_runs_are_hollow() -> None:
 
 def test_a_single_size_is_not_a_curve() -> None:
     case = Case("s", "g", "SHM", "PingPong")
-    assert of([synthetic.run(case, 1, synthetic.pingpong(1e-6, 1e9, [8.0]))]) == []
+    assert of([make.run(case, 1, make.pingpong(1e-6, 1e9, [8.0]))]) == []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from statistics import median
 
+import build_records as make
 import pytest
-import synthetic
 from test_charts import drawn, texts_of
 
 from mpicampaign.base.records import Case, Record
@@ -20,7 +20,7 @@ SAME = "tree_gather (all trees, the same with 2 ranks)"
 
 def of_ranks(ranks: int, placement: str = "SHM") -> list[Record]:
     """Three runs of two trees and the baseline."""
-    runs = synthetic.kernel_runs(Case("s", "g", placement, "tree_gather"), 1e-6, 1e9, repeats=3)
+    runs = make.kernel_runs(Case("s", "g", placement, "tree_gather"), 1e-6, 1e9, repeats=3)
     return [replace(run, series=tuple(replace(each, ranks=ranks) for each in run.series)) for run in runs]
 
 

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import build_records as make
 import plain_busy
 import plain_pairs
 import plain_screen
@@ -20,7 +21,6 @@ import plain_sides
 import pytest
 import random_campaigns
 import stfc_runs
-import synthetic
 
 from mpicampaign.base.records import DISTURBED, QUIET, Case, Record, read_records, records_from
 from mpicampaign.collect.campaign import collect_all
@@ -67,7 +67,7 @@ def steady(case: Case, latency: float, scatter: float, repeats: int, modes: floa
     noise = random.Random(str(case))
     for repeat in range(1, repeats + 1):
         time = latency * noise.uniform(1 - scatter, 1 + scatter) * (modes if repeat % 2 else 1)
-        yield synthetic.run(case, repeat, synthetic.pingpong(time, 1e9 / time * 1e-6))
+        yield make.run(case, repeat, make.pingpong(time, 1e9 / time * 1e-6))
 
 
 def invented() -> list[Record]:
@@ -124,7 +124,7 @@ WIDE, STEADY = (3600, 4300, 5140, 5146, 5900, 6400), (5136, 5139, 5140, 5142, 51
 def of_rates(**of: tuple[float, ...]) -> list[Record]:
     """Repeats in MB/s at the largest size; latencies are alike."""
     return [
-        synthetic.run(Case("s", "g", name, "PingPong"), repeat, synthetic.pingpong(1e-9, 1e6 * rate))
+        make.run(Case("s", "g", name, "PingPong"), repeat, make.pingpong(1e-9, 1e6 * rate))
         for name, rates in of.items()
         for repeat, rate in enumerate(rates, 1)
     ]

@@ -19,8 +19,8 @@ from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import build_records as make
 import pytest
-import synthetic
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -116,13 +116,13 @@ def campaigns(draw: st.DrawFn) -> list[Record]:
             for repeat in range(1, draw(st.integers(1, 8)) + 1):
                 factor = draw(st.sampled_from((1.0, 1.5)) | st.floats(0.8, 1.25))
                 case = Case("s", f"g{group}", f"P{placement}", "PingPong")
-                series = synthetic.pingpong(latency * factor, bandwidth / factor, MESSAGES)
-                run = synthetic.run(case, repeat, series)
+                series = make.pingpong(latency * factor, bandwidth / factor, MESSAGES)
+                run = make.run(case, repeat, series)
                 hosts = {"hosts": ("n1", "n2"), "line_rate": LINE_RATE}
                 records.append(replace(run, **hosts) if linked else run)
                 rate = Series("HPL", 2, {"flops": [bandwidth * factor]})
                 case = Case("s", f"g{group}", f"P{placement}", "HPL")
-                records.append(synthetic.run(case, repeat, rate, suite="hpl"))
+                records.append(make.run(case, repeat, rate, suite="hpl"))
     return records
 
 

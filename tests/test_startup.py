@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import build_records as make
 import pytest
-import synthetic
 
 from mpicampaign.base.records import (
     Case,
@@ -85,7 +85,7 @@ def runs(placement: str, ranks: int, seconds: float) -> list[Record]:
     """Repeats of a benchmark; each of them recorded its start-up."""
     case = Case("s", "g", placement, "PingPong")
     times = {"ranks": ranks, "start-up": seconds, "MPI_Init": seconds / 2, "launcher": seconds / 4}
-    return [replace(each, startup=times) for each in synthetic.case_runs(case, 1e-6, 1e9)]
+    return [replace(each, startup=times) for each in make.case_runs(case, 1e-6, 1e9)]
 
 
 LISTED = [*runs("X", 2, 0.3), *runs("X nodes=2", 4, 0.5)]
@@ -145,7 +145,7 @@ def test_it_is_a_metric_like_others_where_it_is_asked_for(
 
 
 def test_records_without_it_are_as_before_and_wrong_ones_refused(tmp_path: Path) -> None:
-    record = synthetic.campaign()[0]
+    record = make.campaign()[0]
     assert b"startup" not in record_line(record)
     write_records(file := tmp_path / "records.jsonl", Header("c"), [record])
     file.write_text(file.read_text().replace('"version": 3', '"version": 2'))

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import build_records as make
 import pytest
-import synthetic
 
 from mpicampaign.base.records import DISTURBED, QUIET, Case, Record
 from mpicampaign.base.text import display_width
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 def many() -> list[Record]:
     """40 candidates with names of 60 characters, some of them hostile."""
-    names = [f"{synthetic.HOSTILE} {'x' * 40} {number}" for number in range(10)]
-    return [run for name in names for run in synthetic.campaign(host_group=name)]
+    names = [f"{make.HOSTILE} {'x' * 40} {number}" for number in range(10)]
+    return [run for name in names for run in make.campaign(host_group=name)]
 
 
-@pytest.mark.parametrize("records", [[], synthetic.campaign(), synthetic.campaign()[:3], many()])
+@pytest.mark.parametrize("records", [[], make.campaign(), make.campaign()[:3], many()])
 def test_it_fits_the_screen(records: list[Record]) -> None:
     text = summary_text(compare(records), title="A campaign\x1b of " + "long " * 40)
     lines = text.splitlines()
@@ -44,7 +44,7 @@ def test_it_fits_the_screen(records: list[Record]) -> None:
 
 
 def test_the_answer_is_the_first_line_of_whatever_the_terminal_shows() -> None:
-    comparison = compare(synthetic.campaign())
+    comparison = compare(make.campaign())
     answer = summary(comparison).lead
     assert "SHM" in answer
     for text in (to_terminal(comparison), tables(comparison, "terminal").decode()):
@@ -56,7 +56,7 @@ def test_the_answer_is_the_first_line_of_whatever_the_terminal_shows() -> None:
 def test_the_terminal_gives_the_width(columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of `report`'s and `run`'s screens, of `tables`, and of any other document."""
     monkeypatch.setenv("COLUMNS", str(columns))
-    comparison = compare(synthetic.campaign())
+    comparison = compare(make.campaign())
     write_tables(comparison, tmp_path)
     texts = [(tmp_path / name).read_text() for name in ("summary.txt", "comparison.txt")]
     texts += [tables(comparison, "terminal", width=terminal_width()).decode()]
@@ -92,7 +92,7 @@ def test_names_are_never_cut_where_they_differ(names: tuple[str, ...], width: in
 
 
 def test_a_budget_that_shortened_nothing_is_no_finding() -> None:
-    runs = synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9, repeats=2)
+    runs = make.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9, repeats=2)
     found = {
         what: to_terminal(compare([replace(run, metadata={SHORTENED: what}) for run in runs]))
         for what in ("nothing", "3 of 8 pairs")
@@ -102,7 +102,7 @@ def test_a_budget_that_shortened_nothing_is_no_finding() -> None:
 
 
 def test_disturbed_runs_are_counted() -> None:
-    runs = synthetic.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9)
+    runs = make.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9)
     first, *others = (replace(run, condition=QUIET) for run in runs)
     records = [replace(first, condition=DISTURBED), *others]
     assert summary(compare(records)).notices == (
@@ -113,7 +113,7 @@ def test_disturbed_runs_are_counted() -> None:
 
 def test_what_is_not_available_for_one_reason_is_one_line() -> None:
     def absent(groups: list[str]) -> list[str]:
-        records = [run for group in groups for run in synthetic.campaign(host_group=group)]
+        records = [run for group in groups for run in make.campaign(host_group=group)]
         return [text for text in summary(compare(records)).notices if "not available" in text]
 
     reason = "needs 2 sockets, node1 has 1"

@@ -8,8 +8,8 @@ import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import build_records as make
 import pytest
-import synthetic
 
 from mpicampaign.base.records import UNVERIFIED, Case
 from mpicampaign.compare.compare import compare
@@ -51,11 +51,11 @@ def hostile() -> list[Record]:
     records = []
     for group in GROUPS:
         for n, placement in enumerate(PLACEMENTS, 1):
-            runs = synthetic.case_runs(Case("s", group, placement, "PingPong"), n * 1e-6, 1e9)
+            runs = make.case_runs(Case("s", group, placement, "PingPong"), n * 1e-6, 1e9)
             reasons = (f"{REASON} {group}-{placement} {REASON}",)
             runs[1] = replace(runs[1], verdict=UNVERIFIED, verdict_reasons=reasons)
             records += runs
-        records += synthetic.not_available(Case("s", group, "SHM-2", "PingPong"), f"{REASON}-{group}")
+        records += make.not_available(Case("s", group, "SHM-2", "PingPong"), f"{REASON}-{group}")
     return records
 
 
@@ -90,7 +90,7 @@ def test_hostile_names_are_typeset_and_nothing_is_cut_off(layout: str, tmp_path:
 def test_more_tables_than_latex_holds_at_a_time(tmp_path: Path) -> None:
     benchmarks = [f"Benchmark{n}" for n in range(8)]
     cases = [Case("s", group, "SHM", name) for name in benchmarks for group in ("g", "h")]
-    records = [record for case in cases for record in synthetic.case_runs(case, 1e-6, 1e9)]
+    records = [record for case in cases for record in make.case_runs(case, 1e-6, 1e9)]
     text, said = printed(compare(records), MATRIX, tmp_path, changed=True)
     assert complaints(said) == []
     assert text.count(r"\begin{table}") > 52
@@ -98,14 +98,14 @@ def test_more_tables_than_latex_holds_at_a_time(tmp_path: Path) -> None:
 
 @typeset
 def test_a_long_table_of_plain_names_goes_over_pages(tmp_path: Path) -> None:
-    records = [r for n in range(15) for r in synthetic.campaign("s", f"scarf{n}")]
+    records = [r for n in range(15) for r in make.campaign("s", f"scarf{n}")]
     text, said = printed(compare(records), LONG, tmp_path)
     assert complaints(said) == [] and r"\endhead" in text
 
 
 def test_short_marks_hang_beside_the_values() -> None:
     case = Case("s", "g", "SHM", "PingPong")
-    runs = synthetic.case_runs(case, 1e-6, 1e9)
+    runs = make.case_runs(case, 1e-6, 1e9)
     runs[1] = replace(runs[1], verdict=UNVERIFIED, verdict_reasons=("a",))
     text = tables(compare(runs), "latex", View(layout=MATRIX), "c").decode("utf-8")
     assert r"\rlap{\textsuperscript{a}}" in text

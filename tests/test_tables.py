@@ -6,8 +6,8 @@ import csv
 import io
 from dataclasses import replace
 
+import build_records as make
 import pytest
-import synthetic
 
 from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.records import Case
@@ -18,19 +18,19 @@ from mpicampaign.report.data import COLUMNS
 from mpicampaign.report.make import to_csv, to_markdown, to_terminal
 from mpicampaign.show.view import size_range
 
-HOSTILE = synthetic.HOSTILE
+HOSTILE = make.HOSTILE
 
 
 @pytest.fixture(scope="module")
 def comparison() -> Comparison:
-    return compare(synthetic.campaign())
+    return compare(make.campaign())
 
 
 @pytest.fixture(scope="module")
 def hostile() -> Comparison:
     names = Case(HOSTILE, HOSTILE, HOSTILE, HOSTILE)
-    records = [replace(record, case=names) for record in synthetic.case_runs(names, 1e-6, 1e9)]
-    return compare(records + synthetic.not_available(replace(names, placement="=1+1"), HOSTILE))
+    records = [replace(record, case=names) for record in make.case_runs(names, 1e-6, 1e9)]
+    return compare(records + make.not_available(replace(names, placement="=1+1"), HOSTILE))
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
@@ -38,7 +38,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 
 def test_terminal_cuts_names_longer_than_a_line() -> None:
-    records = synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "x" * 300)
+    records = make.not_available(Case("s", "g", "IBV", "PingPong"), "x" * 300)
     assert max(display_width(line) for line in to_terminal(compare(records)).splitlines()) <= 100
 
 
@@ -55,7 +55,7 @@ def test_nothing_to_compare() -> None:
     empty = compare([])
     assert to_csv(empty).count("\n") == 1
     assert to_terminal(empty) and to_markdown(empty)
-    absent = compare(synthetic.not_available(Case("s", "g", "IBV", "PingPong"), "no InfiniBand device"))
+    absent = compare(make.not_available(Case("s", "g", "IBV", "PingPong"), "no InfiniBand device"))
     for text in (to_terminal(absent), to_markdown(absent), to_csv(absent)):
         assert "no InfiniBand device" in text
 
@@ -85,6 +85,6 @@ def test_ratios_keep_three_digits() -> None:
 
 def test_a_sentence_states_what_holds_over_all_host_groups() -> None:
     groups = {"local": 1, "other": 2, "third": 3}
-    records = [one for name, by in groups.items() for one in synthetic.campaign(host_group=name, factor=by)]
+    records = [one for name, by in groups.items() for one in make.campaign(host_group=name, factor=by)]
     for text in (to_terminal(compare(records)), to_markdown(compare(records))):
         assert "SHM-1 < TCP-loopback in 3 of 3 host groups (shown in each)" in text.replace("&lt;", "<")

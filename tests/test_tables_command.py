@@ -6,8 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import build_records as make
 import pytest
-import synthetic
 from pyarrow import parquet
 
 from mpicampaign.base.records import CONTRADICTED, Header, read_records, write_records
@@ -19,7 +19,7 @@ SIZES = (1024, 8192)
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("results")
-    records = synthetic.campaign("s", "g1") + synthetic.campaign("s", "g2", 1.3)
+    records = make.campaign("s", "g1") + make.campaign("s", "g2", 1.3)
     write_records(path / "records.jsonl", Header("c", "The title", SIZES), records)
     return path
 

@@ -6,8 +6,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+import build_records as make
 import pytest
-import synthetic
 from history_data import FIRST, name_of, store_of
 from test_command_line import CAMPAIGN
 
@@ -31,7 +31,7 @@ def side(name: str, factor: float, hour: int, system: str = "s", kernel: str = "
             hosts=("n1",),
             metadata={"n1: kernel": kernel},
         )
-        for number, run in enumerate(synthetic.case_runs(replace(CASE, system=system), 1e-6 * factor, 1e9))
+        for number, run in enumerate(make.case_runs(replace(CASE, system=system), 1e-6 * factor, 1e9))
     ]
     return Side(name, runs)
 
@@ -118,7 +118,7 @@ def test_the_only_systems_of_two_sites_are_compared_whatever_their_names() -> No
     lacks = replace(CASE, placement="TCP", system="t")
     found = two_sides(
         side("A", 1, 4),
-        Side("B", [*other.records, *synthetic.case_runs(lacks, 1e-6, 1e9)]),
+        Side("B", [*other.records, *make.case_runs(lacks, 1e-6, 1e9)]),
         (),
         OBSERVED,
         NAMES,

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import build_records as make
 import pytest
-import synthetic
 from builders import MACHINE, campaign, plan
 from conftest import ProjectCopy, succeeded
 
@@ -175,7 +175,7 @@ def runs(costs: dict[str, float], made: int, noise: float = 0.01, apart: float =
         order = list(costs) if repeat % 4 < 2 else [*reversed(costs)]
         for place, name in enumerate(order):
             time = 1e-6 * costs[name] * source.lognormvariate(0, noise)
-            run = synthetic.run(Case("s", "g", name, "PingPong"), repeat, synthetic.pingpong(time, 1e9))
+            run = make.run(Case("s", "g", name, "PingPong"), repeat, make.pingpong(time, 1e9))
             started = begin + timedelta(minutes=10 * repeat, seconds=apart * place)
             metadata = {**run.metadata, DECIDED_WITH: "these", LOOKS_SINCE: "2026-01-01T00:00:00Z"}
             found[name].append(replace(run, started=started.isoformat(), metadata=metadata))

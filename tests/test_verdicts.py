@@ -9,9 +9,9 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import combinations, product
 
+import build_records as make
 import numpy as np
 import pytest
-import synthetic
 
 from mpicampaign.base.records import IMPORTED_FROM, Case, Record
 from mpicampaign.compare.compare import compare as compare_records
@@ -54,8 +54,8 @@ def records(story: Story, metadata: dict[str, str], cost: float = 1.0) -> list[R
     for who, begin in sorted(story, key=lambda run: run[1]):
         count[who] += 1
         slower = (1.03 if begin > DAY else 1.0) * (cost if who == "B" else 1.0)
-        series = synthetic.pingpong(1e-6 * slower * noise.uniform(0.998, 1.002), 1e9)
-        run = synthetic.run(Case("s", "g", who, "PingPong"), count[who], series)
+        series = make.pingpong(1e-6 * slower * noise.uniform(0.998, 1.002), 1e9)
+        run = make.run(Case("s", "g", who, "PingPong"), count[who], series)
         at = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(seconds=begin)
         found.append(replace(run, started=at.isoformat(), metadata={**run.metadata, **metadata}))
     return found
