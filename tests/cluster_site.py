@@ -10,11 +10,13 @@ from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 from subprocess import CompletedProcess
+from typing import Any
 
-from conftest import ProjectCopy, copy_project
+from build_campaigns import write_jobs
+from conftest import ProjectCopy, copy_project, executable
 from minicluster import USER_PATH, MiniCluster
 
-from mpicampaign.base.records import Record, read_records
+from mpicampaign.base.records import Record
 
 OUTPUT = r"# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 0.50\n"
 # The program stands for a benchmark: rank 0 prints a table after a while, or does what the test asks.
@@ -23,20 +25,8 @@ PROGRAM = f"""#!/bin/bash
 {{body}}
 printf '{OUTPUT}'
 """
-CAMPAIGN = """\
-campaign: jobs
-repeats: {repeats}
-time_limit: {time_limit}
-mpis: {{none: {{launcher: hydra, command: {launcher}, pmi: pmi2, transports: {{}}}}}}
-systems: {{mini: {{scheduler: slurm, mpi: none{system}}}}}
-host_groups: {{all: {{system: mini{group}}}}}
-placements:
-  two: {{nodes: 2, ranks_per_node: 1, transport: any, binding: none}}
-benchmarks:
-  trivial: {{suite: osu, program: program, provider: {{kind: path, location: {program}}}}}
-matrix:
-  - {{host_groups: all, placements: two, benchmarks: trivial}}
-"""
+# One rank only, past Slurm.
+LAUNCH = '#!/bin/bash\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0 SLURM_PROCID=0\nexec "$@"\n'
 # How long a call waits between two looks at the queue, and for files of ended jobs or a full disk: a real
 # site's patience would be most of a test's time.
 PATIENCE = {
@@ -93,38 +83,17 @@ class Site:
         self.environment: Mapping[str, str] = {}
         self.done = CompletedProcess[str]([], -1)
 
-    def write(
-        self,
-        body: str = "",
-        repeats: int = 1,
-        system: str = ", launcher: srun",
-        group: str = "",
-        time_limit: str = "1 min",
-    ) -> None:
-        program = self.folder / "program"
-        program.write_text(PROGRAM.format(body=body))
-        program.chmod(0o755)
-        launcher = self.folder / "launch"  # one rank only, past Slurm
-        launcher.write_text(
-            '#!/bin/bash\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0 SLURM_PROCID=0\nexec "$@"\n'
-        )
-        launcher.chmod(0o755)
-        values = {
-            "launcher": launcher,
-            "repeats": repeats,
-            "system": system,
-            "group": group,
-            "time_limit": time_limit,
-        }
-        (self.folder / "jobs.yaml").write_text(CAMPAIGN.format(program=program, **values))
+    def write(self, body: str = "", **changes: Any) -> None:
+        """Write jobs.yaml and its programs; ``changes``: as `build_campaigns.write_campaign` takes them."""
+        executable(self.folder / "program", PROGRAM.format(body=body))
+        executable(self.folder / "launch", LAUNCH)
+        keys = {"system": {"launcher": "srun"}, **changes}
+        write_jobs(self.folder, **{**keys, "system": {"scheduler": "slurm", **keys["system"]}})
         self.cluster.give(self.folder)
 
     def replace(self, command: str, text: str) -> None:
         """Put a shell script before the scheduler's command of that name, to count or to disturb."""
-        fake = self.commands / command
-        fake.parent.mkdir(exist_ok=True)
-        fake.write_text(f"#!/bin/bash\n{text}\n")
-        fake.chmod(0o755)
+        executable(self.commands / command, f"#!/bin/bash\n{text}\n")
         self.cluster.give(self.folder)
 
     def call(
@@ -149,8 +118,8 @@ class Site:
     def scripts(self) -> list[Path]:
         return [Path(line) for line in self.call("render").stdout.splitlines()]
 
-    def records(self) -> list[Record]:
-        return read_records(self.folder / "results/jobs/records.jsonl")[1]
+    def records(self, campaign: str = "jobs") -> list[Record]:
+        return self.project.records(campaign)
 
     def submissions(self) -> Counter[str]:
         """How often a job of each name was submitted, from the scheduler's log of ended jobs."""

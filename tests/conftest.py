@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -23,6 +24,7 @@ from minicluster import BLUE, COMPILERS, RED, MiniCluster, missing_parts
 from test_kernels import Build, make
 
 from mpicampaign.base import places
+from mpicampaign.base.records import Record, read_records
 from mpicampaign.cli import main
 from mpicampaign.jobs import local_mpi
 
@@ -114,8 +116,26 @@ class ProjectCopy:
             check=False,
         )
 
+    def succeed(self, *arguments: str, **more: Any) -> subprocess.CompletedProcess[str]:
+        """`call`, which must succeed."""
+        done = self.call(*arguments, **more)
+        assert succeeded(done)
+        return done
+
+    def records(self, campaign: str) -> list[Record]:
+        """Of the campaign's last report."""
+        return read_records(self.folder / "results" / campaign / "records.jsonl")[1]
+
     def results(self, campaign: str) -> list[Path]:
         return sorted((self.folder / "results" / campaign / "runs").glob("*/*/*/*/result/output.txt"))
+
+
+def executable(path: Path, text: str = "#!/bin/sh\n") -> Path:
+    """Write a program; its folder is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    path.chmod(0o755)
+    return path
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
+from build_campaigns import without_none
 from conftest import ProjectCopy, copy_project
 from minicluster import MiniCluster
 
 from mpicampaign.base.records import Record, read_records
 
 ENDED = {"COMPLETED", "FAILED", "CANCELLED", "TIMEOUT", "NODE_FAIL", "OUT_OF_MEMORY"}
+Names = str | Sequence[str]
+Entry = tuple[Names, Names, Names]
 FINISHED = 600  # seconds; the longest campaign of these tests takes two minutes
 
 
@@ -79,20 +83,43 @@ class ClusterProject:
         return read_records(self.results / "records.jsonl")[1]
 
 
-def cluster_project(cluster: MiniCluster, campaign: dict[str, object]) -> ClusterProject:
-    """A fresh copy of the project that holds this campaign; two cores for all nodes are never quiet."""
-    campaign = {"busy_machine": "rank", **campaign}
-    name = str(campaign["campaign"])
+def cluster_project(
+    cluster: MiniCluster, name: str, *entries: Entry, system: dict[str, Any] | None = None, **sections: Any
+) -> ClusterProject:
+    """A fresh copy of the project that holds a campaign; two cores for all nodes are never quiet.
+
+    ``entries``: of its matrix, as host groups, placements and benchmarks; ``sections`` others of the file.
+    """
+    used = {benchmark for _, _, benchmarks in entries for benchmark in listed(benchmarks)}
+    campaign = {
+        "campaign": name,
+        "busy_machine": "rank",
+        "repeats": 1,
+        "time_limit": "1 min",
+        "systems": {"cluster": system or system_of(cluster)},
+        "host_groups": host_groups(),
+        "placements": TWO_FABRICS,
+        "benchmarks": {benchmark: keys for benchmark, keys in BENCHMARKS.items() if benchmark in used},
+        "matrix": [
+            dict(zip(("host_groups", "placements", "benchmarks"), map(listed, entry), strict=True))
+            for entry in entries
+        ],
+        **sections,
+    }
     project = copy_project(cluster.home / name)
-    (project.folder / f"{name}.yaml").write_text(yaml.safe_dump(campaign, sort_keys=False))
+    (project.folder / f"{name}.yaml").write_text(yaml.safe_dump(without_none(campaign), sort_keys=False))
     cluster.give(project.folder)
     return ClusterProject(cluster, project, name)
 
 
-def system(cluster: MiniCluster, **values: object) -> dict[str, object]:
+def listed(names: Names) -> list[str]:
+    return [names] if isinstance(names, str) else [*names]
+
+
+def system_of(cluster: MiniCluster, **values: object) -> dict[str, object]:
     """The cluster as a system of a campaign; by default with the environment's Intel MPI."""
     common = {"scheduler": "slurm", "mpi": "intelmpi", "prefix": "wheel", "environment": cluster.environment}
-    return {key: value for key, value in {**common, **values}.items() if value is not None}
+    return without_none({**common, **values})
 
 
 def host_groups(rate: str = "") -> dict[str, dict[str, object]]:
@@ -123,4 +150,14 @@ TWO_FABRICS = {
     "TCP-first": {**TWO_NODES, "fabric": "first"},
     "TCP-second": {**TWO_NODES, "fabric": "second"},
 }
-PING_PONG = {"arguments": "-iter 20 -time 5 -msglog 16:20 PingPong"}
+BENCHMARKS = {
+    "PingPong": {"arguments": "-iter 20 -time 5 -msglog 16:20 PingPong"},
+    "Allreduce": {"arguments": "-iter 20 -msglog 16:20 Allreduce"},
+    "tree_gather": {"arguments": "--tree natural --min-size 256KiB --max-size 1MiB --budget 1"},
+    "Small": {
+        "suite": "imb",
+        "program": "IMB-MPI1",
+        "provider": "wheel",
+        "arguments": "-iter 200 -msglog 0:10 PingPong",
+    },
+}

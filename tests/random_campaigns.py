@@ -100,9 +100,7 @@ def two_sides(seed: int) -> tuple[list[Record], list[Record]]:
             order = [0, 1] if how == "one order" or repeat % 4 in (0, 1) else [1, 0]
             for step, number in enumerate(order):
                 time, rate = (draw.lognormvariate(0, noise) * change[i] ** number for i in (0, 1))
-                run = make.run(
-                    Case("s", "g", place, "PingPong"), repeat, make.pingpong(1e-6 * time, 1e9 / rate)
-                )
+                run = make.run(make.case(place), repeat, make.pingpong(1e-6 * time, 1e9 / rate))
                 minute = repeat * len(placements) * 2 + placements.index(place) * 2 + step
                 begin = MONDAY + timedelta(minutes=minute, days=30 * number if how == "a month" else 0)
                 sides[number].append(replace(run, started=begin.isoformat()))

@@ -7,25 +7,19 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from build_campaigns import UNBOUND, write_trivial
 from conftest import ProjectCopy, wait_until
 from test_loop import made_by, write_result
-from trivial_campaign import write_trivial
 
 from mpicampaign.base.errors import UserError
-from mpicampaign.base.records import read_records
 from mpicampaign.cli.json_output import blocks_data
 from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.jobs.run import Run
 from mpicampaign.run.conditions import prepare_with_results
 from mpicampaign.run.new_runs import FILE, alone_lines, note_request, read_requests, request_of
 
-UNBOUND = {"nodes": 1, "ranks_per_node": 2, "transport": "any", "binding": "none"}
 EDITED = {"one": UNBOUND, "two": {**UNBOUND, "environment": {"FOO": "3"}}}
-BLOCKS = {
-    "matrix": [
-        {"host_groups": "local", "placements": ["one", "two"], "benchmarks": "trivial", "blocks": "all pairs"}
-    ]
-}
+BLOCKS = {"entry": {"blocks": "all pairs"}}
 
 
 def prepared_of(project: ProjectCopy, **changes: object) -> Prepared:
@@ -135,11 +129,10 @@ def test_a_plan_says_what_is_due_alone_and_the_command_that_makes_new_runs_of_al
         done = project.ask(*command, "trivial.yaml")
         assert done.stdout.count(said) == 1, done.stdout + done.stderr
     three = {**EDITED, "three": UNBOUND}
-    matrix = [{"host_groups": "local", "placements": [*three], "benchmarks": "trivial"}]
-    [line] = alone_lines(prepared_of(project, placements=three, matrix=matrix))
+    [line] = alone_lines(prepared_of(project, placements=three))
     assert line.startswith("two and three alone are due: to compare them with one, one needs"), line
-    again(project, "one", "two", "three", placements=three, matrix=matrix)
-    assert not alone_lines(prepared_of(project, placements=three, matrix=matrix))
+    again(project, "one", "two", "three", placements=three)
+    assert not alone_lines(prepared_of(project, placements=three))
 
 
 @pytest.mark.parametrize(
@@ -166,9 +159,8 @@ def test_names_that_cannot_be_compared_are_refused(
 
 def test_part_of_the_candidates_of_blocks_and_more_than_the_cap_are_refused(project: ProjectCopy) -> None:
     three = dict.fromkeys(("one", "two", "three"), UNBOUND)
-    matrix = [{**BLOCKS["matrix"][0], "placements": [*three]}]
     with pytest.raises(UserError, match=r"one trivial is measured in blocks with here/local three"):
-        request_of(prepared_of(project, placements=three, matrix=matrix), ["one", "two"])
+        request_of(prepared_of(project, placements=three, **BLOCKS), ["one", "two"])
     cap = 2 * 4 * 60 / 3600
     finished(project, node_hours_cap=cap)
     done = project.ask("run", "trivial.yaml", "--again", "one,two")
@@ -178,7 +170,7 @@ def test_part_of_the_candidates_of_blocks_and_more_than_the_cap_are_refused(proj
 
 def test_a_killed_call_is_gone_on_with_and_the_report_counts_the_new_repeats(project: ProjectCopy) -> None:
     write_trivial(project, body="sleep 0.3")
-    assert project.call("run", "trivial.yaml").returncode == 0
+    project.succeed("run", "trivial.yaml")
     call = subprocess.Popen(
         project.command("run", "trivial.yaml", "--again", "one,two"),
         cwd=project.folder,
@@ -191,9 +183,8 @@ def test_a_killed_call_is_gone_on_with_and_the_report_counts_the_new_repeats(pro
     call.wait()
     refused = project.call("run", "trivial.yaml", "--again", "one,two", "--repeat", "1")
     assert refused.returncode == 2 and "takes no --only, --repeat or --placement" in refused.stderr
-    done = project.call("run", "trivial.yaml")
-    assert done.returncode == 0, done.stderr
-    _, records = read_records(project.folder / "results/trivial/records.jsonl")
+    project.succeed("run", "trivial.yaml")
+    records = project.records("trivial")
     made = sorted(records, key=lambda record: (record.started, record.order))
     assert sorted((r.case.placement, r.repeat) for r in made) == [
         (placement, number) for placement in ("one", "two") for number in range(1, 7)

@@ -13,7 +13,7 @@ from cluster_site import Site
 from conftest import ProjectCopy, succeeded
 from minicluster import BLUE, MiniCluster
 
-from mpicampaign.base.records import OK, VERIFIED, read_records
+from mpicampaign.base.records import OK, VERIFIED
 from mpicampaign.cli import main
 from mpicampaign.run.scheduler_calls import ignored_lines
 from mpicampaign.schedulers import SCHEDULERS
@@ -77,9 +77,8 @@ def test_a_launcher_does_not_see_the_allocation_around_it(
     file = project.folder / "other.yaml"
     for repeats, scheduler in enumerate(outer, 1):
         file.write_text(re.sub("repeats: .*", f"repeats: {repeats}", file.read_text()))
-        done = project.call("run", "--campaign", "other.yaml", variables=OUTER[scheduler])
-        assert succeeded(done)
-        _, records = read_records(project.folder / "results/other/records.jsonl")
+        done = project.succeed("run", "--campaign", "other.yaml", variables=OUTER[scheduler])
+        records = project.records("other")
         assert [(record.status, record.verdict) for record in records] == [(OK, VERIFIED)] * repeats, records
         assert ("I_MPI_HYDRA_BOOTSTRAP" in done.stderr) == (scheduler == "slurm")
         assert "PMI" not in done.stderr.replace("I_MPI", "")  # set by the allocation, not by the user
@@ -102,7 +101,7 @@ def test_everything_works_in_a_shell_of_srun(library: str, site: Site) -> None:
     inside = ("srun", "--nodes=1", "--ntasks=1", *(["--mpi=pmi2"] if library != "openmpi" else []))
     done = site.command("run", "--campaign", "other.yaml", before=inside)
     assert succeeded(done)
-    _, [record] = read_records(site.folder / "results/other/records.jsonl")
+    [record] = site.records("other")
     assert (record.status, record.verdict) == (OK, VERIFIED), (record.reason, record.verdict_reasons)
     said = site.command("check", "--campaign", "other.yaml", before=inside).stdout
     assert (

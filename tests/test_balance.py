@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import build_records as make
 import pytest
 
 from mpicampaign.base.presentation import ReferenceChoice
-from mpicampaign.base.records import BLAS, OK, QUIET, REFERENCE_BLAS, VERIFIED, Case, Record, Series
+from mpicampaign.base.records import BLAS, QUIET, REFERENCE_BLAS, Record, Series
 from mpicampaign.base.reference import load_reference
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import AT_MOST, NOT_COMPARABLE
@@ -60,30 +61,24 @@ def hpcc(
     order: int = 2000,
     hpl: float = 6.91e9,
     ring: float = 0.398e9,
-    copy: float | None = 3e9,
     benchmark: str = "",
     group: str = "blue",
     ranks: int = 192,
     **metadata: str,
 ) -> Record:
     """A run of HPCC; values per process."""
-    columns: dict[str, list[float | None]] = {
-        "hpl_flops": [hpl * ranks],
-        "hpl_flops_per_process": [hpl],
-        "random_ring_bandwidth": [ring],
-        "stream_copy_star": [copy],
-    }
-    series = Series("HPCC", ranks, columns, {"N": str(order), "NB": "80", "grid": f"1 x {ranks}"})
-    return of_run("hpcc", benchmark or f"HPCC-{order}", repeat, series, group, **metadata)
+    columns = {"hpl_flops": hpl * ranks, "hpl_flops_per_process": hpl, "random_ring_bandwidth": ring}
+    qualifiers = {"N": str(order), "NB": "80", "grid": f"1 x {ranks}"}
+    table = make.series("HPCC", ranks, qualifiers=qualifiers, stream_copy_star=3e9, **columns)
+    return of_run("hpcc", benchmark or f"HPCC-{order}", repeat, table, group, **metadata)
 
 
 def of_run(
     suite: str, benchmark: str, repeat: int, series: Series, group: str = "blue", **metadata: str
 ) -> Record:
     known = {BLAS: "OpenBLAS 0.3.21", "mpi_library": "Open MPI 4.1.4", **metadata}
-    case = Case("here", group, "SHM", benchmark)
-    parts = {"series": (series,), "hosts": ("n1",), "metadata": known}
-    return Record(case, suite, repeat, OK, verdict=VERIFIED, condition=QUIET, **parts)  # type: ignore[arg-type]
+    case = make.case("SHM", benchmark, group, "here")
+    return make.run(case, repeat, series, suite=suite, hosts=("n1",), condition=QUIET, metadata=known)
 
 
 def balances(*records: Record) -> list[Row]:
@@ -104,7 +99,7 @@ TWO_SIZES = [hpcc(repeat, order) for order in (1000, 2000) for repeat in (1, 2, 
 
 
 def test_hpl_whose_rate_still_rises_gives_an_upper_limit_that_is_not_ranked() -> None:
-    small = [replace(hpcc(repeat, 1000, hpl=6.5e9)) for repeat in (1, 2, 3)]
+    small = [hpcc(repeat, 1000, hpl=6.5e9) for repeat in (1, 2, 3)]
     [row] = balances(*small, *(hpcc(repeat, 2000) for repeat in (1, 2, 3)))
     rises = "at most: HPL's rate rises by 6 % from N 1000 to 2000: both are too small"
     assert notes(row, AT_MOST) == [rises]
@@ -157,15 +152,15 @@ def test_the_balance_at_a_stated_rate_lies_between_two_results_and_is_marked() -
     assert "random ring / HPL at 1000 Gflop/s, interpolated, not measured: here 57.60 byte/kflop" in text
 
 
-def hpl_run(repeat: int, order: int, ranks: int = 4) -> Record:
-    columns: dict[str, list[float | None]] = {"flops": [4e9 * ranks], "hpl_flops_per_process": [4e9]}
-    series = Series("HPL", ranks, columns, {"N": str(order), "NB": "80", "grid": "2 x 2"})
-    return of_run("hpl", f"HPL-{order}", repeat, series)
+def hpl_run(repeat: int, order: int) -> Record:
+    qualifiers = {"N": str(order), "NB": "80", "grid": "2 x 2"}
+    table = make.series("HPL", 4, qualifiers=qualifiers, flops=4e9 * 4, hpl_flops_per_process=4e9)
+    return of_run("hpl", f"HPL-{order}", repeat, table)
 
 
 def rings(repeat: int, ranks: int = 4, **metadata: str) -> Record:
-    series = Series("latency_bandwidth", ranks, {"random_ring_bandwidth": [1e9 * repeat]})
-    return of_run("kernel", "latency_bandwidth", repeat, series, **metadata)
+    table = make.series("latency_bandwidth", ranks, random_ring_bandwidth=1e9 * repeat)
+    return of_run("kernel", "latency_bandwidth", repeat, table, **metadata)
 
 
 HPL = [hpl_run(repeat, order) for order in (1000, 2000) for repeat in (1, 2)]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import ProjectCopy, succeeded
+from conftest import ProjectCopy, executable
 
 from mpicampaign.base.records import OK, read_records
 from mpicampaign.campaign.file import load_campaign
@@ -38,13 +38,6 @@ def called(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[argparse.Nam
     monkeypatch.setattr(examine, "examine_here", lambda: HERE)
     monkeypatch.setattr("mpicampaign.base.places.results_folder", lambda: tmp_path / "results")
     return calls
-
-
-def script(name: str, text: str = "#!/bin/bash\n") -> Path:
-    path = Path(name)
-    path.write_text(text)
-    path.chmod(0o755)
-    return path
 
 
 def made(calls: list[argparse.Namespace], *arguments: str) -> Any:
@@ -84,11 +77,11 @@ def test_programs_of_other_suites_are_looked_for_on_the_path(
     monkeypatch.setenv("PATH", str(Path.cwd()))
     assert main(["bench", "osu_latency"]) == 2
     assert "to get OSU: Spack package" in capsys.readouterr().err
-    path = script("osu_latency").absolute()
+    path = executable(Path("osu_latency")).absolute()
     for call in (["osu_latency"], ["--", "./osu_latency"]):
         block, benchmark = made(called, *call)
         assert (benchmark.suite, benchmark.provider.location) == ("osu", str(path))
-    script("hpcc")
+    executable(Path("hpcc"))
     block, benchmark = made(called, "hpcc", "--repeats", "2")
     assert (block.placements, block.repeats) == (("SHM-full",), 2)
     assert benchmark.parameters == {"N": "4000", "NB": "128"}
@@ -96,7 +89,7 @@ def test_programs_of_other_suites_are_looked_for_on_the_path(
 
 def test_a_program_is_measured_by_its_time_to_solution(called: list[argparse.Namespace]) -> None:
     """Its input files are copied to the folder that it starts in; the shell's words stay words."""
-    script("_my+program")
+    executable(Path("_my+program"))
     Path("data").mkdir()
     Path("data/mesh").write_text("1\n")
     block, benchmark = made(called, "--", "./_my+program", "data/mesh", "two words", "-n=3", "data/mesh")
@@ -129,7 +122,7 @@ def test_mistakes_are_told_and_leave_no_file(
     arguments: str, message: str, hint: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     Path("text").write_text("")
-    script("my%program")
+    executable(Path("my%program"))
     assert main(["bench", *arguments.split()]) == 2
     said = capsys.readouterr().err
     assert message in said
@@ -173,10 +166,9 @@ sleep "$(cat input)"
 def test_the_time_to_solution_of_a_program_is_that_of_its_launch(project: ProjectCopy) -> None:
     """No MPI program: nothing proves its placement."""
     folder = project.folder
-    (folder / "wait").write_text(PROGRAM)
-    (folder / "wait").chmod(0o755)
+    executable(folder / "wait", PROGRAM)
     (folder / "input").write_text("0.5\n")
-    assert succeeded(project.call("bench", "--repeats", "1", "--", "./wait", "input"))
+    project.succeed("bench", "--repeats", "1", "--", "./wait", "input")
     [record] = read_records(folder / "results/bench-wait/records.jsonl")[1]
     [seconds] = record.series[0].columns["time to solution"]
     assert record.status == OK

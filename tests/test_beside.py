@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import build_records as make
 from test_balance import hpcc, of_run, rings
 
-from mpicampaign.base.records import Series
 from mpicampaign.compare.beside import beside_tables
 from mpicampaign.compare.compare import compare
 
@@ -19,7 +19,7 @@ def test_other_mpi_libraries_and_numbers_of_nodes_have_no_ratio() -> None:
 
 def test_arrays_of_other_sizes_have_no_ratio() -> None:
     """HPCC prints elements of one process, the kernel bytes of all."""
-    ours = Series("stream", 4, {"stream_copy_star": [1e9]})
+    ours = make.series("stream", 4, stream_copy_star=1e9)
     stream = of_run("kernel", "stream", 1, ours, array_bytes="32000")
     for elements, tables in (("1000", 1), ("100", 0), ("", 0)):
         original = hpcc(1, ranks=4, stream_vectorsize=elements)

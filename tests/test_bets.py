@@ -12,14 +12,14 @@ from pathlib import Path
 import build_records as make
 import numpy as np
 import pytest
+from build_campaigns import write_trivial
 from conftest import ProjectCopy
 from test_loop import OUTPUT, WAITS, write_result
-from trivial_campaign import write_trivial
 
 from mpicampaign.base import planned_looks
 from mpicampaign.base.plan_file import PlanFile
 from mpicampaign.base.planned_looks import looks_planned
-from mpicampaign.base.records import IMPORTED_FROM, MERGED_FROM, Case
+from mpicampaign.base.records import IMPORTED_FROM, MERGED_FROM
 from mpicampaign.cli.plan import _sights as sights
 from mpicampaign.cli.report import report_of
 from mpicampaign.collect import looks
@@ -216,7 +216,7 @@ def test_runs_in_place_of_disturbed_ones_are_none_that_were_added(project: Proje
 
 @pytest.mark.parametrize("metadata", [{IMPORTED_FROM: "a folder"}, {MERGED_FROM: "a bundle"}])
 def test_no_look_at_results_of_others_is_noted(tmp_path: Path, metadata: dict[str, str]) -> None:
-    run = replace(make.run(Case("s", "g", "A", "b"), 1), identity="0123456789ab")
+    run = make.run("A", identity="0123456789ab")
     note_look(tmp_path, [replace(run, metadata=metadata)])
     assert read_looks(tmp_path) == []
     note_look(tmp_path, [run])

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from builders import MACHINE
+from build_campaigns import MACHINE
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.identity import run_path

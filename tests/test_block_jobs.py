@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import campaign, plan
+from build_campaigns import campaign, plan
 from test_cluster_jobs import Cluster, leave
 
 from mpicampaign.base.errors import UserError

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy
+from conftest import ProjectCopy, executable
 from default_signals import popen_with_default_signals
 
 pytestmark = pytest.mark.slow
@@ -47,11 +47,8 @@ class Systems:
         """An mpicc of this MPI, in this folder."""
         path = self.folder / place / "mpicc"
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(WRAPPER.format(mpi=mpi))
-        path.chmod(0o755)
-        launcher = path.with_name("mpiexec")
-        launcher.write_text("#!/bin/sh\n")
-        launcher.chmod(0o755)
+        executable(path, WRAPPER.format(mpi=mpi))
+        executable(path.with_name("mpiexec"), "#!/bin/sh\n")
         return path
 
     def module(self, name: str) -> str:

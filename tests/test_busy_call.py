@@ -11,13 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from builders import campaign, plan, script_of
+from build_campaigns import TRUE, UNBOUND, campaign, plan, script_of, write_trivial
 from conftest import ProjectCopy, wait_until
 from evidence_texts import read
 from foreign_outputs import imb
-from trivial_campaign import write_trivial
 
-from mpicampaign.base.records import DISTURBED, FAILED, NOT_JUDGED, QUIET, Case, read_records
+from mpicampaign.base.records import DISTURBED, FAILED, NOT_JUDGED, QUIET, Case
 from mpicampaign.collect.runs import RunFolder, read_run
 from mpicampaign.evidence.condition import busy_process, condition, stopped_by_others
 from mpicampaign.jobs.run import Run
@@ -33,9 +32,7 @@ for rank in 0 1; do
         "end.wait_ns=${{wait:-0}}" "end.busy_process=python3 (pid 123, uid 0) 1.0" >"$ranks/$rank"
 done
 """
-UNBOUND = {"nodes": 1, "ranks_per_node": 2, "transport": "any", "binding": "none"}
 PLACEMENTS = {f"P{number}": UNBOUND for number in range(1, 9)}
-TRUE = {"suite": "osu", "program": "true", "provider": {"kind": "path", "location": "/bin/true"}}
 
 
 def write(project: ProjectCopy, **changes: object) -> Path:
@@ -237,7 +234,7 @@ def test_a_time_limit_that_was_met_beside_others_is_no_failure(project: ProjectC
         done = project.call("run", "trivial.yaml")
     assert done.returncode == 0, done.stderr
     assert "long r01: not done: stopped at the time limit of 2 s while other processes used " in done.stderr
-    _, [record] = read_records(project.folder / "results/trivial/records.jsonl")
+    [record] = project.records("trivial")
     assert (record.status, record.condition) == (FAILED, DISTURBED)
     assert "not done: 1 of 1 runs; the same command continues" in done.stderr
 

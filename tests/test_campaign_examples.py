@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import MACHINE, script_of
+from build_campaigns import MACHINE, script_of
 from jsonschema import Draft202012Validator
 
 from mpicampaign.campaign.checks import limits_text

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from builders import MACHINE
+from build_campaigns import MACHINE
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.campaign.file import load_campaign

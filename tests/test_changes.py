@@ -11,7 +11,6 @@ import pytest
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.records import (
     EARLIER_FILE,
-    Case,
     Header,
     Record,
     read_records,
@@ -29,12 +28,11 @@ from mpicampaign.report.make import tables
 from mpicampaign.show.cells import change_verdict
 from mpicampaign.show.view import DEFAULT, MATRIX, View
 
-SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong")
 
-
-def series(day: str, *latencies: float, case: Case = SHM) -> list[Record]:
-    runs = [make.run(case, n, make.pingpong(t, 1e9)) for n, t in enumerate(latencies, start=1)]
-    return [replace(run, started=f"{day}T01:00:00Z", job_id=f"{day}-{run.repeat}") for run in runs]
+def series(day: str, *latencies: float, placement: str = "SHM-1") -> list[Record]:
+    return make.runs(
+        placement, latencies, started=f"{day}T01:00:00Z", job_id=lambda repeat: f"{day}-{repeat}"
+    )
 
 
 THEN = series("2026-01-02", 1e-6, 1.01e-6, 1.02e-6, 1.03e-6, 1.04e-6)
@@ -60,7 +58,7 @@ def in_turns(runs: list[Record], hour: int) -> list[Record]:
 @pytest.mark.parametrize("layout", ["long", MATRIX])
 @pytest.mark.parametrize("name", ["terminal", "markdown", "latex", "csv", "json"])
 def test_the_change_is_in_every_format(name: str, layout: str) -> None:
-    now = [*in_turns(NOW, 2), *series("2026-03-04", 1e-6, case=TCP)]
+    now = [*in_turns(NOW, 2), *series("2026-03-04", 1e-6, placement="TCP")]
     text = shown(now, in_turns(THEN, 1), name, View(layout=layout))
     if name in ("csv", "json"):
         assert "significant, p = 0.0079" in text and "1.98" in text

@@ -11,7 +11,7 @@ import pytest
 from test_charts import drawn, marked, marks_of, named_lines, texts_of
 
 from mpicampaign.base.presentation import ReferenceChoice
-from mpicampaign.base.records import Case, Record
+from mpicampaign.base.records import Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.published.find import with_published
 from mpicampaign.show.charts.curves import by_placement
@@ -36,7 +36,7 @@ def of_groups(system: str, groups: list[str], repeats: int = 2) -> list[Record]:
         for number, group in enumerate(groups, 1)
         for factor, placement in zip((1, 10), PLACEMENTS, strict=True)
         for run in make.case_runs(
-            Case(system, group, placement, "PingPong"), 1e-7 * number * factor, 1e10 / factor, repeats
+            make.case(placement, group=group, system=system), 1e-7 * number * factor, 1e10 / factor, repeats
         )
     ]
 

@@ -75,19 +75,18 @@ def one_run(draw: st.DrawFn, case: Case, suite: str, repeat: int) -> Record:
     state = draw(STATES)
     if state == FAILED:
         return Record(case, suite, repeat, FAILED, "it ended early")
-    run = make.run(case, repeat, *series_of(draw, case.benchmark), suite=suite)
-    return replace(run, verdict=state)
+    return make.run(case, repeat, *series_of(draw, case.benchmark), suite=suite, verdict=state)
 
 
 def series_of(draw: st.DrawFn, benchmark: str) -> list[Series]:
-    size: list[float | None] = [*SIZES]
     if benchmark == "HPL":
-        return [Series("HPL", 4, {"flops": [draw(values(1e8, 1e13))], "time": [draw(values(1.0, 1e4))]})]
+        return [make.series("HPL", 4, flops=draw(values(1e8, 1e13)), time=draw(values(1.0, 1e4)))]
     if benchmark == "PingPong":
-        return [Series(benchmark, 2, {"size": size, "time": draw(TIMES), "bandwidth": draw(RATES)})]
-    columns = {"size": size, "bandwidth": draw(RATES), "bandwidth_wire": draw(RATES)}
-    base = {"size": size, "bandwidth": draw(RATES), "bandwidth_wire": draw(RATES)}
-    return [Series(benchmark, 4, columns, {"tree": "max-inter"}), Series("MPI_Gather", 4, base)]
+        return [make.series(benchmark, size=SIZES, time=draw(TIMES), bandwidth=draw(RATES))]
+    return [
+        make.series(name, 4, qualifiers=of, size=SIZES, bandwidth=draw(RATES), bandwidth_wire=draw(RATES))
+        for name, of in ((benchmark, {"tree": "max-inter"}), ("MPI_Gather", {}))
+    ]
 
 
 # The model against the records
@@ -313,9 +312,7 @@ def test_the_page_writes_what_the_model_holds(
 
 
 def test_line_styles_are_the_placements_own_unless_they_tell_ranks_apart() -> None:
-    case = Case("s", "g", "SHM", "PingPong")
-    runs = make.case_runs(case, 1e-6, 1e9, repeats=2)
-    runs += make.case_runs(replace(case, placement="TCP"), 1e-6, 1e9, repeats=2)
+    runs = make.case_runs("SHM", repeats=2) + make.case_runs("TCP", repeats=2)
     assert lines_of(runs) == ["solid", "dashed"]
     several = [replace(run, series=(*run.series, replace(run.series[0], ranks=4))) for run in runs]
     assert lines_of(several) == ["solid", "dashed", "solid", "dashed"]

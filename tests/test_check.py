@@ -7,7 +7,7 @@ from pathlib import Path
 import build_records as make
 import pytest
 
-from mpicampaign.base.records import EARLIER_FILE, RECORDS, Case, Header, record_line, write_lines
+from mpicampaign.base.records import EARLIER_FILE, RECORDS, Header, record_line, write_lines
 from mpicampaign.cli import main
 
 CAMPAIGN = """\
@@ -146,9 +146,9 @@ def test_plan_says_what_its_repeats_will_see_where_results_know_the_spread(desk:
     assert "spread" not in desk.call("plan", text)[1]
     noise = [0.99, 1.01, 1.0, 1.015, 0.985, 1.005]
     runs = [
-        make.run(Case("here", "local", placement, "mine"), repeat, make.pingpong(1e-6 * each, 1e9))
+        run
         for placement in ("SHM", "SHM-1")
-        for repeat, each in enumerate(noise, start=1)
+        for run in make.runs(make.case(placement, "mine", "local", "here"), [1e-6 * each for each in noise])
     ]
     folder = desk.folder / "results" / "c"
     folder.mkdir(parents=True, exist_ok=True)

@@ -11,8 +11,9 @@ from pathlib import Path
 from subprocess import CompletedProcess
 
 import pytest
-from cluster_site import OUTPUT
-from conftest import PROJECT, succeeded
+from build_campaigns import write_jobs
+from cluster_site import PROGRAM
+from conftest import PROJECT, executable, succeeded
 from minicluster import BLUE, MiniCluster
 
 from mpicampaign.base.records import OK, read_records
@@ -20,18 +21,6 @@ from mpicampaign.base.records import OK, read_records
 pytestmark = pytest.mark.slow
 
 SNAKEMAKE = ["snakemake", "--profile", "cluster", "--config", "campaign=jobs.yaml"]
-CAMPAIGN = """\
-campaign: jobs
-repeats: 3
-time_limit: 1 min
-mpis: {{none: {{launcher: hydra, pmi: pmi2, transports: {{}}}}}}
-systems: {{mini: {{scheduler: slurm, mpi: none, launcher: srun}}}}
-host_groups: {{all: {{system: mini}}}}
-placements: {{two: {{nodes: 2, ranks_per_node: 1, transport: any, binding: none}}}}
-benchmarks:
-  trivial: {{suite: osu, program: program, provider: {{kind: path, location: {program}}}}}
-matrix: [{{host_groups: all, placements: two, benchmarks: trivial}}]
-"""
 
 
 def source(*arguments: str) -> bytes:
@@ -66,10 +55,8 @@ class Root:
         self, cluster: MiniCluster, folder: Path, programs: Path = Path(sys.executable).parent
     ) -> None:
         self.cluster, self.folder, self.programs = cluster, folder, programs
-        program = folder / "program"
-        program.write_text(f"#!/bin/bash\n[ \"$SLURM_PROCID\" = 0 ] || exit 0\nprintf '{OUTPUT}'\n")
-        program.chmod(0o755)
-        (folder / "jobs.yaml").write_text(CAMPAIGN.format(program=program))
+        executable(folder / "program", PROGRAM.format(body=""))
+        write_jobs(folder, repeats=3, system={"scheduler": "slurm", "launcher": "srun"})
         cluster.give(folder)
 
     def call(self, *command: str) -> CompletedProcess[str]:

@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from minicluster import MiniCluster
-from on_cluster import TWO_FABRICS, cluster_project, host_groups, system
+from on_cluster import cluster_project, system_of
 
 from mpicampaign.base.records import BLAS, DECLARED, OK
 
@@ -18,23 +18,19 @@ def test_hpcc_and_stream_on_one_node_and_on_two(minicluster: MiniCluster) -> Non
     if missing := [name for name in NEEDED if shutil.which(name) is None]:
         pytest.skip(f"not on this machine: {', '.join(missing)}")
     environment = {**minicluster.environment, "MPICC": "mpicc.openmpi", "OPENBLAS_NUM_THREADS": 1}
-    campaign = {
-        "campaign": "applications",
-        "repeats": 1,
-        "time_limit": "2 min",
-        "systems": {"cluster": system(minicluster, mpi="openmpi4", prefix=None, environment=environment)},
-        "mpis": {"openmpi4": {"command": "mpirun.openmpi"}},
-        "host_groups": host_groups(),
-        "placements": TWO_FABRICS,
-        "benchmarks": {
+    project = cluster_project(
+        minicluster,
+        "applications",
+        ("blue", ["SHM-1", "TCP-first"], ["HPCC", "stream"]),
+        time_limit="2 min",
+        system=system_of(minicluster, mpi="openmpi4", prefix=None, environment=environment),
+        mpis={"openmpi4": {"command": "mpirun.openmpi"}},
+        benchmarks={
             "HPCC": {"parameters": {"N": 400, "NB": 64}},
             "stream": {"arguments": "--array 16MiB --repetitions 4"},
         },
-        "matrix": [
-            {"host_groups": "blue", "placements": ["SHM-1", "TCP-first"], "benchmarks": ["HPCC", "stream"]}
-        ],
-    }
-    records = cluster_project(minicluster, campaign).run()
+    )
+    records = project.run()
     assert len(records) == 4
     for record in records:
         assert (record.status, record.verdict) == (OK, DECLARED), (record.reason, record.verdict_reasons)

@@ -13,6 +13,7 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from build_campaigns import TWO_NODES, program_at
 from cluster_site import Site, killed_after
 from conftest import succeeded
 from minicluster import MiniCluster, NodeGroup, cpu_limits
@@ -37,20 +38,17 @@ def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
         yield Site(cluster)
 
 
-def write(site: Site, blocks: int, requeue: str) -> None:
+def write(site: Site, blocks: int, requeue: bool) -> None:
     """Two placements as candidates, of two benchmarks; half of the cluster for each block."""
-    site.write(body="sleep 0.5", repeats=blocks, group=f", exclusive: true, requeue: {requeue}")
-    file = site.folder / "jobs.yaml"
-    lines = file.read_text().splitlines()
-    for name, other in (CANDIDATES, BENCHMARKS):
-        [number] = [n for n, line in enumerate(lines) if line.startswith(f"  {name}: ")]
-        lines.insert(number + 1, lines[number].replace(f"  {name}: ", f"  {other}: "))
-    lines[-1] = (
-        f"  - {{host_groups: all, placements: [{', '.join(CANDIDATES)}], "
-        f"benchmarks: [{', '.join(BENCHMARKS)}], repeats: {blocks}, blocks: all pairs}}"
+    site.write(
+        body="sleep 0.5",
+        busy_machine="rank",
+        repeats=None,
+        group={"exclusive": True, "requeue": requeue},
+        placements=dict.fromkeys(CANDIDATES, TWO_NODES),
+        benchmarks=dict.fromkeys(BENCHMARKS, program_at(site.folder / "program")),
+        entry={"repeats": blocks, "blocks": "all pairs"},
     )
-    file.write_text("\n".join(["busy_machine: rank", *lines, ""]))
-    site.cluster.give(site.folder)
 
 
 def busy(site: Site) -> list[list[str]]:
@@ -102,7 +100,7 @@ def complete(site: Site, blocks: int, candidates: int, benchmarks: int) -> list[
     ],
 )
 def test_blocks_stay_whole_whatever_is_killed(
-    site: Site, blocks: int, kills: int, lost: int, requeue: str
+    site: Site, blocks: int, kills: int, lost: int, requeue: bool
 ) -> None:
     write(site, blocks, requeue)
     generator = random.Random(blocks)
@@ -122,11 +120,14 @@ printf '# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 %s.00\n' $((ended - 
 
 @pytest.mark.full
 def test_a_race_that_is_killed_is_won_by_the_shortest_delay(site: Site) -> None:
-    site.write(body=SLEEP, group=", exclusive: true")
-    file = site.folder / "jobs.yaml"
-    text = file.read_text().replace("binding: none", "binding: none, environment: {SETTING: [20, 40, 10]}")
-    text = text.replace("benchmarks: trivial}", "benchmarks: trivial, race: {}}")
-    file.write_text("busy_machine: rank\n" + text.replace("repeats: 1\n", ""))
+    site.write(
+        body=SLEEP,
+        busy_machine="rank",
+        repeats=None,
+        group={"exclusive": True},
+        placements={"two": {**TWO_NODES, "environment": {"SETTING": [20, 40, 10]}}},
+        entry={"race": {}},
+    )
     site.run(before=killed_after("result", signal.SIGKILL, 4))
     said = site.call("status").stdout
     assert re.search(r"race, 3 left, look after 8 blocks: \d of 8 blocks complete, \d missing: ", said), said

@@ -8,21 +8,13 @@ from collections.abc import Iterator
 
 import pytest
 from minicluster import MiniCluster
-from on_cluster import PING_PONG, TWO_FABRICS, cluster_project, host_groups, system
+from on_cluster import cluster_project, host_groups
 
 from mpicampaign.base.records import DECLARED, NOT_AVAILABLE, OK, Record
 from mpicampaign.questions.configurations.find import configurations
 
 pytestmark = [pytest.mark.full, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
 
-KERNEL = {"arguments": "--tree natural --min-size 64KiB --max-size 1MiB --budget 1"}
-SMALL = {
-    "suite": "imb",
-    "program": "IMB-MPI1",
-    "provider": "wheel",
-    "arguments": "-iter 200 -msglog 0:10 PingPong",
-}
-ALLREDUCE = {"arguments": "-iter 20 -msglog 16:20 Allreduce"}
 PLACEMENTS = ["SHM-1", "SHM-2", "SHM", "TCP-loopback", "TCP-first", "TCP-second", "IBV"]
 BENCHMARKS = ["PingPong", "Allreduce", "tree_gather"]
 ABSENT = {
@@ -44,28 +36,14 @@ BETWEEN_NODES = ("TCP-first", "TCP-second")
 
 @pytest.fixture(scope="module")
 def records(minicluster: MiniCluster) -> list[Record]:
-    campaign = {
-        "campaign": "two-groups",
-        "repeats": 1,
-        "time_limit": "1 min",
-        "systems": {"cluster": system(minicluster)},
-        "host_groups": host_groups(),
-        "placements": TWO_FABRICS,
-        "benchmarks": {
-            "PingPong": PING_PONG,
-            "Allreduce": ALLREDUCE,
-            "tree_gather": KERNEL,
-            "Small": SMALL,
-        },
-        "matrix": [
-            {"host_groups": ["blue", "red"], "placements": PLACEMENTS, "benchmarks": BENCHMARKS},
-            {"host_groups": "blue", "placements": "TCP-first", "benchmarks": "Small"},
-            {"host_groups": "red", "placements": "SHM", "benchmarks": "Small"},
-        ],
-    }
+    entries = (
+        (("blue", "red"), PLACEMENTS, BENCHMARKS),
+        ("blue", "TCP-first", "Small"),
+        ("red", "SHM", "Small"),
+    )
     for node in NODES:  # red's agree
         minicluster.declare(node, BIOS, "2.4" if node == "n2" else "2.19")
-    made = cluster_project(minicluster, campaign).run()
+    made = cluster_project(minicluster, "two-groups", *entries).run()
     for node in NODES:
         minicluster.undeclare(node, BIOS)
     return made
@@ -129,26 +107,17 @@ def gigabit(minicluster: MiniCluster) -> Iterator[MiniCluster]:
 
 
 def test_a_link_of_1_gbit_shows_in_the_table_with_the_fraction_reached(gigabit: MiniCluster) -> None:
-    campaign = {
-        "campaign": "gigabit",
-        "repeats": 3,
-        "time_limit": "1 min",
-        "systems": {"cluster": system(gigabit)},
-        "host_groups": host_groups(rate="1 Gbit/s"),
-        "placements": TWO_FABRICS,
-        "benchmarks": {
+    made = cluster_project(
+        gigabit,
+        "gigabit",
+        ("blue", ["SHM-1", "TCP-first"], ["PingPong", "tree_gather"]),
+        repeats=3,
+        host_groups=host_groups(rate="1 Gbit/s"),
+        benchmarks={
             "PingPong": {"arguments": "-iter 60 -time 5 -msglog 19:22 PingPong"},
             "tree_gather": {"arguments": "--tree natural --min-size 1MiB --max-size 4MiB --budget 1"},
         },
-        "matrix": [
-            {
-                "host_groups": "blue",
-                "placements": ["SHM-1", "TCP-first"],
-                "benchmarks": ["PingPong", "tree_gather"],
-            }
-        ],
-    }
-    made = cluster_project(gigabit, campaign)
+    )
     records = made.run()
     assert {record.verdict for record in records} == {DECLARED}
     table = (made.results / "tables/comparison.csv").read_text()

@@ -12,10 +12,11 @@ from pathlib import Path
 from threading import Event
 
 import pytest
+from build_campaigns import TWO_NODES, write_jobs
 from cluster_site import Site, killed_after
-from conftest import PROJECT, succeeded
+from conftest import PROJECT, executable, succeeded
 from minicluster import MiniCluster, NodeGroup
-from on_cluster import cluster_project, system
+from on_cluster import cluster_project, system_of
 from test_cluster_faults import has_results, meanwhile, wait_for
 
 from mpicampaign.base.records import DECLARED, OK
@@ -38,12 +39,16 @@ def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
 
 def write(site: Site, more: str = "", time_limit: str = "1 min") -> None:
     """A campaign of every node."""
-    group = ', hosts: "n[1-4]", exclusive: true'
-    site.write(body=BODY.format(more=more, folder=site.folder), system="", group=group, time_limit=time_limit)
-    file = site.folder / "jobs.yaml"
-    text = file.read_text().replace("nodes: 2", "nodes: 1").replace("repeats: 1\n", "busy_machine: rank\n")
-    file.write_text(text.replace("benchmarks: trivial}", "benchmarks: trivial, each: node}"))
-    site.cluster.give(site.folder)
+    site.write(
+        body=BODY.format(more=more, folder=site.folder),
+        busy_machine="rank",
+        repeats=None,
+        time_limit=time_limit,
+        system={},
+        group={"hosts": "n[1-4]", "exclusive": True},
+        placements={"two": {**TWO_NODES, "nodes": 1}},
+        entry={"each": "node"},
+    )
 
 
 def steps(site: Site) -> list[str]:
@@ -150,7 +155,7 @@ def test_every_pair_with_each_library(cluster_parts: None, tmp_path: Path, mpi: 
     if compiler and not shutil.which(compiler):
         pytest.skip(f"{compiler} is not installed")
     with MiniCluster(tmp_path / "cluster", [NodeGroup("blue", nodes=4)], visible=[PROJECT]) as cluster:
-        project = cluster_project(cluster, campaign(cluster, mpi, command, compiler))
+        project = cluster_project(cluster, f"pairs-{mpi}", **campaign(cluster, mpi, command, compiler))
         records = project.run(may_fail=mpi == "mpich-ucx")  # which hangs now and then in MPI_Finalize
         jobs = cluster.completed_jobs()
     screen = [record for record in records if not record.further]
@@ -170,12 +175,10 @@ def campaign(cluster: MiniCluster, mpi: str, command: str, compiler: str) -> dic
     kernel = {"host_groups": "blue", "benchmarks": "point_to_point"}
     prefix = None if compiler else "wheel"
     return {
-        "campaign": f"pairs-{mpi}",
+        "repeats": None,
         "time_limit": "20 s",
-        "systems": {
-            "cluster": system(cluster, mpi=mpi, prefix=prefix, environment=cluster.environment | own)
-        },
-        **({"mpis": {mpi: {"command": command}}} if command else {}),
+        "system": system_of(cluster, mpi=mpi, prefix=prefix, environment=cluster.environment | own),
+        "mpis": {mpi: {"command": command}} if command else {},
         "host_groups": {"blue": group},
         "placements": {"NODE": {"nodes": 1, "ranks_per_node": 2, "transport": "shm"}},
         "benchmarks": {"point_to_point": {"arguments": "--max-size 4KiB --budget 0.1"}},
@@ -186,20 +189,6 @@ def campaign(cluster: MiniCluster, mpi: str, command: str, compiler: str) -> dic
     }
 
 
-SSH = """\
-campaign: jobs
-busy_machine: rank
-time_limit: 1 min
-mpis: {{none: {{launcher: hydra, command: {folder}/launch, pmi: pmi2, transports: {{}}}}}}
-systems: {{vms: {{scheduler: none, mpi: none}}}}
-host_groups: {{all: {{system: vms, hosts: [n1, n2, n3, n4, n9]}}}}
-placements:
-  one: {{nodes: 1, ranks_per_node: 1, transport: any, binding: none}}
-benchmarks:
-  trivial: {{suite: osu, program: program, provider: {{kind: path, location: {folder}/program}}}}
-matrix:
-  - {{host_groups: all, placements: one, benchmarks: trivial, each: node}}
-"""
 LAUNCH = """#!/bin/bash
 while [[ $1 != */rank ]]; do shift; done
 export PMI_RANK=0 MPI_LOCALRANKID=0
@@ -211,10 +200,17 @@ exec "$@"
 def test_listed_hosts_are_reached_by_ssh(site: Site) -> None:
     """Side by side, too; a host that does not answer costs nothing but its own runs."""
     site.cluster.start_sshd()
-    write(site)
-    (site.folder / "launch").write_text(LAUNCH)
-    (site.folder / "program").write_text("#!/bin/bash\n" + BODY.format(more="", folder=site.folder))
-    (site.folder / "jobs.yaml").write_text(SSH.format(folder=site.folder))
+    executable(site.folder / "launch", LAUNCH)
+    executable(site.folder / "program", "#!/bin/bash\n" + BODY.format(more="", folder=site.folder))
+    write_jobs(
+        site.folder,
+        busy_machine="rank",
+        repeats=None,
+        system={"scheduler": "none"},
+        group={"hosts": ["n1", "n2", "n3", "n4", "n9"]},
+        placements={"one": {**TWO_NODES, "nodes": 1}},
+        entry={"each": "node"},
+    )
     site.cluster.give(site.folder)
     done = site.call("run")
     print(done.stdout + done.stderr)

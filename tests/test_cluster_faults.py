@@ -24,7 +24,7 @@ from mpicampaign.base.records import OK
 pytestmark = pytest.mark.slow
 
 # A launcher that needs no controller: an srun step cannot end without one.
-NO_SRUN = ""
+NO_SRUN: dict[str, object] = {}
 LIMIT = 3600.0  # seconds for all jobs
 MANY = 300  # runs
 
@@ -119,11 +119,11 @@ def test_the_controller_is_down_twice(site: Site, runs: int) -> None:
 @pytest.mark.parametrize(
     ("requeue", "words"),
     [
-        ("false", "lost (node failure) and submitted again"),
-        pytest.param("true", "requeued by the scheduler", marks=pytest.mark.soak),
+        (False, "lost (node failure) and submitted again"),
+        pytest.param(True, "requeued by the scheduler", marks=pytest.mark.soak),
     ],
 )
-def test_a_node_dies_in_every_fifth_job(site: Site, runs: int, requeue: str, words: str) -> None:
+def test_a_node_dies_in_every_fifth_job(site: Site, runs: int, requeue: bool, words: str) -> None:
     """The node of the script itself; all of its processes, like at a power cut."""
     # Two jobs that begin at once would both count both: the lock gives each its own number.
     count = '( flock 9; echo >&9; [ "$(($(wc -l <"$0.jobs") % 5))" -ne 0 ] ) 9>>"$0.jobs"'
@@ -132,7 +132,7 @@ def test_a_node_dies_in_every_fifth_job(site: Site, runs: int, requeue: str, wor
         body=f'[ -e "$0.peace" ] || {{ {count}; }} || {{ {die}; sleep 60; }}',
         repeats=runs,
         system=NO_SRUN,
-        group=f", requeue: {requeue}",
+        group={"requeue": requeue},
     )
 
     def kill_nodes(stopping: Event) -> None:
@@ -158,7 +158,7 @@ def dying(site: Site) -> list[Path]:
 @pytest.mark.soak
 def test_results_are_read_only_twice(site: Site, runs: int = MANY) -> None:
     """While jobs begin and end, and again while a call submits."""
-    site.write(repeats=runs, system=f"{NO_SRUN}, max_queued: 8")
+    site.write(repeats=runs, system={**NO_SRUN, "max_queued": 8})
 
     def forbid_twice(stopping: Event) -> None:
         for enough in (runs // 5, runs * 3 // 5):
@@ -213,7 +213,7 @@ def small_disk(site: Site) -> Iterator[Path]:
 @pytest.mark.soak
 def test_a_disk_is_full_for_a_while(site: Site, runs: int = MANY) -> None:
     """Jobs begin and end meanwhile, and some of them fail; no run does."""
-    site.write(body="sleep 0.3", repeats=runs, system=f"{NO_SRUN}, max_queued: 8")
+    site.write(body="sleep 0.3", repeats=runs, system={**NO_SRUN, "max_queued": 8})
     with small_disk(site) as folder:
 
         def fill(stopping: Event) -> None:

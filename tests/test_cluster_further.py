@@ -5,8 +5,10 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from build_campaigns import TWO_NODES
 from cluster_site import Site, killed_after
 from conftest import succeeded
 from minicluster import BLUE, MiniCluster
@@ -35,17 +37,11 @@ def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
         yield Site(cluster)
 
 
-def write(site: Site, disturbed: str, repeats: int, then: str = "", keys: str = "", cases: int = 1) -> None:
+def write(site: Site, disturbed: str, then: str = "", cases: int = 1, **keys: Any) -> None:
     """A campaign whose runs are ``disturbed`` where a pattern of the shell fits their evidence file."""
-    site.write(body=ACCOUNT.format(disturbed=disturbed) + then, repeats=repeats)
-    file = site.folder / "jobs.yaml"
-    text = file.read_text()
-    [placement] = [line for line in text.splitlines() if line.startswith("  two: ")]
-    more = [placement.replace("two", f"two-{number}") for number in range(2, cases + 1)]
-    text = text.replace(placement, "\n".join([placement, *more]))
     names = ["two", *(f"two-{number}" for number in range(2, cases + 1))]
-    file.write_text(text.replace("placements: two,", f"placements: [{', '.join(names)}],") + keys)
-    site.cluster.give(site.folder)
+    placements = dict.fromkeys(names, TWO_NODES)
+    site.write(body=ACCOUNT.format(disturbed=disturbed) + then, placements=placements, **keys)
 
 
 def conditions(site: Site) -> list[tuple[int, str, str]]:
@@ -71,7 +67,7 @@ def test_disturbed_jobs_are_repeated_up_to_the_limit_and_none_twice(site: Site) 
 @pytest.mark.full
 def test_further_repeats_reach_the_node_hours_exactly_and_no_more(site: Site) -> None:
     """Four runs of two nodes for a minute; the twelve minutes allow two more, of any of the two cases."""
-    write(site, ALL, repeats=2, keys="node_hours_cap: 0.2\n", cases=2)
+    write(site, ALL, repeats=2, node_hours_cap=0.2, cases=2)
     assert succeeded(site.run())
     assert [state for _, _, state in conditions(site)] == [DISTURBED] * 6
     assert once_each(site, 6)
@@ -102,7 +98,7 @@ def test_on_busy_nodes_a_call_stops_repeating_disturbed_jobs_and_the_next_one_go
 @pytest.mark.full
 def test_further_repeats_are_adopted_after_kills(site: Site) -> None:
     wait = f'if ! {FURTHER.format(repeat=1)}; then while [ ! -e "$0.go" ]; do sleep 0.1; done; fi'
-    write(site, ALL, repeats=1, then=wait, keys="further_repeats: 2\n")
+    write(site, ALL, repeats=1, then=wait, further_repeats=2)
     first = site.run(before=killed_after("submitted", signal.SIGKILL, 2))
     assert first.returncode != 0
     second = site.run(before=killed_after("adopted", signal.SIGINT))

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from build_campaigns import TWO_NODES
 from cluster_site import Site
 from conftest import succeeded
 from minicluster import BLUE, MiniCluster
@@ -21,12 +22,12 @@ def test_slurm_gives_gpus_and_a_rank_starts_with_its_share(cluster_parts: None, 
     with MiniCluster(tmp_path / "cluster", [replace(BLUE, gpus=4)]) as cluster:
         site = Site(cluster)
         machine(site.folder / "gpus", (0, 0, 0, 0))
-        named = f"MPICAMPAIGN_SYSFS: {site.folder}/gpus/sys"
-        for system in (", launcher: srun", f", launcher: srun, environment: {{{named}}}"):
-            site.write(body='env >"$0.seen"', system=system, group=", gpu_type: a100")
-            campaign = site.folder / "jobs.yaml"
-            campaign.write_text(
-                campaign.read_text().replace("binding: none", "binding: none, gpus_per_node: 2")
+        for environment in ({}, {"MPICAMPAIGN_SYSFS": f"{site.folder}/gpus/sys"}):
+            site.write(
+                body='env >"$0.seen"',
+                system={"launcher": "srun", "environment": environment},
+                group={"gpu_type": "a100"},
+                placements={"two": {**TWO_NODES, "gpus_per_node": 2}},
             )
             assert succeeded(site.run())
         texts = sorted(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import campaign, plan
+from build_campaigns import campaign, plan
 
 from mpicampaign.base.commands import CommandResult, call
 from mpicampaign.base.errors import UnreadableError

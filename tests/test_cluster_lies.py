@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 from minicluster import MiniCluster
-from on_cluster import PING_PONG, TWO_FABRICS, ClusterProject, cluster_project, host_groups, system
+from on_cluster import ClusterProject, cluster_project, host_groups, system_of
 
 from mpicampaign.base.identity import run_path
 from mpicampaign.base.plan_file import read_plan
@@ -27,13 +27,6 @@ from mpicampaign.collect.runs import collect
 pytestmark = [pytest.mark.full, pytest.mark.slow, pytest.mark.mpi, pytest.mark.usefixtures("imb")]
 
 REPORT, SOCKETS, VARIABLES = "MPI library's report", "ranks' sockets", "variables"
-SMALL = {
-    "suite": "imb",
-    "program": "IMB-MPI1",
-    "provider": "wheel",
-    "arguments": "-iter 200 -msglog 0:10 PingPong",
-}
-KERNEL = {"arguments": "--tree natural --min-size 256KiB --max-size 1MiB --budget 1"}
 
 
 # An edit holds for script, claim and library alike, wherever its text is: a setting, for example, is exported
@@ -175,31 +168,17 @@ def plant(
     mpis: dict[str, object] | None = None,
     **system_values: object,
 ) -> Plant:
-    campaign = {
-        "campaign": name,
-        "repeats": repeats,
-        "time_limit": "1 min",
-        "systems": {"cluster": system(cluster, **system_values)},
-        "mpis": mpis or {},
-        "host_groups": host_groups(),
-        "placements": TWO_FABRICS,
-        "benchmarks": {
-            "PingPong": PING_PONG,
-            "Allreduce": {"arguments": "-iter 20 -msglog 16:20 Allreduce"},
-            "tree_gather": KERNEL,
-            "Small": SMALL,
-        },
-        "matrix": [
-            {
-                "host_groups": ["blue", "red"],
-                "placements": ["SHM-1", "SHM-2", "SHM", "TCP-first", "TCP-second", "TCP-loopback"],
-                "benchmarks": ["PingPong", "Allreduce", "tree_gather"],
-            },
-            {"host_groups": "blue", "placements": "TCP-first", "benchmarks": "Small"},
-            {"host_groups": "red", "placements": "SHM", "benchmarks": "Small"},
-        ],
-    }
-    made = cluster_project(cluster, campaign)
+    placements = ("SHM-1", "SHM-2", "SHM", "TCP-first", "TCP-second", "TCP-loopback")
+    made = cluster_project(
+        cluster,
+        name,
+        (("blue", "red"), placements, ("PingPong", "Allreduce", "tree_gather")),
+        ("blue", "TCP-first", "Small"),
+        ("red", "SHM", "Small"),
+        repeats=repeats,
+        mpis=mpis or {},
+        system=system_of(cluster, **system_values),
+    )
     scripts = made.render()
     [library] = made.results.glob("lib/run-*.sh")
     return Plant(made, scripts, library)
@@ -287,21 +266,16 @@ def test_a_campaign_file_that_lies(minicluster: MiniCluster) -> None:
     transports = {"shm": {}, "tcp": {"environment": tcp}}
     unbound = {"environment": {"I_MPI_PIN": "off"}}
     liar = {"launcher": "hydra", "unbound": unbound, "transports": transports}
-    campaign = {
-        "campaign": "lying-file",
-        "repeats": 1,
-        "time_limit": "1 min",
-        "systems": {"cluster": system(minicluster, mpi="liar")},
-        "mpis": {"liar": liar},
-        "host_groups": groups,
-        "placements": TWO_FABRICS,
-        "benchmarks": {"PingPong": PING_PONG},
-        "matrix": [
-            {"host_groups": "blue", "placements": ["TCP-first", "TCP-loopback"], "benchmarks": "PingPong"},
-            {"host_groups": "red", "placements": "SHM", "benchmarks": "PingPong"},
-        ],
-    }
-    records = cluster_project(minicluster, campaign).run()
+    project = cluster_project(
+        minicluster,
+        "lying-file",
+        ("blue", ["TCP-first", "TCP-loopback"], "PingPong"),
+        ("red", "SHM", "PingPong"),
+        system=system_of(minicluster, mpi="liar"),
+        mpis={"liar": liar},
+        host_groups=groups,
+    )
+    records = project.run()
     assert [record.verdict for record in records] == [CONTRADICTED] * 3
     found = {record.case.placement: kinds(record) for record in records}
     assert found == {"TCP-first": {SOCKETS}, "TCP-loopback": {SOCKETS}, "SHM": {"host group"}}

@@ -14,13 +14,11 @@ from typing import Any
 import pytest
 from conftest import PROJECT
 from minicluster import MiniCluster
-from on_cluster import TWO_FABRICS, cluster_project, host_groups, system
+from on_cluster import cluster_project, system_of
 
 from mpicampaign.base.records import DECLARED, FAILED, OK, Record
 
 pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.mpi]
-
-KERNEL = {"arguments": "--tree natural --min-size 256KiB --max-size 1MiB --budget 1"}
 
 
 @dataclass(frozen=True)
@@ -82,27 +80,19 @@ def test_shared_memory_and_tcp_on_the_second_network(
     prefix = place(library, test_mpi)
     environment = {**minicluster.environment, "MPICC": library.compiler}
     values = {"mpi": library.mpi, "prefix": prefix, "environment": environment, "launcher": library.launcher}
-    made = campaign(f"of-{library.name}", system(minicluster, **values), 4 if library.fails else 1)
-    made["mpis"] = {library.mpi: {"command": library.command}}
-    records = cluster_project(minicluster, made).run(may_fail=library.fails)
+    project = cluster_project(
+        minicluster,
+        f"of-{library.name}",
+        ("blue", ["SHM-1", "TCP-second"], "tree_gather"),
+        repeats=4 if library.fails else 1,
+        time_limit="20 s",
+        system=system_of(minicluster, **values),
+        mpis={library.mpi: {"command": library.command}},
+    )
+    records = project.run(may_fail=library.fails)
     done = [record for record in records if not (library.fails and ended_by_its_library(record))]
     assert {record.case.placement for record in done} == {"SHM-1", "TCP-second"}
     check(done)
-
-
-def campaign(name: str, cluster: dict[str, Any], repeats: int, limit: str = "20 s") -> dict[str, Any]:
-    return {
-        "campaign": name,
-        "repeats": repeats,
-        "time_limit": limit,
-        "systems": {"cluster": cluster},
-        "host_groups": host_groups(),
-        "placements": TWO_FABRICS,
-        "benchmarks": {"tree_gather": KERNEL},
-        "matrix": [
-            {"host_groups": "blue", "placements": ["SHM-1", "TCP-second"], "benchmarks": "tree_gather"}
-        ],
-    }
 
 
 def test_three_libraries_of_one_system(minicluster: MiniCluster, test_mpi: Callable[[str], str]) -> None:
@@ -113,9 +103,9 @@ def test_three_libraries_of_one_system(minicluster: MiniCluster, test_mpi: Calla
         for library in WHEELS
     ]
     values = {"mpi": listed, "prefix": None, "environment": {**minicluster.environment, "MPICC": "mpicc"}}
-    made = campaign("three-libraries", system(minicluster, **values), 1, "1 min")
-    made["matrix"][0]["placements"].append("OFI")
-    records = cluster_project(minicluster, made).run()
+    entry = ("blue", ["SHM-1", "TCP-second", "OFI"], "tree_gather")
+    cluster = system_of(minicluster, **values)
+    records = cluster_project(minicluster, "three-libraries", entry, system=cluster).run()
     check(records)
     titles = {"intelmpi": "(Intel MPI 20", "openmpi5": "(Open MPI 5", "mpich-ofi": "(MPICH 5"}
     assert {record.case.host_group for record in records} == {f"blue with {name}" for name in titles}

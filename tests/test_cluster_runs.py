@@ -95,7 +95,7 @@ OF_THE_SHELL = {
 
 def test_variables_of_the_submitting_shell_change_no_job(site: Site) -> None:
     """Another partition, all variables for the ranks, another form of the list of jobs."""
-    site.write(body='env >"$0.seen"', repeats=2, group=", partition: all")
+    site.write(body='env >"$0.seen"', repeats=2, group={"partition": "all"})
     setting = ("env", *(f"{name}={value}" for name, value in OF_THE_SHELL.items()))
     assert succeeded(done := site.run(before=setting))
     assert done.stderr.count("ignored from your shell: I_MPI_SHM_CELL_FWD_SIZE, SBATCH_BEGIN, ") == 1
@@ -115,11 +115,11 @@ def in_the_background(site: Site) -> threading.Thread:
 @pytest.mark.parametrize(
     ("runs", "more", "kills"),
     [
-        pytest.param(40, "", 6, marks=pytest.mark.full),
-        pytest.param(300, ", max_queued: 40", 16, marks=pytest.mark.soak),
+        pytest.param(40, {}, 6, marks=pytest.mark.full),
+        pytest.param(300, {"max_queued": 40}, 16, marks=pytest.mark.soak),
     ],
 )
-def test_random_kills_submit_nothing_twice(site: Site, runs: int, more: str, kills: int) -> None:
+def test_random_kills_submit_nothing_twice(site: Site, runs: int, more: dict[str, int], kills: int) -> None:
     """Kills of a campaign at one of its next 20 actions; counted in Slurm's own log.
 
     Twenty jobs end meanwhile; the others wait for the last kill, however fast the machine is.
@@ -127,7 +127,10 @@ def test_random_kills_submit_nothing_twice(site: Site, runs: int, more: str, kil
     wait = 'while [ ! -e "$0.killed" ]; do sleep 0.2; done'
     first = 'echo >> "$0.jobs"; [ "$(wc -l < "$0.jobs")" -le 20 ]'
     site.write(
-        body=f"{{ {first}; }} || {wait}", repeats=runs, system=f", launcher: srun{more}", time_limit="10 min"
+        body=f"{{ {first}; }} || {wait}",
+        repeats=runs,
+        system={"launcher": "srun", **more},
+        time_limit="10 min",
     )
     generator = random.Random(11)
     kinds = [signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGHUP, signal.SIGINT]
@@ -161,7 +164,7 @@ def test_a_kill_leaves_the_jobs_and_the_next_call_takes_them_up(site: Site) -> N
 @pytest.mark.full
 def test_a_dead_node_means_another_try(site: Site) -> None:
     # the node of the script itself: when another one dies, srun may end the script before Slurm knows
-    site.write(body="sleep 5", repeats=1, system=", launcher: srun, directives: [--no-requeue]")
+    site.write(body="sleep 5", repeats=1, system={"launcher": "srun", "directives": ["--no-requeue"]})
     thread = in_the_background(site)
     wait_until(lambda: "RUNNING" in site.states().values())
     site.cluster.kill_node("n1")
@@ -234,7 +237,7 @@ module() {
 def test_a_module_that_nodes_lack_is_one_sentence_in_call_and_status(site: Site) -> None:
     modules = site.folder / "modules.sh"
     modules.write_text(LMOD)
-    site.write(system=f", launcher: srun, source: {modules}, modules: [foo/1.2]")
+    site.write(system={"launcher": "srun", "source": str(modules), "modules": ["foo/1.2"]})
     done, status = site.run(), site.call("status")
     said = "not run: module load foo/1.2 failed on n[0-9]: unknown module; "
     assert (done.returncode, status.returncode) == (1, 1)
@@ -245,7 +248,7 @@ def test_a_module_that_nodes_lack_is_one_sentence_in_call_and_status(site: Site)
 
 @pytest.mark.full
 def test_a_refusal_shows_the_schedulers_message(site: Site) -> None:
-    site.write(repeats=2, group=", constraint: nonsense")
+    site.write(repeats=2, group={"constraint": "nonsense"})
     done = site.run()
     assert done.returncode != 0
     assert "Invalid feature specification" in done.stderr
@@ -296,7 +299,7 @@ def test_jobs_of_a_file_that_was_corrected_meanwhile_are_shown_and_cancelled(sit
     site.write(body="sleep 60")
     [script] = site.scripts()
     number = site.submit(script)
-    site.write(body="sleep 60", group=", directives: --nice=1")
+    site.write(body="sleep 60", group={"directives": "--nice=1"})
     status = site.call("status").stdout
     assert "1 not submitted" in status
     assert f"job {number}" in status and "its run is no longer in the campaign file" in status
@@ -308,7 +311,7 @@ def test_jobs_of_a_file_that_was_corrected_meanwhile_are_shown_and_cancelled(sit
 def test_threads_memory_and_requeue_as_slurm_shows_the_job(site: Site) -> None:
     """Its srun gets them as well; nothing of the submitting environment is exported."""
     site.environment = {"FROM_THE_LOGIN_NODE": "yes"}
-    group = ", hint: nomultithread, memory: 1M, requeue: false, switches: '1@00:00:01'"
+    group = {"hint": "nomultithread", "memory": "1M", "requeue": False, "switches": "1@00:00:01"}
     site.write(body='env >"$0.environment"', group=group)
     [script] = site.scripts()
     number = site.submit(script, LATER)
@@ -399,8 +402,8 @@ def test_a_job_that_waits_since_before_0_2_is_adopted_by_its_name(site: Site) ->
     metric = {"pattern": "^1 ([0-9.]+)", "unit": "us", "better": "lower", "take": ""}
     site.write()
     file = site.folder / "jobs.yaml"
-    own = f"suite: own, metrics: {{t: {json.dumps({**metric, 'take': 'last'})}}},"
-    file.write_text(file.read_text().replace("suite: osu,", own))
+    own = f"suite: own\n    metrics: {{t: {json.dumps({**metric, 'take': 'last'})}}}\n"
+    file.write_text(file.read_text().replace("suite: osu\n", own))
     script = as_before_0_2(site.scripts()[0], {"metrics.t": metric})
     site.cluster.give(site.folder)
     number = site.submit(script, LATER)

@@ -19,9 +19,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.full, pytest.mark.usefixtures("clust
 def test_each_tick_submits_the_jobs_of_its_series_once(tmp_path: Path) -> None:
     with MiniCluster(tmp_path, [BLUE]) as cluster:
         site = Site(cluster)
-        site.write(body="sleep 2", repeats=2)
-        file = site.folder / "jobs.yaml"
-        file.write_text(file.read_text() + "schedule: {every: 1 day, series: new}\n")
+        site.write(body="sleep 2", repeats=2, schedule={"every": "1 day", "series": "new"})
         assert succeeded(site.tick())
         killed = site.tick(before=killed_after("submitted", signal.SIGKILL))
         assert killed.returncode == -signal.SIGKILL % 256 or killed.returncode < 0, killed.stderr

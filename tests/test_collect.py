@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,6 @@ from mpicampaign.base.records import (
     OK,
     Case,
     Header,
-    Series,
     read_records,
     record_from,
     record_line,
@@ -208,7 +206,7 @@ def test_missing_plan_says_what_to_do(tmp_path: Path) -> None:
 def test_a_record_with_a_value_of_another_kind_is_refused_by_line(
     tmp_path: Path, key: str, value: object
 ) -> None:
-    run = make.case_runs(Case("s", "g", "p", "b"), 1e-6, 1e9, 1)
+    run = make.case_runs("p", repeats=1)
     write_records(tmp_path / "records.jsonl", Header("c"), run * 2)
     lines = (tmp_path / "records.jsonl").read_text().splitlines()
     lines[2] = json.dumps(json.loads(lines[2]) | {key: value})
@@ -219,9 +217,8 @@ def test_a_record_with_a_value_of_another_kind_is_refused_by_line(
 
 def test_a_record_comes_back_as_it_was(tmp_path: Path) -> None:
     """Counts are no rates, what is missing stays so; a record of early versions may have a field more."""
-    [run] = make.case_runs(Case("s", "g", "p", "b \u00fc"), 1e-6, 1e9, 1)
-    columns = {"size": [8, 2**60], "time": [1e-7, None], "bandwidth": [8e22, 1.0]}
-    run = replace(run, series=(Series("b", None, columns),), startup={"ranks": 2, "MPI_Init": 0.5})
+    table = make.series("b", None, size=[8, 2**60], time=[1e-7, None], bandwidth=[8e22, 1.0])
+    run = make.run(make.case("p", "b \u00fc"), 1, table, startup={"ranks": 2, "MPI_Init": 0.5})
     assert repr(record_from(record_line(run))) == repr(run)
     early = json.dumps({**json.loads(record_line(run)), "script_hash": "0"})
     assert repr(record_from(early.encode())) == repr(run)

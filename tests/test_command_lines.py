@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
+from build_campaigns import write_campaign
 
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.suites.imb import BENCHMARKS
@@ -18,16 +18,13 @@ from mpicampaign.suites.imb import BENCHMARKS
 def doubts(folder: Path, suite: str, call: str) -> list[str]:
     """The warnings about a benchmark with this program and these arguments."""
     program, *arguments = call.split()
-    benchmark = {"suite": suite, "program": program, "provider": "path", "arguments": arguments}
-    made = {
-        "campaign": "c",
-        "systems": {"s": {"scheduler": "slurm", "mpi": "openmpi5"}},
-        "host_groups": {"g": {"system": "s", "cores": 4, "node_memory": "8 GiB"}},
-        "benchmarks": {"b": benchmark},
-        "matrix": [{"host_groups": "g", "placements": "SHM", "benchmarks": "b"}],
-    }
-    (folder / "c.yaml").write_text(yaml.safe_dump(made))
-    return [f"{each.key}: {each.message}, {each.hint}" for each in load_campaign(folder / "c.yaml").warnings]
+    path = write_campaign(
+        folder / "c.yaml",
+        system={"scheduler": "slurm", "mpi": "openmpi5"},
+        group={"cores": 4, "node_memory": "8 GiB"},
+        benchmarks={"b": {"suite": suite, "program": program, "provider": "path", "arguments": arguments}},
+    )
+    return [f"{each.key}: {each.message}, {each.hint}" for each in load_campaign(path).warnings]
 
 
 @pytest.mark.parametrize(

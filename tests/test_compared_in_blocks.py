@@ -28,7 +28,6 @@ from mpicampaign.base.records import (
     OVERSUBSCRIBED,
     TIME_LIMIT_MET,
     TO_REFERENCE,
-    Case,
     Record,
 )
 from mpicampaign.compare.compare import compare
@@ -54,12 +53,12 @@ def design(
     for name, time in times.items():
         placement, _, library = name.partition(" with ")
         of = f" with {library}" if library else ""
-        case = Case(f"s{of}", f"g{of}", placement, more.get("benchmark", "PingPong"))
+        case = make.case(placement, more.get("benchmark", "PingPong"), f"g{of}", f"s{of}")
+        metadata = {BLOCK: "g TCP, 2 nodes", COMPARED: compared}
         for repeat, node in enumerate(nodes, 1):
-            took = time * node * noise.gauss(1, 0.005)
-            record = make.run(case, repeat, make.pingpong(took * 1e-6, 1e9 / took))
-            metadata = {**record.metadata, BLOCK: "g TCP, 2 nodes", COMPARED: compared}
-            records.append(replace(record, hosts=(f"n{repeat}", f"m{repeat}"), metadata=metadata))
+            took, hosts = time * node * noise.gauss(1, 0.005), (f"n{repeat}", f"m{repeat}")
+            table = make.pingpong(took * 1e-6, 1e9 / took)
+            records.append(make.run(case, repeat, table, hosts=hosts, metadata=metadata))
     return records
 
 

@@ -10,7 +10,7 @@ import pytest
 import stfc_runs
 
 from mpicampaign.base.dimension import SLOWDOWN, TIME
-from mpicampaign.base.records import CONTRADICTED, FAILED, Case, Record, Series
+from mpicampaign.base.records import CONTRADICTED, FAILED, Case, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Row
@@ -22,19 +22,12 @@ from mpicampaign.show.sentences import note_text
 from mpicampaign.show.view import View
 from mpicampaign.suites import SUITES
 
-SHM_1 = Case("s", "g", "SHM-1", "PingPong")
-TCP = Case("s", "g", "TCP", "PingPong")
+SHM_1 = make.case("SHM-1")
+TCP = make.case("TCP")
 
 
 def table_of(comparison: Comparison, label: str) -> Table:
     return next(table for table in comparison.tables if table.label == label)
-
-
-def fixed(case: Case, latencies: list[float], bandwidth: float = 1e9) -> list[Record]:
-    return [
-        make.run(case, repeat, make.pingpong(latency, bandwidth))
-        for repeat, latency in enumerate(latencies, start=1)
-    ]
 
 
 def median_of(row: Row, name: str) -> float | None:
@@ -49,7 +42,7 @@ def test_osu_latency_prints_only_times_and_has_a_latency() -> None:
 
 
 def test_a_run_without_the_series_of_the_others_is_noted() -> None:
-    records = fixed(SHM_1, [1e-6, 1e-6])
+    records = make.runs(SHM_1, [1e-6, 1e-6])
     records.append(make.run(SHM_1, 3, make.collective("Other", 1e-6, 1e9)))
     notes = [note_text(note) for note in table_of(compare(records), "PingPong").rows[0].notes]
     assert notes == ["not printed: the output has no such series (repeat 3)"]
@@ -62,8 +55,7 @@ def linked(table: Series, *, hosts: tuple[str, ...] = ("n1", "n2"), rate: float 
     """The row of six runs with this table over a link of this rate."""
     case = Case("s", "g", "TCP", table.benchmark)
     suite = next((each.name for each in SUITES.values() if table.benchmark in each.sends), "imb")
-    made = [make.run(case, n, table, suite=suite) for n in range(1, 7)]
-    runs = [replace(run, hosts=hosts, line_rate=rate) for run in made]
+    runs = [make.run(case, n, table, suite=suite, hosts=hosts, line_rate=rate) for n in range(1, 7)]
     return compare(runs).tables[0].rows[0]
 
 
@@ -98,7 +90,7 @@ def test_a_ranking_puts_the_lowest_first_wherever_lower_is_better() -> None:
     slowdown = Metric("contention", "contention", SLOWDOWN, headline=True)
     assert slowdown.lower_is_better and slowdown.dimension is not TIME
     records = [
-        make.run(case, repeat, Series("core_pairs", 4, {"contention": [value]}), suite="kernel")
+        make.run(case, repeat, make.series("core_pairs", 4, contention=value), suite="kernel")
         for case, values in ((SHM_1, (3.0, 3.1, 3.2, 3.3)), (TCP, (1.5, 1.6, 1.7, 1.8)))
         for repeat, value in enumerate(values, start=1)
     ]
@@ -110,11 +102,11 @@ def test_a_ranking_puts_the_lowest_first_wherever_lower_is_better() -> None:
 
 
 def test_zero_medians_have_no_factor() -> None:
-    def series(time: float) -> Series:
-        return Series("osu_latency", 2, {"size": [1.0], "time": [time]})
-
-    records = [make.run(SHM_1, n, series(0.0), suite="osu") for n in range(1, 7)]
-    records += [make.run(TCP, n, series(1e-6), suite="osu") for n in range(1, 7)]
+    records = [
+        make.run(case, n, make.series("osu_latency", size=1.0, time=time), suite="osu")
+        for case, time in ((SHM_1, 0.0), (TCP, 1e-6))
+        for n in range(1, 7)
+    ]
     pair = compare(records).tables[0].rankings[0].pairs[0]
     assert pair.factor is None and "TCP (1.00 µs) takes longer than SHM-1" in pair_sentence(pair, View())
 
@@ -141,7 +133,7 @@ def test_published_means_are_found_again() -> None:
 
 
 def test_runs_that_do_not_count_are_left_out_and_noted() -> None:
-    records = fixed(SHM_1, [1e-6, 1e-6, 9.0, 9.0])
+    records = make.runs(SHM_1, [1e-6, 1e-6, 9.0, 9.0])
     records[2] = replace(records[2], verdict=CONTRADICTED, verdict_reasons=("hosts: wrong",))
     records[3] = replace(records[3], status=FAILED, reason="garbled")
     row = compare(records).tables[0].rows[0]

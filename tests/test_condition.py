@@ -26,7 +26,7 @@ from mpicampaign.run.progress import Progress
 from mpicampaign.show.runs import condition_text
 from mpicampaign.show.view import LONG, MATRIX, View
 
-SHM, TCP = Case("s", "g", "SHM-1", "PingPong"), Case("s", "g", "TCP", "PingPong")
+SHM, TCP = make.case("SHM-1"), make.case("TCP")
 UNBOUND = ("0-3", "0-3")
 REASON = "rank 1 waited 31% of its time for a CPU; other processes of n1 used 4.2 s of CPU time"
 
@@ -35,14 +35,12 @@ def runs(
     case: Case, latencies: list[float], disturbed: tuple[int, ...] = (), state: str = QUIET
 ) -> list[Record]:
     """Repeats with these latencies (s); those in ``disturbed`` are."""
-    found = []
-    for repeat, latency in enumerate(latencies, start=1):
-        record = make.run(case, repeat, make.pingpong(latency, 1e9))
-        busy = repeat in disturbed
-        found.append(
-            replace(record, condition=DISTURBED if busy else state, condition_reason=REASON if busy else "")
-        )
-    return found
+    return make.runs(
+        case,
+        latencies,
+        condition=lambda repeat: DISTURBED if repeat in disturbed else state,
+        condition_reason=lambda repeat: REASON if repeat in disturbed else "",
+    )
 
 
 def test_reasons_that_differ_only_in_their_first_number_share_a_line() -> None:

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import build_records as make
 import pytest
-from build_records import run
 from test_parsers import KERNEL
 
-from mpicampaign.base.records import Case, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.show.sentences import note_text
 from mpicampaign.suites import parse
 
-CASE = Case("s", "g", "SHM-1", "tree_gather")
+CASE = make.case("SHM-1", "tree_gather")
 OLD = "not converged: at some sizes the samples did not converge in the time allowed (repeat 1)"
 Numbers = Sequence[float | None]
 
 
 def notes(*runs: dict[str, Numbers], suite: str = "kernel") -> list[str]:
     """The sentences on runs with these columns at 8 and 16 B."""
-    records = []
-    for repeat, columns in enumerate(runs, start=1):
-        values = {"size": [8, 16], "time": [1e-6, 2e-6], **{name: [*each] for name, each in columns.items()}}
-        records.append(run(CASE, repeat, Series("x", 2, values), suite=suite))
+    records = [
+        make.run(CASE, repeat, make.series("x", size=[8, 16], time=[1e-6, 2e-6], **columns), suite=suite)
+        for repeat, columns in enumerate(runs, start=1)
+    ]
     ((row,),) = (table.rows for table in compare(records, [8]).tables)
     return [note_text(note) for note in row.notes]
 

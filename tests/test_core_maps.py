@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,7 @@ import pytest
 from core_pairs_output import core_pairs, cyclic
 from test_charts import drawn, named_lines, texts_of
 
-from mpicampaign.base.records import Case, Record
+from mpicampaign.base.records import Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.core_pairs.draw import core_maps
 from mpicampaign.report.questions import every_chart
@@ -29,8 +28,8 @@ NUMA_NODE, SOCKET, NODE = 1, 2, 3
 
 def of(text: str, repeat: int = 1) -> Record:
     parsed = parse("kernel", text)
-    run = make.run(Case("s", "g", "full", "core_pairs"), repeat, *parsed.series, suite="kernel")
-    return replace(run, metadata=parsed.metadata)
+    case = make.case("full", "core_pairs")
+    return make.run(case, repeat, *parsed.series, suite="kernel", metadata=parsed.metadata)
 
 
 def maps(*runs: Record) -> list[CoreMap]:

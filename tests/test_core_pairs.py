@@ -13,11 +13,12 @@ from collections import Counter
 from itertools import combinations
 from pathlib import Path
 
+import build_records as make
 import pytest
 from test_kernels import Build, demand_refusal
 from test_parsers import read as read_output
 
-from mpicampaign.base.records import Case, Record, Series
+from mpicampaign.base.records import Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.report.make import to_terminal
@@ -401,7 +402,7 @@ def test_metrics_of_the_matrix() -> None:
 
 def test_each_metric_has_its_own_heading() -> None:
     series = parse("kernel", OUTPUT).series
-    run = Record(Case("s", "g", "SHM", "core_pairs"), "kernel", 1, "ok", series=series, hosts=("a",))
+    run = make.run(make.case("SHM", "core_pairs"), 1, *series, suite="kernel", hosts=("a",))
     text = to_terminal(compare([run], [1024]))
     for heading in ("latency, median pair (µs)", "pair classes (number)", "largest contention factor (×)"):
         assert heading in text

@@ -14,9 +14,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from build_campaigns import write_trivial
 from conftest import ProjectCopy
 from cron_daemon import SmallDisk, cron_daemon, needs_cron, processes_of
-from trivial_campaign import write_trivial
 
 from mpicampaign.history.ticks import BEGAN, BUSY, TickLog
 

@@ -7,7 +7,7 @@ from random import Random
 
 import build_records as make
 
-from mpicampaign.base.records import Case, Record
+from mpicampaign.base.records import Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.crossings.find import Crossing, Curves, crossings, crossings_of
 from mpicampaign.questions.ranking.find import Ranking
@@ -22,14 +22,11 @@ def runs(repeats: int, turned: int = 0) -> list[Record]:
     """In ``turned`` repeats A is as slow as B at 128 B."""
     made = []
     for name, rates in RATES.items():
-        for run in make.case_runs(Case("s", "g", name, "PingPong"), 1e-6, 1e9, repeats):
-            noise = 1 + run.repeat / 1000
-            found = [rate * noise for rate in rates]
-            if name == "A" and run.repeat <= turned:
+        for repeat in range(1, repeats + 1):
+            found = [rate * (1 + repeat / 1000) for rate in rates]
+            if name == "A" and repeat <= turned:
                 found[1] = RATES["B"][1]
-            [series] = run.series
-            columns = {"size": [*map(float, SIZES)], "bandwidth": found}
-            made.append(replace(run, series=(replace(series, columns=columns),)))
+            made.append(make.run(name, repeat, make.series("PingPong", size=SIZES, bandwidth=found)))
     return made
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import build_records as make
 import pytest
 
-from mpicampaign.base.records import DISTURBED, FAILED, MISSING, NOT_JUDGED, QUIET, Case, Record
+from mpicampaign.base.records import DISTURBED, FAILED, MISSING, NOT_JUDGED, QUIET, Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.ranking.answer import behind
 from mpicampaign.report.make import tables, to_terminal
@@ -41,14 +41,12 @@ def in_states(placement: str, states: str, asked: int) -> list[Record]:
 
 def runs(placement: str, latencies: tuple[float, ...], quiet: tuple[int, ...] = ()) -> list[Record]:
     """Repeats with these latencies (s); all but those in ``quiet`` are disturbed."""
-    case = Case("s", "g", placement, "PingPong")
-    found = [make.run(case, n, make.pingpong(each, 1e9)) for n, each in enumerate(latencies, 1)]
-    return [
-        replace(run, condition=QUIET)
-        if run.repeat in quiet
-        else replace(run, condition=DISTURBED, condition_reason=REASON)
-        for run in found
-    ]
+    return make.runs(
+        placement,
+        latencies,
+        condition=lambda repeat: QUIET if repeat in quiet else DISTURBED,
+        condition_reason=lambda repeat: "" if repeat in quiet else REASON,
+    )
 
 
 def shown(records: list[Record]) -> Answer:

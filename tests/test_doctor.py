@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from conftest import succeeded, within
+from conftest import executable, succeeded, within
 from default_signals import popen_with_default_signals
 from test_doctor_outputs import BHOSTS, BQUEUES, LSHOSTS, TWO_KINDS
 
@@ -51,8 +51,7 @@ class Desk:
     def stand_in(self, name: str, output: str = "", script: str = "", status: int = 0) -> None:
         text = f'#!/bin/sh\necho "{name} $*" >>"{self.folder.parent}/calls"\n{script}\n'
         text += f"cat <<'END_OF_OUTPUT'\n{output}END_OF_OUTPUT\nexit {status}\n"
-        (self.programs / name).write_text(text)
-        (self.programs / name).chmod(0o755)
+        executable(self.programs / name, text)
 
     def slurm(self, nodes: str = TWO_KINDS, state: str = "PENDING|Resources") -> None:
         self.stand_in("sinfo", nodes)

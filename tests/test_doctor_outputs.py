@@ -10,6 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import executable
 
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.schedulers import lsf, slurm
@@ -236,8 +237,7 @@ def test_the_probe_finds_programs_and_their_versions(tmp_path: Path) -> None:
     programs.mkdir()
     script = "#!/bin/sh\nprintf 'mpirun (Open MPI)\\t5.0.3\\nmore\\n'\n"
     for name in ("mpirun", "IMB-MPI1"):
-        (programs / name).write_text(script)
-        (programs / name).chmod(0o755)
+        executable(programs / name, script)
     probe = read_probe(run_probe(tmp_path, f"{programs}:/usr/bin:/bin", str(programs / "mpirun")))
     assert probe.programs["IMB-MPI1"] == str(programs / "IMB-MPI1")
     assert probe.programs["environment"] == str(programs / "mpirun")

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import campaign, plan, script_of
+from build_campaigns import campaign, plan, script_of
+from conftest import executable
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.campaign.each import screen
@@ -179,8 +180,7 @@ def test_lsf_starts_a_step_by_one_blaunch(tmp_path: Path) -> None:
     job = script(runs, "lsf")
     commands = {"blaunch": BLAUNCH} | {name: f"#!/bin/bash\n{text}\n" for name, text in OTHERS.items()}
     for name, text in commands.items():
-        (tmp_path / name).write_text(text)
-        (tmp_path / name).chmod(0o755)
+        executable(tmp_path / name, text)
     for run in runs:
         run.folder.mkdir(parents=True)
         run.path.write_text(JOB.replace("n4", run.job.group.hosts[1]))

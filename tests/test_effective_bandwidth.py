@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import build_records as make
 import pytest
 
-from mpicampaign.base.records import CLAIMED_TRANSPORT, Case, Record, Series
+from mpicampaign.base.records import CLAIMED_TRANSPORT, Record
 from mpicampaign.base.reference import load_reference
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.monotony import better_with_fewer
@@ -137,10 +136,10 @@ def test_a_measurement_without_time_is_refused() -> None:
 def b_eff_run(
     ranks: int, b_eff: float, transport: str = "tcp eth0", group: str = "g", rings: float = 100e6
 ) -> Record:
-    case = Case("s", group, f"{transport} {ranks}".strip(), "b_eff")
-    series = Series("b_eff", ranks, {"b_eff": [b_eff], "b_eff_rings": [rings]})
+    case = make.case(f"{transport} {ranks}".strip(), "b_eff", group)
+    series = make.series("b_eff", ranks, b_eff=b_eff, b_eff_rings=rings)
     metadata = {CLAIMED_TRANSPORT: transport} if transport else {}
-    return replace(make.run(case, 1, series, suite="kernel"), metadata=metadata)
+    return make.run(case, 1, series, suite="kernel", metadata=metadata)
 
 
 def monotony_notes(*runs: Record) -> dict[str, str]:

@@ -12,7 +12,7 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
 from prometheus_client.parser import text_string_to_metric_families as classic_families
 
-from mpicampaign.base.records import CONTRADICTED, DISTURBED, Case, Header, Record, Series, write_records
+from mpicampaign.base.records import CONTRADICTED, DISTURBED, Header, Record, write_records
 from mpicampaign.base.text import visible
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
@@ -31,9 +31,9 @@ UNITS = ("ns/day", "°C", "info", "total", '"\n}', "s")
 
 def own(unit: str, value: float | None, case: str = HOSTILE) -> Record:
     """A run of a program with a metric of its own."""
-    metrics = {f"{HOSTILE} {unit}": {"unit": unit, "better": "higher"}}
-    series = Series(HOSTILE, 2, {f"{HOSTILE} {unit}": [value]}, metrics=metrics)
-    return make.run(Case("s", case, "SHM", f"of {unit}"), 1, series, suite="own")
+    name = f"{HOSTILE} {unit}"
+    series = make.series(HOSTILE, metrics={name: {"unit": unit, "better": "higher"}}, **{name: value})
+    return make.run(make.case("SHM", f"of {unit}", case), 1, series, suite="own")
 
 
 def families(records: list[Record]) -> dict[str, Metric]:

@@ -17,7 +17,7 @@ import build_records as make
 import pytest
 from conftest import PROJECT
 
-from mpicampaign.base.records import Case, Record, Series
+from mpicampaign.base.records import Case, Record
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.report.draw_figures import MADE, Figure, draw_all
@@ -52,7 +52,7 @@ def many(groups: int, placements: Sequence[str], name: str = "group", repeats: i
     """PingPong on this many host groups; the last placement is n/a on every third."""
     records = []
     for number, placement in product(range(groups), placements):
-        case = Case("s", f"{name}{number}", placement, "PingPong")
+        case = make.case(placement, group=f"{name}{number}")
         if number % 3 == 1 and placement == placements[-1] and len(placements) > 1:
             records += make.not_available(case, "no such device", repeats)
             continue
@@ -68,8 +68,8 @@ def test_alternative_texts_hold_the_values(drawn: list[Figure]) -> None:
 
 
 def test_hostile_names_are_drawn_as_text(tmp_path: Path) -> None:
-    case = Case(make.HOSTILE, make.HOSTILE, make.HOSTILE, make.HOSTILE)
-    runs = make.case_runs(case, 1e-6, 1e9)
+    case = Case(*[make.HOSTILE] * 4)
+    runs = make.case_runs(case)
     runs += make.not_available(replace(case, placement="$\\frac{"), "$_$")
     figures = draw_all(compare(runs), tmp_path, formats=FORMATS)
     assert len(figures) == 3
@@ -82,11 +82,10 @@ def test_hostile_names_are_drawn_as_text(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("unwritten")
 def test_titles_that_differ_only_in_signs_have_their_own_files(tmp_path: Path) -> None:
-    cases = [Case("s", "g", "SHM", name) for name in ("Ping-Pong", "Ping Pong")]
     runs = [
-        replace(record, series=tuple(replace(series, benchmark=case.benchmark) for series in record.series))
-        for case in cases
-        for record in make.case_runs(case, 1e-6, 1e9, repeats=2)
+        make.run(make.case("SHM", name), repeat, replace(make.pingpong(1e-6), benchmark=name))
+        for name in ("Ping-Pong", "Ping Pong")
+        for repeat in (1, 2)
     ]
     names = [figure.name for figure in draw_all(compare(runs), tmp_path)]
     assert len(names) == len(set(names)) == 6
@@ -95,7 +94,7 @@ def test_titles_that_differ_only_in_signs_have_their_own_files(tmp_path: Path) -
 @pytest.mark.usefixtures("unwritten")
 def test_no_figures_without_data(tmp_path: Path) -> None:
     assert draw_all(compare([]), tmp_path) == []
-    absent = make.not_available(Case("s", "g", "IBV", "PingPong"), "no device")
+    absent = make.not_available("IBV", "no device")
     assert draw_all(compare(absent), tmp_path) == []
     assert list(tmp_path.iterdir()) == []
 
@@ -118,9 +117,9 @@ def interrupt(*_: object) -> None:
 
 @pytest.mark.usefixtures("unwritten")
 def test_benchmarks_without_sizes_have_a_figure_for_each_headline(tmp_path: Path) -> None:
-    cases = [Case("s", group, placement, "HPL") for group in ("a", "b") for placement in ("SHM", "TCP")]
+    cases = [make.case(placement, "HPL", group) for group in ("a", "b") for placement in ("SHM", "TCP")]
     runs = [
-        make.run(case, n, Series("HPL", 4, {"flops": [1e11 + n * 1e9], "time": [60.0]}), suite="hpl")
+        make.run(case, n, make.series("HPL", 4, flops=1e11 + n * 1e9, time=60.0), suite="hpl")
         for case in cases
         for n in (1, 2, 3)
     ]
@@ -133,12 +132,10 @@ def test_benchmarks_without_sizes_have_a_figure_for_each_headline(tmp_path: Path
 
 
 def test_zeros_and_single_sizes_are_drawn_as_far_as_they_can(tmp_path: Path) -> None:
-    case = Case("s", "g", "SHM", "PingPong")
-    nothing: list[float | None] = [0.0, 0.0]
-    columns: dict[str, list[float | None]] = {"size": [0.0, 1024.0], "time": nothing, "bandwidth": nothing}
-    zero = [make.run(case, n, Series("PingPong", 2, columns)) for n in (1, 2)]
+    nothing = make.series("PingPong", size=[0.0, 1024.0], time=[0.0, 0.0], bandwidth=[0.0, 0.0])
+    zero = [make.run("SHM", n, nothing) for n in (1, 2)]
     assert draw_all(compare(zero), tmp_path) == []
-    single = [make.run(case, n, make.pingpong(1e-6, 1e9, [1024.0])) for n in (1, 2)]
+    single = [make.run("SHM", n, make.pingpong(1e-6, sizes=[1024.0])) for n in (1, 2)]
     assert len(draw_all(compare(zero[:1] + single[1:]), tmp_path)) == 2
     assert len(draw_all(compare(single), tmp_path)) == 3
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from conftest import ProjectCopy
 from minicluster import MiniCluster
-from on_cluster import PING_PONG, TWO_FABRICS, cluster_project, host_groups, system
+from on_cluster import cluster_project
 
 from mpicampaign.base.records import DECLARED, OK, VERIFIED, Record, read_records
 from mpicampaign.evidence.counters import NOISE_BYTES, counter_findings, payload, traffic
@@ -172,17 +172,7 @@ def download(cluster: MiniCluster, source: str, target: str) -> Iterator[None]:
 
 @pytest.mark.full
 def test_runs_beside_a_download_over_another_interface(minicluster: MiniCluster, imb: str) -> None:
-    campaign: dict[str, object] = {
-        "campaign": "download",
-        "repeats": 4,
-        "time_limit": "1 min",
-        "systems": {"cluster": system(minicluster)},
-        "host_groups": host_groups(),
-        "placements": TWO_FABRICS,
-        "benchmarks": {"PingPong": PING_PONG},
-        "matrix": [{"host_groups": "blue", "placements": ["SHM", "TCP-first"], "benchmarks": "PingPong"}],
-    }
-    made = cluster_project(minicluster, campaign)
+    made = cluster_project(minicluster, "download", ("blue", ["SHM", "TCP-first"], "PingPong"), repeats=4)
     with download(minicluster, "n3", "n1"):
         records = made.run()
     assert [(record.status, record.verdict) for record in records] == [(OK, DECLARED)] * 8, [

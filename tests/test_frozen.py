@@ -24,7 +24,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT, ProjectCopy, copy_project
+from conftest import PROJECT, ProjectCopy, copy_project, executable
 
 from mpicampaign import __version__
 
@@ -107,9 +107,7 @@ def frozen() -> Iterator[Frozen]:
         for bin_folder, names in STAND_INS.items():
             (project.folder / bin_folder).mkdir(parents=True)
             for name in names:
-                path = project.folder / bin_folder / name
-                path.write_text(stand_in(bin_folder, name))
-                path.chmod(0o755)
+                executable(project.folder / bin_folder / name, stand_in(bin_folder, name))
         (project.folder / "bin/env").symlink_to("/usr/bin/env")
         yield project
 

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from build_campaigns import write_trivial
 from conftest import ProjectCopy
-from trivial_campaign import write_trivial
 
 from mpicampaign.base.files import write_output
 

@@ -12,14 +12,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 import pytest
-from builders import MACHINE, campaign, plan
+from build_campaigns import MACHINE, campaign, plan
 from conftest import ProjectCopy, wait_until
 from default_signals import popen_with_default_signals
 from minicluster import MiniCluster
-from on_cluster import cluster_project, host_groups, system
+from on_cluster import cluster_project
 
 from mpicampaign.base.expectation import UNTIL_KNOWN
-from mpicampaign.base.records import DISTURBED, OK, QUIET, RANKED, Case, read_records
+from mpicampaign.base.records import DISTURBED, OK, QUIET, RANKED, Case
 from mpicampaign.jobs.plan import Plan
 from mpicampaign.jobs.plan_text import further_text
 from mpicampaign.jobs.software import Program
@@ -112,7 +112,7 @@ def busy_loop(project: ProjectCopy) -> Iterator[None]:
 
 def core_of_second_rank(project: ProjectCopy) -> str:
     """The CPU that a run without a busy loop recorded; its result is removed."""
-    assert project.call("run", "--campaign", "busy.yaml").returncode == 0
+    project.succeed("run", "--campaign", "busy.yaml")
     [output] = [path for path in project.results("busy") if "/r01-" in str(path)]
     lines = output.with_name("evidence.txt").read_text().splitlines()
     [allowed] = [line.partition("=")[2] for line in lines if line.startswith("rank 1 start.allowed=")]
@@ -128,7 +128,7 @@ def test_a_run_beside_a_busy_loop_is_repeated(project: ProjectCopy) -> None:
     with busy_loop(project):
         done = project.call("run", "--campaign", "busy.yaml")
     assert done.returncode == 0, done.stderr
-    _, records = read_records(project.folder / "results/busy/records.jsonl")
+    records = project.records("busy")
     assert [(record.repeat, record.status, record.condition) for record in records] == [
         (repeat, OK, DISTURBED) for repeat in (1, 2, 3)
     ], [record.condition_reason for record in records]
@@ -166,8 +166,7 @@ def test_a_campaign_that_was_stopped_in_a_further_repeat_goes_on(project: Projec
         before = (first.stat().st_ino, first.with_name("evidence.txt").read_text())
         os.killpg(campaign.pid, number)
         campaign.wait(60)
-    done = project.call("run", "--campaign", "busy.yaml")
-    assert done.returncode == 0, done.stderr
+    project.succeed("run", "--campaign", "busy.yaml")
     assert len(project.results("busy")) == 2
     assert (first.stat().st_ino, first.with_name("evidence.txt").read_text()) == before
 
@@ -177,20 +176,16 @@ def test_a_campaign_that_was_stopped_in_a_further_repeat_goes_on(project: Projec
 @pytest.mark.usefixtures("imb")
 def test_a_job_of_the_cluster_beside_busy_loops_is_repeated(minicluster: MiniCluster) -> None:
     """One loop for each CPU of this machine, which all nodes share; they end by themselves, too."""
-    campaign = {
-        "campaign": "busy-cluster",
-        "busy_machine": "unranked",
-        "repeats": 1,
-        "further_repeats": 1,
-        "time_limit": "4 min",
-        "systems": {"cluster": system(minicluster)},
-        "host_groups": host_groups(),
-        "benchmarks": {
-            "PingPong": {"arguments": "-iter 100000 -time 200 -iter_policy off -msglog 0:1 PingPong"}
-        },
-        "matrix": [{"host_groups": ["blue"], "placements": ["SHM-1"], "benchmarks": ["PingPong"]}],
-    }
-    project = cluster_project(minicluster, campaign)
+    long = {"arguments": "-iter 100000 -time 200 -iter_policy off -msglog 0:1 PingPong"}
+    project = cluster_project(
+        minicluster,
+        "busy-cluster",
+        ("blue", "SHM-1", "PingPong"),
+        busy_machine="unranked",
+        further_repeats=1,
+        time_limit="4 min",
+        benchmarks={"PingPong": long},
+    )
     with ExitStack() as loops:
         for cpu in ("0", "1"):
             loop = ["timeout", "550", "taskset", "-c", cpu, sys.executable, "-c", "while True: pass"]

@@ -10,7 +10,7 @@ import build_records as make
 import pytest
 from test_charts import drawn, named_lines, read_back, texts_of
 
-from mpicampaign.base.records import Case, Record, Series
+from mpicampaign.base.records import Record, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.gathers.draw import gather_charts
 from mpicampaign.questions.gathers.find import gathers
@@ -31,20 +31,17 @@ def time_of(ranks: int, size: float, rate: float) -> float:
 
 
 def kernel(ranks: int, name: str, rate: float, tree: str = "") -> Series:
-    bandwidth: list[float | None] = [(ranks - 1) * s / time_of(ranks, s, rate) for s in SIZES]
-    columns = {
-        "size": [*SIZES],
-        "bandwidth": bandwidth,
-        "bandwidth_wire": [2 * (b or 0.0) for b in bandwidth],
-    }
-    return Series(name, ranks, columns, {"tree": tree} if tree else {})
+    bandwidth = [(ranks - 1) * size / time_of(ranks, size, rate) for size in SIZES]
+    wire = [2 * useful for useful in bandwidth]
+    tree_of = {"tree": tree} if tree else {}
+    return make.series(name, ranks, qualifiers=tree_of, size=SIZES, bandwidth=bandwidth, bandwidth_wire=wire)
 
 
 def other(name: str, ranks: int | None, of: int, rate: float, columns: tuple[str, ...]) -> Series:
     """A gather whose mean time over ranks is half of that of the slowest."""
     slowest = [time_of(of, size, rate) for size in SIZES]
     times = {"time": [time / 2 for time in slowest], "time_max": slowest}
-    return Series(name, ranks, {"size": [*SIZES], **{column: [*times[column]] for column in columns}})
+    return make.series(name, ranks, size=SIZES, **{column: times[column] for column in columns})
 
 
 def of_place(placement: str, ranks: int, repeats: int = 3, osu_max: bool = False) -> list[Record]:
@@ -62,7 +59,7 @@ def of_place(placement: str, ranks: int, repeats: int = 3, osu_max: bool = False
             ("osu_gather", "osu"): (other(OSU, None, ranks, rate * 0.6, osu),),
         }
         for (benchmark, suite), tables in series.items():
-            found.append(make.run(Case("s", "g", placement, benchmark), repeat, *tables, suite=suite))
+            found.append(make.run(make.case(placement, benchmark), repeat, *tables, suite=suite))
     return found
 
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from build_records import run
+import build_records as make
 
-from mpicampaign.base.records import Case, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import GIVEN_UP
 from mpicampaign.compare.matrix import absence_of
 
-CASE = Case("s", "g", "SHM-1", "PingPong")
-OUT_OF_TIME = Series(
-    "PingPong",
-    2,
-    {"size": [0, 1], "time": [2.5e-7, None], "bandwidth": [0.0, None]},
-)
+OUT_OF_TIME = make.series("PingPong", size=[0, 1], time=[2.5e-7, None], bandwidth=[0.0, None])
 
 
 def test_a_ping_pong_out_of_time_at_1_byte_has_a_latency_and_no_bandwidth() -> None:
-    (table,) = compare([run(CASE, repeat, OUT_OF_TIME) for repeat in range(1, 4)], [1]).tables
+    (table,) = compare([make.run("SHM-1", repeat, OUT_OF_TIME) for repeat in range(1, 4)], [1]).tables
     (row,) = table.rows
     values = {metric.name: row.cell(metric).values for metric in table.metrics}
     assert values.pop("latency at 0 B") == (2.5e-7,) * 3

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import MACHINE, script_of
+from build_campaigns import MACHINE, script_of
 
 from mpicampaign.base.identity import identity
 from mpicampaign.base.this_machine import measuring_lock

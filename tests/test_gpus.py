@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import campaign, plan, script_of
+from build_campaigns import campaign, plan, script_of
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 from test_rank_wrapper import on_node, record_topology
 from test_render import ROOT, text_of

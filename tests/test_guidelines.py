@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import build_records as make
 import pytest
 
-from mpicampaign.base.records import DISTURBED, OVERSUBSCRIBED, Case, Record, Series
+from mpicampaign.base.records import DISTURBED, OVERSUBSCRIBED, Record
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import TuningCliff
@@ -58,10 +58,9 @@ def runs(
     for name in operations:
         for repeat in range(1, repeats + 1):
             taken = times(name, (slower or {}) if name == slow else {}, noise, f"{seed}{repeat}")
-            values: dict[str, list[float | None]] = dict.fromkeys(columns, taken)
-            series = Series(name, 4, {"size": [*map(float, SIZES)], **values})
-            run = make.run(Case("s", "g", "TCP", name), repeat, series)
-            found.append(replace(run, metadata={"version": "2021.11"}))
+            series = make.series(name, 4, size=map(float, SIZES), **dict.fromkeys(columns, taken))
+            case = make.case("TCP", name)
+            found.append(make.run(case, repeat, series, metadata={"version": "2021.11"}))
     return found
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import build_records as make
 import pytest
-import yaml
-from builders import campaign, plan
+from build_campaigns import campaign, plan, problems_of, program_at, write_campaign
 
-from mpicampaign.base.errors import UserError
-from mpicampaign.base.records import Case, Record, Series
 from mpicampaign.base.units import parse_flop_rate
-from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, Provider
 from mpicampaign.collect.runs import with_peak
 from mpicampaign.compare.metrics import choose_metrics
@@ -32,31 +29,17 @@ def messages(
     tmp_path: Path, suite: str = "hpl", placement: dict[str, Any] | None = None, **keys: Any
 ) -> list[str]:
     """The errors of a campaign file with these parameters, each with its line's text."""
-    memory = keys.pop("node_memory", "16 GiB")
-    group = {"system": "here", **({"node_memory": memory} if memory else {})}
-    provider = {"kind": "path", "location": "/apps/program"}
-    made = {
-        "campaign": "c",
-        "systems": {"here": {"scheduler": "lsf", "mpi": "platform"}},
-        "host_groups": {"blue": group},
-        "placements": {
-            "four": placement or {"nodes": 1, "ranks_per_node": 4, "transport": "shm", "binding": "none"}
-        },
-        "benchmarks": {
-            "solve": {"suite": suite, "program": "program", "provider": provider, "parameters": keys}
-        },
-        "matrix": [{"host_groups": "blue", "placements": "four", "benchmarks": "solve"}],
-    }
-    path = tmp_path / "c.yaml"
-    path.write_text(yaml.safe_dump(made, sort_keys=False))
-    lines = path.read_text().splitlines()
-    try:
-        load_campaign(path)
-    except UserError as error:
-        return [
-            f"{lines[p.line - 1].strip() if p.line else ''} | {p.message} | {p.hint}" for p in error.problems
-        ]
-    return []
+    group = {"node_memory": keys.pop("node_memory", "16 GiB")}
+    benchmark = {**program_at(Path("/apps/program"), suite), "parameters": keys}
+    four = placement or {"nodes": 1, "ranks_per_node": 4, "transport": "shm", "binding": "none"}
+    path = write_campaign(
+        tmp_path / "c.yaml",
+        system={"scheduler": "lsf", "mpi": "platform"},
+        group=group,
+        placements={"four": four},
+        benchmarks={"solve": benchmark},
+    )
+    return problems_of(path)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +103,8 @@ def test_parameters_and_the_file_are_part_of_the_identity() -> None:
 
 
 def test_a_known_peak_makes_a_fraction_that_is_marked_as_an_estimate() -> None:
-    columns: dict[str, list[float | None]] = {"flops": [8e9], "hpl_flops_per_process": [4e9]}
-    series = Series("HPL", 2, columns, {"N": "1000"})
-    record = Record(Case("s", "g", "p", "HPL"), "hpl", 1, "ok", series=(series,))
+    series = make.series("HPL", 2, qualifiers={"N": "1000"}, flops=8e9, hpl_flops_per_process=4e9)
+    record = make.run(make.case("p", "HPL"), 1, series, suite="hpl")
     [found] = with_peak(record, 16e9).series
     assert found.columns["hpl_peak"] == [0.25]
     assert with_peak(record, None) == record

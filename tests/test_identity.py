@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import BENCHMARK, INTEL_MPI, MACHINE, PLACEMENTS, campaign, plan
+from build_campaigns import BENCHMARK, INTEL_MPI, MACHINE, PLACEMENTS, campaign, plan
 
 from mpicampaign.base.identity import canonical, differences, identity
 from mpicampaign.base.plan_file import plan_json

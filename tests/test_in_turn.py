@@ -12,7 +12,7 @@ import build_records as make
 import pytest
 
 from mpicampaign.base.expectation import Against, Limit
-from mpicampaign.base.records import IMPORTED_FROM, MERGED_FROM, Case, Record
+from mpicampaign.base.records import IMPORTED_FROM, MERGED_FROM, Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.limits.find import UNDECIDED, judge
 from mpicampaign.questions.limits.say import judged_text
@@ -29,14 +29,12 @@ TESTED = r"significant|\bp\b\s*[=<:|]|\bp is |difference shown|95 % confidence"
 
 def runs_of(placement: str, time: float, first_hour: int, imported: bool) -> list[Record]:
     """Five repeats, one an hour; of hour 0 it is unknown."""
-    runs = make.case_runs(Case("s", "g", placement, "PingPong"), time, 1e9)
-    metadata = {IMPORTED_FROM: "a folder"} if imported else {}
-    hours = range(first_hour, first_hour + len(runs))
-    starts = [f"2017-03-21T{hour:02d}:00:00" if first_hour else "" for hour in hours]
-    return [
-        replace(run, started=started, metadata={**run.metadata, **metadata})
-        for run, started in zip(runs, starts, strict=True)
-    ]
+    return make.case_runs(
+        placement,
+        time,
+        metadata={IMPORTED_FROM: "a folder"} if imported else {},
+        started=lambda n: f"2017-03-21T{first_hour + n - 1:02d}:00:00" if first_hour else "",
+    )
 
 
 def drifting(groups: int, repeats: int) -> list[Record]:
@@ -47,11 +45,13 @@ def drifting(groups: int, repeats: int) -> list[Record]:
         for repeat in range(repeats):
             number = place * repeats + repeat
             time = 1e-6 * (1 + 0.2 * number / (len(places) * repeats)) * noise.uniform(0.995, 1.005)
-            run = make.run(Case("s", group, name, "PingPong"), repeat + 1, make.pingpong(time, 1e9))
-            at = datetime(2017, 3, 21) + timedelta(hours=number)
-            metadata = {**run.metadata, IMPORTED_FROM: "a folder"}
-            attributes = {"cpu": "old" if place < len(places) / 2 else "new"}
-            records.append(replace(run, started=at.isoformat(), metadata=metadata, attributes=attributes))
+            fields = {
+                "started": (datetime(2017, 3, 21) + timedelta(hours=number)).isoformat(),
+                "metadata": {IMPORTED_FROM: "a folder"},
+                "attributes": {"cpu": "old" if place < len(places) / 2 else "new"},
+            }
+            case = make.case(name, group=group)
+            records.append(make.run(case, repeat + 1, make.pingpong(time), **fields))
     return records
 
 

@@ -8,22 +8,20 @@ import build_records as make
 import pytest
 from evidence_texts import read
 
-from mpicampaign.base.records import Case, Record
+from mpicampaign.base.records import Record
 from mpicampaign.collect.common_settings import library_file, of_import, of_own_run
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import UNLIKE
 from mpicampaign.mpis import library_version
 from mpicampaign.show.sentences import note_text
 
-CASE = Case("s", "g", "TCP", "PingPong")
+CASE = make.case("TCP")
 CALL = "/home/one/bin/IMB-MPI1 -iter 1000 -time 200 -msglog 0:24 -iter_policy off PingPong"
 COMMAND = f"mpirun -np 2 -hosts n1,n2 {CALL}"
 
 
 def runs(*metadata: dict[str, str], suite: str = "imb") -> list[Record]:
-    plain = make.case_runs(CASE, 1e-6, 1e9, len(metadata))
-    found = zip(plain, metadata, strict=True)
-    return [replace(run, suite=suite, metadata={**run.metadata, **own}) for run, own in found]
+    return make.case_runs(CASE, repeats=len(metadata), suite=suite, metadata=lambda n: metadata[n - 1])
 
 
 def notes(records: list[Record]) -> list[str]:

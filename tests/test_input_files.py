@@ -7,10 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from build_campaigns import problems_of, write_campaign
 from test_job_script_run import END, execute, prepared
 
-from mpicampaign.base.errors import UserError
-from mpicampaign.campaign.file import load_campaign
 from mpicampaign.jobs.inputs import Input
 from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
 
@@ -49,23 +48,14 @@ def test_a_script_with_everything_in_it_holds_its_input(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
-        ("[absent.txt]", "no such file"),
-        ("[words.txt, folder/words.txt]", "a second input file of this name"),
-        ("['a b.txt']", "not usable as the name of an input file"),
+        (["absent.txt"], "no such file"),
+        (["words.txt", "folder/words.txt"], "a second input file of this name"),
+        (["a b.txt"], "not usable as the name of an input file"),
     ],
 )
-def test_input_files_are_checked_with_the_campaign(tmp_path: Path, inputs: str, message: str) -> None:
+def test_input_files_are_checked_with_the_campaign(tmp_path: Path, inputs: list[str], message: str) -> None:
     (tmp_path / "folder").mkdir()
     for name in ("words.txt", "folder/words.txt", "a b.txt"):
         (tmp_path / name).write_text("x\n")
-    path = tmp_path / "c.yaml"
-    path.write_text(
-        f"""campaign: c
-systems: {{here: {{scheduler: none, mpi: wheel}}}}
-host_groups: {{local: {{system: here}}}}
-benchmarks: {{PingPong: {{inputs: {inputs}}}}}
-matrix: [{{host_groups: local, placements: SHM, benchmarks: PingPong}}]
-"""
-    )
-    with pytest.raises(UserError, match=f":4: .*{message}"):
-        load_campaign(path)
+    (problem,) = problems_of(write_campaign(tmp_path / "c.yaml", benchmarks={"PingPong": {"inputs": inputs}}))
+    assert message in problem

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy, succeeded
+from build_campaigns import write_trivial
+from conftest import ProjectCopy, executable
 from default_signals import popen_with_default_signals
-from trivial_campaign import write_trivial
 
 pytestmark = pytest.mark.slow
 
@@ -75,7 +75,7 @@ def test_a_signal_ends_a_campaign_in_order(
     attempts = list((project.folder / "results/trivial").glob("runs/*/*/*/*/attempts/*/evidence.txt"))
     assert ["interrupted by signal 15" in path.read_text() for path in attempts] == [True]
     (project.folder / "go on").touch()
-    assert succeeded(project.call("run", "--campaign", "trivial.yaml"))
+    project.succeed("run", "--campaign", "trivial.yaml")
     assert len(project.results("trivial")) == 4
 
 
@@ -92,10 +92,8 @@ def test_a_signal_ends_the_build_of_a_campaign(
     project: ProjectCopy, command: str, number: signal.Signals, tmp_path: Path
 ) -> None:
     compiler, compiling, log = project.folder / "mpicc", project.folder / "compiling", tmp_path / "log"
-    compiler.write_text(WAITING.format(folder=project.folder))
-    compiler.chmod(0o755)
-    system = {"scheduler": "none", "mpi": "none", "environment": {"CC": str(compiler)}}
-    write_trivial(project, systems={"here": system})
+    executable(compiler, WAITING.format(folder=project.folder))
+    write_trivial(project, system={"environment": {"CC": str(compiler)}})
     process = called(project, command, log)
     wait_for(compiling)
     process.send_signal(number)

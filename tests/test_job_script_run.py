@@ -14,7 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import BENCHMARK, PLACEMENTS, campaign, plan
+from build_campaigns import BENCHMARK, PLACEMENTS, campaign, plan
+from conftest import executable
 from default_signals import popen_with_default_signals
 
 from mpicampaign import mpis
@@ -44,8 +45,7 @@ def prepared(
     commands = {"mpirun": LAUNCHER + launcher, "program": "#!/bin/bash\n" + program}
     (folder / "bin").mkdir()
     for name, text in commands.items():
-        (folder / "bin" / name).write_text(text)
-        (folder / "bin" / name).chmod(0o755)
+        executable(folder / "bin" / name, text)
     benchmark = replace(BENCHMARK, suite=suite, program="program", arguments=())
     made = campaign(placements, benchmark, repeats=1, prefix=str(folder), **system)
     planned = plan(made)
@@ -83,8 +83,7 @@ def test_a_rank_without_numactl_is_bound_by_taskset_and_without_both_not_at_all(
     program = f'echo "$(taskset -cp $$)" >>{tmp_path}/bound\n{END}'
     script = prepared(tmp_path, program, placements=bound).runs[0]
     for tool in ("numactl", "taskset"):
-        (tmp_path / "bin" / tool).write_text("#!/bin/sh\nexit 1\n")
-        (tmp_path / "bin" / tool).chmod(0o755)
+        executable(tmp_path / "bin" / tool, "#!/bin/sh\nexit 1\n")
         assert execute(script) == 0
         seen = evidence(script)
         if tool == "numactl":
@@ -361,8 +360,7 @@ def test_a_script_that_ends_early_with_exit_status_0_makes_no_result(tmp_path: P
 
 def test_a_result_that_cannot_be_put_in_its_place_is_not_a_success(tmp_path: Path) -> None:
     script = prepared(tmp_path, END).runs[0]
-    (tmp_path / "bin/mv").write_text("#!/bin/bash\nexit 1\n")
-    (tmp_path / "bin/mv").chmod(0o755)
+    executable(tmp_path / "bin/mv", "#!/bin/bash\nexit 1\n")
     assert execute(script) == 74
     assert not script.output.exists()
 
@@ -402,8 +400,7 @@ def test_a_compiler_that_is_missing_is_one_sentence(tmp_path: Path) -> None:
     system = prepared(tmp_path, END, environment={"MPICC": str(wrapper)}).campaign.systems["here"]
     host = os.uname().nodename
     assert f"not built: there is no {wrapper} on {host}; let modules: of system " in build(system, tmp_path)
-    wrapper.write_text("#!/bin/sh\n[ $1 != -show ] || exec echo nocc -I/include\nexit 1\n")
-    wrapper.chmod(0o755)
+    executable(wrapper, "#!/bin/sh\n[ $1 != -show ] || exec echo nocc -I/include\nexit 1\n")
     assert f"not built: there is no nocc on {host}; " in build(system, tmp_path)
 
 

@@ -8,7 +8,7 @@ import build_records as make
 import pytest
 from evidence_texts import CLAIM, DECLARED, INTEL_SHM, RUN, claim_of, evidence_text, rank_lines, read, run_of
 
-from mpicampaign.base.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Case, Record, Series
+from mpicampaign.base.records import CONTRADICTED, DISTURBED, UNVERIFIED, VERIFIED, Case, Record, Series
 from mpicampaign.collect.campaign import mark_copies
 from mpicampaign.evidence.condition import condition, may_be_disturbed
 from mpicampaign.evidence.judge import judge
@@ -41,7 +41,7 @@ HONEST = evidence_text(CLAIM.replace("claim mpi=", "claim suite=imb\nclaim mpi="
 
 
 def table(time: float, repetitions: float = 1000.0) -> Series:
-    return Series("PingPong", 2, {"size": [1048576.0], "repetitions": [repetitions], "time": [time]})
+    return make.series("PingPong", size=1048576.0, repetitions=repetitions, time=time)
 
 
 def verdict_of(text: str, output: str = "", *series: Series) -> tuple[str, tuple[str, ...]]:
@@ -193,10 +193,10 @@ def test_each_suite_accounts_for_its_time() -> None:
 
     groups = [replace(table(1e-3), qualifiers={"group": str(group)}) for group in range(8)]
     assert least("imb", *groups) == pytest.approx(1)
-    sampled = Series("tree_gather", 2, {"size": [8.0], "samples": [100.0], "time": [0.01]})
+    sampled = make.series("tree_gather", size=8.0, samples=100.0, time=0.01)
     assert least("kernel", sampled) == pytest.approx(0.5)
-    assert least("hpl", Series("HPL", 2, {"time": [3.0]})) == 3
-    hpcc = Series("HPCC", 2, {"hpl_time": [3.0], "ptrans_time": [None], "random_access_time": [1.5]})
+    assert least("hpl", make.series("HPL", time=3.0)) == 3
+    hpcc = make.series("HPCC", hpl_time=3.0, ptrans_time=None, random_access_time=1.5)
     assert least("hpcc", hpcc) == 4.5
     assert least("osu", table(1.0)) == 0
 
@@ -205,12 +205,9 @@ CASE = Case("here", "blue", "SHM-1", "PingPong")
 
 
 def repeat(number: int, times: list[float], process: str = "nice=0") -> Record:
-    columns: dict[str, list[float | None]] = {"size": [2.0**i for i in range(len(times))], "time": [*times]}
-    run = make.run(CASE, number, Series("PingPong", 2, columns))
+    table = make.series("PingPong", size=[2.0**i for i in range(len(times))], time=times)
     metadata = {"process": process} if process else {}
-    return replace(
-        run, status=OK, verdict=VERIFIED, started=f"2026-11-25T04:0{number}:00Z", metadata=metadata
-    )
+    return make.run(CASE, number, table, started=f"2026-11-25T04:0{number}:00Z", metadata=metadata)
 
 
 MANY = [1.23456e-6 * (1 + i / 7) for i in range(5)]

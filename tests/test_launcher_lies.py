@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy
-from test_software_lies import Lie, make, run
+from conftest import ProjectCopy, executable
+from test_software_lies import Lie, run
 
 from mpicampaign.base.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Record
 from mpicampaign.compare.inconsistent_repeats import inconsistency_notes
@@ -22,6 +22,7 @@ FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 ARGUMENTS = "-iter 200 -time 1 -msglog 0:16 PingPong"
 # Which lie is told says the name of the run; what stands before the rank's program starts that.
 WRAPPER = """\
+#!/bin/bash
 mpirun={mpirun} here={here}
 [ "$1" != --version ] || exec "$mpirun" --version
 launch=()
@@ -103,7 +104,7 @@ def wrapper(imb: str, tmp_path: Path) -> Path:
         command = ["cc", "-shared", "-fPIC", "-xc", "-", "-o", str(tmp_path / f"{name}.so")]
         subprocess.run(command, input=source, text=True, check=True, timeout=60)
     text = WRAPPER.format(mpirun=f"{sys.prefix}/bin/mpirun", here=tmp_path, faketime=FAKETIME)
-    return make(tmp_path / "mpirun", text)
+    return executable(tmp_path / "mpirun", text)
 
 
 def started(

@@ -6,7 +6,7 @@ import build_records as make
 import pytest
 from test_charts import drawn, texts_of
 
-from mpicampaign.base.records import Case, Record
+from mpicampaign.base.records import Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.kernels.draw import level_charts
 from mpicampaign.show.charts.scene import Scene
@@ -49,8 +49,7 @@ def output(levels: int = 3, factor: float = 1.0, without: tuple[int, ...] = ()) 
 
 
 def run(repeat: int, text: str) -> Record:
-    case = Case("s", "g", "FULL", "tree_merge")
-    return make.run(case, repeat, *parse("kernel", text).series, suite="kernel")
+    return make.run(make.case("FULL", "tree_merge"), repeat, *parse("kernel", text).series, suite="kernel")
 
 
 def test_bars_are_the_medians_at_the_largest_size_that_all_trees_have() -> None:

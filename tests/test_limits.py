@@ -21,7 +21,7 @@ import yaml
 from history_data import write_ticks
 
 from mpicampaign.base.expectation import Alarm, Limit, Rule, limit_value
-from mpicampaign.base.records import RECORDS, Case, Header, write_records
+from mpicampaign.base.records import RECORDS, Header, write_records
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_all
 from mpicampaign.history.changes import analyse_curves, key_id
@@ -306,9 +306,8 @@ def test_mistakes_are_named_together(folder: Path, capsys: pytest.CaptureFixture
 def test_imported_runs_have_a_limit_each_run_a_value(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    case = Case("site", "blue", "gnu", "latency")
-    runs = make.case_runs(case, 20e-6, 1e9, 20)
-    started = [replace(run, started=time_curves.day(20 - run.repeat)) for run in runs]
+    case = make.case("gnu", "latency", "blue", "site")
+    started = make.case_runs(case, 20e-6, repeats=20, started=lambda n: time_curves.day(20 - n))
     (folder / "results/old/imports").mkdir(parents=True)
     write_records(folder / "results/old" / RECORDS, Header("old"), started)
     call = ["judge", "--propose", "--results", "results/old", "--metric", "latency at 0 B"]

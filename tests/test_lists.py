@@ -7,15 +7,15 @@ from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
+import build_records as make
 import pytest
-from build_records import case_runs, collective, hpcc, run
-from builders import BENCHMARK, MACHINE, campaign, plan, script_of
+from build_campaigns import BENCHMARK, MACHINE, campaign, plan, script_of
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.expectation import Against, Limit
 from mpicampaign.base.identity import run_path
 from mpicampaign.base.plan_file import plan_from, plan_json
-from mpicampaign.base.records import SCALING, STRONG, WEAK, Case, Record, Series
+from mpicampaign.base.records import SCALING, STRONG, WEAK, Case, Record
 from mpicampaign.base.selection import RunSelection
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.collect.runs import collect
@@ -265,8 +265,8 @@ def test_libraries_are_ranked_in_each_placement_and_never_as_host_groups() -> No
     records = []
     for library, factor in (("openmpi5", 1.0), ("impi", 1.5)):
         for placement, latency in (("SHM-1", 2e-7), ("TCP", 1e-5)):
-            case = Case(f"c with {library}", f"milan with {library}", placement, "PingPong")
-            records += case_runs(case, latency * factor, 1e10)
+            case = make.case(placement, group=f"milan with {library}", system=f"c with {library}")
+            records += make.case_runs(case, latency * factor, 1e10)
     comparison = compare(records)
     rankings = [r for _, r in comparison.rankings if r.metric.name == "latency at 0 B"]
     assert [(r.kind, r.scope) for r in rankings] == [
@@ -292,7 +292,7 @@ def test_a_limit_is_for_all_variants_of_its_names() -> None:
     """Against another placement: with the same library."""
     places = [("milan with impi", "SHM-1"), ("milan with impi", "SHM"), ("milan with own", "SHM-1 A=b")]
     cases = [Case(f"c with {group[11:]}", group, name, "PingPong") for group, name in places]
-    comparison = compare([each for case in cases for each in case_runs(case, 1e-6, 1e9)])
+    comparison = compare([each for case in cases for each in make.case_runs(case)])
     chosen = {"host_groups": ("milan",), "placements": ("SHM-1",)}
     limit = Limit("PingPong", "latency at 0 B", at_most="2 us", **chosen)
     judged = judge([limit], comparison, cases, None, "")
@@ -307,12 +307,11 @@ def test_a_limit_is_for_all_variants_of_its_names() -> None:
 
 def work(placement: str, ranks: int, time: float, arguments: str = "100") -> list[Record]:
     """Repeats of an own program, a time to solution and a rate."""
-    case = Case("here", "blue", placement, "solve")
+    case = make.case(placement, "solve", "blue", "here")
     metrics = {"time": {"unit": "s", "better": "lower"}, "rate": {"unit": "step/s", "better": "higher"}}
-    columns: dict[str, list[float | None]] = {"time": [time], "rate": [100 / time]}
-    series = Series("solve", ranks, columns, metrics=metrics)
-    made = [run(case, number, series, suite="own") for number in range(1, 7)]
-    return [replace(each, metadata=each.metadata | {"arguments": arguments}) for each in made]
+    table = make.series("solve", ranks, metrics=metrics, time=time, rate=100 / time)
+    fields = {"suite": "own", "metadata": {"arguments": arguments}}
+    return [make.run(case, number, table, **fields) for number in range(1, 7)]
 
 
 def declared(records: list[Record], word: str) -> list[Record]:
@@ -351,7 +350,12 @@ def test_the_order_that_hpl_prints_tells_whether_the_word_is_wrong() -> None:
         (WEAK, (1000, 1000), "The campaign file says weak, but all solved N 1000."),
     ):
         runs = [
-            run(Case("here", "blue", name, "HPCC"), repeat, hpcc(ranks / 2, ranks, order), suite="hpcc")
+            make.run(
+                make.case(name, "HPCC"),
+                repeat,
+                make.hpcc(ranks / 2, ranks, order),
+                suite="hpcc",
+            )
             for name, ranks, order in zip(("X", "X nodes=2"), (2, 4), orders, strict=True)
             for repeat in range(1, 4)
         ]
@@ -360,7 +364,7 @@ def test_the_order_that_hpl_prints_tells_whether_the_word_is_wrong() -> None:
         assert [point.efficiency for point in points] == [1.0, 1.0]
         assert said.endswith(f"). {wrong}" if wrong else ")."), said
     listed = [
-        run(Case("here", "blue", "X", "HPCC"), 1, hpcc(1, 2, order), suite="hpcc") for order in (1000, 2000)
+        make.run(make.case("X", "HPCC"), 1, make.hpcc(1, 2, order), suite="hpcc") for order in (1000, 2000)
     ]
     assert not [each for each in scalings(compare(listed)) if each.metric.name == "HPL"]
 
@@ -405,12 +409,16 @@ def test_the_campaign_file_says_how_scaling_is_read(tmp_path: Path) -> None:
 
 def test_messages_stand_over_the_ranks_without_efficiency() -> None:
     records = [
-        run(Case("here", "blue", placement, "Bcast"), number, collective("Bcast", 1e-6 * ranks, 1e9, ranks))
+        make.run(
+            make.case(placement, "Bcast"),
+            number,
+            make.collective("Bcast", 1e-6 * ranks, 1e9, ranks),
+        )
         for placement, ranks in (("X", 2), ("X nodes=4", 8), ("Y", 4))
         for number in range(1, 7)
     ]
-    several = (collective("Bcast", 1e-6, 1e9, ranks) for ranks in (2, 4))  # of one run, as IMB makes it
-    records.append(run(Case("here", "blue", "Z", "Bcast"), 1, *several))
+    several = (make.collective("Bcast", 1e-6, 1e9, ranks) for ranks in (2, 4))  # of one run, as IMB makes it
+    records.append(make.run(make.case("Z", "Bcast"), 1, *several))
     found = scalings(compare(records))
     assert {each.kind for each in found} == {MESSAGES} and {each.placement for each in found} == {"X"}
     assert [(point.ranks, point.median) for point in found[0].points] == [

@@ -9,10 +9,10 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy, succeeded
+from conftest import ProjectCopy, executable, succeeded
 from default_signals import popen_with_default_signals
 
-from mpicampaign.base.records import CONTRADICTED, FAILED, OK, VERIFIED, read_records
+from mpicampaign.base.records import CONTRADICTED, FAILED, OK, VERIFIED
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.usefixtures("imb")]
 
@@ -98,7 +98,7 @@ def test_pinning_by_intel_mpi_in_any_way_is_verified(project: ProjectCopy) -> No
     )
     file.write_text(text)
     assert succeeded(run(project))
-    _, records = read_records(project.folder / "results/short/records.jsonl")
+    records = project.records("short")
     assert [record.verdict for record in records] == [VERIFIED] * 6, [
         record.verdict_reasons for record in records
     ]
@@ -111,7 +111,7 @@ def test_script_changed_by_hand_is_contradicted(project: ProjectCopy) -> None:
     script.write_text(script.read_text().replace("-msglog 0:10", "-msglog 0:9"))
     subprocess.run(["bash", script], check=True, timeout=240, stdout=subprocess.DEVNULL)
     project.ask("report", "--campaign", "short.yaml")
-    _, records = read_records(project.folder / "results/short/records.jsonl")
+    records = project.records("short")
     assert records[0].verdict == CONTRADICTED
     assert "-msglog 0:9" in records[0].verdict_reasons[0] and "it was edited" in records[0].verdict_reasons[0]
 
@@ -131,7 +131,7 @@ def test_failed_run_leaves_no_result_and_hides_no_other(project: ProjectCopy) ->
     done = run(project)
     assert done.returncode != 0
     assert "FAILED" in done.stderr
-    _, records = read_records(project.folder / "results/short/records.jsonl")
+    records = project.records("short")
     states = {record.case.benchmark: record for record in records}
     assert states["PingPong"].status == OK
     assert states["Broken"].status == FAILED
@@ -146,7 +146,7 @@ def test_a_clone_in_a_folder_with_spaces_is_verified_as_well(project: ProjectCop
     write_campaign(moved, "SHM-1", repeats=1)
     done = run(moved)
     assert done.returncode == 0, done.stderr
-    _, records = read_records(moved.folder / "results/short/records.jsonl")
+    records = moved.records("short")
     assert [record.verdict for record in records] == [VERIFIED], records[0].verdict_reasons
 
 
@@ -160,7 +160,7 @@ def test_a_benchmark_without_sizes(project: ProjectCopy) -> None:
     (project.folder / "short.yaml").write_text(changed)
     done = run(project)
     assert done.returncode == 0, done.stderr
-    _, records = read_records(project.folder / "results/short/records.jsonl")
+    records = project.records("short")
     assert [(record.status, record.verdict) for record in records] == [(OK, VERIFIED)] * 2
 
 
@@ -179,7 +179,7 @@ def test_what_does_not_stand_is_run_again(project: ProjectCopy) -> None:
     assert done.returncode == 0, done.stderr
     assert "2 of 2 runs to do" in done.stderr
     assert done.stderr.count("to be run again") == 2
-    _, records = read_records(project.folder / "results/short/records.jsonl")
+    records = project.records("short")
     assert [record.verdict for record in records] == [VERIFIED, VERIFIED]
     kept = list((project.folder / "results/short/runs").glob("*/*/*/*/attempts/*/output.txt"))
     assert sorted(len(path.read_text()) for path in kept)[0] == len(text) // 2
@@ -191,9 +191,10 @@ def test_a_run_whose_output_says_nothing_fails_the_call(project: ProjectCopy) ->
     The campaign file's path is one that YAML, read as Snakemake's configuration, would misread.
     """
     write_campaign(project, "SHM-1", repeats=1)
-    fake = project.folder / "fake"
-    fake.write_text("#!/bin/bash\necho ' 0 nonsense'\necho '# All processes entering MPI_Finalize'\n")
-    fake.chmod(0o755)
+    fake = executable(
+        project.folder / "fake",
+        "#!/bin/bash\necho ' 0 nonsense'\necho '# All processes entering MPI_Finalize'\n",
+    )
     text = (project.folder / "short.yaml").read_text()
     provider = f"PingPong: {{provider: {{kind: path, location: {fake}}}, program: fake, arguments"
     name = "a: [b] 'c' #d/1e3"
@@ -203,7 +204,7 @@ def test_a_run_whose_output_says_nothing_fails_the_call(project: ProjectCopy) ->
     assert done.returncode != 0
     assert "FAILED" in done.stderr, done.stderr
     assert project.results("short") == []
-    _, records = read_records(project.folder / "results/short/records.jsonl")
+    records = project.records("short")
     assert (records[0].status, records[0].reason[:12]) == (FAILED, "output.txt: ")
 
 
@@ -245,7 +246,7 @@ def test_kill_and_run_again_repeats_nothing_and_loses_nothing(
     after = stamps(project)
     assert len(after) == 8
     assert {path: after[path] for path in before} == before
-    _, records = read_records(project.folder / "results/short/records.jsonl")
+    records = project.records("short")
     assert [record.status for record in records] == [OK] * 8
     # nothing ran twice after it had succeeded, also what ended between the kill and the next call
     attempts = (project.folder / "results/short/runs").glob("*/*/*/*/attempts/*/evidence.txt")

@@ -13,7 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import BENCHMARK
+from build_campaigns import BENCHMARK
+from conftest import executable
 from test_software import OF_DEBIAN, OF_INTEL, OF_MPICH, OF_OPEN_MPI
 
 from mpicampaign.campaign.model import Mpi, Provider, System
@@ -50,8 +51,7 @@ class Site:
     def program(self, name: str, says: str) -> str:
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(f'#!/bin/sh\necho "{says}"\n')
-        path.chmod(0o755)
+        executable(path, f'#!/bin/sh\necho "{says}"\n')
         return str(path)
 
     def library(self, folder: str, says: str, name: str = "") -> Path:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from itertools import count
 
 import pytest
+from build_campaigns import UNBOUND, write_trivial
 from conftest import ProjectCopy
-from trivial_campaign import write_trivial
 
 from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.jobs.run import Run
@@ -97,14 +97,12 @@ def campaign(project: ProjectCopy, **changes: object) -> Prepared:
     return prepare_with_results(write_trivial(project, **changes), results=project.folder / "results")
 
 
-UNBOUND = {"nodes": 1, "ranks_per_node": 2, "transport": "any", "binding": "none"}
 WAITS = 500_000_000  # ns, of a disturbed run
 
 
 def ten_placements(project: ProjectCopy, **changes: object) -> Prepared:
     placements = {f"P{number}": UNBOUND for number in range(10)}
-    matrix = [{"host_groups": "local", "placements": list(placements), "benchmarks": "trivial"}]
-    return campaign(project, placements=placements, matrix=matrix, repeats=6, **changes)
+    return campaign(project, placements=placements, repeats=6, **changes)
 
 
 def disturbed_from(first: int, last: int) -> Callable[[Run], None]:
@@ -209,10 +207,7 @@ def test_a_result_that_is_set_aside_is_forgotten(project: ProjectCopy) -> None:
 def test_a_failed_candidate_of_a_block_is_left_to_the_next_call(
     project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    matrix = [
-        {"host_groups": "local", "placements": ["one", "two"], "benchmarks": "trivial", "blocks": "all pairs"}
-    ]
-    prepared = campaign(project, matrix=matrix)
+    prepared = campaign(project, entry={"blocks": "all pairs"})
     monkeypatch.setattr("mpicampaign.jobs.launchers.Job.keeps_nodes", False)
 
     def fails_in_one(run: Run) -> None:
@@ -253,8 +248,7 @@ def test_an_end_among_many_runs_reads_the_results_of_its_own_case_alone(
     project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     placements = {f"P{number}": UNBOUND for number in range(500)}
-    matrix = [{"host_groups": "local", "placements": list(placements), "benchmarks": "trivial"}]
-    prepared = campaign(project, placements=placements, matrix=matrix, repeats=20)
+    prepared = campaign(project, placements=placements, repeats=20)
     run = prepared.pending[0]
     write_result(run, 500_000_000)
     asked: list[str] = []

@@ -14,16 +14,17 @@ from contextlib import suppress
 from pathlib import Path
 from signal import SIGINT, SIGKILL
 from subprocess import CompletedProcess
+from typing import Any
 
 import pytest
-from builders import MACHINE
+from build_campaigns import MACHINE, TWO_NODES, write_jobs
 from cluster_site import PATIENCE, killed_after, shorten_waits
-from conftest import ProjectCopy, succeeded, wait_until
+from conftest import ProjectCopy, executable, succeeded, wait_until
 from default_signals import set_default_signals
 from lsf_standin.site import COMMANDS, StandIn
 
 from mpicampaign.base.errors import UnreadableError
-from mpicampaign.base.records import FAILED, OK, Record, read_records
+from mpicampaign.base.records import FAILED, OK, Record
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.prepare import Prepared, write_scripts
@@ -39,20 +40,6 @@ while [ "${1##*/}" != rank ]; do shift; done
 export PMI_RANK=0 MPI_LOCALRANKID=0
 exec "$@"
 """
-CAMPAIGN = """\
-campaign: jobs
-repeats: {repeats}
-time_limit: {time_limit}
-mpis: {{none: {{launcher: hydra, command: {folder}/launch, transports: {{}}}}}}
-systems: {{lsf: {{scheduler: lsf, mpi: none, directives: -g /mpicampaign{system}}}}}
-host_groups: {{all: {{system: lsf, queue: normal, hosts: all, exclusive: true{group}}}}}
-placements:
-  two: {{nodes: 2, ranks_per_node: 1, transport: any, binding: none}}
-benchmarks:
-  trivial: {{suite: osu, program: program, provider: {{kind: path, location: {folder}/program}}}}
-matrix:
-  - {{host_groups: all, placements: two, benchmarks: trivial}}
-"""
 
 
 class Site:
@@ -62,14 +49,12 @@ class Site:
         self.project, self.folder, self.lsf = project, project.folder, lsf
         self.done = CompletedProcess[str]([], -1)
 
-    def write(
-        self, body: str = "", repeats: int = 1, time_limit: str = "1 min", system: str = "", group: str = ""
-    ) -> None:
+    def write(self, body: str = "", **changes: Any) -> None:
         for name, text in (("program", PROGRAM.format(body=body)), ("launch", LAUNCHER)):
-            (self.folder / name).write_text(text)
-            (self.folder / name).chmod(0o755)
-        values = {"repeats": repeats, "time_limit": time_limit, "system": system, "group": group}
-        (self.folder / "jobs.yaml").write_text(CAMPAIGN.format(folder=self.folder, **values))
+            executable(self.folder / name, text)
+        system = {"scheduler": "lsf", "directives": "-g /mpicampaign", **changes.pop("system", {})}
+        group = {"queue": "normal", "hosts": "all", "exclusive": True, **changes.pop("group", {})}
+        write_jobs(self.folder, system=system, group=group, **changes)
 
     def call(self, *arguments: str, before: tuple[str, ...] = ()) -> CompletedProcess[str]:
         standin = self.lsf.environment
@@ -102,7 +87,7 @@ class Site:
         return [Path(line) for line in self.campaign("render").stdout.splitlines()]
 
     def records(self) -> list[Record]:
-        return read_records(self.folder / "results/jobs/records.jsonl")[1]
+        return self.project.records("jobs")
 
     def submissions(self) -> Counter[str]:
         """How often each run was submitted, by the name of its job or its task of an array."""
@@ -207,11 +192,11 @@ def test_kills_leave_the_jobs_and_the_next_call_takes_them_up(site: Site) -> Non
 def test_a_block_whose_job_is_killed_is_made_anew(site: Site) -> None:
     results = site.folder / "results/jobs/runs"
     made = f"$(ls -d {results}/*/*/*/r01*/result 2>/dev/null | wc -l)"
-    site.write(body=f'while [ ! -e "$0.peace" ] && [ {made} -eq 1 ]; do sleep 0.2; done')
-    text, other = (site.folder / "jobs.yaml").read_text(), "  other: {nodes: 2, ranks_per_node: 2, "
-    text = text.replace("  two:", f"{other}transport: any, binding: none}}\n  two:")
-    matrix = "placements: [two, other], repeats: 2, blocks: reference"
-    (site.folder / "jobs.yaml").write_text(text.replace("placements: two", matrix))
+    site.write(
+        body=f'while [ ! -e "$0.peace" ] && [ {made} -eq 1 ]; do sleep 0.2; done',
+        placements={"two": TWO_NODES, "other": {**TWO_NODES, "ranks_per_node": 2}},
+        entry={"repeats": 2, "blocks": "reference"},
+    )
     thread = site.in_the_background()
     for part in ("result", "attempts/*"):  # of the first run, and then of the second
         wait_until(lambda part=part: any(results.glob(f"*/*/*/r01*/{part}/output.txt")))  # type: ignore[misc]
@@ -328,7 +313,7 @@ def test_an_outage_and_a_refusal_are_waited_out(site: Site) -> None:
 
 @pytest.mark.full
 def test_a_refusal_shows_lsfs_message(site: Site) -> None:
-    site.write(repeats=2, group=", reservation: nobody#1")
+    site.write(repeats=2, group={"reservation": "nobody#1"})
     done = site.run()
     assert done.returncode != 0
     assert "Specified reservation does not exist. Job not submitted." in done.stderr
@@ -357,7 +342,7 @@ def watched(site: Site, monkeypatch: pytest.MonkeyPatch) -> Watched:
     for name in ("PATH", "LSF_STANDIN_STATE"):
         monkeypatch.setenv(name, site.lsf.environment[name])
     campaign = load_campaign(site.folder / "jobs.yaml")
-    prepared = Prepared(campaign, make_plan(campaign, ["lsf"], MACHINE), site.folder / "results")
+    prepared = Prepared(campaign, make_plan(campaign, ["here"], MACHINE), site.folder / "results")
     write_scripts(prepared)
     [script] = prepared.runs
     clock, said = Clock(), list[str]()

@@ -7,16 +7,15 @@ import re
 import subprocess
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 
+import build_records as make
 import pytest
-from build_records import case_runs
-from conftest import ProjectCopy, succeeded, wait_until
+from build_campaigns import write_trivial
+from conftest import ProjectCopy, executable, wait_until
 from test_job_script_run import END, evidence, execute, left_of, locked, prepared
-from trivial_campaign import write_trivial
 
-from mpicampaign.base.records import WITHOUT_LOCK, Case, read_records
+from mpicampaign.base.records import WITHOUT_LOCK, read_records
 from mpicampaign.compare.compare import compare
 from mpicampaign.jobs.run import Run
 from mpicampaign.report.summary import notices
@@ -36,14 +35,14 @@ def lock(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def make(lock: Path, mode: int, user: int = -1) -> None:
+def make_lock(lock: Path, mode: int, user: int = -1) -> None:
     lock.mkdir()
     lock.chmod(mode)
     os.chown(lock, user, -1)
 
 
 def link_to_a_folder(lock: Path) -> None:
-    make(lock.with_name("precious"), 0o1777)
+    make_lock(lock.with_name("precious"), 0o1777)
     (lock.with_name("precious") / str(os.geteuid())).write_text("kept")
     lock.symlink_to("precious")
 
@@ -54,16 +53,16 @@ NO_LOCK: dict[str, tuple[Make, str]] = {
     "a fifo": (os.mkfifo, "special file, no folder, of {me}"),
     "a dangling link": (lambda lock: lock.symlink_to("nowhere"), "link, no folder, of {me}"),
     "a link to a folder": (link_to_a_folder, "link, no folder, of {me}"),
-    "a folder that all may change": (lambda lock: make(lock, 0o777), "folder with mode 777, of {me}"),
-    "a folder of a group": (lambda lock: make(lock, 0o775), "folder with mode 775, of {me}"),
+    "a folder that all may change": (lambda lock: make_lock(lock, 0o777), "folder with mode 777, of {me}"),
+    "a folder of a group": (lambda lock: make_lock(lock, 0o775), "folder with mode 775, of {me}"),
 }
 OF_ANOTHER_USER: dict[str, tuple[Make, str]] = {
     "another's folder": (
-        lambda lock: make(lock, 0o755, OTHER),
+        lambda lock: make_lock(lock, 0o755, OTHER),
         "folder with mode 755, of UNKNOWN (uid 64001)",
     ),
     "another's closed one": (
-        lambda lock: make(lock, 0o700, OTHER),
+        lambda lock: make_lock(lock, 0o700, OTHER),
         "folder with mode 700, of UNKNOWN (uid 64001)",
     ),
 }
@@ -114,8 +113,7 @@ def test_a_file_system_that_takes_no_lock_stops_no_run(what: str, lock: Path, tm
 
 def test_without_the_program_flock_a_run_is_marked(lock: Path, tmp_path: Path) -> None:
     script = prepared(tmp_path, END).runs[0]
-    (tmp_path / "bin/flock").write_text("#!/bin/sh\nexit 71\n")
-    (tmp_path / "bin/flock").chmod(0o755)
+    executable(tmp_path / "bin/flock", "#!/bin/sh\nexit 71\n")
     assert execute(script, env={**os.environ, "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}) == 0
     assert evidence(script).job["without_lock"] == f"{lock} cannot be locked: flock ended with status 71"
 
@@ -128,7 +126,7 @@ def start(script: Run) -> subprocess.Popen[str]:
 def test_a_run_waits_for_another_users_in_another_folder(owner: int, lock: Path, tmp_path: Path) -> None:
     """The lock is not below the results, and whoever made it shares it. The newest link in it counts."""
     script = prepared(tmp_path, END).runs[0]
-    make(lock, 0o1777, owner)
+    make_lock(lock, 0o1777, owner)
     (lock / "5").symlink_to("process 4, ended long ago")
     time.sleep(0.02)  # a step of the file system's clock
     (lock / "4").symlink_to("process 4711, /some\x1bwhere")
@@ -169,7 +167,7 @@ def test_a_killed_holder_frees_the_lock(lock: Path, tmp_path: Path) -> None:
         assert f"process {held.pid}, {holder.folder}" in process.stdout.readline()
     held.kill()
     lock.rename(tmp_path / "removed")
-    make(lock, 0o1777)
+    make_lock(lock, 0o1777)
     other = locked(lock)
     assert left_of(holder.folder) == []
     time.sleep(0.2)
@@ -180,10 +178,8 @@ def test_a_killed_holder_frees_the_lock(lock: Path, tmp_path: Path) -> None:
 
 
 def test_the_mark_stands_at_the_row_and_in_what_is_said_of_the_runs() -> None:
-    case = Case("s", "g", "SHM", "PingPong")
-    runs = case_runs(case, 1e-6, 1e9)
-    marked = {**runs[2].metadata, WITHOUT_LOCK: "/tmp/x is a link\x1b"}
-    comparison = compare([replace(run, metadata=marked) if run.repeat == 3 else run for run in runs])
+    marked = {WITHOUT_LOCK: "/tmp/x is a link\x1b"}
+    comparison = compare(make.case_runs("SHM", metadata=lambda n: marked if n == 3 else {}))
     [note] = [note for _, _, note in comparison.notes() if note.kind == "without_lock"]
     assert note_text(note) == "perhaps beside another measurement: /tmp/x is a link\\x1b (repeat 3)"
     told = "Another measurement may have run beside 1 of 6 runs: /tmp/x is a link\\x1b."
@@ -194,8 +190,7 @@ def test_a_campaign_without_the_lock_ends_well_and_says_so(project: ProjectCopy,
     lock.touch()
     write_trivial(project)
     results = project.folder / "results/trivial"
-    done = project.call("run", "--campaign", "trivial.yaml")
-    assert succeeded(done)
+    done = project.succeed("run", "--campaign", "trivial.yaml")
     why = f"{lock} is a file, no folder, of {ME}"
     assert done.stderr.count(f"warning: another measurement may run at the same time: {why}") == 1
     summary = " ".join((results / "tables/summary.txt").read_text().split())

@@ -8,6 +8,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import build_records as make
 import pytest
 from test_evidence_launch import folder
 
@@ -15,12 +16,8 @@ from mpicampaign.base.records import (
     CLOCK_RATE,
     CONTRADICTED,
     COPY,
-    OK,
     ROUND_TRIP,
-    VERIFIED,
-    Case,
     Record,
-    Series,
 )
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.evidence import HEADER, Evidence, read_evidence
@@ -124,8 +121,8 @@ def test_a_pair_that_was_once_not_probed_has_no_known_state() -> None:
 
 
 def probed(placement: str, place: str, ns: float) -> Record:
-    case = Case("here", "local", placement, "PingPong")
-    return Record(case, "imb", 1, OK, verdict=VERIFIED, probes={ROUND_TRIP: {place: [ns * 1e-9]}})
+    case = make.case(placement, group="local", system="here")
+    return make.run(case, hosts=(), probes={ROUND_TRIP: {place: [ns * 1e-9]}})
 
 
 @pytest.mark.parametrize(
@@ -155,9 +152,8 @@ def test_one_socket_as_far_as_two_is_contradicted(
 def test_core_pairs_says_where_declared_sockets_do_not_show(beyond: float, said: bool) -> None:
     levels = [1.0, 1.0, 2.0, 3.0, 3.0, 3.0, 3.0, None]
     latencies = [0.25e-6 if level is None or level < 3 else beyond for level in levels]
-    pairs = Series("core_pairs", 4, {"pairs_level": levels, "pairs_latency_seconds": [*latencies]})
-    case = Case("here", "local", "SHM-2", "core_pairs")
-    record = Record(case, "kernel", 1, OK, verdict=VERIFIED, series=(pairs,), hosts=("n1",))
+    pairs = make.series("core_pairs", 4, pairs_level=levels, pairs_latency_seconds=latencies)
+    record = make.run(make.case("SHM-2", "core_pairs"), 1, pairs, suite="kernel", hosts=("n1",))
     assert [one.what for one in undivided([record])] == ["8 B in core_pairs"] * said
     texts = [text for text in notices(compare([record])) if "as near as" in text]
     assert (

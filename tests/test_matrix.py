@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import build_records as make
 
-from mpicampaign.base.records import Case
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.matrix import Matrix
 from mpicampaign.compare.tables import Comparison, Table
@@ -24,7 +23,7 @@ def table_of(comparison: Comparison, benchmark: str) -> Table:
 
 
 def test_each_number_of_ranks_has_its_own_matrix_and_absent_rows_are_in_each() -> None:
-    case, absent = Case("s", "g", "SHM-full", "Gather"), Case("s", "g", "TCP-full", "Gather")
+    case, absent = make.case("SHM-full", "Gather"), make.case("TCP-full", "Gather")
     pair = [make.collective("Gather", n * 1e-6, 1e9, ranks=n) for n in (2, 4)]
     records = [make.run(case, n, *pair) for n in (1, 2)] + make.not_available(absent, "no network")
     comparison = compare(records)
@@ -35,5 +34,5 @@ def test_each_number_of_ranks_has_its_own_matrix_and_absent_rows_are_in_each() -
 
 
 def test_a_table_without_values_has_no_matrix() -> None:
-    comparison = compare(make.not_available(Case("s", "g", "IBV", "PingPong"), "none"))
+    comparison = compare(make.not_available("IBV", "none"))
     assert chosen_matrices(comparison, table_of(comparison, "PingPong"), DEFAULT) == ()

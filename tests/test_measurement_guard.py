@@ -16,7 +16,7 @@ import subprocess
 from functools import cache
 from pathlib import Path
 
-from builders import MACHINE
+from build_campaigns import MACHINE
 from test_golden import FOUND, GOLDEN
 
 from mpicampaign.campaign.file import load_campaign

@@ -10,7 +10,6 @@ import build_records as make
 import pytest
 import stfc_runs
 
-from mpicampaign.base.records import Case
 from mpicampaign.compare.compare import compare
 from mpicampaign.show.sentences import reason
 from mpicampaign.statistics.modes import Membership, split, stretches
@@ -83,7 +82,7 @@ def test_times_of_zero_beside_equal_ones_are_not_an_obstacle() -> None:
 
 
 def test_a_higher_bandwidth_is_the_faster_band() -> None:
-    case = Case("s", "g", "SHM", "tree_gather")
+    case = make.case("SHM", "tree_gather")
     records = []
     for n in range(1, 7):
         table = make.tree_gather("max-inter", 1e-6, (4e9 if n % 2 else 1e9) * (1 + n / 1000))

@@ -7,8 +7,8 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
+import build_records as make
 import pytest
-from build_records import pingpong, run
 
 from mpicampaign.base.records import CLOCK_RATE, DISTURBED, Case, Record
 from mpicampaign.compare.compare import compare
@@ -125,8 +125,8 @@ def evidence(folder: Path, host: str, changes: dict[str, str] | None = None) -> 
 
 
 def record(host: str, nodes: dict[str, dict[str, str]], repeat: int = 1) -> Record:
-    made = run(Case("here", f"milan {host}", "NODE", "stream"), repeat, pingpong(1e-6, 1e9))
-    return replace(made, hosts=(host,), nodes=nodes, metadata={})
+    case = make.case("NODE", "stream", f"milan {host}", "here")
+    return make.run(case, repeat, make.pingpong(1e-6), hosts=(host,), nodes=nodes)
 
 
 def group(facts: dict[str, str], *others: dict[str, str]) -> list[Record]:
@@ -257,10 +257,10 @@ def test_differences_are_shown_and_nothing_where_all_agree(tmp_path: Path) -> No
     alike = compare(group({"bios": "1"}, {"bios": "1"}, {"bios": "1"}))
     unlike = compare(group({"bios": "\x1b[31m<b>"}, {"bios": "1"}, {"bios": "1"}))
     texts = (to_terminal, to_markdown, summary_text)
-    for make in texts:
-        assert "configured" not in make(alike)
+    for write in texts:
+        assert "configured" not in write(alike)
         assert "1 node of milan is configured unlike the others: n1." in summary_text(unlike)
-        assert "\x1b" not in make(unlike)
+        assert "\x1b" not in write(unlike)
     assert TITLE in to_terminal(unlike)
     assert "BIOS" in to_markdown(unlike)
     write_report(tmp_path / "report.html", unlike, unlike.records)

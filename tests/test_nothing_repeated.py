@@ -8,18 +8,17 @@ from pathlib import Path
 
 import pytest
 import yaml
-from conftest import ProjectCopy, copy_project, succeeded
-from trivial_campaign import write_trivial
+from build_campaigns import write_trivial
+from conftest import ProjectCopy, copy_project, executable
 
-from mpicampaign.base.records import MISSING, OK, read_records
+from mpicampaign.base.records import MISSING, OK
 
 pytestmark = pytest.mark.slow
 
 
 def to_do(project: ProjectCopy, name: str = "trivial") -> int:
     """The number of due runs in the plan."""
-    done = project.call("plan", "--campaign", f"{name}.yaml")
-    assert succeeded(done)
+    done = project.succeed("plan", "--campaign", f"{name}.yaml")
     return int(done.stdout.split(" still to be done")[0].rpartition(" ")[2])
 
 
@@ -30,8 +29,7 @@ def edit(path: Path, old: str, new: str) -> None:
 
 
 def run(project: ProjectCopy, name: str = "trivial") -> str:
-    done = project.call("run", "--campaign", f"{name}.yaml")
-    assert succeeded(done)
+    done = project.succeed("run", "--campaign", f"{name}.yaml")
     return done.stdout + done.stderr
 
 
@@ -80,7 +78,7 @@ def test_what_decides_nothing_repeats_nothing(project: ProjectCopy) -> None:
     assert "nothing to do, all 4 runs are there" in run(project)
     assert results(project) == before
     assert not (project.folder / "build").exists()
-    _, records = read_records(project.folder / "results/trivial/records.jsonl")
+    records = project.records("trivial")
     assert [record.status for record in records] == [OK] * 4
 
 
@@ -118,9 +116,7 @@ def test_exactly_the_runs_concerned_are_repeated(project: ProjectCopy) -> None:
 
 @pytest.mark.full
 def test_a_program_that_reads_differently_now_is_measured_again(project: ProjectCopy) -> None:
-    program = project.folder.parent / "true"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
+    program = executable(project.folder.parent / "true", "#!/bin/sh\n")
     first = results(project)
     edit(project.folder / "trivial.yaml", "/bin/true", str(program))
     run(project)
@@ -157,7 +153,7 @@ def test_two_campaign_files_of_one_name_are_refused(project: ProjectCopy) -> Non
     assert "holds the results of another campaign file of this name: " in done.stderr
     assert "give this campaign another name" in done.stderr
     (project.folder / "trivial.yaml").unlink()  # renamed: the second is the first
-    assert succeeded(project.call("plan", "--campaign", "second.yaml"))
+    project.succeed("plan", "--campaign", "second.yaml")
 
 
 def test_a_report_with_results_is_not_replaced_by_one_that_says_only_missing(project: ProjectCopy) -> None:
@@ -182,12 +178,12 @@ def test_removed_results_are_made_again(project: ProjectCopy) -> None:
 
 
 def test_a_bundle_that_was_made_before_merges_after(project: ProjectCopy, tmp_path: Path) -> None:
-    assert succeeded(project.call("bundle", "--campaign", "trivial.yaml", "-o", str(tmp_path / "b.tar.gz")))
+    project.succeed("bundle", "--campaign", "trivial.yaml", "-o", str(tmp_path / "b.tar.gz"))
     edit(project.folder / "templates/job/job.sh.j2", "# Software", "# The software")
     edit(project.folder / "trivial.yaml", "time_limit: 1 min", "time_limit: 2 min")
     shutil.rmtree(project.folder / "results/trivial")
     project.call("render", "--campaign", "trivial.yaml")
-    assert succeeded(project.call("merge", str(tmp_path / "b.tar.gz")))
-    assert succeeded(project.call("report", "--campaign", "trivial.yaml"))
-    _, records = read_records(project.folder / "results/trivial/records.jsonl")
+    project.succeed("merge", str(tmp_path / "b.tar.gz"))
+    project.succeed("report", "--campaign", "trivial.yaml")
+    records = project.records("trivial")
     assert [record.status for record in records] == [OK] * 4 != [MISSING] * 4

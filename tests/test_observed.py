@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import build_records as make
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
@@ -17,11 +15,12 @@ CASE = Case("here", "blue", "SHM-1", "PingPong")
 
 def runs(*states: dict[str, str]) -> list[Record]:
     """A repeat for each state, one after the other."""
-    made = make.case_runs(CASE, 1e-6, 1e9, len(states))
-    days = [f"2026-01-0{day}T00:00:00Z" for day in range(1, len(states) + 1)]
-    return [
-        replace(run, metadata=state, started=day) for run, state, day in zip(made, states, days, strict=True)
-    ]
+    return make.case_runs(
+        CASE,
+        repeats=len(states),
+        metadata=lambda repeat: states[repeat - 1],
+        started=lambda repeat: f"2026-01-0{repeat}T00:00:00Z",
+    )
 
 
 def test_an_upgrade_between_two_repeats_parts_them() -> None:

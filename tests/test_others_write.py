@@ -6,21 +6,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy, succeeded
+from build_campaigns import TWO_NODES, write_jobs
+from conftest import ProjectCopy, executable, succeeded
 
 pytestmark = pytest.mark.slow
 
-CAMPAIGN = """\
-campaign: mine
-repeats: 1
-mpis: {{own: {{launcher: hydra, command: {folder}/launch, transports: {{}}}}}}
-systems: {{here: {{scheduler: {scheduler}, mpi: own, evidence: {evidence}}}}}
-host_groups: {{all: {{system: here}}}}
-placements: {{one: {{nodes: 1, ranks_per_node: 1, transport: any, binding: none}}}}
-benchmarks:
-  trivial: {{suite: osu, program: program, provider: {{kind: path, location: {folder}/program}}}}
-matrix: [{{host_groups: all, placements: one, benchmarks: trivial}}]
-"""
 LAUNCH = """#!/bin/bash
 while [ "${1##*/}" != rank ]; do shift; done
 stat -c %a "$1" >"$0.mode"
@@ -32,10 +22,12 @@ PROGRAM = "#!/bin/bash\nprintf '# OSU MPI Latency Test v7.4\\n# Size Latency (us
 
 def write(project: ProjectCopy, scheduler: str = "none", evidence: str = "off") -> None:
     for name, text in (("launch", LAUNCH), ("program", PROGRAM)):
-        (project.folder / name).write_text(text)
-        (project.folder / name).chmod(0o755)
-    text = CAMPAIGN.format(folder=project.folder, scheduler=scheduler, evidence=evidence)
-    (project.folder / "mine.yaml").write_text(text)
+        executable(project.folder / name, text)
+    write_jobs(
+        project.folder,
+        system={"scheduler": scheduler, "evidence": evidence},
+        placements={"one": {**TWO_NODES, "nodes": 1}},
+    )
 
 
 def call(project: ProjectCopy, umask: int, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -54,7 +46,7 @@ def call(project: ProjectCopy, umask: int, *arguments: str) -> subprocess.Comple
 def test_nobody_else_can_write_what_is_executed(project: ProjectCopy) -> None:
     write(project, evidence="on")
     (project.folder / "build").mkdir(exist_ok=True)
-    assert succeeded(call(project, 0, "run", "mine.yaml"))
+    assert succeeded(call(project, 0, "run", "jobs.yaml"))
     made = [*(project.folder / "results").rglob("*"), *(project.folder / "build").rglob("*")]
     assert not [path for path in made if path.lstat().st_mode & 0o002 and not path.is_symlink()]
     executed = [path for path in made if path.suffix in (".sh", ".so")]
@@ -67,15 +59,14 @@ def test_nobody_else_can_write_what_is_executed(project: ProjectCopy) -> None:
 @pytest.mark.parametrize("scheduler", ["none", "slurm"])
 def test_what_others_can_replace_is_not_run(scheduler: str, project: ProjectCopy) -> None:
     write(project, scheduler)
-    [script] = map(Path, call(project, 0o022, "render", "mine.yaml").stdout.split())
-    (project.folder / "sbatch").write_text(f"#!/bin/sh\nbash {script}; echo 17\n")
-    (project.folder / "sbatch").chmod(0o755)
+    [script] = map(Path, call(project, 0o022, "render", "jobs.yaml").stdout.split())
+    executable(project.folder / "sbatch", f"#!/bin/sh\nbash {script}; echo 17\n")
     for command in ("squeue", "scontrol"):
         (project.folder / command).symlink_to("/bin/true")
     path = f"{project.folder}:{project.environment['PATH']}"
     for folder in (script.parent, script.parents[5]):
         folder.chmod(0o777)
-        done = project.call("run", "mine.yaml", variables={"PATH": path})
+        done = project.call("run", "jobs.yaml", variables={"PATH": path})
         assert done.returncode != 0
         assert (
             f"{folder}: others can write it, so that nothing is run from it; 'chmod o-w {folder}'"

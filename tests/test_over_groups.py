@@ -8,11 +8,11 @@ from dataclasses import replace
 import build_records as make
 import pytest
 import stfc_runs
-from builders import campaign, plan
+from build_campaigns import campaign, plan
 
 from mpicampaign.base.plan_file import plan_from, plan_json
 from mpicampaign.base.presentation import ReferenceChoice
-from mpicampaign.base.records import Case, Record, Series, record_from, record_line
+from mpicampaign.base.records import Record, Series, record_from, record_line
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.compare.tables import Table
@@ -35,11 +35,12 @@ from mpicampaign.statistics.modes import Band, Split, Stretch
 
 def runs(group: str, placement: str, rate: float, **attributes: str) -> list[Record]:
     """Three repeats of HPL."""
-    case, hosts = Case("s", group, placement, "HPL"), ("n1",) if placement == "SHM" else ("n1", "n2")
-    made = (Series("HPL", 4, {"flops": [rate * (1 + n / 1000)], "time": [1.0]}) for n in (-1, 0, 1))
+    hosts = ("n1",) if placement == "SHM" else ("n1", "n2")
+    fields = {"suite": "hpl", "attributes": attributes, "hosts": hosts}
+    rates = [rate * (1 + n / 1000) for n in (-1, 0, 1)]
     return [
-        replace(make.run(case, n, one, suite="hpl"), attributes=attributes, hosts=hosts)
-        for n, one in enumerate(made, 1)
+        make.run(make.case(placement, "HPL", group), n, make.series("HPL", 4, flops=one, time=1.0), **fields)
+        for n, one in enumerate(rates, 1)
     ]
 
 
@@ -52,9 +53,7 @@ def table(records: list[Record]) -> Table:
 
 def of_latency(group: str, placement: str, latency: float) -> list[Record]:
     """Repeats that scatter by less than 1 %."""
-    case = Case("s", group, placement, "PingPong")
-    times = ((n, latency * (1 + n / 1000)) for n in range(1, 7))
-    return [make.run(case, n, make.pingpong(time, 1e9)) for n, time in times]
+    return make.runs(make.case(placement, group=group), [latency * (1 + n / 1000) for n in range(1, 7)])
 
 
 def of_latencies(times: dict[str, float], *groups: str) -> list[Record]:
@@ -157,11 +156,13 @@ def test_host_groups_alike_in_all_else_are_compared_with_each_other() -> None:
 def test_of_times_the_lowest_is_the_best() -> None:
     """The placement that is the baseline, the order of levels, and by how much the better one is better."""
     records = [
-        replace(run, attributes={"cpu": ib})
+        run
         for ib, slower in (("QDR", 3), ("FDR", 1))
         for n in range(4)
         for placement, latency in (("TCP", 2e-6), ("SHM", 1e-6))
-        for run in make.case_runs(Case("s", f"{ib}{n}", placement, "PingPong"), latency * slower, 1e9)
+        for run in make.case_runs(
+            make.case(placement, group=f"{ib}{n}"), latency * slower, attributes={"cpu": ib}
+        )
     ]
     [found] = [one for one in table(records).over_groups if one.metric.size == 0]
     assert [(one.better, one.worse) for one in found.behind] == [("SHM", "TCP")]
@@ -189,7 +190,7 @@ def test_host_groups_that_are_left_out_of_averages_are_counted_with_what_they_ch
         run
         for n in range(12)
         for placement, latency in (("SHM-1", 1e-6), ("SHM", 0.87e-6 if n < 3 else 0.55e-6))
-        for run in make.case_runs(Case("s", f"g{n}", placement, "PingPong"), latency, 1e9)
+        for run in make.case_runs(make.case(placement, group=f"g{n}"), latency)
     ]
     found = table(records)
     odd = {f"g{n}" for n in range(3, 12)}
@@ -270,8 +271,7 @@ def test_answers_show_what_nothing_else_explains_and_the_attribute_that_is_asked
 
 
 def single(group: str, placement: str, bandwidth: float, repeat: int = 1) -> Record:
-    case = Case("s", group, placement, "PingPong")
-    return make.run(case, repeat, make.pingpong(1e-6, bandwidth))
+    return make.run(make.case(placement, group=group), repeat, make.pingpong(1e-6, bandwidth))
 
 
 def test_settings_that_disagree_are_counted_on_both_sides() -> None:

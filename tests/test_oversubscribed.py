@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import build_records as make
 import pytest
-from build_records import case_runs
-from builders import campaign as made_campaign
-from builders import plan
+from build_campaigns import campaign as made_campaign
+from build_campaigns import plan
 
-from mpicampaign.base.records import DISTURBED, OVERSUBSCRIBED, Case, Record
+from mpicampaign.base.records import DISTURBED, OVERSUBSCRIBED, Record
 from mpicampaign.campaign.model import Placement
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.compare.compare import compare
@@ -53,8 +53,7 @@ def test_a_placement_declared_to_share_cores() -> None:
 
 
 def runs(placement: str, latency: float, **metadata: str) -> list[Record]:
-    found = case_runs(Case("s", "g", placement, "PingPong"), latency, 1e9)
-    return [replace(run, metadata={**run.metadata, **metadata}) for run in found]
+    return make.case_runs(placement, latency, metadata=metadata)
 
 
 def test_disturbed_runs_that_share_cores_are_named_so() -> None:

@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
-from builders import campaign, plan
-from conftest import PROJECT, ProjectCopy, succeeded
+from build_campaigns import campaign, plan, problems_of, program_at, write_campaign
+from conftest import PROJECT, ProjectCopy
 
-from mpicampaign.base.errors import UserError
-from mpicampaign.base.records import Series, read_records
+from mpicampaign.base.records import Series
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark, OwnMetric, Provider
 from mpicampaign.compare.metrics import choose_metrics
@@ -94,30 +92,14 @@ def test_without_a_declaration_nothing_is_read_and_nothing_is_taken_for_it() -> 
 
 def messages(tmp_path: Path, **keys: Any) -> list[str]:
     """The errors of a campaign file with these keys of its benchmark, each with its line's text."""
-    benchmark: dict[str, Any] = {
-        "suite": "own",
-        "program": "p",
-        "provider": {"kind": "path", "location": "/apps/p"},
+    benchmark = {
+        **program_at(Path("/apps/p"), "own"),
         "whole": "^done$",
         "metrics": {"rate": {"pattern": "^rate ([0-9.]+)", "unit": "1/s", "better": "higher"}},
+        **keys,
     }
-    made = {
-        "campaign": "c",
-        "systems": {"here": {"scheduler": "none", "mpi": "wheel"}},
-        "host_groups": {"local": {"system": "here"}},
-        "benchmarks": {
-            "ours": {name: value for name, value in (benchmark | keys).items() if value is not None}
-        },
-        "matrix": [{"host_groups": "local", "placements": "SHM", "benchmarks": "ours"}],
-    }
-    path = tmp_path / "c.yaml"
-    path.write_text(yaml.safe_dump(made, sort_keys=False))
-    lines = path.read_text().splitlines()
-    try:
-        load_campaign(path)
-    except UserError as error:
-        return [f"{lines[(p.line or 1) - 1].strip()} | {p.message}" for p in error.problems]
-    return []
+    given = {name: value for name, value in benchmark.items() if value is not None}
+    return problems_of(write_campaign(tmp_path / "c.yaml", benchmarks={"ours": given}))
 
 
 def metric(**changes: str) -> dict[str, dict[str, str]]:
@@ -166,8 +148,8 @@ def test_the_worked_example_from_source_to_tables(project: ProjectCopy) -> None:
     source = folder / "own-program/halo.c"
     environment = project.environment | {"I_MPI_ROOT": sys.prefix}
     subprocess.run(["mpicc", "-O2", "-o", source.with_suffix(""), source], check=True, env=environment)
-    assert succeeded(project.call("run", "--campaign", "campaigns/own-program.yaml"))
-    _, records = read_records(project.folder / "results/own-program/records.jsonl")
+    project.succeed("run", "--campaign", "campaigns/own-program.yaml")
+    records = project.records("own-program")
     assert len(records) == 4
     for record in records:
         assert (record.status, record.verdict) == ("ok", "verified"), record

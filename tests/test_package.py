@@ -19,11 +19,11 @@ from subprocess import CompletedProcess
 from typing import TYPE_CHECKING
 
 import pytest
+from build_campaigns import write_trivial
 from conftest import PIP, PROJECT, ProjectCopy, made, new_environment, pip_of, succeeded
 from minicluster import BLUE, MiniCluster
 from packaging.requirements import Requirement
 from test_clone_and_archive import SNAKEMAKE, Root
-from trivial_campaign import write_trivial
 
 from mpicampaign import __version__
 from mpicampaign.base.records import OK, VERIFIED, read_records

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import BENCHMARK, MACHINE, campaign, plan
+from build_campaigns import BENCHMARK, MACHINE, campaign, plan
+from conftest import executable
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.expectation import UNTIL_KNOWN
@@ -76,8 +77,7 @@ def test_benchmark_of_a_module_is_looked_for_on_the_node() -> None:
 def test_folders_of_a_suite_below_a_conda_environment(tmp_path: Path) -> None:
     program = tmp_path / "libexec" / "osu-micro-benchmarks" / "mpi" / "pt2pt" / "osu_bw"
     program.parent.mkdir(parents=True)
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
+    executable(program, "#!/bin/sh\n")
     benchmark = Benchmark("osu_bw", "osu", "osu_bw", Provider("conda", str(tmp_path)))
     assert find_program(campaign().systems["here"], benchmark).command == str(program)
     other = replace(benchmark, suite="imb")
@@ -91,9 +91,7 @@ def test_a_program_without_a_wheel_names_the_package() -> None:
 
 
 def test_program_of_the_system_goes_before_the_provider(tmp_path: Path) -> None:
-    program = tmp_path / "IMB-MPI1"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
+    program = executable(tmp_path / "IMB-MPI1", "#!/bin/sh\n")
     found = find_program(campaign(programs={"IMB-MPI1": str(program)}).systems["here"], BENCHMARK)
     assert (found.command, found.not_available) == (str(program), "")
     assert len(found.sha256) == 64

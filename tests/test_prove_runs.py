@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import PROJECT
+from conftest import PROJECT, executable
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.full]
 
@@ -55,9 +55,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, imb: str) -> Path:
     for name, (source, *options) in made.items():
         command = ["cc", "-xc", *options, "-o", name, "-"]
         subprocess.run(command, input=source, text=True, check=True, cwd=folder)
-    halved = folder / "halved"
-    halved.write_text(f'#!/bin/sh\nLD_PRELOAD={folder}/half.so:$LD_PRELOAD exec "$@"\n')
-    halved.chmod(0o755)
+    executable(folder / "halved", f'#!/bin/sh\nLD_PRELOAD={folder}/half.so:$LD_PRELOAD exec "$@"\n')
     for cpu in os.sched_getaffinity(0):
         topology = folder / f"sys/devices/system/cpu/cpu{cpu}/topology"
         topology.mkdir(parents=True)

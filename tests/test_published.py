@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import build_records as make
 import pytest
 
 from mpicampaign.base.presentation import ReferenceChoice
-from mpicampaign.base.records import MERGED_FROM, Case, Record, Series
+from mpicampaign.base.records import MERGED_FROM, Record, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
 from mpicampaign.questions.own.say import own_legend, own_lines, own_table
@@ -22,9 +21,7 @@ SCARF15 = ReferenceChoice("stfc-2017", ("scarf15",))
 
 
 def own(placement: str = "TCP", latency: float = 12.3e-6, **keywords: str) -> list[Record]:
-    case = Case("s", "local", placement, "PingPong")
-    series = make.pingpong(latency, 1e9)
-    return [make.run(case, repeat, series, **keywords) for repeat in range(1, 4)]
+    return make.runs(make.case(placement, group="local"), [latency] * 3, **keywords)
 
 
 def beside(records: list[Record], *choices: ReferenceChoice) -> Comparison:
@@ -40,8 +37,8 @@ def test_placements_of_the_table_unless_others_are_chosen() -> None:
     assert {row.placement for row in published_for(table.tables[0], [STFC])} == {"TCP"}
     assert len(published_for(table.tables[0], [STFC])) == 13
     for qualifiers, published in (({}, 17), ({"Lmax": "1 MiB given"}, 17), ({"Lmax": "2 MiB given"}, 0)):
-        series = Series("b_eff", 8, {"b_eff": [1e9]}, qualifiers)
-        runs = [make.run(Case("s", "g", "any", "b"), 1, series, suite="kernel")]
+        series = make.series("b_eff", 8, qualifiers=qualifiers, b_eff=1e9)
+        runs = [make.run("any", 1, series, suite="kernel")]
         assert len(published_for(compare(runs).tables[0], [ReferenceChoice("b_eff-t3e")])) == published
     chosen = ReferenceChoice("stfc-2017", ("scarf15",), ("IBV", "SHM-2"))
     assert [row.placement for row in published_for(table.tables[0], [chosen])] == ["SHM-2", "IBV"]
@@ -75,11 +72,9 @@ def test_host_groups_of_merged_bundles_are_tested_as_a_family() -> None:
     latencies = {"mine": 1e-6, "like": 1.001e-6, **{f"slow{n}": 2e-6 for n in range(8)}}
     records = []
     for name, latency in latencies.items():
-        case = Case("here" if name == "mine" else "there", name, "TCP", "PingPong")
-        for repeat in range(1, 7):
-            record = make.run(case, repeat, make.pingpong(latency * (1 + repeat / 500), 1e9))
-            merged = {} if name == "mine" else {MERGED_FROM: "bundle"}
-            records.append(replace(record, metadata={**record.metadata, **merged}))
+        case = make.case("TCP", group=name, system="here" if name == "mine" else "there")
+        merged = {} if name == "mine" else {MERGED_FROM: "bundle"}
+        records += make.runs(case, [latency * (1 + n / 500) for n in range(1, 7)], metadata=merged)
     comparison = compare(records)
     line = next(line for line in own_lines(comparison, View()) if "latency" in line)
     assert "is better than 8 of 9 host groups of there: × 0.5" in line and "(like)" in line
@@ -114,7 +109,7 @@ def test_published_lines_are_marked_in_every_table() -> None:
     ],
 )
 def test_only_equal_definitions_are_matched(suite: str, series: Series, expected: int) -> None:
-    runs = [make.run(Case("s", "g", "any", "b"), 1, series, suite=suite)]
+    runs = [make.run("any", 1, series, suite=suite)]
     table = compare(runs).tables[0]
     choices = [ReferenceChoice(name) for name in ("stfc-2017", "hpcc-2005", "b_eff-t3e")]
     assert len(published_for(table, choices)) == expected

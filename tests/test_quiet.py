@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import build_records as make
 import pytest
+from build_campaigns import write_trivial
 from conftest import ProjectCopy
-from trivial_campaign import write_trivial
 
 from mpicampaign.base import places
-from mpicampaign.base.records import FAILED, NOT_AVAILABLE, Case, Record
+from mpicampaign.base.records import FAILED, NOT_AVAILABLE, Record
 from mpicampaign.jobs.prepare import Prepared, prepare
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import build_problem, first_build_folder
@@ -67,8 +67,7 @@ def test_the_time_left_weighs_each_run_by_its_own_duration(campaign: Prepared) -
 
 
 def test_the_line_of_a_run_shows_no_value_as_nothing_and_no_maximum_of_a_run_that_gave_up() -> None:
-    case = Case("s", "g", "TCP", "PingPong")
-    run = make.run(case, 1, make.pingpong(2.5e-3, 400.0))
+    run = make.run("TCP", 1, make.pingpong(2.5e-3, 400.0))
     whole = run.series[0]
     assert "maximum bandwidth 0.0004 MB/s" in headline(run)
     ends = {name: [*values[:2], None] for name, values in whole.columns.items()}

@@ -19,10 +19,9 @@ from typing import Any
 
 import build_records as make
 import pytest
-from builders import MACHINE
+from build_campaigns import MACHINE, UNBOUND, write_trivial
 from conftest import PROJECT, ProjectCopy
 from test_block_designs import BASE, plan_of
-from trivial_campaign import write_trivial
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.plan_file import CaseEntry, PlanFile
@@ -35,9 +34,7 @@ from mpicampaign.base.records import (
     MISSING,
     RACE_WITHIN,
     TIME_LIMIT_MET,
-    Case,
     Record,
-    Series,
     race_rules,
 )
 from mpicampaign.compare.compare import compare
@@ -60,16 +57,13 @@ RATES = "Uniband"
 def run_of(
     name: str, repeat: int, times: dict[int, float], noise: Callable[[], float], label: str, rules: str
 ) -> Record:
-    case = Case("s", "g", name, "Allreduce")
-    measured: list[float | None] = [1e-5 * times.get(size, 1) * noise() for size in SIZES]
-    columns = {"size": [float(size) for size in SIZES], "time": measured}
+    measured = [1e-5 * times.get(size, 1) * noise() for size in SIZES]
+    columns = {"time": measured}
     if label == RATES:
-        rates = [size / one for size, one in zip(SIZES, measured, strict=True) if one]
-        columns = {"size": columns["size"], "bandwidth": [*rates]}
-    series = Series(label, 4, columns)
-    record = make.run(case, repeat, series)
-    metadata = {**record.metadata, BLOCK: "g a, 1 node", COMPARED: rules, "mpi_library": "X 1"}
-    return replace(record, metadata=metadata)
+        columns = {"bandwidth": [size / time for size, time in zip(SIZES, measured, strict=True)]}
+    table = make.series(label, 4, size=map(float, SIZES), **columns)
+    metadata = {BLOCK: "g a, 1 node", COMPARED: rules, "mpi_library": "X 1"}
+    return make.run(make.case(name, "Allreduce"), repeat, table, metadata=metadata)
 
 
 def raced(
@@ -501,19 +495,16 @@ def test_intel_mpi_takes_the_line(tmp_path: Path, by_size: InRace) -> None:
 def test_an_example_runs(project: ProjectCopy) -> None:
     file = project.folder / "race.yaml"
     file.write_text((PROJECT / "campaigns" / "race-transports.yaml").read_text())
-    call = project.call("run", str(file), "--host-group", "local with intelmpi", "--repeat", "1")
-    assert call.returncode == 0, call.stderr
+    project.succeed("run", str(file), "--host-group", "local with intelmpi", "--repeat", "1")
 
 
 @pytest.mark.full
 def test_a_race_that_is_killed_goes_on_to_its_end(project: ProjectCopy) -> None:
     """Its launcher prints a latency that depends on the setting: after eight blocks the slow one has left."""
-    placement = {"nodes": 1, "ranks_per_node": 2, "transport": "any", "binding": "none"}
-    placement["environment"] = {"SETTING": [20, 26, 17]}
-    matrix = [{"host_groups": "local", "placements": "one", "benchmarks": "trivial", "race": {}}]
+    placement = {**UNBOUND, "environment": {"SETTING": [20, 26, 17]}}
     printed = r"# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 %s.%02d\n"
     body = f"printf '{printed}' $SETTING $((RANDOM % 10)); exit"
-    more = {"placements": {"one": placement}, "matrix": matrix, "busy_machine": "rank", "repeats": 1}
+    more = {"placements": {"one": placement}, "entry": {"race": {}}, "busy_machine": "rank", "repeats": 1}
     file = write_trivial(project, "race", body, **more)
     outputs = project.folder / "results" / "race" / "runs"
     call = project.command("run", str(file))
@@ -522,8 +513,7 @@ def test_a_race_that_is_killed_goes_on_to_its_end(project: ProjectCopy) -> None:
             assert first.poll() is None
             time.sleep(0.1)
         first.terminate()
-    done = project.call("run", str(file))
-    assert done.returncode == 0, done.stderr
+    done = project.succeed("run", str(file))
     assert "SETTING=17 beats one in 1 (ratio " in done.stdout
     assert sourced(outputs.parent / "settings" / "environment.sh", "SETTING") == "17"
     made = len([*outputs.glob("*/*/*/*/result/output.txt")])

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from conftest import executable
 
 from mpicampaign.jobs.render import TEMPLATES
 from mpicampaign.site.probe import read_probe
@@ -212,8 +213,7 @@ def one_rank(folder: Path, sysfs: Path, program: str, numactl: str = 'echo "$@"'
     """The output of a rank's program; stand-ins for numactl and taskset print their arguments."""
     (folder / "ranks").mkdir()
     for name, body in (("numactl", numactl), ("taskset", 'echo "$@"')):
-        (folder / name).write_text(f"#!/bin/bash\n{body}\n")
-        (folder / name).chmod(0o755)
+        executable(folder / name, f"#!/bin/bash\n{body}\n")
     values = {**DEFAULTS, "rank_variable": "RANK", "local_rank_variable": "RANK", **settings}
     placement = " ".join(f"{name}='{value}'" for name, value in values.items())
     variables = {"MPICAMPAIGN_SYSFS": str(sysfs), "MPICAMPAIGN_ALLOWED": "0-1", "RANK": "1"}

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import BENCHMARK, PLACEMENTS, ROOT, campaign, plan, script_of
+from build_campaigns import BENCHMARK, PLACEMENTS, ROOT, campaign, plan, script_of
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.identity import canonical

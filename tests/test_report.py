@@ -70,18 +70,8 @@ def written(folder: Path, records: list[Record], figures: list[Figure] | None = 
 def test_hostile_text_stays_text(tmp_path: Path) -> None:
     evil = make.HOSTILE + '"><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}'
     case = Case(evil, evil, evil, evil)
-    records = [
-        replace(
-            record,
-            case=case,
-            hosts=(evil,),
-            job_id=evil,
-            verdict_reasons=(evil,),
-            metadata={evil: evil},
-            files={evil: f"javascript:{evil}"},
-        )
-        for record in make.case_runs(case, 1e-6, 1e9)
-    ]
+    fields = {"hosts": (evil,), "verdict_reasons": (evil,), "files": {evil: f"javascript:{evil}"}}
+    records = make.case_runs(case, job_id=evil, metadata={evil: evil}, **fields)
     records += make.not_available(replace(case, placement=evil + "2"), evil)
     figures = draw_all(compare(records), tmp_path / "figures")
     text = written(tmp_path, records, figures, campaign_title=evil, campaign_name=evil, campaign_text=evil)
@@ -96,18 +86,15 @@ def test_hostile_text_stays_text(tmp_path: Path) -> None:
 
 def test_cases_whose_names_differ_only_in_signs_have_their_own_anchors(tmp_path: Path) -> None:
     names = ("SHM 1", "SHM-1", "SHM/1")
-    records = [r for name in names for r in make.case_runs(Case("s", "g", name, "PingPong"), 1e-6, 1e9)]
+    records = [run for name in names for run in make.case_runs(name)]
     page = Page(written(tmp_path, records))
     assert len(page.ids) == len(set(page.ids))
 
 
 def test_facts_of_all_repeats_stand_once_for_each_case(tmp_path: Path) -> None:
-    case, alike = Case("s", "g", "SHM", "PingPong"), "binding: one core per rank"
-    records = [
-        replace(run, verdict_reasons=(alike, f"ranks: on CPU {run.repeat}"))
-        for run in make.case_runs(case, 1e-6, 1e9)
-    ]
-    text = written(tmp_path, [*records, Record(case, "imb", 99, MISSING)])
+    alike = "binding: one core per rank"
+    records = make.case_runs("SHM", verdict_reasons=lambda repeat: (alike, f"ranks: on CPU {repeat}"))
+    text = written(tmp_path, [*records, Record(make.case(), "imb", 99, MISSING)])
     assert text.count(alike) == 1 < text.count("2 reasons for the verdict") == len(records)
     assert all(text.count(f"ranks: on CPU {run.repeat}") == 1 for run in records)
     assert not re.search("<details[^>]* open", text)
@@ -116,7 +103,7 @@ def test_facts_of_all_repeats_stand_once_for_each_case(tmp_path: Path) -> None:
     assert len(opened) == len(records) + 1
 
 
-NO_DEVICE = make.not_available(Case("s", "g", "IBV", "PingPong"), "no device")
+NO_DEVICE = make.not_available(make.case("IBV"), "no device")
 
 
 def test_the_baseline_is_not_an_answer_but_kernels_are_compared_with_it() -> None:
@@ -134,10 +121,7 @@ BOTH = "of latency at 0 B and maximum bandwidth"
 
 
 def test_the_answer_names_the_next_that_differs_from_the_best() -> None:
-    runs = {
-        name: make.case_runs(Case("s", "g", name, "PingPong"), latency, 1e9)
-        for name, latency in (("A", 1e-6), ("B", 1e-6), ("C", 5e-6))
-    }
+    runs = {name: make.case_runs(name, time) for name, time in (("A", 1e-6), ("B", 1e-6), ("C", 5e-6))}
     alike = answers(compare(runs["A"] + runs["B"]))[0]
     assert alike.real == NOT_SHOWN and alike.said[1:] == ("6 repeats find 5 % here in 8 of 10 cases.",)
     assert re.fullmatch(r"(A|B) \(.*\) and (A|B) \(.*\) tie\.", alike.said[0])
@@ -155,7 +139,7 @@ def test_nobody_is_called_fastest_behind_one_of_too_few_repeats(groups: str) -> 
         run
         for group in groups
         for name, latency, repeats in (("A", 1e-6, 3), ("B", 2e-6, 6), ("C", 9e-6, 6))
-        for run in steady(Case("s", group, name, "PingPong"), latency)[: repeats if group == "g" else 6]
+        for run in steady(name, latency, group)[: repeats if group == "g" else 6]
     ]
     comparison = compare(runs)
     latency, bandwidth = found = answers(comparison)
@@ -180,7 +164,7 @@ def test_too_few_repeats_claim_nothing_and_say_what_to_do(groups: str) -> None:
         run
         for group in groups
         for name, latency in (("A", 1e-6), ("B", 9e-6))
-        for run in make.case_runs(Case("s", group, name, "PingPong"), latency, 1e9, repeats=3)
+        for run in make.case_runs(make.case(name, group=group), latency, repeats=3)
     ]
     found = answers(compare(runs))
     assert {answer.real for answer in found} == {FEW_REPEATS}
@@ -196,7 +180,7 @@ def test_the_only_candidate_with_repeats_enough_is_not_shown_as_best() -> None:
     runs = [
         run
         for name, latency, repeats in (("A", 9e-6, 6), ("B", 1e-6, 3))
-        for run in make.case_runs(Case("s", "g", name, "PingPong"), latency, 1e9, repeats=repeats)
+        for run in make.case_runs(name, latency, repeats=repeats)
     ]
     [latency] = [answer for answer in answers(compare(runs)) if "latency" in answer.title]
     assert [(one.name, one.leads) for one in latency.candidates] == [("B", False), ("A", False)]
@@ -207,7 +191,7 @@ def test_of_several_host_groups_those_that_no_ranking_beats_may_be_the_best() ->
     runs = [
         run
         for (group, name), latency in medians.items()
-        for run in make.case_runs(Case("s", group, name, "PingPong"), latency, 1e9)
+        for run in make.case_runs(make.case(name, group=group), latency)
     ]
     [latency] = [answer for answer in answers(compare(runs)) if "latency" in answer.title]
     assert [(one.name, one.leads) for one in latency.candidates] == [
@@ -225,7 +209,7 @@ def test_small_differences_over_host_groups_are_not_reported_as_none() -> None:
         record
         for group in ("g", "h")
         for name, latency in (("A", 1e-6), ("B", 1.02e-6))
-        for record in steady(Case("s", group, name, "PingPong"), latency)
+        for record in steady(name, latency, group)
     ]
     assert answers(compare(records))[0].said == (
         "A < B in 2 of 2 host groups (shown in each).",
@@ -233,9 +217,9 @@ def test_small_differences_over_host_groups_are_not_reported_as_none() -> None:
     )
 
 
-def steady(case: Case, latency: float) -> list[Record]:
+def steady(placement: str, latency: float, group: str) -> list[Record]:
     """Six repeats that scatter by 0.01 %."""
-    return [make.run(case, n, make.pingpong(latency * (1 + n * 1e-5), 1e9)) for n in range(1, 7)]
+    return make.runs(make.case(placement, group=group), [latency * (1 + n * 1e-5) for n in range(1, 7)])
 
 
 def test_changes_stand_in_the_cells_where_there_is_an_earlier_series(tmp_path: Path) -> None:
@@ -253,7 +237,7 @@ def test_changes_stand_in_the_cells_where_there_is_an_earlier_series(tmp_path: P
 def test_published_systems_are_one_line_and_one_strip_with_own_values_among_them(
     tmp_path: Path, lower_is_better: bool
 ) -> None:
-    comparison = compare(make.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9))
+    comparison = compare(make.case_runs("SHM"))
     (table,) = comparison.tables
     metric = next(one for one in table.metrics if one.headline and one.lower_is_better == lower_is_better)
     own = table.rows[0].cell(metric).summary
@@ -280,7 +264,7 @@ def test_published_systems_are_one_line_and_one_strip_with_own_values_among_them
 
 
 def test_an_upper_limit_has_no_place_among_published_values(tmp_path: Path) -> None:
-    comparison = compare(make.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9))
+    comparison = compare(make.case_runs("SHM"))
     (table,) = comparison.tables
     metric = next(one for one in table.metrics if one.headline)
     published = PublishedRow("old", "g", "TCP", 2, "mean", 5, "a report", "r", {metric: 1e-3})
@@ -291,11 +275,8 @@ def test_an_upper_limit_has_no_place_among_published_values(tmp_path: Path) -> N
 
 
 def test_rows_of_another_state_are_folded(tmp_path: Path) -> None:
-    case = Case("s", "g", "SHM", "PingPong")
-    other = replace(case, placement="SHM (60 ns apart)")
-    runs = make.case_runs(other, 2e-6, 1e9)
-    aside = [replace(run, metadata={**run.metadata, STATE: "60 ns apart"}) for run in runs]
-    text = written(tmp_path, [*make.case_runs(case, 1e-6, 1e9), *aside])
+    aside = make.case_runs("SHM (60 ns apart)", 2e-6, metadata={STATE: "60 ns apart"})
+    text = written(tmp_path, [*make.case_runs("SHM"), *aside])
     tables = text.partition('id="tables"')[2].partition('id="curves"')[0]
     shown, _, folded = tables.partition("<details>")
     assert "60 ns" not in shown and "60 ns" in folded
@@ -304,7 +285,7 @@ def test_rows_of_another_state_are_folded(tmp_path: Path) -> None:
 
 def test_where_no_repeat_tells_anything_no_placement_is_called_best(tmp_path: Path) -> None:
     records = [
-        make.run(Case("s", group, name, "PingPong"), 1, make.pingpong(1e-6 * factor, 1e9))
+        make.run(make.case(name, group=group), 1, make.pingpong(1e-6 * factor))
         for group in ("g", "h", "i")
         for factor, name in enumerate(("A", "B"), 1)
     ]

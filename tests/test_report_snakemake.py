@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy, copy_project, succeeded
+from conftest import ProjectCopy, copy_project, executable, succeeded
 
 pytestmark = pytest.mark.slow
 
@@ -56,9 +56,7 @@ def snakemake(project: ProjectCopy, *arguments: str, alone: bool = False) -> sub
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopy:
     project = copy_project(tmp_path_factory.mktemp("small") / "project")
-    launcher = project.folder / "launcher"
-    launcher.write_text(f"#!/bin/sh\nprintf '{OUTPUT}'\n")
-    launcher.chmod(0o755)
+    launcher = executable(project.folder / "launcher", f"#!/bin/sh\nprintf '{OUTPUT}'\n")
     (project.folder / "campaign.yaml").write_text(CAMPAIGN.format(launcher=json.dumps(str(launcher))))
     done = snakemake(project)
     assert done.returncode == 0, done.stderr

@@ -9,7 +9,7 @@ import build_records as make
 import pytest
 from test_charts import drawn, texts_of
 
-from mpicampaign.base.records import Case, Record
+from mpicampaign.base.records import Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.kernels.draw import kernel_charts
 from mpicampaign.show.charts.interactive import interactive_charts
@@ -20,7 +20,7 @@ SAME = "tree_gather (all trees, the same with 2 ranks)"
 
 def of_ranks(ranks: int, placement: str = "SHM") -> list[Record]:
     """Three runs of two trees and the baseline."""
-    runs = make.kernel_runs(Case("s", "g", placement, "tree_gather"), 1e-6, 1e9, repeats=3)
+    runs = make.kernel_runs(placement, 1e-6, 1e9, repeats=3)
     return [replace(run, series=tuple(replace(each, ranks=ranks) for each in run.series)) for run in runs]
 
 

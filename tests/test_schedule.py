@@ -16,9 +16,8 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
-from builders import campaign, plan
-from conftest import ProjectCopy, succeeded
-from trivial_campaign import write_trivial
+from build_campaigns import campaign, plan, write_trivial
+from conftest import ProjectCopy, executable
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import locked
@@ -145,8 +144,7 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The file of a strict stand-in for crontab."""
     program = tmp_path / "bin/crontab"
     program.parent.mkdir()
-    program.write_text(CRONTAB)
-    program.chmod(0o755)
+    executable(program, CRONTAB)
     monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
     monkeypatch.setenv("CRON_FILE", str(tmp_path / "table"))
     return tmp_path / "table"
@@ -242,9 +240,7 @@ def made_script(folder: Path, **more: Any) -> Path:
 
 def test_the_log_is_rotated(tmp_path: Path) -> None:
     path = made_script(tmp_path)
-    program = tmp_path / "program"
-    program.write_text("#!/bin/sh\necho tick $MODULEPATH; pwd\n")
-    program.chmod(0o755)
+    executable(tmp_path / "program", "#!/bin/sh\necho tick $MODULEPATH; pwd\n")
     log = path.with_suffix(".log")
     for number in range(6):
         assert subprocess.run(["sh", str(path)], capture_output=True, check=False).stderr == b""
@@ -272,7 +268,7 @@ def test_ticks_make_one_repeat_each_then_nothing(project: ProjectCopy) -> None:
     textfile = project.folder / "node exporter/trivial.prom"
     textfile.parent.mkdir()
     for repeat in (1, 2):
-        assert succeeded(project.call("tick", "trivial.yaml"))
+        project.succeed("tick", "trivial.yaml")
         assert {path.parents[1].name[:3] for path in project.results("trivial")} == {
             f"r{number:02d}" for number in range(1, repeat + 1)
         }
@@ -292,13 +288,12 @@ def test_ticks_make_one_repeat_each_then_nothing(project: ProjectCopy) -> None:
 def test_each_tick_makes_a_series_and_packs_the_one_before(project: ProjectCopy) -> None:
     path = write_trivial(project, repeats=1, schedule={"every": "1 day", "series": "new"})
     folder = project.folder / "results/trivial"
-    assert succeeded(project.call("tick", "trivial.yaml"))
+    project.succeed("tick", "trivial.yaml")
     first, outputs = read_series(folder), [each.read_bytes() for each in project.results("trivial")]
     (folder / "runs/link").symlink_to("nowhere")
     (folder / "history/metrics.sqlite").write_text("no database")
     path.write_text(path.read_text().replace("time_limit: 1 min", "time_limit: 2 min"))
-    done = project.call("tick", "trivial.yaml")
-    assert succeeded(done)
+    done = project.succeed("tick", "trivial.yaml")
     assert "the campaign file has changed: time_limit: 1 min → 2 min" in done.stdout
     second = read_series(folder)
     assert second.name > first.name and second.changed == ("time_limit: 1 min → 2 min",)
@@ -317,10 +312,8 @@ def test_each_tick_makes_a_series_and_packs_the_one_before(project: ProjectCopy)
 @pytest.mark.full
 def test_a_killed_tick_is_finished_by_the_next_one_which_says_what_was_missed(project: ProjectCopy) -> None:
     write_trivial(project, repeats=1, schedule={"every": "1 min", "series": "new", "notify": "./tell me"})
-    program = project.folder / "tell"
-    program.write_text(f'#!/bin/sh\ncp "$2" "{project.folder}/told-$1"\n')
-    program.chmod(0o755)
-    assert succeeded(project.call("tick", "trivial.yaml"))
+    executable(project.folder / "tell", f'#!/bin/sh\ncp "$2" "{project.folder}/told-$1"\n')
+    project.succeed("tick", "trivial.yaml")
     folder = project.folder / "results/trivial"
     name = read_series(folder).name
     one = project.results("trivial")[0].parents[1]
@@ -328,8 +321,7 @@ def test_a_killed_tick_is_finished_by_the_next_one_which_says_what_was_missed(pr
     log = ticks(project, "trivial")
     past = (datetime.now(UTC) - timedelta(minutes=4)).isoformat(timespec="seconds")
     log.path.write_text(json.dumps({"event": BEGAN, "time": past, "series": name}) + "\n{torn")
-    done = project.call("tick", "trivial.yaml")
-    assert succeeded(done)
+    done = project.succeed("tick", "trivial.yaml")
     assert read_series(folder).name == name and one.is_dir(), "a series that was interrupted goes on"
     assert "3 ticks were missed before this one" in done.stdout
     events = [(tick.event, tick.data.get("missed", 0)) for tick in ticks(project, "trivial").ticks]

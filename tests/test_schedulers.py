@@ -137,7 +137,7 @@ def site(tmp_path: Path) -> Site:
 
 SHOW_SCRIPT = """
 from pathlib import Path
-from builders import MACHINE, script_of
+from build_campaigns import MACHINE, script_of
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.render import script_text
@@ -148,8 +148,7 @@ print(script_text(script_of(run, Path("/r"))))
 
 def test_a_campaign_is_checked_and_rendered(site: Site) -> None:
     assert succeeded(site.call("check", "--campaign", "campaign.yaml"))
-    (site.folder / "builders.py").write_text(Path(__file__).with_name("builders.py").read_text())
-    script = site.python("-c", SHOW_SCRIPT)
+    script = site.python("-c", f"import sys; sys.path.append({str(Path(__file__).parent)!r}){SHOW_SCRIPT}")
     assert script.returncode == 0, script.stderr
     first, *directives = script.stdout.splitlines()[1:5]
     assert re.fullmatch("#PBS -N tree_merge-[0-9a-f]{12}-70ce17", first)

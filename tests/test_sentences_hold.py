@@ -9,9 +9,8 @@ import re
 import tarfile
 import tempfile
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import build_records as make
 import plain_busy
@@ -63,11 +62,14 @@ def held(records: list[Record]) -> Counter[str]:
     return kinds
 
 
-def steady(case: Case, latency: float, scatter: float, repeats: int, modes: float = 1.0) -> Iterator[Record]:
+def steady(
+    case: Case | str, latency: float, scatter: float, repeats: int, modes: float = 1.0, **fields: Any
+) -> Iterator[Record]:
+    case = make.case(case) if isinstance(case, str) else case
     noise = random.Random(str(case))
     for repeat in range(1, repeats + 1):
         time = latency * noise.uniform(1 - scatter, 1 + scatter) * (modes if repeat % 2 else 1)
-        yield make.run(case, repeat, make.pingpong(time, 1e9 / time * 1e-6))
+        yield make.run(case, repeat, make.pingpong(time, 1e9 / time * 1e-6), **fields)
 
 
 def invented() -> list[Record]:
@@ -82,7 +84,7 @@ def invented() -> list[Record]:
         for placement, latency in times.items():
             repeats = 2 if (number, placement) in ((0, "SHM"), (6, "TCP"), (8, "SHM")) else 6
             modes = 1.7 if number % 3 == 1 and placement == "SHM-2" else 1.0
-            case = Case("s", group, placement, "PingPong")
+            case = make.case(placement, group=group)
             records += steady(case, latency * speed, 0.001 if placement != "TCP" else 0.03, repeats, modes)
     return records
 
@@ -124,7 +126,7 @@ WIDE, STEADY = (3600, 4300, 5140, 5146, 5900, 6400), (5136, 5139, 5140, 5142, 51
 def of_rates(**of: tuple[float, ...]) -> list[Record]:
     """Repeats in MB/s at the largest size; latencies are alike."""
     return [
-        make.run(Case("s", "g", name, "PingPong"), repeat, make.pingpong(1e-9, 1e6 * rate))
+        make.run(name, repeat, make.pingpong(1e-9, 1e6 * rate))
         for name, rates in of.items()
         for repeat, rate in enumerate(rates, 1)
     ]
@@ -164,10 +166,8 @@ def test_the_sentences_of_a_busy_machine_hold(counts: tuple[int, ...], quiet: in
     """Where one placement alone was quiet, it is not called the best for that."""
     records: list[Record] = []
     for number, placement in enumerate(("SHM", "SHM-1", "TCP")):
-        case = Case("s", "g", placement, "PingPong")
-        state = QUIET if number < quiet else DISTURBED
-        made = steady(case, 3e-6 - number * 1e-7, 0.04, counts[number])
-        records += [replace(run, condition=state, condition_reason="busy") for run in made]
+        state = {"condition": QUIET if number < quiet else DISTURBED, "condition_reason": "busy"}
+        records += steady(placement, 3e-6 - number * 1e-7, 0.04, counts[number], **state)
     assert held(records)["busy"] == 2
 
 
@@ -176,9 +176,8 @@ def test_the_sentences_of_quiet_and_disturbed_placements_hold(disturbed: int) ->
     """Those that were quiet are compared; the others have medians and ranges."""
     records: list[Record] = []
     for number, placement in enumerate(("SHM", "SHM-1", "TCP", "IBV")):
-        made = steady(Case("s", "g", placement, "PingPong"), 1e-6 * (1 + number), 0.04, 6)
-        state = QUIET if number < 4 - disturbed else DISTURBED
-        records += [replace(run, condition=state, condition_reason="busy") for run in made]
+        state = {"condition": QUIET if number < 4 - disturbed else DISTURBED, "condition_reason": "busy"}
+        records += steady(placement, 1e-6 * (1 + number), 0.04, 6, **state)
     kinds = held(records)
     assert kinds["leaders"] == 2 and kinds["disturbed"] == 2 * disturbed
 
@@ -187,11 +186,14 @@ def test_the_sentences_hold_where_the_machine_became_busy_meanwhile() -> None:
     """One run of each was quiet, and of one placement four."""
     records: list[Record] = []
     for number, (placement, quiet) in enumerate({"SHM": 1, "SHM-1": 4, "TCP": 1}.items()):
-        made = steady(Case("s", "g", placement, "PingPong"), 3e-6 - number * 1e-7, 0.04, 8)
-        records += [
-            replace(run, condition=QUIET if run.repeat <= quiet else DISTURBED, further=run.repeat > 6)
-            for run in made
-        ]
+        records += steady(
+            placement,
+            3e-6 - number * 1e-7,
+            0.04,
+            8,
+            condition=lambda repeat, quiet=quiet: QUIET if repeat <= quiet else DISTURBED,
+            further=lambda repeat: repeat > 6,
+        )
     assert held(records)["busy"] == 2
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from builders import campaign, plan, script_of
+from build_campaigns import campaign, plan, script_of
 
 from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.prepare import host_names

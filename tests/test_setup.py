@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from conftest import succeeded
+from conftest import executable, succeeded
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -114,9 +114,7 @@ def bare_machine(folder: Path) -> Path:
 
 
 def add_program(folder: Path, name: str, body: str) -> None:
-    program = folder / name
-    program.write_text(f"#!/bin/sh\n{body}\n")
-    program.chmod(0o755)
+    executable(folder / name, f"#!/bin/sh\n{body}\n")
 
 
 def add_package_manager(machine: Path, name: str, body: str = "") -> Path:

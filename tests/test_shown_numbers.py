@@ -25,7 +25,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mpicampaign.base.dimension import BANDWIDTH, TIME
-from mpicampaign.base.records import Case, Record, Series
+from mpicampaign.base.records import Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.report.make import tables, to_csv, to_markdown, to_terminal
 from mpicampaign.report.write import write_report
@@ -115,14 +115,12 @@ def campaigns(draw: st.DrawFn) -> list[Record]:
             latency, bandwidth = draw(magnitude(1e-7, 1e-3)), draw(magnitude(1e6, 1e11))
             for repeat in range(1, draw(st.integers(1, 8)) + 1):
                 factor = draw(st.sampled_from((1.0, 1.5)) | st.floats(0.8, 1.25))
-                case = Case("s", f"g{group}", f"P{placement}", "PingPong")
+                case = make.case(f"P{placement}", group=f"g{group}")
                 series = make.pingpong(latency * factor, bandwidth / factor, MESSAGES)
-                run = make.run(case, repeat, series)
-                hosts = {"hosts": ("n1", "n2"), "line_rate": LINE_RATE}
-                records.append(replace(run, **hosts) if linked else run)
-                rate = Series("HPL", 2, {"flops": [bandwidth * factor]})
-                case = Case("s", f"g{group}", f"P{placement}", "HPL")
-                records.append(make.run(case, repeat, rate, suite="hpl"))
+                link = {"hosts": ("n1", "n2"), "line_rate": LINE_RATE} if linked else {}
+                records.append(make.run(case, repeat, series, **link))
+                rate = make.series("HPL", flops=bandwidth * factor)
+                records.append(make.run(replace(case, benchmark="HPL"), repeat, rate, suite="hpl"))
     return records
 
 

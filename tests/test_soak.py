@@ -11,11 +11,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from build_campaigns import TRUE, write_trivial
 from cluster_site import Site, killed_after
 from conftest import ProjectCopy, succeeded
 from default_signals import popen_with_default_signals
 from minicluster import BLUE, MiniCluster
-from trivial_campaign import write_trivial
 
 from mpicampaign.base.records import OK
 
@@ -31,13 +31,11 @@ def test_thousands_of_launches_with_kills_lose_and_double_nothing(project: Proje
     Each call is killed after some launches, however slow the machine is.
     """
     log = project.folder / "launches"
-    benchmark = {"suite": "osu", "program": "true", "provider": {"kind": "path", "location": "/bin/true"}}
     write_trivial(
         project,
         body=f'echo "${{attempt:-$PWD}}" >>"{log}"',
         repeats=LAUNCHES // 4,
-        benchmarks={"first": benchmark, "second": benchmark},
-        matrix=[{"host_groups": "local", "placements": ["one", "two"], "benchmarks": ["first", "second"]}],
+        benchmarks={"first": TRUE, "second": TRUE},
     )
     log.touch()
     launched: Callable[[], int] = lambda: len(log.read_text().splitlines())  # noqa: E731
@@ -58,7 +56,7 @@ def test_thousands_of_launches_with_kills_lose_and_double_nothing(project: Proje
             process.pid, generator.choice([signal.SIGKILL, signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
         )
         process.wait(240)
-    assert succeeded(project.call("run", "--campaign", "trivial.yaml", timeout=3600))
+    project.succeed("run", "--campaign", "trivial.yaml", timeout=3600)
     results = project.results("trivial")
     ended = list((project.folder / "results/trivial").glob("runs/*/*/*/*/attempts/*/evidence.txt"))
     interrupted = ["interrupted by signal" in path.read_text() for path in ended]

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import pytest
 import yaml
-from conftest import ProjectCopy
+from conftest import ProjectCopy, executable
 
 from mpicampaign.base.records import CONTRADICTED, OK, VERIFIED, Record, read_records
 
@@ -52,17 +52,10 @@ class Lie(NamedTuple):
     placement: str = "SHM-1"
 
 
-def make(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(f"#!/bin/bash\n{text}")
-    path.chmod(0o755)
-    return path
-
-
 def sourced(folder: Path, numactl: str) -> list[str]:
     """A set-up that puts another numactl before the system's."""
-    make(folder / "bin/numactl", numactl.format(numactl=shutil.which("numactl")))
-    return [str(make(folder / "setup.sh", f"export PATH={folder}/bin:$PATH\n"))]
+    executable(folder / "bin/numactl", "#!/bin/bash\n" + numactl.format(numactl=shutil.which("numactl")))
+    return [str(executable(folder / "setup.sh", f"#!/bin/bash\nexport PATH={folder}/bin:$PATH\n"))]
 
 
 def run(
@@ -87,8 +80,7 @@ def run(
         ],
     }
     (project.folder / "lies.yaml").write_text(yaml.safe_dump(campaign))
-    done = project.call("run", "--campaign", "lies.yaml", timeout=900 + 60 * repeats)
-    assert done.returncode == 0, done.stdout + done.stderr
+    project.succeed("run", "--campaign", "lies.yaml", timeout=900 + 60 * repeats)
     return read_records(project.folder / "results/lies/records.jsonl")[1]
 
 
@@ -120,8 +112,10 @@ def test_another_program_and_another_binding_under_intel_mpi(
     if not {0, 1} <= os.sched_getaffinity(0) or not COUNTS_MIGRATIONS:
         pytest.skip("the ranks cannot be moved between CPUs 0 and 1, or the kernel does not count it")
 
+    folder = Path(imb).parent
+
     def wrapper(name: str, program: str) -> dict[str, object]:
-        script = make(tmp_path / name / "IMB-MPI1", f'exec {Path(imb).parent}/{program} "$@"\n')
+        script = executable(tmp_path / name / "IMB-MPI1", f'#!/bin/bash\nexec {folder}/{program} "$@"\n')
         return {**PINGPONG, "provider": {"kind": "path", "location": str(script)}}
 
     # ranks that wait give way: two on one CPU would else take minutes

@@ -10,7 +10,7 @@ from conftest import PROJECT, ProjectCopy
 from test_local_mpi import Site
 from test_software import OF_MPICH
 
-from mpicampaign.base.records import OK, VERIFIED, read_records
+from mpicampaign.base.records import OK, VERIFIED
 
 pytestmark = pytest.mark.slow
 
@@ -61,10 +61,9 @@ def test_one_source_is_built_and_run_with_two_libraries(project: ProjectCopy) ->
         pytest.skip("Debian's Open MPI and MPICH are not installed")
     source = write(project, DEBIAN)
     before = sorted(path.name for path in source.iterdir())
-    done = project.call("run", "--campaign", "sources.yaml")
-    assert done.returncode == 0, done.stdout + done.stderr
+    project.succeed("run", "--campaign", "sources.yaml")
     assert sorted(path.name for path in source.iterdir()) == before, "it is never built in place"
-    _, records = read_records(project.folder / "results/sources/records.jsonl")
+    records = project.records("sources")
     libraries = {"open": "(Open MPI 4", "mpich": "(MPICH 4"}
     for record in records:
         assert (record.status, record.verdict) == (OK, VERIFIED) or "cores" in record.reason, record

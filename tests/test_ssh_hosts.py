@@ -12,7 +12,7 @@ from subprocess import CompletedProcess
 from threading import Event
 
 import pytest
-from conftest import ProjectCopy, copy_project, succeeded
+from conftest import ProjectCopy, copy_project, executable, succeeded
 from minicluster import MiniCluster, NodeGroup
 from test_cluster_faults import meanwhile, wait_for
 
@@ -84,8 +84,7 @@ class Hosts:
     ) -> None:
         values = (self.cluster.environment if declared else {}) | (environment or {})
         if program:
-            (self.folder / "program").write_text(program)
-            (self.folder / "program").chmod(0o755)
+            executable(self.folder / "program", program)
             kind = f"{{kind: path, location: {self.folder}/program}}"
             program = f"program: {{suite: osu, program: program, provider: {kind}}}"
         (self.folder / "ssh.yaml").write_text(

@@ -10,7 +10,6 @@ import build_records as make
 import pytest
 
 from mpicampaign.base.records import (
-    Case,
     Header,
     Record,
     read_records,
@@ -83,9 +82,8 @@ def test_without_the_launch_only_the_time_within_mpi_init_is_known(job: str) -> 
 
 def runs(placement: str, ranks: int, seconds: float) -> list[Record]:
     """Repeats of a benchmark; each of them recorded its start-up."""
-    case = Case("s", "g", placement, "PingPong")
     times = {"ranks": ranks, "start-up": seconds, "MPI_Init": seconds / 2, "launcher": seconds / 4}
-    return [replace(each, startup=times) for each in make.case_runs(case, 1e-6, 1e9)]
+    return make.case_runs(placement, startup=times)
 
 
 LISTED = [*runs("X", 2, 0.3), *runs("X nodes=2", 4, 0.5)]

@@ -9,7 +9,8 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import builders
+import build_campaigns
+import build_records as make
 import pytest
 from history_data import FIRST, key, metrics_of, name_of, row
 
@@ -22,14 +23,11 @@ from mpicampaign.base.records import (
     COPY,
     DISTURBED,
     MERGED_FROM,
-    OK,
     ROUND_TRIP,
     STATE,
     TO_REFERENCE,
-    VERIFIED,
     Case,
     Record,
-    Series,
 )
 from mpicampaign.cli.history import is_chosen, unknown_names
 from mpicampaign.compare.compare import compare
@@ -67,18 +65,12 @@ NEAR, FAR = (60e-9, 64e-9), (300e-9, 310e-9)
 def run(
     number: int, values: tuple[float, ...], placement: str = "SHM", time: float = 1e-6, seconds: int = 5
 ) -> Record:
-    case = Case("here", "local", placement, "PingPong")
-    series = Series("PingPong", 2, {"size": [0.0], "time": [time], "bandwidth": [None]})
-    return Record(
-        case,
-        "imb",
+    return make.run(
+        make.case(placement, group="local", system="here"),
         number,
-        OK,
-        verdict=VERIFIED,
-        series=(series,),
+        make.series("PingPong", size=0.0, time=time, bandwidth=None),
         started=f"2026-11-25T00:{number:02d}:00Z",
         ended=f"2026-11-25T00:{number:02d}:{seconds:02d}Z",
-        hosts=("node1",),
         probes={ROUND_TRIP: {PLACE: list(values)}} if values else {},
     )
 
@@ -360,9 +352,9 @@ def test_whole_blocks_until_all_cases_are_complete_in_one_state(
 
 
 def test_a_plan_has_whole_blocks_behind_all_others() -> None:
-    made = builders.plan(
-        builders.campaign(repeats=2),
-        replace(builders.MACHINE, blocks=lambda cases: {one.case: 3 for one in cases}),
+    made = build_campaigns.plan(
+        build_campaigns.campaign(repeats=2),
+        replace(build_campaigns.MACHINE, blocks=lambda cases: {one.case: 3 for one in cases}),
     )
     cases = len(made.cases)
     assert [run.repeat for run in made.runs] == [n for n in range(1, 6) for _ in range(cases)]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import MACHINE
+from build_campaigns import MACHINE
 from evidence_texts import read
 from test_verdict import TCP
 

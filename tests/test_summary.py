@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import build_records as make
 import pytest
 
-from mpicampaign.base.records import DISTURBED, QUIET, Case, Record
+from mpicampaign.base.records import DISTURBED, QUIET, Record
 from mpicampaign.base.text import display_width
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import SHORTENED
@@ -92,9 +92,8 @@ def test_names_are_never_cut_where_they_differ(names: tuple[str, ...], width: in
 
 
 def test_a_budget_that_shortened_nothing_is_no_finding() -> None:
-    runs = make.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9, repeats=2)
     found = {
-        what: to_terminal(compare([replace(run, metadata={SHORTENED: what}) for run in runs]))
+        what: to_terminal(compare(make.case_runs("SHM", repeats=2, metadata={SHORTENED: what})))
         for what in ("nothing", "3 of 8 pairs")
     }
     assert "shortened" not in found["nothing"]
@@ -102,8 +101,7 @@ def test_a_budget_that_shortened_nothing_is_no_finding() -> None:
 
 
 def test_disturbed_runs_are_counted() -> None:
-    runs = make.case_runs(Case("s", "g", "SHM", "PingPong"), 1e-6, 1e9)
-    first, *others = (replace(run, condition=QUIET) for run in runs)
+    first, *others = make.case_runs("SHM", condition=QUIET)
     records = [replace(first, condition=DISTURBED), *others]
     assert summary(compare(records)).notices == (
         "The machine was quiet in 5 of 6 runs; 1 run was disturbed and left out.",

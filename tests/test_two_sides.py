@@ -11,7 +11,7 @@ import pytest
 from history_data import FIRST, name_of, store_of
 from test_command_line import CAMPAIGN
 
-from mpicampaign.base.records import BLOCK, Case, Header, Record, write_records
+from mpicampaign.base.records import BLOCK, Header, Record, write_records
 from mpicampaign.cli import main
 from mpicampaign.history.changes import NAMES
 from mpicampaign.history.rows import OBSERVED
@@ -19,20 +19,19 @@ from mpicampaign.questions.two_sides.find import Both, Side, two_sides
 from mpicampaign.questions.two_sides.say import lead, two_sides_document
 from mpicampaign.show.writer import writer
 
-CASE = Case("s", "g", "SHM", "PingPong")
+CASE = make.case("SHM")
 
 
 def side(name: str, factor: float, hour: int, system: str = "s", kernel: str = "5.14", step: int = 1) -> Side:
     """Six runs, ``step`` minutes apart."""
-    runs = [
-        replace(
-            run,
-            started=f"2026-11-20T{hour + number * step // 60:02d}:{number * step % 60:02d}:00Z",
-            hosts=("n1",),
-            metadata={"n1: kernel": kernel},
-        )
-        for number, run in enumerate(make.case_runs(replace(CASE, system=system), 1e-6 * factor, 1e9))
-    ]
+    minutes = lambda repeat: (repeat - 1) * step  # noqa: E731
+    runs = make.case_runs(
+        replace(CASE, system=system),
+        1e-6 * factor,
+        started=lambda n: f"2026-11-20T{hour + minutes(n) // 60:02d}:{minutes(n) % 60:02d}:00Z",
+        hosts=("n1",),
+        metadata={"n1: kernel": kernel},
+    )
     return Side(name, runs)
 
 
@@ -118,7 +117,7 @@ def test_the_only_systems_of_two_sites_are_compared_whatever_their_names() -> No
     lacks = replace(CASE, placement="TCP", system="t")
     found = two_sides(
         side("A", 1, 4),
-        Side("B", [*other.records, *make.case_runs(lacks, 1e-6, 1e9)]),
+        Side("B", [*other.records, *make.case_runs(lacks)]),
         (),
         OBSERVED,
         NAMES,

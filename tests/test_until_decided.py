@@ -13,8 +13,8 @@ from typing import Any
 
 import build_records as make
 import pytest
-from builders import MACHINE, campaign, plan
-from conftest import ProjectCopy, succeeded
+from build_campaigns import MACHINE, campaign, plan
+from conftest import ProjectCopy, executable
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.expectation import UNTIL_DECIDED
@@ -144,8 +144,7 @@ def file(folder: Path, placements: int = 0, cap: str = "node_hours_cap: 1\n", mo
     text = FILE.format(cap=cap, placements=made if placements else "", named=", ".join(names), more=more)
     path = folder / "decided.yaml"
     path.write_text(text if placements else text.replace("placements:\n", "", 1))
-    (folder / "rate.sh").write_text(PROGRAM)
-    (folder / "rate.sh").chmod(0o755)
+    executable(folder / "rate.sh", PROGRAM)
     return path
 
 
@@ -175,10 +174,10 @@ def runs(costs: dict[str, float], made: int, noise: float = 0.01, apart: float =
         order = list(costs) if repeat % 4 < 2 else [*reversed(costs)]
         for place, name in enumerate(order):
             time = 1e-6 * costs[name] * source.lognormvariate(0, noise)
-            run = make.run(Case("s", "g", name, "PingPong"), repeat, make.pingpong(time, 1e9))
-            started = begin + timedelta(minutes=10 * repeat, seconds=apart * place)
-            metadata = {**run.metadata, DECIDED_WITH: "these", LOOKS_SINCE: "2026-01-01T00:00:00Z"}
-            found[name].append(replace(run, started=started.isoformat(), metadata=metadata))
+            started = (begin + timedelta(minutes=10 * repeat, seconds=apart * place)).isoformat()
+            metadata = {DECIDED_WITH: "these", LOOKS_SINCE: "2026-01-01T00:00:00Z"}
+            run = make.run(name, repeat, make.pingpong(time), started=started, metadata=metadata)
+            found[name].append(run)
     return list(found.values())
 
 
@@ -316,8 +315,7 @@ echo "rate $((1000 - slow + RANDOM % 10))"
 def test_a_campaign_goes_on_until_it_is_decided(project: ProjectCopy, more: str) -> None:
     path = file(project.folder, more=more)
     for _ in range(4):  # on a busy machine a call makes no more than was planned when it began
-        done = project.call("run", "--campaign", str(path))
-        assert succeeded(done)
+        done = project.succeed("run", "--campaign", str(path))
         if "nothing to do" in done.stdout:
             break
     text = " ".join(project.ask("report", "--campaign", str(path)).stdout.split())
@@ -335,6 +333,5 @@ def test_a_call_that_the_cap_ends_says_so(project: ProjectCopy) -> None:
     path.write_text(path.read_text().replace("transport: shm", "transport: shm, environment: {PLUS: 0}", 1))
     turn = r'[[ $PWD =~ /r0*([0-9]+)- ]]; echo "rate $((1000 + 500 * ((BASH_REMATCH[1] + ${PLUS:-1}) % 2)))"'
     (project.folder / "rate.sh").write_text(f'#!/bin/bash\n[ "${{PMI_RANK:-0}}" = 0 ] || exit 0\n{turn}\n')
-    done = project.call("run", "--campaign", str(path))
-    assert succeeded(done)
+    done = project.succeed("run", "--campaign", str(path))
     assert "node_hours_cap leaves out" in done.stderr

@@ -13,7 +13,7 @@ import build_records as make
 import numpy as np
 import pytest
 
-from mpicampaign.base.records import IMPORTED_FROM, Case, Record
+from mpicampaign.base.records import IMPORTED_FROM, Record
 from mpicampaign.compare.compare import compare as compare_records
 from mpicampaign.questions.answer import ALONE
 from mpicampaign.questions.ranking.say import errors_text
@@ -55,9 +55,8 @@ def records(story: Story, metadata: dict[str, str], cost: float = 1.0) -> list[R
         count[who] += 1
         slower = (1.03 if begin > DAY else 1.0) * (cost if who == "B" else 1.0)
         series = make.pingpong(1e-6 * slower * noise.uniform(0.998, 1.002), 1e9)
-        run = make.run(Case("s", "g", who, "PingPong"), count[who], series)
-        at = datetime(2026, 3, 1, tzinfo=UTC) + timedelta(seconds=begin)
-        found.append(replace(run, started=at.isoformat(), metadata={**run.metadata, **metadata}))
+        started = (datetime(2026, 3, 1, tzinfo=UTC) + timedelta(seconds=begin)).isoformat()
+        found.append(make.run(who, count[who], series, started=started, metadata=metadata))
     return found
 
 

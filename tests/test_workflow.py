@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from build_campaigns import write_trivial
 from conftest import PROJECT, ProjectCopy, made, new_environment, pip_of, wait_until
 from default_signals import popen_with_default_signals
-from trivial_campaign import write_trivial
 
 pytestmark = pytest.mark.slow
 
