@@ -113,7 +113,7 @@ def is_complete(records: Sequence[Record]) -> bool:
 def share_shown(records: Sequence[Record]) -> float:
     """The share of the two comparisons that show a difference."""
     pairs = [pair for _, ranking in compare(records, (0,)).rankings for pair in ranking.pairs]
-    return sum(pair.difference.significant is True for pair in pairs) / len(BENCHMARKS)
+    return sum(pair.verdict.shown is True for pair in pairs) / len(BENCHMARKS)
 
 
 if __name__ == "__main__":

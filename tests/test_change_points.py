@@ -20,12 +20,12 @@ from mpicampaign.statistics.change_points import (
     TOO_SHORT,
     _level_correlation,
     _mann_whitney,
-    _ways,
     false_discoveries_controlled,
     latest_change,
     smallest_change,
     why_not_judged,
 )
+from mpicampaign.statistics.distributions import rank_sum_ways
 
 sys.path.append(str(Path(__file__).parents[1] / "bench"))
 import change_points as bench
@@ -50,7 +50,7 @@ def counted(n: int, k: int) -> list[int]:
 
 @pytest.mark.parametrize(("n", "k"), [(1, 1), (4, 3), (3, 4), (9, 5), (12, 3)])
 def test_the_null_distribution_is_that_of_a_count_of_all_orders(n: int, k: int) -> None:
-    assert _ways(n, k, n * k + 1) == counted(n, k)
+    assert rank_sum_ways(n, k, n * k + 1) == counted(n, k)
 
 
 def test_separated_values_have_the_least_probability_on_either_side() -> None:

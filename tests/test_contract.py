@@ -28,10 +28,10 @@ from mpicampaign.questions.limits.find import (
     UNDECIDED,
     Judged,
     judge,
+    ratio_interval,
 )
 from mpicampaign.questions.limits.say import contract_json, contract_junit, contract_lines, judged_text
 from mpicampaign.questions.machine.find import whole_case
-from mpicampaign.statistics.ratios import ratio_interval
 
 HERE = Case("here", "blue", "TCP", "PingPong")
 LATENCY = Limit("PingPong", "latency at 0 B")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mpicampaign.statistics.distributions import chi_squared_tail, incomplete_beta
-from mpicampaign.statistics.welch import welch
+from mpicampaign.verdicts.rank_tests import welch
 
 
 @pytest.mark.parametrize(

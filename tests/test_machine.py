@@ -30,7 +30,7 @@ from mpicampaign.compare.metrics import Metric
 from mpicampaign.questions.machine import find as compare_machine
 from mpicampaign.questions.machine import say as show_machine
 from mpicampaign.questions.machine.draw import lines_of
-from mpicampaign.questions.machine.find import rounds_due, sweeps
+from mpicampaign.questions.machine.find_searches import rounds_due, sweeps
 from mpicampaign.questions.machine.say import machine_items
 from mpicampaign.questions.machine.say_tables import machine_grid, members_grid
 from mpicampaign.report.analyse_tables import write_tables

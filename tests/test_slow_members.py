@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from conftest import PROJECT
 
-from mpicampaign.statistics import rank_scores
+from mpicampaign.statistics import against_controls
 from mpicampaign.statistics.against_controls import Drawn, Evidence, Round
 from mpicampaign.statistics.slow_members import LOOKS, Search, rounds_due, search
 
@@ -41,16 +41,16 @@ def measured(
 
 def test_the_distribution_of_sums_is_exact() -> None:
     for controls in [(1,), (2, 3), (4, 4, 5), (3, 3, 3, 3)]:
-        every = np.array([sum(each) for each in product(*map(rank_scores.scores, controls))])
+        every = np.array([sum(each) for each in product(*map(against_controls.scores, controls))])
         for total in {*every.tolist()}:
             expected = np.mean(every >= total)
-            assert rank_scores.probability(total, controls) == pytest.approx(expected, abs=1e-12)
+            assert against_controls.probability(total, controls) == pytest.approx(expected, abs=1e-12)
 
 
 def test_ranks_leave_a_suspect_out_of_its_own_controls_and_share_ties() -> None:
     rounds = [Round(1, {"a": 3.0, "b": 1.0, "c": 2.0, "d": 3.0, "e": math.inf})]
     evidence = Evidence(rounds, {1: Drawn("ae", "abcd")}, "ae")
-    of_three, of_four = rank_scores.scores(3), rank_scores.scores(4)
+    of_three, of_four = against_controls.scores(3), against_controls.scores(4)
     assert evidence.scores(0.0)[0].tolist() == [(of_three[2] + of_three[3]) / 2, of_four[4]]
     assert evidence.scores(-5.0)[0].tolist() == [of_three[3], of_four[4]]
 

@@ -8,9 +8,8 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from mpicampaign.statistics.medians import difference
 from mpicampaign.verdicts.compare import compare
-from mpicampaign.verdicts.rank_tests import signed_ranks
+from mpicampaign.verdicts.rank_tests import rank_sum, signed_ranks
 from mpicampaign.verdicts.rows import Run
 from mpicampaign.verdicts.smallest import Sight, attainable, smallest_seen
 
@@ -23,8 +22,7 @@ def test_probabilities_that_tests_can_have(repeats: int) -> None:
     }
     every = range(2 * repeats)
     of_sums = {
-        difference(one, [each for each in every if each not in one], 1.0).p
-        for one in combinations(every, repeats)
+        rank_sum(one, [each for each in every if each not in one]) for one in combinations(every, repeats)
     }
     for level in (0.05, 0.0253, 0.0125):
         for within, possible in ((True, of_signs), (False, of_sums)):

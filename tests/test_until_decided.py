@@ -281,11 +281,11 @@ def test_the_ranking_says_what_the_looks_showed_and_tests_nothing_anew() -> None
     """Looks share the error: 8 rows that agree have p 4/128. Who has left is led, however small the lead."""
     records = [run for own in runs({"A": 1, "B": 1.009}, 8, 0.0015) for run in own]
     ranking = next(each for _, each in compare(records).rankings if each.metric.name == "latency at 0 B")
-    assert (ranking.leaders, ranking.pairs[0].difference.corrected) == (("A",), 4 / 128)
+    assert (ranking.leaders, ranking.pairs[0].verdict.p) == (("A",), 4 / 128)
     other = next(each for _, each in compare(records).rankings if each.metric.name == "maximum bandwidth")
     plain = [replace(run, metadata={}) for run in records]
     alone = next(each for _, each in compare(plain).rankings if each.metric.name == "maximum bandwidth")
-    p, single = (each.pairs[0].difference.corrected for each in (other, alone))
+    p, single = (each.pairs[0].verdict.p for each in (other, alone))
     assert p is not None and single is not None and p == min(4 * single, 1)
     assert p <= 0.05 and other.leaders == ("A", "B"), "0.00016 % is no lead"
 
@@ -294,7 +294,7 @@ def test_who_is_within_the_tolerance_is_not_led() -> None:
     """A shown difference of 0.7 % does not make one of them the best."""
     comparison = compare([run for own in runs({"A": 1, "B": 1.007}, 8, 0.0005) for run in own])
     ranking = next(each for _, each in comparison.rankings if each.metric.name == "latency at 0 B")
-    assert ranking.pairs[0].difference.significant and ranking.leaders == ("A", "B")
+    assert ranking.pairs[0].verdict.shown and ranking.leaders == ("A", "B")
     text = " ".join(summary_text(comparison).split())
     assert "A and B are within 1 %." in text and "is the fastest" not in text
 

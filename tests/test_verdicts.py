@@ -66,7 +66,7 @@ def test_alike_ones_of_different_days_are_not_tested(story: Story, metadata: dic
     comparison = compare_records(records(story, metadata))
     [ranking] = [one for _, one in comparison.rankings if one.metric.size == 0]
     [pair] = ranking.pairs
-    assert (pair.clear, pair.difference.p, pair.verdict.reason) == (False, None, APART_IN_TIME)
+    assert (pair.clear, pair.verdict.alone, pair.verdict.reason) == (False, None, APART_IN_TIME)
     assert ranking.leaders == () and not ranking.judged
     found = summary(comparison)
     assert found.lead == "The placements are not tested: measured one after the other"

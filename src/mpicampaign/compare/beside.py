@@ -17,7 +17,6 @@ from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.tables import Table
 from mpicampaign.questions.balance.find import differing
-from mpicampaign.statistics.medians import summarise
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -92,8 +91,7 @@ def _row(mine: Row, other: Row, shared: Iterable[Metric], names: tuple[str, str]
         for part, dimension, values in parts:
             name = f"{metric.name}, {part}"
             made = Metric(name, metric.column, dimension, group=name)
-            numbers = tuple(values.values())
-            cells.append(Cell(made, numbers, tuple(values), (), summarise(numbers) if numbers else None))
+            cells.append(Cell.of(made, values))
     return replace(mine, label=label, cells=tuple(cells), notes=(), stretches=())
 
 

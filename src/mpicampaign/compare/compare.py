@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.presentation import TABLE_SIZES
-from mpicampaign.base.records import OK
-from mpicampaign.collect.startup import START_UP
-from mpicampaign.compare.apart import oversubscribed_apart
+from mpicampaign.base.records import OK, Series
+from mpicampaign.collect.startup import RANKS, START_UP
 from mpicampaign.compare.beside import beside_tables
 from mpicampaign.compare.cut_repeats import readings
 from mpicampaign.compare.metrics import (
+    STARTUP_METRICS,
     Metric,
     choose_metrics,
     fraction_of_line_rate,
@@ -27,8 +27,7 @@ from mpicampaign.compare.metrics import (
 from mpicampaign.compare.monotony import with_monotony
 from mpicampaign.compare.rows import Cell, Row, with_values
 from mpicampaign.compare.run_notes import run_notes, value_notes
-from mpicampaign.compare.startup import METRICS, startup_alone
-from mpicampaign.compare.states import find_states, states_apart
+from mpicampaign.compare.states import find_states, oversubscribed_apart, states_apart
 from mpicampaign.compare.sweep_notes import find
 from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.balance.find import balance_table
@@ -36,17 +35,17 @@ from mpicampaign.questions.blocks.find import in_blocks
 from mpicampaign.questions.configurations.find import configurations
 from mpicampaign.questions.decided.find import decided
 from mpicampaign.questions.guidelines.find import with_guidelines
-from mpicampaign.questions.machine.find import is_of_machine, machines
+from mpicampaign.questions.machine.find import machines
 from mpicampaign.questions.machine.find_causes import with_causes
+from mpicampaign.questions.machine.find_searches import is_of_machine
 from mpicampaign.questions.races.find import races
 from mpicampaign.questions.ranking.find import rank_host_groups, rank_libraries, rank_placements
-from mpicampaign.statistics.medians import summarise
 from mpicampaign.suites import is_baseline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mpicampaign.base.records import Record, Series
+    from mpicampaign.base.records import Record
     from mpicampaign.compare.states import States
     from mpicampaign.questions.decided.find import ByLooks
 
@@ -122,12 +121,22 @@ def _table(
 
 
 def _startup_tables(records: Sequence[Record]) -> Iterator[Table]:
-    """One for each benchmark with runs that recorded it."""
+    """One for each benchmark with runs that recorded how long their ranks took to start.
+
+    No ranking, answer or test of other metrics takes part in it. Runs that count and did not record it are
+    left out.
+    """
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
         if any(run.startup for run in runs):
-            alone = startup_alone(runs)
-            rows = _rows(START_UP, alone, _by_label(alone).get(START_UP, []), METRICS)
-            yield Table(benchmark, START_UP, "", METRICS, tuple(rows), ())
+            alone = [replace(run, series=_startup(run)) for run in runs if run.startup or not run.sound]
+            rows = _rows(START_UP, alone, _by_label(alone).get(START_UP, []), STARTUP_METRICS)
+            yield Table(benchmark, START_UP, "", STARTUP_METRICS, tuple(rows), ())
+
+
+def _startup(run: Record) -> tuple[Series, ...]:
+    columns: dict[str, list[float | None]] = {name: [value] for name, value in run.startup.items()}
+    ranks = columns.pop(RANKS, [None])[0]
+    return (Series(START_UP, int(ranks), columns),) if ranks else ()
 
 
 def _rows(
@@ -145,11 +154,11 @@ def _rows(
 
 
 def _ranked(table: Table, by_looks: Sequence[ByLooks]) -> Table:
-    rankings = [each for rank in _RANKINGS for each in rank(table.rows, table.metrics, by_looks)]
-    return replace(table, rankings=tuple(rankings))
-
-
-_RANKINGS = (rank_placements, rank_host_groups, rank_libraries)
+    of = (
+        rank(table.rows, table.metrics, by_looks)
+        for rank in (rank_placements, rank_host_groups, rank_libraries)
+    )
+    return replace(table, rankings=tuple(chain.from_iterable(of)))
 
 
 def _is_bounded(sound: Iterable[Printed]) -> bool:
@@ -177,8 +186,7 @@ def _row(
 
 def _cell(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> Cell:
     found = readings(metric, curves)
-    values = tuple(reading.value for reading in found.values())
     sizes = tuple(r.size for r in found.values() if r.size is not None) if metric.size is None else ()
     bounds = [link_bound(run, series) for run, series in curves] if metric.bound else []
     bound = next((bound for bound in bounds if bound), None)
-    return Cell(metric, values, tuple(found), sizes, summarise(values) if values else None, bound)
+    return Cell.of(metric, {repeat: reading.value for repeat, reading in found.items()}, sizes, bound)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mpicampaign.base.dimension import Dimension
     from mpicampaign.base.records import Record
     from mpicampaign.statistics.modes import Band, Membership
+    from mpicampaign.statistics.outliers import Outlier
 
 # Kinds of findings beside the statuses and verdicts of records.
 NOT_PRINTED = "not_printed"
@@ -91,13 +92,6 @@ class Recorded(Note):
     """A reason that the run recorded: why it failed, is n/a, contradicted, unverified, earlier, shortened."""
 
     reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoSeries(Note):
-    """The output has no such series."""
-
-    kind: str = NOT_PRINTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -189,21 +183,13 @@ class Modes(Note):
     jobs: tuple[RepeatJob, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Distance:
-    """How far off a repeat is: its value divided by the median of all, where it is furthest; sizes in B."""
-
-    sizes: tuple[int, ...]
-    ratio: float
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FarOff(Note):
     """One repeat is far from all others; ``what``: the column, or the metric if there are no sizes."""
 
     kind: str = OUTLIER
     what: str
-    distances: tuple[Distance, ...]
+    distances: tuple[Outlier, ...]
     job: RepeatJob
 
 

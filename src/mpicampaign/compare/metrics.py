@@ -11,8 +11,18 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
-from mpicampaign.base.dimension import BANDWIDTH, FLOPS, FRACTION, MESSAGE_RATE, RATIO, TIME, own_dimension
+from mpicampaign.base.dimension import (
+    BANDWIDTH,
+    DURATION,
+    FLOPS,
+    FRACTION,
+    MESSAGE_RATE,
+    RATIO,
+    TIME,
+    own_dimension,
+)
 from mpicampaign.base.units import format_size
+from mpicampaign.collect.startup import LAUNCHER, MPI_INIT, START_UP
 from mpicampaign.suites import SUITES, sends
 from mpicampaign.suites.suite import ColumnMetric
 
@@ -64,6 +74,15 @@ class Metric:
     def lower_is_better(self) -> bool | None:
         """Whether less of it is better; None where neither is known to be."""
         return self.dimension.lower_is_better
+
+    def cost(self, value: float) -> float:
+        """The logarithm of what should be low, of a positive value: of a rate that of its reciprocal."""
+        return math.log(value) if self.lower_is_better else -math.log(value)
+
+
+STARTUP_METRICS = tuple(
+    Metric(name, name, DURATION, group=name, headline=True) for name in (START_UP, MPI_INIT, LAUNCHER)
+)
 
 
 class Reading(NamedTuple):

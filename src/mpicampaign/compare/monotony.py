@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import CLAIMED_TRANSPORT
@@ -11,13 +11,12 @@ from mpicampaign.compare.findings import NotMonotonic
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from mpicampaign.compare.rows import Row
 
 
-@dataclass(frozen=True, slots=True)
-class _Point:
+class _Point(NamedTuple):
     """A row's medians of a metric, and of the column that, divided by the ranks, is what one rank adds."""
 
     row: Row
@@ -25,29 +24,20 @@ class _Point:
     value: float
     share: float
 
-    @property
-    def network(self) -> tuple[str, str, frozenset[str]]:
-        case = self.row.case
-        transports = frozenset(run.metadata.get(CLAIMED_TRANSPORT, "") for run, _ in self.row.curves)
-        return case.system, case.host_group, transports
-
 
 def with_monotony(rows: Sequence[Row], suite: str) -> list[Row]:
     """The rows, with a note on each that fewer ranks outdo. Rows of unknown transport are not compared."""
-    notes: dict[int, list[NotMonotonic]] = {id(row): [] for row in rows}
-    for column, share in _shares(suite).items():
-        found = (_point(row, column, share) for row in rows if row.ranked)
-        points = [point for point in found if point is not None and "" not in point.network[2]]
-        for alike in grouped(points, lambda point: point.network).values():
-            for point in alike:
-                notes[id(point.row)] += _notes(point, alike)
-    return [replace(row, notes=(*row.notes, *notes[id(row)])) if notes[id(row)] else row for row in rows]
-
-
-def _shares(suite: str) -> dict[str, str]:
-    """The columns that should not fall with the number of ranks; see `ColumnMetric`."""
-    own = found.metrics if (found := SUITES.get(suite)) else {}
-    return {column: metric.share for column, metric in own.items() if metric.share}
+    columns = found.metrics if (found := SUITES.get(suite)) else {}
+    notes: dict[int, list[NotMonotonic]] = {}
+    for column, share in ((column, metric.share) for column, metric in columns.items() if metric.share):
+        points = [point for row in rows if row.ranked and (point := _point(row, column, share))]
+        for (*_, transports), alike in grouped(points, _network).items():
+            # of several placements of so many ranks the best
+            best = {point.ranks: point for point in sorted(alike, key=lambda point: point.value)}
+            for point in alike if "" not in transports else ():
+                if note := _note(point, best):
+                    notes.setdefault(id(point.row), []).append(note)
+    return [replace(row, notes=(*row.notes, *notes[id(row)])) if id(row) in notes else row for row in rows]
 
 
 def _point(row: Row, column: str, share: str) -> _Point | None:
@@ -57,23 +47,24 @@ def _point(row: Row, column: str, share: str) -> _Point | None:
     return _Point(row, row.ranks, medians[column], medians[share])
 
 
-def _notes(point: _Point, others: Iterable[_Point]) -> list[NotMonotonic]:
-    by_ranks: dict[int, _Point] = {}
-    for other in sorted(others, key=lambda other: other.value):
-        by_ranks[other.ranks] = other  # several placements of so many ranks: the best
-    values = {ranks: other.value for ranks, other in by_ranks.items()}
-    best = better_with_fewer(point.ranks, point.value, point.share, values)
-    if best is None:
-        return []
-    return [
-        NotMonotonic(
-            ranks=point.ranks,
-            b_eff=point.value,
-            fewer=best,
-            placement=by_ranks[best].row.case.placement,
-            b_eff_of_fewer=values[best],
-        )
-    ]
+def _network(point: _Point) -> tuple[str, str, frozenset[str]]:
+    case = point.row.case
+    transports = frozenset(run.metadata.get(CLAIMED_TRANSPORT, "") for run, _ in point.row.curves)
+    return case.system, case.host_group, transports
+
+
+def _note(point: _Point, best: Mapping[int, _Point]) -> NotMonotonic | None:
+    values = {ranks: other.value for ranks, other in best.items()}
+    fewer = better_with_fewer(point.ranks, point.value, point.share, values)
+    if fewer is None:
+        return None
+    return NotMonotonic(
+        ranks=point.ranks,
+        b_eff=point.value,
+        fewer=fewer,
+        placement=best[fewer].row.case.placement,
+        b_eff_of_fewer=values[fewer],
+    )
 
 
 def better_with_fewer(ranks: int, value: float, share: float, values: Mapping[int, float]) -> int | None:

@@ -23,6 +23,7 @@ from mpicampaign.base.records import (
 )
 from mpicampaign.compare.findings import AT_MOST, MODES, OTHER_STATE, SHARING, WITHOUT_VALUE
 from mpicampaign.statistics.comparisons import FEWEST
+from mpicampaign.statistics.medians import summarise
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -61,6 +62,18 @@ class Cell:
     sizes: tuple[int, ...]
     summary: Summary | None
     bound: float | None = None
+
+    @classmethod
+    def of(
+        cls,
+        metric: Metric,
+        by_repeat: Mapping[int, float],
+        sizes: tuple[int, ...] = (),
+        bound: float | None = None,
+    ) -> Cell:
+        """The cell of the values by the numbers of their repeats."""
+        values = tuple(by_repeat.values())
+        return cls(metric, values, tuple(by_repeat), sizes, summarise(values) if values else None, bound)
 
     @property
     def by_repeat(self) -> dict[int, float]:
@@ -190,6 +203,11 @@ class Row:
     def cell(self, metric: Metric) -> Cell:
         """The row's cell of a metric of its table."""
         return next(cell for cell in self.cells if cell.metric == metric)
+
+    def median(self, metric: Metric) -> float:
+        """The median of a metric's values; 0 without any."""
+        summary = self.cell(metric).summary
+        return summary.median if summary else 0.0
 
 
 @dataclass(frozen=True, slots=True)

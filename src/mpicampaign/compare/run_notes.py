@@ -25,7 +25,6 @@ from mpicampaign.compare.cut_repeats import cut_notes
 from mpicampaign.compare.findings import (
     AboveBound,
     Elsewhere,
-    NoSeries,
     Note,
     Recorded,
     Tail,
@@ -50,6 +49,7 @@ _REPORTED = (
     (findings.SLOW_CLOCK, machine_causes.SLOW_CLOCK),
     (findings.SLOW_MEMORY, machine_causes.SLOW_MEMORY),
 )
+_NO_SERIES = Recorded(kind=findings.NOT_PRINTED, reason="the output has no such series")
 NOTHING = "nothing"  # a budget that allowed all
 WIDE = 0.1  # a tail of samples that is worth a note
 ABOVE_BOUND = 1.05  # some room for what a shaped link lets through at once
@@ -84,7 +84,7 @@ def _doubts(run: Record, has_values: bool) -> list[Note]:
         return [Recorded(kind=CONTRADICTED, reason=reasons)]
     if run.earlier:
         return [Recorded(kind=findings.EARLIER, reason=run.earlier)]
-    found: list[Note] = [] if has_values else [NoSeries()]
+    found: list[Note] = [] if has_values else [_NO_SERIES]
     if run.verdict == DECLARED:
         return [*found, Recorded(kind=DECLARED, reason=run.verdict_reasons[0])]
     return found if run.verdict == VERIFIED else [*found, Recorded(kind=UNVERIFIED, reason=reasons)]

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.records import MISSING, NOT_AVAILABLE, ROUND_TRIP, STATE
-from mpicampaign.compare.apart import in_own_row
+from mpicampaign.base.records import MISSING, NOT_AVAILABLE, OK, OVERSUBSCRIBED, ROUND_TRIP, STATE
 from mpicampaign.evidence.machine_state import FEWEST, GAP, site_of
 
 if TYPE_CHECKING:
@@ -287,7 +286,7 @@ def states_apart(
         is_missing = record.status in (MISSING, NOT_AVAILABLE) or not record.sound
         if is_missing or name in ("", states.headline):
             return record
-        record = in_own_row(record, name)
+        record = _in_own_row(record, name)
         return record if name in ranked else replace(record, metadata={**record.metadata, STATE: name})
 
     return tuple(map(placed, records, named_states(records, states)))
@@ -309,6 +308,41 @@ def named_states(records: Sequence[Record], states: States) -> list[str]:
         return UNKNOWN if case in steady and name == UNKNOWN else ""
 
     return [shown(record.case, name) for record, name in zip(records, named, strict=True)]
+
+
+# ---- rows of their own
+
+
+def oversubscribed_apart(records: Sequence[Record]) -> tuple[Record, ...]:
+    """The records, with oversubscribed runs in a placement that is marked as such.
+
+    A sound run is judged by itself, disturbed or not. Others follow the sound runs of their case if these are
+    all oversubscribed; if there are none, what the campaign declares for runs to come. Contradicted runs
+    may share cores although their placement does not.
+    """
+    cases = grouped(records, lambda record: record.case)
+    shared = {case for case, runs in cases.items() if _all_shared(runs)}
+    return tuple(
+        _in_own_row(record, "oversubscribed")
+        if (_is_shared(record) if record.sound else record.case in shared)
+        else record
+        for record in records
+    )
+
+
+def _is_shared(record: Record) -> bool:
+    return OVERSUBSCRIBED in record.metadata
+
+
+def _all_shared(runs: Sequence[Record]) -> bool:
+    decisive = [run for run in runs if run.sound] or [run for run in runs if run.status != OK]
+    return bool(decisive) and all(map(_is_shared, decisive))
+
+
+def _in_own_row(record: Record, why: str) -> Record:
+    """The record, in a placement that says what sets it apart."""
+    placement = f"{record.case.placement} ({why})"
+    return replace(record, case=replace(record.case, placement=placement))
 
 
 # ---- over a history

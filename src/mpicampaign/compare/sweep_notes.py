@@ -6,7 +6,7 @@ import math
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from mpicampaign.compare.findings import Course, Distance, FarOff, Modes, RepeatJob, WholeRun
+from mpicampaign.compare.findings import Course, FarOff, Modes, RepeatJob, WholeRun
 from mpicampaign.compare.metrics import curve
 from mpicampaign.statistics.medians import median
 from mpicampaign.statistics.modes import Band, Stretch, stretches
@@ -126,7 +126,7 @@ def _far_off(what: str, found: Sequence[Outlier], runs: Sequence[Record]) -> lis
     return [
         FarOff(
             what=what,
-            distances=tuple(Distance(o.sizes, o.ratio) for o in found if o.position == position),
+            distances=tuple(outlier for outlier in found if outlier.position == position),
             job=_job(runs[position]),
             repeats=(runs[position].repeat,),
         )

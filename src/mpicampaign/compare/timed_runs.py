@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import operator
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -25,12 +25,10 @@ def timed_runs(row: Row, cell: Cell, logarithms: bool = True) -> list[Run]:
     ----------
     logarithms : of the values, which are positive; else the values themselves
     """
-    sign = 1.0 if cell.metric.lower_is_better else -1.0
-    records = {record.repeat: record for record, _ in row.curves}
-    return [
-        timed_run(records[repeat], sign * (math.log(value) if logarithms else value))
-        for repeat, value in zip(cell.repeats, cell.values, strict=True)
-    ]
+    metric, records = cell.metric, {record.repeat: record for record, _ in row.curves}
+    of_plain = float if metric.lower_is_better else operator.neg
+    cost = metric.cost if logarithms else of_plain
+    return [timed_run(records[repeat], cost(value)) for repeat, value in cell.by_repeat.items()]
 
 
 def why_untested(pairs: Iterable[tuple[Row, Row]]) -> str:
@@ -54,6 +52,6 @@ def seconds(time: str) -> float | None:
     """Since the epoch, of ISO 8601; ``None`` where that is unknown. Without a zone it is UTC."""
     try:
         moment = datetime.fromisoformat(time)
-    except ValueError:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
         return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -197,7 +197,7 @@ def _absent(ranking: Ranking) -> Iterator[str]:
 
 
 def _pair_line(source: Source, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:
-    p, effect = pair.difference.corrected, abs(pair.difference.effect)
+    p, effect = pair.verdict.p, pair.effect
     return (
         *map(Box, (ranking.metric.name, ranking.scope, pair.better.name, pair.worse.name)),
         Box(factor_text(pair), value=pair.factor),

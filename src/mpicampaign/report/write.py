@@ -16,7 +16,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import NOT_AVAILABLE, OK
 from mpicampaign.base.text import counted
 from mpicampaign.questions.balance.draw import not_drawn
-from mpicampaign.questions.machine.find import is_of_machine
+from mpicampaign.questions.machine.find_searches import is_of_machine
 from mpicampaign.questions.machine.say_tables import told_runs
 from mpicampaign.questions.ranking.say import OF_OWN_REPEATS, errors_text
 from mpicampaign.report.cases import runs_section

@@ -104,7 +104,7 @@ def _asked(
     each: Each, runs: Sequence[_Run], first: Mapping[int, tuple[str, ...]], absent: Collection[str]
 ) -> Mapping[int, tuple[str, ...]]:
     """All rounds that the results of these runs ask for."""
-    from mpicampaign.questions.machine.find import rounds_due  # few campaigns need it
+    from mpicampaign.questions.machine.find_searches import rounds_due  # few campaigns need it
 
     records = on_two_cores(partial(_records, each), runs, len(runs) >= _MANY)
     return rounds_due(chain.from_iterable(records), first, absent=absent)

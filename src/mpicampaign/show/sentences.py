@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from mpicampaign.show.view import View
+    from mpicampaign.statistics.outliers import Outlier
 
 KIND_NAMES = {
     NOT_AVAILABLE: "n/a",
@@ -98,8 +99,6 @@ def _reason(found: findings.Note, view: View) -> str:
     match found:
         case findings.Recorded():
             return found.reason
-        case findings.NoSeries():
-            return "the output has no such series"
         case findings.Shorter():
             return _shorter(found)
         case findings.Unsettled():
@@ -207,7 +206,7 @@ def _whole_run(found: findings.WholeRun) -> str:
     return f"its {found.what} is {average}, {furthest}{whose}"
 
 
-def _distance(distance: findings.Distance) -> str:
+def _distance(distance: Outlier) -> str:
     where = f"at {size_range(distance.sizes)} " if distance.sizes else ""
     furthest = ("up to " if distance.ratio > 1 else "down to ") if len(distance.sizes) > 1 else ""
     return f"{where}is {furthest}{quantity(distance.ratio, RATIO)}"

@@ -1,20 +1,21 @@
 """Suspects against controls that were measured beside them: probability, estimate, lower bound, dependence.
 
-Each stretch of time gives a suspect the score of its rank among the controls
-(`mpicampaign.statistics.rank_scores`) after a slow-down was taken from its cost. If it is slower by no more
-than that, large sums of scores are rare.
+Each stretch of time gives a suspect the score of its rank among the controls after a slow-down was taken from
+its cost. If it is slower by no more than that, large sums of scores are rare. These are van der Waerden's: of
+rank i among n controls the normal quantile of (i + 1) / (n + 2), in whole units of 1 / `UNIT`, so that the
+distribution of a sum over rounds is a convolution of counts.
 """
 
 from __future__ import annotations
 
 import math
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
+from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from mpicampaign.statistics.comparisons import LEVEL
-from mpicampaign.statistics.rank_scores import UNIT, mean_scores, probability
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -22,10 +23,13 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
+    Places = npt.NDArray[np.int64]
 
 _STEPS = 30  # of the search for a lower bound
 _FEWEST = 4  # rounds of whose order anything is known
 _ORDERS = 999
+UNIT = 64
+_ROUNDING = 1e-13  # of the convolution: smaller probabilities are not known
 
 
 class Round(NamedTuple):
@@ -49,7 +53,7 @@ class _Stretch(NamedTuple):
     """Ascending costs of the controls, and of the suspects at ``places``; ``own``: who is both."""
 
     controls: Array
-    places: npt.NDArray[np.int64]
+    places: Places
     costs: Array
     own: npt.NDArray[np.bool_]
 
@@ -134,16 +138,16 @@ class Evidence:
             needed[suspect] = math.ceil((reach / mean) ** 2) if mean > 0 else None
         return needed
 
-    def dependent(self, level: float = LEVEL / 2) -> list[str]:
+    def dependent(self) -> list[str]:
         """Suspects whose rounds depend on each other."""
         own = self._by_suspect()
-        return [each for each in self.suspects if dependence(own[each][:, None]) <= level]
+        return [each for each in self.suspects if dependence(own[each][:, None]) <= LEVEL / 2]
 
-    def all_depend(self, level: float = LEVEL / 2) -> bool:
+    def all_depend(self) -> bool:
         """Whether rounds depend on each other, over all suspects that were in most rounds."""
         own = self._by_suspect().values()
         longest = max(map(len, own), default=0)
-        return dependence(np.transpose([each for each in own if len(each) == longest])) <= level
+        return dependence(np.transpose([each for each in own if len(each) == longest])) <= LEVEL / 2
 
     def _by_suspect(self) -> dict[str, Array]:
         columns = zip(self.suspects, self.scores(0.0).T, strict=True)
@@ -168,7 +172,7 @@ def _stretch(costs: Mapping[str, float], drawn: Drawn, suspects: Sequence[str]) 
 
 
 @cache
-def _orders(rounds: int) -> npt.NDArray[np.int64]:
+def _orders(rounds: int) -> Places:
     """As they came, and others at random, always the same ones."""
     source = np.random.default_rng(rounds)
     return np.array([np.arange(rounds), *(source.permutation(rounds) for _ in range(_ORDERS))])
@@ -187,3 +191,55 @@ def dependence(values: Array) -> float:
     products, orders = rest @ rest.T, _orders(len(values))
     sums = products[orders[:, 1:], orders[:, :-1]].sum(axis=1)  # of neighbours in each order
     return float(np.mean(sums >= sums[0] - 1e-9 * abs(sums[0])))
+
+
+# Scores of ranks
+
+
+@cache
+def scores(controls: int) -> Places:
+    """By the number of controls that are below, in units."""
+    quantile = NormalDist().inv_cdf
+    upper = [
+        round(UNIT * quantile((i + 1) / (controls + 2))) for i in range((controls + 1) // 2, controls + 1)
+    ]
+    lower = [-each for each in reversed(upper)]
+    return np.array([*lower[: controls + 1 - len(upper)], *upper])
+
+
+def mean_scores(controls: int, below: Places, not_above: Places) -> Array:
+    """Of values with so many controls below and not above them; ties take the mean of their ranks."""
+    sums = _sums(controls)
+    return np.asarray((sums[not_above + 1] - sums[below]) / (not_above + 1 - below))
+
+
+@cache
+def _sums(controls: int) -> Places:
+    return np.concatenate([[0], np.cumsum(scores(controls))])
+
+
+def probability(total: float, controls: tuple[int, ...]) -> float:
+    """How often a sum over rounds with so many controls each is as large, if every rank is as likely.
+
+    Ties make the true probability smaller.
+    """
+    tail = _tail(tuple(sorted(controls)))
+    return float(tail[int(np.floor(total)) + len(tail) // 2])
+
+
+@lru_cache(maxsize=4096)
+def _tail(controls: tuple[int, ...]) -> Array:
+    """Of each sum from the smallest to the largest."""
+    top = sum(int(scores(each)[-1]) for each in controls)
+    size = 1 << (2 * top + 1).bit_length()
+    product = np.ones(size // 2 + 1, dtype=complex)
+    for each in set(controls):
+        product *= _spectrum(each, size) ** controls.count(each)
+    share = np.roll(np.fft.irfft(product, size), top)[: 2 * top + 1]
+    return np.asarray(np.clip(np.cumsum(share[::-1])[::-1], _ROUNDING, 1.0))
+
+
+@lru_cache(maxsize=256)
+def _spectrum(controls: int, size: int) -> npt.NDArray[np.complex128]:
+    share = np.bincount(scores(controls) % size, minlength=size) / (controls + 1)
+    return np.asarray(np.fft.rfft(share))

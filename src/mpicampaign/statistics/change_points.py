@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
-from functools import cache, lru_cache
+from functools import lru_cache
 from itertools import accumulate, pairwise
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.statistics.distributions import t_quantile, t_two_sided
+from mpicampaign.statistics.distributions import rank_sum_tail, t_quantile, t_two_sided
 from mpicampaign.statistics.medians import median
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def smallest_change(values: Sequence[float], tested: int) -> float | None:
         return None
     near = values[-REFERENCE - LASTING :]
     error, freedom = _error_of_shift(near[:-LASTING], near[-LASTING:])
-    level = min(ALPHA, _limit(1, tested, _RATE))
+    level = min(ALPHA, _limit(1, tested))
     return _MARGIN * (t_quantile(level, freedom) + _POWER) * error / median(near) or None
 
 
@@ -159,23 +159,22 @@ def _alternates(levels: Sequence[float]) -> bool:
     return any(first and second for first, second in pairwise(back))
 
 
-def false_discoveries_controlled(p: Sequence[float], tested: int, rate: float = _RATE) -> list[bool]:
+def false_discoveries_controlled(p: Sequence[float], tested: int) -> list[bool]:
     """Which changes stand among many series: Benjamini and Yekutieli's procedure, for any dependence.
 
     Parameters
     ----------
     p : of the candidates; it is the smallest of several windows, hence a factor of 4
     tested : how many series were tested, those without a candidate included
-    rate : the expected share of false ones among those that stand
     """
-    limits = (_limit(rank, tested, rate) for rank in range(1, len(p) + 1))
+    limits = (_limit(rank, tested) for rank in range(1, len(p) + 1))
     passed = [each for each, limit in zip(sorted(p), limits, strict=True) if each <= limit]
     return [bool(passed) and each <= passed[-1] for each in p]
 
 
-def _limit(rank: int, tested: int, rate: float) -> float:
+def _limit(rank: int, tested: int) -> float:
     harmonic = sum(1 / number for number in range(1, tested + 1))
-    return rank * rate / (4 * tested * harmonic)
+    return rank * _RATE / (4 * tested * harmonic)
 
 
 def _probability(reference: Sequence[float], window: Sequence[float]) -> float:
@@ -198,36 +197,8 @@ def _mann_whitney(ordered: Sequence[float], window: Sequence[float]) -> float:
 
 def _at_most(n: int, k: int, u: int) -> float:
     """The probability that U is at most ``u`` without ties; 1 where that is not in the tail."""
-    tail = rank_tail(n, k, ALPHA)
+    tail = rank_sum_tail(n, k, ALPHA)
     return tail[u] if u < len(tail) else 1.0
-
-
-@cache
-def rank_tail(n: int, k: int, most: float) -> tuple[float, ...]:
-    """The exact distribution of Mann and Whitney's U for n and k values, from 0 on, up to ``most``.
-
-    The number of ways is a coefficient of the Gaussian binomial, whose power series is cut off.
-    """
-    length = 64
-    while True:
-        ways = _ways(n, k, length)
-        total, summed, found = math.comb(n + k, k), 0, list[float]()
-        for each in ways:
-            summed += each
-            found.append(summed / total)
-            if found[-1] > most:
-                return tuple(found[:-1])
-        length *= 2
-
-
-def _ways(n: int, k: int, length: int) -> list[int]:
-    ways = [1] + [0] * (length - 1)
-    for factor in range(1, k + 1):
-        for u in range(length - 1, n + factor - 1, -1):  # times 1 - q^(n + factor)
-            ways[u] -= ways[u - n - factor]
-        for u in range(factor, length):  # divided by 1 - q^factor
-            ways[u] += ways[u - factor]
-    return ways
 
 
 # ---- the second test

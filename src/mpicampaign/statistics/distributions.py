@@ -75,3 +75,31 @@ def _fraction(a: float, b: float, x: float) -> float:
         if abs(change - 1) < 1e-14:
             break
     return value
+
+
+@cache
+def rank_sum_tail(n: int, k: int, most: float) -> tuple[float, ...]:
+    """The exact distribution of Mann and Whitney's U for n and k values, from 0 on, up to ``most``."""
+    length = 64
+    while True:
+        total, summed, found = math.comb(n + k, k), 0, list[float]()
+        for ways in rank_sum_ways(n, k, length):
+            summed += ways
+            found.append(summed / total)
+            if found[-1] > most:
+                return tuple(found[:-1])
+        length *= 2
+
+
+def rank_sum_ways(n: int, k: int, length: int) -> list[int]:
+    """In how many orders of n and k values U is 0, 1, and so on.
+
+    These are coefficients of the Gaussian binomial, whose power series is cut off after ``length`` of them.
+    """
+    ways = [1] + [0] * (length - 1)
+    for factor in range(1, k + 1):
+        for u in range(length - 1, n + factor - 1, -1):  # times 1 - q^(n + factor)
+            ways[u] -= ways[u - n - factor]
+        for u in range(factor, length):  # divided by 1 - q^factor
+            ways[u] += ways[u - factor]
+    return ways

@@ -58,7 +58,7 @@ class PairRound(NamedTuple):
 class LinkSearch(NamedTuple):
     """Members of ``links`` are written ``a+b``. ``switches``: ``None`` where fewer than two are known.
 
-    ``classes``: of distance, as given or found.
+    ``classes``: of distance.
     """
 
     nodes: Search = Search()
@@ -71,10 +71,8 @@ def search_links(
     rounds: Sequence[PairRound],
     screen: int,
     leaves: Mapping[str, str] = MappingProxyType({}),
-    classes: Mapping[Pair, str] = MappingProxyType({}),
     tolerance: float = TOLERANCE,
     level: float = LEVEL,
-    seed: int = 0,
 ) -> LinkSearch:
     """What the rounds say so far. ``links.confirm`` has the pairs due in each round after the sweeps.
 
@@ -83,12 +81,11 @@ def search_links(
     rounds : numbered from 1
     screen : how many of the first are the two sweeps over all pairs
     leaves : the leaf switch of each node, where it is known
-    classes : of pairs; from ``leaves`` or the data if empty
     level : the chance that any switch, node or link is named wrongly
     """
     sweeps = [each for each in rounds if each.number <= screen]
     pairs = sorted({pair for each in sweeps for pair in each.costs})
-    classes = classes or (_by_leaf(pairs, leaves) if leaves else _by_gaps(sweeps, pairs))
+    classes = _by_leaf(pairs, leaves) if leaves else _by_gaps(sweeps, pairs)
     level /= 3 if leaves else 2
     switches = None
     if len({*leaves.values()}) > 1:
@@ -101,7 +98,7 @@ def search_links(
     nodes = _all_compared(_of_partners(rest, effects), screen, tolerance, level)
     links = Search()
     if nodes.looks and len(pairs) >= _MEASURED * math.comb(len(effects), 2):
-        links = _links(_of_links(rest, effects), rounds, effects, classes, screen, tolerance, level, seed)
+        links = _links(_of_links(rest, effects), rounds, effects, classes, screen, tolerance, level)
     return LinkSearch(nodes, links, switches, classes)
 
 
@@ -140,8 +137,10 @@ def _by_gaps(sweeps: Sequence[PairRound], pairs: Sequence[Pair]) -> dict[Pair, s
         if place - edges[-1] >= fewest and len(known) - place >= fewest:
             edges.append(int(place))
     sizes = np.diff([*edges, len(known)])
-    class_of = dict.fromkeys(pairs, _named(int(np.argmax(sizes))))
-    return class_of | {pair: _named(bisect_right(edges, place) - 1) for place, (_, pair) in enumerate(known)}
+    class_of = dict.fromkeys(pairs, f"distance {int(np.argmax(sizes)) + 1}")
+    return class_of | {
+        pair: f"distance {bisect_right(edges, place)}" for place, (_, pair) in enumerate(known)
+    }
 
 
 def _level(rounds: Sequence[PairRound]) -> list[PairRound]:
@@ -156,10 +155,6 @@ def _level(rounds: Sequence[PairRound]) -> list[PairRound]:
 
 def _shifted(each: PairRound, shift: float) -> PairRound:
     return PairRound(each.number, {pair: cost - shift for pair, cost in each.costs.items()})
-
-
-def _named(place: int) -> str:
-    return f"distance {place + 1}"
 
 
 def _error(repeated: Sequence[Sequence[float]]) -> float:
@@ -256,10 +251,8 @@ def _by_pair(rounds: Iterable[PairRound]) -> dict[Pair, list[float]]:
 
 def _all_compared(rounds: Sequence[Round], count: int, tolerance: float, level: float) -> Search:
     """All members against each other, at one look after so many rounds."""
-    members, spread = (
-        sorted({member for each in rounds for member in each.costs}),
-        spread_of(each.costs.values() for each in rounds),
-    )
+    members = sorted({member for each in rounds for member in each.costs})
+    spread = spread_of(each.costs.values() for each in rounds)
     if spread is None:
         return Search(len(members))
     few = len(members) if len(members) <= FEW else 0
@@ -280,7 +273,6 @@ def _links(
     screen: int,
     tolerance: float,
     level: float,
-    seed: int,
 ) -> Search:
     """The links, after the sweeps; ``swept``: what the nodes leave of these."""
     means = {pair: fmean(values) for pair, values in _by_pair(swept).items()}
@@ -289,25 +281,18 @@ def _links(
     spread = spread_of(each.costs.values() for each in swept)
     if spread is None:
         return Search(len(means))
-    limits = Limits(tolerance, spread, level, len(suspects), shared=_shared(means.values(), len(effects)))
-    draw = partial(_draw, suspects, classes, seed)
-    found = confirmed(list(map(_as_members, fresh)), [*suspects], draw, screen + 1, limits)
+    # the standard error of what was taken off for both nodes of a link, over their partners
+    shared = math.sqrt(2 / (len(effects) - 1)) * (spread_of([means.values()]) or 0.0)
+    limits = Limits(tolerance, spread, level, len(suspects), shared=shared)
+    draw = partial(_draw, suspects, classes)
+    named = [Round(each.number, {link(pair): cost for pair, cost in each.costs.items()}) for each in fresh]
+    found = confirmed(named, [*suspects], draw, screen + 1, limits)
     return found._replace(screened=len(means))
-
-
-def _shared(means: Collection[float], nodes: int) -> float:
-    """The standard error of what was taken off for both nodes of a link, over their partners."""
-    return math.sqrt(2 / (nodes - 1)) * (spread_of([means]) or 0.0)
-
-
-def _as_members(each: PairRound) -> Round:
-    return Round(each.number, {link(pair): cost for pair, cost in each.costs.items()})
 
 
 def _draw(
     suspects: Mapping[str, Pair],
     classes: Mapping[Pair, str],
-    seed: int,
     due: Sequence[str],
     first: int,
     count: int,
@@ -322,7 +307,7 @@ def _draw(
         left = waiting
         while left:
             number = first + len(drawn)
-            source = random.Random(f"{seed} {number}")
+            source = random.Random(f"0 {number}")
             chosen, left = _disjoint(source.sample(left, len(left)), max(len(nodes) // 4, 1))
             free = [node for node in nodes if not any(node in pair for pair in chosen)]
             controls = _matched(source.sample(free, len(free)), name, classes)

@@ -104,9 +104,7 @@ if TYPE_CHECKING:
     Draw = Callable[[Sequence[str], int, int], Mapping[int, Drawn]]
 
 
-def search(
-    rounds: Sequence[Round], tolerance: float = TOLERANCE, level: float = LEVEL, seed: int = 0
-) -> Search:
+def search(rounds: Sequence[Round], tolerance: float = TOLERANCE, level: float = LEVEL) -> Search:
     """What the rounds say so far.
 
     Parameters
@@ -114,7 +112,6 @@ def search(
     rounds : numbered from 1; the first `SCREEN` numbers are those of all members
     tolerance : members that are slower by no more than this are not slow
     level : the chance that any member is named wrongly
-    seed : of the draw of controls
     """
     screen = [each for each in rounds if each.number <= SCREEN]
     members, effects = _effects(screen)
@@ -129,7 +126,7 @@ def search(
     far = effects > math.log1p(SUSPECT * tolerance)
     suspects = [each for each, is_far in zip(members, far, strict=True) if is_far]
     limits = Limits(tolerance, spread, level, len(suspects))
-    found = confirmed(rounds, suspects, partial(_draw, members, seed), SCREEN + 1, limits)
+    found = confirmed(rounds, suspects, partial(_draw, members), SCREEN + 1, limits)
     return found._replace(screened=len(members))
 
 
@@ -138,14 +135,12 @@ def everyone(members: Sequence[str], _: Sequence[str], first: int, count: int) -
     return {number: Drawn(members, members) for number in range(first, first + count)}
 
 
-def _draw(
-    members: Sequence[str], seed: int, suspects: Sequence[str], first: int, count: int
-) -> dict[int, Drawn]:
+def _draw(members: Sequence[str], suspects: Sequence[str], first: int, count: int) -> dict[int, Drawn]:
     """Controls from all members, as good as the machine; who is absent does not move others."""
     wanted = min(max(len(suspects), CONTROLS[0]), CONTROLS[1])
     drawn = {}
     for number in range(first, first + count):
-        places = {each: blake2b(f"{seed} {number} {each}".encode()).digest() for each in members}
+        places = {each: blake2b(f"0 {number} {each}".encode()).digest() for each in members}
         drawn[number] = Drawn(suspects, sorted(members, key=places.__getitem__)[:wanted])
     return drawn
 

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpicampaign.statistics.median_along import median_along
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -58,13 +56,20 @@ def runs_off(rows: Sequence[Sequence[float]]) -> Off:
 
 def effects(logarithms: Array) -> Array:
     """What each run (column) adds to the values of all sizes (rows), by median polish."""
-    rest = logarithms - median_along(logarithms, axis=1)[:, None]
+    rest = logarithms - _median_along(logarithms, axis=1)[:, None]
     sums = np.zeros(rest.shape[1])
     for _ in range(_ROUNDS):
-        of_runs = median_along(rest)
+        of_runs = _median_along(rest)
         sums, rest = sums + of_runs, rest - of_runs
-        rest = rest - median_along(rest, axis=1)[:, None]
+        rest = rest - _median_along(rest, axis=1)[:, None]
     return sums
+
+
+def _median_along(values: Array, axis: int = 0) -> Array:
+    """As `numpy.median` of values without NaN, for which that looks, and loads `numpy.ma`, each time."""
+    ordered, count = np.sort(values, axis=axis), values.shape[axis]
+    low, high = (ordered.take(place, axis) for place in ((count - 1) // 2, count // 2))
+    return np.asarray((low + high) / 2)
 
 
 def off(of_runs: Array) -> Off:

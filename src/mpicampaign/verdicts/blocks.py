@@ -16,7 +16,7 @@ from mpicampaign.base.expectation import fewest_blocks
 from mpicampaign.statistics.comparisons import FAMILY_WISE, LEVEL
 from mpicampaign.statistics.medians import Interval
 from mpicampaign.verdicts.bets import probability_at_any_time
-from mpicampaign.verdicts.compare import FEW_REPEATS, TIE, Pair, Verdict, first_or_bet
+from mpicampaign.verdicts.compare import FEW_REPEATS, TIE, Pair, Verdict, first_or_bets
 from mpicampaign.verdicts.looks import REFERENCE, among_all, differences, lead
 from mpicampaign.verdicts.rank_tests import signed_ranks
 from mpicampaign.verdicts.smallest import probabilities
@@ -29,9 +29,7 @@ if TYPE_CHECKING:
     Array = npt.NDArray[np.float64]
 
 
-def compare_blocks(
-    costs: Array, *, with_reference: bool, looks: Sequence[int] = (), level: float = LEVEL
-) -> Verdict:
+def compare_blocks(costs: Array, *, with_reference: bool, looks: Sequence[int] = ()) -> Verdict:
     """Compare all pairs of candidates; the better one is so within blocks, wherever the medians lie.
 
     Parameters
@@ -43,31 +41,23 @@ def compare_blocks(
     """
     planned = np.array(looks or [0] * len(costs))
     answers = [
-        _tested(costs[planned <= look], with_reference=with_reference, level=level)
+        _tested(costs[planned <= look], with_reference=with_reference)
         for look in sorted(set(planned.tolist())) or [0]
     ]
-    pairs = answers[-1]
-    if len(answers) > 1:
-        count = sum(pair.tested for pair in pairs.values())
-        pairs = {
-            both: first_or_bet([of[both] for of in answers], _of_bets(costs, both), count) for both in pairs
-        }
-    led_by = {pair.worse: pair.better for pair in pairs.values() if pair.clear}
-    judged = frozenset(who for both, pair in pairs.items() if pair.tested for who in both)
-    return Verdict(FAMILY_WISE, pairs, judged, led_by)
+    pairs = first_or_bets(
+        answers,
+        lambda pair: probability_at_any_time(differences(costs[:, pair[1]], costs[:, pair[0]]).tolist()),
+    )
+    return Verdict(FAMILY_WISE, pairs, {pair.worse: pair.better for pair in pairs.values() if pair.clear})
 
 
-def _tested(costs: Array, *, with_reference: bool, level: float) -> dict[tuple[int, int], Pair]:
+def _tested(costs: Array, *, with_reference: bool) -> dict[tuple[int, int], Pair]:
     n, k = costs.shape
     everybody = tuple(range(k))
     enough = n >= fewest_blocks(k, all_pairs=not with_reference)
-    among = among_all(costs, everybody, level, with_reference=with_reference) if enough else {}
+    among = among_all(costs, everybody, LEVEL, with_reference=with_reference) if enough else {}
     pairs = [both for both in combinations(everybody, 2) if REFERENCE in both or not with_reference]
     return {both: _pair(costs, *both, among.get(both)) for both in pairs if n}
-
-
-def _of_bets(costs: Array, both: tuple[int, int]) -> float:
-    return probability_at_any_time(differences(costs[:, both[1]], costs[:, both[0]]).tolist())
 
 
 def _pair(costs: Array, a: int, b: int, p: float | None) -> Pair:
@@ -86,7 +76,7 @@ class Ratio(NamedTuple):
     interval: Interval | None
 
 
-def ratio(costs: Array, level: float = LEVEL) -> Ratio:
+def ratio(costs: Array) -> Ratio:
     """How many times the cost of the first candidate the second one has, within blocks.
 
     The interval is of order statistics of Walsh averages (Hodges and Lehmann); so few blocks that they allow
@@ -100,7 +90,7 @@ def ratio(costs: Array, level: float = LEVEL) -> Ratio:
     with np.errstate(invalid="ignore"):
         means = np.add.outer(logs, logs)[np.triu_indices(len(logs))] / 2
     means = np.sort(np.where(np.isnan(means), 0.0, means))
-    outside = [p for p in probabilities(len(logs), within=True) if p <= level]
+    outside = [p for p in probabilities(len(logs), within=True) if p <= LEVEL]
     middle = math.exp(lead(costs, 0, 1))
     if not outside:
         return Ratio(middle, None)

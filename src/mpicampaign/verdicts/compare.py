@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import combinations
 from statistics import median
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
+    Pairs = Mapping[tuple[int, int], "Pair"]  # by positions with the smaller first
 
 TIE = 0.01  # a smaller lead is none
 ALL_SETS = 8
@@ -106,18 +107,21 @@ class Pair:
         return bool(self.shown) and not self.small
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Verdict:
-    """``pairs``: all, by positions with the smaller first. ``judged``: those in a pair that is tested.
+    """``error``: what is controlled over all pairs.
 
-    ``led_by``: of those that another leads clearly, the best that does. ``error``: what is controlled over
-    all pairs.
+    ``led_by``: of those that another leads clearly, the best that does.
     """
 
     error: str
-    pairs: Mapping[tuple[int, int], Pair]
-    judged: frozenset[int]
+    pairs: Pairs
     led_by: Mapping[int, int]
+
+    @cached_property
+    def judged(self) -> frozenset[int]:
+        """Those in a pair that is tested."""
+        return frozenset(who for both, pair in self.pairs.items() if pair.tested for who in both)
 
     @property
     def may_be_best(self) -> tuple[int, ...]:
@@ -134,44 +138,37 @@ class Verdict:
         return next((pair.reason for pair in own if pair.reason != FEW_REPEATS), FEW_REPEATS)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class OfRows(Verdict):
     """One that follows from rows in time, which the question has."""
 
     question: Question
 
 
-def compare(candidates: Sequence[Sequence[Run]], level: float = LEVEL, *, logarithms: bool = True) -> OfRows:
+def compare(candidates: Sequence[Sequence[Run]], *, logarithms: bool = True) -> OfRows:
     """Compare all pairs of candidates.
 
     Parameters
     ----------
     candidates : the runs of each
-    level : the chance of any false difference, or the expected share of false ones
     logarithms : whether costs are; else 1 % is that of the costs themselves
     """
-    answers: list[tuple[str, Mapping[tuple[int, int], Pair]]] = []
+    answers: list[tuple[str, Pairs]] = []
     for looks in sorted({run.looks for runs in candidates for run in runs}) or [0]:
         question = Question([[run for run in runs if run.looks <= looks] for runs in candidates])
-        answers.append(_tested(question, level, logarithms))
-    error, pairs = answers[-1]
-    if len(answers) > 1:
-        count = sum(pair.tested for pair in pairs.values())
-        pairs = {
-            both: first_or_bet([of[both] for _, of in answers], _of_bets(question, both), count)
-            for both in pairs
-        }
-    return _verdict(error, pairs, question)
+        answers.append(_tested(question, logarithms))
+    pairs = first_or_bets([pairs for _, pairs in answers], lambda pair: _of_bets(question, pair))
+    return _verdict(answers[-1][0], pairs, question)
 
 
-def _tested(question: Question, level: float, logarithms: bool) -> tuple[str, Mapping[tuple[int, int], Pair]]:
+def _tested(question: Question, logarithms: bool) -> tuple[str, Pairs]:
     """What is controlled, and all pairs by the tests that are planned once."""
     pairs = list(combinations(range(len(question.candidates)), 2))
     tested = [pair for pair in pairs if not question.lacks(pair)]
     judged = tuple(sorted({who for pair in tested for who in pair}))
     question.few = len(judged) <= FEW_CANDIDATES
     alone = {pair: question.of_pair(pair) for pair in tested}
-    error, among = _among_all(question, judged, alone, level)
+    error, among = _among_all(question, judged, alone)
     return error, {
         pair: _pair(question, pair, alone.get(pair), among.get(pair), logarithms) for pair in pairs
     }
@@ -194,26 +191,35 @@ def at_planned_looks(verdict: OfRows, looked: Callable[[Pair], tuple[float | Non
     return _verdict(FAMILY_WISE, pairs, verdict.question)
 
 
-def _verdict(error: str, pairs: Mapping[tuple[int, int], Pair], question: Question) -> OfRows:
+def _verdict(error: str, pairs: Pairs, question: Question) -> OfRows:
     medians = question.medians
     led_by: dict[int, int] = {}
     for pair in sorted((pair for pair in pairs.values() if pair.clear), key=lambda p: medians[p.better]):
         led_by.setdefault(pair.worse, pair.better)
-    judged = frozenset(who for both, pair in pairs.items() if pair.tested for who in both)
-    return OfRows(error, pairs, judged, led_by, question)
+    return OfRows(error, pairs, led_by, question)
 
 
-def first_or_bet(answers: Sequence[Pair], alone: float | None, count: int) -> Pair:
-    """A pair as the first report that tested it did; where runs were added since, by that or by bets on all.
+def first_or_bets(
+    answers: Sequence[Pairs], by_bets: Callable[[tuple[int, int]], float | None]
+) -> dict[tuple[int, int], Pair]:
+    """Pairs as the first report that tested each did; where runs were added since, by that or by bets on all.
 
     Together the two err in at most .06 (``bench/bets.py``).
 
     Parameters
     ----------
     answers : of the runs that were planned before each report; the last one of all
-    alone : the probability of this pair by bets; ``None`` where there can be none
-    count : of pairs that share the error of the bets
+    by_bets : the probability of a pair by itself; ``None`` where there can be no bets
     """
+    if len(answers) == 1:
+        return {**answers[0]}
+    count = sum(pair.tested for pair in answers[-1].values())  # they share the error of the bets
+    return {
+        both: _first_or_bet([pairs[both] for pairs in answers], by_bets(both), count) for both in answers[-1]
+    }
+
+
+def _first_or_bet(answers: Sequence[Pair], alone: float | None, count: int) -> Pair:
     last = answers[-1]
     first = next((pair for pair in answers if pair.tested), last)
     if first.runs == last.runs:
@@ -290,23 +296,6 @@ def _is_small(low: float, high: float, logarithms: bool) -> bool:
         return high - low < math.log1p(TIE)
     small, large = sorted((abs(low), abs(high)))
     return low * high > 0 and large < small * (1 + TIE)
-
-
-class TestsOfSets(Protocol):
-    """Where `closed` has the tests of its sets from."""
-
-    def of_sets(self, sets: npt.NDArray[np.int64], /) -> Array | None:
-        """The probability that the members of each set are alike; ``None`` where one has too few rows."""
-
-
-class WithinRows(NamedTuple):
-    """The tests by ranks within rows whose order is planned to be even: rows x candidates."""
-
-    costs: Array
-
-    def of_sets(self, sets: npt.NDArray[np.int64], /) -> Array:
-        """The probability that the members of each set are alike."""
-        return aligned_ranks(np.moveaxis(self.costs[:, sets], 0, 1))
 
 
 class Question:
@@ -409,21 +398,21 @@ class Question:
 
 
 def _among_all(
-    question: Question, judged: Members, known: Mapping[tuple[int, int], float], level: float
+    question: Question, judged: Members, known: Mapping[tuple[int, int], float]
 ) -> tuple[str, Mapping[tuple[int, int], float]]:
     """Which error is controlled, and the probability of each tested pair among all."""
     k = len(judged)
     if k <= 2:
         return FAMILY_WISE, known
     least = [question.least(pair) for pair in known]
-    of_pairs = share_of_pairs(k, max(least), level)
+    of_pairs = share_of_pairs(k, max(least), LEVEL)
     share = share_of_level(2, k, of_pairs)
     whole = len(known) == math.comb(k, 2) and k <= MOST
-    if whole and _half(_scaled(np.array(least), share) <= level + _ROUNDING):
-        by_sets = closed(question, judged, known, of_pairs, level)
+    if whole and _half(_scaled(np.array(least), share) <= LEVEL + _ROUNDING):
+        by_sets = closed(question.of_sets, judged, known, of_pairs, LEVEL)
         if by_sets is not None:
             return FAMILY_WISE, by_sets
-    if k <= MOST and _half(np.array(least) * len(known) <= level + _ROUNDING):
+    if k <= MOST and _half(np.array(least) * len(known) <= LEVEL + _ROUNDING):
         return FAMILY_WISE, holm(known)
     return FALSE_SHARE, by_steps(known)
 
@@ -439,7 +428,7 @@ def _scaled(p: Array, share: float) -> Array:
 
 
 def closed(
-    question: TestsOfSets,
+    of_sets: Callable[[npt.NDArray[np.int64]], Array | None],
     judged: Members,
     alone: Mapping[tuple[int, int], float],
     of_pairs: float | None,
@@ -447,6 +436,7 @@ def closed(
 ) -> dict[tuple[int, int], float] | None:
     """The largest probability of the sets that hold each pair, each at its level; larger sets come first.
 
+    ``of_sets``: the probability that the members of each set are alike; ``None`` where one has too few rows.
     ``of_pairs``: the share of the level that a pair has; ``None``: all sets hold one candidate, so that each
     has the whole level.
 
@@ -464,11 +454,11 @@ def closed(
             open_pairs[pair] = True
         sets = np.asarray(judged)[_sets(k, m)]
         sets = sets[open_pairs[sets[:, :, None], sets[:, None, :]].any(axis=(1, 2))]
-        found = question.of_sets(sets) if len(sets) else None
-        if found is None:
-            if len(sets):
-                return None
+        if not len(sets):
             continue
+        found = of_sets(sets)
+        if found is None:
+            return None
         found = _scaled(found, shares[m])
         for a, b in still:
             both = (sets == a).any(axis=1) & (sets == b).any(axis=1)

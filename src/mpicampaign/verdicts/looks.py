@@ -17,6 +17,7 @@ Looks that were not planned would find what is not there: a test of 5 % that is 
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,11 +25,11 @@ import numpy as np
 
 from mpicampaign.base.expectation import LOOKS, looks_to_decide
 from mpicampaign.statistics.comparisons import LEVEL, MOST, holm
-from mpicampaign.verdicts.compare import TIE, WithinRows, closed
-from mpicampaign.verdicts.rank_tests import signed_ranks
+from mpicampaign.verdicts.compare import TIE, closed
+from mpicampaign.verdicts.rank_tests import aligned_ranks, signed_ranks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import numpy.typing as npt
 
@@ -110,6 +111,38 @@ def decide(costs: Array, rule: Rule = Rule()) -> Decision:  # noqa: B008 (it can
     return Decision(tuple(cells), (), rows, rows, left_after)
 
 
+def look_by_look(
+    candidates: int,
+    cells: int,
+    next_rows: Callable[[tuple[int, ...], int], Array],
+    rule: Rule = Rule(),  # noqa: B008 (it cannot change)
+) -> tuple[Array, Decision]:
+    """The costs of all rows so far, and what their looks decided: who has left is in no further row.
+
+    Parameters
+    ----------
+    next_rows : of those that run on, at most so many rows behind the earlier ones: rows x running x cells
+    rule : with a level to win of 0, which is not known yet, there is no look
+    """
+    costs = np.empty((0, candidates, cells))
+    decision = decide(costs, rule)
+    while decision.running:
+        rows = next_rows(decision.running, decision.due - len(costs))
+        more = np.full((len(rows), candidates, cells), np.nan)
+        more[:, decision.running] = rows
+        costs = np.concatenate([costs, more])
+        if len(costs) < decision.due or rule.to_win == 0:
+            break
+        decision = _decided(costs.tobytes(), costs.shape, rule)
+    return costs, decision
+
+
+@lru_cache(maxsize=64)
+def _decided(costs: bytes, shape: tuple[int, ...], rule: Rule) -> Decision:
+    """Each planning asks the same of the rows so far."""
+    return decide(np.frombuffer(costs).reshape(shape), rule)
+
+
 def pairs_at_looks(costs: Array, decision: Decision) -> dict[tuple[int, int], float]:
     """The least probability of each pair of candidates at the looks so far, times their planned number.
 
@@ -169,8 +202,13 @@ def among_all(
     alone = {(a, b): signed_ranks(differences(costs[:, b], costs[:, a])) for a, b in pairs}
     if k <= 2:
         return alone
-    by_sets = closed(WithinRows(costs), candidates, alone, share, level) if k <= MOST else None
-    return holm(alone) if by_sets is None else by_sets
+    if k > MOST:
+        return holm(alone)
+
+    def of_sets(sets: npt.NDArray[np.int64]) -> Array:
+        return aligned_ranks(np.moveaxis(costs[:, sets], 0, 1))
+
+    return closed(of_sets, candidates, alone, share, level) or {}
 
 
 def _best(costs: Array, candidates: Sequence[int]) -> int:

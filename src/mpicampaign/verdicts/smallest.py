@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.expectation import FEW_CANDIDATES, FEWEST_REPEATS, WITHIN, WITHIN_MANY
 from mpicampaign.statistics.comparisons import FAMILY_WISE, LEVEL, MOST, share_of_level, share_of_pairs
-from mpicampaign.statistics.distributions import t_quantile
+from mpicampaign.statistics.distributions import rank_sum_ways, t_quantile
 from mpicampaign.verdicts.looks import differences
 from mpicampaign.verdicts.rows import is_even
 
@@ -181,21 +181,9 @@ def probabilities(repeats: int, within: bool) -> tuple[float, ...]:
         for rank in range(1, repeats + 1):
             ways = [each + (ways[total - rank] if total >= rank else 0) for total, each in enumerate(ways)]
     else:  # the choices of as many of twice as many ranks by their sum, less the smallest
-        ways = _rank_sums(repeats)
+        ways = rank_sum_ways(repeats, repeats, repeats * repeats + 1)
     every, found, below = sum(ways), [], 0
     for each in ways[: (len(ways) + 1) // 2]:
         below += each
         found.append(min(1.0, 2 * below / every))
     return tuple(found)
-
-
-def _rank_sums(repeats: int) -> list[int]:
-    """Coefficients of the Gaussian binomial: pairs in which the first is the larger one."""
-    size = repeats * repeats + 1
-    ways = [1, *[0] * (size - 1)]
-    for each in range(1, repeats + 1):
-        above = repeats + each
-        ways = [count - (ways[total - above] if total >= above else 0) for total, count in enumerate(ways)]
-        for total in range(each, size):
-            ways[total] += ways[total - each]
-    return ways

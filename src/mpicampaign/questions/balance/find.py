@@ -20,7 +20,6 @@ from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.tables import Table
 from mpicampaign.mpis import library_version
 from mpicampaign.questions.ranking.find import rank_host_groups, rank_placements
-from mpicampaign.statistics.medians import summarise
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -148,7 +147,7 @@ def _crossing(metric: Metric, row: Row, spread: _Spread | None) -> Cell:
             ),
         }[metric]
         values = {repeat: value * factor for repeat, value in of.items()}
-    return _made(metric, values)
+    return Cell.of(metric, values)
 
 
 def _with(column: str, rows: Iterable[Row]) -> Iterator[_Source]:
@@ -248,12 +247,7 @@ def _cell(metric: Metric, hpl: _Source, others: dict[str, _Source]) -> Cell:
         values = _ratios(other.cell.by_repeat, hpl.cell.by_repeat) if other else {}
     else:
         values = others[metric.column].cell.by_repeat if metric.column in others else {}
-    return _made(metric, values)
-
-
-def _made(metric: Metric, values: dict[int, float]) -> Cell:
-    numbers = tuple(values.values())
-    return Cell(metric, numbers, tuple(values), (), summarise(numbers) if numbers else None)
+    return Cell.of(metric, values)
 
 
 def _ratios(over: dict[int, float], under: dict[int, float]) -> dict[int, float]:

@@ -189,18 +189,16 @@ class InBlocks:
     @cached_property
     def _costs(self) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
         """Blocks x candidates, logarithms of what should be low."""
-        costs = [[self._cost(value) for value in block.values] for block in self.blocks]
+        cost = self.metric.cost
+        costs = [
+            [math.inf if value is None else cost(value) for value in block.values] for block in self.blocks
+        ]
         return np.array(costs, dtype=float).reshape(len(costs), len(self.cases))
 
     @cached_property
     def _verdict(self) -> engine.Verdict:
         looks = [block.looks for block in self.blocks]
         return compare_blocks(self._costs, with_reference=self.compared != ALL_PAIRS, looks=looks)
-
-    def _cost(self, value: float | None) -> float:
-        if value is None:
-            return math.inf
-        return math.log(value) if self.metric.lower_is_better else -math.log(value)
 
 
 def is_of(shown: Case, case: Case) -> bool:

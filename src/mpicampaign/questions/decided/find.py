@@ -25,7 +25,7 @@ from mpicampaign.compare.metrics import Metric, choose_metrics
 from mpicampaign.compare.timed_runs import seconds, timed_run
 from mpicampaign.questions.blocks.find import candidate_names, series_label, values_of
 from mpicampaign.suites import is_baseline
-from mpicampaign.verdicts.looks import OF_LOOK, Decision, decide, pairs_at_looks
+from mpicampaign.verdicts.looks import OF_LOOK, Decision, look_by_look, pairs_at_looks
 from mpicampaign.verdicts.rows import Run, rows_of
 from mpicampaign.verdicts.smallest import smallest_difference, spread_of
 
@@ -56,27 +56,22 @@ class ByLooks:
 
     @cached_property
     def _followed(self) -> tuple[np.ndarray, Decision, list[Stage]]:
-        """Look by look: who has left is in no further row."""
-        k = len(self.cases)
-        costs = np.empty((0, k, 1))
-        decision = Decision((), tuple(range(k)), 0, looks_to_decide(max(k, 2))[0], {})
-        after, stages = -math.inf, list[Stage]()
-        while k > 1 and decision.running:
+        """Their costs, the last decision, and the stages."""
+        k, after, stages = len(self.cases), -math.inf, list[Stage]()
+        if k < 2:
+            return np.empty((0, k, 1)), Decision((), tuple(range(k)), 0, looks_to_decide(2)[0], {}), stages
+
+        def next_rows(running: tuple[int, ...], due: int) -> np.ndarray:
+            nonlocal after
             later = [[run for run in own if (run.begin or 0.0) > after] for own in self.runs]
-            rows = rows_of(later, decision.running)[: decision.due - len(costs)]
-            more = np.full((len(rows), k, 1), np.nan)
-            for number, row in enumerate(rows):
-                more[number, list(decision.running), 0] = [run.cost for run in row]
-            places = frozenset(self.candidates.index(self.cases[place]) for place in decision.running)
+            rows = rows_of(later, running)[:due]
+            places = frozenset(self.candidates.index(self.cases[place]) for place in running)
             last = max((repeat for stage in stages for repeat in stage.counted or ()), default=0)
-            counted = frozenset(run.order for row in rows for run in row)
-            stages.append(Stage(places, decision.due - len(costs), last, counted))
-            costs = np.concatenate([costs, more])
-            if len(costs) < decision.due:
-                break
-            after = max(run.begin or 0.0 for run in rows[-1])
-            decision = decide(costs)
-        return costs, decision, stages
+            stages.append(Stage(places, due, last, frozenset(run.order for row in rows for run in row)))
+            after = max(run.begin or 0.0 for run in rows[-1]) if rows else after
+            return np.array([[run.cost for run in row] for row in rows]).reshape(-1, len(running), 1)
+
+        return *look_by_look(k, 1, next_rows), stages
 
     @property
     def decision(self) -> Decision:
@@ -156,7 +151,7 @@ class ByLooks:
     def smallest_seen(self) -> float | None:
         """The smallest difference of those that remain that the last look finds in 8 of 10 cases."""
         costs, decision, _ = self._followed
-        pairs = [*combinations(decision.cells[0].remaining, 2)] if decision.cells else []
+        pairs = [*combinations(decision.cells[0].remaining, 2)] if decision.rows else []
         if not pairs:
             return None
         seen = costs[: decision.rows, :, 0]
@@ -222,8 +217,8 @@ def _metric(runs: Sequence[Record]) -> tuple[str, int | None, Metric | None]:
 
 def _timed(runs: Sequence[Record], label: str, ranks: int | None, metric: Metric) -> Iterable[Run]:
     """Those that count, with their costs."""
-    sign, values = 1.0 if metric.lower_is_better else -1.0, values_of(metric, runs, label, ranks)
+    values = values_of(metric, runs, label, ranks)
     for run in (run for run in runs if run.repeat in values and not run.disturbed):
         block = str(run.repeat) if DECIDED_IN_BLOCKS in run.metadata else ""
-        timed = timed_run(run, sign * math.log(values[run.repeat]))
+        timed = timed_run(run, metric.cost(values[run.repeat]))
         yield timed._replace(allocation=block, order=run.repeat, looks=0)

@@ -6,6 +6,7 @@ the wrong side, else undecided. A case without enough runs that count is undecid
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,8 +17,8 @@ from mpicampaign.base.records import WITH, defined_name
 from mpicampaign.base.reference import reference_names
 from mpicampaign.compare.timed_runs import why_untested
 from mpicampaign.questions.published.find import published_for
-from mpicampaign.statistics.medians import median, order_statistic_interval
-from mpicampaign.statistics.ratios import COVERAGE, ratio_interval
+from mpicampaign.statistics.distributions import rank_sum_tail
+from mpicampaign.statistics.medians import COVERAGE, Interval, median, order_statistic_interval
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.statistics.medians import Interval
 
 PASSED, FAILED, UNDECIDED = "passed", "failed", "undecided"
 
@@ -179,6 +179,22 @@ def _judge_row(limit: Limit, table: Table, metric: Metric, row: Row, other: _Oth
     if interval is None or interval.coverage < COVERAGE:
         return replace(named, bound=bound, others=len(other.values), why=FEW)
     return replace(named, bound=bound, interval=interval, outcome=_outcome(interval, bound))
+
+
+def ratio_interval(before: Sequence[float], after: Sequence[float]) -> Interval | None:
+    """The factors by which ``before`` may be multiplied so that the exact rank test sees no difference.
+
+    It holds the true factor with at least `COVERAGE` if the two groups differ by a factor alone (Hodges and
+    Lehmann). ``None`` where the repeats are too few, or a value is not positive.
+    """
+    if min(*before, *after) <= 0:
+        return None
+    tail = rank_sum_tail(len(before), len(after), (1 - COVERAGE) / 2)
+    if not tail:
+        return None
+    ratios = sorted(b / a for a in before for b in after)
+    cut = len(tail) - 1
+    return Interval(ratios[cut], ratios[-1 - cut], 1 - 2 * tail[-1]) if math.isfinite(ratios[-1]) else None
 
 
 def _bound(limit: Limit, metric: Metric, other: _Other) -> Bound:

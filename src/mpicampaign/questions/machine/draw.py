@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import NODE
 from mpicampaign.base.text import visible
-from mpicampaign.questions.machine.find import ALL_PAIRS, nodes_of
+from mpicampaign.questions.machine.find_searches import ALL_PAIRS, nodes_of
 from mpicampaign.questions.machine.say import below, machine_title, metric_title, slower
 from mpicampaign.show.charts.model import CoreMap, Field, NodeBox, NodeMap
 from mpicampaign.show.view import percent
@@ -17,7 +17,8 @@ from mpicampaign.show.view import percent
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from mpicampaign.questions.machine.find import Machine, MachineSearch
+    from mpicampaign.questions.machine.find import Machine
+    from mpicampaign.questions.machine.find_searches import MachineSearch
     from mpicampaign.show.charts.scene import Scene
 
 _WIDEST = 40  # boxes in a line

@@ -1,177 +1,47 @@
 """The whole machine: which node, link or switch is slow, from runs of `each`, measured in rounds.
 
-A member is a node, or a pair of nodes. Its cost in a round is the logarithm of what should be low; a run
-that failed or met its time limit costs infinitely much. A disturbed run keeps its value: a node that a
-stray process slows is slow. The error of 5 % is over all metrics of a host group.
+`mpicampaign.questions.machine.find_searches` has the searches; this is what is known of all members beside.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import cached_property
-from statistics import median  # of infinite values, too
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from mpicampaign.base.dimension import BANDWIDTH, CLOCK, TIME
 from mpicampaign.base.grouping import grouped
-from mpicampaign.base.presentation import TABLE_SIZES
 from mpicampaign.base.records import (
-    CLOCK_RATE,
-    COPY,
     DISTURBED,
     EACH,
-    EACH_NODES,
-    EACH_SWITCHES,
-    EACH_TOLERANCE,
     FAILED,
-    MISSING,
     NODE,
     NODE_STATE,
-    NOT_AVAILABLE,
     OK,
     PAIR,
-    ROUND,
-    ROUND_TRIP,
     SCHEDULER,
     WITH,
     defined_name,
 )
-from mpicampaign.compare.metrics import Metric, choose_metrics, read
 from mpicampaign.questions.machine.find_node_causes import causes_by_node
-from mpicampaign.statistics.against_controls import Round
-from mpicampaign.statistics.comparisons import LEVEL
-from mpicampaign.statistics.links import LinkSearch, PairRound, search_links
-from mpicampaign.statistics.slow_members import Search, search
-from mpicampaign.suites import is_baseline
+from mpicampaign.questions.machine.find_searches import (
+    declared_group,
+    is_of_machine,
+    member_of,
+    nodes_of,
+    nodes_of_run,
+    searches_of,
+    switches_of,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from mpicampaign.base.records import Case, Record, Series
+    from mpicampaign.base.records import Case, Record
+    from mpicampaign.questions.machine.find_searches import MachineSearch
 
-    Best = Callable[..., float]
-
-# What a member is, in the words that the reader gets
-SLOW_ONE, UNDECIDED, AS_OTHERS = "slow", "not decided", "not shown to be slow"
-ABSENT, NO_VALUE = "not measured", "no value"
-ALL_PAIRS = 128  # nodes: of more, a sweep is not over all pairs
-APART = 600  # s in which no run of a round was under way: what follows is another stretch
-
-
-_UNITS = {0: NODE, 1: PAIR}  # by the spaces between the names of the nodes
-_ROUND, _TOLERANCE = re.compile("[0-9]{1,6}"), re.compile(r"0(?:\.[0-9]{1,9})?")
-
-
-class Subject(NamedTuple):
-    """What is measured on each member, as the campaign file names it."""
-
-    system: str
-    host_group: str
-    placement: str
-    benchmark: str
-    unit: str  # node or pair
-
-
-class Stretch(NamedTuple):
-    """The runs of a round that were made side by side, by member."""
-
-    number: int
-    runs: Mapping[str, Record]
-
-    def holds(self, member: str) -> bool:
-        """Whether a member, or a node of one, was measured."""
-        return member in self.runs or any(member in nodes_of(each) for each in self.runs)
-
-    @property
-    def times(self) -> tuple[str, str]:
-        """When the first began and the last ended; empty where no run says it."""
-        begins = [run.started for run in self.runs.values() if run.started]
-        ends = [run.ended for run in self.runs.values() if run.ended]
-        return min(begins, default=""), max(ends, default="")
-
-
-@dataclass(frozen=True)
-class MachineSearch:
-    """One metric on all members; ``level``: its part of the error.
-
-    ``costs``: of each of its ``stretches``, by member: logarithms of what should be low. ``found``: nodes;
-    of pairs also links and switches.
-    """
-
-    subject: Subject
-    label: str
-    ranks: int | None
-    metric: Metric
-    tolerance: float
-    level: float
-    stretches: tuple[Stretch, ...]
-    costs: tuple[Mapping[str, float], ...]
-    found: LinkSearch
-
-    @property
-    def is_probe(self) -> bool:
-        """Whether it is of the machine itself, not of what the benchmark printed."""
-        return self.label in _PROBES
-
-    @property
-    def nodes(self) -> Search:
-        """Which nodes are slow."""
-        return self.found.nodes
-
-    @property
-    def parts(self) -> tuple[Search, ...]:
-        """Of switches, where they are known, nodes, and links."""
-        found = self.found
-        return (*([found.switches] if found.switches else []), found.nodes, found.links)
-
-    @cached_property
-    def slowdowns(self) -> Mapping[str, float]:
-        """By member: its cost by the median of its round, less 1; the median over rounds."""
-        return _medians(_deviations(self.costs), lambda cost: math.expm1(min(cost, 700.0)))
-
-    @cached_property
-    def node_slowdowns(self) -> Mapping[str, float]:
-        """The same by node: of pairs over all partners."""
-        alone = ((node, cost) for member, cost in _deviations(self.costs) for node in nodes_of(member))
-        return _medians(alone, lambda cost: math.expm1(min(cost, 700.0)))
-
-    @cached_property
-    def values(self) -> Mapping[str, float]:
-        """The median of each member's values, in SI units."""
-        sign = 1 if self.metric.lower_is_better else -1
-        costs = (each for of_round in self.costs for each in of_round.items() if math.isfinite(each[1]))
-        return _medians(costs, lambda cost: math.exp(sign * cost))
-
-    @cached_property
-    def verdicts(self) -> Mapping[str, str]:
-        """What is known of nodes, links and switches that a reader must know of."""
-        undecided = {one.member: UNDECIDED for part in self.parts for one in part.undecided}
-        return undecided | {one.member: SLOW_ONE for part in self.parts for one in part.named}
-
-    def times(self, member: str) -> tuple[str, str]:
-        """When the rounds began and ended that show a node, link or switch to be slow; or empty."""
-        own = (part for part in self.parts if any(one.member == member for one in part.named))
-        numbers = {number for part in own for number in part.confirm}
-        rounds = [each for each in self.stretches if each.number in numbers]
-        times = [each.times for each in [each for each in rounds if each.holds(member)] or rounds]
-        begins, ends = ([*filter(None, side)] for side in zip(*times, strict=True))
-        return min(begins, default=""), max(ends, default="")
-
-
-def _deviations(rounds: Iterable[Mapping[str, float]]) -> Iterator[tuple[str, float]]:
-    """Each cost less the median of its round."""
-    for costs in rounds:
-        middle = median([*costs.values()]) if costs else math.inf
-        if math.isfinite(middle):
-            yield from ((member, cost - middle) for member, cost in costs.items())
-
-
-def _medians(items: Iterable[tuple[str, float]], of: Callable[[float], float]) -> dict[str, float]:
-    by_name = grouped(items, lambda item: item[0])
-    return {name: of(median([value for _, value in alike])) for name, alike in by_name.items()}
+# What is known of a member, in the words that the reader gets; see also those of its searches
+AS_OTHERS, ABSENT, NO_VALUE = "not shown to be slow", "not measured", "no value"
 
 
 @dataclass(frozen=True)
@@ -196,7 +66,7 @@ class Machine:
     def pairs(self) -> frozenset[str]:
         """Those of which a run was made, as the metadata names them."""
         made = (run for runs in self.runs.values() for run in runs if run.status in (OK, FAILED))
-        return frozenset(_member(run) for run in made if run.metadata[EACH] == PAIR)
+        return frozenset(member_of(run) for run in made if run.metadata[EACH] == PAIR)
 
     @property
     def scheduler(self) -> str:
@@ -207,7 +77,7 @@ class Machine:
     @property
     def switches(self) -> Mapping[str, str]:
         """Of each node, where the scheduler knows them."""
-        return _switches(run for runs in self.runs.values() for run in runs)
+        return switches_of(run for runs in self.runs.values() for run in runs)
 
     def verdict(self, search: MachineSearch, member: str) -> str:
         """What is known of a node or pair in one metric."""
@@ -241,46 +111,17 @@ class Machine:
     @cached_property
     def failed(self) -> Mapping[str, Sequence[Record]]:
         """Nodes with runs that failed or met their time limit."""
-        return _those(self.runs, lambda run: run.status == FAILED)
+        return self._with_runs(lambda run: run.status == FAILED)
 
     @cached_property
     def disturbed(self) -> Mapping[str, Sequence[Record]]:
         """Nodes of which most runs were disturbed."""
-        nodes = _those(self.runs, lambda run: run.condition == DISTURBED)
+        nodes = self._with_runs(lambda run: run.condition == DISTURBED)
         return {node: runs for node, runs in nodes.items() if 2 * len(runs) > self.made(node)}
 
-
-def _those(
-    runs: Mapping[str, Sequence[Record]], wanted: Callable[[Record], bool]
-) -> dict[str, Sequence[Record]]:
-    wanted_runs = {node: [run for run in own if wanted(run)] for node, own in runs.items()}
-    return {node: own for node, own in wanted_runs.items() if own}
-
-
-# From records
-
-
-def is_of_machine(record: Record) -> bool:
-    """Whether it is a member's run, which takes no part in the ordinary comparison."""
-    said = record.metadata
-    return (
-        _UNITS.get(said.get(EACH_NODES, " ").count(" ")) == said.get(EACH)
-        and _ROUND.fullmatch(said.get(ROUND, "")) is not None
-        and _TOLERANCE.fullmatch(said.get(EACH_TOLERANCE, "")) is not None
-    )
-
-
-def nodes_of(member: str) -> list[str]:
-    """The nodes of a member: ``n001``, ``n001+n002``."""
-    return member.split("+")
-
-
-def _nodes(run: Record) -> list[str]:
-    return sorted(run.metadata[EACH_NODES].split(" "))
-
-
-def _member(run: Record) -> str:
-    return "+".join(_nodes(run))
+    def _with_runs(self, wanted: Callable[[Record], bool]) -> dict[str, Sequence[Record]]:
+        of = {node: [run for run in runs if wanted(run)] for node, runs in self.runs.items()}
+        return {node: runs for node, runs in of.items() if runs}
 
 
 def _state(node: str, run: Record) -> str:
@@ -292,30 +133,11 @@ def _state(node: str, run: Record) -> str:
     return match[1] if match else ""
 
 
-def _switches(runs: Iterable[Record]) -> dict[str, str]:
-    leaf_of: dict[str, str] = {}
-    for run in runs:
-        names = run.metadata.get(EACH_SWITCHES, "").split(" ")
-        nodes = run.metadata[EACH_NODES].split(" ")
-        leaf_of.update(zip(nodes, names, strict=True) if len(names) == len(nodes) and all(names) else ())
-    return leaf_of
-
-
 def machines(records: Iterable[Record]) -> tuple[Machine, ...]:
     """All host groups with runs of `each`."""
     own = [record for record in records if is_of_machine(record)]
-    groups = grouped(own, lambda record: (record.case.system, _declared(record.case)))
+    groups = grouped(own, lambda record: (record.case.system, declared_group(record.case)))
     return tuple(_machine(*key, runs) for key, runs in groups.items())
-
-
-def searches(records: Iterable[Record]) -> tuple[MachineSearch, ...]:
-    """All metrics of all host groups."""
-    return tuple(each for machine in machines(records) for each in machine.searches)
-
-
-def _declared(case: Case) -> str:
-    """The host group without the member's name."""
-    return defined_name(case.host_group) + (WITH + case.library if case.library else "")
 
 
 def whole_case(case: Case) -> Case:
@@ -327,9 +149,9 @@ def whole_case(case: Case) -> Case:
 def _machine(system: str, host_group: str, records: Sequence[Record]) -> Machine:
     by_node: dict[str, list[Record]] = {}
     for record in records:
-        for node in _nodes(record):
+        for node in nodes_of_run(record):
             by_node.setdefault(node, []).append(record)
-    return Machine(system, host_group, tuple(_searches(records)), by_node, _causes(by_node, records))
+    return Machine(system, host_group, tuple(searches_of(records)), by_node, _causes(by_node, records))
 
 
 def _causes(by_node: Mapping[str, Sequence[Record]], records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
@@ -342,261 +164,3 @@ def _causes(by_node: Mapping[str, Sequence[Record]], records: Sequence[Record]) 
         for host in hosts
         if host in causes and host.partition(".")[0] == node.partition(".")[0]
     }
-
-
-def _searches(records: Sequence[Record], until: float = math.inf) -> Iterator[MachineSearch]:
-    """All metrics of a host group, in the rounds up to a number."""
-    subjects = _by_subject(records)
-    measured = [(subject, each) for subject, runs in subjects.items() for each in _measured(runs)]
-    stretches = {subject: _stretches(runs, until) for subject, runs in subjects.items()}
-    beside = grouped(measured, lambda one: (one[0].placement, one[0].unit))
-    for alike in beside.values():
-        for turn, (subject, each) in enumerate(alike):
-            turns = _Turns(turn, len(alike))
-            level = LEVEL / len(measured)
-            yield _search(subject, subjects[subject], stretches[subject], each, level, turns)
-
-
-def _by_subject(records: Iterable[Record]) -> dict[Subject, list[Record]]:
-    def subject(run: Record) -> Subject:
-        case = run.case
-        return Subject(case.system, _declared(case), case.placement, case.benchmark, run.metadata[EACH])
-
-    return grouped(records, subject)
-
-
-class _Measured(NamedTuple):
-    """A metric, and how it is read from a run; ``label``: of its series, or the probe's name."""
-
-    label: str
-    ranks: int | None
-    metric: Metric
-    value: Callable[[Record], float | None]
-
-
-def _measured(runs: Sequence[Record]) -> Iterator[_Measured]:
-    """The headline metrics of what the runs printed; of nodes also the probes of the machine."""
-    printed: dict[tuple[str, int | None], list[Series]] = {}
-    for run in runs:
-        for series in run.series if run.sound else ():
-            printed.setdefault((series.label, series.ranks), []).append(series)
-    suite = runs[0].suite
-    for (label, ranks), tables in printed.items():
-        if not is_baseline(suite, label):
-            metrics = choose_metrics(suite, tables, TABLE_SIZES)
-            yield from (_printed(label, ranks, metric) for metric in metrics if metric.headline)
-    if runs[0].metadata[EACH] == NODE:
-        yield from _probed(runs)
-
-
-def _printed(label: str, ranks: int | None, metric: Metric) -> _Measured:
-    def value(run: Record) -> float | None:
-        series = next((one for one in run.series if (one.label, one.ranks) == (label, ranks)), None)
-        reading = read(metric, series, run.series) if series else None
-        return reading.value if reading else None
-
-    return _Measured(label, ranks, metric, value)
-
-
-_NOISY = (COPY, ROUND_TRIP)  # probes that ask for no rounds: what they show by the way is named
-# How the values that a run probed at several moments become one.
-_PROBES = {CLOCK_RATE: (CLOCK, min), COPY: (BANDWIDTH, max), ROUND_TRIP: (TIME, min)}
-
-
-def _probed(runs: Sequence[Record]) -> Iterator[_Measured]:
-    """Clock rate, copy, and the round trip of a cache line at each distance of two CPUs."""
-    for kind, (dimension, best) in _PROBES.items():
-        for distance in dict.fromkeys(_distance(place) for run in runs for place in run.probes.get(kind, ())):
-            name = f"{kind}, {distance}" if distance else kind
-
-            def value(
-                run: Record, kind: str = kind, distance: str = distance, best: Best = best
-            ) -> float | None:
-                places = run.probes.get(kind, {}).items()
-                return best(
-                    [best(values) for place, values in places if _distance(place) == distance], default=None
-                )
-
-            yield _Measured(kind, None, Metric(name, kind, dimension, headline=True), value)
-
-
-def _distance(place: str) -> str:
-    """Of two CPUs, behind the name of their host; empty of a whole host."""
-    return place.partition(", ")[2]
-
-
-def _search(
-    subject: Subject,
-    runs: Sequence[Record],
-    stretches: Sequence[Stretch],
-    each: _Measured,
-    level: float,
-    turns: _Turns,
-) -> MachineSearch:
-    costs = [_costs(stretch, each) for stretch in stretches]
-    tolerance = float(runs[0].metadata[EACH_TOLERANCE])
-    rounds = [(stretch.number, own) for stretch, own in zip(stretches, costs, strict=True) if own]
-    if subject.unit == NODE:
-        outcome = LinkSearch(search([Round(*each) for each in rounds], tolerance, level))
-    else:
-        outcome = _of_pairs(runs, rounds, tolerance, level, turns)
-    parts = tuple(stretches), tuple(costs), outcome
-    return MachineSearch(subject, each.label, each.ranks, each.metric, tolerance, level, *parts)
-
-
-class _Turns(NamedTuple):
-    """Rounds that confirm links are of one metric each, since no node can be in two pairs: in turn."""
-
-    turn: int
-    of: int
-
-    def own(self, number: int, screen: int) -> int | None:
-        """The number of a round in the metric's search; none of another metric's."""
-        behind, turn = divmod(number - screen - 1, self.of)
-        if number <= screen:
-            return number
-        return screen + 1 + behind if turn == self.turn else None
-
-    def all(self, own: int, screen: int) -> int:
-        """The number among the rounds of all metrics."""
-        return own if own <= screen else screen + 1 + (own - screen - 1) * self.of + self.turn
-
-
-def _of_pairs(
-    runs: Sequence[Record],
-    rounds: Sequence[tuple[int, Mapping[str, float]]],
-    tolerance: float,
-    level: float,
-    turns: _Turns,
-) -> LinkSearch:
-    screen = sweeps(len({node for run in runs for node in _nodes(run)}))
-    pairs = [
-        PairRound(own, {_pair(member): costs[member] for member in costs})
-        for number, costs in rounds
-        if (own := turns.own(number, screen)) is not None
-    ]
-    outcome = search_links(pairs, screen, _switches(runs), tolerance=tolerance, level=level)
-    confirm = {turns.all(number, screen): members for number, members in outcome.links.confirm.items()}
-    return outcome._replace(links=outcome.links._replace(confirm=confirm))
-
-
-def _pair(member: str) -> tuple[str, str]:
-    a, b = nodes_of(member)
-    return a, b
-
-
-def sweeps(nodes: int) -> int:
-    """How many rounds screen the pairs of so many nodes: two sweeps over all, of many over random ones."""
-    return 2 * (nodes - 1 + nodes % 2 if nodes <= ALL_PAIRS else math.ceil(math.log2(nodes)))
-
-
-def _costs(stretch: Stretch, each: _Measured) -> dict[str, float]:
-    """By member; what was neither measured nor failed has none."""
-    sign = 1 if each.metric.lower_is_better else -1
-    costs = {}
-    for member, run in stretch.runs.items():
-        if run.status == FAILED:
-            if not run.unread and each.label not in _PROBES:
-                costs[member] = math.inf
-        elif run.sound and (value := each.value(run)):
-            costs[member] = sign * math.log(value)
-    return costs
-
-
-def _stretches(runs: Iterable[Record], until: float) -> list[Stretch]:
-    """Each round; in several parts where a job was killed and resumed, or jobs waited in the queue."""
-    made = (run for run in runs if run.status in (OK, FAILED))
-    rounds = grouped(made, lambda run: int(run.metadata[ROUND]))
-    return [
-        Stretch(number, {_member(run): run for run in alike})
-        for number in sorted(rounds)
-        if number <= until
-        for alike in _side_by_side(rounds[number])
-    ]
-
-
-def _side_by_side(runs: Sequence[Record]) -> list[list[Record]]:
-    """A run without a time is of the first part."""
-    parts: list[list[Record]] = [[]]
-    last = -math.inf
-    for begun, run in sorted(((_time(run.started), run) for run in runs), key=lambda pair: pair[0]):
-        if begun - APART > last > -math.inf:
-            parts.append([])
-        parts[-1].append(run)
-        last = max(last, begun, _time(run.ended))
-    return parts
-
-
-def _time(text: str) -> float:
-    """Seconds; minus infinity where a run does not say it."""
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except (ValueError, OverflowError):
-        return -math.inf
-
-
-# For planning
-
-
-def rounds_due(
-    records: Iterable[Record],
-    screen: Mapping[int, Sequence[str]],
-    *,
-    absent: Collection[str] = (),
-) -> dict[int, tuple[str, ...]]:
-    """The members of each round that the results so far ask for: those of the screen, then confirm rounds.
-
-    A further look's rounds are due once all rounds before it are made. All metrics of all benchmarks
-    decide: a round has the suspects of each.
-
-    Parameters
-    ----------
-    records : of one host group, unit and placement: those of all runs that were planned so far
-    screen : the members of the first rounds, by the rounds' numbers from 1 on: ``n001``, or ``n001+n002``
-    absent : nodes that cannot be measured now; nobody waits for their runs
-    """
-    own = [record for record in records if is_of_machine(record)]
-    until = max((int(run.metadata[ROUND]) for run in own if _is_made(run)), default=0)
-    first = {number: tuple(members) for number, members in screen.items()}
-    while until >= max(screen):
-        further = _further(own, until).items()
-        due = {**{n: who for n, who in further if n <= until or _can_tell(who, absent)}, **first}
-        whole = _last_whole(own, due, absent)
-        if whole >= min(until, max(due)):
-            return due
-        until = whole  # later rounds do not count yet: they may be those of a look that is not complete
-    return first
-
-
-def _further(records: Sequence[Record], until: int) -> dict[int, tuple[str, ...]]:
-    """The rounds that any search in the rounds so far asks for."""
-    asked: dict[int, set[str]] = {}
-    for each in _searches(records, until):
-        if each.label not in _NOISY:
-            confirm = each.nodes if each.subject.unit == NODE else each.found.links
-            for number, members in confirm.confirm.items():
-                asked.setdefault(number, set()).update(members)
-    return {number: tuple(sorted(members)) for number, members in asked.items()}
-
-
-def _can_tell(members: Sequence[str], absent: Collection[str]) -> bool:
-    """Whether a round would have enough members: of two nobody knows which is slow."""
-    there = [member for member in members if not {*nodes_of(member)} & {*absent}]
-    return len(there) > 2 or any(len(nodes_of(member)) > 1 for member in there[1:])
-
-
-def _is_made(run: Record) -> bool:
-    return run.status not in (MISSING, NOT_AVAILABLE)
-
-
-def _last_whole(records: Sequence[Record], due: Mapping[int, Sequence[str]], absent: Collection[str]) -> int:
-    """The last round up to which each benchmark has run on all members that are there; 0 if none."""
-    made = grouped(filter(_is_made, records), lambda run: (run.case.benchmark, int(run.metadata[ROUND])))
-    benchmarks = {run.case.benchmark for run in records}
-    last = 0
-    for number in sorted(due):
-        wanted = {member for member in due[number] if not set(nodes_of(member)) & set(absent)}
-        if any(wanted - {*map(_member, made.get((each, number), ()))} for each in benchmarks):
-            break
-        last = number
-    return last

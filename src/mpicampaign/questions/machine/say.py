@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from mpicampaign.base.records import Record
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.questions.machine.find import Machine, MachineSearch
+    from mpicampaign.questions.machine.find import Machine
+    from mpicampaign.questions.machine.find_searches import MachineSearch
     from mpicampaign.statistics.slow_members import Named, Search, Undecided
 
 NOT_MEASURED = "pairs-not-measured.csv"

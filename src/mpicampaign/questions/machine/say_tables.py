@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.records import DISTURBED, FAILED, PAIR
 from mpicampaign.base.text import visible
-from mpicampaign.questions.machine.find import SLOW_ONE, UNDECIDED, nodes_of
+from mpicampaign.questions.machine.find_searches import SLOW_ONE, UNDECIDED, nodes_of
 from mpicampaign.questions.machine.say import (
     KINDS,
     NOT_MEASURED,
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mpicampaign.base.records import Record
-    from mpicampaign.questions.machine.find import Machine, MachineSearch
+    from mpicampaign.questions.machine.find import Machine
+    from mpicampaign.questions.machine.find_searches import MachineSearch
     from mpicampaign.show.document import Drawing, Kind, Line, Node, PageNode, Value
     from mpicampaign.statistics.slow_members import Named, Undecided
 

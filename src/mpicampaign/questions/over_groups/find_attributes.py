@@ -91,12 +91,7 @@ def by_attributes(table: Table) -> Iterator[ByAttribute]:
 
 
 def _rows(table: Table, metric: Metric) -> list[Row]:
-    return [row for row in table.rows if row.ranked and _median(row, metric) > 0]
-
-
-def _median(row: Row, metric: Metric) -> float:
-    summary = row.cell(metric).summary
-    return summary.median if summary else 0.0
+    return [row for row in table.rows if row.ranked and row.median(metric) > 0]
 
 
 def _placement(row: Row) -> str:
@@ -114,8 +109,7 @@ def _levels(
     plain = [row for row in rows if not row.has_modes_in(metric)]
     of = grouped(plain, lambda row: _attributes(row)[attribute])
     every = [
-        Level(name, tuple((_host_group(row), _median(row, metric)) for row in own))
-        for name, own in of.items()
+        Level(name, tuple((_host_group(row), row.median(metric)) for row in own)) for name, own in of.items()
     ]
     levels = sorted(every, key=lambda level: level.median, reverse=not metric.lower_is_better)
     both = list(combinations((level.name for level in levels), 2))
@@ -130,7 +124,7 @@ def _pair(
 
     def gain(row: Row) -> float:
         """Logarithm of what should be high."""
-        return math.log(_median(row, metric)) * (-1 if metric.lower_is_better else 1)
+        return -metric.cost(row.median(metric))
 
     def rest(row: Row) -> tuple[object, ...]:
         """All but the attribute."""

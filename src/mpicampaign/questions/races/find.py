@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -41,9 +40,9 @@ from mpicampaign.verdicts.looks import (
     Cell,
     Decision,
     Rule,
-    decide,
     differences,
     level_to_win,
+    look_by_look,
 )
 from mpicampaign.verdicts.smallest import smallest_difference, spread_of
 
@@ -192,20 +191,15 @@ class _Benchmark:
 
     def course(self, places: Sequence[int], rule: Rule) -> _Course:
         """Look after look, as far as the blocks go; without a level up to the first one."""
-        costs = np.empty((0, len(places), len(self.cells)))
-        decision = decide(costs, rule)
         stages: list[Stage] = []
-        while decision.running:
-            running = [places[who] for who in decision.running]
+
+        def next_blocks(running: tuple[int, ...], due: int) -> Array:
             after = max(stages[-1].counted or ()) if stages else 0
-            stage, counted = self.stage(running, after, decision.due - len(costs))
+            stage, costs = self.stage([places[who] for who in running], after, due)
             stages.append(stage)
-            rows = np.full((len(counted), *costs.shape[1:]), np.nan)
-            rows[:, decision.running] = counted
-            costs = np.concatenate([costs, rows])
-            if not rule.to_win or len(counted) < stage.blocks:
-                break
-            decision = _decided(costs.tobytes(), costs.shape, rule)
+            return costs
+
+        costs, decision = look_by_look(len(places), len(self.cells), next_blocks, rule)
         return _Course(self, tuple(stages), places, costs, decision, rule.to_win or 0.0)
 
     def stage(self, running: Sequence[int], after: int, blocks: int) -> tuple[Stage, Array]:
@@ -235,8 +229,7 @@ class _Benchmark:
         if run is None or run.disturbed:
             return []
         values = [of_cell[place].get(repeat) for of_cell in self._values]
-        signs = (1 if metric.lower_is_better else -1 for *_, metric in self.cells)
-        costs = [sign * math.log(value) for sign, value in zip(signs, values, strict=True) if value]
+        costs = [metric.cost(value) for (*_, metric), value in zip(self.cells, values, strict=True) if value]
         return costs if len(costs) == len(self.cells) else []
 
 
@@ -280,12 +273,6 @@ def _outcome(cell: Cell, undecided: bool) -> str:
     if cell.best == REFERENCE:
         return BEST
     return WON if cell.wins else NOT_SHOWN if undecided else WITHIN
-
-
-@lru_cache(maxsize=64)
-def _decided(costs: bytes, shape: tuple[int, ...], rule: Rule) -> Decision:
-    """Each planning asks the same of the blocks so far."""
-    return decide(np.frombuffer(costs).reshape(shape), rule)
 
 
 def _never(runs: Iterable[Record]) -> bool:

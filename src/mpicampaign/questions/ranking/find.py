@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from math import comb
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.text import in_ranks, visible
 from mpicampaign.compare.timed_runs import timed_runs
-from mpicampaign.statistics.comparisons import FEWEST
-from mpicampaign.statistics.medians import difference
+from mpicampaign.statistics.comparisons import FEWEST, LEVEL
 from mpicampaign.verdicts.compare import FEW_REPEATS, at_planned_looks, compare
 from mpicampaign.verdicts.smallest import smallest_seen
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.questions.decided.find import ByLooks
-    from mpicampaign.statistics.medians import Difference
     from mpicampaign.verdicts.compare import Pair as Verdict
     from mpicampaign.verdicts.smallest import Sight
 
@@ -62,15 +61,12 @@ class Contestant:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Two contestants, the one with the better median first.
-
-    ``difference``: its probabilities are those of the ``verdict`` on the two.
-    """
+    """Two contestants, the one with the better median first; ``among`` how many pairs the two are tested."""
 
     better: Contestant
     worse: Contestant
-    difference: Difference
     verdict: Verdict
+    among: int
 
     @property
     def factor(self) -> float | None:
@@ -84,9 +80,26 @@ class Pair:
         return self.verdict.tested
 
     @property
+    def effect(self) -> float:
+        """How far one lies on one side of the other, from 0 to 1: the size of Cliff's delta."""
+        a, b = self.better.cell.values, self.worse.cell.values
+        return abs(sum((y > x) - (y < x) for x in a for y in b)) / (len(a) * len(b))
+
+    @property
     def apart(self) -> bool:
         """Whether all repeats of one lie on one side of all of the other's."""
-        return abs(self.difference.effect) == 1
+        return self.effect == 1
+
+    @property
+    def too_few(self) -> str:
+        """What a test needs that the two do not have."""
+        a, b = self.verdict.runs
+        at_best = 2 / comb(a + b, a)
+        if at_best > LEVEL:
+            return f"{a} and {b} repeats cannot show a difference: p is {at_best:.2g} at best"
+        if min(a, b) < FEWEST:
+            return f"{a} and {b} repeats: a test needs {FEWEST} of each"
+        return f"{self.verdict.rows} of their repeats stand together in time: a test needs {FEWEST}"
 
     @property
     def small(self) -> bool:
@@ -319,7 +332,7 @@ def _ranking(
         )
     tested = sum(pair.tested for pair in verdicts.pairs.values())
     pairs = tuple(
-        _pair(contestants[a], contestants[b], found, tested) for (a, b), found in verdicts.pairs.items()
+        Pair(contestants[a], contestants[b], found, tested) for (a, b), found in verdicts.pairs.items()
     )
     led: dict[str, Pair] = {}
     for pair in pairs:  # the best come first
@@ -328,25 +341,6 @@ def _ranking(
     behind = tuple(led[one.name] for one in contestants if one.name in led)
     sight = smallest_seen(verdicts) if logarithms and not looks else None
     return Ranking(kind, scope, metric, contestants, pairs, verdicts.error, behind, absent, ranks, sight)
-
-
-def _pair(better: Contestant, worse: Contestant, verdict: Verdict, tested: int) -> Pair:
-    of_values = difference(better.cell.values, worse.cell.values)
-    tested_difference = replace(
-        of_values,
-        p=verdict.alone,
-        corrected=verdict.p,
-        comparisons=tested,
-        significant=verdict.shown,
-        reason="" if verdict.tested else of_values.reason or _too_few(verdict),
-    )
-    return Pair(better, worse, tested_difference, verdict)
-
-
-def _too_few(verdict: Verdict) -> str:
-    if min(verdict.runs) < FEWEST:
-        return f"{verdict.runs[0]} and {verdict.runs[1]} repeats: a test needs {FEWEST} of each"
-    return f"{verdict.rows} of their repeats stand together in time: a test needs {FEWEST}"
 
 
 def best_first(contestants: Iterable[Contestant]) -> tuple[Contestant, ...]:

@@ -28,15 +28,14 @@ def pair_sentence(pair: Pair, view: View) -> str:
     Separation and ratio are stated even where so many pairs are compared that they show nothing.
     """
     better, worse = (valued(one, view) for one in (pair.better, pair.worse))
-    difference = pair.difference
     if not pair.judged and pair.verdict.reason != FEW_REPEATS:
         text = f"{better} and {worse}: {_untested(pair, view)}"
-    elif difference.significant is None:
-        text = f"{better} and {worse}: too few repeats to compare them ({difference.reason})"
-    elif difference.significant:
+    elif not pair.judged:
+        text = f"{better} and {worse}: too few repeats to compare them ({pair.too_few})"
+    elif pair.verdict.shown:
         text = f"{contrast(pair, better, worse)}; {_certainty(pair)}{'; a tie' if pair.small else ''}"
     elif pair.apart and not pair.verdict.added:
-        chance = f"may be chance among {difference.comparisons} pairs ({_p(pair)})"
+        chance = f"may be chance among {pair.among} pairs ({_p(pair)})"
         text = f"{contrast(pair, better, worse)}; {_certainty(pair)}, but this {chance}"
     else:
         known = added_text([pair]) or _counts(pair)
@@ -120,12 +119,12 @@ def _counts(pair: Pair) -> str:
 
 
 def _p(pair: Pair) -> str:
-    difference = pair.difference
-    if difference.p is None or difference.corrected is None:
+    p, alone = pair.verdict.p, pair.verdict.alone
+    if p is None or alone is None:
         return ""
-    if difference.comparisons == 1:
-        return probability(difference.corrected)
-    return f"{probability(difference.corrected)} among all pairs, {probability(difference.p)} alone"
+    return (
+        probability(p) if pair.among == 1 else f"{probability(p)} among all pairs, {probability(alone)} alone"
+    )
 
 
 def added_text(pairs: Iterable[Pair]) -> str:
@@ -145,11 +144,10 @@ def text_of_added(added: Added, unit: str) -> str:
 def _certainty(pair: Pair) -> str:
     if pair.verdict.added:
         return f"{added_text([pair])}, {_p(pair)}"
-    effect = abs(pair.difference.effect)
     if pair.verdict.within:
         return f"{_counts(pair)}, ranked within rows, {_p(pair)}"
-    if effect < 1:
-        return f"{_p(pair)}, effect {effect:.2f}"
+    if not pair.apart:
+        return f"{_p(pair)}, effect {pair.effect:.2f}"
     side = "below" if pair.better.cell.metric.lower_is_better else "above"
     return f"all {pair.better.cell.n} repeats of one lie {side} all {pair.worse.cell.n} of the other"
 
@@ -161,7 +159,7 @@ def pair_sentences(ranking: Ranking, view: View) -> tuple[str, ...]:
 
 def certainty_of_best(pairs: Sequence[Pair]) -> str:
     """How sure it is that the better ones are better."""
-    p = max(pair.difference.corrected or 0 for pair in pairs)
+    p = max(pair.verdict.p or 0 for pair in pairs)
     if added := added_text(pairs):
         return f"{added}, {probability(p)}."
     within = [pair.verdict.within for pair in pairs]

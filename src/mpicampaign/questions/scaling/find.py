@@ -131,7 +131,7 @@ def _joined(label: str, tables: Sequence[Table]) -> Iterator[Table]:
 
 def _of_table(table: Table) -> Iterator[Scaling]:
     for metric in (metric for metric in table.metrics if metric.headline):
-        rows = [row for row in table.rows if row.ranked and row.ranks and _median(row, metric) > 0]
+        rows = [row for row in table.rows if row.ranked and row.ranks and row.median(metric) > 0]
         kind = STARTUP if table.label == START_UP else WORK if _is_work(table, metric) else MESSAGES
         for (_, placement), alike in grouped(rows, _family).items():
             # One run of messages with several numbers of ranks, as IMB makes it, is in the tables.
@@ -149,11 +149,6 @@ def _is_work(table: Table, metric: Metric) -> bool:
     return metric.size is None and (metric.dimension.name in kinds or of_own)
 
 
-def _median(row: Row, metric: Metric) -> float:
-    summary = row.cell(metric).summary
-    return summary.median if summary else 0.0
-
-
 def _family(row: Row) -> tuple[tuple[str, str], str]:
     """The host group, and the placement without its numbers of nodes and ranks."""
     values = row.case.placement.split(" ")
@@ -164,9 +159,7 @@ def _family(row: Row) -> tuple[tuple[str, str], str]:
 def _scaling(table: Table, placement: str, metric: Metric, kind: str, rows: Sequence[Row]) -> Scaling:
     declared = {row.curves[0][0].metadata.get(SCALING, "") for row in rows}
     word = next(iter(declared)) if len(declared) == 1 else ""
-    points = [
-        Point(row, row.cell(metric), row.ranks or 1, 1.0, _median(row, metric), None, ()) for row in rows
-    ]
+    points = [Point(row, row.cell(metric), row.ranks or 1, 1.0, row.median(metric), None, ()) for row in rows]
     points.sort(key=lambda point: (point.ranks, point.nodes))
     if kind == WORK and (word or not metric.lower_is_better or len(set(map(_problem, rows))) == 1):
         points = [_with_speed_up(points[0], point, metric, word) for point in points]

@@ -10,7 +10,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import STRONG, WEAK
 from mpicampaign.base.text import in_ranks, listed, visible
 from mpicampaign.collect.startup import MPI_INIT
-from mpicampaign.compare.startup import METRICS
+from mpicampaign.compare.metrics import STARTUP_METRICS
 from mpicampaign.questions.answer import Answer
 from mpicampaign.questions.scaling.find import MESSAGES, STARTUP, WORK, Scaling, scalings
 from mpicampaign.show.document import Grid, Heading, Paragraph, Section
@@ -201,5 +201,5 @@ _FIRST = ("", "metric", "ranks", "nodes", "n", "median")
 _TABLES = {
     WORK: ((*_FIRST, "speed-up", "ideal", "efficiency (%)", "range of repeats"), _work_lines),
     MESSAGES: (_FIRST, _message_lines),
-    STARTUP: (("", "ranks", "nodes", "n", *(metric.name for metric in METRICS)), _startup_lines),
+    STARTUP: (("", "ranks", "nodes", "n", *(metric.name for metric in STARTUP_METRICS)), _startup_lines),
 }

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mpicampaign.questions.machine.find import ABSENT, NO_VALUE, SLOW_ONE, UNDECIDED
+from mpicampaign.questions.machine.find import ABSENT, NO_VALUE
+from mpicampaign.questions.machine.find_searches import SLOW_ONE, UNDECIDED
 from mpicampaign.show.charts.looks import GREY, INK, SLOW, ink_on, shade
 from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, outline, widest
 from mpicampaign.show.figures.text_width import width_of
