@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise, product
 from typing import NamedTuple
 
@@ -17,12 +17,19 @@ from common import usually
 from statistics_errors import NOISES
 
 from mpicampaign.statistics.against_controls import Round
-from mpicampaign.statistics.slow_members import TOLERANCE, Search, rounds_due, search
+from mpicampaign.statistics.slow_members import FEW, LOOKS, SCREEN, TOLERANCE, Search, search
 
 MACHINES = usually(300, smallest=1)
 NODES = usually((16, 128, 1024), smallest=(16, 32))
 ROUNDS = 26  # the most that a search takes
 Array = npt.NDArray[np.float64]
+
+
+def rounds_due(members: Collection[str], found: Search) -> dict[int, tuple[str, ...]]:
+    """The members of each round that a search needs up to its next look, also of those that are done."""
+    everyone = tuple(sorted(members))
+    first = LOOKS[0][0] if not found.screened and len(everyone) <= FEW else SCREEN
+    return {**found.confirm, **dict.fromkeys(range(1, first + 1), everyone)}
 
 
 def modes(source: np.random.Generator, shape: tuple[int, int], scatter: float) -> Array:

@@ -15,7 +15,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Row
 from mpicampaign.compare.tables import Comparison, Table
-from mpicampaign.questions.ranking.find import rank_placements
+from mpicampaign.questions.ranking.find import rank
 from mpicampaign.questions.ranking.say import verdict
 from mpicampaign.questions.ranking.say_pairs import pair_sentence
 from mpicampaign.show.sentences import note_text
@@ -96,7 +96,7 @@ def test_a_ranking_puts_the_lowest_first_wherever_lower_is_better() -> None:
     ]
     table = compare(records).tables[0]
     rows = [replace(row, cells=(replace(row.cells[0], metric=slowdown),)) for row in table.rows]
-    (ranking,) = rank_placements(rows, [slowdown])
+    (ranking,) = rank(rows, [slowdown])
     assert [contestant.name for contestant in ranking.contestants] == ["TCP", "SHM-1"]
     assert verdict(ranking).startswith("lowest: TCP")
 

@@ -26,7 +26,7 @@ from mpicampaign.questions.over_groups.say import (
     over_group_lines,
 )
 from mpicampaign.questions.published.find import published_for
-from mpicampaign.questions.ranking.find import rank_placements
+from mpicampaign.questions.ranking.find import PLACEMENTS, rank
 from mpicampaign.report.make import to_csv, to_terminal
 from mpicampaign.report.summary import summary
 from mpicampaign.show.view import DEFAULT
@@ -181,7 +181,7 @@ def with_modes(found: Table, groups: set[str], placement: str) -> Table:
         else row
         for row in found.rows
     )
-    return replace(found, rows=rows, rankings=rank_placements(rows, found.metrics))
+    return replace(found, rows=rows, rankings=rank(rows, found.metrics, kinds=(PLACEMENTS,)))
 
 
 def test_host_groups_that_are_left_out_of_averages_are_counted_with_what_they_change() -> None:

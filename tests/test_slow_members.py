@@ -13,7 +13,7 @@ from conftest import PROJECT
 
 from mpicampaign.statistics import against_controls
 from mpicampaign.statistics.against_controls import Drawn, Evidence, Round
-from mpicampaign.statistics.slow_members import LOOKS, Search, rounds_due, search
+from mpicampaign.statistics.slow_members import LOOKS, Search, search
 
 sys.path.append(str(PROJECT / "bench"))
 
@@ -29,7 +29,7 @@ def measured(
     """Rounds until nothing is due; from each fresh one so many members are lost."""
     source = np.random.default_rng(3)
     found, rounds = Search(), list[Round]()
-    while len(due := rounds_due(names, found)) > len(rounds):
+    while len(due := slow_nodes.rounds_due(names, found)) > len(rounds):
         for number in range(len(rounds) + 1, len(due) + 1):
             hour = source.standard_normal()
             costs = {each: hour + noise * source.standard_normal() for each in due[number]}
@@ -96,7 +96,7 @@ def test_controls_do_not_depend_on_who_is_absent() -> None:
 def test_few_members_are_all_compared_from_the_first_round_on() -> None:
     found, _ = measured({"n03": 0.09}, NAMES[:8])
     assert [each.member for each in found.named] == ["n03"] and found.screened == len(found.suspects) == 8
-    assert rounds_due(NAMES[:8], Search()).keys() == {*range(1, LOOKS[0][0] + 1)}
+    assert slow_nodes.rounds_due(NAMES[:8], Search()).keys() == {*range(1, LOOKS[0][0] + 1)}
 
 
 def test_links_nodes_and_a_leaf_are_told_apart() -> None:

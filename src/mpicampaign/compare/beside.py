@@ -41,7 +41,8 @@ def _is_kernel(table: Table) -> bool:
 
 
 def _beside(kernel: Table, originals: Sequence[Table]) -> Table | None:
-    shared = [metric for metric in kernel.metrics if _own(kernel, metric) & _columns(originals)]
+    columns = {column for table in originals for metric in table.metrics for column in _own(table, metric)}
+    shared = [metric for metric in kernel.metrics if _own(kernel, metric) & columns]
     by_system = sorted(_rows(originals), key=lambda row: row.linear_system)
     theirs = {row.place: row for row in by_system}  # the largest is the last
     pairs = [(row, theirs[row.place]) for row in _rows([kernel]) if row.place in theirs]
@@ -60,10 +61,6 @@ def _own(table: Table, metric: Metric) -> set[str]:
     """The metric's column, if its suite defines it: others have their names in common only."""
     suite = SUITES.get(table.suite)
     return {metric.column} & (suite.metrics.keys() if suite else set())
-
-
-def _columns(tables: Iterable[Table]) -> set[str]:
-    return {column for table in tables for metric in table.metrics for column in _own(table, metric)}
 
 
 def _rows(tables: Iterable[Table]) -> list[Row]:
@@ -85,7 +82,7 @@ def _same_arrays(mine: Row, other: Row) -> bool:
 def _row(mine: Row, other: Row, shared: Iterable[Metric], names: tuple[str, str], label: str) -> Row:
     cells: list[Cell] = []
     for metric in shared:
-        a, b = _values(mine, metric), _values(other, metric)
+        a, b = (_values(row, metric) for row in (mine, other))
         ratios = {repeat: a[repeat] / b[repeat] for repeat in a if b.get(repeat)}
         parts = (names[0], metric.dimension, a), (names[1], metric.dimension, b), (_RATIO, RATIO, ratios)
         for part, dimension, values in parts:

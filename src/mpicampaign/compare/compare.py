@@ -39,7 +39,7 @@ from mpicampaign.questions.machine.find import machines
 from mpicampaign.questions.machine.find_causes import with_causes
 from mpicampaign.questions.machine.find_searches import is_of_machine
 from mpicampaign.questions.races.find import races
-from mpicampaign.questions.ranking.find import rank_host_groups, rank_libraries, rank_placements
+from mpicampaign.questions.ranking.find import rank
 from mpicampaign.suites import is_baseline
 
 if TYPE_CHECKING:
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
     from mpicampaign.base.records import Record
     from mpicampaign.compare.states import States
-    from mpicampaign.questions.decided.find import ByLooks
 
     Printed = tuple[Record, Series]  # a run, and one of its tables
 
@@ -76,7 +75,10 @@ def compare(
     tables = []
     for benchmark, runs in grouped(records, lambda record: record.case.benchmark).items():
         tables += _tables(benchmark, runs, table_sizes)
-    tables = [_ranked(table, by_looks) for table in with_guidelines(tables)]
+    tables = [
+        replace(table, rankings=rank(table.rows, table.metrics, by_looks))
+        for table in with_guidelines(tables)
+    ]
     balance = balance_table(tables)
     tables += [*beside_tables(tables), *([balance] if balance else [])]
     systems = tuple(dict.fromkeys(record.case.system for record in records))
@@ -114,7 +116,7 @@ def _table(
     suite = runs[0].suite
     sound = [(run, series) for run, series in printed if run.sound]
     metrics = choose_metrics(suite, [series for _, series in sound], sizes) if sound else ()
-    if _is_bounded(sound):
+    if any(series.columns.get("bandwidth") and link_bound(run, series) for run, series in sound):
         metrics = (*metrics, fraction_of_line_rate(suite, sound[0][1].benchmark))
     rows = with_monotony(_rows(label, runs, printed, metrics), suite)
     return Table(benchmark, label, suite, metrics, tuple(rows), ())
@@ -151,19 +153,6 @@ def _rows(
         for ranks in sorted(of_ranks, key=lambda ranks: ranks or 0):
             rows.append(_row(label, ranks, of_case, of_ranks[ranks], metrics))
     return rows
-
-
-def _ranked(table: Table, by_looks: Sequence[ByLooks]) -> Table:
-    of = (
-        rank(table.rows, table.metrics, by_looks)
-        for rank in (rank_placements, rank_host_groups, rank_libraries)
-    )
-    return replace(table, rankings=tuple(chain.from_iterable(of)))
-
-
-def _is_bounded(sound: Iterable[Printed]) -> bool:
-    """Whether the bandwidth of any run can be compared with a line rate."""
-    return any(series.columns.get("bandwidth") and link_bound(run, series) for run, series in sound)
 
 
 def _row(

@@ -17,7 +17,7 @@ from mpicampaign.mpis import library_version
 from mpicampaign.suites import SUITES, program_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from mpicampaign.base.records import Record, Series
     from mpicampaign.compare.findings import Note
@@ -55,7 +55,8 @@ def inconsistency_notes(curves: Sequence[tuple[Record, Series]]) -> list[Note]:
     recorded = {run.repeat: _facts(run, series) for run, series in curves}
     notes: list[Note] = []
     for what, keys in _alike(curves[0][0].suite).items():
-        different = [key for key in keys if _differs(key, recorded.values())]
+        of = {key: {frozenset(facts[key]) for facts in recorded.values() if key in facts} for key in keys}
+        different = [key for key in keys if len(of[key]) > 1]
         if different:
             notes.append(Unlike(what=what, sides=_sides(different, recorded)))
     return notes
@@ -77,10 +78,6 @@ def _plain(run: Record, series: Series) -> tuple[object, ...]:
     """All that is read of a run, as it is."""
     recorded = map(run.metadata.get, (*_keys(run.suite), *_CALLS))
     return (*recorded, run.suite, len(run.hosts), tuple(series.columns.get("size", ())))
-
-
-def _differs(key: str, recorded: Iterable[_Facts]) -> bool:
-    return len({frozenset(facts[key]) for facts in recorded if key in facts}) > 1
 
 
 def _sides(keys: Sequence[str], recorded: Mapping[int, _Facts]) -> tuple[Side, ...]:
@@ -133,17 +130,14 @@ def _calls(metadata: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """The options of the program, and those of its launcher."""
     command = metadata.get("command", "")
     program = _programs().search(command)
-    found = {"launch": _launch(command[: program.start()])} if program else {}
+    launcher = _options(command[: program.start()]) if program else ()
+    launch = tuple(option for option in launcher if not _OF_JOB.fullmatch(option.split(" ", 1)[0]))
+    found = {"launch": launch} if program else {}
     if "calling_sequence" in metadata:
         return found | {"options": _options(metadata["calling_sequence"].partition(" ")[2])}
     if "arguments" in metadata:
         return found | {"options": _options(metadata["arguments"])}
     return found | ({"options": _options(command[program.end() :])} if program else {})
-
-
-def _launch(text: str) -> tuple[str, ...]:
-    options = _options(text)
-    return tuple(option for option in options if not _OF_JOB.fullmatch(option.split(" ", 1)[0]))
 
 
 def _options(text: str) -> tuple[str, ...]:

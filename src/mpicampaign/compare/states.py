@@ -320,23 +320,17 @@ def oversubscribed_apart(records: Sequence[Record]) -> tuple[Record, ...]:
     all oversubscribed; if there are none, what the campaign declares for runs to come. Contradicted runs
     may share cores although their placement does not.
     """
-    cases = grouped(records, lambda record: record.case)
-    shared = {case for case, runs in cases.items() if _all_shared(runs)}
+    shared = set()
+    for case, runs in grouped(records, lambda record: record.case).items():
+        decisive = [run for run in runs if run.sound] or [run for run in runs if run.status != OK]
+        if decisive and all(OVERSUBSCRIBED in run.metadata for run in decisive):
+            shared.add(case)
     return tuple(
         _in_own_row(record, "oversubscribed")
-        if (_is_shared(record) if record.sound else record.case in shared)
+        if (OVERSUBSCRIBED in record.metadata if record.sound else record.case in shared)
         else record
         for record in records
     )
-
-
-def _is_shared(record: Record) -> bool:
-    return OVERSUBSCRIBED in record.metadata
-
-
-def _all_shared(runs: Sequence[Record]) -> bool:
-    decisive = [run for run in runs if run.sound] or [run for run in runs if run.status != OK]
-    return bool(decisive) and all(map(_is_shared, decisive))
 
 
 def _in_own_row(record: Record, why: str) -> Record:

@@ -89,7 +89,9 @@ def latest_change(values: Sequence[float], start: int = 0) -> PossibleChange | N
         reference = values[max(start, index - REFERENCE) : max(start, index)]
         if len(reference) < max(_FEWEST, k):
             break
-        p = _probability(reference, values[index:])
+        p = _mann_whitney(sorted(reference), values[index:])
+        if p < ALPHA:
+            p = max(p, _shift_test(reference, values[index:]))
         if p < least:
             least, window = p, k
     return _located(values[start:], window, start, least) if window else None
@@ -177,28 +179,17 @@ def _limit(rank: int, tested: int) -> float:
     return rank * _RATE / (4 * tested * harmonic)
 
 
-def _probability(reference: Sequence[float], window: Sequence[float]) -> float:
-    """The larger p of the two tests; the second only where the first is below `ALPHA`."""
-    first = _mann_whitney(sorted(reference), window)
-    return max(first, _shift_test(reference, window)) if first < ALPHA else first
-
-
 # ---- the first test
 
 
 def _mann_whitney(ordered: Sequence[float], window: Sequence[float]) -> float:
-    """The two-sided p; with ties, U is rounded away from significance."""
+    """The two-sided p, 1 where it is not in the tail; with ties, U is rounded away from significance."""
     doubled = sum(bisect_left(ordered, value) + bisect_right(ordered, value) for value in window)
     n, k = len(ordered), len(window)
     least = min(doubled, 2 * n * k - doubled)
     # rounded up: towards the middle of the distribution, so that ties never help
-    return min(1.0, 2 * _at_most(n, k, -(-least // 2)))
-
-
-def _at_most(n: int, k: int, u: int) -> float:
-    """The probability that U is at most ``u`` without ties; 1 where that is not in the tail."""
-    tail = rank_sum_tail(n, k, ALPHA)
-    return tail[u] if u < len(tail) else 1.0
+    u, tail = -(-least // 2), rank_sum_tail(n, k, ALPHA)
+    return min(1.0, 2 * tail[u]) if u < len(tail) else 1.0
 
 
 # ---- the second test

@@ -99,12 +99,12 @@ def _far(distances: Sequence[Sequence[float]], index: int, resolution: float) ->
     ordered = sorted(abs(distance) for row in around for distance in row)
     scatter = ordered[int(_KEEP * len(ordered))]
     limit = _SCATTERS * math.hypot(scatter, resolution / math.sqrt(12))
-    return [p for p in candidates if abs(here[p]) > limit and 2 * _nearest(here, p) > abs(here[p])]
 
+    def nearest(position: int) -> float:
+        """The distance from the nearest of the others."""
+        return min(abs(here[position] - value) for index, value in enumerate(here) if index != position)
 
-def _nearest(distances: Sequence[float], position: int) -> float:
-    others = (value for index, value in enumerate(distances) if index != position)
-    return min(abs(distances[position] - value) for value in others)
+    return [p for p in candidates if abs(here[p]) > limit and 2 * nearest(p) > abs(here[p])]
 
 
 def _groups(found: Sequence[tuple[int, float]]) -> list[list[tuple[int, float]]]:

@@ -92,13 +92,6 @@ class Search(NamedTuple):
     confirm: Mapping[int, tuple[str, ...]] = MappingProxyType({})
 
 
-def rounds_due(members: Collection[str], found: Search) -> dict[int, tuple[str, ...]]:
-    """The members of each round that a search needs up to its next look, also of those that are done."""
-    everyone = tuple(sorted(members))
-    first = LOOKS[0][0] if not found.screened and len(everyone) <= FEW else SCREEN
-    return {**found.confirm, **dict.fromkeys(range(1, first + 1), everyone)}
-
-
 if TYPE_CHECKING:
     # A stage: who is in which round, of open suspects, from a number on, so that each has so many rounds.
     Draw = Callable[[Sequence[str], int, int], Mapping[int, Drawn]]
@@ -145,18 +138,16 @@ def _draw(members: Sequence[str], suspects: Sequence[str], first: int, count: in
     return drawn
 
 
-def _deviations(costs: Mapping[str, float]) -> dict[str, float]:
-    """From the median of a stretch; of fewer than three members nothing is known."""
-    middle = float(np.median([*costs.values()])) if len(costs) > 2 else math.inf
-    return {member: cost - middle for member, cost in costs.items()} if math.isfinite(middle) else {}
-
-
 def _effects(rounds: Iterable[Round]) -> tuple[list[str], Array]:
-    """The members, sorted, and the mean deviation of each."""
+    """The members, sorted, and the mean deviation of each from the median of its round.
+
+    Of fewer than three members nothing is known.
+    """
     of_members = defaultdict[str, list[float]](list)
     for each in rounds:
-        for member, deviation in _deviations(each.costs).items():
-            of_members[member].append(deviation)
+        middle = float(np.median([*each.costs.values()])) if len(each.costs) > 2 else math.inf
+        for member, cost in each.costs.items() if math.isfinite(middle) else ():
+            of_members[member].append(cost - middle)
     members = sorted(of_members)
     return members, np.array([fmean(of_members[member]) for member in members])
 

@@ -67,14 +67,8 @@ class Sight(NamedTuple):
         spread = min(self.of_values, self.in_rows or math.inf)
         normal = NormalDist().inv_cdf(1 - LEVEL / 2) + _FOUND  # Student's is larger
         fewest = int((_RANKS * normal * spread / math.log1p(difference)) ** 2)
-        return next(
-            (n for n in range(max(fewest, FEWEST_REPEATS), MOST_REPEATS + 1) if self._sees(n, difference)),
-            None,
-        )
-
-    def _sees(self, repeats: int, difference: float) -> bool:
-        seen = self.at(repeats)
-        return seen is not None and seen <= difference
+        every = range(max(fewest, FEWEST_REPEATS), MOST_REPEATS + 1)
+        return next((n for n in every if (seen := self.at(n)) is not None and seen <= difference), None)
 
     def _level(self, repeats: int, within: bool) -> float:
         """That of one pair."""

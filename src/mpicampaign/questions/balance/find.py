@@ -19,7 +19,7 @@ from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Cell, Row
 from mpicampaign.compare.tables import Table
 from mpicampaign.mpis import library_version
-from mpicampaign.questions.ranking.find import rank_host_groups, rank_placements
+from mpicampaign.questions.ranking.find import HOST_GROUPS, PLACEMENTS, rank
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -90,7 +90,9 @@ class _Source:
 def balance_table(tables: Iterable[Table]) -> Table | None:
     """A row for each place with HPL and anything to divide by its rate; None if there is none."""
     rows = [row for table in tables for row in table.rows if row.counted]
-    sources = {column: _by_place(_with(column, rows)) for column in (_HPL, _RING, _COPY)}
+    sources = {  # by column, then by system, host group and placement
+        column: grouped(_with(column, rows), lambda one: one.row.place[:3]) for column in (_HPL, _RING, _COPY)
+    }
     balanced = [
         _row(hpl, {column: sources[column].get(place, []) for column in (_RING, _COPY)})
         for place, hpl in sources[_HPL].items()
@@ -99,7 +101,7 @@ def balance_table(tables: Iterable[Table]) -> Table | None:
     if not balanced:
         return None
     balanced, metrics = _between_nodes(balanced)
-    rankings = (*rank_placements(balanced, METRICS), *rank_host_groups(balanced, METRICS))
+    rankings = rank(balanced, METRICS, kinds=(PLACEMENTS, HOST_GROUPS))
     suite = next(suite.name for suite in SUITES.values() if NAME in suite.published)
     return Table(NAME, NAME, suite, metrics, tuple(balanced), rankings)
 
@@ -155,11 +157,6 @@ def _with(column: str, rows: Iterable[Row]) -> Iterator[_Source]:
         cell = next((cell for cell in row.cells if cell.metric.column == column and cell.summary), None)
         if cell and not (row.disturbed or row.apart):
             yield _Source(row, cell)
-
-
-def _by_place(found: Iterable[_Source]) -> dict[tuple[str, ...], list[_Source]]:
-    """By system, host group and placement."""
-    return grouped(found, lambda one: (one.row.case.system, one.row.case.host_group, one.row.case.placement))
 
 
 def _row(hpl: Sequence[_Source], others: dict[str, Sequence[_Source]]) -> Row:
@@ -244,11 +241,8 @@ def _cell(metric: Metric, hpl: _Source, others: dict[str, _Source]) -> Cell:
         values = hpl.cell.by_repeat
     elif metric.column in _RATIOS:
         other = others.get(_RATIOS[metric.column])
-        values = _ratios(other.cell.by_repeat, hpl.cell.by_repeat) if other else {}
+        over, under = other.cell.by_repeat if other else {}, hpl.cell.by_repeat
+        values = {repeat: over[repeat] / under[repeat] for repeat in over if under.get(repeat)}
     else:
         values = others[metric.column].cell.by_repeat if metric.column in others else {}
     return Cell.of(metric, values)
-
-
-def _ratios(over: dict[int, float], under: dict[int, float]) -> dict[int, float]:
-    return {repeat: over[repeat] / under[repeat] for repeat in over if under.get(repeat)}

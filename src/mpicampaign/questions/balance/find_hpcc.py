@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from mpicampaign.base.presentation import ReferenceChoice
     from mpicampaign.base.records import Series
-    from mpicampaign.base.reference import PublishedValue
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.statistics.medians import Summary
@@ -99,9 +98,10 @@ def hpcc_results(comparison: Comparison) -> tuple[HpccResult, ...]:
     Own results have the largest linear system that a case solved: HPL is slow on small ones. Where several
     have that size, the one with the fastest HPL.
     """
-    own = [
-        _own(max(rows, key=_weight)) for rows in grouped(_rows(comparison), lambda row: row.place).values()
+    rows = [
+        row for row in hpcc_rows(comparison) if row.curves and not _is_refused(row) and row.ranks is not None
     ]
+    own = [_own(max(same, key=_weight)) for same in grouped(rows, lambda row: row.place).values()]
     published = [result for choice in comparison.references for result in _published(choice)]
     platforms = grouped([*own, *published], lambda result: result.platform).values()
     ordered = sorted(platforms, key=lambda results: min(map(_order, results)))
@@ -146,11 +146,6 @@ def _is_refused(row: Row) -> bool:
     return row.blas.startswith(REFERENCE_BLAS)
 
 
-def _rows(comparison: Comparison) -> Iterator[Row]:
-    rows = (row for row in hpcc_rows(comparison) if row.curves and not _is_refused(row))
-    return (row for row in rows if row.ranks is not None)
-
-
 def _weight(row: Row) -> tuple[bool, int, float]:
     """Which of a case's rows is drawn: a ranked one before others."""
     speeds = [values[HPL] for _, series in row.curves if HPL in (values := _values(series))]
@@ -168,18 +163,18 @@ def _values(series: Series) -> dict[str, float]:
 
 
 def _published(choice: ReferenceChoice) -> Iterator[HpccResult]:
-    values = [value for value in load_reference(choice.name).values if _is_chosen(value, choice)]
+    values = [
+        value
+        for value in load_reference(choice.name).values
+        if value.benchmark == HPCC
+        and (not choice.host_groups or value.host_group in choice.host_groups)
+        and (not choice.placements or value.placement in choice.placements)
+    ]
     for of_place in grouped(values, lambda value: (value.system, value.host_group, value.placement)).values():
         first, run = of_place[0], {value.quantity: value.value for value in of_place}
         if first.ranks is not None:
             place = (first.system, first.host_group, first.placement, first.ranks)
             yield HpccResult(*place, (run,), reference=choice.name)
-
-
-def _is_chosen(value: PublishedValue, choice: ReferenceChoice) -> bool:
-    host_group = not choice.host_groups or value.host_group in choice.host_groups
-    placement = not choice.placements or value.placement in choice.placements
-    return value.benchmark == HPCC and host_group and placement
 
 
 def _order(result: HpccResult) -> float:

@@ -244,7 +244,10 @@ def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBl
         }
         if len(members) > 1:
             counts = "" if alone else f", {in_ranks(ranks)}"
-            title = f"{_title(runs[0], label)}{counts}{' (oversubscribed)' if shared else ''}"
+            # the benchmark as the campaign file defines it, with the series where that has another name
+            name = defined_name(runs[0].case.benchmark)
+            title = label if label.startswith(name) else f"{name}: {label}"
+            title += f"{counts}{' (oversubscribed)' if shared else ''}"
             yield from _of_series(members, visible(title), label, ranks, sizes)
 
 
@@ -294,12 +297,6 @@ def _of_series(
             blocks,
             left_out,
         )
-
-
-def _title(run: Record, label: str) -> str:
-    """The benchmark as the campaign file defines it, with the series where that has another name."""
-    name = defined_name(run.case.benchmark)
-    return label if label.startswith(name) else f"{name}: {label}"
 
 
 def candidate_names(cases: Sequence[Case]) -> dict[Case, str]:
@@ -399,8 +396,5 @@ def side_by_side(blocks: Mapping[int, Collection[Record]]) -> set[int]:
         [Run(seconds(run.started), 0.0, str(run.repeat), run.repeat) for run in of_case] for of_case in cases
     ]
     in_rows = {int(row[0].allocation) for row in rows_of(runs, range(len(runs)))}
-    return in_rows | {number for number, runs in blocks.items() if _is_one_job(runs)}
-
-
-def _is_one_job(runs: Collection[Record]) -> bool:
-    return len({run.job_id for run in runs}) == 1 and all(run.job_id for run in runs)
+    jobs = {number: {run.job_id for run in runs} for number, runs in blocks.items()}
+    return in_rows | {number for number, ids in jobs.items() if len(ids) == 1 and all(ids)}

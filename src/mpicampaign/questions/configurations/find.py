@@ -132,8 +132,7 @@ def _alike(values: Mapping[str, str]) -> dict[str, str]:
     """Sizes of memory in GiB; those near the median are one."""
     sizes = {node: size / 2**20 for node, value in values.items() if (size := number(value))}
     middle = median(list(sizes.values())) if sizes else 0.0
-    return {node: f"{_near(size, middle):.0f} GiB" for node, size in sizes.items()}
-
-
-def _near(size: float, middle: float) -> float:
-    return middle if abs(size - middle) <= MEMORY_ALIKE * middle else size
+    near = {
+        node: middle if abs(size - middle) <= MEMORY_ALIKE * middle else size for node, size in sizes.items()
+    }
+    return {node: f"{size:.0f} GiB" for node, size in near.items()}

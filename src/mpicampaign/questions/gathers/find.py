@@ -47,7 +47,7 @@ class Gather:
 
 @dataclass(frozen=True, slots=True)
 class Gathers:
-    """The gathers of one host group on so many nodes, with one placement for each number of ranks."""
+    """The gathers of one host group on so many nodes (0: unknown); each number of ranks has one placement."""
 
     system: str
     host_group: str
@@ -64,10 +64,11 @@ class Gathers:
 def gathers(comparison: Comparison) -> list[Gathers]:
     """Those with two different gathers at least, or several numbers of ranks."""
     every = list(_every(comparison))
-    places = grouped(every, lambda one: (one.row.case.system, one.row.case.host_group, _nodes(one)))
+    places = grouped(every, lambda one: (*one.row.place[:2], len(one.runs[0][0].hosts)))
     found = []
     for place, members in places.items():
-        chosen = tuple(one for of_ranks in _by_ranks(members) for one in _of_one_placement(of_ranks))
+        by_ranks = grouped(sorted(members, key=lambda one: one.ranks), lambda one: one.ranks).values()
+        chosen = tuple(one for of_ranks in by_ranks for one in _of_one_placement(of_ranks))
         sizes = _sizes(chosen, comparison.table_sizes)
         if sizes and (len({one.name for one in chosen}) > 1 or len({one.ranks for one in chosen}) > 1):
             found.append(Gathers(*place, chosen, sizes))
@@ -99,13 +100,7 @@ def _name(table: Table, tables: Iterable[Table]) -> str:
 
 def _ranks_beside(row: Row, others: Iterable[Row]) -> int | None:
     """OSU prints no number of ranks: that of the other gathers in the same place, if it is one."""
-    case = row.case
-    place = (case.system, case.host_group, case.placement)
-    found = {
-        other.ranks
-        for other in others
-        if other.ranks and (other.case.system, other.case.host_group, other.case.placement) == place
-    }
+    found = {other.ranks for other in others if other.ranks and other.place[:3] == row.place[:3]}
     return found.pop() if len(found) == 1 else None
 
 
@@ -114,15 +109,6 @@ def _useful(table: Table, series: Series, ranks: int) -> dict[int, float]:
         return {size: value for size, value in curve(series, "bandwidth").items() if size > 0}
     times = curve(series, SLOWEST) or curve(series, MEAN)
     return {size: (ranks - 1) * size / time for size, time in times.items() if size > 0 and time > 0}
-
-
-def _nodes(gather: Gather) -> int:
-    """How many hosts it ran on; 0 if unknown."""
-    return len(gather.runs[0][0].hosts)
-
-
-def _by_ranks(members: Sequence[Gather]) -> Iterable[list[Gather]]:
-    return grouped(sorted(members, key=lambda one: one.ranks), lambda one: one.ranks).values()
 
 
 def _of_one_placement(members: Sequence[Gather]) -> list[Gather]:

@@ -100,16 +100,12 @@ class _Compared:
 def with_guidelines(tables: Sequence[Table]) -> list[Table]:
     """The tables, with a note on each row where a guideline is violated; neighbouring sizes are one."""
     operations = [one for table in tables for one in _operations(table)]
-    notes: dict[int, list[TuningCliff]] = {}
+    rows: dict[int, Row] = {}
     for alike in grouped(operations, lambda one: one.place).values():
         for one in alike:
-            notes[id(one.row)] = [*_monotony(one), *_mock_up(one, alike)]
-    return [replace(table, rows=tuple(_noted(row, notes) for row in table.rows)) for table in tables]
-
-
-def _noted(row: Row, notes: Mapping[int, Sequence[TuningCliff]]) -> Row:
-    own = notes.get(id(row))
-    return replace(row, notes=(*row.notes, *own)) if own else row
+            if notes := (*_monotony(one), *_mock_up(one, alike)):
+                rows[id(one.row)] = replace(one.row, notes=(*one.row.notes, *notes))
+    return [replace(table, rows=tuple(rows.get(id(row), row) for row in table.rows)) for table in tables]
 
 
 def _operations(table: Table) -> Iterator[_Operation]:

@@ -130,7 +130,8 @@ def _judge_limit(
     pairs = [(table, metric) for table in tables for metric in table.metrics if metric.name == limit.metric]
     if not pairs and any(table.metrics for table in tables):
         message = f"no run of {limit.benchmark} has the metric {limit.metric!r}"
-        raise ValueError(message, limit.metric, _metric_names(limit, comparison))
+        names = sorted({metric.name for table in tables for metric in table.metrics})
+        raise ValueError(message, limit.metric, names)
     systems = dict.fromkeys(each for name in comparison.systems for each in (name, name.partition(WITH)[0]))
     sources = (BEFORE, *reference_names(), *systems)
     if limit.against and limit.against.source not in sources:
@@ -156,11 +157,6 @@ def _is_meant(limit: Limit, case: Case) -> bool:
 def _is_named(name: str, wanted: Sequence[str]) -> bool:
     """Whether it is among the names, or a variant of one: by the values of lists, or an MPI library."""
     return name in wanted or defined_name(name) in wanted
-
-
-def _metric_names(limit: Limit, comparison: Comparison) -> list[str]:
-    tables = (table for table in comparison.tables if _is_named(table.benchmark, [limit.benchmark]))
-    return sorted({metric.name for table in tables for metric in table.metrics})
 
 
 def _judge_row(limit: Limit, table: Table, metric: Metric, row: Row, other: _Other) -> Judged:

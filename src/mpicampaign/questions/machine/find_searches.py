@@ -335,18 +335,13 @@ def _of_pairs(
 ) -> LinkSearch:
     screen = sweeps(len({node for run in runs for node in nodes_of_run(run)}))
     pairs = [
-        PairRound(own, {_pair(member): costs[member] for member in costs})
+        PairRound(own, {(a, b): cost for member, cost in costs.items() for a, b in [nodes_of(member)]})
         for number, costs in rounds
         if (own := turns.own(number, screen)) is not None
     ]
     outcome = search_links(pairs, screen, switches_of(runs), tolerance=tolerance, level=level)
     confirm = {turns.all(number, screen): members for number, members in outcome.links.confirm.items()}
     return outcome._replace(links=outcome.links._replace(confirm=confirm))
-
-
-def _pair(member: str) -> tuple[str, str]:
-    a, b = nodes_of(member)
-    return a, b
 
 
 def sweeps(nodes: int) -> int:

@@ -99,7 +99,16 @@ def _pairs(kind: str, curves: Sequence[_Curve]) -> Iterator[OfFew]:
     every = {names: _of_most_ranks(own) for names, own in grouped(curves, lambda one: one.names).items()}
     of = {names: (own, _settings(own)) for names, own in every.items()}
     of = {names: both for names, both in of.items() if len(both[1]) >= FEWEST_SETTINGS}
-    pairs = [OverSettings(*names, _ratios_over_sizes(settings)) for names, (_, settings) in of.items()]
+    pairs = [
+        OverSettings(
+            *names,
+            tuple(
+                Setting(", ".join(setting), math.exp(median([*ratios.values()])))
+                for setting, ratios in settings.items()
+            ),
+        )
+        for names, (_, settings) in of.items()
+    ]
     rows = [[one.rows for one in own] for own, _ in of.values()]
     for (names, (own, settings)), pair in zip(of.items(), judged(pairs, rows), strict=True):
         sign = 1 if pair.better == names[0] else -1
@@ -133,12 +142,6 @@ def _settings(curves: Sequence[_Curve]) -> dict[tuple[str, str], Ratios]:
                 size: median([one.ratios[size] for one in own if size in one.ratios]) for size in sizes
             }
     return medians
-
-
-def _ratios_over_sizes(settings: Mapping[tuple[str, str], Ratios]) -> tuple[Setting, ...]:
-    return tuple(
-        Setting(", ".join(names), math.exp(median([*ratios.values()]))) for names, ratios in settings.items()
-    )
 
 
 def _limit(settings: Mapping[tuple[str, str], Ratios], sign: int) -> tuple[int | None, tuple[float, ...]]:

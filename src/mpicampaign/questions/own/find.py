@@ -84,7 +84,7 @@ def _of_metric(table: Table, metric: Metric) -> Iterator[OwnRow]:
     theirs = [row for row in rows if _is_merged(row)]
     for row in (row for row in rows if not _is_merged(row)):
         summary = row.cell(metric).summary
-        merged = [other for other in theirs if _alike(row, other)]
+        merged = [other for other in theirs if other.place[2:] == row.place[2:]]
         others = [*_measured(row, merged, metric), *_published(row, table.published, metric)]
         if summary and others:
             yield OwnRow(row, metric, summary, tuple(others))
@@ -92,10 +92,6 @@ def _of_metric(table: Table, metric: Metric) -> Iterator[OwnRow]:
 
 def _is_merged(row: Row) -> bool:
     return any(MERGED_FROM in record.metadata for record in row.records)
-
-
-def _alike(row: Row, other: Row) -> bool:
-    return other.case.placement == row.case.placement and other.ranks == row.ranks
 
 
 def _measured(row: Row, others: Sequence[Row], metric: Metric) -> Iterator[Other]:

@@ -135,10 +135,12 @@ def _race(runs: Sequence[Record]) -> Iterator[InRace]:
         places = [*every]  # no block of them counts
     rule = Rule(rules.tolerance, _level(benchmarks, places, rules.races))
     courses = [benchmark.course(places, rule) for benchmark in benchmarks]
+    names = tuple(candidate_names(benchmarks[0].cases).values())
     yield InRace(
         visible(runs[0].metadata[BLOCK]),
         rules,
-        _short(tuple(candidate_names(benchmarks[0].cases).values())),
+        # of values of lists alone, where the default has the name of all: ``VARIABLE=2``
+        tuple(name.removeprefix(f"{names[0]} ") for name in names),
         {benchmark.name: benchmark.cases for benchmark in benchmarks},
         tuple(cell for course in courses for cell in course.decided()),
         {benchmark.name: course.stages for benchmark, course in zip(benchmarks, courses, strict=True)},
@@ -279,8 +281,3 @@ def _never(runs: Iterable[Record]) -> bool:
     """Whether a candidate was tried, and neither gave a value nor met its time limit."""
     tried = [run for run in runs if run.status != MISSING]
     return bool(tried) and not any(run.sound or run.timed_out for run in tried)
-
-
-def _short(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Values of lists alone, where the default has the name of all: ``VARIABLE=2``."""
-    return tuple(name.removeprefix(f"{names[0]} ") for name in names)

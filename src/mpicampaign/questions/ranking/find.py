@@ -6,11 +6,13 @@ are not judged, for want of repeats or since they ran at another time, never lea
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
+from itertools import product
 from math import comb
 from typing import TYPE_CHECKING
 
+from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import in_ranks, visible
 from mpicampaign.compare.timed_runs import timed_runs
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL
@@ -18,7 +20,7 @@ from mpicampaign.verdicts.compare import FEW_REPEATS, at_planned_looks, compare
 from mpicampaign.verdicts.smallest import smallest_seen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.compare.findings import Absence
     from mpicampaign.compare.metrics import Metric
@@ -214,97 +216,52 @@ class Ranking:
         return (*self.pairs_of_best, *(pair for pair in self.behind if pair.better is not self.best))
 
 
-def rank_placements(
-    rows: Sequence[Row], metrics: Iterable[Metric], decided: Sequence[ByLooks] = ()
-) -> tuple[Ranking, ...]:
-    """The placements of each host group compared, for each headline metric; not those compared in blocks."""
-    place = _place(rows)
-    rows = [row for row in rows if not row.in_blocks]
-    return _rank(PLACEMENTS, rows, metrics, decided, scope=place, name=lambda row: row.case.placement)
-
-
-def rank_host_groups(
-    rows: Sequence[Row], metrics: Iterable[Metric], decided: Sequence[ByLooks] = ()
-) -> tuple[Ranking, ...]:
-    """The host groups compared in each placement, and with each MPI library where their systems have several.
-
-    Empty if there is only one host group.
-    """
-    if len({row.case.machine for row in rows}) < 2:
-        return ()
-
-    def scope(row: Row) -> str:
-        return ", ".join(filter(None, (row.case.placement, row.case.library)))
-
-    return _rank(HOST_GROUPS, rows, metrics, decided, scope=scope, name=_machine(rows))
-
-
-def rank_libraries(
-    rows: Sequence[Row], metrics: Iterable[Metric], decided: Sequence[ByLooks] = ()
-) -> tuple[Ranking, ...]:
-    """The MPI libraries of each system compared in each placement; empty if none has several."""
-    machine = _machine(rows)
-    several = [row for row in rows if row.case.library and not row.in_blocks]
-
-    def scope(row: Row) -> str:
-        return f"{machine(row)} {row.case.placement}"
-
-    return _rank(LIBRARIES, several, metrics, decided, scope=scope, name=lambda row: row.case.library)
-
-
-def _place(rows: Sequence[Row]) -> Callable[[Row], str]:
-    """How host groups are named: with their system where there are several, and with their MPI library."""
-    if len({row.case.machine[0] for row in rows}) > 1:
-        return lambda row: f"{row.case.machine[0]}/{row.case.host_group}"
-    return lambda row: row.case.host_group
-
-
-def _machine(rows: Sequence[Row]) -> Callable[[Row], str]:
-    """How they are named without the library."""
-    if len({row.case.machine[0] for row in rows}) > 1:
-        return lambda row: "/".join(row.case.machine)
-    return lambda row: row.case.machine[1]
-
-
-def _rank(
-    kind: str,
+def rank(
     rows: Sequence[Row],
     metrics: Iterable[Metric],
-    decided: Sequence[ByLooks],
-    scope: Callable[[Row], str],
-    name: Callable[[Row], str],
+    decided: Sequence[ByLooks] = (),
+    kinds: Sequence[str] = (PLACEMENTS, HOST_GROUPS, LIBRARIES),
 ) -> tuple[Ranking, ...]:
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        if row.apart:
-            continue
-        groups.setdefault(scope(row), []).append(row)
-    rankings = []
-    for metric in (metric for metric in metrics if metric.headline):
-        for common, members in groups.items():
-            rankings += _rankings_of(kind, common, metric, members, decided, name)
-    return tuple(rankings)
+    """Rows that differ in one thing only compared, for each headline metric.
+
+    These are the placements of each host group; where there are several host groups, these in each placement
+    and with each MPI library; the MPI libraries of each system in each placement. Rows in blocks are compared
+    there, with others of their host group.
+    """
+    several_systems = len({row.case.machine[0] for row in rows}) > 1
+    several_machines = len({row.case.machine for row in rows}) > 1
+    named: dict[tuple[str, str], list[tuple[str, Row]]] = defaultdict(list)  # by kind and scope
+    for row in (row for row in rows if not row.apart):
+        case = row.case
+        system = f"{case.machine[0]}/" if several_systems else ""
+        if not row.in_blocks:
+            named[PLACEMENTS, system + case.host_group].append((case.placement, row))
+        if several_machines:
+            scope = ", ".join(filter(None, (case.placement, case.library)))
+            named[HOST_GROUPS, scope].append((system + case.machine[1], row))
+        if case.library and not row.in_blocks:
+            named[LIBRARIES, f"{system}{case.machine[1]} {case.placement}"].append((case.library, row))
+    headlines = [metric for metric in metrics if metric.headline]
+    return tuple(
+        ranking
+        for kind, metric in product(kinds, headlines)
+        for (of_kind, scope), members in named.items()
+        if of_kind == kind
+        for ranking in _rankings(kind, scope, metric, members, decided)
+    )
 
 
-def _rankings_of(
-    kind: str,
-    scope: str,
-    metric: Metric,
-    rows: Sequence[Row],
-    decided: Sequence[ByLooks],
-    name: Callable[[Row], str],
-) -> list[Ranking]:
+def _rankings(
+    kind: str, scope: str, metric: Metric, named: Sequence[tuple[str, Row]], decided: Sequence[ByLooks]
+) -> Iterator[Ranking]:
     """One ranking for each number of ranks: values of 2 and of 44 ranks are not compared."""
-    absent = tuple(Absent(visible(name(row)), row.unranked) for row in rows if row.unranked)
-    ranked = [row for row in rows if row.cell(metric).summary and not row.unranked]
-    counts = dict.fromkeys(row.ranks for row in ranked)
-    rankings = []
-    for ranks in counts:
-        members = [row for row in ranked if row.ranks == ranks]
-        contestants = best_first([Contestant(visible(name(row)), row, row.cell(metric)) for row in members])
-        named = visible(scope) if len(counts) == 1 else f"{visible(scope)}, {in_ranks(ranks)}"
-        rankings.append(_ranking(kind, named, contestants, absent, ranks, decided))
-    return rankings
+    absent = tuple(Absent(visible(name), row.unranked) for name, row in named if row.unranked)
+    ranked = [(name, row) for name, row in named if row.cell(metric).summary and not row.unranked]
+    of_ranks = grouped(ranked, lambda one: one[1].ranks)
+    for ranks, members in of_ranks.items():
+        contestants = best_first(Contestant(visible(name), row, row.cell(metric)) for name, row in members)
+        common = visible(scope) if len(of_ranks) == 1 else f"{visible(scope)}, {in_ranks(ranks)}"
+        yield _ranking(kind, common, contestants, absent, ranks, decided)
 
 
 def _ranking(

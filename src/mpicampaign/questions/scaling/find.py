@@ -151,9 +151,8 @@ def _is_work(table: Table, metric: Metric) -> bool:
 
 def _family(row: Row) -> tuple[tuple[str, str], str]:
     """The host group, and the placement without its numbers of nodes and ranks."""
-    values = row.case.placement.split(" ")
-    kept = [value for value in values if not value.startswith(_SIZES)]
-    return (row.case.system, row.case.host_group), " ".join(kept)
+    values = (value for value in row.case.placement.split(" ") if not value.startswith(_SIZES))
+    return row.place[:2], " ".join(values)
 
 
 def _scaling(table: Table, placement: str, metric: Metric, kind: str, rows: Sequence[Row]) -> Scaling:
@@ -161,14 +160,11 @@ def _scaling(table: Table, placement: str, metric: Metric, kind: str, rows: Sequ
     word = next(iter(declared)) if len(declared) == 1 else ""
     points = [Point(row, row.cell(metric), row.ranks or 1, 1.0, row.median(metric), None, ()) for row in rows]
     points.sort(key=lambda point: (point.ranks, point.nodes))
-    if kind == WORK and (word or not metric.lower_is_better or len(set(map(_problem, rows))) == 1):
+    # the order of HPL's matrix, and the arguments of the program
+    problems = {(row.linear_system, row.curves[0][0].metadata.get("arguments", "")) for row in rows}
+    if kind == WORK and (word or not metric.lower_is_better or len(problems) == 1):
         points = [_with_speed_up(points[0], point, metric, word) for point in points]
     return Scaling(table, placement, metric, kind, word, tuple(points))
-
-
-def _problem(row: Row) -> tuple[int, str]:
-    """The order of HPL's matrix, and the arguments of the program."""
-    return row.linear_system, row.curves[0][0].metadata.get("arguments", "")
 
 
 def _with_speed_up(first: Point, point: Point, metric: Metric, declared: str) -> Point:

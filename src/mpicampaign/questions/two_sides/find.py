@@ -108,7 +108,10 @@ def two_sides(
     one_each = all(len(names) == 1 for names in systems)
     two_machines = one_each and systems[0] != systems[1]
     states = NO_STATES if two_machines else states_of_both(before.records, after.records)
-    cells = [_cells(each, sizes, states, named=not one_each) for each in _by_state(before, after, states)]
+    # those of each state in placements of their own
+    together = states_apart([*before.records, *after.records], states, ranked=states.names)
+    of_sides = together[: len(before.records)], together[len(before.records) :]
+    cells = [_cells(records, sizes, states, named=not one_each) for records in of_sides]
     pairs = [(cells[0][key], cells[1][key]) for key in cells[0] if key in cells[1]]
     both = [both_sides(*pair) for pair in pairs]
     ps = holm({number: one.pair.p for number, one in enumerate(both) if one.pair.p is not None})
@@ -124,12 +127,6 @@ def two_sides(
     one_side, other_side = ([run for row, _ in of.values() for run, _ in row.curves] for of in cells)
     recorded += _unlike_states(one_side, other_side, names["round_trip"])
     return TwoSides(before, after, corrected, only, tuple(recorded), states)
-
-
-def _by_state(before: Side, after: Side, states: States) -> tuple[Sequence[Record], Sequence[Record]]:
-    """The records of each, those of each state in placements of their own."""
-    together = states_apart([*before.records, *after.records], states, ranked=states.names)
-    return together[: len(before.records)], together[len(before.records) :]
 
 
 def _lacking(own: Mapping[_Key, tuple[Row, Cell]], other: Iterable[_Key], side: Side) -> tuple[str, ...]:
