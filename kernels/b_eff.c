@@ -5,13 +5,9 @@
  * Metrics: rows hold bytes and seconds; b_eff and its parts are computed from them later.
  * Source:  the b_eff page of HLRS (Koniges, Rabenseifner, Solchenbach); see docs/kernels.md.
  */
-#include "buffers.h"
-#include "clock.h"
-#include "effective/effective.h"
+#include "b_eff/effective.h"
+#include "exchange/exchange.h"
 #include "kernel.h"
-#include "measure.h"
-#include "output.h"
-#include "waiting.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -103,8 +99,6 @@ static void describe(const struct run *run) {
 
 /* --- one measurement */
 
-static bool is_root(void) { return exchange.rank == 0; }
-
 /* Adapts the margin before the agreed start to what the ranks need. */
 static void adapt_margin(struct measurement *m, bool late) {
     m->late += late;
@@ -134,15 +128,34 @@ static double timed(struct measurement *m, const struct method *method, int loop
     bool wrong = !intact(exchange_intact(&exchange), method);
     int64_t mine[4] = {origin - times[0], times[1] - origin, !on_time, wrong}, largest[4] = {0};
     MPI_Reduce(mine, largest, 4, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (is_root())
+    if (exchange.rank == 0)
         adapt_margin(m, largest[2] != 0);
     wrong_anywhere = largest[3] != 0;
     return (double)(largest[1] + largest[0]) * 1e-9;
 }
 
+/* Each rank's message to the left lies in the first slot of a direction, the one to the right in
+ * the next: what arrives from the left neighbour was sent from its next slot. */
+static void add_direction(int left, int right, int slot) {
+    if (left == right) {
+        exchange_add(&exchange, (struct message){left, slot}, (struct message){left, slot});
+    } else {
+        exchange_add(&exchange, (struct message){left, slot}, (struct message){left, slot + 1});
+        exchange_add(&exchange, (struct message){right, slot + 1}, (struct message){right, slot});
+    }
+}
+
+/* The messages of this rank in the pattern. */
 static void set_pattern(const struct pattern *pattern) {
+    int sides = pattern_sides(pattern);
     pattern_name = pattern->name;
-    exchange_set_pattern(&exchange, pattern);
+    exchange_begin(&exchange, sides * pattern->directions);
+    for (int direction = 0; direction < pattern->directions; direction++) {
+        int left = pattern->left[direction][exchange.rank];
+        if (left >= 0)
+            add_direction(left, pattern->right[direction][exchange.rank], sides * direction);
+    }
+    exchange.answers = exchange.count > 0 && exchange.rank > exchange.sent[0].peer;
 }
 
 /* --- costs, measured before the plan is made */
@@ -177,7 +190,7 @@ static double measured_overhead(struct measurement *m) {
     exchange_set_length(&exchange, 1);
     for (int i = 0; i < OVERHEAD_SAMPLES; i++)
         exchanges += timed(m, &EXCHANGE[SENDRECV], sync_decided(1));
-    return ((double)(clock_now() - start) * 1e-9 - exchanges) / OVERHEAD_SAMPLES;
+    return (seconds_since(start) - exchanges) / OVERHEAD_SAMPLES;
 }
 
 /* --- data */
@@ -231,14 +244,14 @@ static void measure_length(struct measurement *m, struct suite *suite,
     int loops;
     exchange_set_length(&exchange, suite->lengths[i]);
     double seconds = timed_length(m, suite, method, i, &loops);
-    if (is_root() && !wrong_anywhere)
+    if (exchange.rank == 0 && !wrong_anywhere)
         output_row("rates %s %s %s %zu %d %d %d %.6e", pattern->set, pattern->name,
                    suite->methods[method].name, suite->lengths[i], repetition, loops,
                    pattern_messages(pattern), seconds);
 }
 
 static void report_pattern(const struct pattern *pattern, bool correct) {
-    if (is_root())
+    if (exchange.rank == 0)
         output_row("patterns %s %s %d %d %d %d %d %d", pattern->set, pattern->name,
                    pattern_processes(pattern), pattern->rings, pattern->smallest, pattern->largest,
                    pattern_messages(pattern), correct);
@@ -343,7 +356,7 @@ static int fixed_patterns(void) {
 static void follow_plan(const struct effective_cost *cost, double seconds) {
     plan = plan_for(cost, seconds);
     MPI_Bcast(&plan, sizeof plan, MPI_BYTE, 0, MPI_COMM_WORLD);
-    if (!is_root())
+    if (!exchange.rank == 0)
         return;
     output_header("planned_seconds", "%.3g", plan_seconds(&plan, cost));
     output_header("loop_seconds", "%g", plan.loop_seconds);
@@ -361,7 +374,7 @@ static bool make_plan(struct measurement *m, struct suite *suite) {
     cost.overhead = measured_overhead(m);
     int64_t start = clock_now();
     bool correct = verify_pattern(suite);
-    cost.verification = (double)(clock_now() - start) * 1e-9;
+    cost.verification = seconds_since(start);
     memcpy(cost.exchange, suite->seconds, sizeof cost.exchange);
     pattern_free(&pattern);
     follow_plan(&cost, (double)(m->deadline - clock_now()) * 1e-9);
@@ -385,7 +398,7 @@ static void report_plan(void) {
 
 /* All ranks stop at the first wrong data; ranks whose own data are right report success. */
 static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
-    if (run_all(m) && is_root())
+    if (run_all(m) && exchange.rank == 0)
         report_plan();
     m->bytes_timed = exchange.bytes_timed;
     m->bytes_checked = exchange.bytes_checked;
@@ -399,7 +412,7 @@ static const struct kernel_option options[] = {
      "a power of two such as 64KiB or 4MiB", parse_size, &lmax_option},
     {"--split-methods", NULL, "also Irecv with Send, and Isend with Recv", NULL, NULL,
      &split_methods},
-    {NULL, NULL, NULL, NULL, NULL, NULL}};
+    {0}};
 
 int main(int argc, char **argv) {
     const struct kernel kernel = {

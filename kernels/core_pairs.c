@@ -8,19 +8,13 @@
  * Source:  after Freedman and Valles (2018), phase three; one pair at a time as in the HPC
  *          Challenge's ping-pong.
  */
-#include "buffers.h"
-#include "clock.h"
-#include "cpu_place.h"
+#include "core_pairs/core_pairs.h"
 #include "kernel.h"
-#include "measure.h"
-#include "output.h"
 #include "pair/pair.h"
-#include "waiting.h"
 
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 /* Keeps the output near 300 kB; 88 ranks make 7,656 rows. */
 enum { MAX_ROWS = 8000 };
@@ -253,7 +247,7 @@ static bool measure(struct measurement *m, char why[REASON_LENGTH]) {
     count_bytes(m, &findings);
     bool correct =
         findings.latency.correct && findings.bandwidth.correct && findings.contentions.correct;
-    if (sync_all(correct) && m->run->topology.rank == 0)
+    if (sync_all(correct) && is_root(m))
         print(&findings);
     snprintf(why, REASON_LENGTH, "wrong data in %s",
              !findings.latency.correct     ? "messages of 8 B"

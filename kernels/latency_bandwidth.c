@@ -7,15 +7,11 @@
  * Source:  Rabenseifner (2005), section 2; numbers of loops, repetitions and rings as in HPC
  *          Challenge 1.5 (bench_lat_bw 1.5.2). Differences: docs/kernels.md.
  */
-#include "buffers.h"
-#include "clock.h"
 #include "exchange/exchange.h"
 #include "kernel.h"
-#include "measure.h"
-#include "output.h"
+#include "latency_bandwidth/ping_pong.h"
 #include "pair/pair.h"
-#include "ring_order.h"
-#include "waiting.h"
+#include "random.h"
 
 #include <math.h>
 #include <mpi.h>
@@ -68,8 +64,6 @@ static void set_up(struct run *run) {
     best = allocate((size_t)run->topology.ranks * sizeof *best);
     order = allocate((size_t)run->topology.ranks * sizeof *order);
 }
-
-static bool is_root(const struct measurement *m) { return m->run->topology.rank == 0; }
 
 /* --- ping-pong */
 

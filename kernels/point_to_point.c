@@ -7,18 +7,12 @@
  * Source:  after Freedman and Valles (2018), phase one: pairs (A_i, B_i), blocking MPI_Send, an
  *          acknowledgement. Rank i sends to rank i + P/2; an odd last rank is idle.
  */
-#include "buffers.h"
-#include "clock.h"
-#include "exchange/exchange.h"
+#include "data.h"
 #include "kernel.h"
-#include "measure.h"
-#include "output.h"
-#include "sampling.h"
 
 #include <limits.h>
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { MESSAGE = 12, ACKNOWLEDGEMENT, MOST_MESSAGES = 10000, LOOKS = 9, MIN_LOOKS = 3 };
@@ -37,7 +31,7 @@ static char names[MAX_OPERATIONS][12];
 static int rank, half; /* half: the largest number of pairs */
 
 /* The messages of one call side by side, to send or received. Between the ends, where each has a
- * sequence value, are the bytes of its sender and position (exchange/exchange.h). */
+ * sequence value, are the bytes of its sender and position (data.h). */
 static struct {
     unsigned char *bytes;
     size_t size; /* of a message */
@@ -255,7 +249,7 @@ static double look(struct measurement *m, const struct series *s) {
     int64_t start = clock_now();
     for (int i = 0; i < s->block; i++)
         s->operation->perform(s->operation, NULL);
-    double seconds = (double)(clock_now() - start) * 1e-9 / s->block;
+    double seconds = seconds_since(start) / s->block;
     measure_check(m, s);
     return seconds;
 }
@@ -354,7 +348,7 @@ static const struct kernel_option options[] = {
      "a list of numbers", parse_text, &pairs_text},
     {"--messages", "K", "messages of a pair in one call, fewer where above 64 MiB (16)",
      "a whole number from 1 to 10000", parse_count, &messages_wanted},
-    {NULL, NULL, NULL, NULL, NULL, NULL}};
+    {0}};
 
 int main(int argc, char **argv) {
     const struct kernel kernel = {

@@ -6,12 +6,8 @@
  * Metrics: useful = (P - 1) m bytes; wire = all message bytes; both over the same seconds.
  * Source:  after Freedman and Valles (2018), phases two and three; the trees are this project's.
  */
-#include "baseline.h"
-#include "blocks.h"
-#include "buffers.h"
-#include "clock.h"
 #include "kernel.h"
-#include "output.h"
+#include "tree/gather.h"
 #include "tree/tree.h"
 
 #include <mpi.h>
@@ -42,7 +38,7 @@ static void receive_timed(const struct tree_role *role, int i, struct level *lev
     struct level *level = &levels[role->receive[i].level];
     int64_t start = clock_now();
     receive(role, i);
-    level->receive_seconds += (double)(clock_now() - start) * 1e-9;
+    level->receive_seconds += seconds_since(start);
     level->bytes = (uint64_t)role->receive[i].blocks * blocks.size;
 }
 
@@ -72,7 +68,7 @@ static bool verify(const struct operation *operation, char why[REASON_LENGTH]) {
     const struct tree_role *role = operation->parameters;
     const int *rank_of = tree_of(operation)->rank_of + role->virtual_rank;
     for (int i = 0; i < role->blocks; i++)
-        if (!blocks_check(&blocks, i, rank_of[i], why, REASON_LENGTH))
+        if (!blocks_check(&blocks, i, rank_of[i], why))
             return false;
     return true;
 }
@@ -100,8 +96,7 @@ static void describe(const struct run *run) {
                   "ends of all blocks; all bytes of the last of calls back to back");
 }
 
-static const struct kernel_option options[] = {
-    TREE_OPTION(trees), BASELINE_OPTION, {NULL, NULL, NULL, NULL, NULL, NULL}};
+static const struct kernel_option options[] = {TREE_OPTION(trees), BASELINE_OPTION, {0}};
 
 int main(int argc, char **argv) {
     const struct kernel kernel = {

@@ -8,15 +8,10 @@
  *          level and rank.
  * Source:  after Freedman and Valles (2018), phases two and three; the trees are this project's.
  */
-#include "baseline.h"
-#include "blocks.h"
-#include "buffers.h"
-#include "clock.h"
 #include "kernel.h"
-#include "merge/merge.h"
-#include "output.h"
-#include "sync/sync.h"
+#include "tree/gather.h"
 #include "tree/tree.h"
+#include "tree_merge/merge.h"
 
 #include <mpi.h>
 #include <stdio.h>
@@ -235,7 +230,7 @@ static const struct kernel_option options[] = {
      &key_type},
     {"--merge", "VERSION", "auto, avx512, portable or branchy (auto: the fastest)",
      "a version: auto, avx512, portable or branchy", parse_version, &version},
-    {NULL, NULL, NULL, NULL, NULL, NULL}};
+    {0}};
 
 int main(int argc, char **argv) {
     const struct kernel kernel = {

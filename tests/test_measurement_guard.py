@@ -31,7 +31,7 @@ KEPT = GOLDEN / "measurement.json"
 KERNELS = PROJECT / "kernels"
 VERSIONS = SUITES["kernel"].versions
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|\w+|[^\w\s])', re.DOTALL)
-INCLUDE = re.compile(r'^#include "(?:(\w+)/)?(\w+)\.h"', re.MULTILINE)
+INCLUDE = re.compile(r'^#include "(\w+)/\w+\.h"', re.MULTILINE)
 
 
 def checksum(text: str) -> str:
@@ -44,17 +44,16 @@ def tokens(source: str) -> str:
 
 
 def sources(name: str) -> list[Path]:
-    """The source files of a kernel: its own, and the folders, and headers with C files, that it includes."""
-    found: list[Path] = []
-    waiting = [KERNELS / f"{name}.c"]
+    """The source files of a kernel: its file and folder, common, and the folders of common it includes."""
+    found: set[Path] = set()
+    waiting = [KERNELS / f"{name}.c", *KERNELS.glob(f"{name}/*.[ch]")]
+    waiting += [*(KERNELS / "common").glob("*.[ch]"), *(KERNELS / "common" / "sync").glob("*.c")]
     while waiting:
         path = waiting.pop()
-        if path in found or not path.is_file():
-            continue
-        found.append(path)
-        for folder, name in INCLUDE.findall(path.read_text()):
-            pattern = f"{folder}/*.[ch]" if folder else f"{name}.[ch]"
-            waiting += (KERNELS / "common").glob(pattern)
+        if path not in found:
+            found.add(path)
+            for folder in INCLUDE.findall(path.read_text()):
+                waiting += (KERNELS / "common" / folder).glob("*.[ch]")
     return sorted(found)
 
 
@@ -124,5 +123,6 @@ def test_the_guard_sees_a_change_and_no_comment() -> None:
 
 def test_the_guard_reads_the_folders_that_a_kernel_includes_and_no_others() -> None:
     found = {str(path.relative_to(KERNELS)) for path in sources("tree_merge")}
-    assert found >= {"tree_merge.c", "common/merge/template.h", "common/tree/matching.c", "common/clock.c"}
-    assert not any(name.startswith(("common/effective/", "common/ring_order")) for name in found)
+    assert found >= {"tree_merge.c", "tree_merge/template.h", "common/tree/max_inter.c", "common/clock.c"}
+    assert "common/sync/start.c" in found
+    assert not any(name.startswith(("b_eff", "common/exchange/")) for name in found)

@@ -1,15 +1,43 @@
-#include "measure.h"
-
-#include "buffers.h"
-#include "clock.h"
-#include "sampling.h"
-#include "waiting.h"
+#include "internal.h"
 
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
 
-static bool is_root(const struct measurement *m) { return m->run->topology.rank == 0; }
+enum {
+    MAX_SAMPLES = 10000, /* of one operation at one size */
+    MIN_SAMPLES = 5,     /* even when the share of a size is spent */
+    LATE_SAMPLES = 2,    /* even when the whole budget is */
+    FIRST_SAMPLES = 3,   /* to choose the block */
+    MAX_PROBES = 9,      /* of the levels */
+    EVEN_PARTS = 16      /* a size's share of the budget grows with size + max_size / EVEN_PARTS */
+};
+
+#define RESERVE 0.1 /* of the budget, for what begins before its end */
+
+struct operation *add_operation(struct run *run, const char *name, const char *variant) {
+    if (run->operation_count == MAX_OPERATIONS) {
+        fprintf(stderr, "more than %d operations in one kernel\n", MAX_OPERATIONS);
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    struct operation *operation = &run->operations[run->operation_count++];
+    *operation = (struct operation){.name = name, .variant = variant};
+    return operation;
+}
+
+size_t size_after(const struct run *run, size_t size) {
+    size_t largest = run->options.max_size;
+    if (size > largest / 2)
+        return largest;
+    return size > 0 ? 2 * size : run->size_unit < largest ? run->size_unit : largest;
+}
+
+int size_count(const struct run *run) {
+    int count = 1;
+    for (size_t size = run->options.min_size; size < run->options.max_size; count++)
+        size = size_after(run, size);
+    return count;
+}
 
 void measure_begin(struct measurement *m, const struct run *run) {
     memset(m, 0, sizeof *m);
@@ -112,19 +140,23 @@ static struct samples keep(struct measurement *m, const struct window *all, int 
     return samples;
 }
 
+void measure_verify(struct measurement *m, const struct operation *operation) {
+    char detail[REASON_LENGTH] = "";
+    if (!m->correct || operation->verify(operation, detail))
+        return;
+    m->correct = false;
+    snprintf(m->why, REASON_LENGTH, "wrong data in %s %s at %zu B: %.150s", operation->name,
+             operation->variant, operation->size, detail);
+}
+
 /* No rank starts another call before all have looked: its messages would seem left over, and it
  * would have to wait for the others in the timed interval. */
 void measure_check(struct measurement *m, const struct series *s) {
-    char detail[REASON_LENGTH] = "";
     const struct operation *operation = s->operation;
     m->bytes_timed += operation->useful_bytes * (uint64_t)s->block;
     m->bytes_checked +=
         operation->useful_bytes + operation->checked_bytes * (uint64_t)(s->block - 1);
-    if (m->correct && !operation->verify(operation, detail)) {
-        m->correct = false;
-        snprintf(m->why, REASON_LENGTH, "wrong data in %s %s at %zu B: %.150s", operation->name,
-                 operation->variant, operation->size, detail);
-    }
+    measure_verify(m, operation);
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
@@ -177,8 +209,6 @@ static int window_for(double budget, double sample_seconds) {
     double fitting = budget / sample_seconds;
     return fitting >= WINDOW ? WINDOW : fitting < 1 ? 1 : (int)fitting;
 }
-
-static double seconds_since(int64_t start) { return (double)(clock_now() - start) * 1e-9; }
 
 /* Finds a first block; a window then holds as many samples, with all that belongs to them, as fit a
  * quarter of the time. The block of the size before, half as large, is where to start: a single

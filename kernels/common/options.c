@@ -1,10 +1,9 @@
-#include "options.h"
+#include "internal.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SWEEP_COUNT = 3, COMMON_COUNT = 3 };
@@ -21,7 +20,7 @@ static bool parse_only_size(const char *text, void *target) {
 
 /* The options of a sweep come first: the table of other kernels begins after them. */
 static const struct kernel_option *
-common_table(const struct command_line *line, struct common_options *to,
+common_table(const struct kernel *kernel, struct common_options *to,
              struct kernel_option table[SWEEP_COUNT + COMMON_COUNT + 1]) {
     const struct kernel_option all[SWEEP_COUNT + COMMON_COUNT + 1] = {
         {"--min-size", "SIZE", "smallest block per rank, such as 0 or 64KiB (8)", A_SIZE,
@@ -34,9 +33,9 @@ common_table(const struct command_line *line, struct common_options *to,
         {"--seed", "NUMBER", "seed of all that is random: keys, patterns, trees, rings (1)",
          "a whole number below 2^64", parse_seed, &to->seed},
         {"--help", NULL, "show this text", NULL, NULL, &to->help},
-        {NULL, NULL, NULL, NULL, NULL, NULL}};
+        {0}};
     memcpy(table, all, sizeof all);
-    return line->sweeps ? table : table + SWEEP_COUNT;
+    return kernel->measure == NULL ? table : table + SWEEP_COUNT;
 }
 
 static bool parse_whole(const char *text, uint64_t *value, char **end) {
@@ -109,32 +108,33 @@ static const struct kernel_option *find_option(const struct kernel_option *table
     return NULL;
 }
 
-bool parse_options(int argc, char **argv, const struct command_line *line,
-                   struct common_options *common, char *why, size_t why_length) {
+bool parse_options(int argc, char **argv, const struct kernel *kernel,
+                   struct common_options *common, char why[REASON_LENGTH]) {
     struct kernel_option room[SWEEP_COUNT + COMMON_COUNT + 1];
-    *common = (struct common_options){8, (size_t)4 << 20, line->default_budget, 1, false};
-    const struct kernel_option *table = common_table(line, common, room);
+    *common = (struct common_options){8, (size_t)4 << 20, kernel->default_budget, 1, false};
+    const struct kernel_option *table = common_table(kernel, common, room);
     for (int i = 1; i < argc; i++) {
         const struct kernel_option *option = find_option(table, argv[i]);
         if (option == NULL)
-            option = find_option(line->further, argv[i]);
+            option = find_option(kernel->options, argv[i]);
         if (option == NULL) {
-            snprintf(why, why_length, "unknown option '%.80s'; --help lists the options", argv[i]);
+            snprintf(why, REASON_LENGTH, "unknown option '%.80s'; --help lists the options",
+                     argv[i]);
             return false;
         }
         if (option->argument == NULL) {
             *(bool *)option->target = true;
         } else if (i + 1 == argc) {
-            snprintf(why, why_length, "%s needs a value: %s", option->name, option->expected);
+            snprintf(why, REASON_LENGTH, "%s needs a value: %s", option->name, option->expected);
             return false;
         } else if (!option->parse(argv[++i], option->target)) {
-            snprintf(why, why_length, "%s: '%.80s' is not %s", option->name, argv[i],
+            snprintf(why, REASON_LENGTH, "%s: '%.80s' is not %s", option->name, argv[i],
                      option->expected);
             return false;
         }
     }
     if (common->min_size > common->max_size)
-        snprintf(why, why_length, "--min-size is %zu B, larger than --max-size, %zu B",
+        snprintf(why, REASON_LENGTH, "--min-size is %zu B, larger than --max-size, %zu B",
                  common->min_size, common->max_size);
     return common->min_size <= common->max_size;
 }
@@ -147,13 +147,13 @@ static void print_table(const struct kernel_option *table) {
     }
 }
 
-void print_help(const struct command_line *line) {
+void print_help(const struct kernel *kernel) {
     struct common_options unused;
     struct kernel_option room[SWEEP_COUNT + COMMON_COUNT + 1];
-    const struct kernel_option *table = common_table(line, &unused, room);
-    printf("usage: mpirun -n RANKS %s [options]\n\n%s\n\noptions (default):\n", line->kernel,
-           line->purpose);
-    print_table(line->further);
+    const struct kernel_option *table = common_table(kernel, &unused, room);
+    printf("usage: mpirun -n RANKS %s [options]\n\n%s\n\noptions (default):\n", kernel->name,
+           kernel->purpose);
+    print_table(kernel->options);
     print_table(table);
-    printf("The default budget is %g s.\n", line->default_budget);
+    printf("The default budget is %g s.\n", kernel->default_budget);
 }

@@ -1,4 +1,4 @@
-#include "output.h"
+#include "internal.h"
 
 #include <stdarg.h>
 #include <stdio.h>

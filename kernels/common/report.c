@@ -1,19 +1,10 @@
-#include "report.h"
-
-#include "buffers.h"
-#include "clock.h"
-#include "output.h"
-#include "waiting.h"
+#include "internal.h"
 
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Limits that keep the whole output under 300 kB. */
 enum { MAX_KEPT = 60, SAMPLE_ROWS = 2200, LEVEL_ROWS = 1000 };
-
-static int size_count(const struct run *run) { return sizes_from(run, run->options.min_size); }
 
 static int kept_samples(const struct run *run) {
     int fitting = SAMPLE_ROWS / (size_count(run) * run->operation_count);
@@ -113,13 +104,13 @@ static void report_columns(const char *variant) {
                   variant);
 }
 
-void report_header(const struct kernel *kernel, const struct measurement *m, uint64_t memory) {
-    uint64_t largest;
+void report_header(const struct kernel *kernel, const struct measurement *m) {
+    uint64_t memory = kernel->memory(m->run), largest;
     struct skew skew = {0, 0};
     if (!m->sync.shared_clock)
         skew = sync_skew(&m->sync, &m->run->topology);
     MPI_Reduce(&memory, &largest, 1, MPI_UINT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
-    if (m->run->topology.rank != 0)
+    if (!is_root(m))
         return;
     output_begin(kernel->name);
     report_launch(m->run, kernel->version);
@@ -177,7 +168,7 @@ static void report_series(const struct measurement *m, const struct series *s, b
 }
 
 void report_size(const struct measurement *m, bool correct) {
-    bool root = m->run->topology.rank == 0;
+    bool root = is_root(m);
     for (int i = 0; i < m->run->operation_count; i++) {
         const struct series *s = &m->series[i];
         if (root && correct)
@@ -190,7 +181,7 @@ void report_size(const struct measurement *m, bool correct) {
 }
 
 void report_end(const struct measurement *m) {
-    output_header("spent_seconds", "%.3g", (double)(clock_now() - m->begun) * 1e-9);
+    output_header("spent_seconds", "%.3g", seconds_since(m->begun));
     output_header("late_starts", "%ld", m->late);
     output_header("start_margin_seconds", "%g", (double)m->sync.margin * 1e-9);
     if (m->bytes_timed > 0) {

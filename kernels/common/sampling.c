@@ -1,7 +1,6 @@
-#include "sampling.h"
+#include "internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int compare(const void *a, const void *b) {

@@ -1,10 +1,6 @@
-#include "topology.h"
-
-#include "buffers.h"
-#include "sync/sync.h"
+#include "internal.h"
 
 #include <mpi.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 

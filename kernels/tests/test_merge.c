@@ -5,8 +5,8 @@
  *
  * measures instead, in turn: memcpy of BYTES, and all versions with the same bytes of output. */
 #define _POSIX_C_SOURCE 200809L
-#include "merge/merge.h"
 #include "random.h"
+#include "tree_merge/merge.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  *                             "nan" where not measured
  *   test_pairs levels FILE    the same, then a matrix of levels (-1: unknown)
  *   test_pairs tree NAME NODE ...   crossing messages of the tree; the node of each rank */
-#include "pair/pair.h"
+#include "core_pairs/core_pairs.h"
 #include "tree/tree.h"
 
 #include <stdio.h>

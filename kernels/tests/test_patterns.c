@@ -13,7 +13,8 @@
  *
  * sound: in every direction each active process is in exactly one closed ring, and the active
  * processes are those of the first direction. */
-#include "effective/effective.h"
+#include "b_eff/effective.h"
+#include "data.h"
 
 #include <stdio.h>
 #include <stdlib.h>

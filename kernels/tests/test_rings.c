@@ -4,8 +4,9 @@
  *   stride RANKS PAIRS          the stride for this many affordable pairs
  *   pairs RANKS STRIDE          "client server" of each pair, one per line
  *   tournament RANKS 0          the partners of all ranks, one round per line */
+#include "latency_bandwidth/ping_pong.h"
 #include "pair/pair.h"
-#include "ring_order.h"
+#include "random.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* Applies the named function to the numbers on the command line and prints the result:
  * median V..., interval V..., converged V..., agree A B FRACTION. */
-#include "sampling.h"
+#include "internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

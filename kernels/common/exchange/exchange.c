@@ -1,7 +1,6 @@
 #include "exchange/exchange.h"
 
-#include "buffers.h"
-#include "clock.h"
+#include "kernel.h"
 
 #include <mpi.h>
 #include <stdio.h>

@@ -2,43 +2,13 @@
 #ifndef EXCHANGE_H
 #define EXCHANGE_H
 
-#include "sequence.h"
+#include "data.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* --- contents of the buffers: bytes that identify their sender and position; data.c calls
- * no MPI */
-
-enum { ALIGNMENT = 16 }; /* of each message in the buffers */
-
-/* Where messages lie: one after another, cyclically, so that reads come from memory, not a cache.
- */
-struct walk {
-    size_t next, capacity; /* capacity 0: always at the start */
-    size_t apart;          /* from one message to the next; 0: packed */
-};
-
-/* Bytes from one message to the next. */
-size_t walk_step(const struct walk *walk, size_t length);
-
-/* Where the next messages of this length begin. */
-size_t walk_forward(struct walk *walk, size_t length, int messages);
-
-/* The bytes of the rank's send buffer from a position, a multiple of 8. */
-void data_fill(unsigned char *bytes, size_t length, uint64_t seed, int rank, size_t position);
-
-/* Bytes that all differ from these. */
-void data_clear(unsigned char *bytes, size_t length, uint64_t seed, int rank, size_t position);
-
-/* Offset of the first byte that differs; length if none does. */
-size_t data_differs(const unsigned char *bytes, size_t length, uint64_t seed, int rank,
-                    size_t position);
-
-/* --- exchanges
- *
- * Each message carries a sequence value at its head and its tail (sequence.h); between them are the
+/* Each message carries a sequence value at its head and its tail (data.h); between them are the
  * bytes of its position. The ends of each message are looked at when it has arrived; what differed
  * is judged later, outside the timed interval: exchange_intact. */
 

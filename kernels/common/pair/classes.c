@@ -1,14 +1,7 @@
 #include "pair/pair.h"
 
-#include "buffers.h"
-
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-
-const char *const PAIR_LEVEL_NAMES[PAIR_LEVELS] = {"same_core", "same_numa_node", "same_socket",
-                                                   "other_socket", "other_node"};
 
 /* An unordered pair, from < to. */
 struct pair {
@@ -143,27 +136,4 @@ int pair_groups(const struct pair_classes *classes, int *group_of) {
             spread_group(classes, rank, groups++, group_of, waiting);
     free(waiting);
     return groups;
-}
-
-static long largest(const long counts[PAIR_LEVELS]) {
-    long most = 0;
-    for (int level = 0; level < PAIR_LEVELS; level++)
-        most = counts[level] > most ? counts[level] : most;
-    return most;
-}
-
-void pair_agreement_count(const struct pair_classes *classes, const int *level_of,
-                          struct pair_agreement *agreement) {
-    size_t ranks = (size_t)classes->ranks;
-    *agreement = (struct pair_agreement){0};
-    for (size_t from = 0; from < ranks; from++)
-        for (size_t to = from + 1; to < ranks; to++) {
-            int which = classes->class_of[from * ranks + to], level = level_of[from * ranks + to];
-            if (which < 0 || level < 0)
-                continue;
-            agreement->known++;
-            agreement->pairs[which][level]++;
-        }
-    for (int which = 0; which < classes->count; which++)
-        agreement->agreeing += largest(agreement->pairs[which]);
 }

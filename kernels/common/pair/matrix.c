@@ -1,15 +1,10 @@
 #include "pair/pair.h"
 
-#include "buffers.h"
-#include "clock.h"
 #include "random.h"
-#include "sync/sync.h"
-#include "waiting.h"
 
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { PING = 20, CLEAR, STOP, TURN };

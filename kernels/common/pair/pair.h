@@ -2,44 +2,8 @@
 #ifndef PAIR_H
 #define PAIR_H
 
-#include "exchange/exchange.h"
-#include "topology.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* --- ordered pairs as HPCC 1.5 chooses them: every client with every server; set.c: no MPI */
-
-/* A prime stride does not fall in step with the ranks of a node. */
-bool is_prime(long n);
-
-/* Clients first_client, first_client + stride, ...; servers likewise. No rank pairs with itself. */
-struct pair_set {
-    int first_client, first_server, count, stride; /* count: of clients, and of servers */
-};
-
-/* The distance between clients (and between servers) for about this many pairs: 1 if all can be
- * measured, otherwise 3 or a larger prime. At least five clients are wanted, however few pairs can
- * be afforded. */
-int pair_stride(int ranks, double affordable_pairs);
-
-/* Clients from rank 0 upwards, servers from the last rank downwards. */
-struct pair_set pair_set_strided(int ranks, int stride);
-
-struct pair_set pair_set_single(int client, int server);
-
-int pair_set_client(const struct pair_set *set, int i);
-int pair_set_server(const struct pair_set *set, int i);
-
-/* All pairs, in rounds: in each round every rank meets one other, or none (-1) if the number of
- * ranks is odd; after all rounds each has met all others once. */
-int tournament_rounds(int ranks);
-int tournament_partner(int ranks, int round, int rank);
-
-/* Whether the rank is one of them. */
-int pair_set_has_client(const struct pair_set *set, int rank);
-int pair_set_has_server(const struct pair_set *set, int rank);
+#include "data.h"
+#include "kernel.h"
 
 /* --- messages between all pairs of ranks before anything is timed */
 
@@ -50,28 +14,6 @@ int pair_warm_up(double seconds);
 
 /* Header line for the above; fraction: of the budget. */
 void pair_warm_up_describe(double fraction);
-
-/* --- ping-pong of clients with servers, one pair at a time; all other ranks wait in a receive */
-
-/* The best measurement of one pair. */
-struct ping_pong {
-    double seconds; /* of all loops */
-    int loops;      /* round trips */
-};
-
-struct ping_pongs {
-    struct pair_set pairs;
-    int repetitions, loops;    /* loops grow until a measurement takes 10 us */
-    struct exchange *exchange; /* of the length to measure */
-    struct ping_pong *best;    /* [servers]: of this rank as client; with itself: no loops */
-    double turn_seconds;       /* seconds of this rank's turn as client, checks included */
-};
-
-/* Measures all pairs, each time after an untimed round trip. The ends of all messages are checked,
- * and all bytes of short ones (exchange_intact). A separate pass at the end checks all bytes of
- * longer ones: checks in between cost up to a third of the bandwidth at 2 MB, since they evict the
- * messages from the caches. Wrong data are the exchange's fault. Collective. */
-void ping_pong_measure(struct ping_pongs *ping_pongs);
 
 /* --- ping-pong of all pairs, one pair at a time; the receiver does not know the number of round
  * trips */
@@ -175,43 +117,5 @@ void pair_classes_free(struct pair_classes *classes);
 /* Groups of ranks connected by pairs of the fastest class, numbered in order of first appearance;
  * one group if there is one class. Fills group_of[ranks], returns the number of groups. */
 int pair_groups(const struct pair_classes *classes, int *group_of);
-
-/* How close two ranks are, according to the operating system. */
-enum pair_level { SAME_CORE, SAME_NUMA_NODE, SAME_SOCKET, OTHER_SOCKET, OTHER_NODE, PAIR_LEVELS };
-extern const char *const PAIR_LEVEL_NAMES[PAIR_LEVELS];
-
-/* Agreement of classes and levels: a pair agrees if its level is the most frequent one of its
- * class. */
-struct pair_agreement {
-    long known, agreeing; /* unordered pairs with a class and a level; those that agree */
-    long pairs[MAX_CLASSES][PAIR_LEVELS];
-};
-
-/* level_of: matrix of enum pair_level, -1: unknown. */
-void pair_agreement_count(const struct pair_classes *classes, const int *level_of,
-                          struct pair_agreement *agreement);
-
-/* --- shared paths: the time of one pair of ranks alone, and while another pair is busy */
-
-enum { MAX_CONTENTIONS = 64 };
-
-#define SHARED_PATH 1.2 /* a shared path: this many times slower than alone */
-
-/* Four different ranks. Seconds of one message, one way. */
-struct contention {
-    int from, to, other_from, other_to;
-    double alone, together; /* of from -> to; NAN: not measured */
-};
-
-struct contentions {
-    int count;
-    struct contention of[MAX_CONTENTIONS]; /* the same on all ranks */
-    bool correct;                          /* of the data that this rank checked */
-    uint64_t bytes_timed, bytes_checked;   /* of the round trips that began on this rank */
-};
-
-/* Random disjoint pairs, until the budget (seconds) is spent; at least four ranks. Collective. */
-void contentions_measure(struct contentions *contentions, const struct pair_timing *how,
-                         double budget, uint64_t seed);
 
 #endif

@@ -1,8 +1,6 @@
 #include "pair/pair.h"
 
-#include "clock.h"
-#include "output.h"
-#include "sync/sync.h"
+#include "random.h"
 
 #include <mpi.h>
 

@@ -1,7 +1,6 @@
 #include "tree/tree.h"
 
-#include "output.h"
-#include "sequence.h"
+#include "data.h"
 
 #include <limits.h>
 #include <stdio.h>

@@ -1,18 +1,10 @@
 #include "tree/tree.h"
 
-#include "buffers.h"
 #include "random.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 const char *const TREE_NAMES[] = {"max-inter", "min-inter", "natural", "random", NULL};
-
-/* The lowest set bit of v, cut at the last rank. */
-int tree_places_under(int v, int ranks) {
-    int full = v == 0 ? ranks : v & -v;
-    return full < ranks - v ? full : ranks - v;
-}
 
 static void place_natural(struct tree *tree) {
     for (int v = 0; v < tree->ranks; v++)

@@ -4,11 +4,7 @@
 
 #include "kernel.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-/* --- one tree; tree.c, few_crossings.c and matching.c call no MPI */
+/* --- one tree; tree.c, min_inter.c and max_inter.c call no MPI */
 
 /* On level l every virtual rank v with v mod 2^(l+1) = 2^l sends all it holds to v - 2^l and is
  * done: ceil(log2 P) levels, P - 1 messages. Virtual rank 0 is rank 0, the root, in every tree. */

@@ -1,8 +1,5 @@
 #include "tree/tree.h"
 
-#include "buffers.h"
-#include "measure.h"
-#include "output.h"
 #include "pair/pair.h"
 
 #include <mpi.h>
