@@ -1,4 +1,4 @@
-"""Takes the shipped files at the top of a clone into the wheel, and makes the manual page and the schemas.
+"""Takes the shipped files at the top of a clone into the wheel; makes manual page, list of keys and schemas.
 
 The rest is in pyproject.toml.
 """
@@ -18,6 +18,7 @@ from distutils.command.install_data import install_data  # isort: skip # setupto
 SHIPPED = ("Snakefile", "campaign.yaml", "workflow", "templates", "kernels", "cluster", "profiles")
 SHIPPED += ("reference", "campaigns", "docs")
 SCHEMAS = Path("workflow/schemas")  # in a clone, too, for editors
+KEYS = Path("docs/keys.md")  # in a clone, too
 MANUALS = Path("share/man/man1")  # where man looks beside bin/
 
 sys.path.insert(0, str(Path(__file__).parent / "src"))
@@ -28,7 +29,7 @@ def shipped_files() -> list[str]:
     """Apart from what is hidden, made here, or needed by tests alone."""
     found = [path for part in map(Path, SHIPPED) for path in (part, *part.rglob("*")) if path.is_file()]
     wanted = (path for path in found if not any(map(unwanted, path.parts)))
-    return sorted(str(path) for path in wanted if path.parent != SCHEMAS)
+    return sorted(str(path) for path in wanted if path.parent != SCHEMAS and path != KEYS)
 
 
 def unwanted(name: str) -> bool:
@@ -41,13 +42,13 @@ class BuildWithShipped(build_py):
     def run(self) -> None:
         super().run()
         if self.editable_mode:  # a clone uses them where they are
-            write_schemas(Path())
+            write_keys(Path())
             return
         data = Path(self.build_lib, "mpicampaign", "data")
         for name in shipped_files():
             self.mkpath(str((data / name).parent))
             self.copy_file(name, str(data / name))
-        write_schemas(data)
+        write_keys(data)
 
     def get_source_files(self) -> list[str]:
         """For the source archive."""
@@ -66,13 +67,15 @@ class SourcesWithMade(sdist):
 
     def make_release_tree(self, base_dir: str, files: list[str]) -> None:
         super().make_release_tree(base_dir, files)
-        write_schemas(Path(base_dir))
+        write_keys(Path(base_dir))
         write_manual(Path(base_dir, "man"))
 
 
-def write_schemas(folder: Path) -> None:
-    from mpicampaign.cli.schema_docs import schemas
+def write_keys(folder: Path) -> None:
+    from mpicampaign.cli.schema_docs import keys_document, schemas
 
+    (folder / KEYS).parent.mkdir(parents=True, exist_ok=True)
+    (folder / KEYS).write_text(keys_document(), encoding="utf-8")
     (folder / SCHEMAS).mkdir(parents=True, exist_ok=True)
     for name, text in schemas().items():
         (folder / SCHEMAS / name).write_text(text, encoding="utf-8")
