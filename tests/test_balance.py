@@ -195,3 +195,4 @@ def test_many_published_values_are_one_line_in_the_terminal() -> None:
     found = to_terminal(comparison).rpartition("\nbalance\n")[2]
     [line] = [each for each in found.partition("STREAM copy / HPL")[0].splitlines() if "hpcc-2005" in each]
     assert line.split() == ["24", "systems", "1.800", "220.0", "published,", "hpcc-2005"]
+    assert [len(table.published) for table in comparison.tables if table.series == "HPCC"] == [24, 24]

@@ -82,6 +82,8 @@ def evidence(
     ("text", "expected", "why"),
     [
         (evidence(), QUIET, "waited 0%"),
+        (evidence(cpu=0.0), QUIET, "waited 0%"),
+        (evidence(wall=0.0, cpu=0.0), NOT_JUDGED, "0.000 s between"),
         (evidence(cpu=0.6, wait=0.4), DISTURBED, "rank 1 waited 40%"),
         (evidence(wall=0.05, cpu=0.03, wait=0.02), NOT_JUDGED, "0.050 s between"),
         (evidence(cpu=0.6, wait=0.4, allowed=("0", "0")), NOT_JUDGED, "2 ranks on 1 CPU of n1"),

@@ -127,6 +127,11 @@ def test_better_and_worse_depend_on_the_metric() -> None:
     assert event.change == pytest.approx(0.875)  # the median of 1, 0.5, 0.75 and 3
 
 
+def test_the_latest_change_comes_first() -> None:
+    late, early = changed(20, "a"), changed(5, "b")
+    assert [event.since for event in events([early, late])] == [late.points[20].time, early.points[5].time]
+
+
 def test_a_time_that_is_unknown_is_not_shown_as_one() -> None:
     one = changed(10, "a")
     unknown = replace(one, points=tuple(point._replace(time="") for point in one.points))

@@ -48,6 +48,17 @@ def without_last(values: list[float | None]) -> list[float | None]:
     return values[:-1] if values[-1] is None else values
 
 
+@pytest.mark.parametrize(("lost", "rows"), [(5, None), (7000, [100, 5])])
+def test_of_lengths_that_the_user_gave_only_the_last_may_be_lost(lost: int, rows: list[int] | None) -> None:
+    text, closing = (FIXTURES / "imb/own_lengths.out").read_text(), "\n# All processes"
+    text = text.replace("\n# Allreduce\n", "\n")  # one table: there is no other whose rows tell
+    first, _, end = text.partition("#-" + "-" * 63 + "\n# Benchmarking Allreduce")
+    text = first + closing + end.partition(closing)[2]
+    assert in_part("imb", text) == parse("imb", text)
+    found = in_part("imb", re.sub(rf"\n +{lost} .*", "", text))
+    assert (found and found.series[0].columns["size"]) == rows
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_what_is_left_of_a_cut_output_are_its_first_rows(file: Path) -> None:
     suite, text = file.parent.name, file.read_text()

@@ -22,6 +22,7 @@ from mpicampaign.jobs.elf import dynamic
 from mpicampaign.jobs.local_mpi import LocalMpi, find_mpi
 from mpicampaign.jobs.software import find_program
 from mpicampaign.mpis import MPIS, is_launcher_of
+from mpicampaign.mpis.mpi import Launch
 
 UCX = f"{OF_MPICH} Configure options: '--prefix=/usr' '--with-device=ch4:ucx'"
 BOTH = f"{OF_MPICH} Configure options: --with-device=ch4:ucx,ofi --with-pm=hydra"
@@ -295,6 +296,18 @@ def test_a_program_of_the_mpich_abi_runs_with_each_library_that_it_loads(
         bound, mpi="mpich-ofi"
     )
     assert wrong_mpi(bound, mpi="intelmpi") == ""
+
+
+@pytest.mark.parametrize(
+    ("hosts", "prefix", "told"),
+    [(("n1",), "/opt/mpi", ["--prefix", "/opt/mpi"]), (("n1",), "", []), ((), "/opt/mpi", [])],
+)
+def test_open_mpi_is_told_its_prefix_where_it_starts_hosts_itself(
+    hosts: tuple[str, ...], prefix: str, told: list[str]
+) -> None:
+    launch = Launch("mpirun", 1, 2, environment={}, hosts=hosts, prefix=prefix)
+    tokens = MPIS["openmpi5"].launcher.tokens(launch)
+    assert [token for token in tokens if token in ("--prefix", "/opt/mpi", "")] == told
 
 
 def test_a_launcher_of_no_known_library_is_left_as_it_is(site: Site) -> None:

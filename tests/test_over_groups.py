@@ -106,6 +106,12 @@ def test_host_groups_together_show_what_each_alone_cannot() -> None:
     assert sentences(late)[0].endswith("; not tested over host groups: measured one after the other.")
 
 
+@pytest.mark.parametrize(("factor", "written"), [(1.3, "30 %"), (1.05, "5.0 %"), (1.004, "0.40 %")])
+def test_an_average_has_two_digits(factor: float, written: str) -> None:
+    line = over_group_lines(table(of_latencies({"A": 1e-6, "B": factor * 1e-6}, *"abc")), DEFAULT)[1]
+    assert f" B is {written} above A on average over 3 host groups (" in line
+
+
 @stfc_runs.needed
 def test_the_orders_of_the_report() -> None:
     latency, bandwidth = compare(stfc_runs.scarf_records()).tables[0].over_groups

@@ -232,6 +232,7 @@ DOUBTS = {
         "TCP over eth0 (1000 Mb/s), though eth1 (25000 Mb/s) is up",
     ),
     "failed": (ONE.replace("exit_status=0", "exit_status=9"), "exit status: the command failed (9)"),
+    "two programs": (ONE + "job programs=2\n", "programs: 2 MPI programs ran; this is of the first"),
     "disturbed": (
         ONE + "rank 1 end.continued=1\n",
         "condition: disturbed, so the command's times say little",

@@ -342,6 +342,8 @@ def test_open_mpi_gets_a_file_of_rules(tmp_path: Path, by_size: InRace) -> None:
     alltoall = raced({"a": {}, "b": {8: 0.9}, "c": {}}, label="Alltoall")[0]
     folder = written(tmp_path, alltoall, of_algorithms("OMPI_MCA_coll_tuned_alltoall_algorithm"))
     assert [32, 3, 0, 0] in rules_of((folder / "openmpi-rules.conf").read_text())  # of all ranks
+    folder = written(tmp_path / "other", by_size, of_algorithms("OMPI_MCA_coll_tuned_alltoall_algorithm"))
+    assert not (folder / "openmpi-rules.conf").exists(), "it was not raced with this collective"
 
 
 def test_races_of_one_machine_share_the_error_and_the_files(tmp_path: Path) -> None:

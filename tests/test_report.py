@@ -13,7 +13,7 @@ import build_records as make
 import pytest
 from markupsafe import Markup
 
-from mpicampaign.base.records import CONTRADICTED, MISSING, STATE, Case, Record
+from mpicampaign.base.records import CONTRADICTED, MISSING, STATE, UNVERIFIED, VERIFIED, Case, Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.rows import PublishedRow
 from mpicampaign.compare.tables import Comparison
@@ -312,6 +312,30 @@ def figure_of(folder: Path, name: str, size: int) -> Figure:
     """One whose picture has so many characters."""
     picture = Markup(f'<svg id="{name}">{"x" * size}</svg>')
     return Figure(name, name, "caption", "alt", picture, (folder / f"{name}.svg",))
+
+
+@pytest.mark.parametrize(("metrics", "folded"), [(7, ""), (8, "2 more metrics")])
+def test_answers_on_many_metrics_are_folded_but_never_one_alone(
+    tmp_path: Path, metrics: int, folded: str
+) -> None:
+    names = ("Bcast", "Reduce", "Gather", "Scatter", "Allreduce", "Allgather", "Alltoall", "Scan")[:metrics]
+    records = [make.run(make.case("SHM", name), 1, make.series(name, size=8.0, time=1e-6)) for name in names]
+    first, _, _ = written(tmp_path, records).partition('id="tables"')
+    assert re.findall(r"\d+ more metrics", first) == ([folded] if folded else [])
+    assert all(first.count(f'id="answer-{number}') == 1 for number in range(1, metrics + 1))
+
+
+def test_placements_unverified_in_all_host_groups_are_named_once() -> None:
+    records = [
+        run
+        for group in "abc"
+        for placement in ("SHM", "TCP")
+        for run in make.case_runs(
+            make.case(placement, group=group),
+            verdict=VERIFIED if placement == "SHM" and group != "a" else UNVERIFIED,
+        )
+    ]
+    assert [answer.said[-1] for answer in answers(compare(records))] == ["Unverified: TCP and a SHM."] * 2
 
 
 def test_own_host_groups_against_published_ones_stand_on_the_first_screen(tmp_path: Path) -> None:

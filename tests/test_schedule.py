@@ -74,10 +74,10 @@ class Ticks:
             subprocess.run(["bash", script.path], check=True, capture_output=True)
         return 0
 
-    def make(self) -> int:
+    def make(self, only_if_due: bool = False) -> int:
         self.said.clear()
         work = Work(self.run, lambda prepared, lines: None, self.said.append)
-        return tick(prepare(self.file, results=self.results), work)
+        return tick(prepare(self.file, results=self.results), work, only_if_due)
 
     def began(self, ago: timedelta) -> None:
         """The last tick seems to have begun so long ago, and to have ended."""
@@ -113,6 +113,16 @@ def test_a_tick_packs_the_finished_series_and_says_what_was_missed(project: Proj
     ticks.began(timedelta(days=-1))
     assert ticks.make() == 0
     assert "this machine's clock went back by" in ticks.said[-1]
+
+
+def test_a_tick_that_asks_whether_it_is_due_makes_nothing_too_early(project: ProjectCopy) -> None:
+    ticks = Ticks(project)
+    assert ticks.make(only_if_due=True) == 0
+    [*made] = (ticks.folder / "runs").rglob("output.txt")
+    assert made
+    ticks.make(only_if_due=True)
+    assert [*(ticks.folder / "runs").rglob("output.txt")] == made
+    assert not (ticks.folder / "history/series").exists()
 
 
 def test_a_tick_beside_another_does_nothing_and_is_in_the_log(project: ProjectCopy) -> None:
