@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mpicampaign.suites import SUITES
-from mpicampaign.suites.osu.programs import KINDS
-from mpicampaign.suites.osu.sizes import largest_size
+from mpicampaign.suites.osu import KINDS, largest_size
 from mpicampaign.suites.suite import Request
 
 SUITE = SUITES["osu"]
