@@ -19,7 +19,7 @@ from printed_outputs import HplRow, hpl_output, imb_line, imb_pingpong, osu_tabl
 
 from mpicampaign.base.records import Series
 from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
-from mpicampaign.suites.hpcc.parser import _COLUMNS
+from mpicampaign.suites.hpcc import _COLUMNS
 
 FIXTURES = Path(__file__).parent / "fixtures"
 DAMAGES = Path(__file__).parent / "golden/damages.jsonl"

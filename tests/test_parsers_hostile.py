@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mpicampaign.suites import SUITES, OutputError, parse
-from mpicampaign.suites.hpcc.parser import _COLUMNS as HPCC_KEYS
+from mpicampaign.suites.hpcc import _COLUMNS as HPCC_KEYS
 
 FIXTURES = Path(__file__).parent / "fixtures"
 

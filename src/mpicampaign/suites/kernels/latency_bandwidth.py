@@ -15,7 +15,7 @@ from mpicampaign.suites.kernels.frame import Frame, Layout, Row
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.base.records import Series
 from mpicampaign.suites.kernels.kernel import Kernel
-from mpicampaign.suites.hpcc_metrics import RINGS
+from mpicampaign.suites.hpcc import RINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ from mpicampaign.base.records import Series
 from mpicampaign.suites.kernels.frame import Frame, Layout
 from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.reading import OutputError
-from mpicampaign.suites.hpcc_metrics import STREAM
+from mpicampaign.suites.hpcc import STREAM
 from mpicampaign.base.units import format_size
 
 if TYPE_CHECKING:
