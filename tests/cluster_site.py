@@ -30,10 +30,12 @@ LAUNCH = '#!/bin/bash\nshift 4\nexport PMI_RANK=0 MPI_LOCALRANKID=0 SLURM_PROCID
 # How long a call waits between two looks at the queue, and for files of ended jobs or a full disk: a real
 # site's patience would be most of a test's time.
 PATIENCE = {
-    "run/cluster_jobs.py": {
+    "run/cluster.py": {
         "FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5": (
             "FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 0.5, 4.0, 1.5"
         ),
+    },
+    "run/cluster_jobs.py": {
         "GRACE_SECONDS = 30.0": "GRACE_SECONDS = 5.0",
         "CUT_SECONDS = 180.0": "CUT_SECONDS = 20.0",
     },

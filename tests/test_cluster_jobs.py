@@ -19,16 +19,10 @@ from mpicampaign.base.commands import CommandResult, call
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.run import Run
-from mpicampaign.run.cluster_jobs import (
-    CUT_SECONDS,
-    FIRST_WAIT,
-    PATIENT_TRIES,
-    SETTLE_SECONDS,
-    SUBMIT_TRIES,
-    ClusterJobs,
-    Ended,
-    Query,
-)
+from mpicampaign.run.cluster import FIRST_WAIT, Ended
+from mpicampaign.run.cluster_jobs import CUT_SECONDS, SETTLE_SECONDS, ClusterJobs
+from mpicampaign.run.scheduler_calls import Query
+from mpicampaign.run.submission import PATIENT_TRIES, SUBMIT_TRIES
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 from mpicampaign.schedulers.scheduler import (
     CANCELLED,
@@ -55,7 +49,7 @@ def shown_job(number: str, state: str, why: str, name: str, exit_status: int = 0
     return f"{ids}JobName={name} UserId=me(1) Priority=1 JobState={state} Reason={why} {end}\n"
 
 
-WRITABLE = "mpicampaign.run.cluster_jobs.why_not_writable"
+WRITABLE = "mpicampaign.run.writable.why_not_writable"
 
 
 class Cluster:
@@ -182,7 +176,7 @@ def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int]
             else answer(command, **options)
         )
 
-    cluster.jobs._run = refuse
+    cluster.jobs._cluster.run = refuse
     assert cluster.step() == []
     assert cluster.submissions == 1
     assert "job 1 is not cancelled (busy), trying again" in cluster.said[-1]
@@ -385,7 +379,7 @@ def cut(cluster: Cluster, whole: int) -> None:
         given = answer(command, **options)
         return replace(given, out=given.out[:whole]) if command[0] == "squeue" else given
 
-    cluster.jobs._run = cluster.jobs._query._run = cut_answer
+    cluster.jobs._cluster.run = cluster.jobs._cluster.query._run = cut_answer
 
 
 @pytest.mark.parametrize("whole", [0, 7])

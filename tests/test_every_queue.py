@@ -13,7 +13,8 @@ import pytest
 from test_cluster_jobs import Cluster, cluster_of, leave
 
 from mpicampaign.base.commands import CommandResult
-from mpicampaign.run.cluster_jobs import CUT_SECONDS, GRACE_SECONDS, SETTLE_SECONDS, Ended
+from mpicampaign.run.cluster import Ended
+from mpicampaign.run.cluster_jobs import CUT_SECONDS, GRACE_SECONDS, SETTLE_SECONDS
 
 OLDER, NEWER = "1", "2"
 HELD, LAUNCH_FAILED = "JobHeldUser", "launch failed requeued held"
@@ -131,7 +132,7 @@ def check(site: Site, situation: Situation) -> None:
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     """Results can be written, which is not tried: that takes longer than all else."""
-    monkeypatch.setattr("mpicampaign.run.cluster_jobs.why_not_writable", lambda *_, **__: "")
+    monkeypatch.setattr("mpicampaign.run.writable.why_not_writable", lambda *_, **__: "")
     cluster = cluster_of(tmp_path, runs=1)
     return Site(cluster.scripts, cluster.scripts[0].submitting_lock)
 

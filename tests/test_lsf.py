@@ -29,7 +29,8 @@ from mpicampaign.campaign.file import load_campaign
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.run import Run
-from mpicampaign.run.cluster_jobs import ClusterJobs, Ended
+from mpicampaign.run.cluster import Ended
+from mpicampaign.run.cluster_jobs import ClusterJobs
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 
 # The program stands for a benchmark: it prints a table after a while, or does what the test asks.

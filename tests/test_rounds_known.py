@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.run import rounds_known
-from mpicampaign.run.rounds_known import FILE, RoundsKnown
+from mpicampaign.run import rounds_due
+from mpicampaign.run.rounds_due import FILE, known_rounds
 
 ROUNDS = {1: ("n1", "n2"), 2: ("n1+n2",)}
 
@@ -17,25 +17,25 @@ def never() -> dict[int, tuple[str, ...]]:
 
 
 def test_the_same_results_are_not_read_again(tmp_path: Path) -> None:
-    assert RoundsKnown(tmp_path).rounds("two runs", lambda: ROUNDS) == ROUNDS
-    assert RoundsKnown(tmp_path).rounds("two runs", never) == ROUNDS
+    assert known_rounds(tmp_path, "two runs", lambda: ROUNDS) == ROUNDS
+    assert known_rounds(tmp_path, "two runs", never) == ROUNDS
     with pytest.raises(AssertionError):
-        RoundsKnown(tmp_path).rounds("three runs", never)
+        known_rounds(tmp_path, "three runs", never)
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"program": "", "rounds": []}', '{"rounds": {"a": 1}}'])
 def test_a_damaged_cache_is_as_none(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE).write_text(text)
-    assert RoundsKnown(tmp_path).rounds("two runs", lambda: ROUNDS) == ROUNDS
+    assert known_rounds(tmp_path, "two runs", lambda: ROUNDS) == ROUNDS
 
 
 def test_another_program_reads_them_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    RoundsKnown(tmp_path).rounds("two runs", lambda: ROUNDS)
-    monkeypatch.setattr(rounds_known, "program_state", lambda: "another")
+    known_rounds(tmp_path, "two runs", lambda: ROUNDS)
+    monkeypatch.setattr(rounds_due, "program_state", lambda: "another")
     with pytest.raises(AssertionError):
-        RoundsKnown(tmp_path).rounds("two runs", never)
+        known_rounds(tmp_path, "two runs", never)
 
 
 def test_a_folder_that_is_not_there_stays_away(tmp_path: Path) -> None:
-    assert RoundsKnown(tmp_path / "none").rounds("two runs", lambda: ROUNDS) == ROUNDS
+    assert known_rounds(tmp_path / "none", "two runs", lambda: ROUNDS) == ROUNDS
     assert not (tmp_path / "none").exists()

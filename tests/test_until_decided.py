@@ -8,8 +8,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any
 
 import build_records as make
 import pytest
@@ -38,7 +36,6 @@ from mpicampaign.questions.decided.find import ByLooks, decide_by
 from mpicampaign.questions.decided.say import decided_sentences
 from mpicampaign.report.make import to_terminal
 from mpicampaign.report.summary import summary_text
-from mpicampaign.run import why_due
 from mpicampaign.schemes.block import VALUE, Made
 from mpicampaign.schemes.unit import Candidate
 
@@ -76,10 +73,7 @@ def test_who_has_left_gets_no_more_repeats() -> None:
 def test_repeats_up_to_the_next_look_are_none_in_place_of_disturbed_ones() -> None:
     found = planned((12, 12), (0, 1), made=8, disturbed=3)
     assert further_text(found) == "1 further repeat, since 1 run was disturbed"
-    entry = replace(campaign().matrix[0], repeats=UNTIL_DECIDED)
-    prepared: Any = SimpleNamespace(plan=found, unit_of=lambda run: SimpleNamespace(entry=entry))
-    causes = Counter(why_due.cause_of(run, prepared) for run in found.further)
-    assert causes == {why_due.FOR_NEXT_STAGE: 8, why_due.FOR_DISTURBED: 1}
+    assert Counter(run.stands_in for run in found.further) == {False: 8, True: 1}
 
 
 def test_rows_that_lack_are_made_once_the_planned_ones_are() -> None:

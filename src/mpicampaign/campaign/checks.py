@@ -132,7 +132,9 @@ def check_definitions(campaign: Campaign, mpis: dict[str, Mpi], notes: Notes) ->
     _check_libraries(campaign, notes)
     _check_environments(notes)
     for mpi in mpis.values():
-        _check_launcher_name(("mpis", mpi.name, "launcher"), notes)
+        launcher = lookup(notes.document.data, ("mpis", mpi.name, "launcher"))
+        if launcher is not None and library_launcher(launcher) is None:
+            _note_unknown(("mpis", mpi.name, "launcher"), launcher, launcher_names(), notes)
     for system in campaign.systems.values():
         _check_system(system, mpis, notes)
     for group in campaign.host_groups.values():
@@ -302,7 +304,9 @@ def _check_schedule(campaign: Campaign, notes: Notes) -> None:
 
 def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
     key: Key = ("systems", defined_name(system.name))
-    _check_scheduler(system, notes)
+    if system.scheduler and system.scheduler not in SCHEDULERS:
+        _note_unknown((*key, "scheduler"), system.scheduler, list(SCHEDULERS), notes)
+        notes.doubt(("systems", system.name, "scheduler"))
     if check_reference((*key, "mpi"), "mpis", system.mpi.name, {**mpis, "wheel": None}, notes):
         _check_launcher(system, notes)
     if system.local:
@@ -319,13 +323,6 @@ def _check_system(system: System, mpis: dict[str, Mpi], notes: Notes) -> None:
             message = "hosts_from must be 'list' when scheduler is 'none'"
             notes.add((*key, "hosts_from"), message, shown(system.hosts_from), reads=[(*key, "scheduler")])
     _check_directives((*key, "directives"), system.scheduler, notes)
-
-
-def _check_scheduler(system: System, notes: Notes) -> None:
-    key: Key = ("systems", system.name, "scheduler")
-    if system.scheduler and system.scheduler not in SCHEDULERS:
-        _note_unknown(key, system.scheduler, list(SCHEDULERS), notes)
-        notes.doubt(key)
 
 
 def _check_launcher(system: System, notes: Notes) -> None:
@@ -349,13 +346,6 @@ def _check_launcher(system: System, notes: Notes) -> None:
     elif not mpi.pmi:
         message = f"{launcher} cannot start MPI library {shown(mpi.name)}: no pmi is given for it"
         notes.add(key, message, shown(launcher), "", reads)
-
-
-def _check_launcher_name(key: Key, notes: Notes) -> None:
-    """Note a launcher that no MPI library has."""
-    name = lookup(notes.document.data, key)
-    if name is not None and library_launcher(name) is None:
-        _note_unknown(key, name, launcher_names(), notes)
 
 
 def _note_unknown(key: Key, name: str, known: list[str], notes: Notes) -> None:
@@ -674,7 +664,10 @@ def limits_text(campaign: Campaign) -> str:
     given = dict.fromkeys(_given(campaign.document).values())
     if not given:
         return f"{_TIME_LIMIT} {format_duration(campaign.time_limit)}, the default"
-    return f"{_TIME_LIMIT} {', '.join(map(_as_read, given))}"
+    read = (
+        text if text[-1].isalpha() else f"{text} = {format_duration(parse_duration(text))}" for text in given
+    )
+    return f"{_TIME_LIMIT} {', '.join(read)}"
 
 
 def check_time_limits(campaign: Campaign, notes: Notes) -> None:
@@ -706,7 +699,3 @@ def _given(document: Document) -> dict[Key, str]:
     values = Values(document)
     keys: list[Key] = [(_TIME_LIMIT,), *((*block, _TIME_LIMIT) for block, _ in document.items(("matrix",)))]
     return {key: text.strip() for key in keys if (text := values.text(key))}
-
-
-def _as_read(text: str) -> str:
-    return text if text[-1].isalpha() else f"{text} = {format_duration(parse_duration(text))}"

@@ -106,7 +106,9 @@ def check_matrix(campaign: Campaign, notes: Notes) -> None:
             continue
         for group in names["host_groups"]:
             for placement, key in names["placements"].items():
-                pair = _pair(campaign, group, placement, key, notes)
+                defined = campaign.host_groups[group]
+                system = campaign.systems.get(defined.system)
+                pair = _Pair(defined, campaign.placements[placement], system, key, notes)
                 pairs.setdefault((group, placement), pair)
                 _check_benchmarks(campaign, pair, names["benchmarks"], notes)
         _check_twice(cases, index, names, notes)
@@ -299,11 +301,6 @@ def _check_twice(
         notes.add(("matrix", index), message, shown(" ".join(twice[0])), hint)
 
 
-def _pair(campaign: Campaign, group_name: str, placement: str, key: Key, notes: Notes) -> _Pair:
-    group = campaign.host_groups[group_name]
-    return _Pair(group, campaign.placements[placement], campaign.systems.get(group.system), key, notes)
-
-
 def _check_benchmarks(campaign: Campaign, pair: _Pair, names: dict[str, Key], notes: Notes) -> None:
     per_node = pair.ranks_per_node
     if per_node is None and pair.system and pair.system.local and not pair.group.hosts:
@@ -473,14 +470,11 @@ def request_of(
 
 
 def _memory(group: HostGroup, here: bool) -> int | None:
-    """The memory (B) that a node has for the ranks: no more than the scheduler is asked for."""
-    requested = _requested(group.memory)
+    """The memory (B) that a node has for the ranks: no more than the scheduler is asked for.
+
+    Slurm's --mem is in MiB without a unit; 0 asks for all of it.
+    """
+    unit = "iB" if group.memory[-1:].isalpha() else "MiB"
+    requested = None if group.memory in ("", "0") else parse_size(f"{group.memory}{unit}")
     available = group.node_memory or (this_machine.memory() if here else None)
     return min(filter(None, (requested, available)), default=None)
-
-
-def _requested(memory: str) -> int | None:
-    """Slurm's --mem in bytes: MiB without a unit; 0 asks for all of it."""
-    if memory in ("", "0"):
-        return None
-    return parse_size(f"{memory}iB" if memory[-1].isalpha() else f"{memory}MiB")

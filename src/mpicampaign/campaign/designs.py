@@ -66,10 +66,7 @@ def decided_together(campaign: Campaign, entry: MatrixEntry) -> list[list[Case]]
     """
 
     def alike(case: Case) -> tuple[object, ...]:
-        placement = campaign.placements[case.placement]
-        per_node = placement.ranks_per_node
-        ranks = (placement.nodes, per_node) if isinstance(per_node, str) else placement.nodes * per_node
-        return case.machine, case.benchmark, ranks
+        return case.machine, case.benchmark, campaign.placements[case.placement].ranks
 
     return list(grouped(cases_of(campaign, entry), alike).values())
 

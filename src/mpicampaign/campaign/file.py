@@ -7,7 +7,7 @@ import sys
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError, nearest
 from mpicampaign.base.expectation import UNTIL_DECIDED
@@ -62,13 +62,17 @@ def load_campaign(path: Path) -> Campaign:
     if not own.data and not own.problems:
         hint = "mpicampaign init writes a campaign file to start from"
         raise UserError(Problem("this file is empty", printable(str(path)), hint=hint))
-    document = built_in(_libraries(own), _benchmarks(own))
-    if _is_import_map(own.data):
+    libraries, described = _names(own, "systems", "mpi", "mpis")
+    named_benchmarks, defined = _names(own, "matrix", "benchmarks", "benchmarks")
+    document = built_in(libraries - {WHEEL} | described, named_benchmarks - defined)
+    if {"import", "rules"} <= own.data.keys() and "matrix" not in own.data:
         message = "this is an import map, not a campaign file"
         hint = "report takes it as --map FILE; tables and bundle take --results results/CAMPAIGN"
         raise UserError(Problem(message, printable(str(path)), hint=hint))
     misspelt = _misspelt(own, document)
-    _leave_to_own(own, document)
+    # a placement of the user's file has `within_node` only from there: older files keep their runs
+    for key in [key for key in document.marks if key[2:] == ("within_node",) and key[:2] in own.marks]:
+        document.remove(key)
     document.merge(own)
     shape, doubts = check_shape(document, campaign_schema())
     values = Values(document)
@@ -80,9 +84,9 @@ def load_campaign(path: Path) -> Campaign:
         from mpicampaign.campaign.references import check_reference_choices
 
         check_reference_choices(notes)
-    problems = [*document.problems, *shape, *values.problems, *notes.problems]
+    problems = dict.fromkeys([*document.problems, *shape, *values.problems, *notes.problems])
     if problems:
-        raise UserError(_in_order(problems))
+        raise UserError(sorted(problems, key=lambda problem: (problem.file, problem.line or 0)))
     return replace(campaign, warnings=notes.warnings)
 
 
@@ -106,21 +110,11 @@ def built_in(libraries: Iterable[str] = (), chosen: Iterable[str] = ()) -> Docum
     return document
 
 
-def _libraries(own: Document) -> set[str]:
-    """The MPI libraries that a campaign file chooses or describes."""
-    chosen = {mark.text for key, mark in own.marks.items() if (key[:1], key[2:3]) == (("systems",), ("mpi",))}
-    described = {str(key[1]) for key in own.marks if key[:1] == ("mpis",) and len(key) > 1}
-    return {name for name in chosen if name and name != WHEEL} | described
-
-
-def _benchmarks(own: Document) -> set[str]:
-    """The benchmarks that a campaign file names and does not define."""
-    named = {
-        mark.text for key, mark in own.marks.items() if (key[:1], key[2:3]) == (("matrix",), ("benchmarks",))
-    }
-    return {name for name in named if name} - {
-        str(key[1]) for key in own.marks if key[:1] == ("benchmarks",) and len(key) > 1
-    }
+def _names(own: Document, section: str, key: str, of: str) -> tuple[set[str], set[str]]:
+    """The names that entries of a section have under a key, and those that a section defines."""
+    marks = own.marks.items()
+    used = {mark.text for path, mark in marks if (path[:1], path[2:3]) == ((section,), (key,)) and mark.text}
+    return used, {str(path[1]) for path in own.marks if path[:1] == (of,) and len(path) > 1}
 
 
 def _misspelt(own: Document, built_in: Document) -> list[Key]:
@@ -142,16 +136,6 @@ def _misspelt(own: Document, built_in: Document) -> list[Key]:
     for key in unused:
         own.remove(key)
     return unused
-
-
-def _leave_to_own(own: Document, built_in: Document) -> None:
-    """A placement of the user's file has `within_node` only from there: older files keep their runs."""
-    for key in [key for key in built_in.marks if key[2:] == ("within_node",) and key[:2] in own.marks]:
-        built_in.remove(key)
-
-
-def _is_import_map(data: Any) -> bool:
-    return {"import", "rules"} <= data.keys() and "matrix" not in data
 
 
 def read_with_includes(path: Path) -> Document:
@@ -220,11 +204,6 @@ def _with_place(problem: Problem, where: Mark) -> Problem:
     return replace(problem, hint=f"it is included in {where.file}:{where.line}")
 
 
-def _in_order(problems: list[Problem]) -> list[Problem]:
-    """By file and line, each error once."""
-    return sorted(dict.fromkeys(problems), key=lambda problem: (problem.file, problem.line or 0))
-
-
 # ---- from plain data to the typed campaign: what follows from several keys
 
 _WITH_PATHS = ("path", "source", "conda")  # providers whose location is a path
@@ -283,16 +262,15 @@ def _with_paths(values: Values, benchmark: Benchmark) -> Benchmark:
 
 def _schedule(values: Values, schedule: Schedule) -> Schedule:
     """With the paths of what it calls and writes."""
-    key: Key = ("schedule", "textfile")
-    textfile = str(_beside(values, key, schedule.textfile).absolute()) if schedule.textfile else ""
-    return replace(schedule, notify=_command(values, schedule.notify), textfile=textfile)
 
+    def path(key: str, name: str) -> str:
+        return str(_beside(values, ("schedule", key), name).absolute())
 
-def _command(values: Values, tokens: tuple[str, ...]) -> tuple[str, ...]:
-    """A command; its program is a path if it has a slash."""
-    if not tokens or "/" not in tokens[0]:
-        return tokens
-    return (str(_beside(values, ("schedule", "notify"), tokens[0]).absolute()), *tokens[1:])
+    textfile = path("textfile", schedule.textfile) if schedule.textfile else ""
+    notify = schedule.notify
+    if notify and "/" in notify[0]:  # its program is a path
+        notify = (path("notify", notify[0]), *notify[1:])
+    return replace(schedule, notify=notify, textfile=textfile)
 
 
 def _mpi(values: Values, name: str) -> Mpi:

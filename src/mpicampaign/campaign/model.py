@@ -539,6 +539,12 @@ class Placement:
         return self.transport + (BOTH if self.within_node == SHM else "")
 
     @property
+    def ranks(self) -> object:
+        """Equal for placements of as many ranks, as far as the campaign file tells."""
+        per_node = self.ranks_per_node
+        return (self.nodes, per_node) if isinstance(per_node, str) else self.nodes * per_node
+
+    @property
     def gpus(self) -> list[int]:
         """The GPUs of a node that its ranks share: those that `gpu_binding` names, or all."""
         if self.gpu_binding[:1].isdigit():
@@ -1001,12 +1007,12 @@ class Campaign:
     def where(self, benchmark: str) -> Key:
         """The key path of a benchmark's definition; of its first name in the matrix if it is built in."""
         benchmark = defined_name(benchmark)
-        own = ("benchmarks", benchmark)
-        if self.document.is_own(own):
-            return own
-        blocks = (("matrix", index, "benchmarks") for index in range(len(self.matrix)))
-        named = (key for block in blocks for key, name in self.document.items(block) if name == benchmark)
-        return next(named, own)
+        definition = ("benchmarks", benchmark)
+        if self.document.is_own(definition):
+            return definition
+        lists = (("matrix", index, "benchmarks") for index in range(len(self.matrix)))
+        named = (key for names in lists for key, name in self.document.items(names) if name == benchmark)
+        return next(named, definition)
 
     @property
     def presentation(self) -> Presentation:

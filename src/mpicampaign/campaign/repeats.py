@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.expectation import FEWEST_REPEATS, UNTIL_KNOWN, fewest_repeats
@@ -10,7 +11,7 @@ from mpicampaign.base.yaml_lines import lookup
 from mpicampaign.campaign.designs import cases_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from mpicampaign.base.errors import Problem
     from mpicampaign.base.records import Case
@@ -51,22 +52,14 @@ def _said(repeats: int, candidates: int) -> tuple[str, str, str]:
 
 def _rankings(campaign: Campaign) -> Iterator[list[_Asked]]:
     """The cases that are compared with each other: they differ in placement, in library or in host group."""
-    every = list(_asked(campaign))
-    kept: tuple[Callable[[Case], tuple[object, ...]], ...] = (
-        lambda case: (case.system, case.host_group),
-        lambda case: (case.placement, case.machine),
-        lambda case: (case.placement, case.library),
-    )
+    asked = list(_asked(campaign))
 
-    def alike(case: Case) -> tuple[object, ...]:
-        """Only values of as many ranks are compared."""
-        placement = campaign.placements[case.placement]
-        per_node = placement.ranks_per_node
-        ranks = (placement.nodes, per_node) if isinstance(per_node, str) else placement.nodes * per_node
-        return case.benchmark, ranks
+    def ranks(one: _Asked) -> object:
+        return campaign.placements[one.case.placement].ranks
 
-    for common in kept:
-        yield from grouped(every, lambda asked: (*alike(asked.case), *common(asked.case))).values()  # noqa: B023
+    for common in ("system", "host_group"), ("placement", "machine"), ("placement", "library"):
+        in_common = attrgetter("case.benchmark", *(f"case.{name}" for name in common))
+        yield from grouped(asked, lambda one: (in_common(one), ranks(one))).values()  # noqa: B023
 
 
 def _asked(campaign: Campaign) -> Iterator[_Asked]:

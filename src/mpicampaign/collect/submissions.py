@@ -13,6 +13,7 @@ from pathlib import Path
 SUBMISSIONS = "submissions.txt"
 SUBMITTING = "submitting"
 REFUSED = "refused"
+SUBMITTED, ADOPTED = "submitted", "adopted"  # with the job's id
 
 
 def read_submissions(file: Path) -> dict[str, list[str]]:

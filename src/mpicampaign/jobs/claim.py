@@ -42,6 +42,7 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
     ``scripts``: the checksums of all scripts rendered for it so far; jobs in the queue may have an earlier.
     """
     job, placement, case = run.job, run.job.placement, run.kept
+    suite = SUITES[run.benchmark.suite]
     claims = {
         "campaign": run.campaign,
         "system": case.system,
@@ -59,26 +60,24 @@ def claim_text(run: Run, scripts: Iterable[str]) -> str:
         "loopback": "yes" if placement.loopback else "no",
         "interface": job.interface,
         "device": job.device,
-        **{key: value for key, value in _of_fabric(job).items() if value},
+        **({"provider": job.provider} if job.provider else {}),
+        **({"link": job.fabric.link} if job.fabric and job.fabric.link else {}),
         "mpi": job.system.mpi.name,
         "members": " ".join(_members(job)),
         "evidence": "on" if job.system.evidence else "off",
         "program_sha256": run.program_sha256,
         "libraries": run.libraries,
         "time_limit": run.time_limit,
-        "largest_size": _largest_size(run) or "",
+        "largest_size": suite.largest_size(run.benchmark.program, run.benchmark.arguments, job.ranks) or "",
         **_requested(job),
         "launch": " ".join(command_tokens(job)),
         "arguments": " ".join(run.benchmark.arguments),
     }
     settings = {f"setting.{key}": value for key, value in claimed_settings(job).items()}
     claims |= {"settings": len(settings), **settings}
-    lines = [_recorded(f"claim {key}={value}") for key, value in claims.items()]
+    # a value as one line, in the way of the library's `record`
+    lines = [re.sub(r"[\x00-\x1f\x7f]", " ", f"claim {key}={value}") for key, value in claims.items()]
     return "".join(f"{line}\n" for line in ["#mpicampaign-claim 1", *lines])
-
-
-def _of_fabric(job: Job) -> dict[str, str]:
-    return {"provider": job.provider, "link": job.fabric.link if job.fabric else ""}
 
 
 def _members(job: Job) -> tuple[str, ...]:
@@ -98,13 +97,3 @@ def _requested(job: Job) -> dict[str, str]:
     values = job.group.keys | {"hosts": " ".join(scheduler.read_hosts(",".join(job.group.hosts)))}
     asked = {f"request.{key}": values[key] for key in scheduler.granted if values[key]}
     return {"scheduler": scheduler.name} | asked
-
-
-def _recorded(text: str) -> str:
-    """A value as one line, in the way of the library's ``record``."""
-    return re.sub(r"[\x00-\x1f\x7f]", " ", text)
-
-
-def _largest_size(run: Run) -> int | None:
-    benchmark = run.benchmark
-    return SUITES[benchmark.suite].largest_size(benchmark.program, benchmark.arguments, run.job.ranks)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.base.identity import METRIC
 from mpicampaign.campaign.model import CORES, LEVELS, SHM, HostGroup, Placement, System
-from mpicampaign.mpis import measurement
+from mpicampaign.mpis import facts
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _of_mpi(mpi: Mpi, placement: Placement) -> dict[str, Any]:
 
     Settings of later releases are declared by the placements that use them.
     """
-    declared: dict[str, Any] = {"mpi": mpi.name, "measurement.mpi": _raised(measurement(mpi.name))}
+    declared: dict[str, Any] = {"mpi": mpi.name, "measurement.mpi": _raised(facts(mpi.name).measurement)}
     if not mpi.own:
         return declared
     settings = {

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mpicampaign.base.identity import Declaration
     from mpicampaign.campaign.designs import Design
     from mpicampaign.campaign.each import Member
-    from mpicampaign.campaign.model import Benchmark, Campaign, HostGroup, MatrixEntry
+    from mpicampaign.campaign.model import Benchmark, Campaign, MatrixEntry
     from mpicampaign.jobs.inputs import Input
     from mpicampaign.jobs.machine import Machine
     from mpicampaign.suites.suite import Request
@@ -153,7 +153,7 @@ def _draft(
         case,
         kept,
         here,
-        _with_command(job, mpi.command),
+        replace(job, system=replace(job.system, mpi=replace(job.system.mpi, command=mpi.command))),
         benchmark,
         request,
         inputs,
@@ -179,22 +179,13 @@ def kept_names(campaign: Campaign, case: Case) -> Case:
     return Case(*(each.kept_as or each.name for each in kept))
 
 
-def _with_command(job: Job, command: str) -> Job:
-    """The job, started by the launch command of this machine."""
-    system = job.system
-    return replace(job, system=replace(system, mpi=replace(system.mpi, command=command)))
-
-
 def _job(campaign: Campaign, case: Case, machine: Machine) -> Job:
     group, placement = campaign.host_groups[case.host_group], campaign.placements[case.placement]
     per_node = placement.ranks_per_node
-    cores = _cores(group, machine) // (placement.threads or 1)
-    count = max(cores, 1) if per_node == CORES else int(per_node)
-    return Job(campaign.systems[case.system], group, placement, count)
-
-
-def _cores(group: HostGroup, machine: Machine) -> int:
-    return group.cores if group.cores is not None else machine.physical_cores()
+    if per_node == CORES:
+        cores = group.cores if group.cores is not None else machine.physical_cores()
+        per_node = max(cores // (placement.threads or 1), 1)
+    return Job(campaign.systems[case.system], group, placement, int(per_node))
 
 
 def oversubscribed(job: Job) -> str:

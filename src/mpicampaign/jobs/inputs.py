@@ -34,9 +34,10 @@ class Input(NamedTuple):
 
 def inputs_of(benchmark: Benchmark, request: Request) -> tuple[Input, ...]:
     """The campaign's own files, and those that the suite makes under other names."""
-    own = {Path(file).name: _copy(Path(file)) for file in benchmark.inputs}
-    made = {name: _made(name, text) for name, text in SUITES[benchmark.suite].inputs(request).items()}
-    return tuple((made | own).values())
+    texts = SUITES[benchmark.suite].inputs(request).items()
+    made = {name: Input(name, hashlib.sha256(text.encode()).hexdigest(), text) for name, text in texts}
+    files = {file.name: Input(file.name, _sha256(file), source=file) for file in map(Path, benchmark.inputs)}
+    return tuple((made | files).values())
 
 
 def keep(each: Input, campaign_folder: Path) -> None:
@@ -49,14 +50,6 @@ def keep(each: Input, campaign_folder: Path) -> None:
         copy_whole(each.source, place)
     else:
         write_whole(place, each.text)
-
-
-def _made(name: str, text: str) -> Input:
-    return Input(name, hashlib.sha256(text.encode()).hexdigest(), text=text)
-
-
-def _copy(file: Path) -> Input:
-    return Input(file.name, _sha256(file), source=file)
 
 
 @cache

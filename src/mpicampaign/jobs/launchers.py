@@ -97,13 +97,15 @@ class Job:
 
 def command_tokens(job: Job) -> list[str]:
     """The launch command without the program."""
-    scheduler = _launching(job.system)
-    tokens = _by_scheduler(scheduler, job) if scheduler else _of_library(job.system).tokens(_launch(job))
-    return [*tokens, *_further(job), *job.placement.program_prefix]
-
-
-def _further(job: Job) -> tuple[str, ...]:
-    return (*job.system.launcher_options, *job.placement.launcher_options)
+    scheduler, placement = _launching(job.system), job.placement
+    further = (*job.system.launcher_options, *placement.launcher_options)
+    if scheduler:
+        pmi, bind = job.system.mpi.pmi, placement.binding == "library"
+        more = {"threads": placement.threads} if placement.threads else {}  # others' may not know them
+        tokens = scheduler.launch(placement.nodes, job.ranks_per_node, pmi=pmi, bind=bind, **more)
+    else:
+        tokens = _of_library(job.system).tokens(_launch(job, further))
+    return [*tokens, *further, *placement.program_prefix]
 
 
 def rank_variables(system: System) -> tuple[str, str]:
@@ -122,12 +124,6 @@ def _of_library(system: System) -> Launcher:
     launcher = library_launcher(system.launcher)
     assert launcher is not None  # checked with the campaign file
     return launcher
-
-
-def _by_scheduler(scheduler: Scheduler, job: Job) -> list[str]:
-    placement, bind = job.placement, job.placement.binding == "library"
-    more = {"threads": placement.threads} if placement.threads else {}  # other packages' may not know them
-    return scheduler.launch(placement.nodes, job.ranks_per_node, pmi=job.system.mpi.pmi, bind=bind, **more)
 
 
 def transport_settings(job: Job) -> dict[str, str]:
@@ -150,14 +146,14 @@ def placement_variables(placement: Placement) -> dict[str, str]:
     return threads | placement.environment
 
 
-def _launch(job: Job) -> Launch:
-    """The job as the launcher needs it."""
+def _launch(job: Job, further: tuple[str, ...]) -> Launch:
+    """The job as the launcher of an MPI library needs it."""
     return Launch(
         command=job.system.mpi.command,
         nodes=job.placement.nodes,
         ranks_per_node=job.ranks_per_node,
         options=tuple(job.fill(option) for settings in job.settings for option in settings.options),
-        further=_further(job),
+        further=further,
         environment=environment(job),
         hosts=named_hosts(job),
         scheduler=job.system.scheduler,

@@ -19,16 +19,16 @@ from mpicampaign.base.places import how_to_get_wheel, wheel_folder
 from mpicampaign.jobs.mpi_files import is_of, library_in, mapped, mpi_library_of
 from mpicampaign.mpis import (
     MPIS,
+    facts,
     is_launcher_of,
     launcher_version,
     library_of_mpirun,
-    links_as,
     titles_of,
     wheel_library,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mpicampaign.campaign.model import Benchmark, System
     from mpicampaign.mpis.mpi import MpiLibrary
@@ -118,54 +118,52 @@ def _printed(path: str, option: str) -> str:
 def _launcher(wanted: _Wanted) -> LocalMpi:
     library = wanted.library
     if library is None or wanted.command != library.settings.get("command", "mpirun"):
-        return _own_command(wanted)
+        everywhere = (*wanted.folders, *os.environ.get("PATH", os.defpath).split(":"))
+        if next(_executables([wanted.command], everywhere), ""):
+            return LocalMpi(wanted.command)
+        why = f"the launch command {wanted.command} of {wanted.mpi} is not on this machine"
+        return LocalMpi(wanted.command, not_available=why)
     plain = next(_executables([wanted.command], wanted.folders), "")
     if plain and (library.mpirun_says is None or (wanted.prefix and not library.distribution)):
         return LocalMpi(wanted.command)
     return _of_library(wanted, library)
 
 
-def _own_command(wanted: _Wanted) -> LocalMpi:
-    """The command that the campaign file gives."""
-    everywhere = (*wanted.folders, *os.environ.get("PATH", os.defpath).split(":"))
-    if next(_executables([wanted.command], everywhere), ""):
-        return LocalMpi(wanted.command)
-    why = f"the launch command {wanted.command} of {wanted.mpi} is not on this machine"
-    return LocalMpi(wanted.command, not_available=why)
-
-
 def _of_library(wanted: _Wanted, library: MpiLibrary) -> LocalMpi:
-    """The first launcher that says it is of this library; else the first that says nothing known."""
-    unknown, others = "", []
-    for candidate in _executables(_launch_commands(library), wanted.folders):
-        verdict = is_launcher_of(library.name, _version(candidate))
-        if verdict:
-            return LocalMpi(_named(wanted, candidate))
+    """The first launcher that says it is of this library; else the first that says nothing known.
+
+    The default command, those of distributions, then the launcher's other names. The name is enough below a
+    prefix, whose bin comes first on the PATH of job scripts.
+    """
+    first, ending = str(library.settings.get("command", "mpirun")), library.distribution
+    names = dict.fromkeys([first, *library.launcher.commands])
+    names = dict.fromkeys([first, *(f"{name}.{ending}" for name in names if ending), *names])
+    candidates = list(_executables(names, wanted.folders))
+    found = _first_of(candidates, lambda path: is_launcher_of(library.name, _version(path)))
+    if found:
+        return LocalMpi(Path(found).name if wanted.prefix else found)
+    return LocalMpi(wanted.command, not_available=_absence(wanted, library, candidates))
+
+
+def _first_of(candidates: Iterable[str], is_it: Callable[[str], bool | None]) -> str:
+    """The first that is it; else the first of which nobody knows; else empty."""
+    unknown = ""
+    for candidate in candidates:
+        if verdict := is_it(candidate):
+            return candidate
         if verdict is None:
             unknown = unknown or candidate
-        else:
-            others.append(candidate)
-    if unknown:
-        return LocalMpi(_named(wanted, unknown))
-    return LocalMpi(wanted.command, not_available=_absence(wanted, library, others))
-
-
-def _launch_commands(library: MpiLibrary) -> list[str]:
-    """The default command, those of distributions, then the launcher's other names."""
-    first, ending = str(library.settings.get("command", "mpirun")), library.distribution
-    names = list(dict.fromkeys([first, *library.launcher.commands]))
-    return list(dict.fromkeys([first, *(f"{name}.{ending}" for name in names if ending), *names]))
-
-
-def _named(wanted: _Wanted, path: str) -> str:
-    """Its name is enough below a prefix, whose bin comes first on the PATH of job scripts."""
-    return Path(path).name if wanted.prefix else path
+    return unknown
 
 
 def _absence(wanted: _Wanted, library: MpiLibrary, others: Sequence[str]) -> str:
     """Why there is no launcher of the library, what there is instead, and what to do."""
     where = f"in {wanted.prefix}/bin" if wanted.prefix else "on the PATH"
-    instead = ", ".join(f"{path} is {_says(path)}" for path in list(dict.fromkeys(others))[:3])
+    kinds = {path: library_of_mpirun(_version(path)) for path in list(dict.fromkeys(others))[:3]}
+    instead = ", ".join(
+        f"{path} is {MPIS[kind].title} {launcher_version(kind, _version(path))} ({kind})"
+        for path, kind in kinds.items()
+    )
     of_environment = wanted.prefix == sys.prefix and library.name == wheel_library(os.uname().machine)
     install = how_to_install("mpi") if of_environment else "install it"
     ways = (f"{install}, or give system {wanted.system} its prefix or modules", _wheel_hint(library.name))
@@ -173,12 +171,6 @@ def _absence(wanted: _Wanted, library: MpiLibrary, others: Sequence[str]) -> str
     if library.wheel and wanted.prefix == str(wheel_folder(library.wheel)):
         hint = how_to_get_wheel(library.wheel)
     return f"no launcher of {library.name} is {where}" + (f" ({instead})" if instead else "") + f": {hint}"
-
-
-def _says(path: str) -> str:
-    """The library and version of a launcher."""
-    name = library_of_mpirun(_version(path))
-    return f"{MPIS[name].title} {launcher_version(name, _version(path))} ({name})"
 
 
 @cache
@@ -210,23 +202,10 @@ def _compiler(wanted: _Wanted, beside: str) -> str:
     library = wanted.library
     names = ["mpicc", *([f"mpicc.{library.distribution}"] if library and library.distribution else [])]
     candidates = list(dict.fromkeys(_executables(names, [*([beside] if beside else []), *wanted.folders])))
-    settled = library is None or not wanted.here or (wanted.prefix and len(candidates) < 2)
-    return (
-        next(iter(candidates), "") if library is None or settled else _compiler_of(library.name, candidates)
-    )
-
-
-def _compiler_of(name: str, candidates: Iterable[str]) -> str:
-    """The first that links this library; else the first that may."""
-    unknown = ""
-    for candidate in candidates:
-        linked = _linked(candidate)
-        verdict = is_of(name, linked) if linked else None
-        if verdict:
-            return candidate
-        if verdict is None:
-            unknown = unknown or candidate
-    return unknown
+    if library is None or not wanted.here or (wanted.prefix and len(candidates) < 2):
+        return next(iter(candidates), "")
+    name = library.name
+    return _first_of(candidates, lambda path: is_of(name, linked) if (linked := _linked(path)) else None)
 
 
 @cache
@@ -247,10 +226,10 @@ def _linked(wrapper: str) -> Path | None:
 def wrong_mpi(system: System, benchmark: Benchmark, program: Path) -> str:
     """Why a program cannot run with the MPI library of a system; empty where it can, or where nobody knows.
 
-    Where modules or sourced files bring the library, only a name that it never has is a wrong_mpi.
+    Where modules or sourced files bring the library, only a name that it never has tells.
     """
     needed = mpi_library_of(program)
-    fitting = links_as(system.mpi.name)
+    fitting = facts(system.mpi.name).sonames
     if not needed or not fitting:
         return ""
     linked = f"{program} is linked to {needed} ({titles_of(needed)})"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from mpicampaign.base.selection import RunSelection
-    from mpicampaign.campaign.model import Campaign, System
+    from mpicampaign.campaign.model import Campaign
     from mpicampaign.jobs.drafts import Draft
     from mpicampaign.jobs.machine import Machine
     from mpicampaign.jobs.run import Run
@@ -106,12 +106,9 @@ def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str 
     return tuple(
         name
         for name, system in campaign.systems.items()
-        if _matches(system, host_names) or (not system.login_hosts and (alone or system.local))
+        if any(is_member(host, pattern) for host in host_names for pattern in system.login_hosts)
+        or (not system.login_hosts and (alone or system.local))
     )
-
-
-def _matches(system: System, host_names: Collection[str]) -> bool:
-    return any(is_member(host, pattern) for host in host_names for pattern in system.login_hosts)
 
 
 def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) -> Plan:

@@ -132,7 +132,9 @@ def blocks_text(plan: Plan) -> list[str]:
         name, compared, _, candidates = each.design
         counts = sorted({len(cases) for cases in candidates.values()})
         shape = f"{' or '.join(map(str, counts))} candidates of {', '.join(candidates)}"
-        reference = "" if compared == TO_DECIDE else f", compared with {_reference(each)}"
+        first = next(iter(candidates.values()))[0]
+        named = " with ".join(filter(None, (first.placement, first.library)))
+        reference = "" if compared == TO_DECIDE else f", compared with {named}"
         shape += ", all pairs compared" if compared == ALL_PAIRS else reference
         if compared.startswith((RACE_WITHIN, TO_DECIDE)):
             shape += _looks_text(each, TO_DECIDE if compared == TO_DECIDE else "race")
@@ -146,8 +148,8 @@ def blocks_text(plan: Plan) -> list[str]:
 
 def rounds_text(plan: Plan) -> list[str]:
     """The rounds of each case on a whole host group: how many there are, their runs and node-hours."""
-    left = {run.identity for run in plan.runs}
-    return [str(each.only(left)) for each in plan.rounds]
+    identities = {run.identity for run in plan.runs}
+    return [str(rounds.only(identities)) for rounds in plan.rounds]
 
 
 def _looks_text(state: DesignState, scheme: str) -> str:
@@ -155,11 +157,6 @@ def _looks_text(state: DesignState, scheme: str) -> str:
     if state.planned and not state.due and not state.missing:
         return f", {scheme}, ended"
     return f", {scheme}, {state.running} left, look after {state.planned} blocks"
-
-
-def _reference(state: DesignState) -> str:
-    case = next(iter(state.design.candidates.values()))[0]
-    return " with ".join(filter(None, (case.placement, case.library)))
 
 
 def _matrix(benchmark: str, cases: list[PlannedCase], systems: Collection[str]) -> list[str]:

@@ -35,7 +35,6 @@ from mpicampaign.jobs.plan import check_cap, choose_systems, make_plan, plan_of,
 from mpicampaign.jobs.plan_text import no_runs_text, sources_text
 from mpicampaign.jobs.planned import runs_due
 from mpicampaign.jobs.render import library_name, library_text, script_text
-from mpicampaign.jobs.run import CLAIM, SCRIPT
 from mpicampaign.jobs.texts import TextOfRepeats
 from mpicampaign.schemes.unit import Results
 
@@ -50,10 +49,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.machine import Machine
     from mpicampaign.jobs.plan import Plan
     from mpicampaign.jobs.run import Run
-    from mpicampaign.schemes.unit import (
-        Results,
-        Unit,
-    )
+    from mpicampaign.schemes.unit import Unit
 
 EVIDENCE_LIBRARY = "evidence.so"
 TOKEN_LENGTH = 6
@@ -87,9 +83,8 @@ class ThisMachine(Results):
         return self.run_folder(case, repeat, identity).exists()
 
     def begun_as(self, case: Case) -> dict[str, Declaration]:
-        return {
-            name: runs[0].declared for name, runs in begun_runs(self.run_folder(case, 0, "").parent).items()
-        }
+        begun = begun_runs(self.run_folder(case, 0, "").parent)
+        return {identity: runs[0].declared for identity, runs in begun.items()}
 
     def run_folder(self, case: Case, repeat: int, identity: str) -> Path:
         return self.folder / run_path(case, repeat, identity)
@@ -368,24 +363,16 @@ def write_scripts_of(runs: Sequence[Run]) -> None:
 
 
 def _write_each(runs: Sequence[Run], inline: bool = False) -> None:
-    script, claim = TextOfRepeats(partial(script_text, inline=inline)), TextOfRepeats(_claim_of_any)
+    script_of = TextOfRepeats(partial(script_text, inline=inline))
+    claim_of = TextOfRepeats(partial(claim_text, scripts=[_CHECKSUMS]))
     for run in runs:
-        _write_run(run, script(run), claim(run))
-
-
-def _claim_of_any(run: Run) -> str:
-    return claim_text(run, [_CHECKSUMS])
-
-
-def _write_run(run: Run, script: str, claim: str) -> None:
-    """``claim``: without the checksums of its scripts."""
-    folder = run.folder
-    folder.mkdir(parents=True, exist_ok=True)
-    for each in run.inputs:
-        keep(each, run.campaign_folder)
-    checksums = dict.fromkeys([*_checksums(folder / CLAIM), hashlib.sha256(script.encode()).hexdigest()])
-    _write(folder / CLAIM, claim.replace(_CHECKSUMS, " ".join(checksums)))
-    _write(folder / SCRIPT, script)
+        run.folder.mkdir(parents=True, exist_ok=True)
+        for file in run.inputs:
+            keep(file, run.campaign_folder)
+        script = script_of(run)
+        checksums = dict.fromkeys([*_checksums(run.claim), hashlib.sha256(script.encode()).hexdigest()])
+        _write(run.claim, claim_of(run).replace(_CHECKSUMS, " ".join(checksums)))
+        _write(run.path, script)
 
 
 def _checksums(claim: Path) -> list[str]:

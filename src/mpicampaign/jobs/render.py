@@ -29,7 +29,7 @@ from mpicampaign.jobs.launchers import (
 )
 from mpicampaign.jobs.local_mpi import find_mpi, is_on_this_machine
 from mpicampaign.jobs.software import build_problem, source_build_folder, source_folder, wrappers
-from mpicampaign.mpis import places, prefix_variables, steering, version_option
+from mpicampaign.mpis import facts, places, steering, version_option
 from mpicampaign.schedulers import SCHEDULERS, batch_scheduler
 from mpicampaign.suites import SUITES
 
@@ -38,9 +38,8 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment, Template
 
-    from mpicampaign.campaign.model import Benchmark, Placement, System
+    from mpicampaign.campaign.model import Benchmark, System
     from mpicampaign.jobs.inputs import Input
-    from mpicampaign.jobs.launchers import Job
     from mpicampaign.jobs.run import Run
 
 TEMPLATES = shipped("templates/job")
@@ -72,12 +71,9 @@ def quote(value: object) -> ShellText:
     text = str(value)
     if not re.search(r"[\x00-\x1f\x7f]", text):
         return ShellText(shlex.quote(text))
-    escaped = "".join(f"\\x{ord(c):02x}" if ord(c) < 32 or c == "\x7f" else c for c in _escaped(text))
+    text = text.replace("\\", "\\\\").replace("'", "\\'")
+    escaped = "".join(f"\\x{ord(c):02x}" if ord(c) < 32 or c == "\x7f" else c for c in text)
     return ShellText(f"$'{escaped}'")
-
-
-def _escaped(text: str) -> str:
-    return text.replace("\\", "\\\\").replace("'", "\\'")
 
 
 def _finalize(value: object) -> str:
@@ -128,6 +124,10 @@ def _environment() -> Environment:
     return jinja
 
 
+def _rendered(template: str, **values: Any) -> str:
+    return _environment().get_template(template).render(values)
+
+
 @cache
 def _header(path: Path) -> Template:
     """A scheduler's directives: the template beside its class, here or in another package."""
@@ -157,8 +157,7 @@ def _sha256(text: str) -> str:
 
 def script_text(run: Run, inline: bool = False) -> str:
     """The job script of a run; ``inline``: the library is in it, not a file of its own."""
-    template = _environment().get_template("job.sh.j2")
-    return template.render(_context(run, inline))
+    return _rendered("job.sh.j2", **_context(run, inline))
 
 
 def batch_text(tasks: Sequence[Sequence[Run]], runs: Path) -> str:
@@ -174,20 +173,20 @@ def batch_text(tasks: Sequence[Sequence[Run]], runs: Path) -> str:
     run, count, packed = tasks[0][0], len(tasks), max(map(len, tasks))
     scheduler = batch_scheduler(run.job.system.scheduler)
     assert scheduler is not None  # there are no batches without one
-    each = minutes(run.time_limit)
+    limit = minutes(run.time_limit)
     shape = f"A job array of {count} {'blocks' if run.block else 'tasks'}" if count > 1 else "A job"
     ranks, threads, gpus = widest(tasks[0])
-    request = _request(run, runs.stem, each * packed, count if count > 1 else 0, gpus)
+    request = _request(run, runs.stem, limit * packed, count if count > 1 else 0, gpus)
     request |= {"ranks": run.job.placement.nodes * ranks, "ranks_per_node": ranks, "threads": threads}
-    template = _environment().get_template("batch.sh.j2")
-    return template.render(
+    return _rendered(
+        "batch.sh.j2",
         **request,
         shape=f"{shape} with at most {counted(packed, 'run')} each, of campaign {run.campaign}",
         how_to_run=scheduler.how_to_run.replace("job.sh", f"{runs.stem}.sh"),
         campaign_folder=run.campaign_folder,
         runs=runs,
         task=ShellText(scheduler.task or "1"),
-        seconds=60 * each if packed > 1 else 0,
+        seconds=60 * limit if packed > 1 else 0,
         hosts=ShellText(f"${{{scheduler.granted_hosts}-}}") if run.block and scheduler.granted_hosts else "",
     )
 
@@ -208,9 +207,8 @@ def rounds_text(
     run, (ranks, threads, gpus) = runs[0], widest(runs)
     scheduler = SCHEDULERS[run.job.system.scheduler]
     assert scheduler.rounds is not None  # there are no such batches without
-    hosts = sorted(
-        {host for each in runs for host in each.job.group.hosts}, key=lambda host: (len(host), host)
-    )
+    names = {host for run in runs for host in run.job.group.hosts}
+    hosts = sorted(names, key=lambda host: (len(host), host))
     seconds = SECONDS_OF_SETUP + sum(step_seconds(step[0]) + SECONDS_OF_END for step in steps)
     limit = -(-seconds // 60)
     limit = min(limit, longest or limit)
@@ -220,18 +218,15 @@ def rounds_text(
     request = _request(replace(run, job=job), rounds.stem, limit, gpus=gpus)
     request |= {"ranks": len(hosts) * ranks, "ranks_per_node": ranks, "threads": threads}
     request["directives"] = [*request["directives"], *scheduler.rounds_directives]
-    return (
-        _environment()
-        .get_template("rounds.sh.j2")
-        .render(
-            **request,
-            shape=f"{counted(len(runs), 'run')}, {counted(len(steps), 'step')}, of campaign {run.campaign}",
-            how_to_run=scheduler.how_to_run.replace("job.sh", f"{rounds.stem}.sh"),
-            campaign_folder=run.campaign_folder,
-            rounds=rounds,
-            states=states,
-            launcher=_header(scheduler.rounds),
-        )
+    return _rendered(
+        "rounds.sh.j2",
+        **request,
+        shape=f"{counted(len(runs), 'run')}, {counted(len(steps), 'step')}, of campaign {run.campaign}",
+        how_to_run=scheduler.how_to_run.replace("job.sh", f"{rounds.stem}.sh"),
+        campaign_folder=run.campaign_folder,
+        rounds=rounds,
+        states=states,
+        launcher=_header(scheduler.rounds),
     )
 
 
@@ -305,13 +300,18 @@ def _context(run: Run, inline: bool) -> dict[str, Any]:
         "source": system.source,
         "modules": [*system.modules, *run.benchmark.provider.modules],
         "exports": _exports(dict(scheduler.environment) | prefix_environment(system) | environment(job)),
-        "further_settings": _further_settings(job),
+        # the claimed variables that the library does not record anyway
+        "further_settings": " ".join(
+            name
+            for name in claimed_settings(job)
+            if not _RECORDED.fullmatch(name) or _SECRET.search(name.upper())
+        ),
         "spack": spack,
         "program": run.program,
         "launch": _tokens(
             [*command_tokens(job), ShellText('"$rank"'), ShellText('"$program"'), *run.benchmark.arguments]
         ),
-        "inputs": [_input(each, run.campaign_folder, inline) for each in run.inputs],
+        "inputs": [_input(file, run.campaign_folder, inline) for file in run.inputs],
         "result_file": SUITES[run.benchmark.suite].result_file,
         "time_limit": run.time_limit,
         "private_folder": SUITES[run.benchmark.suite].private_folder and not run.inputs,
@@ -323,10 +323,10 @@ def _context(run: Run, inline: bool) -> dict[str, Any]:
     }
 
 
-def _input(each: Input, campaign_folder: Path, inline: bool) -> dict[str, Any]:
-    content = base64.encodebytes(each.content).decode() if inline else ""
-    file = each.kept(campaign_folder)
-    return {"name": each.name, "file": file, "sha256": each.sha256, "content": ShellText(content)}
+def _input(file: Input, campaign_folder: Path, inline: bool) -> dict[str, Any]:
+    content = base64.encodebytes(file.content).decode() if inline else ""
+    kept = file.kept(campaign_folder)
+    return {"name": file.name, "file": kept, "sha256": file.sha256, "content": ShellText(content)}
 
 
 def minutes(time_limit: int) -> int:
@@ -338,16 +338,19 @@ def _placement(run: Run) -> dict[str, Any]:
     """The placement, for the ranks and the evidence of their node."""
     job, placement, mpi = run.job, run.job.placement, run.job.system.mpi
     evidence = job.system.evidence
+    cores = f"{placement.threads} cores" if (placement.threads or 1) > 1 else "one core"
+    within = "shm within a node, " if placement.within_node == SHM else ""
+    transport = within + " ".join(filter(None, (placement.transport, job.provider)))
     rank_variable, local_rank_variable = rank_variables(job.system)
     bound = {
-        "core": f"each rank bound to {_cores(placement)} by the node's own topology",
+        "core": f"each rank bound to {cores} by the node's own topology",
         "none": "the ranks are not bound",
     }
     network = f" over {job.interface or job.device}" if job.interface or job.device else ""
     binding = bound.get(placement.binding, "the launcher binds the ranks")
     gpus = f"; {counted(placement.gpus_per_node, 'GPU')} of each node" if placement.gpus_per_node else ""
     return {
-        "placement_comment": f"{binding}; {_transport(job)}{network}{gpus}",
+        "placement_comment": f"{binding}; {transport}{network}{gpus}",
         "sockets": placement.sockets or 0,
         "places": [(level, count) for level in LEVELS[1:] if (count := getattr(placement, level))],
         "binding": placement.binding,
@@ -360,15 +363,6 @@ def _placement(run: Run) -> dict[str, Any]:
         "gpu_binding": placement.gpu_binding,
         "version_option": version_option(mpi.name, job.system.launcher, mpi.command) if evidence else "",
     }
-
-
-def _cores(placement: Placement) -> str:
-    return f"{placement.threads} cores" if (placement.threads or 1) > 1 else "one core"
-
-
-def _transport(job: Job) -> str:
-    within = "shm within a node, " if job.placement.within_node == SHM else ""
-    return within + " ".join(filter(None, (job.placement.transport, job.provider)))
 
 
 def _tokens(values: Iterable[object]) -> ShellText:
@@ -387,21 +381,15 @@ def _exports(variables: Mapping[str, object]) -> list[ShellText]:
     return [ShellText(line) for line in lines]
 
 
-def _further_settings(job: Job) -> str:
-    """The claimed variables that the library does not record anyway."""
-    names = claimed_settings(job)
-    return " ".join(n for n in names if not _RECORDED.fullmatch(n) or _SECRET.search(n.upper()))
-
-
 def prefix_environment(system: System) -> dict[str, Any]:
     """The variables for an MPI library under a prefix; empty where modules set them."""
     if not system.prefix:
         return {}
-    prefix = quote(system.prefix)
+    prefix, variable = quote(system.prefix), facts(system.mpi.name).prefix_variable
     return {
         "PATH": ShellText(f'{prefix}/bin:"$PATH"'),
         "LD_LIBRARY_PATH": ShellText(f'{prefix}/lib"${{LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}}"'),
-        **prefix_variables(system.mpi.name, system.prefix),
+        **({variable: system.prefix} if variable else {}),  # by which the library finds itself
     }
 
 
@@ -423,8 +411,8 @@ def build_script_text(
     ``mark`` names for later plans. ``verbose``: the compiler's output is shown even if all goes well.
     """
     wrapper = {"MPICC": compiler} if compiler else {}
-    template = _environment().get_template("build.sh.j2")
-    return template.render(
+    return _rendered(
+        "build.sh.j2",
         system=system.name,
         source=system.source,
         modules=system.modules,
@@ -447,21 +435,18 @@ def source_script_text(system: System, benchmark: Benchmark, *, verbose: bool = 
     provider = benchmark.provider
     compiler = find_mpi(system).compiler if is_on_this_machine(system) else ""
     folder = source_build_folder(system, benchmark)
-    return (
-        _environment()
-        .get_template("build_source.sh.j2")
-        .render(
-            system=system.name,
-            source=system.source,
-            modules=[*system.modules, *provider.modules],
-            environment=prefix_environment(system) | system.environment,
-            wrappers=wrappers(compiler),
-            folder=str(folder),
-            problem=str(build_problem(folder)),
-            software=ShellText(_part("software.sh")),
-            program=benchmark.program,
-            location=source_folder(benchmark),
-            command=provider.build,
-            verbose=verbose,
-        )
+    return _rendered(
+        "build_source.sh.j2",
+        system=system.name,
+        source=system.source,
+        modules=[*system.modules, *provider.modules],
+        environment=prefix_environment(system) | system.environment,
+        wrappers=wrappers(compiler),
+        folder=str(folder),
+        problem=str(build_problem(folder)),
+        software=ShellText(_part("software.sh")),
+        program=benchmark.program,
+        location=source_folder(benchmark),
+        command=provider.build,
+        verbose=verbose,
     )

@@ -65,12 +65,12 @@ class Run(plan_file.RunEntry):
 
     @property
     def node_seconds(self) -> float:
-        """The upper bound of its time on all its nodes."""
+        """The upper bound of its time on all its nodes; 0 where its block was left."""
         return 0 if self.left else self.limit_seconds
 
     @property
     def limit_seconds(self) -> float:
-        """The same if it is made."""
+        """The upper bound of its time on all its nodes, if it is made."""
         return self.job.placement.nodes * self.time_limit
 
     @property
@@ -114,11 +114,6 @@ class Run(plan_file.RunEntry):
         return exists(f"{self.campaign_folder}/{self.result}")  # noqa: PTH110 - a Path takes longer
 
     @property
-    def was_tried(self) -> bool:
-        """Whether an attempt is there that gave no result."""
-        return exists(f"{self.campaign_folder}/{self.result.removesuffix(RESULT)}attempts")  # noqa: PTH110
-
-    @property
     def log(self) -> Path:
         """The script's own messages, where no scheduler keeps them."""
         return self.campaign_folder / "logs" / f"{self.job_name}.log"
@@ -132,3 +127,8 @@ class Run(plan_file.RunEntry):
 def job_name(benchmark: str, identity: str, token: str) -> str:
     """The name of a run's job: unique, so that the job can be found in the queue."""
     return f"{benchmark}-{identity}-{token}"
+
+
+def job_name_of(folder: Path, token: str) -> str:
+    """The name of the job of the run in a folder."""
+    return job_name(folder.parent.name, folder.name.partition("-")[2], token)

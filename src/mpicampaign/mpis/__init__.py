@@ -10,12 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.base.registry import Registry
 from mpicampaign.mpis.libfabric import ONCE_IBV
-from mpicampaign.mpis.mpi import MpiLibrary
+from mpicampaign.mpis.mpi import Launcher, MpiLibrary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
-
-    from mpicampaign.mpis.mpi import Launcher
 
 MPIS = Registry("mpicampaign.mpis", "MPI", MpiLibrary)
 
@@ -32,6 +30,14 @@ _PLACES = (
     *("FI_PROVIDER_PATH", "UCX_MODULE_DIR", "PMIX_PREFIX", "PRTE_PREFIX"),
     *("MPI_ROOT", "MPI_HOME", "MPI_BIN", "MPI_LIB", "MPI_INCLUDE"),
 )
+
+
+_UNKNOWN = MpiLibrary(name="", title="", launcher=Launcher("", "", "", lambda launch: [], ()), settings={})
+
+
+def facts(name: str) -> MpiLibrary:
+    """The facts of a library; none of one that only a campaign file describes."""
+    return MPIS.get(name) or _UNKNOWN
 
 
 def definitions(named: Iterable[str] = ()) -> dict[str, dict[str, Any]]:
@@ -67,18 +73,6 @@ def wheel_library(machine: str) -> str:
     return by_machine.get(machine) or by_machine["*"]
 
 
-def measurement(name: str) -> int:
-    """The measurement number of a library; 1 for one that only a campaign file describes."""
-    library = MPIS.get(name)
-    return library.measurement if library else 1
-
-
-def prefix_variables(name: str, prefix: str) -> dict[str, str]:
-    """The variables by which a library under a prefix finds itself, besides the usual paths."""
-    library = MPIS.get(name)
-    return {library.prefix_variable: prefix} if library and library.prefix_variable else {}
-
-
 def steers(variable: str) -> bool:
     """Whether an environment variable may change what an MPI library does."""
     return variable.startswith(steering())
@@ -98,32 +92,23 @@ def places() -> tuple[str, ...]:
 
 def of_launcher(name: str, variable: str) -> bool:
     """Whether a library's launcher sets a variable by itself, or the variable changes no message."""
-    library = MPIS.get(name)
-    known = library.launcher_sets if library else None
+    known = facts(name).launcher_sets
     return bool(_NOT_AT_RUN.fullmatch(variable) or (known and known.fullmatch(variable)))
 
 
 def is_derived(name: str, variable: str, value: str, settings: str) -> bool:
     """Whether a library's launcher gives a variable this value by these settings: NAME=value, and options."""
-    library = MPIS.get(name)
-    patterns = library.derives.items() if library else ()
-    return any(
-        re.fullmatch(pattern, variable) and re.search(_filled(given, variable, value), settings)
-        for pattern, given in patterns
-    )
-
-
-def _filled(pattern: str, variable: str, value: str) -> str:
     whole = rf"{re.escape(value)}(?![^\s;])"
-    return pattern.replace("{name}", re.escape(variable)).replace("{value}", whole)
+    givens = (given for pattern, given in facts(name).derives.items() if re.fullmatch(pattern, variable))
+    filled = (given.replace("{name}", re.escape(variable)).replace("{value}", whole) for given in givens)
+    return any(re.search(pattern, settings) for pattern in filled)
 
 
 def steers_library(name: str, variable: str) -> bool:
     """Whether a variable changes what a library does; never, where it is not known what its launcher sets."""
-    library = MPIS.get(name)
-    if library is None or library.launcher_sets is None or of_launcher(name, variable):
-        return False
-    return variable.startswith((*library.variables, *_OF_ALL))
+    library = facts(name)
+    is_known = library.launcher_sets is not None and not of_launcher(name, variable)
+    return is_known and variable.startswith((*library.variables, *_OF_ALL))
 
 
 def library_of_module(module: str) -> str | None:
@@ -140,11 +125,9 @@ def library_of_mpirun(version: str) -> str:
 
 def is_launcher_of(name: str, version: str) -> bool | None:
     """Whether ``mpirun --version`` of this library prints this; None where it is of no known library."""
-    library = MPIS.get(name)
-    if library is None or library.mpirun_says is None:
-        return None
-    if library.mpirun_says.search(version):
-        return True
+    says = facts(name).mpirun_says
+    if says is None or says.search(version):
+        return None if says is None else True
     return False if library_of_mpirun(version) else None
 
 
@@ -153,21 +136,13 @@ def is_file_of(name: str, soname: str, says: Callable[[str], bool]) -> bool | No
 
     ``says``: whether the file holds a text; only asked where several libraries have the name.
     """
-    library = MPIS.get(name)
-    if library is None or not library.sonames:
-        return None
+    library = facts(name)
     if soname not in library.sonames:
-        return False
+        return False if library.sonames else None
     others = {each.file_says for each in _of_soname(soname) if each.title != library.title}
     if not others or says(library.file_says):
         return True
     return False if any(map(says, others)) else None
-
-
-def links_as(name: str) -> tuple[str, ...]:
-    """The names by which programs are linked to a library; empty where they are not known."""
-    library = MPIS.get(name)
-    return library.sonames if library else ()
 
 
 def titles_of(soname: str) -> str:
@@ -197,20 +172,20 @@ def library_called(text: str, output: str) -> str:
 
 def library_title(name: str) -> str:
     """What a library calls itself; empty where nothing is known about that."""
-    library = MPIS.get(name)
-    return library.title if library and library.version else ""
+    library = facts(name)
+    return library.title if library.version else ""
 
 
 def launcher_version(name: str, text: str) -> str:
     """The version that the launcher of a library prints; empty where there is none."""
-    library = MPIS.get(name)
-    return _last_group(library.launcher_version, text) if library and library.launcher_version else ""
+    pattern = facts(name).launcher_version
+    return _last_group(pattern, text) if pattern else ""
 
 
 def version_option(name: str, launcher: str, command: str) -> str:
     """The option that makes a launch command print the library's version; empty where it may do otherwise."""
-    library = MPIS.get(name)
-    if not library or not library.launcher_version or launcher != library.launcher.name:
+    library = facts(name)
+    if not library.launcher_version or launcher != library.launcher.name:
         return ""
     program = command.rpartition("/")[2].partition(".")[0]  # of mpiexec.hydra, mpirun.openmpi
     return "--version" if program in library.launcher.commands else ""
@@ -223,14 +198,14 @@ def _last_group(pattern: re.Pattern[str], text: str) -> str:
 
 def reported_transports(name: str, output: str) -> set[str] | None:
     """The transports that a library reports, or None where there is no report that can be read."""
-    library = MPIS.get(name)
-    return library.report(output) if library and library.report else None
+    report = facts(name).report
+    return report(output) if report else None
 
 
 def reported_providers(name: str, output: str) -> set[str] | None:
     """The libfabric providers that a library reports, or None where there is no report that can be read."""
-    library = MPIS.get(name)
-    return library.providers(output) if library and library.providers else None
+    providers = facts(name).providers
+    return providers(output) if providers else None
 
 
 def is_reported(claimed: str, reported: Collection[str]) -> bool:
@@ -247,14 +222,12 @@ def report_of_any(output: str, context: Iterable[str]) -> tuple[str, set[str]] |
     """
     for library in MPIS.values():
         if library.report and (transports := library.report(output)):
-            return (_user_of_ucx((output, *context)) if library.reports_by_ucx else library.name), transports
+            if not library.reports_by_ucx:
+                return library.name, transports
+            text = "\n".join((output, *context))
+            users = [user.over_ucx for user in MPIS.values() if user.traces and user.traces.search(text)]
+            return (users[0] if len(users) == 1 else ""), transports
     return None
-
-
-def _user_of_ucx(texts: Iterable[str]) -> str:
-    text = "\n".join(texts)
-    transports = [each.over_ucx for each in MPIS.values() if each.traces and each.traces.search(text)]
-    return transports[0] if len(transports) == 1 else ""
 
 
 def providers_of_any(output: str) -> set[str]:

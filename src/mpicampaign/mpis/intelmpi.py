@@ -35,13 +35,8 @@ def _report(output: str) -> set[str] | None:
     """I_MPI_DEBUG=5: it names a libfabric provider if and only if it uses libfabric."""
     if "MPI startup(): Intel(R) MPI Library" not in output:
         return None
-    return {_of_provider(provider) for provider in libfabric.providers(output) or ()} or {"shm"}
-
-
-def _of_provider(provider: str) -> str:
-    if provider in ("tcp", "sockets"):
-        return "tcp"
-    return "ibv" if provider in ("verbs", "mlx") else provider
+    called = {"sockets": "tcp", "verbs": "ibv", "mlx": "ibv"}
+    return {called.get(provider, provider) for provider in libfabric.providers(output) or ()} or {"shm"}
 
 
 MPI = MpiLibrary(

@@ -135,11 +135,6 @@ _INFINIBAND = ("rc", "dc", "ud", "openib")
 
 def transports_of(components: list[str]) -> set[str] | None:
     """The transports behind the names of Open MPI's and UCX's components; None where none is named."""
-    names = {_transport(name) for name in components if name not in ("self", "n/a")}
-    return names or None
-
-
-def _transport(name: str) -> str:
-    if name in _SHARED_MEMORY:
-        return "shm"
-    return "ibv" if name.startswith(_INFINIBAND) else name
+    others = {name for name in components if name not in ("self", "n/a")}
+    names = {"shm" if name in _SHARED_MEMORY else name for name in others}
+    return {"ibv" if name.startswith(_INFINIBAND) else name for name in names} or None

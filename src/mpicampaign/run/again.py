@@ -19,7 +19,7 @@ from mpicampaign.campaign.each import hosts_of
 from mpicampaign.schemes.unit import NodeAgain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
     from pathlib import Path
 
     from mpicampaign.campaign.model import Campaign
@@ -35,10 +35,8 @@ def read_again(campaign_folder: Path) -> list[NodeAgain]:
         lines = (campaign_folder / FILE).read_text(encoding="utf-8").splitlines()
     except (FileNotFoundError, NotADirectoryError):
         return []
-    entries = (line.split("\t") for line in lines)
-    return [
-        NodeAgain(name, tuple(hosts.split())) for name, _, hosts in (one for one in entries if len(one) == 3)
-    ]
+    entries = [entry for line in lines if len(entry := line.split("\t")) == 3]
+    return [NodeAgain(name, tuple(hosts.split())) for name, _, hosts in entries]
 
 
 def again(prepared: Prepared, nodes: str) -> list[NodeAgain]:
@@ -51,7 +49,9 @@ def again(prepared: Prepared, nodes: str) -> list[NodeAgain]:
     """
     begun = read_again(prepared.folder)
     due = {defined_name(run.case.host_group) for run in prepared.pending}
-    groups = _groups_with_each(prepared.campaign)
+    measured = (entry for entry in prepared.campaign.matrix if entry.each)
+    with_each = (prepared.campaign.host_groups[name] for entry in measured for name in entry.host_groups)
+    groups = {defined_name(group.name): hosts_of(group) for group in with_each}
     asked = _nodes(prepared.campaign, nodes, {short(host) for hosts in groups.values() for host in hosts})
     wanted = []
     for group, hosts in groups.items():
@@ -62,16 +62,11 @@ def again(prepared: Prepared, nodes: str) -> list[NodeAgain]:
                 wanted.append(mine[-1])
             else:
                 number = f":{len(mine) + 1}" if mine else ""
-                wanted.append(_drawn(f"{name}{number}", node, hosts, prepared.campaign.seed))
+                others = [host for host in hosts if host != node]
+                chance = random.Random(f"{prepared.campaign.seed} {name}{number}")
+                controls = chance.sample(others, min(CONTROLS, len(others)))
+                wanted.append(NodeAgain(f"{name}{number}", (node, *controls)))
     return wanted
-
-
-def _drawn(name: str, node: str, hosts: Sequence[str], seed: int) -> NodeAgain:
-    """The node beside others of its host group that are drawn by chance."""
-    others = [host for host in hosts if host != node]
-    return NodeAgain(
-        name, (node, *random.Random(f"{seed} {name}").sample(others, min(CONTROLS, len(others))))
-    )
 
 
 def note_again(campaign_folder: Path, wanted: Iterable[NodeAgain]) -> None:
@@ -80,13 +75,6 @@ def note_again(campaign_folder: Path, wanted: Iterable[NodeAgain]) -> None:
     if new := [f"{each.name}\t{now}\t{' '.join(each.hosts)}" for each in wanted if each not in begun]:
         campaign_folder.mkdir(parents=True, exist_ok=True)
         append_lines(campaign_folder / FILE, new)
-
-
-def _groups_with_each(campaign: Campaign) -> dict[str, list[str]]:
-    """The hosts of the host groups with `each`."""
-    entries = [entry for entry in campaign.matrix if entry.each]
-    groups = [campaign.host_groups[name] for entry in entries for name in entry.host_groups]
-    return {defined_name(group.name): hosts_of(group) for group in groups}
 
 
 def _nodes(campaign: Campaign, text: str, known: set[str]) -> set[str]:

@@ -19,7 +19,7 @@ from mpicampaign.base.files import write_whole
 from mpicampaign.base.grouping import grouped
 from mpicampaign.jobs.render import batch_text, minutes, rounds_lines, rounds_text, run_folder, widest
 from mpicampaign.jobs.rounds import steps_of
-from mpicampaign.jobs.run import Run, job_name
+from mpicampaign.jobs.run import Run, job_name_of
 from mpicampaign.schedulers.node_states import states_path
 
 if TYPE_CHECKING:
@@ -99,7 +99,10 @@ def batches_of(
     """
     alike: dict[object, list[list[Run]]] = {}  # packs by request
     by_shape = grouped(runs, lambda run: shares_steps(run, scheduler))
-    for block in grouped(by_shape.get(False, []), _together).values():
+    together = grouped(
+        by_shape.get(False, []), lambda run: (run.block, run.repeat if run.block else run.identity)
+    )
+    for block in together.values():
         system, own = block[0].job.system, any(run.job_name in alone for run in block)
         packs = alike.setdefault(block[0].job_name if own else _request(block), [])
         if (pack := _fitting(packs, block[0])) is not None:
@@ -112,10 +115,6 @@ def batches_of(
         tasks = tuple(map(tuple, packs))
         batches += [Batch(tasks)] if scheduler.task and tasks else [Batch((task,)) for task in tasks]
     return batches + rounds_of(by_shape.get(True, []), places)
-
-
-def _together(run: Run) -> object:
-    return (run.block, run.repeat) if run.block else run.identity
 
 
 def shares_steps(run: Run, scheduler: Scheduler) -> bool:
@@ -211,11 +210,7 @@ def _tasks(file: Path, token: str) -> list[list[str]]:
         lines = file.read_text(encoding="utf-8").splitlines()
     except FileNotFoundError:
         return []
-    return [[_job_name(Path(path), token) for path in line.split("\t")] for line in lines]
-
-
-def _job_name(folder: Path, token: str) -> str:
-    return job_name(folder.parent.name, folder.name.partition("-")[2], token)
+    return [[job_name_of(Path(path), token) for path in line.split("\t")] for line in lines]
 
 
 def _of_task(job: QueuedJob, tasks: Sequence[list[str]]) -> list[str]:

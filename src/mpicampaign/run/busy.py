@@ -11,7 +11,8 @@ from pathlib import Path
 from time import sleep
 from typing import TYPE_CHECKING
 
-from mpicampaign.base.records import DISTURBED, NOT_JUDGED, RANKED, Case
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.records import DISTURBED, NOT_JUDGED, RANKED
 from mpicampaign.base.text import counted
 
 if TYPE_CHECKING:
@@ -113,15 +114,17 @@ LATER = "no further repeats now, since time_when_busy is over: the same command 
 
 def left_out_text(left: Iterable[Run], where: str = "this machine is") -> str:
     """One line on the runs that a later call makes, further repeats of disturbed ones among them."""
-    further, planned = 0, dict[Case, list[int]]()
-    for run in left:
-        further += run.further
-        if not run.further:
-            planned.setdefault(run.case, []).append(run.repeat)
+    runs = list(left)
+    further = sum(run.further for run in runs)
+    of_cases = grouped((run for run in runs if not run.further), lambda run: run.case)
+    planned = {case: [run.repeat for run in of_case] for case, of_case in of_cases.items()}
     partly = [sorted(repeats) for repeats in planned.values() if min(repeats) > 1]
     parts = [f"{_repeats(partly)} of {counted(len(partly), 'case')}"] if partly else []
-    wholly = [case for case, repeats in planned.items() if min(repeats) == 1]
-    parts += [f"{benchmark} ({', '.join(placements)})" for benchmark, placements in _by_benchmark(wholly)]
+    wholly = grouped(
+        (case for case, repeats in planned.items() if min(repeats) == 1), lambda case: case.benchmark
+    )
+    placements = {name: dict.fromkeys(case.placement for case in cases) for name, cases in wholly.items()}
+    parts += [f"{benchmark} ({', '.join(names)})" for benchmark, names in placements.items()]
     parts += [f"further repeats of {counted(further, 'disturbed run')}"] if further else []
     later = "the same command makes them when it is quieter"
     return f"not run since {where} busy: {'; '.join(parts)}; {later}"
@@ -132,10 +135,3 @@ def _repeats(of_cases: Sequence[Sequence[int]]) -> str:
     first, last = min(repeats[0] for repeats in of_cases), max(repeats[-1] for repeats in of_cases)
     some = "" if all(repeats == of_cases[0] for repeats in of_cases) else "some of "
     return f"{some}repeat {first}" if first == last else f"{some}repeats {first} to {last}"
-
-
-def _by_benchmark(cases: Iterable[Case]) -> Iterable[tuple[str, list[str]]]:
-    placements_of: dict[str, dict[str, None]] = {}
-    for case in cases:
-        placements_of.setdefault(case.benchmark, {})[case.placement] = None
-    return [(benchmark, list(placements)) for benchmark, placements in placements_of.items()]

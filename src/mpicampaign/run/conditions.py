@@ -108,26 +108,29 @@ class MachineWithResults(ThisMachine):
             return Made(LEFT, why=ASKED_ANEW)
         if not folder.exists():
             return Made()
-        try:
-            written = (folder / "result/output.txt").stat().st_mtime_ns
-        except OSError:
-            written = 0
-        reading = canonical(reading_of(benchmark))
-        read = _read_in_block if written else _read_in_block.__wrapped__
-        made = read(case, benchmark.suite, RunFolder(folder, repeat), reading, time_limit, written)
+        record, has_result = self._record(case, repeat, identity, benchmark)
+        made = _in_block(record, folder, time_limit, has_result)
         left = folder / LEFT_BEHIND
-        if made.has_result or not left.exists():
+        if has_result or not left.exists():
             return made
         return made._replace(state=LEFT, why=left.read_text(encoding="utf-8", errors="replace").strip())
+
+    def _record(self, kept: Case, repeat: int, identity: str, benchmark: Benchmark) -> tuple[Record, bool]:
+        """A run, and whether it has a result: then it is read once, as a call plans after disturbed runs."""
+        folder = RunFolder(self.run_folder(kept, repeat, identity), repeat)
+        try:
+            written = (folder.path / "result/output.txt").stat().st_mtime_ns
+        except OSError:
+            written = 0
+        read = _read_record if written else _read_record.__wrapped__
+        return read(kept, benchmark.suite, folder, canonical(reading_of(benchmark)), written), bool(written)
 
     def is_known(self, case: Case, benchmark: Benchmark, identities: Sequence[str]) -> bool:
         """An output that its patterns do not fit asks for other patterns, not for more repeats."""
         from mpicampaign.compare.stopping import is_known
 
         repeats = enumerate(identities, start=1)
-        folders = (RunFolder(self.run_folder(case, number, named), number) for number, named in repeats)
-        reading = reading_of(benchmark)
-        records = [read_run(case, benchmark.suite, folder, reading=reading) for folder in folders]
+        records = [self._record(case, number, identity, benchmark)[0] for number, identity in repeats]
         return any(record.unread for record in records) or is_known(records)
 
     def stages(
@@ -140,9 +143,9 @@ class MachineWithResults(ThisMachine):
         from mpicampaign.questions.races.find import races
 
         records = [
-            replace(record, metadata={**record.metadata, BLOCK: "race", COMPARED: compared})
+            record
             for each in candidates
-            for record in self._records(each, ranked, 4 * LOOKS[-1])
+            for record in self._records(each, ranked, 4 * LOOKS[-1], {BLOCK: "race", COMPARED: compared})
         ]
         [race] = races(records)
         return race.stages
@@ -155,27 +158,18 @@ class MachineWithResults(ThisMachine):
 
         most = 2 * looks_to_decide(len(candidates))[-1]
         known = {DECIDED_IN_BLOCKS: "true"} if in_blocks else {}
+        return decide_by([list(self._records(each, ranked, most, known)) for each in candidates])
 
-        def records(each: Candidate) -> list[Record]:
-            found = self._records(each, ranked, most)
-            return [replace(run, metadata={**run.metadata, **known}) for run in found]
-
-        return decide_by([records(each) for each in candidates])
-
-    def _records(self, each: Candidate, ranked: bool, most: int) -> Iterable[Record]:
+    def _records(
+        self, candidate: Candidate, ranked: bool, most: int, known: Mapping[str, str]
+    ) -> Iterable[Record]:
         """The runs that were begun, or the first; a candidate that had left may be in later ones again."""
-        reading = canonical(reading_of(each.benchmark))
+        kept, identities = candidate.kept, candidate.identities
         for repeat in range(1, most + 1):
-            folder = self.run_folder(each.kept, repeat, each.identities[repeat])
-            if repeat > 1 and not folder.exists():
-                continue
-            try:
-                written = (folder / "result/output.txt").stat().st_mtime_ns
-            except OSError:
-                written = 0
-            read = _read_record if written else _read_record.__wrapped__
-            record = read(each.kept, each.benchmark.suite, RunFolder(folder, repeat), reading, written)
-            yield replace(record, case=each.case, ranks_busy=ranked)
+            if repeat == 1 or self.run_folder(kept, repeat, identities[repeat]).exists():
+                record, _ = self._record(kept, repeat, identities[repeat], candidate.benchmark)
+                metadata = {**record.metadata, **known}
+                yield replace(record, case=candidate.case, ranks_busy=ranked, metadata=metadata)
 
     def rounds(
         self,
@@ -282,32 +276,24 @@ class MachineWithResults(ThisMachine):
 
 @cache
 def _read_record(case: Case, suite: str, folder: RunFolder, reading: str, _written: int) -> Record:
-    """A run with a result; results are kept, as a call plans after each run that is disturbed."""
     return read_run(case, suite, folder, reading=json.loads(reading))
 
 
-@cache
-def _read_in_block(
-    case: Case, suite: str, folder: RunFolder, reading: str, time_limit: int, written: int
-) -> Made:
-    """What is there of a run in a block; results are kept, as a call plans after each run that is disturbed.
-
-    ``written``: the time of its result, 0 without one.
-    """
-    record = read_run(case, suite, folder, reading=json.loads(reading))
+def _in_block(record: Record, folder: Path, time_limit: int, has_result: bool) -> Made:
+    """What is there of a run in a block."""
     if record.status == OK:
         state = CONTRADICTED if record.verdict == CONTRADICTED else record.condition
         state = state if state in (CONTRADICTED, DISTURBED) else VALUE
     elif record.status == NOT_AVAILABLE or record.unread:
         state = ENDED
     elif record.condition == DISTURBED:
-        state = DISTURBED if written else ""  # it is made again
+        state = DISTURBED if has_result else ""  # it is made again
     elif met_limit(record, time_limit):
         state = VALUE
     else:
-        state = FAILED if written or ended_by_itself(folder.path) else ""
+        state = FAILED if has_result or ended_by_itself(folder) else ""
     why = record.reason.partition("; files in ")[0] if state == FAILED else ""
-    return Made(state, bool(written), tuple(sorted(record.hosts)), why)
+    return Made(state, has_result, tuple(sorted(record.hosts)), why)
 
 
 def met_limit(record: Record, time_limit: int) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.base.units import format_duration, format_roughly
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from mpicampaign.base.records import Case
@@ -36,7 +36,7 @@ class Durations:
         return sum(alike) / len(alike) if alike else None
 
     def expected_or_limit(self, run: Run) -> float:
-        """The same; the time limit where nothing is known of it."""
+        """The mean of the case or the benchmark; the time limit where nothing is known of them."""
         seconds = self.expected(run)
         return run.time_limit if seconds is None else seconds
 
@@ -142,46 +142,36 @@ class TimeLeft:
 
         ``repeats_more``: name also the time if all runs that are planned are disturbed, and repeated.
         """
-        seconds = self._seconds(len)
+        seconds = self._seconds(lambda run: True)
         if not seconds:
             return ""
-        repeats = (self._seconds(_planned) or 0) if repeats_more else 0
+        repeats = (self._seconds(lambda run: not run.further) or 0) if repeats_more else 0
         more = f", {format_roughly(seconds + repeats)} if all are disturbed" if repeats else ""
         return f"{format_roughly(seconds)} left{more}"
 
-    def _seconds(self, counted: Callable[[Collection[Run]], int]) -> float | None:
-        """Of the runs that are due, as far as they are ``counted``, a case at a time."""
+    def _seconds(self, counts: Callable[[Run], bool]) -> float | None:
+        """Of the runs that are due and count, a case at a time; None where one has not run yet."""
         total = 0.0
         for alike in filter(None, self._due.values()):
             seconds = self._durations.expected(next(iter(alike.values())))
             if seconds is None:
                 return None
-            total += seconds * counted(alike.values())
+            total += seconds * sum(map(counts, alike.values()))
         return total
-
-
-def _planned(runs: Collection[Run]) -> int:
-    return sum(not run.further for run in runs)
 
 
 def estimate(runs: Sequence[Run]) -> str:
     """How long the runs take: as earlier runs did, else at most their time limits. One line."""
     here = [run for run in runs if run.job.system.local]
-    there = [run for run in runs if not run.job.system.local]
-    parts = [_estimate_here(here)] if here else []
-    return "; ".join([*parts, _estimate_there(there)] if there else parts)
+    hours = sum(run.node_seconds for run in runs if not run.job.system.local) / 3600
+    there = f"at most {hours:.3g} node-hours; when they start is up to the scheduler"
+    return "; ".join([*([_estimate_here(here)] if here else []), *([there] if len(here) < len(runs) else [])])
 
 
 def _estimate_here(runs: Sequence[Run]) -> str:
     durations = Durations()
-    expected = [durations.expected(run) for run in runs]
-    known = [seconds for seconds in expected if seconds is not None]
-    if len(known) == len(expected):
+    known = [seconds for run in runs if (seconds := durations.expected(run)) is not None]
+    if len(known) == len(runs):
         return f"{format_roughly(sum(known))}, as earlier runs took"
     limits = sum(run.time_limit for run in runs)
     return f"at most {format_duration(limits)}, the sum of their time limits"
-
-
-def _estimate_there(runs: Sequence[Run]) -> str:
-    hours = sum(run.node_seconds for run in runs) / 3600
-    return f"at most {hours:.3g} node-hours; when they start is up to the scheduler"

@@ -31,9 +31,8 @@ from mpicampaign.run.busy import (
     left_out_text,
     still_running,
 )
-from mpicampaign.run.cluster_runs import ClusterRuns
 from mpicampaign.run.conditions import met_limit
-from mpicampaign.run.local_runs import LocalRuns
+from mpicampaign.run.makers import ClusterRuns, LocalRuns
 from mpicampaign.run.progress import Progress
 from mpicampaign.run.scheduler_calls import ignored_lines
 from mpicampaign.run.set_aside import set_aside
@@ -199,7 +198,7 @@ class Loop:
         if scheduler is None:
             self._here = LocalRuns(self._progress, self._ended, self._died)
             return self._here
-        return ClusterRuns(scheduler, first.submitting_lock, self._progress, self._ended, self._died)
+        return ClusterRuns(self._progress, self._ended, self._died, scheduler, first.submitting_lock)
 
     # ---- the end of a run
 

@@ -57,7 +57,10 @@ def _is_held(lock: Path) -> bool:
     except OSError:
         return False
     try:
-        if _is_sound(os.fstat(folder)):
+        facts = os.fstat(folder)
+        # open to all users, or ours or root's and nobody else may change it
+        is_ours = facts.st_uid in (0, os.geteuid()) and not facts.st_mode & _CHANGEABLE
+        if is_ours or facts.st_mode & _OPEN_TO_ALL == _OPEN_TO_ALL:
             fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
@@ -66,9 +69,3 @@ def _is_held(lock: Path) -> bool:
     finally:
         os.close(folder)
     return False
-
-
-def _is_sound(facts: os.stat_result) -> bool:
-    """Whether the folder is open to all users, or ours or root's and nobody else may change it."""
-    is_ours = facts.st_uid in (0, os.geteuid()) and not facts.st_mode & _CHANGEABLE
-    return is_ours or facts.st_mode & _OPEN_TO_ALL == _OPEN_TO_ALL

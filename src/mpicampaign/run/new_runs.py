@@ -58,13 +58,12 @@ def read_requests(campaign_folder: Path) -> list[Request]:
 
 
 def _request(data: dict[str, Any]) -> Request:
-    cases = tuple((case_of(each), tuple(_asked(each["runs"]))) for each in data["cases"])
+    def runs_of(case: dict[str, Any]) -> Iterator[RequestedRun]:
+        for row, run in enumerate(case["runs"], start=1):
+            yield RequestedRun(int(run["repeat"]), str(run["identity"]), row, bool(run["new"]))
+
+    cases = tuple((case_of(case), tuple(runs_of(case))) for case in data["cases"])
     return Request(cases, tuple(map(str, data["left"])))
-
-
-def _asked(runs: Iterable[dict[str, Any]]) -> Iterator[RequestedRun]:
-    for row, run in enumerate(runs, start=1):
-        yield RequestedRun(int(run["repeat"]), str(run["identity"]), row, bool(run["new"]))
 
 
 def note_request(campaign_folder: Path, request: Request) -> None:
@@ -125,7 +124,9 @@ def request_of(prepared: Prepared, names: Sequence[str]) -> tuple[RunSelection, 
     runs = [run for run in prepared.runs if selection.takes_case(run.case)]
     compared = list(_compared(prepared, runs, alike))
     if not compared:
-        raise _refused(prepared, names, "fewer than two that have runs here are compared", _such_as(prepared))
+        first = next(_compared(prepared, prepared.runs, _PLACEMENTS), {})
+        hint = f"such as {_option(case.placement for case in first)}" if first else ""
+        raise _refused(prepared, names, "fewer than two that have runs here are compared", hint)
     problems = [problem for cases in compared if (problem := _why_not(prepared, cases))]
     if problems:
         raise _refused(prepared, names, *problems[0])
@@ -158,11 +159,6 @@ def _named(kind: str, *names: str) -> dict[str, Any]:
 
 def _refused(prepared: Prepared, names: Sequence[str], message: str, hint: str) -> UserError:
     return UserError(Problem(message, prepared.campaign.file, None, OPTION, printable(joined(names)), hint))
-
-
-def _such_as(prepared: Prepared) -> str:
-    first = next(_compared(prepared, prepared.runs, _PLACEMENTS), {})
-    return f"such as {_option(case.placement for case in first)}" if first else ""
 
 
 def _why_not(prepared: Prepared, compared: RunsOfCases) -> tuple[str, str] | None:

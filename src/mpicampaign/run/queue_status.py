@@ -11,15 +11,16 @@ from mpicampaign.base.records import FAILED, MISSING, OK, STOPPED, defined_name
 from mpicampaign.base.text import counted, repeats_text
 from mpicampaign.collect.outputs_read import OutputsRead
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, unusable
-from mpicampaign.jobs.run import job_name
+from mpicampaign.jobs.run import job_name_of
 from mpicampaign.jobs.software import why_not_built
+from mpicampaign.run.scheduler_calls import Query, caller, foremost
 from mpicampaign.run.set_aside import fault_of
 from mpicampaign.schedulers import batch_scheduler
 from mpicampaign.schedulers.node_states import node_states
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
 
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.jobs.run import Run
@@ -87,13 +88,8 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
         else each
         for each in states
     ]
-    return states, _older(prepared, jobs) if jobs else []
-
-
-def _older(prepared: Prepared, jobs: list[QueuedJob]) -> list[QueuedJob]:
-    """The jobs in the queue that are of runs which the plan no longer has."""
-    earlier = _names(prepared) - {run.job_name for run in prepared.runs}
-    return [job for job in jobs if job.name in earlier and job.state in IN_THE_QUEUE]
+    former = _names(prepared) - {run.job_name for run in prepared.runs} if jobs else ()
+    return states, [job for job in jobs if job.name in former and job.state in IN_THE_QUEUE]
 
 
 def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
@@ -130,17 +126,16 @@ def rounds_text(prepared: Prepared) -> list[str]:
         assert case is not None
         states = node_states(prepared.folder, (case.machine[0], defined_name(case.host_group)))
         absent = {node: state for node, state in states.items() if not state.usable}
-        open_rounds = {run.round for run in runs if _is_open(run, absent)}
-        made, due = len({run.round for run in runs} - open_rounds), len({run.round for run in runs})
+        rounds = {run.round for run in runs}
+        open_rounds = {
+            run.round
+            for run in runs
+            if not (run.closed or run.output.exists() or any(host in absent for host in run.job.group.hosts))
+        }
         name = f"{case.host_group} {case.placement} {case.benchmark}"
         missing = "".join(f"; {node} is {state}" for node, state in absent.items())
-        lines.append(f"{name}: {made} of {due} rounds made{missing}")
+        lines.append(f"{name}: {len(rounds - open_rounds)} of {len(rounds)} rounds made{missing}")
     return lines
-
-
-def _is_open(run: Run, absent: Collection[str]) -> bool:
-    """Whether a round waits for a run."""
-    return not (run.closed or run.output.exists() or any(host in absent for host in run.job.group.hosts))
 
 
 def _not_available_lines(states: Iterable[RunStatus]) -> list[str]:
@@ -166,8 +161,6 @@ def cancel(prepared: Prepared) -> str:
     UserError
         where the scheduler does not answer, or refuses.
     """
-    from mpicampaign.run.scheduler_calls import caller
-
     schedulers = _schedulers(prepared)
     if not schedulers:
         return "this system has no scheduler: stop a campaign with Ctrl-C"
@@ -193,19 +186,12 @@ def _schedulers(prepared: Prepared) -> list[BatchScheduler]:
 
 def _queue(prepared: Prepared) -> tuple[list[QueuedJob], dict[str, QueuedJob]]:
     """All jobs of this user, and the one that counts of each name."""
-    schedulers = _schedulers(prepared)
-    if not schedulers:
-        return [], {}
-    from mpicampaign.run.cluster_jobs import by_name  # takes 10 ms, and needs a scheduler
-
-    jobs = [job for scheduler in schedulers for job in _jobs_of(scheduler, prepared)]
-    return jobs, by_name(jobs)
+    jobs = [job for scheduler in _schedulers(prepared) for job in _jobs_of(scheduler, prepared)]
+    return jobs, {name: foremost(several) for name, several in grouped(jobs, lambda job: job.name).items()}
 
 
 def _jobs_of(scheduler: BatchScheduler, prepared: Prepared) -> list[QueuedJob]:
     """All jobs of this user that the scheduler knows; those of batches run by run."""
-    from mpicampaign.run.cluster_jobs import Query
-
     jobs, problem = Query(scheduler, campaign_folder=prepared.folder).jobs()
     if problem:
         raise UserError(Problem(f"the scheduler does not answer: {problem}", hint="try again later"))
@@ -215,7 +201,7 @@ def _jobs_of(scheduler: BatchScheduler, prepared: Prepared) -> list[QueuedJob]:
 def _names(prepared: Prepared) -> set[str]:
     """The job names of all scripts written for this campaign here so far."""
     folders = (prepared.folder / "runs").glob("*/*/*/r*-*")
-    return {job_name(folder.parent.name, folder.name.partition("-")[2], prepared.token) for folder in folders}
+    return {job_name_of(folder, prepared.token) for folder in folders}
 
 
 def _state(run: Run, queued: QueuedJob | None, before: OutputsRead) -> RunStatus:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
@@ -12,11 +14,12 @@ from os.path import exists
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.background import on_two_cores
+from mpicampaign.base.files import write_whole
+from mpicampaign.base.program_state import program_state
 from mpicampaign.base.records import FAILED, MISSING, defined_name
 from mpicampaign.collect.members import member_metadata
 from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
 from mpicampaign.jobs.declaration import reading_of
-from mpicampaign.run.rounds_known import RoundsKnown
 from mpicampaign.schedulers.node_states import node_states
 
 if TYPE_CHECKING:
@@ -28,7 +31,9 @@ if TYPE_CHECKING:
     from mpicampaign.schemes.unit import Candidate, CandidateOn
 
     RunFolderOf = Callable[[Case, int, str], Path]
+    Rounds = Mapping[int, tuple[str, ...]]
 
+FILE = "rounds-known.json"
 _MANY = 200  # runs: to read them takes longer than to start a process
 
 
@@ -82,15 +87,16 @@ def due_rounds(
     benchmarks : the case of each on a member
     earlier : how many repeats come before the first of these rounds
     """
-    known = RoundsKnown(campaign_folder)
     due = first = {number: tuple(members) for number, members in screen.items()}
-    absent = _absent(benchmarks[0](first[1][0]).case, campaign_folder)
+    case = benchmarks[0](first[1][0]).case
+    states = node_states(campaign_folder, (case.machine[0], defined_name(case.host_group)))
+    absent = {node for node, state in states.items() if not state.usable}  # when a job was last submitted
     while True:
         runs = [run for candidate_on in benchmarks for run in _runs(candidate_on, due, earlier, folder_of)]
         if not all(run.has_ended for run in runs if absent.isdisjoint(run.nodes)):
             return due
         results = "\n".join([repr((each, sorted(absent))), *(run.state for run in runs)])
-        asked = known.rounds(results, partial(_asked, each, runs, first, absent))
+        asked = known_rounds(campaign_folder, results, partial(_asked, each, runs, first, absent))
         # absent nodes stay in the plan
         following = {
             number: tuple(dict.fromkeys((*first.get(number, ()), *asked[number]))) for number in asked
@@ -100,20 +106,36 @@ def due_rounds(
         due = following
 
 
+def known_rounds(campaign_folder: Path, results: str, find: Callable[[], Rounds]) -> Rounds:
+    """The rounds that results ask for: from a cache, so that no plan reads thousands of results again.
+
+    An entry holds for the results as they are and the state of this program. The file may be removed at any
+    time; in a folder without write permission nothing is kept.
+    """
+    path, state = campaign_folder / FILE, program_state()
+    kept: dict[str, Rounds] = {}
+    with suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
+        data = json.loads(path.read_text(encoding="utf-8"))
+        kept = {
+            str(key): {int(number): tuple(map(str, members)) for number, members in rounds.items()}
+            for key, rounds in (data["rounds"].items() if data["program"] == state else ())
+        }
+    key = hashlib.sha256(results.encode()).hexdigest()
+    if key not in kept:
+        kept[key] = find()
+        with suppress(OSError):
+            write_whole(path, json.dumps({"program": state, "rounds": kept}) + "\n")
+    return kept[key]
+
+
 def _asked(
     each: Each, runs: Sequence[_Run], first: Mapping[int, tuple[str, ...]], absent: Collection[str]
-) -> Mapping[int, tuple[str, ...]]:
+) -> Rounds:
     """All rounds that the results of these runs ask for."""
     from mpicampaign.questions.machine.find_searches import rounds_due  # few campaigns need it
 
     records = on_two_cores(partial(_records, each), runs, len(runs) >= _MANY)
     return rounds_due(chain.from_iterable(records), first, absent=absent)
-
-
-def _absent(case: Case, campaign_folder: Path) -> set[str]:
-    """The nodes that could not be had when a job was last submitted."""
-    states = node_states(campaign_folder, (case.machine[0], defined_name(case.host_group)))
-    return {node for node, state in states.items() if not state.usable}
 
 
 def _runs(

@@ -43,8 +43,7 @@ def fault_of(run: Run, evidence: Evidence | None = None, before: OutputsRead | N
     reason = unusable(run.benchmark.suite, result, evidence, before, run.reading)
     if reason and not reason.startswith(UNREAD):
         return Fault(reason)
-    reason = _made_elsewhere(run, evidence) or _program_changed(run, evidence)
-    reason = reason or _source_changed(run, evidence) or _library_changed(run, evidence)
+    reason = _made_elsewhere(run, evidence) or _software_changed(run, evidence)
     return Fault(reason, earlier=True) if reason else None
 
 
@@ -60,32 +59,25 @@ def _made_elsewhere(run: Run, evidence: Evidence) -> str:
     return f"it was made on {host}, not on {here}"
 
 
-def _program_changed(run: Run, evidence: Evidence) -> str:
-    """Not for bundled kernels, whose version is part of the identity."""
-    present = run.program_sha256
-    return _changed("program", present, evidence, "program_sha256", evidence.job.get("program_sha256", ""))
+def _software_changed(run: Run, evidence: Evidence) -> str:
+    """Which part differs from what this machine had when the script was rendered: nodes may have another one.
 
+    Bundled kernels do not, as their version is part of the identity.
+    """
 
-def _source_changed(run: Run, evidence: Evidence) -> str:
-    """Of a program that is built from source: the present one may not be built yet."""
-    present, recorded = source_key(run.program), source_key(evidence.job.get("program", ""))
-    return "its source or build command has changed" if present and recorded not in ("", present) else ""
+    def changed(what: str, claim: str, recorded: str, present: str) -> str:
+        known = evidence.claim.get(claim, "").split() or [recorded]
+        differs = f"the {what} has changed: {recorded[:12]} then, {present[:12]} now"
+        return differs if present and present not in known else ""
 
-
-def _library_changed(run: Run, evidence: Evidence) -> str:
-    file, recorded = evidence.library
-    present = present_library(run.job.system, file) if recorded else ""
-    return _changed("MPI library", present, evidence, "libraries", recorded)
-
-
-def _changed(what: str, present: str, evidence: Evidence, claim: str, recorded: str) -> str:
-    """Compare with what this machine had when the script was rendered: nodes may have another one."""
-    known = evidence.claim.get(claim, "").split() or [recorded]
-    return (
-        ""
-        if not present or present in known
-        else f"the {what} has changed: {recorded[:12]} then, {present[:12]} now"
-    )
+    job, (file, library) = evidence.job, evidence.library
+    if why := changed("program", "program_sha256", job.get("program_sha256", ""), run.program_sha256):
+        return why
+    source = source_key(run.program)  # the present program may not be built yet
+    if source and source_key(job.get("program", "")) not in ("", source):
+        return "its source or build command has changed"
+    present = present_library(run.job.system, file) if library else ""
+    return changed("MPI library", "libraries", library, present)
 
 
 def set_aside(run: Run) -> None:
@@ -101,12 +93,8 @@ def set_aside_whole(folder: Path) -> None:
     """Move the folder of a run, with claim and script, to earlier/ beside it."""
     earlier = folder.parent / EARLIER
     earlier.mkdir(exist_ok=True)
-    folder.rename(_free(earlier, folder.name))
-
-
-def _free(folder: Path, name: str) -> Path:
-    number = sum(path.name.startswith(name) for path in folder.iterdir()) + 1
-    return folder / f"{name}-{number}"
+    number = sum(path.name.startswith(folder.name) for path in earlier.iterdir()) + 1
+    folder.rename(earlier / f"{folder.name}-{number}")
 
 
 def set_aside_faulty(runs: Iterable[Run]) -> list[str]:

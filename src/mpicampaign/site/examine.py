@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpicampaign.base.commands import CommandResult, call
+from mpicampaign.base.commands import call
 from mpicampaign.base.errors import Problem, UnreadableError, UserError
 from mpicampaign.base.extras import how_to_install
 from mpicampaign.base.files import naming, write_whole
@@ -177,29 +177,19 @@ def _reported(scheduler: Scheduler, wanted: Sequence[str]) -> _Found:
         if wanted:
             raise UserError("no scheduler was found, so there are no partitions or queues to choose from")
         return _Found(scheduler, (), (NodeClass("local", (Node(host_names()[0]),)),))
-    ask, helps = caller(scheduler), scheduler.site_helps
-    answers = {
-        name: ask((name, *rest)).out if name in helps else _answer(ask((name, *rest)))
-        for name, *rest in scheduler.site_questions
-    }
+    answers = {}
+    for command in scheduler.site_questions:
+        answer = caller(scheduler)(command)
+        if answer.failure and command[0] not in scheduler.site_helps:
+            raise UnreadableError(answer.failure)
+        answers[command[0]] = answer.out
     queues = scheduler.queues(answers)
-    _check_wanted(wanted, queues)
+    names = [queue.name for queue in queues]
+    if unknown := next((name for name in wanted if name not in names), ""):
+        raise UserError(f"there is no partition or queue {unknown!r}; there are: {', '.join(names)}")
     # A queue that is asked for is examined whole, whatever other queues its nodes have.
     classes, notes = _usable(node_classes(scheduler.nodes(answers, wanted), once=not wanted), scheduler)
     return _Found(scheduler, tuple(queues), tuple(classes), tuple(notes))
-
-
-def _answer(answer: CommandResult) -> str:
-    if answer.failure:
-        raise UnreadableError(answer.failure)
-    return answer.out
-
-
-def _check_wanted(wanted: Sequence[str], queues: Sequence[Queue]) -> None:
-    names = [queue.name for queue in queues]
-    for name in wanted:
-        if name not in names:
-            raise UserError(f"there is no partition or queue {name!r}; there are: {', '.join(names)}")
 
 
 def _usable(classes: list[NodeClass], scheduler: BatchScheduler) -> tuple[list[NodeClass], list[str]]:

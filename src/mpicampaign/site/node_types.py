@@ -31,10 +31,10 @@ def node_classes(queues: Mapping[str, Sequence[Node]], *, once: bool) -> list[No
     classes: list[NodeClass] = []
     seen: set[str] = set()
     for queue, nodes in queues.items():
-        whole = NodeClass(queue, tuple(nodes))
-        left = [node for node in nodes if node.name not in seen]
-        classes += [whole.only(members) for members in _gathered(left, _reported_alike)]
-        seen |= set(whole.names) if once else set()
+        of_queue = NodeClass(queue, tuple(nodes))
+        unseen = [node for node in nodes if node.name not in seen]
+        classes += [of_queue.only(members) for members in _gathered(unseen, _reported_alike)]
+        seen |= set(of_queue.names) if once else set()
     return classes
 
 
@@ -74,15 +74,13 @@ def _joined_parts(of_kind: Sequence[NodeGroup]) -> list[NodeGroup]:
     """Nodes whose probe failed join the others if all probed nodes match; else they are a group apart."""
     answered = _gathered([part for part in of_kind if part.probe], _probed_alike)
     silent = [part for part in of_kind if not part.probe]
-    if len(answered) == 1:
-        return [_one([*answered[0], *map(_doubted, silent)])]
-    return [_one(like) for like in [*answered, silent] if like]
-
-
-def _doubted(part: NodeGroup) -> NodeGroup:
-    count = len(part.nodes.members)
-    note = f"{count} of these nodes are taken to be like the others, since their probe failed: {part.unknown}"
-    return replace(part, nodes=replace(part.nodes, notes=(*part.nodes.notes, note)))
+    if len(answered) != 1:
+        return [_one(like) for like in [*answered, silent] if like]
+    for part in silent:
+        why = f"of these nodes are taken to be like the others, since their probe failed: {part.unknown}"
+        notes = (*part.nodes.notes, f"{len(part.nodes.members)} {why}")
+        answered[0].append(replace(part, nodes=replace(part.nodes, notes=notes)))
+    return [_one(answered[0])]
 
 
 def _one(like: Sequence[NodeGroup]) -> NodeGroup:
@@ -123,10 +121,8 @@ def _probed_alike(one: NodeGroup, other: NodeGroup) -> bool:
 
 def _hardware(probe: NodeProbe) -> tuple[object, ...]:
     """All that must be the same, but for memory. A campaign file names interfaces and devices."""
-    interfaces = {(each.name, each.hardware and each.megabits) for each in probe.fabrics}
-    ports = {
-        (each.device, each.number, each.layer, each.network, each.gigabits) for each in probe.active_ports
-    }
+    interfaces = {(card.name, card.hardware and card.megabits) for card in probe.fabrics}
+    ports = set(probe.active_ports)
     places = probe.sockets, probe.numa_domains, probe.l3_caches, probe.cores, probe.cpus
     return *places, probe.model, interfaces, ports
 

@@ -38,6 +38,7 @@ def read_probe(text: str) -> NodeProbe:
         else:
             raise UnreadableError(f"the probe's output has an unknown line: {printable(line)[:120]!r}")
     sockets, cores, cpus = _topology(rows["topology"])
+    memory = rows["memory"][0][0] if rows["memory"] else ""  # MemTotal of /proc/meminfo, in kB
     domains, caches = rows["places"][0] if rows["places"] else ("0", "0")
     devices = {name: (node_type, driver) for name, driver, node_type in rows["device"]}
     return NodeProbe(
@@ -47,17 +48,13 @@ def read_probe(text: str) -> NodeProbe:
         cpus=cpus,
         interfaces=tuple(_interface(*fields) for fields in rows["interface"]),
         ports=tuple(_port(*fields, *devices.get(fields[0], ())) for fields in rows["port"]),
-        programs=dict(_pair(*fields) for fields in rows["program"]),
-        versions=dict(_pair(*fields) for fields in rows["version"]),
+        programs={row[0]: row[1] for row in rows["program"]},
+        versions={row[0]: row[1] for row in rows["version"]},
         model=rows["model"][0][0] if rows["model"] else "",
-        memory=_memory(*rows["memory"][0]) if rows["memory"] else None,
+        memory=int(memory) * 1024 if re.fullmatch(r"[1-9][0-9]{0,11}", memory) else None,
         numa_domains=_count(domains),
         l3_caches=_count(caches),
     )
-
-
-def _pair(name: str, value: str) -> tuple[str, str]:
-    return name, value
 
 
 def _topology(rows: list[list[str]]) -> tuple[int, int, int]:
@@ -72,11 +69,6 @@ def _topology(rows: list[list[str]]) -> tuple[int, int, int]:
 def _count(number: str) -> int:
     """How many there are; 0 where the node does not tell."""
     return int(number) if re.fullmatch(r"[0-9]{1,6}", number) else 0
-
-
-def _memory(kilobytes: str) -> int | None:
-    """MemTotal of /proc/meminfo."""
-    return int(kilobytes) * 1024 if re.fullmatch(r"[1-9][0-9]{0,11}", kilobytes) else None
 
 
 def _interface(name: str, state: str, speed: str, hardware: str, route: str) -> Interface:

@@ -18,17 +18,16 @@ from mpicampaign.base.host_lists import short
 from mpicampaign.base.places import shipped
 from mpicampaign.base.units import format_duration
 from mpicampaign.base.yaml_lines import printable
-from mpicampaign.run.cluster_jobs import Query
-from mpicampaign.run.scheduler_calls import caller
+from mpicampaign.run.scheduler_calls import Query, caller
 from mpicampaign.schedulers.scheduler import IN_THE_QUEUE, RUNNING
-from mpicampaign.site.facts import NodeGroup, NodeProbe
+from mpicampaign.site.facts import NodeGroup
 from mpicampaign.site.probe import read_probe
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mpicampaign.schedulers import BatchScheduler
-    from mpicampaign.schedulers.scheduler import NodeClass, QueuedJob
+    from mpicampaign.schedulers.scheduler import QueuedJob
 
 SCRIPT = shipped("templates/doctor/probe.sh")
 SECONDS_FOR_SHARED_FILES = 5.0  # a file written on a node may appear late on the login node
@@ -161,37 +160,25 @@ class _Probes:
             return f"probe job {job.number} had not {verb} after {limit} ({state}) and was cancelled"
         ended = f"probe job {job.number} ended ({state})"
         if job.log.exists():
-            return f"{ended} without output: {_last_line(job.log)}"
+            lines = job.log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+            return f"{ended} without output: {printable(lines[-1])[:200] if lines else 'its log is empty'}"
         folder = printable(str(self.folder.parent))
         return f"{ended}, and its output is not seen in {folder}: is that folder shared with the nodes?"
 
 
 def _with_output(group: NodeGroup, output: Path, absence: str) -> NodeGroup:
     try:
-        probe = _read(output)
+        probe = read_probe(output.read_text(encoding="utf-8", errors="replace"))
     except FileNotFoundError:
         return replace(group, unknown=absence)
     except (OSError, UnreadableError) as error:
         return replace(group, unknown=str(error))
-    if _is_other(probe.host, group.nodes):
+    # another node of the queue; a host may have other names than the scheduler's
+    nodes = group.nodes
+    if short(probe.host) in {short(node.name) for node in nodes.others} - set(map(short, nodes.names)):
         return replace(group, unknown=f"the probe job ran on {probe.host}, which is not one of these nodes")
     return replace(group, probe=probe, seen_on=(probe.host,))
 
 
-def _is_other(host: str, nodes: NodeClass) -> bool:
-    """Whether this is another node of the queue; a host may have other names than the scheduler's."""
-    others = {short(node.name) for node in nodes.others} - {short(name) for name in nodes.names}
-    return short(host) in others
-
-
-def _read(output: Path) -> NodeProbe:
-    return read_probe(output.read_text(encoding="utf-8", errors="replace"))
-
-
 def _arguments(output: Path) -> list[str]:
     return [str(SCRIPT), str(output), str(Path(sys.prefix) / "bin" / "mpirun")]
-
-
-def _last_line(log: Path) -> str:
-    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
-    return printable(lines[-1])[:200] if lines else "its log is empty"

@@ -1,0 +1,170 @@
+"""The runs that one call has with a scheduler: their jobs, notes on them, and the nodes' states."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, NamedTuple
+
+from mpicampaign.base.files import append_lines, write_whole
+from mpicampaign.base.grouping import grouped
+from mpicampaign.base.host_lists import short
+from mpicampaign.collect.submissions import SUBMISSIONS, SUBMITTED
+from mpicampaign.run.batches import states_file, whole_group
+from mpicampaign.run.faults import Faults
+from mpicampaign.run.scheduler_calls import Query, usable
+from mpicampaign.schedulers.node_states import node_states
+from mpicampaign.schedulers.scheduler import NodeState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from mpicampaign.base.commands import CommandResult
+    from mpicampaign.jobs.run import Run
+    from mpicampaign.schedulers import BatchScheduler
+    from mpicampaign.schedulers.scheduler import QueuedJob
+
+FIRST_WAIT, LONGEST_WAIT, BACK_OFF = 2.0, 60.0, 1.5  # seconds between two queries
+
+
+@dataclass(slots=True)
+class ClusterJob:
+    """A run in flight. ``since``: when its job was first seen to have ended or to be absent.
+
+    ``due``: it is to be submitted. ``alone``: in a submission of its own, since one of several was refused,
+    or since its job had ended without a result. ``held``: the id of the job that was reported as held.
+    ``seen``: when its job was last known to be in the queue. ``outages``: how often results could not be
+    written before it was submitted. ``unlisted``: its job is known, but missing in the list.
+    """
+
+    run: Run
+    id: str = ""
+    due: bool = False
+    alone: bool = False
+    refusals: int = 0
+    left_exit_status: bool = False
+    held: str = ""
+    seen: float = 0.0
+    outages: int = 0
+    unlisted: bool = False
+    retries: Counter[str] = field(default_factory=Counter)
+    since: float | None = None
+
+
+class Ended(NamedTuple):
+    """A run that has ended; ``problem`` is empty where its files have the result or the reason."""
+
+    run: Run
+    status: int | None
+    problem: str = ""
+
+
+class Cluster:
+    """``jobs``: those in flight, by the names of their runs' jobs. ``next_query``: when, on the clock (s)."""
+
+    def __init__(
+        self,
+        scheduler: BatchScheduler,
+        lock: Path,
+        say: Callable[[str], None],
+        clock: Callable[[], float],
+        run: Callable[..., CommandResult],
+    ) -> None:
+        self.scheduler, self.lock, self.say, self.clock, self.run = scheduler, lock, say, clock, run
+        self.folder, self.log = lock.parent, lock.with_name(SUBMISSIONS)
+        self.query = Query(scheduler, run, self.folder)
+        self.jobs: dict[str, ClusterJob] = {}
+        self.notes_of: dict[str, list[str]] = {}  # in the log, by a run's identity
+        self.faults = Faults()
+        self.next_query = 0.0
+        self._wait = FIRST_WAIT
+        self.queries = 0
+
+    @property
+    def ids(self) -> set[str]:
+        """Of the jobs in flight that are known to be in the queue."""
+        return {job.id for job in self.jobs.values() if job.id}
+
+    def query_within(self, seconds: float) -> None:
+        """Ask for the queue after so many seconds at the latest."""
+        self.next_query = min(self.next_query, self.clock() + seconds)
+
+    def listing(self) -> dict[str, list[QueuedJob]] | None:
+        """Our jobs in the queue by name; None where the scheduler does not answer."""
+        self.queries += 1
+        jobs, problem = self.query.jobs()
+        self.next_query = self.clock() + self._wait
+        self._wait = min(LONGEST_WAIT, self._wait * BACK_OFF)
+        if problem:
+            self.no_answer(problem)
+            return None
+        return grouped(jobs, lambda job: job.name)
+
+    def answered(self) -> None:
+        """Note that the scheduler answers."""
+        if self.faults.silent.end(self.clock()):
+            self.say("the scheduler answers again")
+            self._wait = FIRST_WAIT
+
+    def no_answer(self, problem: str) -> None:
+        """Note that the scheduler does not answer."""
+        if self.faults.silent.begin(self.clock()):
+            self.say(f"the scheduler does not answer ({problem}); jobs go on, trying again")
+
+    def note(self, jobs: Sequence[ClusterJob], note: str) -> None:
+        """`append` to the campaign's submissions.txt; reports a failure to write."""
+        try:
+            self.append(jobs, note)
+        except OSError as error:
+            self.say(f"{jobs[0].run.label}: {note}, but {SUBMISSIONS} can't be written: {error.strerror}")
+
+    def append(self, jobs: Sequence[ClusterJob], note: str) -> None:
+        """Append to the campaign's submissions.txt, from which records count a run's submissions."""
+        stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        lines = []
+        for job in jobs:
+            identity = job.run.identity
+            text = f"{note} {job.id}" if note == SUBMITTED else note
+            self.notes_of.setdefault(identity, []).append(text)
+            lines.append(f"{stamp} {identity} {text}")
+        append_lines(self.log, lines)
+
+    def cancelled(self, job: ClusterJob, queued: QueuedJob) -> bool:
+        """Cancel a job of a run; whether the scheduler took that."""
+        answer = usable(self.run([self.scheduler.cancel, self.scheduler.address(queued.id)]))
+        if answer.status != 0:
+            self.say(f"{job.run.label}: job {queued.id} is not cancelled ({answer.last_line}), trying again")
+        return answer.status == 0
+
+    def lost_nodes(self, jobs: Sequence[ClusterJob]) -> dict[str, list[str]]:
+        """The nodes of each run, by its job's name, that can't be had, and why; `states` are kept."""
+        states = self._states([job.run for job in jobs])
+        hosts_of = {job.run.job_name: job.run.job.group.hosts for job in jobs if states}
+        return {
+            name: [f"{host} is {states[host]}" for host in hosts if not states[host].usable]
+            for name, hosts in hosts_of.items()
+        }
+
+    def _states(self, runs: Sequence[Run]) -> dict[str, NodeState]:
+        """The states of the nodes of runs, kept for the analysis; empty where the scheduler does not say."""
+        earlier = node_states(self.folder, whole_group(runs[0]))
+        hosts = list(dict.fromkeys([*(host for run in runs for host in run.job.group.hosts), *earlier]))
+        text = self.answer(self.scheduler.state_query(hosts))
+        states = self.scheduler.read_states(text) if text else {}
+        if not states:
+            return {}
+        known = {short(host): state for host, state in states.items()}  # LSF prints full names
+        unknown = NodeState(False, "unknown to the scheduler")
+        states = {host: known.get(short(host), unknown) for host in hosts}
+        file = states_file(runs[0])
+        file.parent.mkdir(exist_ok=True)
+        lines = (f"{host}|{state.native_state}|{state.reason}\n" for host, state in states.items())
+        write_whole(file, "".join(lines))
+        return states
+
+    def answer(self, query: list[str]) -> str:
+        """What a query printed; empty where there is none, or where it failed."""
+        answer = self.run(query) if query else None
+        return answer.out if answer and answer.status == 0 else ""
