@@ -350,8 +350,24 @@ class BatchScheduler(Scheduler):
     # Traces
 
     def read_options(self, tokens: Sequence[str]) -> dict[str, str]:
-        """The options of a directive without dashes, by their long names where they have two."""
-        options = _options(tokens, of_letters=self.letters_take_values)
+        """The options of a directive without dashes, by their long names where they have two.
+
+        ``-n 2 -x --time=5`` is n: 2, x: (empty), time: 5; see `letters_take_values`.
+        """
+        options: dict[str, str] = {}
+        name = ""
+        for token in tokens:
+            if token.startswith("--"):
+                name, equals, value = token[2:].partition("=")
+                options[name] = value
+                name = "" if equals else name
+            elif token.startswith("-") and len(token) > 1:
+                name, value = token[1], token[2:]
+                if value and not value[0].isdigit() and not self.letters_take_values:
+                    name, value = token[1:], ""
+                options[name] = value
+            elif name:
+                options[name] = f"{options[name]} {token}".strip()
         return {self.long_names.get(name, name): value for name, value in options.items()}
 
     def job_of_file(self, name: str, directives: Mapping[str, str]) -> str:
@@ -380,21 +396,3 @@ def by_native_state(states: Mapping[JobState, str]) -> dict[str, JobState]:
 def is_job(line: str) -> bool:
     """Whether a line begins with a job's number, be it of an array (12_[0-3,7%2]) or a part (12+1)."""
     return re.match(r"[0-9][0-9_+\[\],%-]*\s*\|", line) is not None
-
-
-def _options(tokens: Sequence[str], *, of_letters: bool) -> dict[str, str]:
-    """``-n 2 -x --time=5`` is n: 2, x: (empty), time: 5; see `BatchScheduler.letters_take_values`."""
-    options: dict[str, str] = {}
-    name = ""
-    for token in tokens:
-        if token.startswith("--"):
-            name, equals, value = token[2:].partition("=")
-            options[name] = value
-            name = "" if equals else name
-        elif token.startswith("-") and len(token) > 1:
-            name, value = token[1], token[2:]
-            name = token[1:] if value and not value[0].isdigit() and not of_letters else name
-            options[name] = value if name == token[1] else ""
-        elif name:
-            options[name] = f"{options[name]} {token}".strip()
-    return options
