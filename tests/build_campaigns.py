@@ -30,7 +30,7 @@ from mpicampaign.campaign.model import (
     TransportSettings,
 )
 from mpicampaign.jobs.local_mpi import LocalMpi
-from mpicampaign.jobs.machine import Machine
+from mpicampaign.jobs.machine import PlanMachine
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program
@@ -104,7 +104,7 @@ def campaign(
     )
 
 
-def plan(made: Campaign, machine: Machine = MACHINE) -> Plan:
+def plan(made: Campaign, machine: PlanMachine = MACHINE) -> Plan:
     """The plan of a campaign made by `campaign`."""
     return make_plan(made, ["here"], machine)
 

@@ -16,11 +16,11 @@ from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.schedulers.scheduler import Node, NodeClass
 from mpicampaign.site import examine
 from mpicampaign.site.campaign_file import WHEEL
-from mpicampaign.site.facts import Library, NodeGroup, NodeProbe, Site
+from mpicampaign.site.facts import NodeGroup, NodeProbe, Site, SiteLibrary
 
 PROBE = NodeProbe("here", sockets=1, cores=2, cpus=2)
 LOCAL = NodeGroup("", NodeClass("local", (Node("here"),)), PROBE)
-HERE = Site(SCHEDULERS["none"], (LOCAL,), libraries=(Library(WHEEL),), host="here")
+HERE = Site(SCHEDULERS["none"], (LOCAL,), libraries=(SiteLibrary(WHEEL),), host="here")
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from mpicampaign.base.records import CONTRADICTED, DISTURBED, FAILED, Case
 from mpicampaign.campaign.designs import Design
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark
-from mpicampaign.jobs.machine import Machine
+from mpicampaign.jobs.machine import PlanMachine
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.plan_text import blocks_text
 from mpicampaign.schemes.block import ENDED, LEFT, VALUE, DesignState, Made
@@ -35,7 +35,7 @@ placements:
 """
 
 
-def plan_of(tmp_path: Path, entry: str, *more: str, machine: Machine = MACHINE, base: str = BASE) -> Plan:
+def plan_of(tmp_path: Path, entry: str, *more: str, machine: PlanMachine = MACHINE, base: str = BASE) -> Plan:
     file = tmp_path / "c.yaml"
     entries = "".join(f"- {{host_groups: milan, {each}}}\n" for each in (entry, *more))
     file.write_text(f"{base}matrix:\n{entries}")
@@ -43,7 +43,7 @@ def plan_of(tmp_path: Path, entry: str, *more: str, machine: Machine = MACHINE, 
     return make_plan(campaign, list(campaign.systems), machine)
 
 
-def with_runs(made: dict[tuple[str, str, int], Made]) -> Machine:
+def with_runs(made: dict[tuple[str, str, int], Made]) -> PlanMachine:
     """A machine with these runs, by placement, benchmark and repeat."""
 
     def in_block(case: Case, repeat: int, identity: str, benchmark: Benchmark, limit: int) -> Made:

@@ -16,7 +16,7 @@ from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.schedulers.scheduler import Node, NodeClass, Queue
 from mpicampaign.schedulers.slurm import SCHEDULER as SLURM
 from mpicampaign.site.campaign_file import campaign_text, named, refusal
-from mpicampaign.site.facts import Interface, Library, NodeGroup, NodeProbe, Port, Site
+from mpicampaign.site.facts import Interface, NodeGroup, NodeProbe, Port, Site, SiteLibrary
 from mpicampaign.site.text import site_lines
 
 ETHERNET = Interface("eno1", True, 25000, True, True)
@@ -27,10 +27,10 @@ ROME_NODES = tuple(Node(name, True, ("rome",), 2, 64, 64) for name in ("r1", "r2
 MILAN = NodeClass("compute", MILAN_NODES, ROME_NODES)
 ROME = NodeClass("compute", ROME_NODES, MILAN_NODES)
 PROBE = NodeProbe("m1", 2, 128, 256, (ETHERNET,), (DEVICE,), {"numactl": "/usr/bin/numactl"})
-WHEEL = Library("wheel")
+WHEEL = SiteLibrary("wheel")
 
 
-def site(*groups: NodeGroup, scheduler: str = "slurm", libraries: tuple[Library, ...] = (WHEEL,)) -> Site:
+def site(*groups: NodeGroup, scheduler: str = "slurm", libraries: tuple[SiteLibrary, ...] = (WHEEL,)) -> Site:
     return Site(SCHEDULERS[scheduler], groups, libraries=libraries, modules="none", host="login1.example")
 
 
@@ -134,9 +134,9 @@ def test_an_lsf_site(tmp_path: Path) -> None:
 
 def test_modules_where_there_is_no_wheel(tmp_path: Path) -> None:
     libraries = (
-        Library("openmpi5", module="openmpi/5.0"),
-        Library("intelmpi", module="impi/1"),
-        Library("", "x/1"),
+        SiteLibrary("openmpi5", module="openmpi/5.0"),
+        SiteLibrary("intelmpi", module="impi/1"),
+        SiteLibrary("", "x/1"),
     )
     found = site(NodeGroup("milan", MILAN, PROBE), libraries=libraries)
     campaign = loaded(found, tmp_path)
@@ -206,7 +206,11 @@ def test_what_is_printed_cannot_steer_a_terminal(text: str) -> None:
     probe = NodeProbe(text, 1, 2, 2, (Interface(text, True, 1, True, True),), programs={"mpirun": text})
     nodes = NodeClass(text, (Node(text, True, (text,), 1, 2),), (Node("n2"),), (text,))
     found = Site(
-        SLURM, (NodeGroup("g", nodes, probe),), (Queue(text, True, True, text),), (Library("", text),), text
+        SLURM,
+        (NodeGroup("g", nodes, probe),),
+        (Queue(text, True, True, text),),
+        (SiteLibrary("", text),),
+        text,
     )
     assert all(line.isprintable() for line in site_lines(found))
 

@@ -81,7 +81,7 @@ def write_result(run: Run, wait: int = 0) -> None:
 
 def made_by(
     prepared: Prepared, end: Callable[[Run], None], patch: pytest.MonkeyPatch, *, once: bool = False
-) -> tuple[list[Run], loop.Outcome]:
+) -> tuple[list[Run], loop.CallOutcome]:
     """The runs in the order in which they were made, and the outcome."""
     makers = Makers(end)
     patch.setattr(loop, "LocalRuns", makers)

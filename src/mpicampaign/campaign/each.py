@@ -24,7 +24,7 @@ MOST_IN_ALL_PAIRS = 128  # hosts; of more, a sweep has random pairs
 SCREEN = 2  # rounds of all nodes, sweeps of pairs, before suspects are measured again
 
 
-class Member(NamedTuple):
+class GroupMember(NamedTuple):
     """The hosts of a member, the first of which starts its ranks."""
 
     hosts: tuple[str, ...]
@@ -55,16 +55,16 @@ def hosts_of(group: HostGroup) -> list[str]:
     return [host for entry in group.hosts for host in expand(entry)]
 
 
-def screen(hosts: Sequence[str], unit: str, seed: int) -> dict[int, list[Member]]:
+def screen(hosts: Sequence[str], unit: str, seed: int) -> dict[int, list[GroupMember]]:
     """The first rounds by their numbers: they have all nodes, or sweep over the pairs."""
-    rounds = [[Member((host,)) for host in hosts]] * SCREEN
+    rounds = [[GroupMember((host,)) for host in hosts]] * SCREEN
     if unit == PAIR:
         sweeps = (_sweep(hosts, random.Random(f"{seed} {sweep}")) for sweep in range(SCREEN))
         rounds = [pairs for sweep in sweeps for pairs in sweep]
     return dict(enumerate(rounds, start=1))
 
 
-def _sweep(hosts: Sequence[str], generator: random.Random) -> Iterator[list[Member]]:
+def _sweep(hosts: Sequence[str], generator: random.Random) -> Iterator[list[GroupMember]]:
     """Rounds of disjoint pairs: of all pairs, or of random ones."""
     if len(hosts) <= MOST_IN_ALL_PAIRS:
         return _all_pairs(_shuffled(hosts, generator))
@@ -75,7 +75,7 @@ def _shuffled(hosts: Sequence[str], generator: random.Random) -> list[str]:
     return generator.sample(hosts, len(hosts))
 
 
-def _all_pairs(order: list[str]) -> Iterator[list[Member]]:
+def _all_pairs(order: list[str]) -> Iterator[list[GroupMember]]:
     """The circle method: the first stays, the others move on; of an odd number one rests."""
     first, *others = order + [""] * (len(order) % 2)
     for turn in range(len(others)):
@@ -85,6 +85,6 @@ def _all_pairs(order: list[str]) -> Iterator[list[Member]]:
         yield _paired([host for pair in facing if all(pair) for host in pair])
 
 
-def _paired(order: Sequence[str]) -> list[Member]:
+def _paired(order: Sequence[str]) -> list[GroupMember]:
     """Neighbours as pairs, each in the order of their names."""
-    return [Member(tuple(sorted(pair))) for pair in zip(order[::2], order[1::2], strict=False)]
+    return [GroupMember(tuple(sorted(pair))) for pair in zip(order[::2], order[1::2], strict=False)]

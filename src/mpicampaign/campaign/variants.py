@@ -31,7 +31,7 @@ OPTIONS = "launcher_options"  # by name
 MAX_VARIANTS = 1000
 
 
-class Axis(NamedTuple):
+class ValueList(NamedTuple):
     """A key with a list: its values, with the texts that name them. ``inner``: the key of a mapping."""
 
     field: str
@@ -61,31 +61,31 @@ def variants(item: Item) -> list[Item]:
     return [_variant(item, lists, each) for each in islice(places, most)]
 
 
-def count(lists: Iterable[Axis]) -> int:
+def count(lists: Iterable[ValueList]) -> int:
     """How many variants the lists make."""
     return prod(len(axis.values) for axis in lists)
 
 
-def axes(item: Any) -> list[Axis]:
+def axes(item: Any) -> list[ValueList]:
     """The lists of a placement or benchmark, in the order of its keys."""
     lists = []
     for name in item.__dataclass_fields__:
         value = getattr(item, name)
         if name in NUMBERS and isinstance(value, tuple):
-            lists.append(Axis(name, "", tuple((f"{name}={each}", each) for each in value)))
+            lists.append(ValueList(name, "", tuple((f"{name}={each}", each) for each in value)))
         elif name in MAPPINGS:
             lists += _inner(name, value)
         elif name == OPTIONS and isinstance(value, dict):
-            lists.append(Axis(name, "", tuple(value.items())))
+            lists.append(ValueList(name, "", tuple(value.items())))
     return lists
 
 
-def _inner(field: str, mapping: Mapping[str, Any]) -> list[Axis]:
+def _inner(field: str, mapping: Mapping[str, Any]) -> list[ValueList]:
     lists = ((key, value) for key, value in mapping.items() if isinstance(value, tuple))
-    return [Axis(field, key, tuple((f"{key}={each}", each) for each in value)) for key, value in lists]
+    return [ValueList(field, key, tuple((f"{key}={each}", each) for each in value)) for key, value in lists]
 
 
-def _variant(item: Item, lists: list[Axis], places: tuple[int, ...]) -> Item:
+def _variant(item: Item, lists: list[ValueList], places: tuple[int, ...]) -> Item:
     variant, texts = item, [item.name]
     for axis, place in zip(lists, places, strict=True):
         text, value = axis.values[place]

@@ -19,7 +19,7 @@ from mpicampaign.cli.common import add_names, add_verbose, print_lines, say
 if TYPE_CHECKING:
     from mpicampaign.jobs.plan import Plan
     from mpicampaign.site.bench_file import Bench
-    from mpicampaign.site.facts import Library, Site
+    from mpicampaign.site.facts import Site, SiteLibrary
     from mpicampaign.suites.named import Named
     from mpicampaign.suites.suite import Suite
 
@@ -196,16 +196,16 @@ def _site_for(bench: Bench) -> Site:
     raise UserError(Problem(no_runs_text(refused, site.host), hint="; ".join(sources_text(refused))))
 
 
-def _libraries(site: Site) -> list[Library]:
+def _libraries(site: Site) -> list[SiteLibrary]:
     """Those that the doctor finds, then any other on the PATH, then those of `make mpis`."""
     from mpicampaign.base.places import wheel_folder
     from mpicampaign.mpis import MPIS
-    from mpicampaign.site.facts import Library
+    from mpicampaign.site.facts import SiteLibrary
 
     wheels = [each for each in MPIS.built_in() if each.wheel and wheel_folder(each.wheel).is_dir()]
-    beside = [Library(each.name, prefix="wheel") for each in wheels]
+    beside = [SiteLibrary(each.name, prefix="wheel") for each in wheels]
     known = [each for each in site.libraries if each.mpi]
-    return [*known, *(Library(each.name) for each in MPIS.built_in()), *beside]
+    return [*known, *(SiteLibrary(each.name) for each in MPIS.built_in()), *beside]
 
 
 def _planned(bench: Bench, site: Site) -> Plan:

@@ -17,7 +17,7 @@ from mpicampaign.base.text import counted, visible_lines
 
 if TYPE_CHECKING:
     from mpicampaign.jobs.prepare import Prepared
-    from mpicampaign.run.new_runs import Request
+    from mpicampaign.run.new_runs import NewRunsRequest
     from mpicampaign.schemes.unit import NodeAgain
 
 LIST = "NAME,..."  # metavar of options that take several names
@@ -96,7 +96,7 @@ def add_again(parser: argparse.ArgumentParser) -> None:
     add_names(parser, "--again", "new runs of these placements or host groups, side by side in rows")
 
 
-def prepared_with_again(options: argparse.Namespace) -> tuple[Prepared, Request | None]:
+def prepared_with_again(options: argparse.Namespace) -> tuple[Prepared, NewRunsRequest | None]:
     """As `prepared_of`, for the runs of --again alone, and what has to be noted before they are made.
 
     Raises

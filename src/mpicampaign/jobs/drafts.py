@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from mpicampaign.base.identity import Declaration
     from mpicampaign.campaign.designs import Design
-    from mpicampaign.campaign.each import Member
+    from mpicampaign.campaign.each import GroupMember
     from mpicampaign.campaign.model import Benchmark, Campaign, MatrixEntry
     from mpicampaign.jobs.inputs import Input
-    from mpicampaign.jobs.machine import Machine
+    from mpicampaign.jobs.machine import PlanMachine
     from mpicampaign.suites.suite import Request
 
 
@@ -70,7 +70,7 @@ class Draft:
         _, library, name = self.case.host_group.partition(WITH)
         return replace(self, case=replace(self.case, host_group=f"{host_group}{library}{name}"))
 
-    def on(self, member: Member) -> Draft:
+    def on(self, member: GroupMember) -> Draft:
         """The case on a member of its host group."""
         declared = {**self.declared, "host_group": member.name, "host_group.hosts": list(member.hosts)}
         return replace(
@@ -99,7 +99,7 @@ class Identities(dict[int, str]):
         return self[repeat]
 
 
-def units_of(campaign: Campaign, systems: Collection[str], machine: Machine) -> tuple[Unit[Draft], ...]:
+def units_of(campaign: Campaign, systems: Collection[str], machine: PlanMachine) -> tuple[Unit[Draft], ...]:
     """All units of a campaign, in the order of its matrix."""
     names: list[str] = []  # of all designs
     units: list[Unit[Draft]] = []
@@ -133,7 +133,7 @@ def _units_of_entry(
 
 
 def _draft(
-    campaign: Campaign, entry: MatrixEntry, case: Case, systems: Collection[str], machine: Machine
+    campaign: Campaign, entry: MatrixEntry, case: Case, systems: Collection[str], machine: PlanMachine
 ) -> Draft:
     job = _job(campaign, case, machine)
     benchmark = for_ranks(campaign.benchmarks[case.benchmark], job.placement, job.ranks_per_node)
@@ -179,7 +179,7 @@ def kept_names(campaign: Campaign, case: Case) -> Case:
     return Case(*(each.kept_as or each.name for each in kept))
 
 
-def _job(campaign: Campaign, case: Case, machine: Machine) -> Job:
+def _job(campaign: Campaign, case: Case, machine: PlanMachine) -> Job:
     group, placement = campaign.host_groups[case.host_group], campaign.placements[case.placement]
     per_node = placement.ranks_per_node
     if per_node == CORES:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.software import Program
 
 
-class Machine(Results, Protocol):
+class PlanMachine(Results, Protocol):
     """The machine, and the results there."""
 
     def find_program(self, system: System, benchmark: Benchmark, /) -> Program: ...

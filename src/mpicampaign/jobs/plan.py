@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mpicampaign.base.selection import RunSelection
     from mpicampaign.campaign.model import Campaign
     from mpicampaign.jobs.drafts import Draft
-    from mpicampaign.jobs.machine import Machine
+    from mpicampaign.jobs.machine import PlanMachine
     from mpicampaign.jobs.run import Run
     from mpicampaign.schemes.block import DesignState
     from mpicampaign.schemes.unit import CaseDue, Results, Unit
@@ -111,7 +111,7 @@ def choose_systems(campaign: Campaign, host_names: Collection[str], wanted: str 
     )
 
 
-def make_plan(campaign: Campaign, systems: Collection[str], machine: Machine) -> Plan:
+def make_plan(campaign: Campaign, systems: Collection[str], machine: PlanMachine) -> Plan:
     """The plan for this machine's systems; its runs are shuffled with the campaign's seed."""
     return plan_of(campaign, systems, units_of(campaign, systems, machine), machine)
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, Campaign, System
     from mpicampaign.jobs.drafts import Draft
     from mpicampaign.jobs.local_mpi import LocalMpi
-    from mpicampaign.jobs.machine import Machine
+    from mpicampaign.jobs.machine import PlanMachine
     from mpicampaign.jobs.plan import Plan
     from mpicampaign.jobs.run import Run
     from mpicampaign.schemes.unit import Unit
@@ -213,7 +213,7 @@ def prepare(
     campaign_file: Path,
     system: str = "",
     results: Path | None = None,
-    machine: Callable[[Path], Machine] = ThisMachine,
+    machine: Callable[[Path], PlanMachine] = ThisMachine,
 ) -> Prepared:
     """Load, check and plan a campaign; nothing is written.
 

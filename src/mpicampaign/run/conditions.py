@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, Each
     from mpicampaign.jobs.prepare import Prepared
     from mpicampaign.questions.decided.find import ByLooks
-    from mpicampaign.run.new_runs import Request
+    from mpicampaign.run.new_runs import NewRunsRequest
     from mpicampaign.schemes.unit import (
         Candidate,
         CandidateOn,
@@ -79,7 +79,7 @@ class MachineWithResults(ThisMachine):
     """
 
     wanted: tuple[NodeAgain, ...] = ()
-    request: Request | None = None
+    request: NewRunsRequest | None = None
 
     @cached_property
     def _results(self) -> dict[tuple[str, int], _Result]:
@@ -186,7 +186,7 @@ class MachineWithResults(ThisMachine):
         return list(dict.fromkeys([*read_again(self.folder), *self.wanted]))
 
     @cached_property
-    def _requests(self) -> list[Request]:
+    def _requests(self) -> list[NewRunsRequest]:
         return [*read_requests(self.folder), *([self.request] if self.request else [])]
 
     @cached_property
@@ -320,7 +320,7 @@ def prepare_with_results(
     results: Path | None = None,
     selection: RunSelection = ALL_RUNS,
     wanted: Sequence[NodeAgain] = (),
-    request: Request | None = None,
+    request: NewRunsRequest | None = None,
 ) -> Prepared:
     """As `prepare`, with the further repeats that the results on disk ask for, and the selection of a call.
 

@@ -50,14 +50,14 @@ if TYPE_CHECKING:
 MOST_LOST = 20
 
 
-class Outcome(NamedTuple):
+class CallOutcome(NamedTuple):
     """``prepared``: the campaign with the plan by the results now. ``failed``: whether anything has."""
 
     prepared: Prepared
     failed: bool
 
 
-def measure(prepared: Prepared, *, once: bool = False, verbose: bool = False) -> Outcome:
+def measure(prepared: Prepared, *, once: bool = False, verbose: bool = False) -> CallOutcome:
     """Build what is missing, write the job scripts and make the runs; no other call may do so meanwhile.
 
     ``once``: one repeat of each case. ``verbose``: the output of compilers is shown even if all goes well.
@@ -70,7 +70,7 @@ def measure(prepared: Prepared, *, once: bool = False, verbose: bool = False) ->
     with lock_campaign(prepared):
         write_scripts(prepared)
         if build_missing(prepared, verbose=verbose):
-            return Outcome(prepared, failed=True)
+            return CallOutcome(prepared, failed=True)
         return Loop(prepared, once=once).run()
 
 
@@ -100,7 +100,7 @@ class Loop:
         self._for_a_later_call: list[Run] = []  # others left them too little time
         self._began = time.monotonic()
 
-    def run(self) -> Outcome:
+    def run(self) -> CallOutcome:
         """Make all runs that are due, and those that follow from their results.
 
         A signal ends the present run on this machine and leaves jobs with the scheduler; see `interrupts`.
@@ -123,7 +123,7 @@ class Loop:
         self._say_what_is_left_out()
         groups = self._measured_groups
         failed = self._failed or any(run.whole not in groups for run in self._failed_members)
-        return Outcome(self._prepared, failed)
+        return CallOutcome(self._prepared, failed)
 
     # ---- what is due
 

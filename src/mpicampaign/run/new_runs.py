@@ -41,7 +41,7 @@ OPTION = "--again"
 # ---- the record
 
 
-class Request(NamedTuple):
+class NewRunsRequest(NamedTuple):
     """The runs that were asked for of each case, by its kept names; the n-th is in row n.
 
     ``left``: identities of runs in blocks of which the other candidates have results: such blocks are left,
@@ -52,21 +52,21 @@ class Request(NamedTuple):
     left: tuple[str, ...] = ()
 
 
-def read_requests(campaign_folder: Path) -> list[Request]:
+def read_requests(campaign_folder: Path) -> list[NewRunsRequest]:
     """All that were made, in order."""
     return read_log(campaign_folder / FILE, _request)
 
 
-def _request(data: dict[str, Any]) -> Request:
+def _request(data: dict[str, Any]) -> NewRunsRequest:
     def runs_of(case: dict[str, Any]) -> Iterator[RequestedRun]:
         for row, run in enumerate(case["runs"], start=1):
             yield RequestedRun(int(run["repeat"]), str(run["identity"]), row, bool(run["new"]))
 
     cases = tuple((case_of(case), tuple(runs_of(case))) for case in data["cases"])
-    return Request(cases, tuple(map(str, data["left"])))
+    return NewRunsRequest(cases, tuple(map(str, data["left"])))
 
 
-def note_request(campaign_folder: Path, request: Request) -> None:
+def note_request(campaign_folder: Path, request: NewRunsRequest) -> None:
     """Keep a request."""
     cases = [
         {
@@ -112,7 +112,7 @@ def _rows(prepared: Prepared, compared: RunsOfCases) -> int:
 # ---- a request
 
 
-def request_of(prepared: Prepared, names: Sequence[str]) -> tuple[RunSelection, Request | None]:
+def request_of(prepared: Prepared, names: Sequence[str]) -> tuple[RunSelection, NewRunsRequest | None]:
     """The runs of the named placements or host groups, and what has to be noted before they are made.
 
     Raises
@@ -133,7 +133,7 @@ def request_of(prepared: Prepared, names: Sequence[str]) -> tuple[RunSelection, 
     parts = [_part(prepared, cases) for cases in compared if not _is_in_rows(prepared, cases)]
     cases = tuple(each for part in parts for each in part.cases)
     left = tuple(each for part in parts for each in part.left)
-    return selection, Request(cases, left) if cases else None
+    return selection, NewRunsRequest(cases, left) if cases else None
 
 
 def _selection(prepared: Prepared, names: Sequence[str]) -> tuple[RunSelection, Callable[[Case], object]]:
@@ -195,7 +195,7 @@ def _is_in_rows(prepared: Prepared, compared: RunsOfCases) -> bool:
     return all(each == rows[0] for each in rows)
 
 
-def _part(prepared: Prepared, compared: RunsOfCases) -> Request:
+def _part(prepared: Prepared, compared: RunsOfCases) -> NewRunsRequest:
     """Rows of the runs that are due and of new ones; where blocks were begun, these are left instead."""
     due = {case: sorted(_due(runs), key=lambda run: run.place) for case, runs in compared.items()}
     blocks = {run.repeat for runs in due.values() for run in runs if run.block}
@@ -213,10 +213,10 @@ def _part(prepared: Prepared, compared: RunsOfCases) -> Request:
             for row, (repeat, new) in enumerate(own, 1)
         )
         cases.append((draft.kept, tuple(asked)))
-    return Request(tuple(cases), tuple(left))
+    return NewRunsRequest(tuple(cases), tuple(left))
 
 
-def request_text(request: Request) -> str:
+def request_text(request: NewRunsRequest) -> str:
     """``asked for: 12 new runs in rows with 6 that are due``."""
     runs = [run for _, own in request.cases for run in own]
     new, left = sum(run.new for run in runs), len(request.left)

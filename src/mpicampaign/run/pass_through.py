@@ -43,7 +43,7 @@ def pass_through(command: Sequence[str], out: int = STDOUT) -> Passed:
         signal.signal(number, lambda number, _: _pass_on(process, number))
     for _, writing in ends:
         os.close(writing)
-    streams = {reading: _Stream(ours) for (reading, _), ours in zip(ends, (out, STDERR), strict=True)}
+    streams = {reading: _CopiedStream(ours) for (reading, _), ours in zip(ends, (out, STDERR), strict=True)}
     _copy(process, streams)
     status = process.wait()
     for number in SIGNALS:
@@ -52,7 +52,7 @@ def pass_through(command: Sequence[str], out: int = STDOUT) -> Passed:
     return Passed(status if status >= 0 else 128 - status, *printed)
 
 
-class _Stream:
+class _CopiedStream:
     """One of our streams, with what was passed on to it."""
 
     def __init__(self, ours: int) -> None:
@@ -105,7 +105,7 @@ def _is_in_foreground() -> bool:
         return False
 
 
-def _copy(process: subprocess.Popen[bytes], streams: Mapping[int, _Stream]) -> None:
+def _copy(process: subprocess.Popen[bytes], streams: Mapping[int, _CopiedStream]) -> None:
     """Until the streams end; or the command has, and nobody prints any more."""
     with selectors.DefaultSelector() as selector:
         for reading in streams:

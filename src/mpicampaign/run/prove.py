@@ -51,11 +51,11 @@ def install(folder: Path) -> None:
             hint = "it needs make and a C compiler; prove --install FOLDER makes a copy for machines without"
             raise UserError(Problem(f"the evidence library was not built: {made.failure}", hint=hint))
         copy_whole(Path(build, "built", LIBRARY), folder / LIBRARY)
-    write_whole(folder / SCRIPT, _text())
+    write_whole(folder / SCRIPT, _shell_file())
     (folder / SCRIPT).chmod(0o755)
 
 
-def _text() -> str:
+def _shell_file() -> str:
     """The shell file with the functions that it shares with job scripts, in one."""
     templates = shipped("templates")
 
@@ -67,7 +67,7 @@ def _text() -> str:
 
 def _version() -> str:
     """A checksum of all that is installed, and of the processor's kind: homes are shared."""
-    digest = hashlib.sha256(f"{platform.machine()}\n{_text()}".encode())
+    digest = hashlib.sha256(f"{platform.machine()}\n{_shell_file()}".encode())
     kernels = shipped("kernels")
     for path in sorted((kernels / "evidence").iterdir()):
         digest.update(path.read_bytes())

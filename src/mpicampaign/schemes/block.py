@@ -41,7 +41,7 @@ class Made(NamedTuple):
     why: str = ""
 
 
-class Block:
+class BlockRuns:
     """One repeat of the candidates of a benchmark; ``made``: what is there of each.
 
     ``keeps_nodes``: a later allocation gets the same nodes, so that failed runs are made there. ``ranked``:
@@ -116,13 +116,13 @@ class DesignState:
     design: Design
     run_seconds: float
     due: int = 0
-    blocks: list[list[Block]] = field(default_factory=list)
+    blocks: list[list[BlockRuns]] = field(default_factory=list)
     planned_blocks: list[int] = field(default_factory=list)  # of each benchmark
     running: int = 0  # candidates of a race that are left
 
-    def add(self, stages: Iterable[tuple[int, list[Block]]]) -> None:
+    def add(self, stages: Iterable[tuple[int, list[BlockRuns]]]) -> None:
         """Take a benchmark: of each of its stages the planned number of blocks, and its blocks."""
-        blocks: list[Block] = []
+        blocks: list[BlockRuns] = []
         planned = 0
         for count, in_order in stages:
             asks = (LEFT, AGAIN, DISTURBED)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Generic
 
 from mpicampaign.base.expectation import LOOKS, looks_to_decide
 from mpicampaign.base.planned_looks import Stage
-from mpicampaign.schemes.block import AGAIN, LEFT, Block, DesignState
+from mpicampaign.schemes.block import AGAIN, LEFT, BlockRuns, DesignState
 from mpicampaign.schemes.repeats import Repeats, repeats_of, rows_of_repeats
 from mpicampaign.schemes.unit import (
     C,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mpicampaign.schemes.unit import Results, Unit
 
 
-class BlocksOfStage(dict[int, Block], Generic[C]):
+class BlocksOfStage(dict[int, BlockRuns], Generic[C]):
     """The blocks of a benchmark's candidates by repeat; designs without looks have one stage.
 
     ``end``: its last repeat, where another stage follows. ``requested``: blocks beside the planned ones.
@@ -40,7 +40,7 @@ class BlocksOfStage(dict[int, Block], Generic[C]):
         limit = limit_of(unit.campaign, stage.blocks)
         self.count = repeats_of(stage.blocks, limit, self._condition, unit.ranked, self.requested)
 
-    def __missing__(self, repeat: int) -> Block:
+    def __missing__(self, repeat: int) -> BlockRuns:
         limit = self._unit.entry.time_limit
         made = {
             each.case: self._results.in_block(
@@ -49,7 +49,7 @@ class BlocksOfStage(dict[int, Block], Generic[C]):
             for each in self.candidates
             if each.is_made_here
         }
-        self[repeat] = Block(repeat, made, self.candidates[0].keeps_nodes, self._unit.ranked)
+        self[repeat] = BlockRuns(repeat, made, self.candidates[0].keeps_nodes, self._unit.ranked)
         return self[repeat]
 
     def has(self, candidate: C) -> bool:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Generic
 
 from mpicampaign.base.plan_file import RunEntry
 from mpicampaign.base.records import defined_name
-from mpicampaign.campaign.each import Member, hosts_of, screen
+from mpicampaign.campaign.each import GroupMember, hosts_of, screen
 from mpicampaign.schemes.unit import C, CaseDue, Due
 
 if TYPE_CHECKING:
@@ -71,5 +71,5 @@ class _OnMembers(dict[str, C], Generic[C]):
         self.candidate = candidate
 
     def __missing__(self, name: str) -> C:
-        self[name] = self.candidate.on(Member(tuple(name.split("+"))))
+        self[name] = self.candidate.on(GroupMember(tuple(name.split("+"))))
         return self[name]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mpicampaign.base.planned_looks import Decided, Stage
     from mpicampaign.base.records import Case
     from mpicampaign.campaign.designs import Design
-    from mpicampaign.campaign.each import Member
+    from mpicampaign.campaign.each import GroupMember
     from mpicampaign.campaign.model import Benchmark, Campaign, Each, MatrixEntry
     from mpicampaign.schemes.block import DesignState
 
@@ -48,7 +48,7 @@ class Candidate(Protocol):
     def named(self, host_group: str, /) -> Self:
         """The case under another name of its host group."""
 
-    def on(self, member: Member, /) -> Self:
+    def on(self, member: GroupMember, /) -> Self:
         """The case on a member of its host group."""
 
 

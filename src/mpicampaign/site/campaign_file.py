@@ -19,7 +19,7 @@ from mpicampaign.base.units import format_rate
 from mpicampaign.base.yaml_lines import printable, shortened
 from mpicampaign.mpis import MPIS
 from mpicampaign.schedulers import BatchScheduler
-from mpicampaign.site.facts import Library, NodeGroup, NodeProbe, Port, Site
+from mpicampaign.site.facts import NodeGroup, NodeProbe, Port, Site, SiteLibrary
 from mpicampaign.site.names import name_from, usable
 from mpicampaign.site.text import selection_notes
 
@@ -61,7 +61,7 @@ class _Dumper(yaml.SafeDumper):
     """Quotes texts that another YAML reader could take for a number; lists of texts are one line."""
 
 
-def _text(dumper: _Dumper, text: str) -> yaml.ScalarNode:
+def _scalar(dumper: _Dumper, text: str) -> yaml.ScalarNode:
     style = None if _PLAIN.fullmatch(text) else '"'
     return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
 
@@ -75,7 +75,7 @@ def _list(dumper: _Dumper, items: list[Any]) -> yaml.SequenceNode:
     return dumper.represent_sequence("tag:yaml.org,2002:seq", items, flow_style=one_line)
 
 
-_Dumper.add_representer(str, _text)
+_Dumper.add_representer(str, _scalar)
 _Dumper.add_representer(FlowMapping, _line)
 _Dumper.add_representer(list, _list)
 
@@ -135,7 +135,7 @@ def _heading(site: Site) -> str:
 
 def system_text(site: Site) -> str:
     """The system, with other MPI libraries as comments."""
-    chosen = site.libraries[0] if site.libraries else Library(WHEEL)
+    chosen = site.libraries[0] if site.libraries else SiteLibrary(WHEEL)
     name = _system_name(site)
     entry: dict[str, Any] = {"scheduler": site.scheduler.name, **_library_keys(site, chosen)}
     text = dumped({"systems": {name: entry}})
@@ -156,7 +156,7 @@ def _system_name(site: Site) -> str:
     return "this-machine" if site.scheduler.local else "cluster"
 
 
-def _library_keys(site: Site, library: Library) -> dict[str, Any]:
+def _library_keys(site: Site, library: SiteLibrary) -> dict[str, Any]:
     built_in = MPIS.get(library.mpi)
     as_root = dict(built_in.as_root) if site.as_root and built_in else {}
     keys = {
@@ -168,7 +168,7 @@ def _library_keys(site: Site, library: Library) -> dict[str, Any]:
     return {key: value for key, value in keys.items() if value}
 
 
-def _other_library(site: Site, library: Library) -> str:
+def _other_library(site: Site, library: SiteLibrary) -> str:
     if not library.mpi:
         name = library.module or library.about
         return comment(f"{name}: not one of the built-in libraries; describe it under mpis:", 4)
@@ -351,7 +351,7 @@ def _imb_provider(site: Site) -> dict[str, str] | None:
     """Where IMB comes from; empty for the wheel, None where the library has none here."""
     if not site.imb:
         return None
-    chosen = site.libraries[0] if site.libraries else Library(WHEEL)
+    chosen = site.libraries[0] if site.libraries else SiteLibrary(WHEEL)
     if chosen.mpi == WHEEL:
         return {}
     paths = {group.probe.programs.get("IMB-MPI1", "") for group in site.groups if group.probe} - {""}

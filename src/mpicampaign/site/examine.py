@@ -19,7 +19,7 @@ from mpicampaign.run.scheduler_calls import caller, ignored_lines
 from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, batch_schedulers
 from mpicampaign.schedulers.scheduler import Node, NodeClass
 from mpicampaign.site.campaign_file import WHEEL, campaign_text, named, refusal
-from mpicampaign.site.facts import Library, NodeGroup, Site
+from mpicampaign.site.facts import NodeGroup, Site, SiteLibrary
 from mpicampaign.site.names import (
     AVAILABLE,
     NO_COMPILER,
@@ -146,7 +146,7 @@ def _schedulers(wanted: str) -> list[Scheduler]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _Reported:
     """What a scheduler reports: queues, like nodes that a campaign can use, and notes on others."""
 
     scheduler: Scheduler
@@ -155,7 +155,7 @@ class _Found:
     notes: tuple[str, ...] = ()
 
 
-def _asked(schedulers: Sequence[Scheduler], wanted: Sequence[str]) -> _Found:
+def _asked(schedulers: Sequence[Scheduler], wanted: Sequence[str]) -> _Reported:
     """What the first scheduler reports that answers: commands may be installed without their service."""
     failures: dict[str, str] = {}
     for number, scheduler in enumerate(schedulers):
@@ -172,11 +172,11 @@ def _asked(schedulers: Sequence[Scheduler], wanted: Sequence[str]) -> _Found:
     raise UserError(Problem(f"this site cannot be examined: {'; '.join(failures.values())}", hint=hint))
 
 
-def _reported(scheduler: Scheduler, wanted: Sequence[str]) -> _Found:
+def _reported(scheduler: Scheduler, wanted: Sequence[str]) -> _Reported:
     if not isinstance(scheduler, BatchScheduler):
         if wanted:
             raise UserError("no scheduler was found, so there are no partitions or queues to choose from")
-        return _Found(scheduler, (), (NodeClass("local", (Node(host_names()[0]),)),))
+        return _Reported(scheduler, (), (NodeClass("local", (Node(host_names()[0]),)),))
     answers = {}
     for command in scheduler.site_questions:
         answer = caller(scheduler)(command)
@@ -189,7 +189,7 @@ def _reported(scheduler: Scheduler, wanted: Sequence[str]) -> _Found:
         raise UserError(f"there is no partition or queue {unknown!r}; there are: {', '.join(names)}")
     # A queue that is asked for is examined whole, whatever other queues its nodes have.
     classes, notes = _usable(node_classes(scheduler.nodes(answers, wanted), once=not wanted), scheduler)
-    return _Found(scheduler, tuple(queues), tuple(classes), tuple(notes))
+    return _Reported(scheduler, tuple(queues), tuple(classes), tuple(notes))
 
 
 def _usable(classes: list[NodeClass], scheduler: BatchScheduler) -> tuple[list[NodeClass], list[str]]:
@@ -205,7 +205,7 @@ def _usable(classes: list[NodeClass], scheduler: BatchScheduler) -> tuple[list[N
     return fitting, notes
 
 
-def _probed(options: DoctorOptions, site: _Found, say: Callable[[str], None]) -> list[NodeGroup]:
+def _probed(options: DoctorOptions, site: _Reported, say: Callable[[str], None]) -> list[NodeGroup]:
     """Host groups of like nodes, with what probes found there."""
     scheduler = site.scheduler
     if not options.probe:
@@ -221,7 +221,7 @@ def _probed(options: DoctorOptions, site: _Found, say: Callable[[str], None]) ->
     return named(joined([[next(answers) for _ in of_kind] for of_kind in kinds]), scheduler)
 
 
-def _modules() -> tuple[str, list[Library]]:
+def _modules() -> tuple[str, list[SiteLibrary]]:
     answer = call(AVAILABLE)
     if answer.status == NO_MODULES:
         return "not found: a login shell knows no module command", []
@@ -232,7 +232,7 @@ def _modules() -> tuple[str, list[Library]]:
     return f"{len(names)} found, {len(libraries)} of them MPI libraries", libraries
 
 
-def _libraries(modules: list[Library], groups: Sequence[NodeGroup]) -> tuple[Library, ...]:
+def _libraries(modules: list[SiteLibrary], groups: Sequence[NodeGroup]) -> tuple[SiteLibrary, ...]:
     """The one of the Python environment first, which needs no administrator; then those of a known kind."""
     libraries = list(modules)
     for probe in (group.probe for group in groups if group.probe):
@@ -241,13 +241,13 @@ def _libraries(modules: list[Library], groups: Sequence[NodeGroup]) -> tuple[Lib
         if library and library not in libraries and not path.startswith(f"{sys.prefix}/"):
             libraries.append(library)
     libraries.sort(key=lambda library: not library.mpi)
-    own = [Library(WHEEL, about="that of the Python environment")] if _has_wheel() else []
+    own = [SiteLibrary(WHEEL, about="that of the Python environment")] if _has_wheel() else []
     with_mpi = own or any(library.mpi for library in libraries)
-    known = [] if with_mpi else [Library(WHEEL, about=f"none: {how_to_install('mpi')}")]
+    known = [] if with_mpi else [SiteLibrary(WHEEL, about=f"none: {how_to_install('mpi')}")]
     return (*own, *known, *libraries)
 
 
-def _lacking(proposed: Library) -> list[str]:
+def _lacking(proposed: SiteLibrary) -> list[str]:
     """What this machine lacks to build the kernels with the proposed library."""
     host, answer = host_names()[0], call(compiler_after(proposed.module))
     if answer.status == NO_COMPILER and shutil.which(os.environ.get("CC", "cc")):

@@ -63,7 +63,7 @@ class NodeProbe:
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class SiteLibrary:
     """An MPI library: its name in campaign files, and how to get it."""
 
     mpi: str
@@ -117,7 +117,7 @@ class Site:
     scheduler: Scheduler
     groups: tuple[NodeGroup, ...]
     queues: tuple[Queue, ...] = ()
-    libraries: tuple[Library, ...] = ()
+    libraries: tuple[SiteLibrary, ...] = ()
     modules: str = ""  # message: how many were found, or why none
     notes: tuple[str, ...] = ()
     host: str = ""

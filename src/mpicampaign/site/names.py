@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.campaign.model import campaign_schema
 from mpicampaign.mpis import library_of_module, library_of_mpirun
-from mpicampaign.site.facts import Library
+from mpicampaign.site.facts import SiteLibrary
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -56,12 +56,12 @@ def module_names(output: str) -> list[str]:
     return list(dict.fromkeys(fitting))
 
 
-def mpi_modules(names: list[str]) -> list[Library]:
+def mpi_modules(names: list[str]) -> list[SiteLibrary]:
     """The MPI libraries among modules, by their names."""
     libraries = ((name, library_of_module(name)) for name in names)
-    return [Library(mpi, module=name) for name, mpi in libraries if mpi is not None]
+    return [SiteLibrary(mpi, module=name) for name, mpi in libraries if mpi is not None]
 
 
-def program_library(path: str, version: str) -> Library | None:
+def program_library(path: str, version: str) -> SiteLibrary | None:
     """The library of an mpirun on the PATH, by the first line of ``mpirun --version``."""
-    return Library(library_of_mpirun(version), about=f"{path}: {version}") if path else None
+    return SiteLibrary(library_of_mpirun(version), about=f"{path}: {version}") if path else None
