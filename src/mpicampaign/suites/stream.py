@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from statistics import fmean
-from typing import TYPE_CHECKING
+from math import fsum
+from typing import TYPE_CHECKING, ClassVar
 
+from mpicampaign.base.dimension import BANDWIDTH, TIME
 from mpicampaign.base.records import Series
 from mpicampaign.suites.reading import (
     OutputError,
@@ -26,11 +27,16 @@ from mpicampaign.suites.reading import (
     row_tokens,
     scientific,
 )
-from mpicampaign.suites.stream import CSV, TITLE, UNCHECKED_TITLE
+from mpicampaign.suites.suite import Banner, ColumnMetric, Sources, Suite
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+_TITLE = re.compile(r" ?STREAM [Vv]ersion \$Revision: *(\S{1,20}) *\$")
+_CSV = "function,num_times,"
+_CUDA = "STREAM Benchmark implementation in "
+_UNCHECKED_TITLE = re.compile(rf"(?:Babel|GPU-)(?i:stream)\s*$| ?{_CUDA}\w+|{_CSV}")
+_RULE = re.compile(r" ?-{40,}\s*\n")
 _MOVED = {"Copy": 2, "Scale": 2, "Mul": 2, "Add": 3, "Triad": 3, "Dot": 2, "Nstream": 4}  # arrays
 _PREFIX = {"M": 1e6, "Mi": 2.0**20, "G": 1e9, "Gi": 2.0**30}
 _TIMES = {"avg": "time", "average": "time", "min": "time_min", "max": "time_max"}
@@ -92,11 +98,11 @@ class _Reader:
     faults: list[str] = field(default_factory=list)
 
     def read(self, number: int, line: str) -> None:
-        if title := TITLE.match(line):
+        if title := _TITLE.match(line):
             self.titles += 1
             self.validates, self.metadata["version"] = True, title[1]
-        elif UNCHECKED_TITLE.match(line):
-            self.titles += not (self.titles and line.startswith(CSV))  # below the title of others
+        elif _UNCHECKED_TITLE.match(line):
+            self.titles += not (self.titles and line.startswith(_CSV))  # below the title of others
             self._table(line)
         elif self.titles and (row := _ROW.match(line)):
             self._row(number, row[1], row[2])
@@ -115,7 +121,7 @@ class _Reader:
         if heading := _HEADING.match(line):
             columns = [_TIMES[name.lower()] for name in _TIME.findall(heading[2])]
             self.tables.append(_Table(["rate", *columns], _PREFIX[heading[1]], threads))
-        elif line.startswith(CSV) and (unit := _CSV_RATE.search(line)):
+        elif line.startswith(_CSV) and (unit := _CSV_RATE.search(line)):
             named = {f"{unit[0]}_per_sec": "rate", **{f"{name}_runtime": _TIMES[name] for name in _TIMES}}
             columns = [named.get(name, name) for name in line.strip().split(",")[1:]]
             if "rate" in columns:
@@ -134,10 +140,10 @@ class _Reader:
     def _values(self, table: _Table, name: str, tokens: list[str], number: int) -> dict[str, float]:
         check_column_count(tokens, table.columns, number)
         printed = dict(zip(table.columns, tokens, strict=True))
-        values = {each: scientific(token, number, f"{name}, {each}") for each, token in printed.items()}
-        slack = {each: half_digit(token) for each, token in printed.items()}
-        times = {each: values[each] for each in values if each.startswith("time")}
-        if self.validates and len({slack[each] for each in times}) > 1:  # STREAM has fixed formats
+        values = {what: scientific(token, number, f"{name}, {what}") for what, token in printed.items()}
+        slack = {what: half_digit(token) for what, token in printed.items()}
+        times = {what: value for what, value in values.items() if what.startswith("time")}
+        if self.validates and len({slack[what] for what in times}) > 1:  # STREAM has fixed formats
             raise OutputError(f"line {number}: {name}: times with unlike decimals: damaged")
         if len(times) == 3:
             check_order(times["time_min"], times["time"], times["time_max"], number, slack=0)
@@ -175,16 +181,11 @@ class _Reader:
                     self.array = float(size) * scale, half_digit(size) * scale
 
 
-def parse_stream(text: str) -> ParsedOutput:
-    """Read the output of one run: a series for each function.
+def _parse(text: str) -> ParsedOutput:
+    """A series for each function, in the logs of stream-scaling for all numbers of threads.
 
-    The logs of stream-scaling have them for all numbers of threads. Where ranks printed their outputs at the
-    same time, the series hold the mean, the lowest and the highest of their rates.
-
-    Raises
-    ------
-    OutputError
-        when the run was not validated, or rows are missing that others of its kind have.
+    Where ranks printed their outputs at the same time, the series hold the mean, the lowest and the highest
+    of their rates.
     """
     reader = _Reader()
     for number, line in numbered_lines(text):
@@ -247,7 +248,7 @@ def _of_one(reader: _Reader) -> Iterator[Series]:
         for name, values in table.rows if not table.failed else ():
             if reader.wrong_sum and name == "Dot":
                 continue
-            columns: dict[str, list[float | None]] = {each: [value] for each, value in values.items()}
+            columns: dict[str, list[float | None]] = {what: [value] for what, value in values.items()}
             yield Series(name, ranks, columns, {"threads": table.threads} if several else {})
 
 
@@ -264,16 +265,69 @@ def _of_ranks(reader: _Reader) -> Iterator[Series]:
         raise OutputError(
             "; ".join([*reasons, f"{reader.titles} ranks, but {', '.join(wrong) or 'no rows'}"])
         )
-    for name, each in rates.items():
-        summary = {"rate_mean": fmean(each), "rate_lowest": min(each), "rate_highest": max(each)}
+    for name, of_ranks in rates.items():
+        summary = {"rate_mean": fsum(of_ranks) / len(of_ranks)}
+        summary |= {"rate_lowest": min(of_ranks), "rate_highest": max(of_ranks)}
         yield Series(name, reader.titles, {column: [value] for column, value in summary.items()})
 
 
-def facts_of(text: str) -> Mapping[str, str]:
-    """What is alike in all its outputs."""
-    lines = text.split("\n")
-    printed = {
-        name: {match[match.lastindex or 0].strip() for line in lines if (match := pattern.match(line))}
-        for name, pattern in _FACTS.items()
-    }
-    return {name: values.pop() for name, values in printed.items() if len(values) == 1}
+# ---- the suites
+
+
+class _Stream(Suite):
+    ranks_at_once = True
+    options = ("array", "threads", "precision", "implementation")
+
+    def names(self, text: str, program: str) -> tuple[str, str]:
+        """Ranks at once measure something else than one."""
+        lines = [line for line in text.split("\n") if not line.startswith(_CSV)]  # may be below a title
+        titles = [line for line in lines if _TITLE.match(line) or _UNCHECKED_TITLE.match(line)]
+        name = "CUDA-STREAM" if _CUDA in text else self.called
+        return (f"{name}-at-once" if len(titles) > 1 else name), program
+
+    def facts(self, text: str) -> Mapping[str, str]:
+        """What is alike in all outputs of a text."""
+        lines = text.split("\n")
+        printed = {
+            name: {match[match.lastindex or 0].strip() for line in lines if (match := pattern.match(line))}
+            for name, pattern in _FACTS.items()
+        }
+        return {name: values.pop() for name, values in printed.items() if len(values) == 1}
+
+
+class _BabelStream(_Stream):
+    closing_line: ClassVar[bool] = False
+
+
+_METRICS = {
+    "bandwidth": ColumnMetric("best rate", BANDWIDTH, headline=True),
+    "time": ColumnMetric("average time", TIME),
+    "time_min": ColumnMetric("shortest time", TIME),
+    "time_max": ColumnMetric("longest time", TIME),
+    "rate_mean": ColumnMetric("best rate of a process, mean of all at once", BANDWIDTH, headline=True),
+    "rate_lowest": ColumnMetric("best rate of a process, lowest", BANDWIDTH),
+    "rate_highest": ColumnMetric("best rate of a process, highest", BANDWIDTH),
+}
+SUITE = (
+    _Stream(
+        name="stream",
+        title="STREAM",
+        banner=Banner("STREAM ", _TITLE, above=_RULE),
+        parse=_parse,
+        programs=r"stream(?:_c|_f|_mpi|_omp)?(?:\.exe)?",
+        sources=Sources(spack="stream", modules="STREAM", address="https://www.cs.virginia.edu/stream/"),
+        whole=("^ ?Solution Validates",),
+        end="Solution Validates",
+        metrics=_METRICS,
+    ),
+    _BabelStream(
+        name="babelstream",
+        title="BabelStream",
+        banner=Banner(("Stream", "STREAM", _CSV), _UNCHECKED_TITLE),
+        parse=_parse,
+        programs=r"[a-z0-9]+-stream",
+        sources=Sources(spack="babelstream", address="https://github.com/UoB-HPC/BabelStream"),
+        whole=("^(?:Triad|Dot)[ ,:]",),
+        metrics=_METRICS,
+    ),
+)
