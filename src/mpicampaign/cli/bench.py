@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.plan import Plan
     from mpicampaign.site.bench_file import Bench
     from mpicampaign.site.facts import Site, SiteLibrary
-    from mpicampaign.suites.named import Named
+    from mpicampaign.suites.room import Named
     from mpicampaign.suites.suite import Suite
 
 EXAMPLES = (
@@ -83,7 +83,7 @@ def _bench(options: argparse.Namespace) -> Bench:
 
 def _of_name(options: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
     """Name, suite and keys of a benchmark of a suite."""
-    from mpicampaign.suites.named import benchmark_named
+    from mpicampaign.suites.room import benchmark_named
 
     benchmark = benchmark_named(options.name)
     suite, arguments = benchmark.suite, list(options.passed_on)

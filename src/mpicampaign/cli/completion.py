@@ -72,7 +72,7 @@ class _Names:
 def _of_bench(option: str) -> list[str]:
     """What is built in: bench reads no campaign file."""
     from mpicampaign.campaign.file import built_in
-    from mpicampaign.suites.named import names
+    from mpicampaign.suites.room import names
 
     return names() if option == "name" else list(built_in().data[_SECTIONS[option]])
 

@@ -11,13 +11,13 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from mpicampaign.suites.detection import announced, labelled_titles
+from mpicampaign.suites.parts import announced, labelled_titles
 from mpicampaign.suites.reading import OutputError, is_whole_row, looks_like_row, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.suites.detection import LabelledTitle
+    from mpicampaign.suites.parts import Title
 
 # Of terminals: colours, modes, erasing, the cursor at the top left, titles of windows.
 _COLOURS = re.compile(
@@ -42,16 +42,16 @@ _REMEDY = "run it without options that label lines, such as srun -l, mpirun -l, 
 
 
 class _Line(NamedTuple):
-    """A line without its label; ``own``: whether it had the one of the title, or is blank."""
+    """A line without its label; ``labelled``: whether it had the one of the title, or is blank."""
 
     text: str
-    own: bool
+    labelled: bool
 
 
 class _Label(NamedTuple):
     """How a label is found: with the numbers of the title's, or with any."""
 
-    own: re.Pattern[str]
+    of_title: re.Pattern[str]
     any: re.Pattern[str]
 
     def taken_off(self, line: str) -> _Line:
@@ -59,7 +59,7 @@ class _Label(NamedTuple):
             if match := pattern.match(line):
                 text = line[match.end() :]
                 text = text.replace(match[0], "") if _TAG in match[0] else text
-                return _Line(text, pattern is self.own or _LOG.search(text) is not None)
+                return _Line(text, pattern is self.of_title or _LOG.search(text) is not None)
         return _Line(line, not line.strip() or _LOG.search(line) is not None)
 
 
@@ -80,12 +80,16 @@ def without_labels(text: str) -> str:
     lines = [label.taken_off(line.rstrip("\r")) for line in printed]
     if sum(line.text != whole.rstrip("\r") for line, whole in zip(lines, printed, strict=True)) < 2:
         return text  # a title that is quoted
-    _check_titles(text, titles, label)
+    for title in titles[1:]:
+        if not label.of_title.fullmatch(title.label):
+            raise _unlike(title.line, title.label, titles[0])
+    for plain in announced(text)[:1]:
+        raise _unlike(plain.line, f"the title of {plain.suite.called}", titles[0])
     inside = {number for first, last in _spans(lines, titles) for number in range(first, last + 1)}
     closed = {title.suite.name: title.suite for title in titles if title.suite.end}
     results = [pattern for suite in closed.values() for pattern in suite.whole]
     for number, line in enumerate(lines):
-        if not line.own and (number in inside or _is_result(line.text, results)):
+        if not line.labelled and (number in inside or _is_result(line.text, results)):
             raise _unlike(number + 1, printed[number], titles[0])
     return "\n".join(line.text for line in lines)
 
@@ -98,17 +102,17 @@ def _is_result(line: str, results: Sequence[str]) -> bool:
 
 
 def _label(label: str) -> _Label:
-    own = any_number = ""
+    of_title = of_any = ""
     end = 0
     for stamp in _STAMP.finditer(label):
         kind = next(kind for kind in _STAMPS if re.compile(kind).match(label, stamp.start()))
         literal = re.escape(label[end : stamp.start()])
-        own, any_number = own + literal + kind, any_number + _of_any(literal) + kind
+        of_title, of_any = of_title + literal + kind, of_any + _of_any(literal) + kind
         end = stamp.end()
     literal = re.escape(label[end:].rstrip())
     space = re.escape(label[len(label.rstrip()) :])
     below = f"(?:{space}|$)" if space else ""  # a line without text may have lost the blanks at its end
-    return _Label(re.compile(own + literal + below), re.compile(any_number + _of_any(literal) + below))
+    return _Label(re.compile(of_title + literal + below), re.compile(of_any + _of_any(literal) + below))
 
 
 def _of_any(literal: str) -> str:
@@ -122,27 +126,18 @@ def _any_number(number: re.Match[str]) -> str:
     return r"\s+\d+" if number[0].startswith("\\") else r"\d+"
 
 
-def _check_titles(text: str, titles: Sequence[LabelledTitle], label: _Label) -> None:
-    """Refuse titles with other labels, and without any."""
-    first, plain = titles[0], announced(text)
-    for title in titles[1:]:
-        if not label.own.fullmatch(title.label):
-            raise _unlike(title.line, title.label, first)
-    if plain:
-        line = text.count("\n", 0, plain[0].position) + 1
-        raise _unlike(line, f"the title of {plain[0].suite.called}", first)
-
-
-def _spans(lines: Sequence[_Line], titles: Sequence[LabelledTitle]) -> Iterator[tuple[int, int]]:
+def _spans(lines: Sequence[_Line], titles: Sequence[Title]) -> Iterator[tuple[int, int]]:
     """The first and last line of each output, counted from 0."""
     starts = [title.line - 1 for title in titles]
     for title, (start, following) in zip(titles, pairwise([*starts, len(lines)]), strict=True):
-        own = [number for number in range(start, following) if lines[number].own and lines[number].text]
+        labelled = [n for n in range(start, following) if lines[n].labelled and lines[n].text]
         end = title.suite.end
-        last = [n for n in own if (lines[n].text.startswith(end) if end else looks_like_row(lines[n].text))]
-        yield start, (last or own)[-1]
+        last = [
+            n for n in labelled if lines[n].text.startswith(end) and (end or looks_like_row(lines[n].text))
+        ]
+        yield start, (last or labelled)[-1]
 
 
-def _unlike(number: int, line: str, title: LabelledTitle) -> OutputError:
+def _unlike(number: int, line: str, title: Title) -> OutputError:
     has = f"{shown(line)} does not begin with the label {shown(title.label)} of line {title.line}"
     return OutputError(f"line {number}: {has}: lines of several ranks or programs are mixed; {_REMEDY}")

@@ -1,4 +1,4 @@
-"""Cuts a text that holds several outputs, as of a script that runs one program after another, into these.
+"""The outputs in a text, by the lines with which programs announce themselves: their suites, and the cuts.
 
 A cut is made at each title. An output without its closing line above another one was aborted, unless such a
 line comes later: then both were printed at the same time. That is refused with the reason, and so are rows of
@@ -8,22 +8,124 @@ an output whose title is lost.
 from __future__ import annotations
 
 import re
-from itertools import pairwise, zip_longest
+from functools import lru_cache
+from itertools import chain, pairwise, zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.text import line_of
-from mpicampaign.suites.detection import announced, labelled_titles
 from mpicampaign.suites.reading import OutputError, abort_in, is_aborted, is_whole_row, looks_like_row
+from mpicampaign.suites.room import SUITES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from mpicampaign.suites.detection import Announced
+    from mpicampaign.suites.suite import Suite
 
-_LONGEST = 1000  # characters of a line that are looked at
+_LABEL = re.compile(r"[^\n]{0,100}[0-9][^\n]{0,60}|[^\n]{1,100}[]:|]\s*")  # a rank or a time; a host
+_LONGEST_TITLE, _FARTHEST = 400, 200  # characters of a line that announces, and before its needle
+_LONGEST = 1000  # characters of other lines that are looked at
 _TOGETHER = 3  # seconds within which the ranks of one job start
 # A row of values, even a damaged one. The tables of launchers and MPI libraries have names behind a rank.
 _NUMBERS = re.compile(r"\s*[0-9][0-9.]*(?:\s+[+-]?(?:[0-9.]|nan\b|inf\b)|$)", re.IGNORECASE)
+
+
+class Title(NamedTuple):
+    """Where a line announces an output of a suite: its position, its number, and a label before its text."""
+
+    position: int
+    suite: Suite
+    line: int = 0
+    label: str = ""
+
+
+@lru_cache(maxsize=2)  # of one text it is asked several times, one after the other
+def announced(text: str) -> list[Title]:
+    """The lines that announce outputs, in their order; none that another output holds as its part."""
+    found = [
+        Title(_first_line(text, start, suite.banner.above), suite)
+        for start, line, suite in _with_needles(text)
+        if suite.banner.line.match(line)
+    ]
+    titles = []
+    ends: dict[str, int] = {}  # of the last output that holds outputs of a suite
+    for title in _in_order(text, found):
+        if title.position < ends.get(title.suite.name, 0):
+            continue
+        titles.append(title)
+        for held in title.suite.holds:
+            if ends.get(held, 0) <= title.position:  # else that end is this one's, too
+                end = text.find(title.suite.end, title.position)
+                ends[held] = len(text) if end < 0 else end
+    return titles
+
+
+def labelled_titles(text: str) -> list[Title]:
+    """The lines that would announce a suite but for a label before, as of launchers and clocks, in order."""
+    found = [
+        Title(start, suite, label=line[: match.start()])
+        for start, line, suite in _with_needles(text)
+        if (match := suite.banner.line.search(line)) and _LABEL.fullmatch(line[: match.start()])
+    ]
+    return list(_in_order(text, found))
+
+
+def detect_suite(text: str) -> str | None:
+    """The name of the suite whose program printed the output; ``None`` where none did.
+
+    Whether the output is whole is for the parser to decide.
+
+    Raises
+    ------
+    OutputError
+        when programs of different suites printed into it; with the lines of their banners.
+    """
+    first = {title.suite.name: title.line for title in reversed(announced(text))}
+    if len(first) > 1:
+        where = " and ".join(f"of {suite} (line {line})" for suite, line in reversed(first.items()))
+        raise OutputError(f"outputs {where} in one file")
+    return next(iter(first), None)
+
+
+def above_banner(text: str) -> str:
+    """The text above the first line that announces a suite; all of it where none does."""
+    return text[: min((title.position for title in announced(text)), default=len(text))]
+
+
+def _in_order(text: str, titles: Iterable[Title]) -> Iterator[Title]:
+    """With the numbers of their lines."""
+    number, counted = 1, 0
+    for title in sorted(titles, key=lambda title: title.position):
+        number += text.count("\n", counted, title.position)
+        counted = title.position
+        yield title._replace(line=number)
+
+
+@lru_cache(maxsize=2)  # of one text it is asked several times, one after the other
+def _with_needles(text: str) -> list[tuple[int, str, Suite]]:
+    """The lines that may announce a suite: their positions, they themselves, and the suite."""
+    return [
+        (start, line, suite) for suite in SUITES.values() for start, line in _lines_with_needle(text, suite)
+    ]
+
+
+def _lines_with_needle(text: str, suite: Suite) -> Iterator[tuple[int, str]]:
+    """Those with it near their begin, cut to the length of a banner."""
+    needles = suite.banner.needle
+    for needle in (needles,) if isinstance(needles, str) else needles:
+        position = text.find(needle)
+        while position >= 0:
+            start, end = text.rfind("\n", 0, position) + 1, text.find("\n", position)
+            end = len(text) if end < 0 else end
+            if position - start < _FARTHEST:
+                yield start, text[start : min(end, start + _LONGEST_TITLE)]
+            position = text.find(needle, end)
+
+
+def _first_line(text: str, start: int, above: re.Pattern[str] | None) -> int:
+    """Where an announcement of several lines begins."""
+    while above and start and above.match(text, before := text.rfind("\n", 0, start - 1) + 1):
+        start = before
+    return start
 
 
 class Part(NamedTuple):
@@ -59,21 +161,20 @@ class Part(NamedTuple):
 
 
 class _Span(NamedTuple):
-    """Where an output begins, where it ends, where the next one begins (positions), and its first line.
+    """Where an output begins, where it ends, where the next one begins (positions).
 
     ``aborted``: its closing line is missing above the next one. ``valued``: whether it has values.
     """
 
-    title: Announced
+    title: Title
     end: int
     following: int
-    line: int
     aborted: bool
     valued: bool
 
     @property
     def named(self) -> str:
-        return f"output of {self.title.suite.name} (line {self.line})"
+        return f"output of {self.title.suite.name} (line {self.title.line})"
 
 
 def parts(text: str) -> list[Part]:
@@ -91,25 +192,18 @@ def parts(text: str) -> list[Part]:
     spans = _spans(text, titles)
     if _is_of_ranks_at_once(text, spans):
         return [Part(titles[0].suite.name, text, "", text)]
-    reasons = (_why_not(text, before, after) for before, after in pairwise(spans))
-    if reason := _labelled(text) or next(filter(None, reasons), "") or _at_the_same_time(text, spans):
+    labelled = [f"some lines have a label, such as {title.label!r}" for title in labelled_titles(text)[:1]]
+    between = (_why_not(text, before, after) for before, after in pairwise(spans))
+    if reason := next(filter(None, chain(labelled, between)), "") or _at_the_same_time(text, spans):
         raise OutputError(f"several outputs that cannot be separated: {reason}")
     return list(_cut(text, spans))
 
 
-def _labelled(text: str) -> str:
-    titles = labelled_titles(text)
-    return f"some lines have a label, such as {titles[0].label!r}" if titles else ""
-
-
-def _spans(text: str, titles: list[Announced]) -> list[_Span]:
+def _spans(text: str, titles: list[Title]) -> list[_Span]:
     """Where each output begins and ends; the last one extends to the end of the text."""
     spans = []
-    line, counted = 1, 0
     for title, following in zip_longest(titles, titles[1:]):
         then = following.position if following else len(text)
-        line += text.count("\n", counted, title.position)
-        counted = title.position
         closing = _closing(text, title, then)
         last = then if then == len(text) else closing or _last_value(text, title, then)
         below = text.find("\n", title.position) + 1
@@ -117,24 +211,23 @@ def _spans(text: str, titles: list[Announced]) -> list[_Span]:
         alone = following and title.suite.result_file and following.suite is title.suite
         end = max(last, then if alone and not last else below)
         aborted = title.suite.closing_line and not closing
-        spans.append(_Span(title, end, then, line, aborted, valued=last > below))
+        spans.append(_Span(title, end, then, aborted, valued=last > below))
     return spans
 
 
-def _closing(text: str, title: Announced, following: int) -> int:
+def _closing(text: str, title: Title, following: int) -> int:
     """The end of an output's closing line above the next title; 0 where it has none."""
     closing = text.rfind(f"\n{title.suite.end}", title.position, following) if title.suite.end else -1
     return 0 if closing < 0 else text.find("\n", closing + 1) + 1
 
 
-def _last_value(text: str, title: Announced, following: int) -> int:
+def _last_value(text: str, title: Title, following: int) -> int:
     """The end of an output's last values above the next title; 0 where it has none."""
-    start, suite = title
-    own = re.compile("|".join(suite.whole) or "(?!)")
+    of_suite = re.compile("|".join(title.suite.whole) or "(?!)")
     printed = (
         end
-        for end, line in _upwards(text, start, following)
-        if _NUMBERS.match(line) or is_aborted(line) or (own.search(line) and not looks_like_row(line))
+        for end, line in _upwards(text, title.position, following)
+        if _NUMBERS.match(line) or is_aborted(line) or (of_suite.search(line) and not looks_like_row(line))
     )
     return next(printed, 0)
 
@@ -150,19 +243,22 @@ def _upwards(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
 def _why_not(text: str, before: _Span, after: _Span) -> str:
     """Why two outputs, one below the other, cannot be separated; empty where they can."""
     if before.aborted and not before.title.suite.end:
-        begun = f"line {after.line}: {after.title.suite.name} begins"
+        begun = f"line {after.title.line}: {after.title.suite.name} begins"
         return f"{begun} above the closing line of the {before.named}: cut, or printed at the same time"
     if before.aborted:
         return _again(text, before, after)
     if before.title.suite.closing_line:
-        row = _whole_row(text, before.end, after.title.position)
+        row = next((begin for begin, _ in _whole_rows(text, before.end, after.title.position)), 0)
         lost = f"a row below the {before.named}, of another output whose title is lost"
         return f"line {line_of(text, row)}: {lost}" if row else ""
     if again := _again(text, before, after):
         return again
-    if after.title.suite.closing_line and (row := _row_of_other(text, after)):
-        return f"line {line_of(text, row)}: not a row of the {after.named}: printed at the same time"
-    return ""
+    # where OSU prints its own and no one else
+    rows = _whole_rows(text, after.title.position, after.end) if after.title.suite.closing_line else ()
+    row = next((begin for begin, line in rows if not line[:1].isspace()), 0)
+    return (
+        f"line {line_of(text, row)}: not a row of the {after.named}: printed at the same time" if row else ""
+    )
 
 
 def _again(text: str, before: _Span, after: _Span) -> str:
@@ -172,7 +268,7 @@ def _again(text: str, before: _Span, after: _Span) -> str:
         return ""
     if _began_later(between, text[after.title.position : after.following], after):
         return ""
-    again = f"line {after.line}: the title of line {before.line} again, without values in between"
+    again = f"line {after.title.line}: the title of line {before.title.line} again, without values in between"
     return f"{again}: each rank printed it, as where a program is started without MPI"
 
 
@@ -214,23 +310,13 @@ def _is_of_ranks_at_once(text: str, spans: list[_Span]) -> bool:
     return any(_same_title(text, *pair) and not pair[0].valued for pair in pairs)
 
 
-def _whole_row(text: str, start: int, end: int) -> int:
-    """The position of the first whole row of numbers; 0 where there is none."""
-    return next((begin for begin, line in _downwards(text, start, end) if is_whole_row(line)), 0)
-
-
-def _row_of_other(text: str, span: _Span) -> int:
-    """The position of the first row at the begin of its line, where OSU prints its own and no one else."""
-    lines = _downwards(text, span.title.position, span.end)
-    return next((begin for begin, line in lines if not line[:1].isspace() and is_whole_row(line)), 0)
-
-
-def _downwards(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
-    """The lines between two positions, each with its position."""
+def _whole_rows(text: str, start: int, end: int) -> Iterator[tuple[int, str]]:
+    """The whole rows of numbers between two positions, each with its position."""
     while start < end:
-        yield start, _line_at(text, start)
-        following = text.find("\n", start) + 1
-        start = following or end
+        line = _line_at(text, start)
+        if is_whole_row(line):
+            yield start, line
+        start = text.find("\n", start) + 1 or end
 
 
 def _line_at(text: str, start: int) -> str:
@@ -241,10 +327,10 @@ def _line_at(text: str, start: int) -> str:
 def _cut(text: str, spans: list[_Span]) -> Iterator[Part]:
     """The parts. All above the first title is the first one's."""
     last_line = text.count("\n") + (not text.endswith("\n"))
-    lasts = [span.line - 1 for span in spans[1:]] + [last_line]
+    lasts = [span.title.line - 1 for span in spans[1:]] + [last_line]
     begin = above = 0
     for span, last in zip(spans, lasts, strict=True):
-        first = span.line if begin else 1
+        first = span.title.line if begin else 1
         start = span.title.position
         yield Part(
             span.title.suite.name,

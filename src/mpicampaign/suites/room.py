@@ -1,18 +1,25 @@
-"""The room of suites: those of this folder, and those that other packages bring."""
+"""The room of suites: those of this folder and of other packages, their benchmarks and programs by name."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from difflib import get_close_matches
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.base.registry import Registry
+from mpicampaign.suites.reading import OutputError
 from mpicampaign.suites.suite import Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from mpicampaign.suites.reading import ParsedOutput
     from mpicampaign.suites.suite import Sends
 
 SUITES = Registry("mpicampaign.suites", "SUITE", Suite)
+_MOST_NAMES = 5  # in a hint
 
 
 def sends(suite: str, benchmark: str) -> Sends | None:
@@ -21,14 +28,14 @@ def sends(suite: str, benchmark: str) -> Sends | None:
     ``suite``: empty where evidence does not name it. Series of different suites have different names.
     """
     known = [SUITES[suite]] if suite in SUITES else SUITES.values()
-    return next((each.sends[benchmark] for each in known if benchmark in each.sends), None)
+    return next((suite.sends[benchmark] for suite in known if benchmark in suite.sends), None)
 
 
 def is_baseline(suite: str, series: str) -> bool:
     """Whether other series of the same run are compared with this one."""
     known = SUITES.get(suite)
     sent = known.sends.values() if known else ()
-    return any(each.useful is not None and each.useful.baseline == series for each in sent)
+    return any(sender.useful is not None and sender.useful.baseline == series for sender in sent)
 
 
 def printed_resolution(suite: str, column: str) -> float:
@@ -50,3 +57,122 @@ def _benchmarks_of(suites: Iterable[Suite]) -> dict[str, dict[str, object]]:
     return {
         name: {"suite": suite.name, **entry} for suite in suites for name, entry in suite.benchmarks.items()
     }
+
+
+def program_of(token: str) -> str:
+    """The program of a suite that a token of a command line names, by the last part of its path; or empty."""
+    match = _programs().search(token)
+    return match[1] if match else ""
+
+
+def suite_of(program: str) -> str:
+    """The suite of a program, by its name; empty where there is none."""
+    of_name = (suite.name for suite in SUITES.values() if re.fullmatch(suite.programs, program))
+    return next(of_name, "") if program else ""
+
+
+def program_names() -> str:
+    """The pattern of the names of all programs."""
+    return "|".join(suite.programs for suite in SUITES.values() if suite.programs)
+
+
+@cache
+def _programs() -> re.Pattern[str]:
+    return re.compile(rf"(?:^|/)({program_names()})$")
+
+
+class Named(NamedTuple):
+    """A benchmark: its name, its suite, and its keys in a campaign file."""
+
+    name: str
+    suite: Suite
+    entry: Mapping[str, Any]
+
+    @property
+    def is_built_in(self) -> bool:
+        """Whether a campaign file may name it without defining it."""
+        return self.name in self.suite.benchmarks
+
+    @property
+    def program(self) -> str:
+        return str(self.entry["program"])
+
+
+def benchmark_named(name: str) -> Named:
+    """The benchmark of a name in any letter case; a built-in one comes before others of its name.
+
+    Raises
+    ------
+    UserError
+        for an unknown name, with near ones, and for one of several programs, with their calls.
+    """
+    alike = [named for named in _all_named() if named.name.casefold() == name.casefold()]
+    if not alike:
+        raise UserError(Problem(f"no benchmark {name!r}", hint=_near(name, names())))
+    if len(alike) > 1 and not alike[0].is_built_in:
+        programs = [named.program for named in alike]
+        calls = " or ".join(f"mpicampaign bench {program} -- {alike[0].name}" for program in programs)
+        raise UserError(Problem(f"{alike[0].name} is a benchmark of {' and '.join(programs)}", hint=calls))
+    return alike[0]
+
+
+def names() -> list[str]:
+    """The names of all benchmarks, and of programs that hold several."""
+    return list(dict.fromkeys(named.name for named in _all_named()))
+
+
+def _all_named() -> Iterator[Named]:
+    for suite in SUITES.values():
+        for name, entry in suite.offers():
+            yield Named(name, suite, entry)
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """Names that hold this one, or are like it; how to run a program of one's own."""
+    plain = {word.casefold(): word for word in sorted(known)}
+    alike = get_close_matches(name.casefold(), plain, _MOST_NAMES)
+    near = list(
+        dict.fromkeys(plain[word] for word in [*alike, *plain] if word in alike or name.casefold() in word)
+    )
+    meant = f"near names: {', '.join(near[:_MOST_NAMES])}. " if near else ""
+    return f"{meant}A program of your own: mpicampaign bench -- {name}"
+
+
+def parse(
+    suite: str,
+    text: str,
+    expected_max: int | None = None,
+    reading: Mapping[str, Any] | None = None,
+    *,
+    in_part: bool = False,
+) -> ParsedOutput:
+    """Read the output of one program of a suite.
+
+    ``reading``: how outputs of users' own programs are read. ``in_part``: of an output that lacks something,
+    what proves itself is read.
+
+    ``expected_max`` is the largest message size (B) that was asked for. Where a suite prints no closing
+    line, only this shows a cut between two lines; for others it is one more check.
+
+    Raises
+    ------
+    OutputError
+        when the output is incomplete, contradicts itself, or is not an output of that suite.
+    """
+    known = SUITES.get(suite)
+    if known is None:
+        raise OutputError(f"no parser for suite {suite!r}; {did_you_mean(suite, list(SUITES))}")
+    parsed = known.parse_by(text, reading) if reading else known.parse(text)
+    if parsed.lacks and not in_part:
+        raise OutputError(parsed.lacks)
+    if expected_max is not None:
+        _check_largest_size(parsed, expected_max)
+    return parsed
+
+
+def _check_largest_size(parsed: ParsedOutput, expected: int) -> None:
+    sized = [series for series in parsed.series if "size" in series.columns]
+    for series in sized:
+        largest = max((size for size in series.columns["size"] if size is not None), default=0)
+        if largest != expected:
+            raise OutputError(f"{series.label} ends at {largest:.0f} B; {expected} B was asked for")
