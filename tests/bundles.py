@@ -30,11 +30,11 @@ def declared(system: str, repeat: int, budget: int = 3) -> dict[str, object]:
     return {**DECLARED, "system": system, "repeat": repeat, "arguments": ["--budget", str(budget)]}
 
 
-def evidence(system: str, host: str, cpu: str, repeat: int, output: str = OUTPUT) -> str:
+def evidence(system: str, host: str, cpu: str, repeat: int) -> str:
     """The lines of the claim and the evidence of a run, together."""
     sums = "".join(
         f"job sha256.{name}.txt={hashlib.sha256(text.encode()).hexdigest()}\n"
-        for name, text in (("output", output), ("stderr", ""))
+        for name, text in (("output", OUTPUT), ("stderr", ""))
     )
     facts = f"job ended=2026-01-02T03:04:0{repeat}Z\njob exit_status=0\nnode {host} cpu_model={cpu}\n"
     claim = claim_of(declared(system, repeat)).replace("blue*", "*")

@@ -27,7 +27,7 @@ def level(one: Place, other: Place) -> int:
     return 4 - same
 
 
-def core_pairs(places: list[Place], with_level: bool = True, seed: int = 1, rows: str = "all") -> str:
+def core_pairs(places: list[Place], with_level: bool = True, seed: int = 1) -> str:
     """The output; classes are the levels that occur."""
     noise = random.Random(seed)
     pairs = list(permutations(range(len(places)), 2))
@@ -39,7 +39,6 @@ def core_pairs(places: list[Place], with_level: bool = True, seed: int = 1, rows
         last = f" {at}" if with_level else ""
         lines.append(f"core_pairs {a} {b} {latency:.3e} {seconds:.3e} {classes[at]}{last}\n")
     header = HEADER.format(ranks=len(places)) + COLUMNS.format(level=" level" if with_level else "")
-    header += (
-        f"#@classes={len(classes)}\n#@topology_agreement={len(pairs)}/{len(pairs)}\n#@pairs_rows={rows}\n"
-    )
+    agreement = f"#@topology_agreement={len(pairs)}/{len(pairs)}"
+    header += f"#@classes={len(classes)}\n{agreement}\n#@pairs_rows=all\n"
     return f"{header}{''.join(lines)}#@end rows={len(lines)} status=ok\n"

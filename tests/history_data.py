@@ -64,10 +64,9 @@ def series_of(number: int) -> OpenSeries:
     return OpenSeries(name_of(number), f"{FIRST + timedelta(days=number)}", NEW_SERIES, {"campaign": "c"})
 
 
-def write_runs(folder: Path, number: int, latency: float = 1.5, repeats: int = 2) -> OpenSeries:
+def write_runs(folder: Path, number: int, latency: float = 1.5) -> OpenSeries:
     """The open series of a campaign's folder: the runs of one case, with a plan."""
-    latencies = [latency + repeat / 100 for repeat in range(1, repeats + 1)]
-    return _write(folder, series_of(number), latencies, [number] * repeats)
+    return _write(folder, series_of(number), [latency + 0.01, latency + 0.02], [number] * 2)
 
 
 def write_ticks(folder: Path, latencies: Sequence[float]) -> OpenSeries:

@@ -85,14 +85,12 @@ def test_a_file_that_changes_meanwhile_is_named(tmp_path: Path, monkeypatch: pyt
         (folder / "plan.json").write_text("{}")
         return text
 
-    monkeypatch.setattr("mpicampaign.bundle.write.manifest_text", changes_before(changes))
+    monkeypatch.setattr(
+        "mpicampaign.bundle.write.manifest_text", lambda manifest: form.manifest_text(changes(manifest))
+    )
     with pytest.raises(UserError, match=r"plan\.json changed while it was bundled"):
         bundled(folder, tmp_path / "c.tar.gz")
     assert not (tmp_path / "c.tar.gz").exists()
-
-
-def changes_before(change: Any) -> Any:
-    return lambda manifest: change(form.manifest_text(manifest))
 
 
 # --- refusing

@@ -26,7 +26,7 @@ from mpicampaign.questions.two_sides.find_changes import (
 )
 from mpicampaign.report.make import tables
 from mpicampaign.show.cells import change_verdict
-from mpicampaign.show.view import DEFAULT, MATRIX, View
+from mpicampaign.show.view import MATRIX, View
 
 
 def series(day: str, *latencies: float, placement: str = "SHM-1") -> list[Record]:
@@ -37,10 +37,6 @@ def series(day: str, *latencies: float, placement: str = "SHM-1") -> list[Record
 
 THEN = series("2026-01-02", 1e-6, 1.01e-6, 1.02e-6, 1.03e-6, 1.04e-6)
 NOW = series("2026-03-04", 2e-6, 2.01e-6, 2.02e-6, 2.03e-6, 2.04e-6)
-
-
-def shown(now: list[Record], then: list[Record], form: str, view: View = DEFAULT) -> str:
-    return tables(compare(now), form, view, "c", changes_since(then, now, ())).decode("utf-8")
 
 
 @pytest.mark.parametrize("repeats", [3, 5])
@@ -59,7 +55,9 @@ def in_turns(runs: list[Record], hour: int) -> list[Record]:
 @pytest.mark.parametrize("name", ["terminal", "markdown", "latex", "csv", "json"])
 def test_the_change_is_in_every_format(name: str, layout: str) -> None:
     now = [*in_turns(NOW, 2), *series("2026-03-04", 1e-6, placement="TCP")]
-    text = shown(now, in_turns(THEN, 1), name, View(layout=layout))
+    then = in_turns(THEN, 1)
+    view = View(layout=layout)
+    text = tables(compare(now), name, view, "c", changes_since(then, now, ())).decode("utf-8")
     if name in ("csv", "json"):
         assert "significant, p = 0.0079" in text and "1.98" in text
     else:

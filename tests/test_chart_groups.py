@@ -29,14 +29,14 @@ LOTUS = ["broadwell256G", "haswell256G", "ivybridge128G", "ivybridge2000G", "ivy
 PLACEMENTS = ("SHM-1", "TCP")
 
 
-def of_groups(system: str, groups: list[str], repeats: int = 2) -> list[Record]:
+def of_groups(system: str, groups: list[str]) -> list[Record]:
     """PingPong in two placements, TCP ten times as slow; each host group unlike the one before."""
     return [
         run
         for number, group in enumerate(groups, 1)
         for factor, placement in zip((1, 10), PLACEMENTS, strict=True)
         for run in make.case_runs(
-            make.case(placement, group=group, system=system), 1e-7 * number * factor, 1e10 / factor, repeats
+            make.case(placement, group=group, system=system), 1e-7 * number * factor, 1e10 / factor, 2
         )
     ]
 

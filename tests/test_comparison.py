@@ -26,10 +26,6 @@ SHM_1 = make.case("SHM-1")
 TCP = make.case("TCP")
 
 
-def table_of(comparison: Comparison, label: str) -> Table:
-    return next(table for table in comparison.tables if table.label == label)
-
-
 def median_of(row: Row, name: str) -> float | None:
     cell = next(cell for cell in row.cells if cell.metric.name == name)
     return cell.summary.median if cell.summary else None
@@ -44,18 +40,19 @@ def test_osu_latency_prints_only_times_and_has_a_latency() -> None:
 def test_a_run_without_the_series_of_the_others_is_noted() -> None:
     records = make.runs(SHM_1, [1e-6, 1e-6])
     records.append(make.run(SHM_1, 3, make.collective("Other", 1e-6, 1e9)))
-    notes = [note_text(note) for note in table_of(compare(records), "PingPong").rows[0].notes]
+    [table] = [table for table in compare(records).tables if table.label == "PingPong"]
+    notes = [note_text(note) for note in table.rows[0].notes]
     assert notes == ["not printed: the output has no such series (repeat 3)"]
 
 
 GIGABIT = 1.25e8  # B/s
 
 
-def linked(table: Series, *, hosts: tuple[str, ...] = ("n1", "n2"), rate: float | None = GIGABIT) -> Row:
-    """The row of six runs with this table over a link of this rate."""
+def linked(table: Series, *, hosts: tuple[str, ...] = ("n1", "n2")) -> Row:
+    """The row of six runs with this table over a link of 1 Gbit/s."""
     case = Case("s", "g", "TCP", table.benchmark)
     suite = next((each.name for each in SUITES.values() if table.benchmark in each.sends), "imb")
-    runs = [make.run(case, n, table, suite=suite, hosts=hosts, line_rate=rate) for n in range(1, 7)]
+    runs = [make.run(case, n, table, suite=suite, hosts=hosts, line_rate=GIGABIT) for n in range(1, 7)]
     return compare(runs).tables[0].rows[0]
 
 

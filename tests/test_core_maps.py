@@ -19,7 +19,7 @@ from mpicampaign.show.charts.scene import Scene
 from mpicampaign.suites import parse
 
 if TYPE_CHECKING:
-    from core_pairs_output import Place
+    pass
 
 SIXTEEN = cyclic(1, 2, 2, 4)  # rank r: socket r mod 2, its NUMA node r // 2 mod 2
 ORDER = (0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15)
@@ -34,10 +34,6 @@ def of(text: str, repeat: int = 1) -> Record:
 
 def maps(*runs: Record) -> list[CoreMap]:
     return list(core_maps(Scene(compare(list(runs)))))
-
-
-def map_of(places: list[Place]) -> CoreMap:
-    return maps(of(core_pairs(places)))[0]
 
 
 def test_outputs_without_levels_are_in_the_order_of_ranks() -> None:
@@ -90,7 +86,7 @@ def test_values_parts_and_borders_of_classes_are_drawn() -> None:
 
 
 def test_numbers_that_do_not_fit_are_left_out() -> None:
-    chart = map_of(cyclic(1, 2, 1, 40))
+    [chart] = maps(of(core_pairs(cyclic(1, 2, 1, 40))))
     page, _ = drawn(chart)
     texts = set(texts_of(page))
     assert not any(field.text in texts for field in chart.fields[0] if field)

@@ -133,13 +133,10 @@ def test_a_measurement_without_time_is_refused() -> None:
 # --- in a comparison
 
 
-def b_eff_run(
-    ranks: int, b_eff: float, transport: str = "tcp eth0", group: str = "g", rings: float = 100e6
-) -> Record:
-    case = make.case(f"{transport} {ranks}".strip(), "b_eff", group)
-    series = make.series("b_eff", ranks, b_eff=b_eff, b_eff_rings=rings)
-    metadata = {CLAIMED_TRANSPORT: transport} if transport else {}
-    return make.run(case, 1, series, suite="kernel", metadata=metadata)
+def b_eff_run(ranks: int, b_eff: float) -> Record:
+    case = make.case(f"tcp eth0 {ranks}", "b_eff")
+    series = make.series("b_eff", ranks, b_eff=b_eff, b_eff_rings=100e6)
+    return make.run(case, 1, series, suite="kernel", metadata={CLAIMED_TRANSPORT: "tcp eth0"})
 
 
 def monotony_notes(*runs: Record) -> dict[str, str]:

@@ -48,16 +48,16 @@ def named(figures: list[Figure], part: str) -> Figure:
     return found
 
 
-def many(groups: int, placements: Sequence[str], name: str = "group", repeats: int = 3) -> list[Record]:
+def many(groups: int, placements: Sequence[str]) -> list[Record]:
     """PingPong on this many host groups; the last placement is n/a on every third."""
     records = []
     for number, placement in product(range(groups), placements):
-        case = make.case(placement, group=f"{name}{number}")
+        case = make.case(placement, group=f"group{number}")
         if number % 3 == 1 and placement == placements[-1] and len(placements) > 1:
-            records += make.not_available(case, "no such device", repeats)
+            records += make.not_available(case, "no such device", 3)
             continue
         factor = 1 + number + 10 * placements.index(placement)
-        records += make.case_runs(case, factor * 1e-7, 1e10 / factor, repeats)
+        records += make.case_runs(case, factor * 1e-7, 1e10 / factor, 3)
     return records
 
 

@@ -5,6 +5,7 @@ No GPU is here: test_a_gpu_of_this_machine runs where one is.
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -363,11 +364,10 @@ def test_imb_for_gpus_in_a_placement_without_them_is_warned_of() -> None:
     assert not [*SUITES["imb"].warns(asked._replace(gpus=2))]
 
 
-def has_gpu() -> bool:
-    return any(Path(each).exists() for each in ("/dev/nvidiactl", "/dev/kfd"))
-
-
-@pytest.mark.skipif(not has_gpu(), reason="no NVIDIA or AMD GPU: /dev/nvidiactl and /dev/kfd are not there")
+@pytest.mark.skipif(
+    not any(map(os.path.exists, ("/dev/nvidiactl", "/dev/kfd"))),
+    reason="no NVIDIA or AMD GPU: /dev/nvidiactl and /dev/kfd are not there",
+)
 def test_a_gpu_of_this_machine(tmp_path: Path) -> None:
     """The library's list is that of nvidia-smi, where there is one."""
     command = "read_gpus; printf '%s\\n' \"${gpus[@]}\""

@@ -434,8 +434,8 @@ def read_only(folder: Path, *arguments: object) -> str:
     return done.stdout
 
 
-def history_of(folder: Path, capsysbinary: pytest.CaptureFixture[bytes], form: str = "csv") -> str:
-    assert main(["history", "--results", str(folder), "--format", form]) == 0
+def history_of(folder: Path, capsysbinary: pytest.CaptureFixture[bytes]) -> str:
+    assert main(["history", "--results", str(folder), "--format", "csv"]) == 0
     return capsysbinary.readouterr().out.decode()
 
 

@@ -52,10 +52,6 @@ def of_benchmark(**values: Any) -> Change:
     return change
 
 
-def of_entry(**values: Any) -> Change:
-    return lambda made: replace(made, matrix=(replace(made.matrix[0], **values),))
-
-
 ETHERNET = Fabric("ethernet", "tcp", "eth0")
 TCP = {"TCP": Placement("TCP", 2, 1, "tcp")}
 
@@ -74,7 +70,7 @@ def named(case: PlannedCase) -> list[str]:
 
 
 SAME: dict[str, Change] = {
-    "time limit": of_entry(time_limit=3600),
+    "time limit": lambda made: replace(made, matrix=(replace(made.matrix[0], time_limit=3600),)),
     "time when busy": lambda c: replace(c, time_when_busy=60),
     "account": of_group(account="project"),
     "attributes": of_group(attributes={"cpu": "Broadwell"}),

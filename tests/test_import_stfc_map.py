@@ -29,8 +29,8 @@ def take(tmp_path: Path, files: dict[str, str], folder: str = "") -> tuple[Accou
     return account, collect_imports(campaign)
 
 
-def lotus(host: str, *options: str, ptile: int = 1, ranks: int = 2, launch: str = IMB) -> list[str]:
-    return [*directives(ranks, ptile, "#BSUB -q par-multi", *options), f"mpirun.lotus -prot {launch}"]
+def lotus(host: str, *options: str, ptile: int = 1, launch: str = IMB) -> list[str]:
+    return [*directives(2, ptile, "#BSUB -q par-multi", *options), f"mpirun.lotus -prot {launch}"]
 
 
 def case(record: Record) -> tuple[str, str, str, str]:
@@ -74,8 +74,8 @@ def test_an_output_without_any_hint_is_refused_with_what_is_missing(tmp_path: Pa
     assert "path: 'test_" in entry.reason
 
 
-def scarf(group: str, *options: str, ptile: int = 1) -> list[str]:
-    return [*directives(2, ptile, f'#BSUB -m "{group}"'), " ".join(["mpirun -lsf -prot", *options, IMB])]
+def scarf(group: str, *options: str) -> list[str]:
+    return [*directives(2, 1, f'#BSUB -m "{group}"'), " ".join(["mpirun -lsf -prot", *options, IMB])]
 
 
 def test_the_group_of_the_actual_hosts_wins_and_is_reported(tmp_path: Path) -> None:

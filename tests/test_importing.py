@@ -357,9 +357,9 @@ OSU = "# OSU MPI Bandwidth Test v5.6.2\n# Size      Bandwidth (MB/s)\n"
 ASKS = "#SBATCH -N 2\nsrun -m cyclic osu_bw"
 
 
-def osu_bw(largest: int = 4 * 2**20, rate: float = 1000.0) -> str:
+def osu_bw(largest: int = 4 * 2**20) -> str:
     sizes = [2**power for power in range(largest.bit_length())]
-    return OSU + "".join(f"{size:<10}{rate * size / (size + 8192):>18.2f}\n" for size in sizes)
+    return OSU + "".join(f"{size:<10}{1000 * size / (size + 8192):>18.2f}\n" for size in sizes)
 
 
 @pytest.mark.parametrize(
@@ -390,8 +390,8 @@ def test_an_osu_output_that_ends_early_may_be_cut(
 OUT_OF_MEMORY = '      1048576 out-of-mem.; needed X=   0.002 GB; use flag "-mem X"\n'
 
 
-def imb_to_512_kib(rate: float = 3000.0, second: int = 0) -> str:
-    above, row, below = imb(rate=rate, second=second).partition("      1048576")
+def imb_to_512_kib() -> str:
+    above, row, below = imb(rate=3000.0, second=0).partition("      1048576")
     assert row
     return above + OUT_OF_MEMORY + below[below.index("\n\n") :]
 

@@ -55,9 +55,9 @@ class Site:
         executable(path, f'#!/bin/sh\necho "{says}"\n')
         return str(path)
 
-    def library(self, folder: str, says: str, name: str = "") -> Path:
+    def library(self, folder: str, says: str) -> Path:
         """A shared library that holds this text."""
-        path = self.folder / folder / (name or SONAMES[says])
+        path = self.folder / folder / SONAMES[says]
         path.parent.mkdir(parents=True, exist_ok=True)
         self._compile(
             path,

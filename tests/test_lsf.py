@@ -352,10 +352,8 @@ def watched(site: Site, monkeypatch: pytest.MonkeyPatch) -> Watched:
     return site, script, jobs, clock, said
 
 
-def until_ended(
-    jobs: ClusterJobs, clock: Clock, each_time: Callable[[], None], steps: int = 200
-) -> list[Ended]:
-    for _ in range(steps):
+def until_ended(jobs: ClusterJobs, clock: Clock, each_time: Callable[[], None]) -> list[Ended]:
+    for _ in range(200):
         if ended := jobs.step():
             return ended
         each_time()
@@ -397,10 +395,6 @@ def test_a_job_that_ends_well_without_files_is_not_a_success(
 # What is read
 
 
-def lines(*jobs: str) -> str:
-    return "".join(f"{line}\n" for line in jobs)
-
-
 @pytest.mark.parametrize(
     "text",
     ["batch system daemon not responding ... still trying\n1|RUN|-|a|-\n", "JOBID|STAT\n", "1|RUN|-\n"],
@@ -422,4 +416,4 @@ def printed(name: str) -> str:
 @pytest.mark.parametrize("row", ["Please wait ...", "17 RUN", "a RUN b"])
 def test_a_plain_list_with_something_else_in_it_is_not_believed(row: str) -> None:
     with pytest.raises(UnreadableError, match="not a line of the job list"):
-        LSF.read_queue(lines("JOBID STAT JOB_NAME", "1 RUN a", row))
+        LSF.read_queue(f"JOBID STAT JOB_NAME\n1 RUN a\n{row}\n")

@@ -62,11 +62,6 @@ def alike(k: int) -> list[float]:
     return [1.0] * k
 
 
-def in_pairs(k: int) -> list[float]:
-    """Two groups of each value, steps of 20 %."""
-    return [1.2 ** (group // 2) for group in range(k)]
-
-
 def compare_groups(groups: Groups) -> Verdict:
     """Rows whose order is not known: all values are ranked."""
     return compare([[Run(60.0 * n, math.log(value)) for n, value in enumerate(group)] for group in groups])
@@ -139,7 +134,7 @@ def test_errors(k: int, n: int) -> None:
     for setting in SETTINGS:
         rates = {
             "pairs, all alike": of_pairs(setting, alike(k), n, count),
-            "pairs, two of each": of_pairs(setting, in_pairs(k), n, count),
+            "pairs, two of each": of_pairs(setting, [1.2 ** (group // 2) for group in range(k)], n, count),
             "one against each": false_against(setting, k, n, count),
         }
         print(

@@ -6,7 +6,7 @@ import build_records as make
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.matrix import Matrix
-from mpicampaign.compare.tables import Comparison, Table
+from mpicampaign.compare.tables import Comparison
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.tables import chosen_matrices
 from mpicampaign.show.view import DEFAULT
@@ -16,10 +16,6 @@ def only(comparison: Comparison, name: str) -> Matrix:
     return next(
         m for m in chosen_matrices(comparison, comparison.tables[0], DEFAULT) if m.metric.name == name
     )
-
-
-def table_of(comparison: Comparison, benchmark: str) -> Table:
-    return next(table for table in comparison.tables if table.benchmark == benchmark)
 
 
 def test_each_number_of_ranks_has_its_own_matrix_and_absent_rows_are_in_each() -> None:
@@ -35,4 +31,4 @@ def test_each_number_of_ranks_has_its_own_matrix_and_absent_rows_are_in_each() -
 
 def test_a_table_without_values_has_no_matrix() -> None:
     comparison = compare(make.not_available("IBV", "none"))
-    assert chosen_matrices(comparison, table_of(comparison, "PingPong"), DEFAULT) == ()
+    assert chosen_matrices(comparison, comparison.tables[0], DEFAULT) == ()

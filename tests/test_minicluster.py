@@ -28,10 +28,6 @@ def submit(cluster: MiniCluster, command: str, *options: str) -> str:
     return done.stdout.strip()
 
 
-def wait_for_state(cluster: MiniCluster, job: str, state: str, timeout: float = 120) -> None:
-    cluster.wait_for(lambda: cluster.queue().get(job) == state, timeout, f"job {job} is {state}")
-
-
 # ---- The nodes
 
 
@@ -54,7 +50,9 @@ def test_jobs_run_as_an_ordinary_user_in_the_shared_folder(minicluster: MiniClus
     job = submit(
         minicluster, "id -un; id -u; hostname; pwd; ls /root/.ssh /etc/shadow-", f"--output={output}"
     )
-    wait_for_state(minicluster, job, "FAILED")  # ls may not look there
+    minicluster.wait_for(
+        lambda: minicluster.queue().get(job) == "FAILED", 120, f"job {job} failed"
+    )  # ls may not look there
     user, number, host, folder, *_ = output.read_text().split()
     assert (user, number, folder) == (USER, str(USER_ID), str(minicluster.home))
     assert host in minicluster.nodes

@@ -35,19 +35,19 @@ def test_rounded_values_are_not_exact() -> None:
     assert split([0.34, 0.34, 0.34, 0.34, 0.37], resolution=0.01) is None
 
 
-def sweep(levels: list[list[float]], seed: int = 1) -> list[list[float]]:
+def sweep(levels: list[list[float]]) -> list[list[float]]:
     """Times at each size: that of a message times the level of each repeat there, with 1 % of scatter."""
-    source = random.Random(seed)
+    source = random.Random(1)
     return [
         [(1 + size / 4096) * level * source.uniform(0.995, 1.005) for level in row]
         for size, row in zip(SIZES, levels, strict=True)
     ]
 
 
-def levels(slow: dict[int, tuple[int, int]], repeats: int = 5, factor: float = 1.7) -> list[list[float]]:
+def levels(slow: dict[int, tuple[int, int]]) -> list[list[float]]:
     """Factor for the repeats that are slow from one index of the sizes to another."""
     return [
-        [factor if r in slow and slow[r][0] <= index <= slow[r][1] else 1.0 for r in range(repeats)]
+        [1.7 if r in slow and slow[r][0] <= index <= slow[r][1] else 1.0 for r in range(5)]
         for index in range(len(SIZES))
     ]
 

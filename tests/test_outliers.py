@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 SIZES = [2**power for power in range(26)]
 
 
-def quiet(seed: int = 1, repeats: int = 5) -> list[list[float]]:
-    source = random.Random(seed)
-    return [[size + 100 * source.uniform(0.98, 1.02) for _ in range(repeats)] for size in SIZES]
+def quiet() -> list[list[float]]:
+    source = random.Random(1)
+    return [[size + 100 * source.uniform(0.98, 1.02) for _ in range(5)] for size in SIZES]
 
 
 def test_a_straggler_is_found_with_its_sizes_and_distance() -> None:

@@ -10,13 +10,13 @@ from mpicampaign.collect import outputs_read
 from mpicampaign.collect.outputs_read import OutputsRead
 
 
-def look(folder: Path, output: bytes, found: str = "", asked: str = "imb", lasting: bool = True) -> list[str]:
+def look(folder: Path, output: bytes, asked: str = "imb", lasting: bool = True) -> list[str]:
     """The reason for an output, and what was read for it."""
     before, read = OutputsRead(folder), []
 
     def find() -> str:
         read.append("read")
-        return found
+        return ""
 
     reason = before.reason(asked, output, find, lambda: lasting)
     before.keep()

@@ -118,9 +118,9 @@ ABOUT = "title: t\nsource: s\nlicence: l\nnote: n\n"
 LINE = "S,g,TCP,2,PingPong,time,0,mean,5,9.70,us"
 
 
-def damaged(folder: Path, *lines: str, about: str = ABOUT, header: str = ",".join(COLUMNS)) -> str:
+def damaged(folder: Path, *lines: str, header: str = ",".join(COLUMNS)) -> str:
     (folder / "x.csv").write_text("\n".join([header, *lines, ""]))
-    (folder / "x.yaml").write_text(about)
+    (folder / "x.yaml").write_text(ABOUT)
     with pytest.raises(UserError) as error:
         load_reference("x", folder)
     return str(error.value)

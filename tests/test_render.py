@@ -17,7 +17,7 @@ from mpicampaign.campaign.model import Campaign, Placement
 from mpicampaign.evidence.evidence import read_evidence
 from mpicampaign.evidence.judge import CLAIMS
 from mpicampaign.jobs.claim import claim_text
-from mpicampaign.jobs.prepare import Prepared, write_inline, write_scripts
+from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.render import minutes, script_text
 from mpicampaign.jobs.run import Run
 from mpicampaign.schedulers import SCHEDULERS
@@ -79,13 +79,11 @@ def test_the_library_is_checked_before_it_is_sourced(tmp_path: Path) -> None:
     assert not (script.parent / "attempts").exists()
 
 
-def prepared_script(folder: Path, made: Campaign, inline: bool = False) -> Path:
+def prepared_script(folder: Path, made: Campaign) -> Path:
     """The only script of a campaign, written as for a user."""
     planned = plan(made)
     found = Prepared(made, replace(planned, runs=planned.runs[:1]), folder / "results")
     write_scripts(found)
-    if inline:
-        write_inline(found)
     return found.runs[0].path
 
 

@@ -113,10 +113,6 @@ def test_the_baseline_is_not_an_answer_but_kernels_are_compared_with_it() -> Non
     assert any(line.startswith("SHM-1: 0.926 × MPI_Gather at 32 KiB per rank [") for line in behind(kernel))
 
 
-def two_groups() -> list[Record]:
-    return make.campaign() + make.campaign(host_group="other", factor=2)
-
-
 BOTH = "of latency at 0 B and maximum bandwidth"
 
 
@@ -223,7 +219,7 @@ def steady(placement: str, latency: float, group: str) -> list[Record]:
 
 
 def test_changes_stand_in_the_cells_where_there_is_an_earlier_series(tmp_path: Path) -> None:
-    records = two_groups()
+    records = make.campaign() + make.campaign(host_group="other", factor=2)
     earlier = make.campaign(factor=2)
     text = written(tmp_path, records, changes=changes_since(earlier, records, (1024,)))
     changed = re.findall(r'<span class="change[^>]*>([^<]*)<', text)

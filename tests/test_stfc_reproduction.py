@@ -97,10 +97,6 @@ def published(name: str) -> dict[tuple[str, str], str]:
     return {key: value for key, value in moved.items() if value and key[1] != "host_group"}
 
 
-def of_scarf(cells: dict[tuple[str, str], str]) -> dict[tuple[str, str], str]:
-    return {key: value for key, value in cells.items() if key[0].startswith("scarf")}
-
-
 def differences(found: dict[tuple[str, str], str], expected: dict[tuple[str, str], str]) -> list[str]:
     return [
         f"{group} {placement}: {found.get((group, placement), 'nothing')}, published: {value}"
@@ -111,7 +107,7 @@ def differences(found: dict[tuple[str, str], str], expected: dict[tuple[str, str
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_cell_is_as_published(comparison: Comparison, name: str) -> None:
-    expected = of_scarf(published(name))
+    expected = {key: value for key, value in published(name).items() if key[0].startswith("scarf")}
     assert len(expected) in (21, 28)
     differing = differences(printed(comparison, name), expected)
     assert not differing, "\n".join([f"{name} differs:", *differing])

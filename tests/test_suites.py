@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import build_records as make
 import pytest
 from build_campaigns import MACHINE
 from evidence_texts import read
@@ -100,19 +101,18 @@ def test_a_metric_of_its_own_over_sizes(
     """A rate is ranked at its maximum; what should be small, at the smallest and the largest size."""
     metrics = {"toys": ColumnMetric("toys", dimension, headline=True), "dolls": ColumnMetric("dolls", COUNT)}
     monkeypatch.setitem(SUITES._plugins, "toy", replace(TOY, metrics=metrics))
-    columns: dict[str, list[float | None]] = {"size": [0, 1, 4], "toys": [5, 6, 7], "dolls": [1, 1, 1]}
-    *of_toys, of_dolls = choose_metrics("toy", [Series("Toy", 2, columns)], [4])
+    table = make.series("Toy", size=[0, 1, 4], toys=[5, 6, 7], dolls=[1, 1, 1])
+    *of_toys, of_dolls = choose_metrics("toy", [table], [4])
     assert [metric.name for metric in of_toys] == shown
     assert [metric.name for metric in of_toys if metric.headline] == ranked
     assert (of_dolls.name, of_dolls.headline) == ("dolls at 4 B", False)
 
 
-def halves(ranks: int, benchmark: str = "Uniband") -> dict[str, float]:
-    columns: dict[str, list[float | None]] = {"size": [1048576.0], "repetitions": [100.0]}
-    return payload(read(TCP), (Series(benchmark, ranks, columns),)).least
+def halves(ranks: int) -> dict[str, float]:
+    return payload(read(TCP), (make.series("Uniband", ranks, size=1048576.0, repetitions=100.0),)).least
 
 
 def test_windows_of_messages_do_not_measure_all_traffic() -> None:
-    table = Series("Uniband", 2, {"size": [1048576.0], "repetitions": [100.0]})
+    table = make.series("Uniband", size=1048576.0, repetitions=100.0)
     assert not payload(read(TCP), (table,)).close
     assert payload(read(TCP), (replace(table, benchmark="PingPong"),)).close

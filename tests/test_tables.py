@@ -32,17 +32,13 @@ def hostile() -> Comparison:
     return compare(make.case_runs(names) + make.not_available(replace(names, placement="=1+1"), HOSTILE))
 
 
-def rows_of(text: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(text)))
-
-
 def test_terminal_cuts_names_longer_than_a_line() -> None:
     records = make.not_available("IBV", "x" * 300)
     assert max(display_width(line) for line in to_terminal(compare(records)).splitlines()) <= 100
 
 
 def test_csv_has_plain_si_numbers_in_named_columns(comparison: Comparison) -> None:
-    first = rows_of(to_csv(comparison))[0]
+    first = next(csv.DictReader(io.StringIO(to_csv(comparison))))
     assert tuple(first) == tuple(column.name for column in COLUMNS)
     assert (first["metric"], first["unit"], first["size [B]"]) == ("latency at 0 B", "s", "0")
     assert float(first["median [unit]"]) == pytest.approx(0.253e-6, rel=0.01)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import build_records as make
 import pytest
 from evidence_texts import CLAIM, INTEL_SHM, INTEL_TCP, RUN, TCP_CLAIM, evidence_text, rank_lines, read
 
@@ -26,12 +27,8 @@ INTEL_IBV = INTEL_SHM + "[0] MPI startup(): libfabric provider: verbs;ofi_rxm\n"
 def ping_pong(largest: int, repetitions: float = 1000) -> tuple[Series, ...]:
     """Sizes from 0 B on; the messages of one direction have nearly twice the largest size."""
     sizes = [0.0, *(2.0**power for power in range(largest.bit_length()))]
-    columns: dict[str, list[float | None]] = {
-        "size": [*sizes],
-        "repetitions": [repetitions] * len(sizes),
-        "time": [1e-6] * len(sizes),
-    }
-    return (Series("PingPong", 2, columns),)
+    columns = {"repetitions": [repetitions] * len(sizes), "time": [1e-6] * len(sizes)}
+    return (make.series("PingPong", size=sizes, **columns),)
 
 
 SMALL, LARGE = ping_pong(1024), ping_pong(65536)
@@ -116,7 +113,7 @@ def test_tcp_that_did_not_use_sockets_is_contradicted(output: str) -> None:
 
 
 def test_empty_messages_move_their_headers() -> None:
-    empty = (Series("PingPong", 2, {"size": [0.0], "repetitions": [1000.0], "time": [1e-6]}),)
+    empty = (make.series("PingPong", size=0.0, repetitions=1000.0, time=1e-6),)
     assert judged(between_nodes(connected("eth0", 45_000)), "", empty)[0] == VERIFIED
     assert judged(between_nodes(SILENT_RANKS), "", empty)[0] == CONTRADICTED
     assert judged(shm(connected("lo", 45_000)), "", empty)[0] == CONTRADICTED
@@ -125,7 +122,7 @@ def test_empty_messages_move_their_headers() -> None:
 
 def test_a_benchmark_of_unknown_traffic_needs_the_librarys_report() -> None:
     """A barrier has no sizes. What the ranks sent proves the interface, not that all went over it."""
-    barrier = (Series("Barrier", 2, {"time": [1e-6], "repetitions": [1000.0]}),)
+    barrier = (make.series("Barrier", time=1e-6, repetitions=1000.0),)
     sent = between_nodes(connected("eth0", 45_000))
     assert judged(sent, INTEL_TCP, barrier)[0] == VERIFIED
     verdict, reasons = judged(sent, "", barrier)

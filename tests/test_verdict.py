@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import build_records as make
 import pytest
 from evidence_texts import (
     CLAIM,
@@ -66,9 +67,9 @@ DECLARED_TOPOLOGY = evidence_text(
 )
 
 
-def counted(name: str, after: int, before: int = 0) -> str:
+def counted(name: str, after: int) -> str:
     """A counter of blue1 and its difference."""
-    return f"node blue1 before.{name}={before}\nnode blue1 after.{name}={after}\n"
+    return f"node blue1 before.{name}=0\nnode blue1 after.{name}={after}\n"
 
 
 def over_infiniband(after: int, device: str = "mlx5_0", claim: str = IBV_CLAIM) -> str:
@@ -330,7 +331,7 @@ def test_a_bound_rank_that_was_moved_and_came_back(start: str, end: str, moved: 
 
 
 def test_small_payload_needs_the_librarys_report() -> None:
-    small = (Series("PingPong", 2, {"size": [8.0], "repetitions": [1000.0], "time": [2e-7]}),)
+    small = (make.series("PingPong", size=8.0, repetitions=1000.0, time=2e-7),)
     assert judge(read(HONEST), INTEL_SHM, small)[0] == VERIFIED
     verdict, reasons = judge(read(HONEST), "", small)
     assert verdict == UNVERIFIED
@@ -344,10 +345,8 @@ def test_payload_counts_repetitions() -> None:
 
 
 def table(benchmark: str, ranks: int, repetitions: bool = True) -> tuple[Series, ...]:
-    columns: dict[str, list[float | None]] = {"size": [1048576.0, 4194304.0], "time": [1e-4, 4e-4]}
-    if repetitions:
-        columns["repetitions"] = [100.0, 20.0]
-    return (Series(benchmark, ranks, columns),)
+    counts = {"repetitions": [100.0, 20.0]} if repetitions else {}
+    return (make.series(benchmark, ranks, size=[2.0**20, 2.0**22], time=[1e-4, 4e-4], **counts),)
 
 
 def test_a_benchmark_that_sends_less_than_its_sizes_is_not_contradicted() -> None:
@@ -394,7 +393,7 @@ def test_a_host_without_active_ranks_carries_nothing() -> None:
 
 
 def test_a_benchmark_without_sizes_moves_nothing_that_is_known() -> None:
-    barrier = (Series("Barrier", 2, {"time": [1e-6], "repetitions": [1000.0]}),)
+    barrier = (make.series("Barrier", time=1e-6, repetitions=1000.0),)
     assert judge(read(HONEST), INTEL_SHM, barrier)[0] == VERIFIED
 
 

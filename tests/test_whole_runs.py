@@ -20,11 +20,10 @@ import statistics_errors
 SIZES = 24
 
 
-def sweeps(source: random.Random, factors: list[float], of_size: float = 0.05) -> list[list[float]]:
+def sweeps(source: random.Random, factors: list[float]) -> list[list[float]]:
     """The values of runs at each size: a factor of the run, and scatter at each size."""
     return [
-        [size * factor * source.lognormvariate(0, of_size) for factor in factors]
-        for size in range(1, SIZES + 1)
+        [size * factor * source.lognormvariate(0, 0.05) for factor in factors] for size in range(1, SIZES + 1)
     ]
 
 

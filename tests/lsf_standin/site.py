@@ -104,8 +104,8 @@ class StandIn:
         done = self.call("bjobs", "-a", "-noheader", "-o", layout, number)
         return done.stdout.splitlines()[0].split("|") if done.stdout else []
 
-    def wait(self, number: str, state: str, seconds: float = 240) -> list[str]:
-        deadline = time.monotonic() + seconds
+    def wait(self, number: str, state: str) -> list[str]:
+        deadline = time.monotonic() + 240
         while (found := self.listed(number))[1:2] != [state]:
             assert time.monotonic() < deadline, f"job {number} is not {state}: {found}"
             time.sleep(0.05)
