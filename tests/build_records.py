@@ -4,7 +4,7 @@
 with given latencies, `case_runs` repeats that scatter about one. Fields of the records follow as keywords:
 ``make.runs("TCP", [1e-6, 1.1e-6], condition=QUIET)``. A field may be a function of the repeat's number:
 ``started=lambda n: f"2026-01-0{n}T00:00:00Z"``. ``metadata`` is added to that of all runs. `campaign` has
-every state that a run can end in.
+every state that a run can end in. `write_result` writes the files of a run.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import random
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from mpicampaign.base.records import (
@@ -30,6 +31,7 @@ from mpicampaign.base.records import (
 
 SIZES = [0.0] + [float(2**power) for power in range(23)]
 BLOCK_SIZES = [float(2**power) for power in range(10, 23)]
+OSU_OUTPUT = "# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 0.50\n"
 HOSTILE = 'ev|l <b>"name"</b> =cmd()\x1b[31m $x^2$ `a` \u202e宽\nline'
 
 
@@ -181,3 +183,12 @@ def campaign(system: str = "this-machine", host_group: str = "local", factor: fl
     for placement, latency, bandwidth in (("SHM-1", 0.5e-6, 8e9), ("TCP-loopback", 6e-6, 2e9)):
         records += kernel_runs(of(placement, "tree_gather"), latency * factor, bandwidth / factor)
     return records + not_available(of("SHM-2", "tree_gather"), absent, suite="kernel")
+
+
+def write_result(folder: Path, *evidence: str, output: str | None = OSU_OUTPUT) -> None:
+    """The files of a result or an attempt: evidence of these lines, and its output unless it is None."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = "\n".join(["#mpicampaign-evidence 2", *evidence, "end of evidence", ""])
+    (folder / "evidence.txt").write_text(text)
+    if output is not None:
+        (folder / "output.txt").write_text(output)

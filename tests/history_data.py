@@ -11,6 +11,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import build_records as make
+
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import identity, run_path
 from mpicampaign.base.plan_file import FILE, CaseEntry, PlanFile, RunEntry, plan_json
@@ -24,7 +26,6 @@ from mpicampaign.history.store import FOLDER, Store
 
 FIRST = datetime(2026, 1, 20, 4, tzinfo=UTC)
 OLD, NEW = {"kernel": "Linux 5.14.0-362", "host": "n1"}, {"kernel": "Linux 5.14.0-427", "host": "n1"}
-OUTPUT = "# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 {:.2f}\n"
 DECLARED = {"suite": "osu", "benchmark": "latency"}
 
 
@@ -80,14 +81,12 @@ def _write(folder: Path, series: OpenSeries, latencies: Sequence[float], days: S
     for repeat, (latency, number) in enumerate(zip(latencies, days, strict=True), start=1):
         named = identity({**DECLARED, "repeat": repeat})
         entries.append(RunEntry(repeat, named, repeat))
-        result = folder / run_path(case, repeat, named) / "result"
-        result.mkdir(parents=True, exist_ok=True)
-        (result / "output.txt").write_text(OUTPUT.format(latency))
         started = f"{FIRST + timedelta(days=number):%Y-%m-%dT%H:%M:%SZ}"
-        lines = ["#mpicampaign-evidence 2", f"job started={started}", "job exit_status=0"]
         kernel = NEW["kernel"] if number else OLD["kernel"]
-        lines += [f"node n1 kernel={kernel}", "node n1 microcode=0x2b", "end of evidence"]
-        (result / "evidence.txt").write_text("\n".join(lines) + "\n")
+        lines = [f"job started={started}", "job exit_status=0", f"node n1 kernel={kernel}"]
+        output = make.OSU_OUTPUT.replace("0.50", f"{latency:.2f}")
+        result = folder / run_path(case, repeat, named) / "result"
+        make.write_result(result, *lines, "node n1 microcode=0x2b", output=output)
     plan = PlanFile("c", ("here",), cases=(CaseEntry(case, "osu", "", None, None, DECLARED, tuple(entries)),))
     (folder / FILE).write_text(plan_json(plan))
     write_series(folder, series)

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from build_campaigns import write_trivial
 from conftest import ProjectCopy
-from test_loop import OUTPUT, WAITS, write_result
+from test_loop import WAITS, write_result
 
 from mpicampaign.base import planned_looks
 from mpicampaign.base.plan_file import PlanFile
@@ -141,12 +141,9 @@ def made(project: ProjectCopy, repeats: int) -> Prepared:
         begin = datetime(2026, 1, 2, tzinfo=UTC) + timedelta(minutes=2 * row, seconds=run.order or 0)
         seconds = f"{begin:%Y-%m-%dT%H:%M:%SZ}"
         time = 0.5 * (1 + COURSE[row]) * (1 + LEADS[row] * (run.case.placement == "two"))
-        run.output.parent.mkdir(parents=True)
-        run.output.write_text(OUTPUT.replace("0.50", f"{time:.6f}"))
-        run.output.with_name("evidence.txt").write_text(
-            "#mpicampaign-evidence 2\n"
-            f"job started={seconds}\njob ended={seconds}\njob exit_status=0\nend of evidence\n"
-        )
+        lines = [f"job started={seconds}", f"job ended={seconds}", "job exit_status=0"]
+        output = make.OSU_OUTPUT.replace("0.50", f"{time:.6f}")
+        make.write_result(run.output.parent, *lines, output=output)
     return planned(project, repeats)
 
 

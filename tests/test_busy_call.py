@@ -10,13 +10,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+import build_records as make
 import pytest
 from build_campaigns import TRUE, UNBOUND, campaign, plan, script_of, write_trivial
 from conftest import ProjectCopy, wait_until
 from evidence_texts import read
 from foreign_outputs import imb
 
-from mpicampaign.base.records import DISTURBED, FAILED, NOT_JUDGED, QUIET, Case
+from mpicampaign.base.records import DISTURBED, FAILED, NOT_JUDGED, QUIET
 from mpicampaign.collect.runs import RunFolder, read_run
 from mpicampaign.evidence.condition import busy_process, condition, stopped_by_others
 from mpicampaign.jobs.run import Run
@@ -196,16 +197,13 @@ def test_the_process_that_takes_the_cpu_is_named_in_the_reason(recorded: str, sa
 def test_a_program_that_others_left_no_time_for_a_value_is_disturbed_and_not_done(
     tmp_path: Path, wait: int, text: str, expected: str
 ) -> None:
-    result = tmp_path / "r01-0123/result"
-    result.mkdir(parents=True)
     whole = imb()
     rows = [line for line in whole.splitlines() if line[:1] == " " and line.split()[0].isdecimal()]
-    (result / "output.txt").write_text(whole.replace("\n".join(rows), f"            {text}"))
     lines = ["start.host=n1", "start.clock_ns=0", "start.cpu_ns=0", "start.wait_ns=0", "start.allowed=0"]
     lines += ["end.clock_ns=1000000000", "end.cpu_ns=500000000", f"end.wait_ns={wait}"]
-    ranks = "".join(f"rank 0 {line}\n" for line in lines)
-    (result / "evidence.txt").write_text(f"#mpicampaign-evidence 2\n{ranks}end of evidence\n")
-    record = read_run(Case("s", "g", "P1", "PingPong"), "imb", RunFolder(result.parent, 1))
+    output = whole.replace("\n".join(rows), f"            {text}")
+    make.write_result(tmp_path / "r01-0123/result", *(f"rank 0 {line}" for line in lines), output=output)
+    record = read_run(make.case("P1"), "imb", RunFolder(tmp_path / "r01-0123", 1))
     assert (record.status, record.condition) == (FAILED, expected)
     assert ("waited 50% of its time" in record.reason) == (expected == DISTURBED)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from build_campaigns import campaign, plan
+from build_records import write_result
 
 from mpicampaign.base.commands import CommandResult, call
 from mpicampaign.base.errors import UnreadableError
@@ -149,9 +150,7 @@ def leave(script: Run, status: int | None, result: bool = False, number: str = "
         script.output.touch()
     if status is not None:
         attempt = script.folder / "attempts" / f"20260101T00000{len(number)}Z-{number}"
-        attempt.mkdir(parents=True, exist_ok=True)
-        lines = ["#mpicampaign-evidence 2", f"job exit_status={status}", "end of evidence", ""]
-        (attempt / "evidence.txt").write_text("\n".join(lines))
+        write_result(attempt, f"job exit_status={status}", output=None)
 
 
 def test_success_is_seen_without_any_query(make: Callable[[int], Cluster]) -> None:

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from itertools import count
 
+import build_records as make
 import pytest
 from build_campaigns import UNBOUND, write_trivial
 from conftest import ProjectCopy
@@ -18,9 +19,7 @@ from mpicampaign.run.conditions import MachineWithResults, prepare_with_results
 from mpicampaign.run.loop import Loop
 from mpicampaign.run.progress import Progress
 
-OUTPUT = "# OSU MPI Latency Test v7.4\n# Size Latency (us)\n1 0.50\n"
 WAITED = """\
-#mpicampaign-evidence 2
 rank 0 start.host=n1
 rank 0 start.clock_ns=0
 rank 0 start.cpu_ns=0
@@ -32,9 +31,7 @@ rank 0 end.wait_ns={wait}
 rank 0 end.busy_process=ended-long-ago (pid 4194305, uid 0) 1.0
 job started=2026-01-02T10:00:00Z
 job ended=2026-01-02T10:00:01Z
-job exit_status=0
-end of evidence
-"""
+job exit_status={status}"""
 
 
 class Makers:
@@ -74,9 +71,7 @@ class Makers:
 
 def write_result(run: Run, wait: int = 0) -> None:
     """A whole output; its rank waited so long for a CPU (ns)."""
-    run.output.parent.mkdir(parents=True)
-    run.output.write_text(OUTPUT)
-    run.output.with_name("evidence.txt").write_text(WAITED.format(wait=wait))
+    make.write_result(run.output.parent, WAITED.format(wait=wait, status=0))
 
 
 def made_by(
@@ -215,8 +210,7 @@ def test_a_failed_candidate_of_a_block_is_left_to_the_next_call(
             write_result(run)
         else:
             attempt = run.folder / "attempts/20260102T100000Z-1"
-            attempt.mkdir(parents=True)
-            (attempt / "evidence.txt").write_text(WAITED.format(wait=0).replace("status=0", "status=7"))
+            make.write_result(attempt, WAITED.format(wait=0, status=7), output=None)
 
     runs, outcome = made_by(prepared, fails_in_one, monkeypatch)
     assert len(runs) == 2 * 8 and not any(run.further for run in runs) and outcome.failed

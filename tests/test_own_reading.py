@@ -6,6 +6,7 @@ import json
 import shutil
 from pathlib import Path
 
+import build_records as make
 import pytest
 
 from mpicampaign.base.identity import identity, of_run
@@ -61,12 +62,9 @@ class Site:
             self.end(self.of_case / name / "result", started, text)
 
     def end(self, result: Path, started: str, text: str = OUTPUT, status: int = 0, reason: str = "") -> None:
-        result.mkdir(parents=True)
-        (result / "output.txt").write_text(text)
         facts = [f"started={started}", f"host={host_names()[0]}", f"exit_status={status}"]
         facts += [f"reason={reason}"] if reason else []
-        lines = ["#mpicampaign-evidence 2", *(f"job {fact}" for fact in facts), "end of evidence", ""]
-        (result / "evidence.txt").write_text("\n".join(lines))
+        make.write_result(result, *(f"job {fact}" for fact in facts), output=text)
 
     def change(self, what: tuple[str, str]) -> None:
         text = self.file.read_text()

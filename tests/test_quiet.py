@@ -27,13 +27,9 @@ def campaign(project: ProjectCopy) -> Prepared:
 
 def write_result(script: Run, seconds: int, reason: str = "") -> None:
     """What these functions read of a result."""
-    times = (
-        f"job started=2026-01-02T10:00:00Z\njob ended=2026-01-02T10:{seconds // 60:02}:{seconds % 60:02}Z\n"
-    )
-    absent = f"job not_available={reason}\n" if reason else ""
-    script.output.parent.mkdir(parents=True)
-    script.output.write_text("")
-    script.output.with_name("evidence.txt").write_text(f"evidence\n{absent}{times}")
+    ended = f"job ended=2026-01-02T10:{seconds // 60:02}:{seconds % 60:02}Z"
+    absent = [f"job not_available={reason}"] if reason else []
+    make.write_result(script.output.parent, *absent, "job started=2026-01-02T10:00:00Z", ended, output="")
 
 
 def of(prepared: Prepared, placement: str) -> list[Run]:

@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import replace
 from pathlib import Path
 
+import build_records as make
 import pytest
 from build_campaigns import campaign, plan, script_of
 
@@ -37,12 +38,10 @@ def result(
     file.write_text("as it is")
     run = replace(plan(campaign(group={"members": members})).runs[0], libraries=claimed_library)
     script = script_of(run, folder)
-    script.output.parent.mkdir(parents=True)
-    script.output.write_text(output)
+    lines = [f"job host={host}", f"job program_sha256={program}", f"rank 0 start.library={file}"]
+    sums = f"job sha256.libmpi.so.12={checksum(library)}"
+    make.write_result(script.output.parent, *lines, sums, output=output)
     script.claim.write_text(claim_text(replace(run, program_sha256=program), ["x"]))
-    lines = ["#mpicampaign-evidence 2", f"job host={host}", f"job program_sha256={program}"]
-    lines += [f"rank 0 start.library={file}", f"job sha256.libmpi.so.12={checksum(library)}"]
-    script.output.with_name("evidence.txt").write_text("\n".join([*lines, "end of evidence", ""]))
     return script
 
 

@@ -33,7 +33,6 @@ from mpicampaign.cli.history import is_chosen, unknown_names
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import SLOW_CLOCK, SLOW_MEMORY
 from mpicampaign.compare.states import NOT_PROBED, SWITCH, UNKNOWN, find_states
-from mpicampaign.evidence.evidence import HEADER
 from mpicampaign.history.changes import NAMES, causes
 from mpicampaign.history.curves import Cause, Curve, curves_of
 from mpicampaign.history.rows import OBSERVED, round_trips_text
@@ -310,8 +309,6 @@ class Results:
 
     def _write(self, case: Case, repeat: int, state: str) -> None:
         result = self.machine.run_folder(case, repeat, str(repeat)) / "result"
-        result.mkdir(parents=True)
-        (result / "output.txt").write_text("")
         ns = {"n": "62.0", "f": "305.0", "-": ""}[state]
         ranks = "".join(
             f"rank {rank} start.{key}={rank * (key == 'core')}\n"
@@ -322,7 +319,7 @@ class Results:
         probe = "".join(
             f"rank 0 {moment}.round_trip_ns={ns} to rank 1\n" for moment in ("start", "end") if ns
         )
-        (result / "evidence.txt").write_text(f"{HEADER}\n{evidence}{probe}")
+        make.write_result(result, evidence + probe, output="")
 
     @property
     def blocks(self) -> int:
