@@ -7,11 +7,13 @@ defaults for what does not matter; `write_trivial` one whose runs take no time.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
 from conftest import ProjectCopy, executable
 
@@ -130,6 +132,11 @@ def program_at(path: Path, suite: str = "osu") -> dict[str, Any]:
 
 
 TRUE = program_at(Path("/bin/true"))
+AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+OF_DEBIAN = {  # launcher and compiler of its MPI libraries
+    "openmpi4": ("mpirun.openmpi", "mpicc.openmpi"),
+    "mpich-ucx": ("mpiexec.mpich", "mpicc.mpich"),
+}
 Names = str | list[str] | Mapping[str, Any]
 
 
@@ -183,6 +190,15 @@ def write_jobs(folder: Path, *, system: Mapping[str, Any], **changes: Any) -> Pa
         **changes,
     }
     return write_campaign(folder / "jobs.yaml", system={"mpi": "none", **system}, **keys)
+
+
+def of_debian(mpi: str, **environment: object) -> dict[str, Any]:
+    """What `write_campaign` takes for an MPI library of Debian, which must be installed."""
+    launcher, compiler = OF_DEBIAN[mpi]
+    if not shutil.which(launcher) or not shutil.which(compiler):
+        pytest.skip(f"{launcher} and {compiler} are not installed")
+    variables = {"MPICC": compiler, **AS_ROOT, **environment}
+    return {"mpis": {mpi: {"command": launcher}}, "system": {"mpi": mpi, "environment": variables}}
 
 
 def problems_of(path: Path) -> list[str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from build_campaigns import OF_DEBIAN, of_debian, write_campaign
 from cluster_site import Site
 from conftest import ProjectCopy, succeeded
 from minicluster import BLUE, MiniCluster
@@ -18,27 +19,7 @@ from mpicampaign.cli import main
 from mpicampaign.run.scheduler_calls import ignored_lines
 from mpicampaign.schedulers import SCHEDULERS
 
-CAMPAIGN = """\
-campaign: other
-seed: 3
-repeats: 1
-busy_machine: rank
-time_limit: 1 min
-systems:
-  here:
-    scheduler: none
-    mpi: {mpi}
-    {prefix}
-    environment: {{MPICC: {mpicc}, OMPI_ALLOW_RUN_AS_ROOT: 1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: 1}}
-mpis:
-  {mpi}: {{command: {command}}}
-host_groups:
-  local: {{system: here}}
-benchmarks:
-  tree_gather: {{arguments: --tree natural --min-size 64KiB --max-size 1MiB --budget 1}}
-matrix:
-  - {{host_groups: local, placements: [{placements}], benchmarks: tree_gather}}
-"""
+GATHER = "--tree natural --min-size 64KiB --max-size 1MiB --budget 1"
 HERE = socket.gethostname()
 SLURM = {
     **{"SLURM_JOBID": "17", "SLURM_JOB_ID": "17", "SLURM_NODELIST": HERE, "SLURM_JOB_NODELIST": HERE},
@@ -53,22 +34,26 @@ SLURM = {
 LSF = {"LSB_JOBID": "17", "LSB_HOSTS": HERE, "LSB_MCPU_HOSTS": f"{HERE} 1", "LSB_DJOB_NUMPROC": "1"}
 PBS = {"PBS_JOBID": "17.head", "PBS_ENVIRONMENT": "PBS_BATCH", "PBS_NODEFILE": "/nonexistent", "NCPUS": "1"}
 HYDRA = {"I_MPI_HYDRA_BOOTSTRAP": "slurm", "HYDRA_BOOTSTRAP": "slurm", "OMPI_MCA_plm": "slurm"}
-LIBRARIES = {
-    "intelmpi": {"mpi": "intelmpi", "prefix": "prefix: wheel", "mpicc": "mpicc", "command": "mpirun"},
-    "openmpi": {"mpi": "openmpi4", "prefix": "", "mpicc": "mpicc.openmpi", "command": "mpirun.openmpi"},
-    "mpich": {"mpi": "mpich-ucx", "prefix": "", "mpicc": "mpicc.mpich", "command": "mpiexec.mpich"},
-}
 OUTER = {"slurm": SLURM | HYDRA, "lsf": LSF, "pbs": PBS}
 
 
 def write(folder: Path, library: str) -> None:
-    (folder / "other.yaml").write_text(CAMPAIGN.format(**LIBRARIES[library], placements="SHM"))
+    wheel = {"mpi": "intelmpi", "prefix": "wheel", "environment": {"MPICC": "mpicc"}}
+    write_campaign(
+        folder / "other.yaml",
+        seed=3,
+        repeats=1,
+        busy_machine="rank",
+        time_limit="1 min",
+        benchmarks={"tree_gather": {"arguments": GATHER}},
+        **({"system": wheel} if library == "intelmpi" else of_debian(library)),
+    )
 
 
 @pytest.mark.mpi
 @pytest.mark.full
 @pytest.mark.usefixtures("imb")
-@pytest.mark.parametrize(("library", "outer"), [("intelmpi", ["slurm"]), ("openmpi", ["lsf", "pbs"])])
+@pytest.mark.parametrize(("library", "outer"), [("intelmpi", ["slurm"]), ("openmpi4", ["lsf", "pbs"])])
 def test_a_launcher_does_not_see_the_allocation_around_it(
     library: str, outer: list[str], project: ProjectCopy
 ) -> None:
@@ -93,12 +78,12 @@ def site(cluster_parts: None, tmp_path: Path) -> Iterator[Site]:
 @pytest.mark.mpi
 @pytest.mark.full
 @pytest.mark.slow
-@pytest.mark.parametrize("library", [*LIBRARIES])
+@pytest.mark.parametrize("library", ["intelmpi", *OF_DEBIAN])
 def test_everything_works_in_a_shell_of_srun(library: str, site: Site) -> None:
     """Programs are built, runs are made, and the doctor looks at this machine."""
     write(site.folder, library)
     site.cluster.give(site.folder)
-    inside = ("srun", "--nodes=1", "--ntasks=1", *(["--mpi=pmi2"] if library != "openmpi" else []))
+    inside = ("srun", "--nodes=1", "--ntasks=1", *(["--mpi=pmi2"] if library != "openmpi4" else []))
     done = site.command("run", "--campaign", "other.yaml", before=inside)
     assert succeeded(done)
     [record] = site.records("other")
@@ -115,7 +100,7 @@ def test_everything_works_in_a_shell_of_srun(library: str, site: Site) -> None:
 def test_check_and_plan_name_the_allocation(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    write(tmp_path, "openmpi")
+    write(tmp_path, "openmpi4")
     for command, job in (("check", "a\u202e7"), ("plan", "a\u202e7"), ("check", ""), ("plan", "")):
         monkeypatch.setenv("LSB_JOBID", job) if job else monkeypatch.delenv("LSB_JOBID", raising=False)
         main([command, "--campaign", str(tmp_path / "other.yaml")])

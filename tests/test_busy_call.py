@@ -12,7 +12,7 @@ from pathlib import Path
 
 import build_records as make
 import pytest
-from build_campaigns import TRUE, UNBOUND, campaign, plan, script_of, write_trivial
+from build_campaigns import TRUE, UNBOUND, campaign, plan, script_of, write_campaign, write_trivial
 from conftest import ProjectCopy, wait_until
 from evidence_texts import read
 from foreign_outputs import imb
@@ -237,34 +237,23 @@ def test_a_time_limit_that_was_met_beside_others_is_no_failure(project: ProjectC
     assert "not done: 1 of 1 runs; the same command continues" in done.stderr
 
 
-REAL = """\
-campaign: busy
-repeats: 4
-time_limit: 1 min
-time_when_busy: 30 s
-systems:
-  this-machine: {scheduler: none, mpi: wheel}
-host_groups:
-  local: {system: this-machine}
-placements:
-  A: &bound {nodes: 1, ranks_per_node: 2, sockets: 1, transport: shm}
-  B: *bound
-  C: *bound
-benchmarks:
-  PingPong: {arguments: -iter 200000 -time 10 -iter_policy off -msglog 0:1 PingPong}
-  PingPing: {arguments: -iter 200000 -time 10 -iter_policy off -msglog 0:1 PingPing}
-  Exchange: {arguments: -iter 200000 -time 10 -iter_policy off -msglog 0:1 Exchange}
-matrix:
-  - {host_groups: local, placements: [A, B, C], benchmarks: [PingPong, PingPing, Exchange]}
-"""
-
-
 @pytest.mark.mpi
 @pytest.mark.full
 @pytest.mark.alone
 @pytest.mark.usefixtures("imb")
 def test_a_call_beside_busy_loops_ends_and_names_what_takes_the_cpu(project: ProjectCopy) -> None:
-    (project.folder / "busy.yaml").write_text(REAL)
+    bound = {"nodes": 1, "ranks_per_node": 2, "sockets": 1, "transport": "shm"}
+    arguments = "-iter 200000 -time 10 -iter_policy off -msglog 0:1"
+    write_campaign(
+        project.folder / "busy.yaml",
+        repeats=4,
+        time_limit="1 min",
+        time_when_busy="30 s",
+        placements=dict.fromkeys("ABC", bound),
+        benchmarks={
+            name: {"arguments": f"{arguments} {name}"} for name in ("PingPong", "PingPing", "Exchange")
+        },
+    )
     with busy_loops():
         done = project.call("run", "busy.yaml")
     assert done.returncode == 0, done.stderr

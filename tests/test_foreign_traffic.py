@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from build_campaigns import of_debian, write_campaign
 from conftest import ProjectCopy
 from minicluster import MiniCluster
 from on_cluster import cluster_project
@@ -52,26 +53,6 @@ while server.recv(1 << 20) and not os.path.exists(sys.argv[3]):
     pass
 """
 SECONDS = "200"  # at most; a test ends the traffic with its runs
-CAMPAIGN = """\
-campaign: neighbours
-seed: 3
-repeats: 8
-busy_machine: rank
-time_limit: 1 min
-systems:
-  here:
-    scheduler: none
-    mpi: {mpi}
-    environment: {{{environment}OMPI_ALLOW_RUN_AS_ROOT: 1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: 1}}
-{mpis}
-host_groups:
-  local: {{system: here}}
-benchmarks:
-  PingPong: {{arguments: -iter 700 -time 5 -msglog 0:16 PingPong}}
-  tree_gather: {{arguments: --tree natural --min-size 1B --max-size 64KiB --budget 1}}
-matrix:
-  - {{host_groups: local, placements: SHM-1, benchmarks: {benchmark}}}
-"""
 
 
 @contextmanager
@@ -103,8 +84,17 @@ def counters_support(evidence: Evidence, record: Record) -> bool:
     return {each.outcome for each in found} == {SUPPORTS}
 
 
-def run_beside_loopback_traffic(project: ProjectCopy, **values: str) -> None:
-    (project.folder / "neighbours.yaml").write_text(CAMPAIGN.format(**values))
+def run_beside_loopback_traffic(project: ProjectCopy, benchmark: str, arguments: str, **library: Any) -> None:
+    write_campaign(
+        project.folder / "neighbours.yaml",
+        seed=3,
+        repeats=8,
+        busy_machine="rank",
+        time_limit="1 min",
+        placements="SHM-1",
+        benchmarks={benchmark: {"arguments": arguments}},
+        **library,
+    )
     with loopback_traffic():
         done = project.call("run", "--campaign", "neighbours.yaml")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -122,25 +112,14 @@ def run_beside_loopback_traffic(project: ProjectCopy, **values: str) -> None:
 
 @pytest.mark.full
 def test_shared_memory_of_intel_mpi_beside_loopback_traffic(project: ProjectCopy, imb: str) -> None:
-    run_beside_loopback_traffic(project, mpi="wheel", environment="", mpis="", benchmark="PingPong")
+    run_beside_loopback_traffic(project, "PingPong", "-iter 700 -time 5 -msglog 0:16 PingPong")
 
 
 @pytest.mark.full
-@pytest.mark.parametrize(
-    ("mpi", "command", "mpicc"),
-    [
-        ("openmpi4", "mpirun.openmpi", "mpicc.openmpi"),
-        pytest.param("mpich-ucx", "mpiexec.mpich", "mpicc.mpich", marks=pytest.mark.soak),
-    ],
-)
-def test_shared_memory_of_other_libraries_beside_loopback_traffic(
-    project: ProjectCopy, mpi: str, command: str, mpicc: str
-) -> None:
-    if not shutil.which(command) or not shutil.which(mpicc):
-        pytest.skip(f"{command} and {mpicc} are not installed (Debian: the packages of {mpi.split('-')[0]})")
-    mpis = f"mpis:\n  {mpi}: {{command: {command}}}"
-    environment = f"MPICC: {mpicc}, "
-    run_beside_loopback_traffic(project, mpi=mpi, environment=environment, mpis=mpis, benchmark="tree_gather")
+@pytest.mark.parametrize("mpi", ["openmpi4", pytest.param("mpich-ucx", marks=pytest.mark.soak)])
+def test_shared_memory_of_other_libraries_beside_loopback_traffic(project: ProjectCopy, mpi: str) -> None:
+    arguments = "--tree natural --min-size 1B --max-size 64KiB --budget 1"
+    run_beside_loopback_traffic(project, "tree_gather", arguments, **of_debian(mpi))
 
 
 @contextmanager

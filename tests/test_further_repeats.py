@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 
 import pytest
-from build_campaigns import MACHINE, campaign, plan
+from build_campaigns import MACHINE, campaign, plan, write_campaign
 from conftest import ProjectCopy, wait_until
 from default_signals import popen_with_default_signals
 from minicluster import MiniCluster
@@ -23,22 +23,6 @@ from mpicampaign.base.records import DISTURBED, OK, QUIET, RANKED
 from mpicampaign.jobs.plan import Plan
 from mpicampaign.jobs.plan_text import further_text
 from mpicampaign.jobs.software import Program
-
-CAMPAIGN = """\
-campaign: busy
-repeats: 1
-further_repeats: {further}
-busy_machine: {busy}
-time_limit: 1 min
-systems:
-  this-machine: {{scheduler: none, mpi: wheel}}
-host_groups:
-  local: {{system: this-machine}}
-benchmarks:
-  PingPong: {{arguments: -iter 60000 -time 200 -iter_policy off -msglog 0:2 PingPong}}
-matrix:
-  - {{host_groups: local, placements: SHM-1, benchmarks: PingPong}}
-"""
 
 
 def test_the_campaign_limits_further_repeats() -> None:
@@ -91,7 +75,16 @@ def test_repeats_go_on_from_look_to_look_until_the_case_is_known(
 
 
 def write(project: ProjectCopy, further: int = 1, busy: str = "unranked") -> None:
-    (project.folder / "busy.yaml").write_text(CAMPAIGN.format(further=further, busy=busy))
+    arguments = "-iter 60000 -time 200 -iter_policy off -msglog 0:2 PingPong"
+    write_campaign(
+        project.folder / "busy.yaml",
+        repeats=1,
+        further_repeats=further,
+        busy_machine=busy,
+        time_limit="1 min",
+        placements="SHM-1",
+        benchmarks={"PingPong": {"arguments": arguments}},
+    )
 
 
 @contextmanager

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from build_campaigns import campaign, plan, script_of
+from build_campaigns import campaign, plan, script_of, write_campaign
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 from test_rank_wrapper import on_node, record_topology
 from test_render import ROOT, text_of
@@ -301,39 +301,35 @@ def test_the_job_of_a_block_has_the_gpus_that_any_of_its_runs_needs() -> None:
     assert "\n#SBATCH --gres=gpu:4\n" in batch_text([block], ROOT / "batches/batch-0.runs")
 
 
-FILE = """\
-campaign: gpus
-systems: {{here: {{scheduler: slurm, mpi: openmpi5}}}}
-host_groups: {{blue: {{system: here, cores: 8{group}}}}}
-placements: {{GPU: {{nodes: 1, ranks_per_node: {ranks}, transport: {transport}{gpus}}}}}
-matrix: [{{host_groups: blue, placements: GPU, benchmarks: osu_latency}}]
-"""
-
-
-def problems(folder: Path, gpus: str, ranks: object = 2, transport: str = "any", group: str = "") -> str:
-    path = folder / "campaign.yaml"
-    path.write_text(FILE.format(gpus=gpus, ranks=ranks, transport=transport, group=group))
+def problems(folder: Path, ranks: object = 2, group: dict[str, Any] | None = None, **placement: Any) -> str:
+    gpu = {"nodes": 1, "ranks_per_node": ranks, "transport": "any", **placement}
+    path = write_campaign(
+        folder / "c.yaml",
+        system={"scheduler": "slurm", "mpi": "openmpi5"},
+        group={"cores": 8, **(group or {})},
+        placements={"GPU": gpu},
+        benchmarks="osu_latency",
+    )
     with pytest.raises(UserError) as raised:
         load_campaign(path)
     return str(raised.value)
 
 
 def test_impossible_gpus_are_refused(tmp_path: Path) -> None:
-    four = ", gpus_per_node: 4"
-    cases: list[tuple[str, Callable[[], str]]] = [
-        ("the placement has no gpus_per_node", lambda: problems(tmp_path, ", gpu_binding: closest")),
-        ("leave out those of device memory", lambda: problems(tmp_path, four, transport="shm")),
-        ("3 ranks cannot have equal shares of 4 GPUs", lambda: problems(tmp_path, four, 3)),
-        ("each GPU once, from 0 to 3", lambda: problems(tmp_path, f"{four}, gpu_binding: '0,4'")),
-        ("each GPU once, from 0 to 3", lambda: problems(tmp_path, f"{four}, gpu_binding: '1,1'")),
-        ("gpu_binding none", lambda: problems(tmp_path, four, "cores")),
-        ("binding core", lambda: problems(tmp_path, f"{four}, gpu_binding: closest, binding: none")),
-        ("library needs", lambda: problems(tmp_path, f"{four}, gpu_binding: library")),
-        ("must be rank, closest", lambda: problems(tmp_path, f"{four}, gpu_binding: near")),
-        ("so does gres of host group", lambda: problems(tmp_path, four, group=", gres: 'gpu:4'")),
+    cases: list[tuple[str, dict[str, Any]]] = [
+        ("leave out those of device memory", {"transport": "shm"}),
+        ("3 ranks cannot have equal shares of 4 GPUs", {"ranks": 3}),
+        ("each GPU once, from 0 to 3", {"gpu_binding": "0,4"}),
+        ("each GPU once, from 0 to 3", {"gpu_binding": "1,1"}),
+        ("gpu_binding none", {"ranks": "cores"}),
+        ("binding core", {"gpu_binding": "closest", "binding": "none"}),
+        ("library needs", {"gpu_binding": "library"}),
+        ("must be rank, closest", {"gpu_binding": "near"}),
+        ("so does gres of host group", {"group": {"gres": "gpu:4"}}),
     ]
-    for message, call in cases:
-        assert message in call(), message
+    assert "the placement has no gpus_per_node" in problems(tmp_path, gpu_binding="closest")
+    for message, keys in cases:
+        assert message in problems(tmp_path, gpus_per_node=4, **keys), message
 
 
 CASES = {

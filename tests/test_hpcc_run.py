@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
-from build_campaigns import write_campaign
+from build_campaigns import of_debian, write_campaign
 from conftest import ProjectCopy
 
 from mpicampaign.base.records import BLAS
@@ -14,7 +14,6 @@ from mpicampaign.evidence.evidence import Evidence
 
 NEEDED = ("hpcc", "mpirun.openmpi")
 MISSING = [name for name in NEEDED if shutil.which(name) is None]
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": 1, "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": 1}
 
 
 @pytest.mark.full
@@ -27,11 +26,7 @@ def test_runs_of_unlike_linear_systems_are_cases_of_their_own(project: ProjectCo
         repeats=1,
         busy_machine="rank",
         time_limit="1 min",
-        mpis={"openmpi4": {"command": "mpirun.openmpi"}},
-        system={
-            "mpi": "openmpi4",
-            "environment": {"OPENBLAS_NUM_THREADS": 1, "MPICC": "mpicc.openmpi", **AS_ROOT},
-        },
+        **of_debian("openmpi4", OPENBLAS_NUM_THREADS=1),
         placements="SHM-1",
         benchmarks={f"HPCC-{order}": hpcc | {"parameters": {"N": order, "NB": 64}} for order in (300, 400)},
     )

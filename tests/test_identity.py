@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from build_campaigns import BENCHMARK, INTEL_MPI, MACHINE, PLACEMENTS, campaign, plan
+from build_campaigns import BENCHMARK, INTEL_MPI, MACHINE, PLACEMENTS, campaign, plan, write_campaign
 
 from mpicampaign.base.identity import canonical, differences, identity
 from mpicampaign.base.plan_file import plan_json
@@ -235,18 +235,14 @@ def test_a_full_placement_in_a_campaign_file_keeps_the_runs_of_releases_before_w
 
 
 def test_a_library_that_the_campaign_describes_is_part_of_the_identity(tmp_path: Path) -> None:
-    text = """\
-campaign: own
-mpis: {{mine: {{launcher: hydra, command: {command}, transports: {{shm: {{}}}}}}}}
-systems: {{here: {{scheduler: none, mpi: {mpi}}}}}
-host_groups: {{local: {{system: here}}}}
-benchmarks: {{PingPong: {{provider: {{kind: path, location: /bin/true}}}}}}
-matrix: [{{host_groups: local, placements: SHM, benchmarks: PingPong}}]
-"""
     found = {}
     for mpi, command in (("mine", "mpirun"), ("mine", "mpiexec"), ("intelmpi", "mpirun"), ("intelmpi", "x")):
-        path = tmp_path / "campaign.yaml"
-        path.write_text(text.format(mpi=mpi, command=command))
+        path = write_campaign(
+            tmp_path / "own.yaml",
+            mpis={"mine": {"launcher": "hydra", "command": command, "transports": {"shm": {}}}},
+            system={"mpi": mpi},
+            benchmarks={"PingPong": {"provider": {"kind": "path", "location": "/bin/true"}}},
+        )
         [case] = make_plan(load_campaign(path), ["here"], MACHINE).cases
         found[mpi, command] = case.declared
     assert found["mine", "mpirun"] != found["mine", "mpiexec"]

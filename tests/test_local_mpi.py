@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from build_campaigns import BENCHMARK
+from build_campaigns import AS_ROOT, BENCHMARK
 from conftest import executable
 from test_software import OF_DEBIAN, OF_INTEL, OF_MPICH, OF_OPEN_MPI
 
@@ -26,7 +26,6 @@ from mpicampaign.mpis.mpi import Launch
 
 UCX = f"{OF_MPICH} Configure options: '--prefix=/usr' '--with-device=ch4:ucx'"
 BOTH = f"{OF_MPICH} Configure options: --with-device=ch4:ucx,ofi --with-pm=hydra"
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 SONAMES = {
     "Open MPI v": "libmpi.so.40",
     "Intel(R) MPI Library": "libmpi.so.12",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
 import subprocess
@@ -11,41 +10,17 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy, copy_project, executable, succeeded
+from build_campaigns import UNBOUND, write_trivial
+from conftest import ProjectCopy, copy_project, succeeded
 
 pytestmark = pytest.mark.slow
 
-CAMPAIGN = """\
-campaign: small
-title: Before
-repeats: 2
-time_limit: 1 min
-mpis:
-  none: {{launcher: hydra, command: {launcher}, transports: {{}}}}
-systems: {{here: {{scheduler: none, mpi: none}}}}
-host_groups: {{local: {{system: here}}}}
-placements:
-  one: {{nodes: 1, ranks_per_node: 2, transport: any, binding: none}}
-benchmarks:
-  latency: {{suite: osu, program: 'true', provider: {{kind: path, location: /bin/true}}}}
-matrix:
-  - {{host_groups: local, placements: one, benchmarks: latency}}
-"""
-OUTPUT = "# OSU MPI Latency Test v7.4\\n# Size Latency (us)\\n1 0.50\\n2 0.60\\n4 0.80\\n"
 # No network where the machine lets us take it away; in any case nothing is fetched over a proxy.
 ALONE = ["unshare", "--net", "--map-root-user"] if shutil.which("unshare") else []
 
 
 def snakemake(project: ProjectCopy, *arguments: str, alone: bool = False) -> subprocess.CompletedProcess[str]:
-    command = [
-        *(ALONE if alone else []),
-        sys.executable,
-        "-m",
-        "snakemake",
-        "--profile",
-        "cluster",
-        *arguments,
-    ]
+    command = [*ALONE * alone, sys.executable, "-m", "snakemake", "--profile", "cluster", *arguments]
     proxy = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
     return subprocess.run(
         command, cwd=project.folder, env={**project.environment, **proxy}, capture_output=True, text=True,
@@ -56,8 +31,7 @@ def snakemake(project: ProjectCopy, *arguments: str, alone: bool = False) -> sub
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopy:
     project = copy_project(tmp_path_factory.mktemp("small") / "project")
-    launcher = executable(project.folder / "launcher", f"#!/bin/sh\nprintf '{OUTPUT}'\n")
-    (project.folder / "campaign.yaml").write_text(CAMPAIGN.format(launcher=json.dumps(str(launcher))))
+    write_trivial(project, "campaign", title="Before", placements={"one": UNBOUND})
     done = snakemake(project)
     assert done.returncode == 0, done.stderr
     return project
@@ -67,7 +41,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopy:
 def test_the_zip_holds_our_report_whole(finished: ProjectCopy, tmp_path: Path) -> None:
     archive = tmp_path / "report.zip"
     assert succeeded(snakemake(finished, "--report", str(archive)))
-    ours = (finished.folder / "results/small/report.html").read_bytes()
+    ours = (finished.folder / "results/campaign/report.html").read_bytes()
     with zipfile.ZipFile(archive) as opened:
         held = [opened.read(name) for name in opened.namelist() if name.endswith("/report.html")]
         assert ours in held
@@ -75,7 +49,7 @@ def test_the_zip_holds_our_report_whole(finished: ProjectCopy, tmp_path: Path) -
 
 @pytest.mark.full
 def test_files_of_others_among_the_figures_survive_a_new_report(finished: ProjectCopy) -> None:
-    folder = finished.folder / "results/small"
+    folder = finished.folder / "results/campaign"
     mine = folder / "figures/mine.txt"
     mine.write_text("kept")
     campaign = finished.folder / "campaign.yaml"
@@ -90,7 +64,7 @@ def test_files_of_others_among_the_figures_survive_a_new_report(finished: Projec
 
 @pytest.mark.full
 def test_what_changed_since_the_last_report_is_known_to_the_next(finished: ProjectCopy) -> None:
-    folder = finished.folder / "results/small"
+    folder = finished.folder / "results/campaign"
     records = folder / "records.jsonl"
     earlier = re.sub(r'"(started|ended)":"\d{4}', r'"\1":"2001', records.read_text())
     assert earlier != records.read_text()

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import pytest
 import yaml
+from build_campaigns import AS_ROOT
 from conftest import ProjectCopy, executable
 
 from mpicampaign.base.records import CONTRADICTED, OK, VERIFIED, Record, read_records
@@ -28,7 +29,6 @@ GATHER = {
     "provider": "bundled",
     "arguments": "--tree natural --min-size 64KiB --max-size 128KiB --budget 1",
 }
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 # In place of numactl, whose first argument binds the rank to its own CPU.
 ON_ONE_CPU = 'shift\nexec {numactl} --physcpubind=0 "$@"\n'

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+from build_campaigns import AS_ROOT, write_campaign
 from conftest import PROJECT, ProjectCopy
 from test_local_mpi import Site
 from test_software import OF_MPICH
@@ -14,43 +16,40 @@ from mpicampaign.base.records import OK, VERIFIED
 
 pytestmark = pytest.mark.slow
 
-CAMPAIGN = """\
-campaign: sources
-repeats: 1
-busy_machine: rank
-time_limit: 1 min
-systems:
-{systems}
-host_groups: {{{groups}}}
-benchmarks:
-  halo:
-    suite: own
-    program: halo
-    provider: {{kind: source, location: {folder}, build: "{build}"}}
-    inputs: halo.in
-    ranks_minimum: 2
-    whole: ["^done$"]
-    metrics: {{steps: {{pattern: '^([0-9.]+) steps per second', unit: steps/s, better: higher}}}}
-matrix: [{{host_groups: [{names}], placements: SHM-1, benchmarks: halo}}]
-"""
-AS_ROOT = "environment: {OMPI_ALLOW_RUN_AS_ROOT: 1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: 1}"
-DEBIAN = {"open": f"mpi: openmpi4, {AS_ROOT}", "mpich": "mpi: mpich-ucx"}
+
+DEBIAN = {
+    "open": {"mpi": "openmpi4", "environment": AS_ROOT},
+    "mpich": {"mpi": "mpich-ucx"},
+}
 
 
-def write(project: ProjectCopy, systems: dict[str, str], build: str = "make halo") -> Path:
+def write(project: ProjectCopy, systems: dict[str, Any], build: str = "make halo") -> Path:
     """The campaign, with the source in a folder whose name needs quotes."""
     source = project.folder / "my source"
     shutil.copytree(PROJECT / "campaigns/own-program", source, dirs_exist_ok=True)
     shutil.copy(source / "halo.in", project.folder)
     (source / "Makefile").write_text("halo: halo.c\n\t$(CC) -O2 -o $@ $<\n")
-    text = CAMPAIGN.format(
-        systems="".join(f"  {name}: {{scheduler: none, {keys}}}\n" for name, keys in systems.items()),
-        groups=", ".join(f"{name}: {{system: {name}}}" for name in systems),
-        names=", ".join(systems),
-        folder=source,
-        build=build,
+    pattern = "^([0-9.]+) steps per second"
+    halo = {
+        "suite": "own",
+        "program": "halo",
+        "provider": {"kind": "source", "location": str(source), "build": build},
+        "inputs": "halo.in",
+        "ranks_minimum": 2,
+        "whole": ["^done$"],
+        "metrics": {"steps": {"pattern": pattern, "unit": "steps/s", "better": "higher"}},
+    }
+    write_campaign(
+        project.folder / "sources.yaml",
+        repeats=1,
+        busy_machine="rank",
+        time_limit="1 min",
+        systems={name: {"scheduler": "none", **keys} for name, keys in systems.items()},
+        host_groups={name: {"system": name} for name in systems},
+        placements="SHM-1",
+        benchmarks={"halo": halo},
+        entry={"host_groups": [*systems]},
     )
-    (project.folder / "sources.yaml").write_text(text)
     return source
 
 
@@ -79,7 +78,7 @@ def test_one_source_is_built_and_run_with_two_libraries(project: ProjectCopy) ->
 
 
 @pytest.fixture
-def one(project: ProjectCopy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def one(project: ProjectCopy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     folder = tmp_path / "site"
     folder.mkdir()
     site = Site(folder, monkeypatch)
@@ -88,7 +87,7 @@ def one(project: ProjectCopy, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     site.program("bin/mpicc", "mpicc")
     wrapper = '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\ncp /bin/true "$2"\n'
     (site.folder / "bin/mpicc").write_text(wrapper)
-    return {"one": f"mpi: mpich-ofi, prefix: {site.folder}"}
+    return {"one": {"mpi": "mpich-ofi", "prefix": str(site.folder)}}
 
 
 def build(project: ProjectCopy) -> tuple[int, str]:
@@ -102,7 +101,7 @@ def program(project: ProjectCopy) -> str:
 
 
 def test_it_is_built_again_when_its_source_changes_and_only_then(
-    project: ProjectCopy, one: dict[str, str]
+    project: ProjectCopy, one: dict[str, Any]
 ) -> None:
     source = write(project, one)
     first = program(project)
@@ -115,12 +114,12 @@ def test_it_is_built_again_when_its_source_changes_and_only_then(
     assert "building halo from" in build(project)[1]
 
 
-def test_copies_of_a_program_are_one(project: ProjectCopy, one: dict[str, str]) -> None:
+def test_copies_of_a_program_are_one(project: ProjectCopy, one: dict[str, Any]) -> None:
     write(project, one, "make halo && mkdir sub && cp halo sub")
     assert build(project)[0] == 0
 
 
-def test_a_source_that_is_not_there_is_not_available(project: ProjectCopy, one: dict[str, str]) -> None:
+def test_a_source_that_is_not_there_is_not_available(project: ProjectCopy, one: dict[str, Any]) -> None:
     shutil.rmtree(write(project, one))
     done = project.call("check", "--campaign", "sources.yaml")
     assert "my source is not on this machine" in done.stdout, done.stderr

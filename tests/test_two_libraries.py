@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from build_campaigns import AS_ROOT
 from conftest import PROJECT, ProjectCopy
 
 from mpicampaign.base.commands import call
@@ -24,7 +25,6 @@ host_groups: {intel: {system: intel}, open: {system: open}}
 matrix: [{host_groups: [intel, open], placements: [SHM-1, TCP-loopback], benchmarks: [tree_gather, point_to_point]}]
 """  # noqa: E501 - five lines are the point
 # As root Open MPI needs two variables; short runs on a machine that may be busy.
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 SHORT = """\
 repeats: 1
 busy_machine: rank

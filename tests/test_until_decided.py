@@ -11,7 +11,7 @@ from pathlib import Path
 
 import build_records as make
 import pytest
-from build_campaigns import MACHINE, campaign, plan
+from build_campaigns import MACHINE, campaign, plan, program_at, write_campaign
 from conftest import ProjectCopy, executable
 
 from mpicampaign.base.errors import UserError
@@ -111,35 +111,21 @@ def test_the_plan_says_how_many_runs_there_may_be() -> None:
     assert "16 runs here, 16 still to be done; at most 96 until it is decided which is best" in text
 
 
-FILE = """\
-campaign: decided
-repeats: until decided
-{cap}busy_machine: rank
-time_limit: 1 min
-systems:
-  this-machine: {{scheduler: none, mpi: wheel}}
-host_groups:
-  local: {{system: this-machine, fabrics: {{lo: {{transport: tcp, interface: lo}}}}}}
-placements:
-{placements}benchmarks:
-  rate:
-    suite: own
-    program: rate.sh
-    provider: {{kind: path, location: rate.sh}}
-    metrics: {{rate: {{pattern: "^rate ([0-9]+)", unit: 1/s, better: higher}}}}
-matrix:
-  - {{host_groups: local, placements: [{named}], benchmarks: rate{more}}}
-"""
-
-
-def file(folder: Path, placements: int = 0, cap: str = "node_hours_cap: 1\n", more: str = "") -> Path:
-    names = [f"P{number}" for number in range(placements)] or ["SHM-1", "TCP-loopback"]
-    made = "".join(f"  {name}: {{nodes: 1, ranks_per_node: 2, transport: shm}}\n" for name in names)
-    text = FILE.format(cap=cap, placements=made if placements else "", named=", ".join(names), more=more)
-    path = folder / "decided.yaml"
-    path.write_text(text if placements else text.replace("placements:\n", "", 1))
+def file(folder: Path, placements: int = 0, cap: float | None = 1, **entry: str) -> Path:
     executable(folder / "rate.sh", PROGRAM)
-    return path
+    shared = {"nodes": 1, "ranks_per_node": 2, "transport": "shm"}
+    metrics = {"rate": {"pattern": "^rate ([0-9]+)", "unit": "1/s", "better": "higher"}}
+    return write_campaign(
+        folder / "decided.yaml",
+        repeats="until decided",
+        node_hours_cap=cap,
+        busy_machine="rank",
+        time_limit="1 min",
+        group={"fabrics": {"lo": {"transport": "tcp", "interface": "lo"}}},
+        placements={f"P{n}": dict(shared) for n in range(placements)} or ["SHM-1", "TCP-loopback"],
+        benchmarks={"rate": {**program_at(folder / "rate.sh", "own"), "metrics": metrics}},
+        entry=entry,
+    )
 
 
 def problem_of(path: Path) -> str:
@@ -149,10 +135,10 @@ def problem_of(path: Path) -> str:
 
 
 def test_check_wants_a_cap_and_no_more_candidates_than_were_simulated(tmp_path: Path) -> None:
-    assert "until decided needs a cap" in problem_of(file(tmp_path, cap=""))
+    assert "until decided needs a cap" in problem_of(file(tmp_path, cap=None))
     assert "at most 12 candidates; rate on local has 13" in problem_of(file(tmp_path, 13))
-    in_blocks = ", blocks: reference"
-    assert "at most 12 candidates; rate on local has 13" in problem_of(file(tmp_path, 13, more=in_blocks))
+    in_blocks = file(tmp_path, 13, blocks="reference")
+    assert "at most 12 candidates; rate on local has 13" in problem_of(in_blocks)
     [alone] = load_campaign(file(tmp_path, 1)).warnings
     assert "nothing to compare" in str(alone)
 
@@ -305,9 +291,9 @@ echo "rate $((1000 - slow + RANDOM % 10))"
 
 @pytest.mark.mpi
 @pytest.mark.slow
-@pytest.mark.parametrize("more", ["", ", blocks: reference"])
-def test_a_campaign_goes_on_until_it_is_decided(project: ProjectCopy, more: str) -> None:
-    path = file(project.folder, more=more)
+@pytest.mark.parametrize("entry", [{}, {"blocks": "reference"}])
+def test_a_campaign_goes_on_until_it_is_decided(project: ProjectCopy, entry: dict[str, str]) -> None:
+    path = file(project.folder, **entry)
     for _ in range(4):  # on a busy machine a call makes no more than was planned when it began
         done = project.succeed("run", "--campaign", str(path))
         if "nothing to do" in done.stdout:
@@ -323,8 +309,9 @@ def test_a_campaign_goes_on_until_it_is_decided(project: ProjectCopy, more: str)
 @pytest.mark.slow
 def test_a_call_that_the_cap_ends_says_so(project: ProjectCopy) -> None:
     """Each is better in every other row, and there are no node-hours for the second look."""
-    path = file(project.folder, 2, "node_hours_cap: 0.3\n")
-    path.write_text(path.read_text().replace("transport: shm", "transport: shm, environment: {PLUS: 0}", 1))
+    path = file(project.folder, 2, cap=0.3)
+    plus = "transport: shm\n    environment: {PLUS: 0}"
+    path.write_text(path.read_text().replace("transport: shm", plus, 1))
     turn = r'[[ $PWD =~ /r0*([0-9]+)- ]]; echo "rate $((1000 + 500 * ((BASH_REMATCH[1] + ${PLUS:-1}) % 2)))"'
     (project.folder / "rate.sh").write_text(f'#!/bin/bash\n[ "${{PMI_RANK:-0}}" = 0 ] || exit 0\n{turn}\n')
     done = project.succeed("run", "--campaign", str(path))
