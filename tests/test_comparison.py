@@ -14,7 +14,6 @@ from mpicampaign.base.records import CONTRADICTED, FAILED, Case, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.compare.rows import Row
-from mpicampaign.compare.tables import Comparison, Table
 from mpicampaign.questions.ranking.find import rank
 from mpicampaign.questions.ranking.say import verdict
 from mpicampaign.questions.ranking.say_pairs import pair_sentence
