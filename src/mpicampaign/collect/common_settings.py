@@ -9,12 +9,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from mpicampaign.evidence.evidence import Evidence
+from mpicampaign.evidence.evidence import Evidence, below
 from mpicampaign.mpis import library_version, steers
 
 _PTILE = re.compile(r"\bptile=(\d+)")
 _IN_PATH = re.compile(r"\d+(?:\.\d+)+")
-_ENVIRONMENT = "environment."
 _NONE = "none"
 PROCESS = "process"  # of runs whose ranks recorded how they were started
 # Of the linker and the C library, but what launchers and this program extend.
@@ -33,15 +32,13 @@ def library_file(path: str) -> str:
 def of_own_run(evidence: Evidence, output: str) -> dict[str, str]:
     """Of a run of a campaign, by its claim, evidence and output."""
     libraries = {library_file(rank.get("start.library", "")) for rank in evidence.ranks.values()}
-    claim = evidence.claim
-    settings = {key.removeprefix("setting."): claim[key] for key in claim if key.startswith("setting.")}
     common = {
         "mpi_library": library_version(output),
         "mpi_library_file": " ".join(sorted(libraries - {""})),
         "binding": _binding(evidence),
-        "settings": _settings(settings),
+        "settings": _settings(evidence.settings),
         PROCESS: _process(evidence),
-        "arguments": claim.get("arguments", ""),
+        "arguments": evidence.claim.get("arguments", ""),
     }
     return {key: value for key, value in common.items() if value}
 
@@ -49,15 +46,15 @@ def of_own_run(evidence: Evidence, output: str) -> dict[str, str]:
 def _process(evidence: Evidence) -> str:
     """Nice values, preloaded libraries and variables of the C library, as one token each."""
     tokens: dict[str, None] = {}
-    script = {key.removeprefix("env."): evidence.job[key] for key in evidence.job if key.startswith("env.")}
+    script = below(evidence.job, "env.")
     for seen in evidence.ranks.values():
         if "start.nice" not in seen:
             return ""
-        own = {key.removeprefix("start.env."): seen[key] for key in seen if key.startswith("start.env.")}
-        variables = {name: value for name, value in (script | own).items() if _RUNTIME.match(name)}
-        preloads = [seen[key].rpartition("/")[2] for key in seen if key.startswith("start.preload.")]
+        variables = script | below(seen, "start.env.")
+        preloads = [path.rpartition("/")[2] for path in below(seen, "start.preload.").values()]
         tokens |= dict.fromkeys([f"nice={seen['start.nice']}", *(f"preload={name}" for name in preloads)])
-        tokens |= dict.fromkeys(f"{name}={'_'.join(variables[name].split())}" for name in sorted(variables))
+        runtime = filter(_RUNTIME.match, sorted(variables))
+        tokens |= dict.fromkeys(f"{name}={'_'.join(variables[name].split())}" for name in runtime)
     return " ".join(tokens)
 
 
@@ -79,10 +76,8 @@ def of_import(facts: Mapping[str, str]) -> dict[str, str]:
         "slots_per_node": per_node[1] if per_node else facts.get("directive.ntasks-per-node"),
     }
     if "command" in facts:  # with the script it is known which settings are absent
-        environment = {n.removeprefix(_ENVIRONMENT): facts[n] for n in facts if n.startswith(_ENVIRONMENT)}
-        steering = {name: environment[name] for name in environment if steers(name)}
-        common["command"] = facts["command"]
-        common["modules"] = facts.get("modules", _NONE)
+        steering = {name: value for name, value in below(facts, "environment.").items() if steers(name)}
+        common |= {"command": facts["command"], "modules": facts.get("modules", _NONE)}
         common["settings"] = _settings(steering)
     return {key: value for key, value in common.items() if value}
 

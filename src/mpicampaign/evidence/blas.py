@@ -31,11 +31,8 @@ class Blas(NamedTuple):
 
 def blas_of(evidence: Evidence) -> Blas | None:
     """The library of all ranks; None where none was seen: the program has none, or has it built in."""
-    libraries = [
-        Blas(_name(seen), seen.get("end.blas_build_id", ""))
-        for seen in evidence.ranks.values()
-        if "end.blas" in seen
-    ]
+    mapped = [seen for seen in evidence.ranks.values() if "end.blas" in seen]
+    libraries = [Blas(_name(seen), seen.get("end.blas_build_id", "")) for seen in mapped]
     if not libraries:
         return None
     names = dict.fromkeys(each.name for each in libraries)

@@ -71,7 +71,9 @@ def condition(evidence: Evidence) -> tuple[str, str]:
     for host in others:
         if others[host] is None:
             return NOT_JUDGED, f"ranks may use the same CPUs of {host}, whose CPU time was not recorded"
-    known = {rank: _limited(usage, others.get(evidence.host_of(rank))) for rank, usage in known.items()}
+    for rank, used in known.items():  # ranks may also wait for each other
+        if (by_others := others.get(evidence.host_of(rank))) is not None:
+            known[rank] = used._replace(by_others=min(used.wait, max(by_others - TICK_ERROR, 0)))
     worst = max(known, key=lambda rank: (known[rank].disturbed, known[rank].waiting))
     waiting_most = known[worst]
     waited = f"rank {worst} waited {waiting_most.waiting:.0%} of its time for a CPU"
@@ -122,11 +124,6 @@ def stopped_by_others(evidence: Evidence) -> str:
     return f"other processes used {at_the_end[0]} CPUs"
 
 
-def _limited(usage: Usage, others: float | None) -> Usage:
-    """Ranks may also wait for each other; others caused no more than the CPU time that they used."""
-    return usage if others is None else usage._replace(by_others=min(usage.wait, max(others - TICK_ERROR, 0)))
-
-
 def may_be_disturbed(evidence: str) -> bool:
     """Whether a full reading of the evidence is worth its time: some rank waited long, or was stopped."""
     waits = _WAITS.findall(evidence)
@@ -149,7 +146,7 @@ def usage(seen: Mapping[str, str]) -> Usage | None:
 
 def cpu_of_others(evidence: Evidence, host: str) -> float | None:
     """CPU time (s) of a host's processes other than the ranks, between MPI_Init and MPI_Finalize; or None."""
-    ranks = [seen for rank, seen in evidence.ranks.items() if evidence.host_of(rank) == host]
+    ranks = evidence.ranks_on(host).values()
     try:
         busy = max(int(seen["end.busy_ticks"]) - int(seen["start.busy_ticks"]) for seen in ranks) / TICKS
         own = sum(int(seen["end.cpu_ns"]) - int(seen["start.cpu_ns"]) for seen in ranks) / 1e9

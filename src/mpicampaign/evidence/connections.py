@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from mpicampaign.evidence.evidence import Evidence
+from mpicampaign.evidence.evidence import Evidence, below
 from mpicampaign.evidence.findings import number
 
 _SUM = "end.tcp_sum."
@@ -103,11 +103,8 @@ def exchanged_over_tcp(evidence: Evidence) -> Exchanged | None:
         return None
     known = [(rank, each) for rank, account in accounts.items() for each in account or ()]
     ends = {(_where(evidence, rank, each), each.ends): (rank, each) for rank, each in known}
-    sums = [
-        Moved(rank, *each, each[0] == LOOPBACK)
-        for rank, seen in evidence.ranks.items()
-        for each in _sums(seen)
-    ]
+    summed = ((rank, each) for rank, seen in evidence.ranks.items() for each in _sums(seen))
+    sums = [Moved(rank, *each, each[0] == LOOPBACK) for rank, each in summed]
     moved, unpaired = list(sums), Counter[int]()
     for rank, each in known:
         if max(each.sent, each.received) <= LOST_RACE_BYTES:
@@ -135,13 +132,13 @@ def _connections(seen: Mapping[str, str]) -> list[Connection] | None:
     count = number(seen.get("end.tcp", ""))
     if count is None or "end.tcp_lost" in seen:
         return None
-    recorded = [_connection(seen[key].split()) for key in seen if key.startswith("end.tcp.")]
-    summed = [_sum(seen[key]) for key in seen if key.startswith(_SUM)]
-    whole = [each for each in recorded if each is not None]
+    recorded = [_connection(value.split()) for value in below(seen, "end.tcp.").values()]
+    connections = [each for each in recorded if each is not None]
+    summed = [_sum(value) for value in below(seen, _SUM).values()]
     sums = [each[0] for each in summed if each is not None]
-    if len(whole) < len(recorded) or len(sums) < len(summed):
+    if len(connections) < len(recorded) or len(sums) < len(summed):
         return None
-    return whole if len(whole) + sum(sums) == count else None
+    return connections if len(connections) + sum(sums) == count else None
 
 
 def _connection(fields: list[str]) -> Connection | None:
@@ -169,6 +166,6 @@ def _sum(value: str) -> tuple[int, int, int] | None:
 
 def _sums(seen: Mapping[str, str]) -> Iterator[tuple[str, int, int]]:
     """Interface, bytes sent and bytes received of the connections that a rank summed up."""
-    for key in seen:
-        if key.startswith(_SUM) and (total := _sum(seen[key])):
-            yield _device(key.removeprefix(_SUM)), total[1], total[2]
+    for interface, value in below(seen, _SUM).items():
+        if total := _sum(value):
+            yield _device(interface), total[1], total[2]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mpicampaign.base.records import Series
-from mpicampaign.evidence.evidence import Evidence
+from mpicampaign.evidence.evidence import Evidence, below
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
 from mpicampaign.suites import sends
 from mpicampaign.suites.suite import Active, Sends
@@ -74,7 +74,7 @@ def traffic(evidence: Evidence, host: str) -> Traffic:
             # in units of 4 B; Omni-Path counts its flits of 8 B (C_DC_XMIT_FLITS of hfi1 and hfi2)
             unit = 8 if node.get(f"driver.{name}", "").startswith(("hfi1", "hfi2")) else 4
             ports[name] = tuple(unit * count for count in counts)
-    pairs = [key.removeprefix("below.").partition("/") for key in node if key.startswith("below.")]
+    pairs = [pair.partition("/") for pair in below(node, "below.")]
     return Traffic(interfaces, ports, {(upper, lower) for upper, _, lower in pairs}, tuple(halves))
 
 
@@ -82,11 +82,8 @@ def missing_counters(seen: Mapping[str, Traffic]) -> list[Finding]:
     """Every Linux kernel has these counters, so a missing one was lost or removed."""
     for host, counted in seen.items():
         if counted.halves:
-            return [
-                Finding(
-                    "counters", LACKS, f"{counted.halves[0]} of {host} was not read before and after the run"
-                )
-            ]
+            half = f"{counted.halves[0]} of {host} was not read before and after the run"
+            return [Finding("counters", LACKS, half)]
     if seen and not any(counted.interfaces for counted in seen.values()):
         return [Finding("counters", LACKS, "no interface counters of the hosts of the ranks")]
     return []
@@ -222,7 +219,8 @@ def payload(evidence: Evidence, series: Iterable[Series], header: int = 0) -> Pa
         sent = sends(evidence.claim.get("suite", ""), table.benchmark)
         close = close and sent is not None and sent.least and not sent.windows and bool(_counts(table))
         both = both and sent is not None and (sent.one_way or sent.directions > 1)
-        for host in _crossing_hosts(evidence, table, sent) if sent and sent.least else ():
+        partners = _partners(table, sent) if sent and sent.least else []
+        for host in {host for ranks in partners for host in _crossed(evidence, ranks)}:
             least[host] += amount
     exact = close and all(table.columns.get("repetitions") for table in tables)
     return Payload(moved, least, close, MOST_PER_PAYLOAD * moved if exact else math.inf, both)
@@ -250,11 +248,6 @@ def _counts(table: Series) -> list[float | None]:
     return table.columns.get("repetitions") or table.columns.get("samples") or []
 
 
-def _crossing_hosts(evidence: Evidence, table: Series, sent: Sends) -> set[str]:
-    """The hosts of the active ranks whose messages must have left the host (or used loopback)."""
-    return {host for ranks in _partners(table, sent) for host in _crossed(evidence, ranks)}
-
-
 def _partners(table: Series, sent: Sends) -> list[Sequence[int]]:
     """The active ranks, in groups that surely send among themselves."""
     count = table.ranks or 0
@@ -266,6 +259,7 @@ def _partners(table: Series, sent: Sends) -> list[Sequence[int]]:
 
 
 def _crossed(evidence: Evidence, ranks: Iterable[int]) -> set[str]:
+    """The hosts of these ranks, if messages among them must have left a host (or used loopback)."""
     hosts = {evidence.host_of(rank) for rank in ranks if rank in evidence.ranks} - {""}
     crosses = len(hosts) > 1 or evidence.claim.get("interface") == "lo"
     return hosts if crosses else set()

@@ -10,7 +10,7 @@ from mpicampaign.base.text import listed
 from mpicampaign.evidence.condition import condition, ranks_by_host, shared_cpus
 from mpicampaign.evidence.connections import LOOPBACK, Exchanged
 from mpicampaign.evidence.counters import traffic, volume
-from mpicampaign.evidence.evidence import Evidence, Rank, cpu_list
+from mpicampaign.evidence.evidence import Evidence, Rank, below, cpu_list
 from mpicampaign.evidence.findings import CONTRADICTS, SUPPORTS, number
 from mpicampaign.evidence.judge import declared_topology, shared_core
 from mpicampaign.evidence.launched import doubts_of_launch
@@ -90,11 +90,10 @@ def _ranks(evidence: Evidence) -> Iterator[str]:
 
 def _shared_core(evidence: Evidence) -> str:
     """Two ranks that are bound to one core each, and to the same one."""
-    cores = ("start.cpu", "start.siblings")
-    bound = all(
-        seen.get("start.allowed", "") in [seen.get(key) for key in cores] for seen in evidence.ranks.values()
-    )
-    return shared_core(evidence) if bound else ""
+    for seen in evidence.ranks.values():
+        if seen.get("start.allowed", "") not in (seen.get("start.cpu"), seen.get("start.siblings")):
+            return ""
+    return shared_core(evidence)
 
 
 def _cpus(seen: Rank) -> str:
@@ -118,12 +117,8 @@ def _networks(evidence: Evidence, exchanged: Exchanged | None) -> Iterator[str]:
         if ports := traffic(evidence, host).ports:
             yield f"transport: TCP between hosts, though {host} has RDMA devices ({', '.join(sorted(ports))})"
             break
-    speeds = {
-        key.removeprefix("speed."): number(value) or 0
-        for node in evidence.nodes.values()
-        for key, value in node.items()
-        if key.startswith("speed.")
-    }
+    recorded = [speed for node in evidence.nodes.values() for speed in below(node, "speed.").items()]
+    speeds = {name: number(value) or 0 for name, value in recorded}
     used = max(between.interfaces, key=lambda name: between.interfaces[name])
     fastest = max(speeds, key=lambda name: speeds[name], default=used)
     if used != LOOPBACK and 0 < speeds.get(used, 0) < speeds.get(fastest, 0):

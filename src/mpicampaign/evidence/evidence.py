@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 HEADER = "#mpicampaign-evidence 2"
@@ -37,6 +38,15 @@ class Evidence:
     def host_of(self, rank: int) -> str:
         """The host that the rank recorded when its program started."""
         return self.ranks[rank].get("start.host", "")
+
+    def ranks_on(self, host: str) -> dict[int, Rank]:
+        """What the ranks of a host recorded, by their numbers."""
+        return {rank: seen for rank, seen in self.ranks.items() if self.host_of(rank) == host}
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """The variables that the claim sets for the MPI library."""
+        return below(self.claim, "setting.")
 
     @property
     def library(self) -> tuple[str, str]:
@@ -105,6 +115,11 @@ def _take(evidence: Evidence, line: str) -> None:
     if key in target and target[key] != value and scope != "job":
         evidence.repeated.append(f"{scope} {key}" if scope == "claim" else line.partition("=")[0])
     target[key] = value
+
+
+def below(values: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """The values whose keys begin with a prefix, by the rest of their keys: ``LANG`` of ``env.LANG``."""
+    return {key.removeprefix(prefix): values[key] for key in values if key.startswith(prefix)}
 
 
 def cpu_list(text: str) -> set[int]:

@@ -108,9 +108,7 @@ def _numbers(evidence: Evidence, had: Mapping[int, list[Gpu]], claimed: int) -> 
     """As many on each node as its ranks should have."""
     wanted = _wanted(evidence, claimed)
     for host in evidence.hosts:
-        on_host = {
-            gpu.address for rank, gpus in had.items() if evidence.host_of(rank) == host for gpu in gpus
-        }
+        on_host = {gpu.address for rank in evidence.ranks_on(host) for gpu in had[rank]}
         if len(on_host) != wanted:
             bad = f"the ranks of {host} had {counted(len(on_host), 'GPU')}, claimed: {wanted}"
             yield Finding(_KIND, CONTRADICTS, bad)
@@ -145,12 +143,8 @@ def _far(evidence: Evidence, had: Mapping[int, list[Gpu]]) -> Iterator[Finding]:
 
 def _near(evidence: Evidence, had: Mapping[int, list[Gpu]], rank: int, numa: str) -> str:
     """A GPU of a NUMA node of a rank that a rank of another one has; empty where there is none."""
-    strangers = (
-        other
-        for other in had
-        if evidence.host_of(other) == evidence.host_of(rank)
-        and evidence.ranks[other].get("start.numa") != numa
-    )
+    beside = evidence.ranks_on(evidence.host_of(rank))
+    strangers = (other for other, seen in beside.items() if seen.get("start.numa") != numa)
     return next((gpu.address for other in strangers for gpu in had[other] if gpu.numa == numa), "")
 
 
@@ -160,7 +154,8 @@ def _used(evidence: Evidence, had: Mapping[int, list[Gpu]] | None = None) -> Ite
     for rank, seen in sorted(evidence.ranks.items()):
         used, host = in_use(seen), evidence.host_of(rank)
         if not used:
-            yield Finding(_KIND, LACKS, f"nothing shows that rank {rank} used one: {_unused(seen)}")
+            mapped = seen.get("end.gpu_libraries") or "neither libcuda nor libamdhip64"
+            yield Finding(_KIND, LACKS, f"nothing shows that rank {rank} used one: it mapped {mapped}")
         elif had and used not in [gpu.address for gpu in had[rank]]:
             names = ", ".join(gpu.address for gpu in had[rank])
             yield Finding(_KIND, CONTRADICTS, f"rank {rank} used GPU {used} of {host}, and had {names}")
@@ -171,23 +166,15 @@ def _used(evidence: Evidence, had: Mapping[int, list[Gpu]] | None = None) -> Ite
 def _used_fewer(evidence: Evidence, claimed: int) -> Iterator[Finding]:
     """Of GPUs that the library gave: each rank may see its own as number 0, so that those in use count."""
     for host in evidence.hosts:
-        on_host = (seen for rank, seen in evidence.ranks.items() if evidence.host_of(rank) == host)
-        used = {*map(in_use, on_host)} - {""}
+        used = {*map(in_use, evidence.ranks_on(host).values())} - {""}
         if len(used) != claimed:
-            outcome = CONTRADICTS if len(used) > claimed else LACKS
-            yield Finding(
-                _KIND, outcome, f"the ranks of {host} used {counted(len(used), 'GPU')}, claimed: {claimed}"
-            )
+            bad = f"the ranks of {host} used {counted(len(used), 'GPU')}, claimed: {claimed}"
+            yield Finding(_KIND, CONTRADICTS if len(used) > claimed else LACKS, bad)
 
 
 def in_use(seen: Rank) -> str:
     """The PCI address of the GPU that a rank used at its start or end; empty where it is not known."""
     return (seen.get("end.gpu") or seen.get("start.gpu", "")).casefold()
-
-
-def _unused(seen: Rank) -> str:
-    files = seen.get("end.gpu_libraries", "")
-    return f"it mapped {files}" if files else "it mapped neither libcuda nor libamdhip64"
 
 
 def _said(evidence: Evidence, claimed: int) -> str:

@@ -81,11 +81,7 @@ def declared_topology(evidence: Evidence) -> str:
 def _claim(evidence: Evidence, expected: Mapping[str, str]) -> list[Finding]:
     """The claim must be complete, and that of the run in this folder."""
     claim = evidence.claim
-    others = [
-        f"{key} {claim[key]}, not {value}"
-        for key, value in expected.items()
-        if claim.get(key, value) != value
-    ]
+    others = [f"{key} {claim[key]}, not {own}" for key, own in expected.items() if claim.get(key, own) != own]
     if others:
         return [Finding("result", CONTRADICTS, f"it belongs to another run: {'; '.join(others)}")]
     missing = [key for key in CLAIMS if key not in claim]
@@ -93,19 +89,15 @@ def _claim(evidence: Evidence, expected: Mapping[str, str]) -> list[Finding]:
         return [Finding("claim", LACKS, f"it has no {', '.join(missing[:3])}")]
     if "run" not in evidence.job:
         return [Finding("evidence", LACKS, "it does not name its run")]
-    if (ran := evidence.job["run"]) != (wanted := _run_path(claim)):
+    case = Case(*(claim[key] for key in ("system", "host_group", "placement", "benchmark")))
+    wanted = run_path(case, number(claim["repeat"]) or 0, claim["identity"]).removeprefix("runs/")
+    if (ran := evidence.job["run"]) != wanted:
         return [Finding("result", CONTRADICTS, f"it belongs to another run: {ran}, not {wanted}")]
     if _identity(claim["declared"]) != claim["identity"]:
         return [Finding("claim", CONTRADICTS, "its identity was not made from its declaration")]
-    if claim["settings"] != str(sum(key.startswith("setting.") for key in claim)):
+    if claim["settings"] != str(len(evidence.settings)):
         return [Finding("claim", LACKS, f"it lacks some of its {claim['settings']} settings")]
     return []
-
-
-def _run_path(claim: Mapping[str, str]) -> str:
-    names = (claim[key] for key in ("system", "host_group", "placement", "benchmark"))
-    repeat = number(claim["repeat"])
-    return run_path(Case(*names), repeat or 0, claim["identity"]).removeprefix("runs/")
 
 
 def _identity(declared: str) -> str:
@@ -160,15 +152,12 @@ def _program(evidence: Evidence) -> list[Finding]:
 
 
 def _settings(evidence: Evidence) -> list[Finding]:
-    wanted = {k.removeprefix("setting."): v for k, v in evidence.claim.items() if k.startswith("setting.")}
+    wanted = evidence.settings
     set_to = {name: evidence.job.get(f"env.{name}") for name in wanted}
     if missing := [name for name, value in set_to.items() if value is None]:
         return [Finding("settings", LACKS, f"{missing[0]} was not recorded")]
-    wrong = [
-        f"{name} was {set_to[name]}, not {v}"
-        for name, v in wanted.items()
-        if _plain(set_to[name]) != _plain(v)
-    ]
+    differ = [name for name in wanted if _plain(set_to[name]) != _plain(wanted[name])]
+    wrong = [f"{name} was {set_to[name]}, not {wanted[name]}" for name in differ]
     return [finding("settings", not wrong, "as rendered", "; ".join(wrong))] if wanted else []
 
 
@@ -217,9 +206,9 @@ def _hosts(evidence: Evidence) -> list[Finding]:
 
 def _members(evidence: Evidence) -> list[Finding]:
     patterns = evidence.claim.get("members", "").split()
-    strangers = [host for host in evidence.hosts if not any(is_member(host, p) for p in patterns)]
     if not patterns:
         return []
+    strangers = [host for host in evidence.hosts if not any(is_member(host, p) for p in patterns)]
     group = evidence.claim.get("host_group", "")
     bad = f"not in host group {group} ({' '.join(patterns)}): {', '.join(strangers)}"
     return [finding("host group", not strangers, f"members of {group}", bad)]
@@ -229,10 +218,9 @@ def _binding(evidence: Evidence) -> list[Finding]:
     binding = evidence.claim.get("binding", "")
     if binding == "library" or not evidence.ranks:
         return []
-    for rank, seen in sorted(evidence.ranks.items()):
+    for rank in sorted(evidence.ranks):
         for moment in MOMENTS:
-            wrong = _rank_binding(evidence, rank, seen, moment, binding)
-            if wrong:
+            if wrong := _rank_binding(evidence, rank, moment, binding):
                 return [wrong]
     if binding == "core" and (wrong_place := _moved(evidence) or shared_core(evidence)):
         return [Finding("binding", CONTRADICTS, wrong_place)]
@@ -248,10 +236,9 @@ def _threads(evidence: Evidence) -> int:
     return number(evidence.claim.get("threads", "")) or 1
 
 
-def _rank_binding(
-    evidence: Evidence, rank: int, seen: dict[str, str], moment: str, binding: str
-) -> Finding | None:
+def _rank_binding(evidence: Evidence, rank: int, moment: str, binding: str) -> Finding | None:
     """The finding about a wrong binding of one rank at one moment; None where it is right."""
+    seen = evidence.ranks[rank]
     try:
         allowed, cpu = cpu_list(seen[f"{moment}.allowed"]), int(seen[f"{moment}.cpu"])
         core = cpu_list(seen.get(f"{moment}.siblings", str(cpu)))
@@ -290,15 +277,12 @@ def shared_core(evidence: Evidence) -> str:
         return _shared_cpu(evidence)
     places: dict[tuple[str, str], int] = {}
     for rank, seen in sorted(evidence.ranks.items()):
-        core = (
-            f"core {seen['start.core']} of socket {seen['start.socket']}"
-            if {"start.core", "start.socket"} <= seen.keys()
-            else ""
-        )
-        place = (evidence.host_of(rank), core or f"CPU {seen['start.allowed']}")
-        if place in places:
-            return f"ranks {places[place]} and {rank} share {place[1]} of {place[0]}"
-        places[place] = rank
+        core = f"CPU {seen['start.allowed']}"
+        if {"start.core", "start.socket"} <= seen.keys():
+            core = f"core {seen['start.core']} of socket {seen['start.socket']}"
+        other = places.setdefault((evidence.host_of(rank), core), rank)
+        if other != rank:
+            return f"ranks {other} and {rank} share {core} of {evidence.host_of(rank)}"
     return ""
 
 

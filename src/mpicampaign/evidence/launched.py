@@ -13,8 +13,8 @@ from datetime import datetime
 from typing import Any
 
 from mpicampaign.base.records import Series
-from mpicampaign.evidence.evidence import Evidence, Rank
-from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, number
+from mpicampaign.evidence.evidence import Evidence, Rank, below
+from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS, Finding, finding, number
 from mpicampaign.evidence.software import checksums_of, name_of_file
 from mpicampaign.mpis import is_derived, of_launcher, steers_library
 from mpicampaign.suites import SUITES
@@ -48,8 +48,7 @@ def doubts_of_launch(evidence: Evidence) -> Iterator[Finding]:
     yield from _preloads(evidence, {})
     yield from _clocks(evidence)
     for rank, seen in sorted(evidence.ranks.items()):
-        for name in (key.removeprefix("start.env.") for key in seen if key.startswith("start.env.")):
-            value = seen[f"start.env.{name}"]
+        for name, value in below(seen, "start.env.").items():
             if _wrong_variable(evidence, {}, {}, name, value):
                 behind = f"rank {rank} had {name}={value}, which the command does not set"
                 yield Finding("variables", LACKS, behind)
@@ -98,13 +97,8 @@ def _ends_with(arguments: str, last: str) -> bool:
 
 def _claimed(evidence: Evidence, declared: Mapping[str, Any]) -> dict[str, str]:
     """The variables of the claim: those of the MPI library, and the system's own."""
-    own = {
-        key.removeprefix("environment."): str(declared[key])
-        for key in declared
-        if key.startswith("environment.")
-    }
-    settings = {k.removeprefix("setting."): v for k, v in evidence.claim.items() if k.startswith("setting.")}
-    return own | settings
+    of_system = {name: str(value) for name, value in below(declared, "environment.").items()}
+    return of_system | evidence.settings
 
 
 def _variables_of_script(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Finding]:
@@ -112,9 +106,8 @@ def _variables_of_script(evidence: Evidence, declared: Mapping[str, Any]) -> Ite
     if any(declared.get(key) for key in _SETS_UP) or declared.get("provider") == "spack":
         return
     mpi, claimed = evidence.claim.get("mpi", ""), _claimed(evidence, declared)
-    for key, value in evidence.job.items():
-        name = key.removeprefix("env.")
-        if key.startswith("env.") and name not in claimed and steers_library(mpi, name):
+    for name, value in below(evidence.job, "env.").items():
+        if name not in claimed and steers_library(mpi, name):
             yield Finding("variables", CONTRADICTS, f"the job had {name}={value}, {_UNSET.format('claim')}")
             return
 
@@ -123,14 +116,15 @@ def _variables_of_ranks(evidence: Evidence, declared: Mapping[str, Any]) -> Iter
     """Those of the script, and what the launcher is known to add."""
     claimed = _claimed(evidence, declared)
     for rank, seen in sorted(evidence.ranks.items()):
-        changed = {key.removeprefix("start.env."): seen[key] for key in seen if key.startswith("start.env.")}
+        changed = below(seen, "start.env.")
         if number(seen.get("start.variables", "")) != len(changed):
             yield Finding("variables", LACKS, f"rank {rank} did not record all that differ from the script's")
             return
-        for name in [key.removeprefix("start.unset.") for key in seen if key.startswith("start.unset.")]:
+        for name in below(seen, "start.unset."):
             if name in claimed and not of_launcher(evidence.claim.get("mpi", ""), name):
-                bad = f"rank {rank} had no {name}, claimed: {claimed[name]}"
-                yield Finding("variables", CONTRADICTS, bad)
+                yield Finding(
+                    "variables", CONTRADICTS, f"rank {rank} had no {name}, claimed: {claimed[name]}"
+                )
                 return
         for name, value in changed.items():
             if seen.get("launch.gpus") == f"{name}={value}":
@@ -151,18 +145,13 @@ def _wrong_variable(
         return None
     if name in claimed:
         return CONTRADICTS, f"claimed: {claimed[name]}"
-    if not steers_library(mpi, name) or is_derived(mpi, name, value, _given(evidence)):
+    variables = [f"{key}={given}" for key, given in below(evidence.job, "env.").items()]
+    given = "\n".join([*variables, evidence.claim.get("launch", "")])
+    if not steers_library(mpi, name) or is_derived(mpi, name, value, given):
         return None
     if any(declared.get(key) for key in _OPTIONS):
         return LACKS, "which the job script did not set; an option of the launcher may have"
     return (CONTRADICTS, _UNSET.format("job script") if script is None else f"in the job script {script}")
-
-
-def _given(evidence: Evidence) -> str:
-    """What the launcher was given: the variables of the script, one a line, then the launch command."""
-    job = evidence.job
-    variables = [f"{key.removeprefix('env.')}={job[key]}" for key in job if key.startswith("env.")]
-    return "\n".join([*variables, evidence.claim.get("launch", "")])
 
 
 def _is_option(evidence: Evidence, name: str) -> bool:
@@ -182,8 +171,8 @@ def _preloads(evidence: Evidence, declared: Mapping[str, Any]) -> Iterator[Findi
         if "start.preloads" not in seen:
             yield Finding("preloaded libraries", LACKS, f"rank {rank} did not record them")
             return
-        for key in (key for key in seen if key.startswith("start.preload.")):
-            path, defines = seen[key], seen.get(key.replace("preload.", "preload_defines."), "")
+        for place, path in below(seen, "start.preload.").items():
+            defines = seen.get(f"start.preload_defines.{place}", "")
             if name_of_file(path) in names:
                 notes.append(f"{path}, as declared")
                 continue
@@ -217,40 +206,31 @@ DATE_ERROR = 5  # s; dates have whole seconds, and a clock may be set meanwhile
 def output_findings(evidence: Evidence, output: str, series: Iterable[Series]) -> list[Finding]:
     """None where the kernel's clock was not recorded, or nothing is known of the suite's outputs."""
     suite = SUITES.get(evidence.claim.get("suite", ""))
-    passed = [
-        span for seen in evidence.ranks.values() if (span := seconds_between(seen, "raw_ns")) is not None
-    ]
-    if suite is None or not passed:
+    spans = [seconds_between(seen, "raw_ns") for seen in evidence.ranks.values()]
+    passed = max((span for span in spans if span is not None), default=None)
+    if suite is None or passed is None:
         return []
     findings = []
     if least := suite.least_time(series):
         share, more = ROUNDING
-        said = (
-            f"it accounts for {least:.2f} s or more; {max(passed):.2f} s passed from MPI_Init to MPI_Finalize"
-        )
-        holds = least <= share * max(passed) + more
-        findings.append(Finding("output", SUPPORTS if holds else CONTRADICTS, said))
-    return findings + list(_dates(evidence, suite.printed_times(output, _offset(evidence))))
-
-
-def _offset(evidence: Evidence) -> int:
-    """The offset (s) of local time at rank 0, which prints."""
+        times = f"it accounts for {least:.2f} s or more; {passed:.2f} s passed from MPI_Init to MPI_Finalize"
+        findings = [finding("output", least <= share * passed + more, times, times)]
     try:
-        return int(evidence.ranks[0]["start.utc_offset"])
+        offset = int(evidence.ranks[0]["start.utc_offset"])  # of local time at rank 0, which prints
     except (KeyError, ValueError):
-        return 0
+        offset = 0
+    return [*findings, *_dates(evidence, suite.printed_times(output, offset))]
 
 
 def _dates(evidence: Evidence, moments: Iterable[float]) -> Iterator[Finding]:
     try:
-        first, last = (
-            datetime.fromisoformat(evidence.ranks[0][f"{moment}.time"]) for moment in ("start", "end")
-        )
+        times = (evidence.ranks[0][f"{moment}.time"] for moment in ("start", "end"))
+        first, last = (datetime.fromisoformat(time).timestamp() for time in times)
     except (KeyError, ValueError):
         return
     for moment in moments:
-        if not first.timestamp() - DATE_ERROR <= moment <= last.timestamp() + DATE_ERROR:
-            off = moment - first.timestamp()
+        if not first - DATE_ERROR <= moment <= last + DATE_ERROR:
+            off = moment - first
             when = f"{abs(off):.0f} s {'before' if off < 0 else 'after'} MPI_Init of rank 0"
             yield Finding("output", CONTRADICTS, f"its date is {when}: another run printed it")
             return

@@ -95,12 +95,8 @@ def _of_hosts(evidence: Evidence, key: str) -> list[_Probe]:
 def _recorded(evidence: Evidence, key: str) -> Iterator[tuple[str, int, str]]:
     """Moment, rank and value: at the start, within the run and at the end."""
     suffix = f".{key}"
-    moments = {
-        name.removesuffix(suffix)
-        for seen in evidence.ranks.values()
-        for name in seen
-        if name.endswith(suffix)
-    }
+    names = {name for seen in evidence.ranks.values() for name in seen if name.endswith(suffix)}
+    moments = {name.removesuffix(suffix) for name in names}
     for moment in sorted(moments, key=_order):
         for rank, seen in sorted(evidence.ranks.items()):
             if (value := seen.get(moment + suffix)) is not None:
@@ -176,12 +172,8 @@ def mark_distances(records: Iterable[Record]) -> list[Record]:
         for case, runs in grouped(probed, lambda record: record.case).items()
         if len(runs) >= FEWEST and all(id(run) in reasons for run in runs)
     }
-    return [
-        contradicted(record, reasons[id(record)])
-        if record.case in always and id(record) in reasons
-        else record
-        for record in records
-    ]
+    marked = {id(record) for record in records if record.case in always} & reasons.keys()
+    return [contradicted(each, reasons[id(each)]) if id(each) in marked else each for each in records]
 
 
 class Undivided(NamedTuple):
@@ -212,11 +204,9 @@ def _distances_of_pairs(records: Iterable[Record]) -> dict[tuple[str, str], _Dis
     hosts: dict[tuple[str, str], _Distances] = {}
     for record in records:
         for series in record.series if len(record.hosts) == 1 and record.counts else ():
-            levels, latencies = (
-                series.columns.get(f"pairs_{name}", []) for name in ("level", "latency_seconds")
-            )
+            columns = (series.columns.get(f"pairs_{name}", []) for name in ("level", "latency_seconds"))
             both = hosts.setdefault((site_of(record), record.hosts[0]), _Distances([], []))
-            for level, latency in zip(levels, latencies, strict=False):
+            for level, latency in zip(*columns, strict=False):
                 if level is not None and latency is not None:
                     (both.beyond if level == _OTHER_SOCKET else both.within).append(latency)
     return {host: both for host, both in hosts.items() if both.are_known}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from mpicampaign.base.records import Series
+from mpicampaign.base.text import listed
 from mpicampaign.base.units import format_size
 
 # A hit sample takes longer. If a tenth of the samples are longer than all others, their median is the 56th
@@ -39,10 +40,5 @@ def preempted_text(tables: Iterable[Series], metadata: Mapping[str, str]) -> str
     if len(sizes) > _NAMED:
         return f"; hit at {len(sizes)} sizes, from {sizes[0]} to {sizes[-1]}"
     if sizes:
-        return f"; hit at {_joined(sizes)}"
-    return f"; hit in {_joined(parts)}" if parts else ""
-
-
-def _joined(names: list[str]) -> str:
-    *first, last = names
-    return f"{', '.join(first)} and {last}" if first else last
+        return f"; hit at {listed(sizes)}"
+    return f"; hit in {listed(parts)}" if parts else ""

@@ -75,9 +75,7 @@ def command_of(evidence: Evidence, placement: Mapping[str, str], out: str = "", 
     """
     printed = f"{out}\n{err}"
     suite, tables = _read(out)
-    says = next(
-        (seen[key] for seen in evidence.ranks.values() if (key := "start.library_version") in seen), ""
-    )
+    says = next(filter(None, (seen.get("start.library_version") for seen in evidence.ranks.values())), "")
     claim = {"evidence": "on", "transport": ANY, "mpi": library_called(says, printed), "suite": suite}
     claim |= {"launch": evidence.job.get("launch", ""), **placement, **_counts(evidence, placement)}
     claim["full"] = "yes" if placement.get("ranks_per_node") == CORES else "no"
@@ -181,10 +179,8 @@ def _without_payload(command: Command, findings: list[Finding]) -> list[Finding]
         return findings
     if sure := _surely_over_tcp(command) or _tcp_by_exclusion(command):
         return [sure]
-    how = _to_prove(command)
-    return [
-        replace(each, reason=f"{each.reason}; {how}") if each.outcome == LACKS else each for each in findings
-    ]
+    lacks = f"; {_to_prove(command)}"
+    return [replace(each, reason=each.reason + lacks * (each.outcome == LACKS)) for each in findings]
 
 
 def without_counters(evidence: Evidence) -> list[str]:

@@ -41,11 +41,7 @@ def _programs(evidence: Evidence) -> Finding:
     resolved = evidence.job.get("program_sha256", "")
     checksums = checksums_of(evidence, "program")
     programs = [_program(evidence, rank, checksums[rank], resolved) for rank in sorted(evidence.ranks)]
-    for outcome in (CONTRADICTS, LACKS):
-        for each in programs:
-            if each.outcome == outcome:
-                return each
-    return programs[0]
+    return min(programs, key=lambda program: (CONTRADICTS, LACKS, SUPPORTS).index(program.outcome))
 
 
 def _program(evidence: Evidence, rank: int, checksum: str, resolved: str) -> Finding:
@@ -98,14 +94,9 @@ def name_of_file(path: str) -> str:
 
 def checksums_of(evidence: Evidence, what: str) -> dict[int, str]:
     """The SHA-256 of each rank's file; empty where unknown. One rank of a host computes it for all."""
-    files = {
-        rank: (evidence.host_of(rank), seen.get(f"end.{what}_file", ""))
-        for rank, seen in evidence.ranks.items()
-    }
-    key = f"end.{what}_sha256"
-    known = {
-        files[rank]: seen[key] for rank, seen in evidence.ranks.items() if files[rank][1] and key in seen
-    }
+    key, ranks = f"end.{what}_sha256", evidence.ranks.items()
+    files = {rank: (evidence.host_of(rank), seen.get(f"end.{what}_file", "")) for rank, seen in ranks}
+    known = {files[rank]: seen[key] for rank, seen in ranks if files[rank][1] and key in seen}
     return {rank: known.get(file, "") for rank, file in files.items()}
 
 
@@ -118,17 +109,14 @@ def library_findings(evidence: Evidence) -> list[Finding]:
             return [Finding("MPI library", LACKS, f"rank {rank} recorded no file of an MPI library")]
     first = min(libraries)
     for rank, each in libraries.items():
-        if each.content != libraries[first].content or _differ(each.says, libraries[first].says):
+        differs = each.says and libraries[first].says and each.says != libraries[first].says
+        if each.content != libraries[first].content or differs:
             bad = f"rank {first} mapped {libraries[first]}, rank {rank} {each}"
             return [Finding("MPI library", CONTRADICTS, bad)]
     checks = (_kind, _version, _below_prefix)
     findings = [each for check in checks for each in check(evidence, libraries[first])]
     wrong = [each for each in findings if each.outcome == CONTRADICTS]
     return wrong[:1] or findings
-
-
-def _differ(one: str, other: str) -> bool:
-    return bool(one and other) and one != other
 
 
 def library_of(evidence: Evidence, rank: int, checksum: str = "") -> Library:
@@ -153,9 +141,8 @@ def _below_prefix(evidence: Evidence, mapped: Library) -> list[Finding]:
     if not known or mapped.content in known or not name_of_file(mapped.path).startswith("libmpi.so"):
         return []
     ids = ", ".join(each[:_SHOWN] for each in known)
-    return [
-        Finding("MPI library", CONTRADICTS, f"the ranks mapped {mapped}, but below the prefix lies {ids}")
-    ]
+    bad = f"the ranks mapped {mapped}, but below the prefix lies {ids}"
+    return [Finding("MPI library", CONTRADICTS, bad)]
 
 
 def _version(evidence: Evidence, mapped: Library) -> list[Finding]:

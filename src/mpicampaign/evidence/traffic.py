@@ -80,11 +80,8 @@ def _parts(evidence: Evidence, kind: list[Finding], network: list[Finding]) -> l
     claim = evidence.claim
     named = "interface" if over_tcp(evidence) else "device"
     if _over_libfabric(evidence):
-        kind = [
-            each
-            for each in kind
-            if each.kind == REPORT or (each.kind, each.outcome) == (SOCKETS, CONTRADICTS)
-        ]
+        refuted = SOCKETS, CONTRADICTS
+        kind = [each for each in kind if each.kind == REPORT or (each.kind, each.outcome) == refuted]
     proofs = _proved(f"transport {_claimed(evidence)}", kind)
     if (name := claim.get(named, "")) and claim["transport"] != SHM:
         proofs += _proved(f"{named} {name}", network)
@@ -110,9 +107,8 @@ def _link(evidence: Evidence) -> Finding:
     if not known:
         return Finding("link", LACKS, f"that of {device} was not recorded")
     wrong = next((host for host in known if known[host] != claimed), "")
-    return finding(
-        "link", not wrong, claimed, f"{device} of {wrong} is {known.get(wrong)}, claimed: {claimed}"
-    )
+    bad = f"{device} of {wrong} is {known.get(wrong)}, claimed: {claimed}"
+    return finding("link", not wrong, claimed, bad)
 
 
 def _proved(part: str, findings: list[Finding]) -> list[Finding]:
@@ -167,8 +163,7 @@ def _tcp(evidence: Evidence, exchanged: Exchanged, due: Payload) -> Finding:
     shares = [("the ranks", total, NEARLY_NONE * surely, surely)]
     within = "" if evidence.claim.get("interface") == LOOPBACK else LOOPBACK
     for host, least in due.least.items():
-        ranks = {rank for rank in evidence.ranks if evidence.host_of(rank) == host}
-        carried = exchanged.carried(ranks, without=within)
+        carried = exchanged.carried(evidence.ranks_on(host), without=within)
         shares.append((f"the ranks of {host}", carried, NEARLY_ALL * least, least))
     for who, carried, wanted, least in shares:
         if carried < wanted:
