@@ -85,7 +85,10 @@ def read_import(folder: Path) -> list[Record]:
     chosen = load_map(folder / MAP)
     beside = Companions(entry.path for entry in entries)
     outputs = grouped((entry for entry in entries if role_of(entry.path) == OUTPUT), lambda entry: entry.path)
-    work = partial(_read_all, folder / FILES, beside)
+
+    def work(files: Sequence[Sequence[Entry]]) -> list[_Read]:
+        return [output for of_file in files for output in _read(folder / FILES, beside, of_file)]
+
     read = [*chain.from_iterable(on_two_cores(work, [*outputs.values()], len(outputs) >= MANY))]
     label_all([each.entry for each in read], chosen, runs_elsewhere(folder))
     records = [_record(each, each.entry.label, chosen) for each in read if each.entry.label]
@@ -94,20 +97,17 @@ def read_import(folder: Path) -> list[Record]:
 
 def _order(chosen: ImportMap) -> Callable[[Record], Any]:
     """A sort key: host groups and placements in the order of the map, then the others by name."""
-    groups = {name: number for number, name in enumerate(chosen.system_of)}
-    placements = {name: number for number, name in enumerate(chosen.placements)}
+    groups, placements = list(chosen.system_of), list(chosen.placements)
+
+    def place(name: str, names: Sequence[str]) -> int:
+        return names.index(name) if name in names else len(names)
 
     def key(record: Record) -> tuple[Any, ...]:
         case = record.case
-        group = (groups.get(case.host_group, len(groups)), case.system, case.host_group)
-        placement = (placements.get(case.placement, len(placements)), case.placement)
-        return (case.benchmark, *group, *placement, record.repeat)
+        group = (place(case.host_group, groups), case.system, case.host_group)
+        return (case.benchmark, *group, place(case.placement, placements), case.placement, record.repeat)
 
     return key
-
-
-def _read_all(files: Path, beside: Companions, outputs: Sequence[Sequence[Entry]]) -> list[_Read]:
-    return [each for entries in outputs for each in _read(files, beside, entries)]
 
 
 def _read(files: Path, companions: Companions, entries: Sequence[Entry]) -> list[_Read]:

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.files import append_lines, read_log
 from mpicampaign.base.grouping import grouped
@@ -34,11 +34,9 @@ class Look(NamedTuple):
 
 def read_looks(campaign_folder: Path) -> list[Look]:
     """All that there were, in order."""
-    return read_log(campaign_folder / FILE, _look)
-
-
-def _look(data: dict[str, Any]) -> Look:
-    return Look(str(data["time"]), frozenset(map(str, data["runs"])))
+    return read_log(
+        campaign_folder / FILE, lambda look: Look(str(look["time"]), frozenset(map(str, look["runs"])))
+    )
 
 
 def after_looks(looks: Sequence[Look], runs: Sequence[Record]) -> Iterator[Record]:

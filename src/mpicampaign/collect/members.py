@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mpicampaign.base.host_lists import short
 from mpicampaign.base.plan_file import CaseEntry, RunEntry
-from mpicampaign.base.records import EACH, EACH_NODES, EACH_SWITCHES, EACH_TOLERANCE, NODE_STATE, ROUND, Case
+from mpicampaign.base.records import EACH, EACH_NODES, EACH_SWITCHES, EACH_TOLERANCE, NODE_STATE, ROUND
 from mpicampaign.schedulers.node_states import node_states, switches
 
 
@@ -23,7 +23,8 @@ class Members:
         """That of a run; empty for any other run."""
         if not entry.each:
             return {}
-        nodes, machine = entry.declared["host_group.hosts"], _machine(entry.case)
+        system, group = entry.case.machine
+        nodes, machine = entry.declared["host_group.hosts"], (system, group.partition(" ")[0])
         known = member_metadata(entry.each, nodes, run.round, entry.tolerance)
         leaves = [self._switches(machine).get(short(node), "") for node in nodes]
         known |= {EACH_SWITCHES: " ".join(leaves)} if all(leaves) else {}
@@ -37,9 +38,3 @@ class Members:
 def member_metadata(unit: str, nodes: Sequence[str], number: int, tolerance: float) -> dict[str, str]:
     """What the plan says of a run."""
     return {EACH: unit, EACH_NODES: " ".join(nodes), ROUND: str(number), EACH_TOLERANCE: f"{tolerance:g}"}
-
-
-def _machine(case: Case) -> tuple[str, str]:
-    """The system and the host group, without the member."""
-    system, group = case.machine
-    return system, group.partition(" ")[0]

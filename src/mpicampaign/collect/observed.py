@@ -39,16 +39,13 @@ def mark_earlier(records: Iterable[Record]) -> list[Record]:
     """The records; in each case, those of another state than the run that began last are marked."""
     records = list(records)
     latest: dict[int, Mapping[str, str]] = {}
-    for runs in grouped((r for r in records if _is_observed(r)), lambda record: record.case).values():
+    told = (run for run in records if run.sound and IMPORTED_FROM not in run.metadata and _state(run))
+    for runs in grouped(told, lambda run: run.case).values():
         states = {frozenset(_state(run).items()) for run in runs}
         if len(states) > 1:
             present = _state(max(runs, key=lambda run: run.started))
             latest |= {id(run): present for run in runs}
     return [_marked(record, latest[id(record)]) if id(record) in latest else record for record in records]
-
-
-def _is_observed(record: Record) -> bool:
-    return record.sound and IMPORTED_FROM not in record.metadata and bool(_state(record))
 
 
 def _state(record: Record) -> dict[str, str]:

@@ -62,6 +62,10 @@ _STOPPED = ("interrupted", "stopped")  # reasons that the output does not explai
 _UNWRITTEN = (73, 74)  # exit statuses of job scripts that could not write
 _OUT_OF_TIME = "time-out"  # what IMB prints in place of values
 _RAW = ("output", "evidence", "stderr")
+_OF_NODES = (
+    *("cpu_model", "kernel", "microcode", "sockets", "cores", "governor", "frequency_mhz", "before.load"),
+    *("gpu_models", "gpu_driver"),
+)
 _MANY = 200  # runs: to read them takes longer than to start a process
 
 
@@ -78,7 +82,7 @@ class RunFolder(NamedTuple):
     order: int | None = None
 
 
-class _Left(NamedTuple):
+class _Files(NamedTuple):
     """The files of a run that exist, each read once: raw outputs, evidence, job script and claim."""
 
     paths: dict[str, str]
@@ -99,7 +103,7 @@ def collect(plan: PlanFile, campaign_folder: Path, before: RecordsRead | None = 
 
     ``before``: the cache of records.
     """
-    runs = sum(len(entry.runs) for entry in plan.cases) - (before.known if before else 0)
+    runs = sum(len(entry.runs) for entry in plan.cases) - (len(before.kept) if before else 0)
     parts = [*on_two_cores(partial(_collect, plan, campaign_folder, before), plan.cases, runs >= _MANY)]
     if before:
         before.used = {key: text for _, used in parts for key, text in used.items()}
@@ -111,30 +115,21 @@ def _collect(
     plan: PlanFile, campaign_folder: Path, before: RecordsRead | None, cases: Sequence[CaseEntry]
 ) -> tuple[list[Record], dict[str, bytes]]:
     """The records of some cases, and the entries of the cache that were used."""
-    records = []
+    records: list[Record] = []
     if before:
         before.used = {}
-    planned = looks_planned(campaign_folder, plan)
+    planned, looks = looks_planned(campaign_folder, plan), read_looks(campaign_folder)
     submissions, members = read_submissions(campaign_folder / SUBMISSIONS), Members(campaign_folder)
-    looks = read_looks(campaign_folder)
     for entry in cases:
-        case, suite, rate = entry.case, entry.suite, entry.line_rate
         design = {BLOCK: entry.block, COMPARED: entry.compared} if entry.block else {}
         if entry.decided_with:
             design = {DECIDED_WITH: entry.decided_with, LOOKS_SINCE: planned.get(entry.decided_with, "")}
             design |= {DECIDED_IN_BLOCKS: "true"} if entry.block else {}
         if entry.not_available:
-            record = Record(case, suite, 1, NOT_AVAILABLE, entry.not_available, line_rate=rate)
-            own = dict(entry.attributes)
-            records += [
-                replace(
-                    record,
-                    repeat=run.repeat,
-                    attributes=own,
-                    metadata={**design, **members.metadata(entry, run, False)},
-                )
-                for run in entry.runs
-            ]
+            record = Record(entry.case, entry.suite, 1, NOT_AVAILABLE, entry.not_available)
+            record = replace(record, line_rate=entry.line_rate, attributes=dict(entry.attributes))
+            labels = ((run, design | members.metadata(entry, run, False)) for run in entry.runs)
+            records += [replace(record, repeat=run.repeat, metadata=metadata) for run, metadata in labels]
             continue
         declared = {OVERSUBSCRIBED: entry.oversubscribed, SCALING: entry.scaling}
         declared = {key: value for key, value in declared.items() if value}
@@ -142,19 +137,18 @@ def _collect(
         for run in entry.runs:
             path = campaign_folder / run_path(entry.kept, run.repeat, run.identity)
             folder = RunFolder(path, run.repeat, run.order)
-            record = read_run(entry.kept, suite, folder, rate, entry.reading, before)
+            record = read_run(entry.kept, entry.suite, folder, entry.line_rate, entry.reading, before)
             if run.left and record.status == MISSING:
                 continue
             submitted = submissions_text(submissions.get(record.identity, ()))
-            own = {**record.metadata, **({"submissions": submitted} if submitted else {})}
-            member = members.metadata(entry, run, record.status == MISSING)
+            metadata = declared | record.metadata | ({"submissions": submitted} if submitted else {}) | design
             made = replace(
                 with_peak(record, entry.core_peak),
-                case=case,
+                case=entry.case,
                 ranks_busy=plan.busy_machine == RANKED,
                 further=run.further,
                 attributes=dict(entry.attributes),
-                metadata={**declared, **own, **design, **member},
+                metadata=metadata | members.metadata(entry, run, record.status == MISSING),
             )
             of_case.append(made)
         records += after_looks(looks, of_case)
@@ -173,27 +167,18 @@ def read_run(
 
     ``reading``: how its output is read; ``before``: the cache of records.
     """
-    planned = partial(
-        Record,
-        case,
-        suite,
-        folder.repeat,
-        MISSING,
-        "not run yet",
-        order=folder.order,
-        identity=folder.path.name.partition("-")[2],
-        line_rate=line_rate,
-    )
-    left = _left(folder.path / "result", folder.path)
-    if "output" in left.contents:
+    planned = Record(case, suite, folder.repeat, MISSING, "not run yet", order=folder.order)
+    planned = replace(planned, identity=folder.path.name.partition("-")[2], line_rate=line_rate)
+    files = _files_in(folder.path / "result", folder.path)
+    if "output" in files.contents:
         if before is None:
-            return _read_result(planned(), left, reading)
-        asked = f"{folder.path} {canonical(reading or {})} {planned.args} {planned.keywords}"
-        return before.record(asked, left.contents, lambda: _read_result(planned(), left, reading))
+            return _read_result(planned, files, reading)
+        asked = f"{folder.path} {canonical(reading or {})} {planned}"
+        return before.record(asked, files.contents, lambda: _read_result(planned, files, reading))
     attempts = attempts_of(folder.path)
     if not attempts:
-        return planned()
-    return _read_attempt(planned(), _left(attempts[-1], folder.path), len(attempts), reading)
+        return planned
+    return _read_attempt(planned, _files_in(attempts[-1], folder.path), len(attempts), reading)
 
 
 def attempts_of(folder: Path) -> list[Path]:
@@ -206,13 +191,13 @@ def attempts_of(folder: Path) -> list[Path]:
         return []
 
 
-def _left(folder: Path, run: Path) -> _Left:
+def _files_in(folder: Path, run: Path) -> _Files:
     """``folder``: of a result or an attempt, below the folder of the run."""
     paths = {name: f"{folder}/{name}.txt" for name in ("output", "evidence", "stderr")}
     paths |= {"script": f"{run}/job.sh", "claim": f"{run}/claim"}
     read = {name: _content(path) for name, path in paths.items()}
     contents = {name: content for name, content in read.items() if content is not None}
-    return _Left({name: paths[name] for name in contents}, contents)
+    return _Files({name: paths[name] for name in contents}, contents)
 
 
 def unusable(
@@ -284,12 +269,12 @@ def _with_ranks(parsed: ParsedOutput, evidence: Evidence) -> ParsedOutput:
     return replace(parsed, series=tuple(replace(series, ranks=launched) for series in parsed.series))
 
 
-def _read_result(record: Record, left: _Left, reading: Mapping[str, Any] | None) -> Record:
-    evidence, output = left.evidence, left.text("output")
-    record = _with_evidence(record, evidence, left)
+def _read_result(record: Record, files: _Files, reading: Mapping[str, Any] | None) -> Record:
+    evidence, output = files.evidence, files.text("output")
+    record = _with_evidence(record, evidence, files)
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
-    parsed = _parsed(record.suite, evidence, output, Path(left.paths["output"]), reading)
+    parsed = _parsed(record.suite, evidence, output, Path(files.paths["output"]), reading)
     from mpicampaign.evidence.chosen import chosen_transport
     from mpicampaign.evidence.condition import condition
     from mpicampaign.evidence.judge import judge
@@ -301,11 +286,11 @@ def _read_result(record: Record, left: _Left, reading: Mapping[str, Any] | None)
         state, why = condition(evidence) if _OUT_OF_TIME in parsed else (NOT_JUDGED, "")
         disturbed = replace(record, reason=f"{parsed}; {why}", condition=state, condition_reason=why)
         return disturbed if state == DISTURBED else record
-    printed = output + left.text("stderr")
+    printed = output + files.text("stderr")
     state, why = condition(evidence)
     shared = oversubscription(evidence, parsed.metadata)
     chosen = chosen_transport(evidence, printed, parsed.series)
-    verdict, reasons = judge(evidence, printed, parsed.series, _expected_claims(record), _checksums(left))
+    verdict, reasons = judge(evidence, printed, parsed.series, _expected_claims(record), _checksums(files))
     return replace(
         record,
         status=OK,
@@ -329,8 +314,8 @@ def _read_result(record: Record, left: _Left, reading: Mapping[str, Any] | None)
     )
 
 
-def _checksums(left: _Left) -> dict[str, str]:
-    raw = {name: left.contents[name] for name in ("output", "stderr") if name in left.contents}
+def _checksums(files: _Files) -> dict[str, str]:
+    raw = {name: files.contents[name] for name in ("output", "stderr") if name in files.contents}
     return {f"{name}.txt": hashlib.sha256(content).hexdigest() for name, content in raw.items()}
 
 
@@ -339,17 +324,17 @@ def _expected_claims(record: Record) -> dict[str, str]:
     return {**plain_fields(record.case), "repeat": str(record.repeat), "identity": record.identity}
 
 
-def _read_attempt(record: Record, left: _Left, count: int, reading: Mapping[str, Any] | None) -> Record:
-    evidence = left.evidence
-    record = _with_evidence(record, evidence, left)
+def _read_attempt(record: Record, files: _Files, count: int, reading: Mapping[str, Any] | None) -> Record:
+    evidence = files.evidence
+    record = _with_evidence(record, evidence, files)
     if not evidence.complete:
         return replace(record, reason="started, but has not ended: running now, or killed")
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     reason = evidence.job.get("reason", f"exit status {evidence.job.get('exit_status', 'unknown')}")
     if record.exit_status == 0 or (reading and evidence.ended_well):
-        file = Path(left.paths.get("output", os.devnull))
-        parsed = _parsed(record.suite, evidence, left.text("output"), file, reading)
+        file = Path(files.paths.get("output", os.devnull))
+        parsed = _parsed(record.suite, evidence, files.text("output"), file, reading)
         fits = _FITS_NOW if reading else _NOT_MOVED
         reason = parsed.removeprefix(UNREAD) if isinstance(parsed, str) else fits
     from mpicampaign.evidence.condition import stopped_by_others
@@ -358,32 +343,28 @@ def _read_attempt(record: Record, left: _Left, count: int, reading: Mapping[str,
         reason = f"{reason} while {others}"
         record = replace(record, condition=DISTURBED, condition_reason=others)
     reason += f" ({count} attempts)" if count > 1 else ""
-    return replace(record, status=FAILED, reason=_with_cause(reason, left))
+    return replace(record, status=FAILED, reason=_with_cause(reason, files))
 
 
-def _with_cause(reason: str, left: _Left) -> str:
+def _with_cause(reason: str, files: _Files) -> str:
     """The reason with the lines that name its cause, and the folder of the attempt."""
     explained = reason.startswith(_STOPPED)
-    cause = "" if explained else cause_of(left.text("stderr"), left.text("output"))
-    folder = next((str(Path(path).parent) for name, path in left.paths.items() if name in _RAW), "")
+    cause = "" if explained else cause_of(files.text("stderr"), files.text("output"))
+    folder = next((str(Path(path).parent) for name, path in files.paths.items() if name in _RAW), "")
     reason = reason.replace("; see stderr.txt", "")
-    return (
-        reason
-        + (f": {cause}" if cause and cause not in reason else "")
-        + (f"; files in {folder}" if folder else "")
-    )
+    reason += f": {cause}" if cause and cause not in reason else ""
+    return reason + (f"; files in {folder}" if folder else "")
 
 
-def _with_evidence(record: Record, evidence: Evidence, left: _Left) -> Record:
-    status = evidence.job.get("exit_status", "")
+def _with_evidence(record: Record, evidence: Evidence, files: _Files) -> Record:
     return replace(
         record,
         hosts=evidence.hosts or tuple(filter(None, [evidence.job.get("host", "")])),
         job_id=evidence.job.get("id", ""),
         started=evidence.job.get("started", ""),
         ended=evidence.job.get("ended", ""),
-        exit_status=int(status) if status.isdecimal() else None,
-        files=left.paths,
+        exit_status=_exit_status(evidence.job),
+        files=files.paths,
         metadata=_metadata(evidence),
         nodes=node_facts(evidence),
     )
@@ -403,19 +384,27 @@ def identity_now(claim: Mapping[str, str]) -> str:
         return ""
 
 
-def exit_status(folder: Path, job_id: str = "") -> int | None:
-    """The exit status of a run's latest attempt (of a job); None where it has not ended."""
+def _latest_attempt(folder: Path, job_id: str = "") -> Mapping[str, str]:
+    """What the script recorded in a run's latest attempt, of any job or of this one; empty without any."""
     attempts = [path for path in attempts_of(folder) if path.name.partition("-")[2] == job_id or not job_id]
-    status = evidence_in(attempts[-1]).job.get("exit_status", "") if attempts else ""
+    return evidence_in(attempts[-1]).job if attempts else {}
+
+
+def exit_status(folder: Path, job_id: str) -> int | None:
+    """The exit status of a run's latest attempt of a job; None where it has not ended."""
+    return _exit_status(_latest_attempt(folder, job_id))
+
+
+def _exit_status(job: Mapping[str, str]) -> int | None:
+    status = job.get("exit_status", "")
     return int(status) if status.isdecimal() else None
 
 
 def ended_by_itself(folder: Path) -> bool:
     """Whether a run's latest attempt ended without a result, and not by a signal or for want of space."""
-    attempts = attempts_of(folder)
-    job = evidence_in(attempts[-1]).job if attempts else {}
-    status, reason = job.get("exit_status", ""), job.get("reason", "")
-    return status.isdecimal() and int(status) not in _UNWRITTEN and not reason.startswith("interrupted")
+    job = _latest_attempt(folder)
+    interrupted = job.get("reason", "").startswith("interrupted")
+    return _exit_status(job) not in (None, *_UNWRITTEN) and not interrupted
 
 
 def could_not_write(folder: Path, job_id: str, status: int | None) -> bool:
@@ -423,8 +412,7 @@ def could_not_write(folder: Path, job_id: str, status: int | None) -> bool:
 
     A benchmark may end with such a status, too: then its attempt says so.
     """
-    attempts = [path for path in attempts_of(folder) if path.name.partition("-")[2] == job_id]
-    reason = evidence_in(attempts[-1]).job.get("reason", "") if attempts else ""
+    reason = _latest_attempt(folder, job_id).get("reason", "")
     return status in _UNWRITTEN and not reason.startswith("the benchmark ended")
 
 
@@ -436,20 +424,7 @@ def _metadata(evidence: Evidence) -> dict[str, str]:
     facts |= {SCHEDULER: claim[SCHEDULER]} if batch_scheduler(claim.get(SCHEDULER, "")) else {}
     facts |= {WITHOUT_LOCK: evidence.job["without_lock"]} if "without_lock" in evidence.job else {}
     for host, node in evidence.nodes.items():
-        for key in (
-            "cpu_model",
-            "kernel",
-            "microcode",
-            "sockets",
-            "cores",
-            "governor",
-            "frequency_mhz",
-            "before.load",
-            "gpu_models",
-            "gpu_driver",
-        ):
-            if key in node:
-                facts[f"{host}: {key}"] = node[key]
+        facts |= {f"{host}: {key}": node[key] for key in _OF_NODES if key in node}
     return facts
 
 

@@ -31,7 +31,8 @@ def startup(evidence: Evidence) -> dict[str, float]:
     """
     ranks = [_moments(seen.get("start.startup_us", "")) for seen in evidence.ranks.values()]
     known = [each for each in ranks if each]
-    if len(known) < len(ranks) or str(len(ranks)) != evidence.claim.get("ranks") or _is_repeated(evidence):
+    of_two_ranks = any(key.endswith(" start.startup_us") for key in evidence.repeated)
+    if len(known) < len(ranks) or str(len(ranks)) != evidence.claim.get("ranks") or of_two_ranks:
         return {}
     times = {RANKS: len(known), MPI_INIT: max(each.init_ended - each.init_began for each in known) / 1e6}
     launched, took = (_number(evidence.job.get(key, "")) for key in ("launched_us", "launch_ms"))
@@ -47,11 +48,6 @@ def _moments(text: str) -> _Moments | None:
     return _Moments(*numbers) if len(numbers) == 3 and all(numbers) and sorted(numbers) == numbers else None
 
 
-def _is_repeated(evidence: Evidence) -> bool:
-    """Whether two ranks had one number."""
-    return any(each.endswith(" start.startup_us") for each in evidence.repeated)
-
-
 def _number(text: str) -> int:
-    """0 for what is none."""
+    """A count of microseconds; 0 where the text is none."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 18 else 0

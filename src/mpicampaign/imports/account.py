@@ -63,9 +63,9 @@ def account_text(account: Account, verbose: bool = False) -> str:
     )
     refusals = _in_short("refused", ((each.place, each.reason) for each in refused), LEDGER)
     in_short = (*_folder_lines(runs), *_label_lines(account.labels), *refusals)
+    files = len({entry.path for entry in account.entries})
     lines = [
-        f"{len({entry.path for entry in account.entries})} files: {len(runs)} runs, "
-        f"{beside} job scripts and standard error files, "
+        f"{files} files: {len(runs)} runs, {beside} job scripts and standard error files, "
         f"{len(refused)} refused; {account.new} new in {account.folder}",
         *(map(_file_line, account.entries) if verbose else in_short),
         *_in_short("on other hosts", elsewhere, LEDGER, str),
@@ -95,10 +95,8 @@ def _folder_lines(runs: Iterable[Entry]) -> list[str]:
             break
         lines = [f"  {count:5d}  {printable(folder)}" for folder, count in sorted(counts.items())]
     more = len(lines) - _MOST_FOLDERS
-    return [
-        *lines[:_MOST_FOLDERS],
-        *([f"  and {more} folders more (--verbose: each file)"] if more > 0 else []),
-    ]
+    rest = [f"  and {more} folders more (--verbose: each file)"] if more > 0 else []
+    return lines[:_MOST_FOLDERS] + rest
 
 
 def _label_lines(labels: Iterable[Label]) -> Iterator[str]:

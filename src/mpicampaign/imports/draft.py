@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain, count
 from os.path import commonpath
 from pathlib import Path
 from typing import NamedTuple
@@ -95,8 +96,10 @@ class _Alike(NamedTuple):
     @property
     def mixed(self) -> bool:
         """Whether a file has several outputs of a benchmark, below lines that may tell them apart."""
-        cases = grouped(self.outputs, lambda facts: (facts["path"], facts.get("benchmark")))
-        return any(map(_are_told, cases.values()))
+        cases = grouped(self.outputs, lambda facts: (facts["path"], facts.get("benchmark"))).values()
+        # the words above the first are those of the job's begin, too
+        words = [[*map(_words_above, outputs)] for outputs in cases]
+        return any(other - first for first, *others in words for other in others)
 
     @property
     def kinds(self) -> list[dict[str, str]]:
@@ -118,12 +121,6 @@ class _Alike(NamedTuple):
         job = _ANY in self.path and not any("job" in facts for facts in self.outputs)
         named = all("benchmark" in facts for facts in self.outputs)
         return ({"job": "{number}"} if job else {}) | ({} if named else {"benchmark": usable_name(self.stem)})
-
-
-def _are_told(outputs: Sequence[Facts]) -> bool:
-    """Whether an output has words above that the first has not, which has those of the job's begin, too."""
-    first, *others = map(_words_above, outputs)
-    return any(words - first for words in others)
 
 
 def _words_above(facts: Facts) -> set[str]:
@@ -151,18 +148,15 @@ def _rules_by_path(found: Sequence[_Alike]) -> Iterator[_Rule]:
         below = alike.folder.removeprefix(common).strip("/") or alike.folder.rpartition("/")[2]
         names = (below, alike.stem if beside[alike.folder] > 1 else "")
         for kind in () if alike.mixed else alike.kinds:
-            placement = _unlike(usable_name("-".join(filter(None, (*names, *kind.values())))), taken)
+            name = usable_name("-".join(filter(None, (*names, *kind.values()))))
+            others = (f"{name[:58]}-{number}" for number in count(2))
+            placement = next(free for free in chain([name], others) if free not in taken)
             taken.add(placement)
             conditions = {fact: f"^{re.escape(value)}$" for fact, value in kind.items()}
             yield {
                 "when": {"path": alike.pattern} | conditions,
                 "label": {"placement": placement} | alike.labels,
             }
-
-
-def _unlike(name: str, taken: Collection[str]) -> str:
-    names = (name, *(f"{name[:58]}-{number}" for number in range(2, len(taken) + 3)))
-    return next(each for each in names if each not in taken)
 
 
 def _all_alike(outputs: Sequence[Facts]) -> list[_Alike]:

@@ -167,7 +167,7 @@ def _file(path: str, text: str, script: str) -> _File:
     facts = {
         "path": path,
         **_script_facts(job),
-        **(_report_facts(reporter, report) if report else {"job": _job_without_report(path, job, text)}),
+        **(_report_facts(reporter, report) if report else {"job": _job_of_file(path, job, text)}),
     }
     header = _header(text, is_report=report is not None)
     return _File(path, job, facts, header, report.started if report else "")
@@ -201,25 +201,18 @@ def why_no_output(text: str, stderr: str) -> str:
     if text.startswith(SCRIPT_BEGIN):
         return "a script, which is no output"
     reasons = (suite.no_output(f"{text}\n{stderr}") for suite in SUITES.values())
-    return next(filter(None, reasons), None) or _of_no_suite()
-
-
-def _of_no_suite() -> str:
     known = ", ".join(suite.called for suite in SUITES.values())
-    return f"no output of a known suite ({known}), and no job report that names one of their programs"
+    unknown = f"no output of a known suite ({known}), and no job report that names one of their programs"
+    return next(filter(None, reasons), unknown)
 
 
-def _job_without_report(path: str, job: JobScript, text: str) -> str:
-    return _job_of_file(path, job) or job_in_text(text) or job_in_name(name_of(path), text)
-
-
-def _job_of_file(path: str, job: JobScript) -> str:
-    """The job number in a file's name, where the scheduler or the script puts it."""
+def _job_of_file(path: str, job: JobScript, text: str) -> str:
+    """The job number in a file's name, where the scheduler or the script puts it, or in its text."""
     numbers = (
         scheduler.job_of_file(name_of(path), job.directives if job.scheduler == scheduler.name else {})
         for scheduler in batch_schedulers()
     )
-    return next(filter(None, numbers), "")
+    return next(filter(None, numbers), "") or job_in_text(text) or job_in_name(name_of(path), text)
 
 
 def _report(text: str) -> tuple[str, JobReport | None]:

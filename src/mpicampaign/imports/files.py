@@ -1,21 +1,60 @@
-"""The files of a folder to import: what each of them is, and why some are refused."""
+"""The files of a folder to import: what each of them is, and why some are refused.
+
+An example in a document is no run, and what a document leaves out of it is not missing.
+"""
 
 from __future__ import annotations
 
 import codecs
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from mpicampaign.imports.documents import EXCERPT, is_document
 from mpicampaign.schedulers import batch_schedulers
+from mpicampaign.suites import OutputError, Part, above_banner, parse
+from mpicampaign.suites.reading import abort_in
 
 MAX_BYTES = 64 * 1024 * 1024
 MANY = 500  # outputs: to read them takes longer than to start a process
 SCRIPT, STDERR, OUTPUT = "job script", "standard error", "output"
+
+
+_DOCUMENT = re.compile(
+    r"(?:.*[-_. ])?readme(?![a-z]).*|.*\.(?:md|markdown|rst|html?|xhtml|adoc|tex|ipynb|org|wiki)",
+    re.IGNORECASE,
+)
+_NOTES = re.compile(
+    r"(?:.*[-_. ])?(?:notes?|how-?to|usage|install|manual|tutorial|guide|todo)(?![a-z]).*", re.IGNORECASE
+)
+# With the newline above: a search for that is many times as fast as one for the begin of a line.
+_MARKUP = re.compile(r"\n[ \t]*(?i:```|~~~|\.\. [a-z-]+::|<!DOCTYPE|</?(?:html|pre|code)\b)")
+_LEFT_OUT = re.compile(r"\n[ \t]*(?:\.\.\.|…|[\[<](?:\.\.\.|…|snip)[\]>])[ \t]*$", re.MULTILINE)
+EXCERPT = "a document: an output that it shows is an example; import the file of the output itself"
+
+
+def is_document(name: str) -> bool:
+    """Whether a file is a document, by its name."""
+    return _DOCUMENT.fullmatch(name) is not None
+
+
+def is_excerpt(name: str, text: str, outputs: Iterable[Part]) -> bool:
+    """Whether a text looks like a document or notes, and none of its outputs can be read."""
+    lines = f"\n{text}"
+    left_out = _LEFT_OUT.search(lines) and _LEFT_OUT.search(lines, len(above_banner(text)))
+    like = left_out or _NOTES.fullmatch(name) or _MARKUP.search(lines)
+    return bool(like) and not abort_in(text) and not any(map(_is_whole, outputs))
+
+
+def _is_whole(output: Part) -> bool:
+    try:
+        parse(output.suite, output.to_parse)
+    except OutputError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,14 +21,15 @@ from mpicampaign.base.files import locked, naming, same_text, write_whole
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.imports.account import Account
-from mpicampaign.imports.documents import EXCERPT, is_excerpt
 from mpicampaign.imports.facts import SCRIPT_BEGIN, why_no_output
 from mpicampaign.imports.files import (
+    EXCERPT,
     MANY,
     OUTPUT,
     Companions,
     Source,
     find_sources,
+    is_excerpt,
     name_of,
     read_source,
     role_of,
@@ -61,7 +62,8 @@ def import_folders(folders: Sequence[Path], chosen: ImportMap, campaign_folder: 
         had_runs = any(entry.label for entry in before)
         sources = with_test_cases(find_sources(folders))
         entries = _Import(folder, sources, before).entries()
-        label_all([entry for entry in entries if _is_output(entry)], chosen, runs_elsewhere(folder))
+        outputs = [entry for entry in entries if entry.kept and role_of(entry.path) == OUTPUT]
+        label_all(outputs, chosen, runs_elsewhere(folder))
         known = {entry.path for entry in before if entry.kept}
         new = {entry.path for entry in entries if entry.kept} - known
         looked_at = frozenset(source.path for source in sources) if folders else None
@@ -84,10 +86,6 @@ def _locked(folder: Path) -> Iterator[None]:
         (folder / _PARTS).mkdir()
         yield
         shutil.rmtree(folder / _PARTS, ignore_errors=True)
-
-
-def _is_output(entry: Entry) -> bool:
-    return entry.kept and role_of(entry.path) == OUTPUT
 
 
 def _remove(files: Path, new: set[str]) -> None:

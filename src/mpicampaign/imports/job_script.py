@@ -16,15 +16,7 @@ from mpicampaign.mpis import launch_commands
 from mpicampaign.schedulers import SCHEDULERS, BatchScheduler, batch_schedulers
 
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
-_BEFORE = {
-    "time",
-    "/usr/bin/time",
-    "exec",
-    "env",
-    "nohup",
-    "do",
-    "then",
-}  # tokens that may precede a launcher
+_BEFORE = {"time", "/usr/bin/time", "exec", "env", "nohup", "do", "then"}  # tokens before a launcher
 _SET = re.compile(
     r"^[ \t]*(?:export[ \t]+)?([A-Za-z_]\w*)=([^\s\"']+|\"[^\"\n]*\"|'[^'\n]*')[ \t]*$", re.MULTILINE
 )
@@ -97,11 +89,8 @@ def command_of(commands: Sequence[str], path: str, program: str) -> str:
 
 def announced_launch(text: str, program: str) -> str:
     """The line of an output in which a shell prints the launch of a program; empty if several qualify."""
-    lines = (
-        _PROMPT.sub("", line, count=1)
-        for line in text.split("\n")
-        if program in line and len(line) < _LONGEST
-    )
+    naming = (line for line in text.split("\n") if program in line and len(line) < _LONGEST)
+    lines = (_PROMPT.sub("", line, count=1) for line in naming)
     launches = {" ".join(line.split()) for line in lines if program_of(line) == program and _launches(line)}
     return launches.pop() if program and len(launches) == 1 else ""
 
@@ -138,8 +127,11 @@ def _commands(text: str) -> tuple[str, ...]:
     """The lines that launch a benchmark: with a known launcher, else with the program's name."""
     lines = _without_here_documents(re.sub(r"\\\n\s*", " ", text).splitlines())
     lines = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
-    variables = _variables(text)
-    written = [_filled(line, variables) for line in lines]
+    assigned = _SET.findall(text)
+    times = Counter(name for name, _ in assigned)
+    # variables that the script sets once, to plain text
+    plain = {name: value.strip("'\"") for name, value in assigned if times[name] == 1 and "$" not in value}
+    written = [_USED.sub(lambda used: plain.get(used[1] or used[2], used[0]), line) for line in lines]
     launched = [line for line in written if _launches(line)]
     named = [line for line in launched or written if program_of(line) and not _SET.match(line)]
     return tuple(dict.fromkeys(" ".join(line.split()) for line in named or launched[:1]))
@@ -163,25 +155,13 @@ def _without_here_documents(lines: Iterable[str]) -> list[str]:
     return kept + inside
 
 
-def _variables(text: str) -> dict[str, str]:
-    """The variables that a script sets once, to plain text."""
-    assigned = _SET.findall(text)
-    times = Counter(name for name, _ in assigned)
-    return {name: value.strip("'\"") for name, value in assigned if times[name] == 1 and "$" not in value}
-
-
-def _filled(line: str, variables: dict[str, str]) -> str:
-    return _USED.sub(lambda match: variables.get(match[1] or match[2], match[0]), line)
-
-
 @cache
 def _launcher() -> re.Pattern[str]:
-    own = [scheduler.launcher for scheduler in SCHEDULERS.values() if scheduler.launcher]
-    return re.compile(rf"(?:^|/)(?:{'|'.join(map(re.escape, (*launch_commands(), *own)))})(?:[._-]\w+)*$")
+    of_schedulers = [scheduler.launcher for scheduler in SCHEDULERS.values() if scheduler.launcher]
+    names = "|".join(map(re.escape, (*launch_commands(), *of_schedulers)))
+    return re.compile(rf"(?:^|/)(?:{names})(?:[._-]\w+)*$")
 
 
 def _launches(line: str) -> bool:
-    for token in line.split():
-        if not _ASSIGNMENT.match(token) and token not in _BEFORE:
-            return _launcher().search(token) is not None
-    return False
+    tokens = (token for token in line.split() if not _ASSIGNMENT.match(token) and token not in _BEFORE)
+    return _launcher().search(next(tokens, "")) is not None

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from difflib import get_close_matches
 
 from mpicampaign.base.grouping import grouped
@@ -13,7 +14,6 @@ from mpicampaign.base.host_lists import fold, short
 from mpicampaign.base.keys import NAME
 from mpicampaign.imports.ledger import Entry, Label, Runs
 from mpicampaign.imports.map_file import LABELS, PLACEHOLDER, ImportMap, Rule
-from mpicampaign.imports.run_order import moment
 from mpicampaign.suites import SUITES
 
 REQUIRED = tuple(name for name in LABELS if name not in ("repeat", "job"))
@@ -25,12 +25,14 @@ _MAIN_FACTS = ("path", "job_name", "trouble", "command", "above", "directive.m",
 
 def label_of(facts: Mapping[str, str], chosen: ImportMap) -> Label | str:
     """The labels of a file, or why it is refused."""
-    if reason := _measures_nothing(facts):
-        return reason
+    suite, program = SUITES.get(facts.get("suite", "")), facts.get("program", "")
+    if instead := suite.silent.get(program, "") if suite else "":
+        return f"{program} measures nothing; {instead}"
     values, rules, asked = _given(chosen.rules, facts)
     groups = _groups_of_hosts(facts, chosen)
     if len(groups) > 1:
-        return f"its hosts belong to several host groups: {_listed(groups)}"
+        named = ", ".join(f"{', '.join(hosts)} ({group})" for group, hosts in groups.items())
+        return f"its hosts belong to several host groups: {named}"
     requested, actual = values.get("host_group", ""), next(iter(groups), "")
     if actual:
         values["host_group"] = actual
@@ -53,18 +55,14 @@ def label_of(facts: Mapping[str, str], chosen: ImportMap) -> Label | str:
     )
 
 
-def _measures_nothing(facts: Mapping[str, str]) -> str:
-    suite, program = SUITES.get(facts.get("suite", "")), facts.get("program", "")
-    instead = suite.silent.get(program, "") if suite else ""
-    return f"{program} measures nothing; {instead}" if instead else ""
-
-
 def _unusable(values: Mapping[str, str], facts: Mapping[str, str]) -> str:
     """Why the values cannot be labels; empty where they can."""
     if missing := [name for name in REQUIRED if not values.get(name)]:
         several = "placement" in missing and "lines" in facts
         hint = "; command and above tell the outputs of a file apart" if several else ""
-        return f"no rule gives its {' and '.join(map(_plain, missing))}{hint}{_seen(facts)}"
+        facts_text = "; ".join(f"{name}: {facts[name][:80]!r}" for name in _MAIN_FACTS if name in facts)
+        hint += f"{SEEN}{facts_text})" if facts_text else ""  # they help to correct the map
+        return f"no rule gives its {' and '.join(map(_plain, missing))}{hint}"
     names = [name for name in (*REQUIRED, "job") if values.get(name)]
     if wrong := [f"{_plain(name)} {values[name]!r}" for name in names if not _NAME.fullmatch(values[name])]:
         return f"{UNUSABLE}{', '.join(wrong)}"
@@ -163,18 +161,36 @@ def groups_without_runs(seen: Iterable[str], chosen: ImportMap) -> list[str]:
     ]
 
 
-def _listed(groups: Mapping[str, list[str]]) -> str:
-    return ", ".join(f"{', '.join(hosts)} ({group})" for group, hosts in groups.items())
-
-
-def _seen(facts: Mapping[str, str]) -> str:
-    """The file's main facts, which help to correct the map."""
-    seen = [f"{name}: {facts[name][:80]!r}" for name in _MAIN_FACTS if name in facts]
-    return f"{SEEN}{'; '.join(seen)})" if seen else ""
-
-
 def _plain(name: str) -> str:
     return name.replace("_", " ")
+
+
+_SUNDAY = 6
+_ENDS = {4: range(1, 8), 10: range(25, 32), 11: range(1, 8)}  # days: in Oceania, Europe, North America
+_HOURS = re.compile(r"\d{4}-\d\d-\d\dT0[123]:\d\d:\d\d")  # one of these hours is there twice
+
+
+def moment(started: str, job: str, path: str, line: int) -> tuple[str, list[int], list[str | int]]:
+    """A sort key: start, then the numbers of the job, such as 1234_7 or 1234[7], then path and line.
+
+    In an hour that may be there twice, times do not tell the order: job numbers do, then numbers in paths.
+    """
+    numbers = [int(number) for number in re.findall(r"\d{1,18}", job)]
+    if _may_be_repeated(started):
+        digits = re.split(r"([0-9]{1,18})", path)
+        return started[:13], numbers, [int(part) if k % 2 else part for k, part in enumerate(digits)] + [line]
+    return started, numbers, [path, line]
+
+
+def _may_be_repeated(started: str) -> bool:
+    """Whether a time such as 2017-10-29T02:30:00 may be in that hour; an offset from UTC tells it apart."""
+    if not _HOURS.fullmatch(started):
+        return False
+    try:
+        time = datetime.fromisoformat(started)
+    except ValueError:
+        return False
+    return time.weekday() == _SUNDAY and time.day in _ENDS.get(time.month, ())
 
 
 def label_all(entries: Sequence[Entry], chosen: ImportMap, elsewhere: Runs | None = None) -> None:

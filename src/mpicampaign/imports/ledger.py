@@ -108,7 +108,7 @@ def read_ledger(folder: Path) -> list[Entry]:
         raise UserError(f"the import in {folder} was not finished: repeat 'mpicampaign import'")
     try:
         text = path.read_text(encoding="utf-8")
-        head, lines = _earlier(text) if path.name == _EARLIER else _lines(text)
+        head, *lines = _earlier(text) if path.name == _EARLIER else map(json.loads, text.splitlines())
         if head["format"] != FORMAT or head["version"] not in range(1, VERSION + 1):
             raise UserError(f"{path} is not an import ledger of version 1 to {VERSION}")
         if head["entries"] != len(lines):
@@ -169,13 +169,8 @@ def write_ledger(folder: Path, entries: Sequence[Entry]) -> None:
     (folder / _EARLIER).unlink(missing_ok=True)
 
 
-def _lines(text: str) -> tuple[Any, list[Any]]:
-    head, *lines = map(json.loads, text.splitlines())
-    return head, lines
-
-
-def _earlier(text: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The same of import.json: the role follows from the rest, and ``lines`` are facts."""
+def _earlier(text: str) -> list[dict[str, Any]]:
+    """Header and lines of import.json: the role follows from the rest, and ``lines`` are facts."""
     data = json.loads(text)
     lines = [
         {
@@ -185,7 +180,7 @@ def _earlier(text: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
         }
         for line in data["files"]
     ]
-    return {**data, "entries": len(lines)}, lines
+    return [{**data, "entries": len(lines)}, *lines]
 
 
 def _line(entry: Entry) -> dict[str, Any]:

@@ -227,9 +227,9 @@ def _database(source: Source) -> Iterator[_Found]:
 
 def _stored(place: str, size: int | None, text: str | None) -> Iterator[_Found]:
     if text is not None:
-        return _session(text, place)
-    reason = f"larger than {MAX_BYTES // 2**20} MiB" if size else "its json_blob is empty"
-    return iter([_Found(place, reason=reason)])
+        yield from _session(text, place)
+        return
+    yield _Found(place, reason=f"larger than {MAX_BYTES // 2**20} MiB" if size else "its json_blob is empty")
 
 
 def _copied(file: Path, folder: Path) -> Path:
@@ -277,19 +277,15 @@ def _session(text: str, place: str) -> Iterator[_Found]:
             yield _Found(place, reason=reason)
             return
         began = _moment({"job_completion_time_unix": about.get("time_start_unix")})
-        cases = [
-            (run, number, case)
-            for run, of in enumerate(report["runs"])
-            for number, case in enumerate(of["testcases"])
-        ]
+        of_runs = enumerate(run["testcases"] for run in report["runs"])
+        cases = [(run, number, case) for run, cases in of_runs for number, case in enumerate(cases)]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         yield _Found(place, reason=f"not a whole run report of ReFrame: {error!r:.200}")
         return
     for run, number, case in cases:
         where = f"{place}, run {run}, case {number}"
-        yield (
-            _Found(where, case, began) if isinstance(case, dict) else _Found(where, reason="it is no mapping")
-        )
+        is_mapping = isinstance(case, dict)
+        yield _Found(where, case, began) if is_mapping else _Found(where, reason="it is no mapping")
 
 
 # ---- performance logs
@@ -312,12 +308,8 @@ class _Column(NamedTuple):
         return cls(tuple(word[0] for word in named), re.compile("(.*)".join(literals), re.DOTALL))
 
     def values(self, cell: str) -> Iterator[tuple[str, str]]:
-        if self.pattern is None:
-            found: Sequence[str] = [cell] if self.names else []
-        else:
-            match = self.pattern.fullmatch(cell)
-            found = match.groups() if match else []
-        return zip(self.names, found, strict=False)
+        match = self.pattern.fullmatch(cell) if self.pattern else None
+        return zip(self.names, match.groups() if match else [cell] * (self.pattern is None), strict=False)
 
 
 class _Format(NamedTuple):
@@ -357,13 +349,9 @@ class _Format(NamedTuple):
     @property
     def variables(self) -> list[str]:
         """The performance variables that have columns; ``perf`` where lines name theirs."""
-        names = self.names
-        return [
-            name.removesuffix("_value")
-            for column in self.columns
-            for name in column.names
-            if _is_value(name) and f"{name.removesuffix('_value')}_unit" in names
-        ]
+        names = [name for column in self.columns for name in column.names]
+        variables = [name.removesuffix("_value") for name in names if _is_value(name)]
+        return [variable for variable in variables if f"{variable}_unit" in names]
 
     @property
     def lacks(self) -> list[str]:
@@ -393,9 +381,8 @@ def _log(source: Source) -> Iterator[_Found]:
         names = ", ".join(form.lacks)
         raise _UnusableError(f"ReFrame's log without {names}: add it to the handler's format")
     if not form.variables:
-        raise _UnusableError(
-            "ReFrame's log of a test without performance variables (columns NAME_value, NAME_unit)"
-        )
+        wanted = "performance variables (columns NAME_value, NAME_unit)"
+        raise _UnusableError(f"ReFrame's log of a test without {wanted}")
     return _together(_rows(form, lines))
 
 
@@ -422,11 +409,8 @@ def _of_row(variables: Iterable[str], cells: Mapping[str, str]) -> _Data:
     info = _INFO.fullmatch(given.get("info", ""))
     data = {**(info.groupdict() if info else {}), **given}
     names = {variable: given.get("perf_var") if variable == "perf" else variable for variable in variables}
-    values = {
-        name: [given.get(f"{variable}_{part}") for part in _OF_VARIABLE]
-        for variable, name in names.items()
-        if name
-    }
+    kept = [(variable, name) for variable, name in names.items() if name]
+    values = {name: [given.get(f"{variable}_{part}") for part in _OF_VARIABLE] for variable, name in kept}
     numbers = any(_number(value) is not None for value, *_ in values.values())
     name = next((data[name] for name in _NAMES if name in data), None)
     return {"result": "pass" if numbers else "fail", **data, "name": name, "perfvalues": values}

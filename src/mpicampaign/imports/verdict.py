@@ -24,9 +24,8 @@ def judge_import(
     ``changed``: the raw file differs from the imported one; ``doubt``: why its table may be incomplete.
     """
     if changed:
-        return conclude(
-            [Finding("result", CONTRADICTS, "the file was changed after its import: its checksum differs")]
-        )
+        reason = "the file was changed after its import: its checksum differs"
+        return conclude([Finding("result", CONTRADICTS, reason)])
     claim = chosen.placements.get(label.placement)
     # first, since it alone concerns the values
     findings = [Finding("output", LACKS, doubt)] if doubt else []
