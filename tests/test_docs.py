@@ -134,8 +134,3 @@ def test_changelog_has_the_version() -> None:
     assert releases[0] == "Unreleased" or releases[0] == mpicampaign.__version__
     sections = re.findall(r"^### (.+)$", changelog, re.MULTILINE)
     assert set(sections) <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
-
-
-def test_the_job_script_that_is_shown_is_the_golden_one() -> None:
-    golden = (PROJECT / "tests/golden/slurm-intelmpi.SHM-1.sh").read_text(encoding="utf-8")
-    assert f"```bash\n{golden}```\n" in (PROJECT / "docs/sites.md").read_text(encoding="utf-8")

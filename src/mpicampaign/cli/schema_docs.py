@@ -13,6 +13,7 @@ import yaml
 from mpicampaign.base.shape import TYPES
 from mpicampaign.campaign.file import built_in
 from mpicampaign.campaign.model import campaign_schema
+from mpicampaign.imports.facts import FACTS, FAMILIES
 from mpicampaign.imports.map_file import map_schema
 
 MAP_SECTIONS = {"host_group": "A host group", "placement": "A placement", "rule": "A rule"}
@@ -66,6 +67,9 @@ def _map_parts() -> Iterator[str]:
     for name, title in MAP_SECTIONS.items():
         yield f"## {title}\n\n{_keys(schema['$defs'][name], schema)}"
     yield "## Labels\n\n" + _keys(schema["$defs"]["rule"]["properties"]["label"], schema)
+    facts = FACTS | {f"{family}.NAME": meaning for family, meaning in FAMILIES.items()}
+    rows = [line for name, meaning in facts.items() for line in _wrapped(f"- `{name}`: {meaning}", "  ")]
+    yield "## Facts of a file\n\n" + "\n".join(rows) + "\n"
 
 
 def schemas() -> dict[str, str]:
