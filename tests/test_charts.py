@@ -20,11 +20,11 @@ from mpicampaign.report.draw_figures import page_of
 from mpicampaign.report.questions import every_chart
 from mpicampaign.report.write import write_report
 from mpicampaign.show.charts.curves import COLUMNS
-from mpicampaign.show.charts.interactive import interactive_charts
 from mpicampaign.show.charts.model import Axis, CurveChart, DotChart
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures import axes
 from mpicampaign.show.figures.page import Lines, Marks, Page, Writing
+from mpicampaign.show.interactive import interactive_charts
 from mpicampaign.show.view import View
 
 if TYPE_CHECKING:

@@ -33,7 +33,7 @@ from mpicampaign.questions.machine.draw import lines_of
 from mpicampaign.questions.machine.find_searches import rounds_due, sweeps
 from mpicampaign.questions.machine.say import machine_items
 from mpicampaign.questions.machine.say_tables import machine_grid, members_grid
-from mpicampaign.report.analyse_tables import write_tables
+from mpicampaign.report.analyse import write_tables
 from mpicampaign.report.draw_figures import draw_all
 from mpicampaign.report.summary import summary
 from mpicampaign.report.write import write_report

@@ -19,7 +19,7 @@ from mpicampaign.base.records import Case
 from mpicampaign.compare.compare import compare
 from mpicampaign.report.draw_figures import draw_all
 from mpicampaign.report.write import write_report
-from mpicampaign.show.charts.interactive import MANY_LINES
+from mpicampaign.show.interactive import MANY_LINES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,9 +8,8 @@ import build_records as make
 
 from mpicampaign.base.records import DISTURBED, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.report.curves import curve_chart
-from mpicampaign.show.charts.interactive import InteractiveChart, interactive_charts
 from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.interactive import InteractiveChart, curve_chart, interactive_charts
 
 
 def of(records: list[Record]) -> list[InteractiveChart]:

@@ -12,8 +12,8 @@ from test_charts import drawn, texts_of
 from mpicampaign.base.records import Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.kernels.draw import kernel_charts
-from mpicampaign.show.charts.interactive import interactive_charts
 from mpicampaign.show.charts.scene import Scene
+from mpicampaign.show.interactive import interactive_charts
 
 SAME = "tree_gather (all trees, the same with 2 ranks)"
 

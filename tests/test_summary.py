@@ -13,7 +13,7 @@ from mpicampaign.base.records import DISTURBED, QUIET, Record
 from mpicampaign.base.text import display_width
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import SHORTENED
-from mpicampaign.report.analyse_tables import write_tables
+from mpicampaign.report.analyse import write_tables
 from mpicampaign.report.make import tables, to_terminal
 from mpicampaign.report.summary import summary, summary_text
 from mpicampaign.show.document import Grid, Paragraph

@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     if account.found_no_run:
         return USER_ERROR
     if not options.only_copy:
-        from mpicampaign.report.analyse_tables import records_and_tables
+        from mpicampaign.report.analyse import records_and_tables
 
         nothing_new = account_text(replace(account, new=0), options.verbose)
         del account  # the analysis reads the ledger itself

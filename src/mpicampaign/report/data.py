@@ -21,10 +21,10 @@ from mpicampaign.show.tables import chosen_matrices
 from mpicampaign.show.view import DEFAULT, MATRIX
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from mpicampaign.compare.matrix import Matrix
-    from mpicampaign.compare.rows import Cell, Row
+    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.states import States
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.questions.two_sides.find_changes import Changes
@@ -51,19 +51,25 @@ def data_grid(comparison: Comparison, view: View, changes: Changes | None = None
         return members_grid(comparison.machines)
     if view.layout == MATRIX:
         found = [one for table in comparison.tables for one in chosen_matrices(comparison, table, view)]
-        return matrix_data(found, view, changes)
+        return _matrix_data(found, view, changes)
     return long_data(comparison, view, changes)
 
 
 # Long layout: a line for each row and metric
 
 
-def _text(name: str, value: Callable[[MetricCell], str]) -> Column:
-    return Column(name, str, lambda line: visible(value(line)))
+def _at(name: str, kind: Kind, path: str) -> Column:
+    """What is at these attributes of a line; ``None`` where one of them is missing, or no number."""
 
+    def value(line: MetricCell) -> Value:
+        found = _follow(line, path)
+        if isinstance(found, float) and not math.isfinite(found):
+            return None
+        return (
+            visible(found) if isinstance(found, str) else found if isinstance(found, (int, float)) else None
+        )
 
-def _of_cell(name: str, value: Callable[[Cell], Value], kind: Kind) -> Column:
-    return Column(name, kind, lambda line: None if line.cell is None else value(line.cell))
+    return Column(name, kind, value)
 
 
 def _measured(name: str, path: str) -> Column:
@@ -84,25 +90,28 @@ def _follow(found: object, path: str) -> object:
     return found
 
 
-def _runs(name: str, verdict: str) -> Column:
-    return Column(name, int, lambda line: line.row.verdicts.get(verdict, 0))
+def _runs(name: str, counted: str, of: str) -> Column:
+    """How many runs of a row are in a state; ``of``: its verdicts or its conditions."""
+    return Column(name, int, lambda line: getattr(line.row, of).get(counted, 0))
 
 
-def _condition(name: str, condition: str) -> Column:
-    return Column(name, int, lambda line: line.row.conditions.get(condition, 0))
+def _observed(name: str, key: str) -> Column:
+    """What the runs that count recorded; they agree, since others are not averaged."""
+
+    def value(line: MetricCell) -> Value:
+        known = {run.metadata[key] for run, _ in line.row.curves if key in run.metadata}
+        return ", ".join(sorted(known)) or None
+
+    return Column(name, str, value)
 
 
-def _coverage(cell: Cell) -> float | None:
-    return cell.summary.interval.coverage if cell.summary and cell.summary.interval else None
-
-
-def _rate(cell: Cell | None, view: View) -> float | None:
+def _rate(line: MetricCell) -> float | None:
     """The bound of a fraction."""
-    return None if cell is None or cell.bound is None else view.value(cell.bound, BANDWIDTH)
+    return line.view.value(line.cell.bound, BANDWIDTH) if line.cell and line.cell.bound is not None else None
 
 
 def _notes(line: MetricCell) -> str:
-    return "; ".join(note_text(note, line.view) for note in line.row.notes)
+    return visible("; ".join(note_text(note, line.view) for note in line.row.notes))
 
 
 def _busy_machine(row: Row) -> str:
@@ -112,88 +121,60 @@ def _busy_machine(row: Row) -> str:
 
 # Which metric of which row it is: a line needs these.
 _NAMES = (
-    _text("system", lambda line: line.row.case.system),
-    _text("host_group", lambda line: line.row.case.host_group),
-    _text("placement", lambda line: line.row.case.placement),
-    _text("benchmark", lambda line: line.row.case.benchmark),
-    _text("series", lambda line: line.row.label),
-    Column("ranks", int, lambda line: line.row.ranks),
-    _of_cell("metric", lambda cell: cell.metric.name, str),
-    _of_cell("size [B]", lambda cell: cell.metric.size, int),
+    _at("system", str, "row.case.system"),
+    _at("host_group", str, "row.case.host_group"),
+    _at("placement", str, "row.case.placement"),
+    _at("benchmark", str, "row.case.benchmark"),
+    _at("series", str, "row.label"),
+    _at("ranks", int, "row.ranks"),
+    _at("metric", str, "cell.metric.name"),
+    _at("size [B]", int, "cell.metric.size"),
     Column("unit", str, lambda line: line.view.data_unit(line.cell.metric.dimension) if line.cell else None),
 )
+_N = Column("n", int, lambda line: line.cell.n if line.cell else 0)
+_IS_RANKED = (_at("disturbed", bool, "row.disturbed"), _at("ranked", bool, "row.ranked"))
 COLUMNS = (
     *_NAMES,
-    Column("runs_planned", int, lambda line: line.row.planned),
-    Column("runs_counted", int, lambda line: line.row.counted),
-    Column("n", int, lambda line: line.cell.n if line.cell else 0),
+    _at("runs_planned", int, "row.planned"),
+    _at("runs_counted", int, "row.counted"),
+    _N,
     _measured("median [unit]", "cell.summary.median"),
     _measured("interval_low [unit]", "cell.summary.interval.low"),
     _measured("interval_high [unit]", "cell.summary.interval.high"),
-    _of_cell("interval_coverage [1]", _coverage, float),
+    _at("interval_coverage [1]", float, "cell.summary.interval.coverage"),
     _measured("mean [unit]", "cell.summary.mean"),
     _measured("minimum [unit]", "cell.summary.minimum"),
     _measured("maximum [unit]", "cell.summary.maximum"),
-    Column("line_rate_bound [B/s]", float, lambda line: _rate(line.cell, line.view)),
-    _runs("runs_verified", records.VERIFIED),
-    _runs("runs_verified_against_declared_topology", records.DECLARED),
-    _runs("runs_unverified", records.UNVERIFIED),
-    _runs("runs_contradicted", records.CONTRADICTED),
-    _condition("runs_quiet", records.QUIET),
-    _condition("runs_disturbed", records.DISTURBED),
-    _condition("runs_not_judged", records.NOT_JUDGED),
-    Column("disturbed", bool, lambda line: line.row.disturbed),
-    Column("ranked", bool, lambda line: line.row.ranked),
-    _text("busy_machine", lambda line: _busy_machine(line.row)),
-    _text("missing_because", lambda line: line.absence),
-    _text("notes", _notes),
+    Column("line_rate_bound [B/s]", float, _rate),
+    _runs("runs_verified", records.VERIFIED, "verdicts"),
+    _runs("runs_verified_against_declared_topology", records.DECLARED, "verdicts"),
+    _runs("runs_unverified", records.UNVERIFIED, "verdicts"),
+    _runs("runs_contradicted", records.CONTRADICTED, "verdicts"),
+    _runs("runs_quiet", records.QUIET, "conditions"),
+    _runs("runs_disturbed", records.DISTURBED, "conditions"),
+    _runs("runs_not_judged", records.NOT_JUDGED, "conditions"),
+    *_IS_RANKED,
+    Column("busy_machine", str, lambda line: _busy_machine(line.row)),
+    _at("missing_because", str, "absence"),
+    Column("notes", str, _notes),
 )
-
-
-def _of_blocks(name: str, kind: Kind, path: str) -> Column:
-    """What a row's block design says of it: against the reference, or of its blocks."""
-    return Column(name, kind, lambda line: _plain_value(_follow(line, path)))
-
-
-def _plain_value(found: object) -> Value:
-    if isinstance(found, float) and not math.isfinite(found):
-        return None
-    return found if isinstance(found, (str, int, float)) else None
-
-
-def _better_than(line: MetricCell) -> Value:
-    return "; ".join(line.blocks.better_than(line.row)) if line.blocks else None
-
-
+# What a row's block design says of it: against the reference, or of its blocks.
 BLOCK_COLUMNS = (
-    _of_blocks("block_design", str, "blocks.design"),
-    _of_blocks("reference", str, "blocks.reference"),
+    _at("block_design", str, "blocks.design"),
+    _at("reference", str, "blocks.reference"),
     Column("blocks_complete", int, lambda line: len(line.blocks.blocks) if line.blocks else None),
-    _of_blocks("blocks_disturbed", bool, "blocks.disturbed"),
-    _of_blocks("ratio_in_blocks [1]", float, "in_blocks.ratio.median"),
-    _of_blocks("ratio_low [1]", float, "in_blocks.ratio.interval.low"),
-    _of_blocks("ratio_high [1]", float, "in_blocks.ratio.interval.high"),
-    _of_blocks("blocks_p [1]", float, "in_blocks.pair.p"),
-    _of_blocks("blocks_verdict", str, "in_blocks.word"),
-    Column("blocks_better_than", str, _better_than),
+    _at("blocks_disturbed", bool, "blocks.disturbed"),
+    _at("ratio_in_blocks [1]", float, "in_blocks.ratio.median"),
+    _at("ratio_low [1]", float, "in_blocks.ratio.interval.low"),
+    _at("ratio_high [1]", float, "in_blocks.ratio.interval.high"),
+    _at("blocks_p [1]", float, "in_blocks.pair.p"),
+    _at("blocks_verdict", str, "in_blocks.word"),
+    Column(
+        "blocks_better_than",
+        str,
+        lambda line: "; ".join(line.blocks.better_than(line.row)) if line.blocks else None,
+    ),
 )
-
-# Where a system has several.
-_LIBRARY = _text("mpi_library", lambda line: line.row.case.library)
-
-
-def _observed(name: str, key: str) -> Column:
-    """What the runs that count recorded; they agree, since others are not averaged."""
-
-    def value(line: MetricCell) -> Value:
-        return (
-            ", ".join(sorted({run.metadata[key] for run, _ in line.row.curves if key in run.metadata}))
-            or None
-        )
-
-    return Column(name, str, value)
-
-
 _IDENTITY = (
     Column("identity", str, lambda line: next((run.identity for run in line.row.records), None) or None),
     _observed("program_checksum", PROGRAM),
@@ -202,23 +183,17 @@ _IDENTITY = (
         "newest_run", str, lambda line: max((run.ended for run, _ in line.row.curves), default="") or None
     ),
 )
-
-
-def _change(name: str, kind: Kind, path: str) -> Column:
-    def value(line: MetricCell) -> Value:
-        found = _follow(line.change, path)
-        return found if isinstance(found, (str, int, float)) else None
-
-    return Column(name, kind, value)
-
-
-CHANGE_COLUMNS = (
-    _change("earlier_n", int, "before.n"),
-    _measured("earlier_median [unit]", "change.before.summary.median"),
-    _change("ratio_to_earlier_median [1]", float, "ratio"),
-    _change("change_p [1]", float, "pair.p"),
-    _change("change_significant", bool, "pair.shown"),
+_SINCE = (
+    _at("ratio_to_earlier_median [1]", float, "change.ratio"),
     Column("change_verdict", str, lambda line: change_verdict(line.change) if line.change else None),
+)
+CHANGE_COLUMNS = (
+    _at("earlier_n", int, "change.before.n"),
+    _measured("earlier_median [unit]", "change.before.summary.median"),
+    _SINCE[0],
+    _at("change_p [1]", float, "change.pair.p"),
+    _at("change_significant", bool, "change.pair.shown"),
+    _SINCE[1],
 )
 
 
@@ -238,29 +213,29 @@ def long_data(
     changes : adds how the values differ from those of an earlier series
     with_identity : adds what tells whether values that were written at two times are of one measurement
     """
-    named = {plain_name(column.name): column for column in (*COLUMNS, *CHANGE_COLUMNS, *BLOCK_COLUMNS)}
-    every = (*COLUMNS, *CHANGE_COLUMNS) if changes is not None else COLUMNS
-    if comparison.blocks:
-        every = (*every, *BLOCK_COLUMNS)
-    if any(row.case.library for table in comparison.tables for row in table.rows):
-        every = (*every, _LIBRARY)
-    if with_identity:
-        every = (*every, *_IDENTITY)
-    if comparison.states.names:
-        every = (*every, _text("machine_state", lambda line: _states_of(line.row, comparison.states)))
-    if view.by:
-        every = (*every, _text(view.by, lambda line: line.row.attributes.get(view.by, "")))
-    asked = dict.fromkeys([*_NAMES, *(named[name] for name in view.columns)])
-    chosen = tuple(asked) if view.columns else every
-    lines = _lines(comparison, changes, view)
-    values = tuple(tuple(column.value(line) for column in chosen) for line in lines)
+    if view.columns:
+        named = {plain_name(column.name): column for column in (*COLUMNS, *CHANGE_COLUMNS, *BLOCK_COLUMNS)}
+        chosen = [*dict.fromkeys([*_NAMES, *(named[name] for name in view.columns)])]
+    else:
+        chosen = [*COLUMNS, *(CHANGE_COLUMNS if changes is not None else ())]
+        chosen += BLOCK_COLUMNS if comparison.blocks else ()
+        several = any(row.case.library for table in comparison.tables for row in table.rows)
+        chosen += [_at("mpi_library", str, "row.case.library")] if several else []
+        chosen += _IDENTITY if with_identity else ()
+        if (states := comparison.states).names:
+            chosen.append(Column("machine_state", str, lambda line: _states_of(line.row, states)))
+        if view.by:
+            chosen.append(Column(view.by, str, lambda line: visible(line.row.attributes.get(view.by, ""))))
+    lines = tuple(
+        tuple(column.value(line) for column in chosen) for line in _lines(comparison, changes, view)
+    )
     header = tuple(_head(column.name, view) for column in chosen)
-    return Grid("", len(_NAMES), header, values, kinds=tuple(column.kind for column in chosen))
+    return Grid("", len(_NAMES), header, lines, kinds=tuple(column.kind for column in chosen))
 
 
 def _states_of(row: Row, states: States) -> str:
     """Those of its machine, while its runs with values ran."""
-    return ", ".join(dict.fromkeys(states.name_of(run) for run, _ in row.curves))
+    return visible(", ".join(dict.fromkeys(states.name_of(run) for run, _ in row.curves)))
 
 
 def _head(name: str, view: View) -> str:
@@ -268,7 +243,7 @@ def _head(name: str, view: View) -> str:
     return name.replace(f"[{BANDWIDTH.si_unit}]", f"[{view.data_unit(BANDWIDTH)}]")
 
 
-def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterable[MetricCell]:
+def _lines(comparison: Comparison, changes: Changes | None, view: View) -> Iterator[MetricCell]:
     for row in (row for table in comparison.with_startup.tables for row in table.rows):
         metrics = [cell.metric for cell in row.cells if row.shows(cell.metric)]
         for metric in metrics:
@@ -302,29 +277,29 @@ def _conditions(row: Row) -> str:
 
 _OF_PLACEMENT = (
     Column("[unit]", float, _chosen),
-    Column("n", int, lambda line: line.cell.n if line.cell else 0),
-    Column("bound [B/s]", float, lambda line: None if line.reasons else _rate(line.cell, line.view)),
-    Column("disturbed", bool, lambda line: line.row.disturbed),
-    Column("ranked", bool, lambda line: line.row.ranked),
+    _N,
+    Column("bound [B/s]", float, lambda line: None if line.reasons else _rate(line)),
+    *_IS_RANKED,
     Column("condition", str, lambda line: _conditions(line.row)),
     Column("notes", str, lambda line: _notes(line) or line.absence),
 )
-_SINCE = tuple(each for each in CHANGE_COLUMNS if each.name.startswith(("ratio", "change_verdict")))
 
 
-def matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = None) -> Grid:
+def _matrix_data(found: Sequence[Matrix], view: View, changes: Changes | None = None) -> Grid:
     """Host groups × placements: of each placement statistic, repeats, bound, condition, notes, change."""
     placements = tuple(dict.fromkeys(placement for one in found for placement in one.placements))
     columns = (*_OF_PLACEMENT, *(_SINCE if changes is not None else ()))
     header = (f"{placement} {_head(column.name, view)}" for placement in placements for column in columns)
     kinds = [column.kind for column in columns] * len(placements)
-    lines = tuple(
-        (*_matrix_names(one, group, view), *_matrix_values(one, group, placements, columns, view, changes))
-        for one in found
-        for group in one.host_groups
-    )
+    lines = []
+    for one in found:
+        for group in one.host_groups:
+            boxes = (
+                _matrix_values(one, group, placement, columns, view, changes) for placement in placements
+            )
+            lines.append((*_matrix_names(one, group, view), *(value for values in boxes for value in values)))
     names = tuple(_MATRIX_NAMES)
-    return Grid("", len(names), (*names, *header), lines, kinds=(*_MATRIX_NAMES.values(), *kinds))
+    return Grid("", len(names), (*names, *header), tuple(lines), kinds=(*_MATRIX_NAMES.values(), *kinds))
 
 
 def _matrix_names(one: Matrix, host_group: str, view: View) -> tuple[Value, ...]:
@@ -338,16 +313,14 @@ def _matrix_names(one: Matrix, host_group: str, view: View) -> tuple[Value, ...]
 def _matrix_values(
     one: Matrix,
     host_group: str,
-    placements: Iterable[str],
+    placement: str,
     columns: Sequence[Column],
     view: View,
     changes: Changes | None,
-) -> Iterable[Value]:
-    for placement in placements:
-        row = one.row(host_group, placement)
-        if row is not None:
-            line = metric_cell(row, one.metric, view, changes)
-            yield from (column.value(line) for column in columns)
-        else:  # the campaign has no such case
-            absent = (None, None, None, False, False, "", absence(one.absence(host_group, placement)))
-            yield from (*absent, *[None] * (len(columns) - len(absent)))
+) -> tuple[Value, ...]:
+    row = one.row(host_group, placement)
+    if row is None:  # the campaign has no such case
+        absent = (None, None, None, False, False, "", absence(one.absence(host_group, placement)))
+        return (*absent, *[None] * (len(columns) - len(absent)))
+    line = metric_cell(row, one.metric, view, changes)
+    return tuple(column.value(line) for column in columns)

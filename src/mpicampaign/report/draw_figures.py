@@ -15,17 +15,17 @@ from mpicampaign.show.charts import model
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures.bars import draw_bars, draw_levels
 from mpicampaign.show.figures.converted import to_pdf, to_png
-from mpicampaign.show.figures.core_map import draw_core_map
 from mpicampaign.show.figures.curves import draw_curves
 from mpicampaign.show.figures.dots import draw_dots
-from mpicampaign.show.figures.node_map import draw_node_map
+from mpicampaign.show.figures.maps import draw_core_map, draw_node_map
 from mpicampaign.show.figures.page import FORMATS
 from mpicampaign.show.figures.scatter import draw_scatter
 from mpicampaign.show.figures.svg import drawing, svg, svg_file
+from mpicampaign.show.runs import unused
 from mpicampaign.show.view import DEFAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from pathlib import Path
 
     from markupsafe import Markup
@@ -165,11 +165,6 @@ def _shortened(alt: str) -> str:
     return alt[:_LONGEST_ALT].rpartition("; ")[0] + "; all others are in the tables"
 
 
-def _file_name(title: str, taken: set[str]) -> str:
+def _file_name(title: str, taken: Collection[str]) -> str:
     """A file name of plain letters, digits and hyphens, unlike those already taken."""
-    base = re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:80] or "figure"
-    name, number = base, 1
-    while name in taken:
-        number += 1
-        name = f"{base}-{number}"
-    return name
+    return unused(re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:80] or "figure", taken)

@@ -10,10 +10,10 @@ from markupsafe import Markup
 from mpicampaign.base.files import write_whole
 from mpicampaign.questions.history.draw import charts_over_time
 from mpicampaign.questions.history.say import change_nodes, curve_grid, series_grid, ticks_text
-from mpicampaign.report.curves import curve_chart, places
 from mpicampaign.report.write import chart_section
-from mpicampaign.show.document import Drawing, Heading, Paragraph, Section, Span
+from mpicampaign.show.document import Drawing, Heading, Paragraph, Section, Span, titled
 from mpicampaign.show.frame import TEMPLATES, framed, program
+from mpicampaign.show.interactive import curve_chart, places
 from mpicampaign.show.writers.html import element, html
 
 if TYPE_CHECKING:
@@ -28,11 +28,11 @@ def write_history_page(path: Path, history: Overview, title: str = "") -> None:
     title = f"{title or history.campaign}: history"
     two_ticks = Markup((TEMPLATES / "history.html").read_text(encoding="utf-8"))
     parts = [
-        _section("answers", "What changed, and with what", *change_nodes(history)),
-        _section("curves", "Curves", replace(curve_grid(history), title="Curves")),
+        titled("answers", "What changed, and with what", *change_nodes(history)),
+        titled("curves", "Curves", replace(curve_grid(history), title="Curves")),
         _over_time(history),
         Section((Drawing(two_ticks),), "two", "", "Two ticks compared"),
-        _section("series", "Series", replace(series_grid(history.series), title="Series", label="Series")),
+        titled("series", "Series", replace(series_grid(history.series), title="Series", label="Series")),
     ]
     text = framed(
         title,
@@ -42,10 +42,6 @@ def write_history_page(path: Path, history: Overview, title: str = "") -> None:
         programs=[program("curves.js"), program("history.js")],
     )
     write_whole(path, text.encode("utf-8", errors="replace").decode("utf-8"))
-
-
-def _section(anchor: str, title: str, *nodes: PageNode) -> Section:
-    return Section((Heading(title), *nodes), anchor, "", title)
 
 
 def _header(history: Overview, title: str) -> list[PageNode]:
@@ -67,4 +63,4 @@ def _over_time(history: Overview) -> Section:
     drawn = html(chart_section(chart, Drawing(curve_chart(chart))) for chart in charts)
     attributes = places(charts[0]) if charts else {}
     drawing = Drawing(element("div", drawn, **attributes))
-    return _section("time", "Over time", Paragraph(text, "legend"), drawing)
+    return titled("time", "Over time", Paragraph(text, "legend"), drawing)

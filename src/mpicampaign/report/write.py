@@ -6,7 +6,6 @@ Its parts are documents; raw files are linked, relative to the report.
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -19,13 +18,17 @@ from mpicampaign.questions.balance.draw import not_drawn
 from mpicampaign.questions.machine.find_searches import is_of_machine
 from mpicampaign.questions.machine.say_tables import told_runs
 from mpicampaign.questions.ranking.say import OF_OWN_REPEATS, errors_text
-from mpicampaign.report.cases import runs_section
-from mpicampaign.report.curves import curve_chart, places
-from mpicampaign.report.first_screen import first_screen
 from mpicampaign.report.questions import nodes_of_page, sections_of_page
-from mpicampaign.report.tables import NO_DOUBTS, comparison_nodes, doubts_grid, ranking_nodes, state
+from mpicampaign.report.summary import first_screen
+from mpicampaign.report.tables import (
+    NO_DOUBTS,
+    comparison_nodes,
+    doubts_grid,
+    ranking_nodes,
+    runs_section,
+    state,
+)
 from mpicampaign.show import runs
-from mpicampaign.show.charts.interactive import interactive_charts
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.document import (
     Box,
@@ -38,8 +41,10 @@ from mpicampaign.show.document import (
     Section,
     Span,
     Verbatim,
+    titled,
 )
 from mpicampaign.show.frame import framed, program
+from mpicampaign.show.interactive import curve_chart, interactive_charts, places
 from mpicampaign.show.source import Source
 from mpicampaign.show.view import DEFAULT, percent
 from mpicampaign.show.writers.html import element, html
@@ -52,8 +57,8 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.questions.two_sides.find_changes import Changes
     from mpicampaign.report.draw_figures import Figure
-    from mpicampaign.show.charts.interactive import InteractiveChart, InteractiveLine
     from mpicampaign.show.document import PageNode
+    from mpicampaign.show.interactive import InteractiveChart, InteractiveLine
     from mpicampaign.show.view import View
 
 HISTORY = "history.html"  # beside the report
@@ -174,8 +179,8 @@ def tables_section(source: Source) -> Section:
         found = comparison_nodes(source, table, anchor)
         nodes += [Fold(f"Baseline: {table.title}", tuple(found))] if table.is_baseline else found
     nodes += nodes_of_page(comparison, source.view)
-    start = (Heading("Tables"), Paragraph(legend, "legend"), *_list(titles, "List of tables"))
-    return Section((*start, *nodes), "tables", "", "Tables")
+    listed = _list(titles, "List of tables")
+    return titled("tables", "Tables", Paragraph(legend, "legend"), *listed, *nodes)
 
 
 def _list(titles: Mapping[str, str], label: str) -> list[PageNode]:
@@ -190,11 +195,7 @@ def curves_section(charts: Sequence[InteractiveChart]) -> Section:
     legend += "Point at a line for its values, or choose it "
     legend += "and use the arrow keys; the boxes choose lines, and show which are which."
     titles = {chart.anchor: chart.title for chart in charts}
-    start = (
-        Heading("Curves over message size"),
-        Paragraph(legend, "legend"),
-        *_list(titles, "List of curves"),
-    )
+    start = Heading("Curves over message size"), Paragraph(legend, "legend"), *_list(titles, "List of curves")
     return Section((*start, *map(_chart, charts)), "curves", "", "Curves")
 
 
@@ -236,27 +237,24 @@ def figures_section(source: Source, figures: Sequence[Figure], room: int) -> Sec
 
     Those that show what tables and curves say are folded.
     """
-    by_size = sorted((len(figure.picture), figure.name) for figure in figures)
-    totals = accumulate(size for size, _ in by_size)
-    fitting = [
-        size <= _LARGEST_FIGURE and total <= room for (size, _), total in zip(by_size, totals, strict=True)
-    ]
-    names = {name for (_, name), fits in zip(by_size, fitting, strict=True) if fits}
-    shown = [figure for figure in figures if figure.name in names]
-    nodes: list[PageNode] = [Heading("Figures")]
-    linked = [figure for figure in figures if figure.name not in names]
-    if linked:
+    fitting = set()
+    for size, name in sorted((len(figure.picture), figure.name) for figure in figures):
+        room -= size
+        fitting |= {name} if size <= _LARGEST_FIGURE and room >= 0 else set()
+    shown = [figure for figure in figures if figure.name in fitting]
+    nodes: list[PageNode] = []
+    if linked := [figure for figure in figures if figure.name not in fitting]:
         text = f"{len(shown)} of {len(figures)} figures are shown; the others are files beside this report:"
         links = (Span(figure.title, link=source.address(str(figure.svg))) for figure in linked)
         nodes += [Paragraph(text, "legend"), Items(tuple(links), "list")]
     nodes += [_drawing(figure) for figure in shown if not figure.folded]
     folded: list[PageNode] = [_drawing(figure) for figure in shown if figure.folded]
-    missing = not_drawn(source.comparison)
     title = f"{counted(len(folded), 'figure')} more"
-    folded += [Paragraph(missing, "legend")] if missing else []
+    if missing := not_drawn(source.comparison):
+        folded.append(Paragraph(missing, "legend"))
     nodes += [Fold(title, tuple(folded))] if folded else []
     nodes += [] if figures else [Paragraph("There are no figures.")]
-    return Section(tuple(nodes), "figures", "", "Figures")
+    return titled("figures", "Figures", *nodes)
 
 
 def _drawing(figure: Figure) -> Drawing:
@@ -280,26 +278,17 @@ def rankings_section(source: Source) -> Section:
     """All comparisons."""
     comparison = source.comparison
     rankings = [ranking for _, ranking in comparison.rankings]
-    legend = (
-        _TWO_TESTS if comparison.tested else "",
-        errors_text(rankings),
-        _FACTOR,
-    )
-    nodes: list[PageNode] = [Paragraph(" ".join(filter(None, legend)), "legend")]
+    legend = filter(None, (_TWO_TESTS if comparison.tested else "", errors_text(rankings), _FACTOR))
+    nodes: list[PageNode] = [Paragraph(" ".join(legend), "legend")]
     nodes += [node for table in comparison.tables for node in ranking_nodes(source, table)]
-    return Section(
-        (Heading("All comparisons"), Fold(counted(len(rankings), "ranking"), tuple(nodes))),
-        "rankings",
-        "",
-        "All comparisons",
-    )
+    return titled("rankings", "All comparisons", Fold(counted(len(rankings), "ranking"), tuple(nodes)))
 
 
 def doubts_section(source: Source) -> Section:
     """Runs left out or in doubt."""
-    title, grid = "Left out and in doubt", doubts_grid(source)
+    grid = doubts_grid(source)
     found = Fold(counted(len(grid.lines), "reason"), (grid,)) if grid.lines else Paragraph(NO_DOUBTS)
-    return Section((Heading(title), found), "doubts", "", title)
+    return titled("doubts", "Left out and in doubt", found)
 
 
 def provenance_section(facts: Mapping[str, str], campaign_text: str) -> Section:
@@ -313,4 +302,4 @@ def provenance_section(facts: Mapping[str, str], campaign_text: str) -> Section:
         nodes.append(Fold(counted(len(facts), "fact"), (grid,)))
     if campaign_text:
         nodes.append(Fold("Campaign file", (Verbatim(campaign_text, "Campaign file"),)))
-    return Section((Heading("Provenance"), *nodes), "provenance", "", "Provenance")
+    return titled("provenance", "Provenance", *nodes)

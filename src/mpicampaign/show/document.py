@@ -166,6 +166,11 @@ class Section:
     title: str = ""
 
 
+def titled(anchor: str, title: str, *nodes: PageNode) -> Section:
+    """A section below its title."""
+    return Section((Heading(title), *nodes), anchor, "", title)
+
+
 @dataclass(frozen=True, slots=True)
 class Fold:
     """What is hidden below its summary until the reader opens it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from datetime import datetime
+from itertools import chain, count
 from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.grouping import grouped
@@ -30,7 +31,7 @@ from mpicampaign.evidence.machine_state import undivided
 from mpicampaign.show import sentences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from mpicampaign.base.records import Case, Record
     from mpicampaign.compare.rows import Row
@@ -51,7 +52,7 @@ _MANY = 3  # host groups above which they are counted
 
 def run_counts(records: Iterable[Record]) -> dict[str, int]:
     """How many runs ended in each state."""
-    return dict(Counter(state_of(record) for record in records).most_common())
+    return dict(Counter(map(state_of, records)).most_common())
 
 
 def state_of(record: Record) -> str:
@@ -94,14 +95,14 @@ def anchors(records: Iterable[Record]) -> dict[Case, str]:
     """A unique identifier for each case, fit for an address."""
     named: dict[Case, str] = {}
     for case in dict.fromkeys(record.case for record in records):
-        base = "case-" + re.sub(r"[^A-Za-z0-9]+", "-", str(case)).strip("-")
-        taken = set(named.values())
-        name, number = base, 1
-        while name in taken:
-            number += 1
-            name = f"{base}-{number}"
-        named[case] = name
+        name = re.sub(r"[^A-Za-z0-9]+", "-", str(case)).strip("-")
+        named[case] = unused(f"case-{name}", named.values())
     return named
+
+
+def unused(name: str, taken: Collection[str]) -> str:
+    """The name, with a number where it is taken: ``name-2``."""
+    return next(each for each in chain([name], (f"{name}-{n}" for n in count(2))) if each not in taken)
 
 
 def runs_are(records: Sequence[Record]) -> str:
@@ -139,9 +140,9 @@ def _commonest(reasons: Iterable[str], most: int, counted: bool = False) -> str:
     """
     alike = grouped(reasons, lambda reason: _FIRST_NUMBER.sub("", reason))
     found = sorted(alike.values(), key=len, reverse=True)
-    named = [visible(_over_numbers(several)) + f" ({len(several)})" * counted for several in found[:most]]
-    more = len(found) - len(named)
-    return "; ".join([*named, *([f"{more} more reason{'s' * (more > 1)}"] if more else [])])
+    named = [visible(_over_numbers(several)) + f" ({len(several)})" * counted for several in found]
+    what = f"reason{'s' * (len(found) - most > 1)}"
+    return "; ".join(sentences.first_few(named, most, what))
 
 
 def _over_numbers(reasons: Sequence[str]) -> str:

@@ -90,6 +90,11 @@ def reason(found: findings.Note, view: View = DEFAULT) -> str:
     return visible(_reason(found, view))
 
 
+def first_few(texts: Sequence[str], most: int, what: str) -> list[str]:
+    """The first ones, and how many more there are: ``3 more reasons``."""
+    return [*texts[:most], *([f"{len(texts) - most} more {what}".rstrip()] if len(texts) > most else [])]
+
+
 def absence(reasons: findings.Absence) -> str:
     """Why there is no value; empty where there is one. These reasons hold no values."""
     return "; ".join(brief(found) if len(reasons) == 1 else note_text(found) for found in reasons)

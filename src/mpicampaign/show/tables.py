@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.findings import Note
     from mpicampaign.compare.matrix import Matrix
     from mpicampaign.compare.metrics import Metric
-    from mpicampaign.compare.rows import PublishedRow, Row
+    from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.questions.two_sides.find_changes import Changes
     from mpicampaign.show.document import Line
@@ -49,14 +49,13 @@ def grids(
     found: list[Grid] = []
     for table in comparison.tables:
         of_table = _grids_of(comparison, table, view, changes)
-        found += _below_the_last(of_table) if notes_once else _each_with_condition(table, of_table)
+        if notes_once:
+            found += _below_the_last(of_table)
+            continue
+        runs = {id(run): run for row in table.rows for run in row.records}
+        notes = [("*", note)] if (note := condition_note(runs.values())) else []
+        found += [replace(grid, footnotes=(*grid.footnotes, *notes)) for grid in of_table]
     return found
-
-
-def _each_with_condition(table: Table, of_table: Sequence[Grid]) -> list[Grid]:
-    runs = {id(run): run for row in table.rows for run in row.records}
-    notes = [("*", note)] if (note := condition_note(runs.values())) else []
-    return [replace(grid, footnotes=(*grid.footnotes, *notes)) for grid in of_table]
 
 
 def _below_the_last(of_table: Sequence[Grid]) -> list[Grid]:
@@ -70,10 +69,10 @@ def _below_the_last(of_table: Sequence[Grid]) -> list[Grid]:
 def _grids_of(comparison: Comparison, table: Table, view: View, changes: Changes | None) -> list[Grid]:
     marks: dict[str, str] = {}
     if not table.metrics:
-        return [absent_grid(comparison, table)]
+        return [_absent_grid(comparison, table)]
     if view.layout == MATRIX:
-        return matrix_grids(chosen_matrices(comparison, table, view), view, changes, marks)
-    return [long_grid(comparison, table, metric, view, changes, marks) for metric in table.metrics]
+        return _matrix_grids(chosen_matrices(comparison, table, view), view, changes, marks)
+    return [_long_grid(comparison, table, metric, view, changes, marks) for metric in table.metrics]
 
 
 # Matrix
@@ -90,18 +89,17 @@ def chosen_matrices(comparison: Comparison, table: Table, view: View) -> tuple[M
     return tuple(matrix(comparison, table, metric, ranks) for metric in metrics for ranks in counts)
 
 
-def matrix_grids(
+def _matrix_grids(
     found: Sequence[Matrix], view: View, changes: Changes | None, marks: dict[str, str]
 ) -> list[Grid]:
     """The grids of several matrices; behind each that of its changes where an earlier series is known."""
-    if changes is None:
-        return [matrix_grid(one, view, marks) for one in found]
-    return [
-        grid for one in found for grid in (matrix_grid(one, view, marks), change_grid(one, changes, marks))
-    ]
+    grids = []
+    for one in found:
+        grids += [_matrix_grid(one, view, marks), *([_change_grid(one, changes, marks)] if changes else [])]
+    return grids
 
 
-def matrix_grid(found: Matrix, view: View, marks: dict[str, str]) -> Grid:
+def _matrix_grid(found: Matrix, view: View, marks: dict[str, str]) -> Grid:
     """Host groups × placements: the chosen statistic of each."""
     footnotes = Footnotes(marks)
     texts = footnote_texts((note for row in found.rows for note in row.notes), view)
@@ -116,11 +114,11 @@ def matrix_grid(found: Matrix, view: View, marks: dict[str, str]) -> Grid:
         return shown.box(view.statistic)._replace(marks=tuple(dict.fromkeys((*marks_of(row), *letters))))
 
     title = f"{found.title}: {view.statistic} ({view.unit_of(found.metric.dimension)})"
-    grid = _matrix_grid(title, found, box, footnotes)
+    grid = _by_placement(title, found, box, footnotes)
     return replace(grid, footnotes=(*explained(found.rows), *grid.footnotes))
 
 
-def change_grid(found: Matrix, changes: Changes, marks: dict[str, str]) -> Grid:
+def _change_grid(found: Matrix, changes: Changes, marks: dict[str, str]) -> Grid:
     """Host groups × placements: the ratio of the medians to those of an earlier series."""
     footnotes = Footnotes(marks)
 
@@ -129,10 +127,10 @@ def change_grid(found: Matrix, changes: Changes, marks: dict[str, str]) -> Grid:
         return cells.change_box(changes.of(row, found.metric) if row else None, footnotes.mark)
 
     title = f"{found.title}: median, times that of {changes.since or 'the earlier series'}"
-    return _matrix_grid(title, found, box, footnotes)
+    return _by_placement(title, found, box, footnotes)
 
 
-def _matrix_grid(title: str, found: Matrix, box: Callable[[str, str], Box], footnotes: Footnotes) -> Grid:
+def _by_placement(title: str, found: Matrix, box: Callable[[str, str], Box], footnotes: Footnotes) -> Grid:
     lines: tuple[Line, ...] = tuple(
         (group, *(box(group, placement) for placement in found.placements)) for group in found.host_groups
     )
@@ -142,7 +140,7 @@ def _matrix_grid(title: str, found: Matrix, box: Callable[[str, str], Box], foot
 # Long
 
 
-def long_grid(
+def _long_grid(
     comparison: Comparison,
     table: Table,
     metric: Metric,
@@ -159,7 +157,7 @@ def long_grid(
         said = [texts[one.row.case, text] for text in _said(one)]
         marks = tuple(dict.fromkeys(map(footnotes.mark, said)))
         name = Box(cells.placement_name(table, one.row), () if one.reasons else marks)
-        boxes = _absent_cells(one, marks[0]) if one.reasons else _cells(one, changes, footnotes)
+        boxes = _cells(one, marks[0] if one.reasons else "", changes, footnotes)
         lines.append(((comparison.place(one.row), name), boxes))
     used = {name for _, boxes in lines for name, box in boxes.items() if box.text}
     columns = view.columns or [name for name in LONG_COLUMNS if name not in _OPTIONAL or name in used]
@@ -177,23 +175,21 @@ def _said(shown: cells.MetricCell) -> list[str]:
     return [shown.absence] if shown.reasons else [brief(note, shown.view) for note in shown.row.notes]
 
 
-def _absent_cells(shown: cells.MetricCell, mark: str) -> dict[str, Box]:
-    """The number of repeats, and the reason in the place of the first value."""
-    row, columns = shown.row, shown.view.columns or LONG_COLUMNS
-    first = next((name for name in columns if name != "n"), "")
-    return {"n": Box(f"{row.counted}/{row.planned}"), first: cells.absent_box(shown.reasons, mark)}
-
-
-def _cells(shown: cells.MetricCell, changes: Changes | None, footnotes: Footnotes) -> dict[str, Box]:
-    """The cells of a line by their columns."""
+def _cells(
+    shown: cells.MetricCell, why: str, changes: Changes | None, footnotes: Footnotes
+) -> dict[str, Box]:
+    """The cells of a line by their columns; ``why``: the mark of the reason, in place of the first value."""
+    if shown.reasons:
+        first = next((name for name in shown.view.columns or LONG_COLUMNS if name != "n"), "")
+        planned = f"{shown.row.counted}/{shown.row.planned}"
+        return {"n": Box(planned), first: cells.absent_box(shown.reasons, why)}
     texts = {"n": shown.n, "interval": shown.interval, "at": shown.at, "bound": shown.bound}
-    boxes = {name: Box(text) for name, text in texts.items()} | {
-        name: shown.box(name) for name in cells.STATISTICS
-    }
+    boxes = {name: Box(text) for name, text in texts.items()}
+    boxes |= {name: shown.box(name) for name in cells.STATISTICS}
     return boxes | ({"changed": cells.change_box(shown.change, footnotes.mark)} if changes else {})
 
 
-def absent_grid(comparison: Comparison, table: Table) -> Grid:
+def _absent_grid(comparison: Comparison, table: Table) -> Grid:
     """The rows of a table without any value, with the reasons."""
     footnotes = Footnotes({})
     texts = row_texts((row.case, absence(row.absence)) for row in table.rows)
@@ -257,7 +253,7 @@ def brief_grid(comparison: Comparison, table: Table, metrics: Sequence[Metric], 
             part = metric.part if row.counted and not metric.bound else ""
             lines.append((*names, part, *_brief_boxes(cells.metric_cell(row, metric, view))))
             names = ["", ""]
-    lines += published_cells(table, metrics, view)
+    lines += [line for metric in metrics for line in _published_lines(table, metric, view)]
     header = ("host group", "placement", "", "n", "median", "[interval]", "mean", "min", "max")
     at = "at" if metrics[0].size is None else ""
     return Grid("", 3, (*header, at), tuple(map(tuple, lines)), remarks=1)
@@ -275,28 +271,22 @@ def _brief_boxes(shown: cells.MetricCell) -> list[str | Box]:
 # Published values
 
 
-def published_cells(table: Table, metrics: Iterable[Metric], view: View) -> list[list[str]]:
-    """Lines for the terminal's table: published values are in the column of the mean.
-
-    Many of a metric are one line with their range: the report has each.
-    """
-    return [line for metric in metrics for line in _of_metric(table, metric, view)]
-
-
-def _of_metric(table: Table, metric: Metric, view: View) -> list[list[str]]:
+def _published_lines(table: Table, metric: Metric, view: View) -> list[tuple[str, ...]]:
+    """In the terminal's table, in the column of the mean; of many the range alone: the report has each."""
     rows = [row for row in table.published if metric in row.values]
     if len(rows) > _MOST_LINES:
         values = [row.values[metric] for row in rows]
         low, high = (view.number(value, metric.dimension) for value in (min(values), max(values)))
         marks = ", ".join(dict.fromkeys(visible(cells.published_mark(row)) for row in rows))
-        return [[f"{len(rows)} systems", "", metric.part, "", "", "", "", low, high, marks]]
-    return [_published_line(row, metric, view) for row in rows]
-
-
-def _published_line(row: PublishedRow, metric: Metric, view: View) -> list[str]:
-    names = [visible(row.host_group), visible(row.placement), metric.part, str(row.n)]
-    value = view.number(row.values[metric], metric.dimension)
-    return [*names, "", "", value, "", "", visible(cells.published_mark(row))]
+        return [(f"{len(rows)} systems", "", metric.part, "", "", "", "", low, high, marks)]
+    return [
+        (
+            *(visible(row.host_group), visible(row.placement), metric.part, str(row.n), "", ""),
+            view.number(row.values[metric], metric.dimension),
+            *("", "", visible(cells.published_mark(row))),
+        )
+        for row in rows
+    ]
 
 
 def published_grid(table: Table, view: View) -> Grid:

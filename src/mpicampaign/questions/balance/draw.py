@@ -71,15 +71,12 @@ BARS = f"filled: own results; hollow: published; {_INTERVALS}"
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure of the paper (``figures 4 to 6``) with the results that have a place in it."""
+    """A figure of the paper with the results that have a place in it, and those ``without`` its columns."""
 
     scene: Scene
-    paper: str
-    title: str
-    columns: tuple[str, ...]
+    figure: _Figure
     results: tuple[HpccResult, ...]
-    members: tuple[model.Member, ...]
-    omitted: str  # what is left out, as sentences
+    without: Sequence[HpccResult]
 
     def summaries(self, wanted: Quantity) -> tuple[Summary | None, ...]:
         """Of each result."""
@@ -89,22 +86,30 @@ class Drawing:
         """Of columns that all results have."""
         return [summary for summary in self.summaries(wanted) if summary is not None]
 
-
-# Names
-
-
-def members_of(scene: Scene, results: Sequence[HpccResult]) -> tuple[model.Member, ...]:
-    """The results by their names and looks, own ones in the look of their host group."""
-    platforms = list(dict.fromkeys(result.platform for result in results))
-    return tuple(
-        model.Member(
-            _full_name(scene, result),
-            short_name(scene, result),
-            scene.looks[HOST_GROUP][scene.place(result.row)] if result.row else None,
-            platforms.index(result.platform),
+    @property
+    def members(self) -> tuple[model.Member, ...]:
+        """The results by their names and looks, own ones in the look of their host group."""
+        platforms = list(dict.fromkeys(result.platform for result in self.results))
+        looks, place = self.scene.looks[HOST_GROUP], self.scene.place
+        return tuple(
+            model.Member(
+                _full_name(self.scene, result),
+                short_name(self.scene, result),
+                looks[place(result.row)] if result.row else None,
+                platforms.index(result.platform),
+            )
+            for result in self.results
         )
-        for result in results
-    )
+
+    def texts(self, text: str, alt: str) -> tuple[str, str, str]:
+        """Title, caption with where the figure is from and the size of own linear systems, and values."""
+        rows = [result.row for result in self.results if result.row is not None]
+        references = dict.fromkeys(result.reference for result in self.results if result.reference)
+        said = f"As {self.figure.name} of R. Rabenseifner, Balance of HPC Systems (2005). {text}"
+        said += f" Own results: the largest N measured, {repeats_of(rows)}." if rows else ""
+        said += f" Hollow: published, {', '.join(references)}." if references else ""
+        title = f"HPCC: {self.figure.title}"
+        return title, said + _omitted(self.scene, self.without), f"{title}. {alt}"
 
 
 def short_name(scene: Scene, result: HpccResult) -> str:
@@ -118,40 +123,25 @@ def short_name(scene: Scene, result: HpccResult) -> str:
 def _full_name(scene: Scene, result: HpccResult) -> str:
     if result.row is None:
         return visible(f"{result.system}, {result.host_group}, {result.placement}")
-    row, size = result.row, result.row.linear_system
-    further = (f"N {size}" if size else "", visible(row.blas))
-    return ", ".join(filter(None, (short_name(scene, result), *further)))
+    size = result.row.linear_system
+    parts = (short_name(scene, result), f"N {size}" if size else "", visible(result.row.blas))
+    return ", ".join(filter(None, parts))
 
 
-def omitted(scene: Scene, without: Sequence[HpccResult]) -> str:
+def _omitted(scene: Scene, without: Sequence[HpccResult]) -> str:
     """What is left out: results ``without`` the columns, reference BLAS, and runs that do not count."""
     own = [short_name(scene, result) for result in without if result.row is not None]
-    published = sum(result.row is None for result in without)
-    names = [*own, f"{published} published"] if published else own
+    names = [*own, f"{len(without) - len(own)} published"] if len(own) < len(without) else own
     text = f" Without the columns needed: {', '.join(names)}." if names else ""
-    places = [
-        f"{scene.place(row)} {visible(row.case.placement)}" for row in with_reference_blas(scene.comparison)
-    ]
-    text += f" Left out for their reference BLAS: {', '.join(dict.fromkeys(places))}." if places else ""
+    refused = with_reference_blas(scene.comparison)
+    places = dict.fromkeys(f"{scene.place(row)} {visible(row.case.placement)}" for row in refused)
+    text += f" Left out for their reference BLAS: {', '.join(places)}." if places else ""
     rows = sorted(hpcc_rows(scene.comparison), key=lambda row: row.counted)
     return text + left_out(scene, list({row.case: row for row in rows}.values()))
 
 
-def caption(drawing: Drawing, text: str) -> str:
-    """With where the figure is from, how many repeats, and the size of own linear systems."""
-    rows = [result.row for result in drawing.results if result.row is not None]
-    references = dict.fromkeys(result.reference for result in drawing.results if result.reference)
-    start = f"As {drawing.paper} of R. Rabenseifner, Balance of HPC Systems (2005). {text}"
-    start += f" Own results: the largest N measured, {repeats_of(rows)}." if rows else ""
-    start += f" Hollow: published, {', '.join(references)}." if references else ""
-    return start + drawing.omitted
-
-
-# Values
-
-
-def axis_of(
-    scene: Scene,
+def _axis(
+    drawing: Drawing,
     name: str,
     dimension: Dimension,
     summaries: Iterable[Summary | None],
@@ -160,19 +150,10 @@ def axis_of(
     """An axis that holds medians and intervals."""
     known = [summary for summary in summaries if summary is not None]
     bounds = [value for s in known if s.interval for value in (s.interval.low, s.interval.high)]
-    axis = scene.axis(name, dimension, [*bounds, *(summary.median for summary in known)], logarithmic)
+    values = [*bounds, *(summary.median for summary in known)]
+    axis = drawing.scene.axis(name, dimension, values, logarithmic)
     assert axis is not None, "all values of a result are positive"
     return axis
-
-
-def values_text(drawing: Drawing, wanted: Sequence[tuple[str, Dimension, Quantity]]) -> str:
-    """Each member with its medians."""
-    lines = []
-    for member, result in zip(drawing.members, drawing.results, strict=True):
-        found = ((name, what, result.summary(each)) for name, what, each in wanted)
-        said = [f"{name} {drawing.scene.view.quantity(s.median, what)}" for name, what, s in found if s]
-        lines.append(f"{member.name}: {', '.join(said)}")
-    return "; ".join(lines)
 
 
 # Bars: systems side by side
@@ -217,34 +198,22 @@ _BANDS = (
 
 def bands(drawing: Drawing) -> model.BarChart:
     """Latencies, bandwidths, their ratios, and HPL; series that no result has are omitted."""
-    columns = tuple(column for band in _BANDS for column in _band(drawing, band))
     text = "Bandwidths of the rings are per process; ping-pong is that of the worst pair. "
     text += "By falling random ring bandwidth, a platform's results together."
-    without = [result for result in drawing.results if not result.has(NATURAL_RING)]
-    if without:
+    if without := [result for result in drawing.results if not result.has(NATURAL_RING)]:
         own = [short_name(drawing.scene, result) for result in without if result.row is not None]
         published = len(without) - len(own)
         names = [*own, *([f"the {published} published systems"] if published else [])]
         text += f" No natural ring, nor its two ratios, of {', '.join(names)}: no such values are there."
-    title = f"HPCC: {drawing.title}"
-    wanted = [
-        (f"{band.title} {name}".strip(), band.dimension, each)
-        for band in _BANDS
-        for name, _, each in band.series
-    ]
-    alt = f"{title}. {values_text(drawing, wanted)}"
-    return model.BarChart(title, caption(drawing, text), alt, drawing.members, columns, BARS, folded=True)
+    return _bar_chart(drawing, text, [column for band in _BANDS for column in _band(drawing, band)])
 
 
 def _band(drawing: Drawing, band: _Bars) -> Iterator[model.BarColumn]:
     drawn = [model.BarSeries(name, colour, drawing.summaries(each)) for name, colour, each in band.series]
-    series = tuple(each for each in drawn if any(each.bars))
-    if series:
+    if series := tuple(each for each in drawn if any(each.bars)):
         values = [bar for each in series for bar in each.bars]
         logarithmic = False if band.dimension == FRACTION else None
-        yield model.BarColumn(
-            band.title, axis_of(drawing.scene, "", band.dimension, values, logarithmic), series
-        )
+        yield model.BarColumn(band.title, _axis(drawing, "", band.dimension, values, logarithmic), series)
 
 
 _PARALLEL = (
@@ -257,41 +226,34 @@ _PARALLEL = (
 
 def parallel(drawing: Drawing) -> model.BarChart:
     """Each column divided by HPL, then by its largest value."""
-    columns = tuple(_share(drawing, title, wanted) for title, wanted in _PARALLEL)
     largest = max(summary.median for summary in drawing.whole(Quantity(HPL)))
     text = "Accumulated values divided by HPL, then each column by its largest value, which is 100 %. Not "
     text += f"divided by HPL are HPL itself (100 %: {quantity(largest, FLOPS)}) and the latency's reciprocal."
-    title = f"HPCC: {drawing.title}"
-    alt = f"{title}. {_shares_text(drawing, columns)}"
-    return model.BarChart(title, caption(drawing, text), alt, drawing.members, columns, BARS, folded=True)
+    return _bar_chart(drawing, text, [_share(drawing, title, wanted) for title, wanted in _PARALLEL])
 
 
 def _share(drawing: Drawing, title: str, wanted: Quantity) -> model.BarColumn:
     summaries = drawing.whole(wanted)
     largest = max(summary.median for summary in summaries)
     shares = tuple(_divided(summary, largest) for summary in summaries)
-    axis = axis_of(drawing.scene, "", FRACTION, shares, logarithmic=False)
+    axis = _axis(drawing, "", FRACTION, shares, logarithmic=False)
     return model.BarColumn(title, axis, (model.BarSeries("", _BLUE, shares),))
 
 
 def _divided(summary: Summary, by: float) -> Summary:
-    return Summary(
-        summary.n,
-        summary.median / by,
-        summary.interval.divided(by) if summary.interval else None,
-        summary.mean / by,
-        summary.minimum / by,
-        summary.maximum / by,
-    )
+    interval = summary.interval.divided(by) if summary.interval else None
+    others = (value / by for value in (summary.mean, summary.minimum, summary.maximum))
+    return Summary(summary.n, summary.median / by, interval, *others)
 
 
-def _shares_text(drawing: Drawing, columns: Sequence[model.BarColumn]) -> str:
+def _bar_chart(drawing: Drawing, text: str, columns: Sequence[model.BarColumn]) -> model.BarChart:
     lines = []
     for place, member in enumerate(drawing.members):
-        bars = ((column.title, column.series[0].bars[place]) for column in columns)
-        said = [f"{title} {quantity(bar.median, FRACTION)}" for title, bar in bars if bar]
+        bars = [(f"{c.title} {s.name}".strip(), c.across, s.bars[place]) for c in columns for s in c.series]
+        said = [f"{name} {axis.text(bar.median)}" for name, axis, bar in bars if bar]
         lines.append(f"{member.name}: {', '.join(said)}")
-    return "; ".join(lines)
+    texts = drawing.texts(text, "; ".join(lines))
+    return model.BarChart(*texts, drawing.members, tuple(columns), BARS, folded=True)
 
 
 # Scatter: accumulated values over HPL, and what they are for each operation
@@ -299,23 +261,32 @@ def _shares_text(drawing: Drawing, columns: Sequence[model.BarColumn]) -> str:
 
 def over_hpl(drawing: Drawing) -> model.ScatterChart:
     """Each column over HPL and divided by it: logarithmic above, linear below."""
+    _, *columns = drawing.figure.needs
     panels = [
-        panel
-        for column in drawing.columns[1:]
+        _panel(drawing, column, by, logarithmic)
+        for column in columns
         for logarithmic in (True, False)
-        for panel in (_panel(drawing, column, "", logarithmic), _panel(drawing, column, HPL, logarithmic))
+        for by in ("", HPL)
     ]
     text = "Left: over HPL; right: divided by HPL. Logarithmic axes above, linear ones below."
-    if PER_PROCESS & set(drawing.columns):
+    if PER_PROCESS & set(columns):
         text += " Accumulated: per process × number of processes."
     text += " Lines join results of one platform."
-    for column in drawing.columns[1:]:
-        found = interpolated_text(drawing.results, column, drawing.scene.view)
-        text += f" {found}" if found else ""
-    title = f"HPCC: {drawing.title}"
-    alt = f"{title}. {_alt_over_hpl(drawing)}"
-    said = (title, caption(drawing, text), alt)
-    return model.ScatterChart(*said, drawing.members, tuple(panels), POINTS, folded=True)
+    for column in columns:
+        said = interpolated_text(drawing.results, column, drawing.scene.view)
+        text += f" {said}" if said else ""
+    wanted = [(*NAMES[column], whole_system(column)) for column in (HPL, *columns)]
+    wanted += [
+        (f"{NAMES[column][0]} / HPL", _ratio_of(NAMES[column][1]), whole_system(column, HPL))
+        for column in columns
+    ]
+    lines = []
+    for member, result in zip(drawing.members, drawing.results, strict=True):
+        found = ((name, dimension, result.summary(each)) for name, dimension, each in wanted)
+        values = [f"{name} {drawing.scene.view.quantity(s.median, what)}" for name, what, s in found if s]
+        lines.append(f"{member.name}: {', '.join(values)}")
+    texts = drawing.texts(text, "; ".join(lines))
+    return model.ScatterChart(*texts, drawing.members, tuple(panels), POINTS, folded=True)
 
 
 def interpolated_lines(comparison: Comparison, table: Table, view: View) -> list[str]:
@@ -329,9 +300,8 @@ def interpolated_text(results: Iterable[HpccResult], column: str, view: View) ->
     name, dimension = NAMES[column]
     if view.balance_at is None:
         return ""
-    ratio = _ratio_of(dimension)
     found = [
-        f"{visible(low.system)} {view.quantity(value, ratio)} ({visible(low.placement)} to "
+        f"{visible(low.system)} {view.quantity(value, _ratio_of(dimension))} ({visible(low.placement)} to "
         f"{visible(high.placement)})"
         for low, high, value in interpolated(results, whole_system(column, HPL), view.balance_at)
     ]
@@ -344,23 +314,11 @@ def _panel(drawing: Drawing, column: str, by: str, logarithmic: bool) -> model.S
     speeds = drawing.whole(Quantity(HPL))
     values = drawing.whole(whole_system(column, by))
     name, dimension = NAMES[column]
-    dimension = _ratio_of(dimension) if by else dimension
-    across = axis_of(drawing.scene, "HPL", FLOPS, speeds, logarithmic)
-    up = axis_of(drawing.scene, name, dimension, values, logarithmic)
+    across = _axis(drawing, "HPL", FLOPS, speeds, logarithmic)
+    up = _axis(drawing, name, _ratio_of(dimension) if by else dimension, values, logarithmic)
     points = tuple(model.ScatterPoint(x, y) for x, y in zip(speeds, values, strict=True))
-    accumulated = f"{name}, accumulated" if column in PER_PROCESS else name
-    title = f"{name} / HPL" if by else accumulated
+    title = f"{name} / HPL" if by else f"{name}{', accumulated' if column in PER_PROCESS else ''}"
     return model.ScatterPanel(f"{title} ({up.unit.name})", across, up, points)
-
-
-def _alt_over_hpl(drawing: Drawing) -> str:
-    columns = drawing.columns
-    wanted = [(*NAMES[column], whole_system(column)) for column in columns]
-    wanted += [
-        (f"{NAMES[column][0]} / HPL", _ratio_of(NAMES[column][1]), whole_system(column, HPL))
-        for column in columns[1:]
-    ]
-    return values_text(drawing, wanted)
 
 
 def _ratio_of(dimension: Dimension) -> Dimension:
@@ -395,9 +353,8 @@ def balance(scene: Scene, few: bool = False) -> Iterator[model.Chart]:
     for figure in _FIGURES if len(results) >= _LEAST or not few else ():
         drawn = tuple(result for result in results if result.has(*figure.needs))
         if len(drawn) >= figure.least:
-            text = omitted(scene, [result for result in results if not result.has(*figure.needs)])
-            about = (figure.name, figure.title, figure.needs)
-            yield figure.chart(Drawing(scene, *about, drawn, members_of(scene, drawn), text))
+            without = [result for result in results if not result.has(*figure.needs)]
+            yield figure.chart(Drawing(scene, figure, drawn, without))
 
 
 def not_drawn(comparison: Comparison) -> str:
@@ -414,13 +371,13 @@ def not_drawn(comparison: Comparison) -> str:
     )
 
 
-def _lacking(figure: _Figure, found: Sequence[HpccResult]) -> str:
+def _lacking(figure: _Figure, results: Sequence[HpccResult]) -> str:
     """The figure, and the columns that the results nearest to it lack; empty where it is drawn."""
-    missing = [[column for column in figure.needs if not result.has(column)] for result in found]
+    missing = [[column for column in figure.needs if not result.has(column)] for result in results]
     nearest = sorted(missing, key=len)[: figure.least]
     if len(nearest) == figure.least and not nearest[-1]:
         return ""
-    columns = [column for column in figure.needs if any(column in each for each in nearest)]
+    columns = [column for column in figure.needs if any(column in lacks for lacks in nearest)]
     return figure.name + (f" (lacks {', '.join(NAMES[column][0] for column in columns)})" if columns else "")
 
 

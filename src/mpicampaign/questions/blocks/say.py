@@ -22,7 +22,7 @@ from mpicampaign.questions.ranking.say_pairs import contrast_of, fastest, text_o
 from mpicampaign.show.cells import MetricCell
 from mpicampaign.show.document import Caption, Fold, Grid, Heading, Items, Paragraph
 from mpicampaign.show.runs import MARK
-from mpicampaign.show.sentences import kind_name
+from mpicampaign.show.sentences import first_few, kind_name
 from mpicampaign.show.view import probability
 
 if TYPE_CHECKING:
@@ -109,11 +109,12 @@ def block_sentences(compared: InBlocks) -> Iterator[str]:
         yield f"{compared.best} is {fastest(compared.metric)}."
     for verdict in compared.verdicts:
         if verdict.pair.shown:
-            yield f"{_contrast(compared, verdict)}: {_basis(compared, verdict)}, {_p(verdict)}."
+            added = verdict.pair.added
+            basis = text_of_added(added, "block") if added else f"{_blocks(compared)}, ranked within blocks"
+            yield f"{_contrast(compared, verdict)}: {basis}, {_p(verdict)}."
     if alike := [one for one in compared.verdicts if one.word == NOT_SHOWN]:
-        named = [_not_shown(compared, one) for one in alike[:_NAMED]]
-        more = [f"{len(alike) - _NAMED} more"] if len(alike) > _NAMED else []
-        yield f"No difference shown in {_blocks(compared)}: {listed([*named, *more])}."
+        named = first_few([_not_shown(compared, one) for one in alike], _NAMED, "")
+        yield f"No difference shown in {_blocks(compared)}: {listed(named)}."
         if added := alike[0].pair.added:
             yield f"{text_of_added(added, 'block')}."
         if sight := compared.sight:
@@ -122,12 +123,6 @@ def block_sentences(compared: InBlocks) -> Iterator[str]:
         names, made = listed(compared.names), _blocks(compared)
         yield f"Too few blocks to compare {names}: {made}; {compared.enough} would do."
     yield from (f"{text}." for text in doubts(compared))
-
-
-def _basis(compared: InBlocks, verdict: Verdict) -> str:
-    if verdict.pair.added:
-        return text_of_added(verdict.pair.added, "block")
-    return f"{_blocks(compared)}, ranked within blocks"
 
 
 def _contrast(compared: InBlocks, verdict: Verdict) -> str:
@@ -193,9 +188,8 @@ def doubts(compared: InBlocks) -> Iterator[str]:
     if compared.disturbed:
         yield BUSY
     if compared.left_out:
-        named = [_left_out(one) for one in compared.left_out[:_NAMED]]
-        more = len(compared.left_out) - len(named)
-        yield f"Left out: {'; '.join([*named, *([f'{more} more blocks'] if more else [])])}"
+        named = first_few([*map(_left_out, compared.left_out)], _NAMED, "blocks")
+        yield f"Left out: {'; '.join(named)}"
     yield from _what_would_decide(compared)
     if compared.absent:
         yield f"Without any value: {listed(compared.absent)}"
@@ -312,13 +306,16 @@ def block_ratios(comparison: Comparison, view: View) -> list[Fold]:
 def _ratio_nodes(compared: InBlocks) -> tuple[Caption, Grid]:
     """A line for each block with its nodes: the ratios to the reference."""
     header = ("block", "nodes", *compared.names[1:])
-    lines = tuple((str(block.repeat), nodes_text(block), *_ratios(block)) for block in compared.blocks)
+    lines = tuple(
+        (
+            str(block.repeat),
+            nodes_text(block),
+            *("time limit" if value is None else factor(value) for value in within(block)[1:]),
+        )
+        for block in compared.blocks
+    )
     title = f"{metric_title(compared)}, ratio to {compared.reference} in each block"
     return Caption(f"{title}:"), Grid("", 2, header, lines, role="sortable", label=title)
-
-
-def _ratios(block: Block) -> Iterator[str]:
-    yield from ("time limit" if value is None else factor(value) for value in within(block)[1:])
 
 
 def within(block: Block) -> list[float | None]:

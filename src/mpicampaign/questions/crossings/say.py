@@ -8,6 +8,7 @@ from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.text import listed
 from mpicampaign.base.units import format_size
 from mpicampaign.questions.crossings.find import crossings
+from mpicampaign.show.sentences import first_few
 
 if TYPE_CHECKING:
     from mpicampaign.questions.crossings.find import Crossing
@@ -21,9 +22,9 @@ def crossings_text(ranking: Ranking) -> str:
     found = crossings(ranking)
     if not found:
         return ""
-    parts = [f"{one.name} at {_sizes(one)} ({_times(one)})" for one in found[:_SHOWN]]
-    parts += [f"{len(found) - _SHOWN} more ranges of sizes"] if len(found) > _SHOWN else []
-    return f"ahead of {listed(ranking.leaders)} in all repeats: {listed(parts)}"
+    parts = [f"{one.name} at {_sizes(one)} ({_times(one)})" for one in found]
+    few = first_few(parts, _SHOWN, "ranges of sizes")
+    return f"ahead of {listed(ranking.leaders)} in all repeats: {listed(few)}"
 
 
 def _sizes(one: Crossing) -> str:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.dimension import BANDWIDTH_UNITS, COUNT, Unit
 from mpicampaign.history.curves import dimension_of
 from mpicampaign.questions.history import say as texts
-from mpicampaign.show.charts.interactive import InteractiveChart, InteractiveLine
 from mpicampaign.show.charts.looks import looks
 from mpicampaign.show.charts.model import Axis, ChartCurve
 from mpicampaign.show.charts.scales import Scale
+from mpicampaign.show.interactive import InteractiveChart, InteractiveLine
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

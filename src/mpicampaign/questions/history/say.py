@@ -40,7 +40,6 @@ _RATE = "Of the changes reported at a tick, at most 5 % are expected to be false
 _STATES = (
     "Placements with a distance in brackets are of runs in which a cache line took so long between the CPUs."
 )
-NO_CAUSE = "no cause recorded"
 
 
 def event_text(event: Event, year: str = "") -> str:
@@ -48,16 +47,13 @@ def event_text(event: Event, year: str = "") -> str:
 
     ``year``: which dates need not name.
     """
-    since = f"since {day(event.since, year)}, {with_text(event.causes)}"
-    return f"{since}: {_direction(event)} {_shares_text(event.shares)}"
-
-
-def _direction(event: Event) -> str:
     words = [text for count, text in ((event.worse, "worse"), (event.better, "better")) if count]
     numbers = f" ({event.worse} worse, {event.better} better)" if len(words) == 2 else ""
     size = factor(1 + event.change)
     size = f"a factor of {size.removesuffix(' times')}" if size.endswith("times") else size
-    return f"{' or '.join(words) or 'changed'} by {size}{numbers}"
+    direction = f"{' or '.join(words) or 'changed'} by {size}{numbers}"
+    since = f"since {day(event.since, year)}, {with_text(event.causes)}"
+    return f"{since}: {direction} {_shares_text(event.shares)}"
 
 
 def factor(ratio: float) -> str:
@@ -68,7 +64,7 @@ def factor(ratio: float) -> str:
 def with_text(causes: Iterable[Cause]) -> str:
     """``with kernel 5.14.0-427 and microcode 0x2b``."""
     named = [f"{cause.name} {visible(cause.after.removeprefix('Linux '))}" for cause in causes]
-    return f"with {' and '.join(named)}" if named else NO_CAUSE
+    return f"with {' and '.join(named)}" if named else "no cause recorded"
 
 
 def _shares_text(shares: Sequence[Share]) -> str:
@@ -115,18 +111,14 @@ def not_judged_text(reason: str) -> str:
 
 
 def sparkline(curve: Curve, width: int = 16) -> str:
-    """The curve as bars, each a stretch of it between its least and largest value."""
-    return "".join(_BARS[round((len(_BARS) - 1) * level)] for level in _levels(curve, width))
-
-
-def _levels(curve: Curve, most: int) -> list[float]:
-    """The medians of ``most`` equal stretches, or of all points where they are fewer, from 0 to 1."""
+    """The curve as bars between its least and largest value: the median of each of equal stretches of it."""
     values = [point.value for point in curve.points]
-    count = min(most, len(values))
+    count = min(width, len(values))
     edges = [number * len(values) // count for number in range(count + 1)]
     found = [median(values[a:b]) for a, b in pairwise(edges)]
     low, high = min(found), max(found)
-    return [(value - low) / (high - low) if high > low else 0.0 for value in found]
+    levels = ((value - low) / (high - low) if high > low else 0.0 for value in found)
+    return "".join(_BARS[round((len(_BARS) - 1) * level)] for level in levels)
 
 
 def year_of(history: Overview) -> str:
@@ -154,13 +146,9 @@ def change_nodes(history: Overview) -> list[Node]:
     judged = [curve for curve in history.curves if not curve.not_judged]
     none = no_change_text(judged) or "No curve was tested for changes yet."
     changes: Node = Items(found, label="Changes") if found else Paragraph(none)
-    damaged: list[Node] = []
-    if history.problems:
-        damaged = [
-            Heading("Damaged files", 3),
-            Items(tuple(map(visible, history.problems)), label="Damaged files"),
-        ]
-    return [changes, Paragraph(tested_text(history), "legend"), *damaged]
+    title, lines = "Damaged files", tuple(map(visible, history.problems))
+    damaged: list[Node] = [Heading(title, 3), Items(lines, label=title)] if lines else []
+    return [changes, Paragraph(_tested_text(history), "legend"), *damaged]
 
 
 def no_change_text(curves: Sequence[Curve]) -> str:
@@ -176,7 +164,7 @@ def no_change_text(curves: Sequence[Curve]) -> str:
     return f"{said}: one of about {' to '.join(ends)} % or more that {lasting}."
 
 
-def tested_text(history: Overview) -> str:
+def _tested_text(history: Overview) -> str:
     """How many curves were tested, and why others were not."""
     tested = sum(not curve.not_judged for curve in history.curves)
     said = [f"Tested for changes: {tested} of {counted(len(history.curves), 'curve')}."]
@@ -233,14 +221,13 @@ def series_grid(series: Sequence[SeriesEntry]) -> Grid:
     """The series, how many runs each has, and how many of them count."""
     header = ("series", "began (UTC)", "runs", "counted", "")
     lines = tuple(
-        (each.name, each.began.replace("T", " ").removesuffix("Z"), each.runs, each.counted, _state(each))
-        for each in series
+        (
+            *(entry.name, entry.began.replace("T", " ").removesuffix("Z"), entry.runs, entry.counted),
+            ", ".join(["open"] * entry.is_open + ["the campaign file changed"] * entry.changed),
+        )
+        for entry in series
     )
     return Grid("", 1, header, lines, remarks=1)
-
-
-def _state(series: SeriesEntry) -> str:
-    return ", ".join(["open"] * series.is_open + ["the campaign file changed"] * series.changed)
 
 
 def history_data(history: Overview) -> Grid:

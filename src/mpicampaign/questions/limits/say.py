@@ -70,7 +70,12 @@ def limit_text(judged: Judged) -> str:
 def reason_text(judged: Judged) -> str:
     """Why: the interval and the limit, or what is missing."""
     if judged.why:
-        detail = _few(judged) if judged.why == FEW else absence(judged.absence)
+        detail = absence(judged.absence)
+        if judged.why == FEW:  # what there is, and what would decide
+            detail = f"has {judged.n}, needs {FEWEST_OF_VALUE}"
+            if judged.bound and judged.bound.ratio:
+                needs = f"{FEWEST_OF_RATIO} against {FEWEST_OF_RATIO}"
+                detail = f"has {judged.n} against {judged.others}, needs {needs}"
         why = _WHY.get(judged.why, f"{judged.why}: not tested")
         return why + (f": {detail}" if detail else "")
     if judged.limit.alarm:
@@ -87,20 +92,10 @@ def _retests_text(judged: Judged, rule: Rule) -> str:
     """``1 of 3 beyond, 2 re-tests by the next ticks``."""
     if judged.outcome == PASSED:
         return "the newest tick is within the limit"
-    said = (
-        f"{rule.beyond - judged.retests} of {rule.of} beyond"
-        if judged.retests
-        else f"the rule is met: {rule} beyond"
-    )
-    tests = f"{judged.retests} re-test{'s' if judged.retests > 1 else ''}"
-    return said + (f", {tests} by the next ticks" if judged.retests else "")
-
-
-def _few(judged: Judged) -> str:
-    """What there is, and what would decide."""
-    if judged.bound and judged.bound.ratio:
-        return f"has {judged.n} against {judged.others}, needs {FEWEST_OF_RATIO} against {FEWEST_OF_RATIO}"
-    return f"has {judged.n}, needs {FEWEST_OF_VALUE}"
+    if not judged.retests:
+        return f"the rule is met: {rule} beyond"
+    tests = f"{judged.retests} re-test{'s' if judged.retests > 1 else ''} by the next ticks"
+    return f"{rule.beyond - judged.retests} of {rule.of} beyond, {tests}"
 
 
 def _ends(judged: Judged, interval: Interval) -> str:

@@ -87,8 +87,8 @@ def refused_lines(found: Iterable[Proposal]) -> list[str]:
 
 
 def _names(found: Sequence[Proposal]) -> str:
-    names = [curve_name(each.curve.key) for each in found]
-    return "; ".join(names[:_NAMED]) + (f"; and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+    names = [curve_name(proposal.curve.key) for proposal in found]
+    return "; ".join(names[:_NAMED]) + (f"; and {len(names) - _NAMED} more" if names[_NAMED:] else "")
 
 
 def _refusal(proposal: Proposal) -> str:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import NODE
 from mpicampaign.base.text import visible
-from mpicampaign.questions.machine.find_searches import ALL_PAIRS, nodes_of
+from mpicampaign.questions.machine.find import ABSENT, NO_VALUE
+from mpicampaign.questions.machine.find_searches import ALL_PAIRS, SLOW_ONE, UNDECIDED, nodes_of
 from mpicampaign.questions.machine.say import below, machine_title, metric_title, slower
-from mpicampaign.show.charts.model import CoreMap, Field, NodeBox, NodeMap
+from mpicampaign.show.charts.looks import GREY, INK, SLOW
+from mpicampaign.show.charts.model import CoreMap, Field, Frame, NodeBox, NodeMap
 from mpicampaign.show.view import percent
 
 if TYPE_CHECKING:
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
     from mpicampaign.questions.machine.find_searches import MachineSearch
     from mpicampaign.show.charts.scene import Scene
 
+_FRAMES = {
+    SLOW_ONE: Frame(SLOW, 1.6, "orange frame: shown to be slow"),
+    UNDECIDED: Frame(INK, 0.8, "black frame: not decided"),
+    ABSENT: Frame(GREY, 0.4, "grey: not measured"),
+    NO_VALUE: Frame(GREY, 0.4, "grey: without a value"),
+}
 _WIDEST = 40  # boxes in a line
 _ROUND = (8, 10, 16, 20, 32)  # boxes in a line of nodes without racks
 _SCALE = (4, 0.3)  # the darkest box: at least so many tolerances, and at most so much slower
@@ -40,11 +48,11 @@ def _node_map(machine: Machine, search: MachineSearch) -> NodeMap:
     most = max(_SCALE[0] * search.tolerance, min(_SCALE[1], max(slowdowns.values(), default=0.0)))
 
     def box(name: str) -> NodeBox:
-        mark, slowdown = machine.verdict(search, name), slowdowns.get(name)
+        frame, slowdown = _FRAMES.get(machine.verdict(search, name)), slowdowns.get(name)
         fraction = None if slowdown is None else _share(slowdown, most)
         named = next((one for one in search.nodes.named if one.member == name), None)
         text = below(search.metric, named.slower) if named and math.isfinite(named.slower) else ""
-        return NodeBox(visible(name), fraction, mark, text or ("failed" if named else ""))
+        return NodeBox(visible(name), fraction, frame, text or ("failed" if named else ""))
 
     title = f"{machine_title(machine)}: {metric_title(machine, search)}"
     own = "its rounds" if search.subject.unit == NODE else "its pairs"
@@ -58,6 +66,7 @@ def _node_map(machine: Machine, search: MachineSearch) -> NodeMap:
         f"{title}: {len(machine.nodes)} nodes. Shown to be slow: {said or 'none'}.",
         tuple(tuple(box(name) if name else None for name in line) for line in lines_of(machine.nodes)),
         f"{percent(most)} slower, or more (by the logarithm)",
+        [*_FRAMES.values()],
         section="machine",
     )
 

@@ -13,11 +13,12 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import EACH_NODES, OK
 from mpicampaign.base.text import listed, visible
 from mpicampaign.schedulers import batch_scheduler
+from mpicampaign.show.sentences import first_few
 from mpicampaign.show.view import percent, probability
 from mpicampaign.statistics.comparisons import LEVEL
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.base.records import Record
     from mpicampaign.compare.metrics import Metric
@@ -119,7 +120,7 @@ def _difference(title: str, search: MachineSearch, one: Named) -> str:
 
 def _evidence(machine: Machine) -> Iterator[str]:
     """For each slow member what shows it, and all causes: the first few."""
-    every = [each for find in KINDS.values() for each in find(machine).items()]
+    every = [each for kind in KINDS for each in found_members(machine, kind).items()]
     for member, found in every[:_NAMED]:
         said = "; ".join(_evidence_text(machine, *one) for one in found[:_FEW])
         more = f"; {_nodes(len(found) - _FEW, 'more metric')}" if len(found) > _FEW else ""
@@ -133,25 +134,13 @@ def _evidence_text(machine: Machine, search: MachineSearch, one: Named) -> str:
     return f"{_difference(metric_title(machine, search), search, one)}{least}, {probability(one.p)}, {rounds}"
 
 
-def found_nodes(machine: Machine) -> dict[str, list[Found]]:
-    """The slow nodes, each with all that shows it."""
-    return _found((search, search.found.nodes) for search in machine.searches)
+KINDS = ("switches", "nodes", "links")  # the parts of a search by their names
 
 
-def found_links(machine: Machine) -> dict[str, list[Found]]:
-    """The slow links."""
-    return _found((search, search.found.links) for search in machine.searches)
-
-
-def found_switches(machine: Machine) -> dict[str, list[Found]]:
-    """The slow switches."""
-    return _found((search, search.found.switches) for search in machine.searches)
-
-
-KINDS = {"switches": found_switches, "nodes": found_nodes, "links": found_links}
-
-
-def _found(parts: Iterable[tuple[MachineSearch, Search | None]]) -> dict[str, list[Found]]:
+def found_members(machine: Machine, kind: str) -> dict[str, list[Found]]:
+    """The slow switches, nodes or links, each with all that shows it."""
+    parts: list[tuple[MachineSearch, Search | None]]
+    parts = [(search, getattr(search.found, kind)) for search in machine.searches]
     named = [Found(search, one) for search, part in parts if part for one in part.named]
     named.sort(key=lambda each: -each.named.slower)
     by_member = grouped(named, lambda each: each.named.member)
@@ -159,27 +148,23 @@ def _found(parts: Iterable[tuple[MachineSearch, Search | None]]) -> dict[str, li
     return {name: each[:1] if math.isinf(each[0].named.slower) else each for name, each in by_member.items()}
 
 
+def found_nodes(machine: Machine) -> dict[str, list[Found]]:
+    """The slow nodes."""
+    return found_members(machine, "nodes")
+
+
 def lead(machine: Machine, others: Sequence[Machine] = ()) -> str:
     """``2 of 1,024 nodes are slow: n37 (…), n512 (…)``; or that none is shown to be."""
     place = f"{machine_title(machine)}: " if len(others) > 1 else ""
-    of = len(machine.nodes) - len(machine.absent)
-    texts = [
-        _slow(machine, found_switches(machine), "switch", len({*machine.switches.values()}), "switches"),
-        _slow(machine, found_nodes(machine), "node", of),
-        _slow(machine, found_links(machine), "link", len(machine.pairs)),
-    ]
-    return place + (". ".join(filter(None, texts)) or _none(machine, of))
-
-
-def _slow(
-    machine: Machine, found: Mapping[str, Sequence[Found]], what: str, of: int, plural: str = ""
-) -> str:
-    if not found:
-        return ""
-    named = [_named_text(machine, member, each) for member, each in [*found.items()][:_NAMED]]
-    more = [f"{len(found) - _NAMED} more in the table"] if len(found) > _NAMED else []
-    verb = "is" if len(found) == 1 else "are"
-    return f"{len(found)} of {of:,} {plural or what + 's'} {verb} slow: {', '.join([*named, *more])}"
+    nodes = len(machine.nodes) - len(machine.absent)
+    counts = {"switches": len({*machine.switches.values()}), "nodes": nodes, "links": len(machine.pairs)}
+    said = []
+    for kind, of in counts.items():
+        if found := found_members(machine, kind):
+            named = [_named_text(machine, member, each) for member, each in found.items()]
+            verb, few = "is" if len(found) == 1 else "are", first_few(named, _NAMED, "in the table")
+            said.append(f"{len(found)} of {of:,} {kind} {verb} slow: {', '.join(few)}")
+    return place + (". ".join(said) or _none(machine, nodes))
 
 
 def _none(machine: Machine, of: int) -> str:
@@ -220,7 +205,11 @@ def _smallest(machine: Machine) -> Iterator[str]:
     known = [
         (search, search.found.nodes.smallest, search.found.links.smallest) for search in machine.searches
     ]
-    named = [_smallest_text(machine, search, node, link) for search, node, link in known if node]
+    named = [
+        f"{percent(node)} ({metric_title(machine, search)}{f'; of a link {percent(link)}' if link else ''})"
+        for search, node, link in known
+        if node
+    ]
     if named:
         most = max(least for _, *both in known for least in both if least)
         few = named if len(named) <= _NAMED else [f"{percent(most)} in each metric"]
@@ -231,11 +220,6 @@ def _smallest(machine: Machine) -> Iterator[str]:
         yield f"Not decided yet: {_nodes(still, 'suspect')}; the next run of the campaign continues."
 
 
-def _smallest_text(machine: Machine, search: MachineSearch, node: float, link: float | None) -> str:
-    of_link = f"; of a link {percent(link)}" if link else ""
-    return f"{percent(node)} ({metric_title(machine, search)}{of_link})"
-
-
 def undecided(machine: Machine) -> list[tuple[MachineSearch, Undecided]]:
     """Who is not decided after the last look, and in what; the slowest first."""
     open_ones = [(s, one) for s in machine.searches for part in s.parts for one in part.undecided]
@@ -243,11 +227,8 @@ def undecided(machine: Machine) -> list[tuple[MachineSearch, Undecided]]:
 
 
 def _undecided(machine: Machine) -> Iterator[str]:
-    open_ones = undecided(machine)
-    if open_ones:
-        named = [_undecided_text(machine, *each) for each in open_ones[:_FEW]]
-        more = [f"{len(open_ones) - _FEW} more in the table"] if len(open_ones) > _FEW else []
-        yield f"Not decided: {'; '.join([*named, *more])}."
+    if named := [_undecided_text(machine, *each) for each in undecided(machine)]:
+        yield f"Not decided: {'; '.join(first_few(named, _FEW, 'in the table'))}."
 
 
 def _undecided_text(machine: Machine, search: MachineSearch, one: Undecided) -> str:
@@ -267,8 +248,7 @@ def _failed(machine: Machine) -> Iterator[str]:
         named = [
             f"{visible(node)} ({len(runs)} of {machine.made(node)}: {_why(runs)})" for node, runs in failed
         ]
-        more = [f"{len(named) - _FEW} more nodes"] if len(named) > _FEW else []
-        yield f"Runs failed on {'; '.join([*named[:_FEW], *more])}."
+        yield f"Runs failed on {'; '.join(first_few(named, _FEW, 'nodes'))}."
 
 
 def _why(runs: Iterable[Record]) -> str:
@@ -293,9 +273,8 @@ def _absent(machine: Machine) -> Iterator[str]:
     for what, nodes in (("Not measured", machine.absent), ("Not measured any more", machine.gone)):
         reasons = grouped(nodes.items(), lambda each: each[1])
         said = [_same_reason([node for node, _ in alike], why) for why, alike in reasons.items()]
-        more = [f"{len(said) - _NAMED} more reasons"] if len(said) > _NAMED else []
         if said:
-            yield f"{what}: {'; '.join([*said[:_NAMED], *more])}."
+            yield f"{what}: {'; '.join(first_few(said, _NAMED, 'reasons'))}."
 
 
 def _same_reason(nodes: Sequence[str], why: str) -> str:
@@ -304,7 +283,7 @@ def _same_reason(nodes: Sequence[str], why: str) -> str:
 
 
 def _dependent(machine: Machine) -> Iterator[str]:
-    named = {*found_nodes(machine), *found_links(machine)}
+    named = {*found_nodes(machine), *found_members(machine, "links")}
     dependent = dict.fromkeys(
         member for s in machine.searches for part in s.parts for member in part.dependent if member in named
     )
@@ -331,10 +310,8 @@ def _links_are_judged(machine: Machine) -> bool:
 
 
 def _contradicted(machine: Machine) -> Iterator[str]:
-    count = len(
-        {id(run) for runs in machine.runs.values() for run in runs if run.status == OK and not run.sound}
-    )
-    if count:
+    runs = {id(run): run for of_node in machine.runs.values() for run in of_node}.values()
+    if count := sum(run.status == OK and not run.sound for run in runs):
         yield f"{_nodes(count, 'run')} left out: contradicted, or of an earlier program."
 
 

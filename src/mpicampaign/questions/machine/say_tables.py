@@ -10,21 +10,9 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.records import DISTURBED, FAILED, PAIR
 from mpicampaign.base.text import visible
+from mpicampaign.questions.machine import say
 from mpicampaign.questions.machine.find_searches import SLOW_ONE, UNDECIDED, nodes_of
-from mpicampaign.questions.machine.say import (
-    KINDS,
-    NOT_MEASURED,
-    amount,
-    drain_commands,
-    lead,
-    machine_items,
-    machine_title,
-    metric_title,
-    sentences,
-    slower,
-    undecided,
-)
-from mpicampaign.show.document import Caption, Fold, Grid, Heading, Items, Paragraph, Section, Verbatim, plain
+from mpicampaign.show.document import Caption, Fold, Grid, Heading, Items, Paragraph, Verbatim, plain, titled
 from mpicampaign.show.view import probability, quantity
 from mpicampaign.show.writers.csv import data_to_csv
 
@@ -34,7 +22,7 @@ if TYPE_CHECKING:
     from mpicampaign.base.records import Record
     from mpicampaign.questions.machine.find import Machine
     from mpicampaign.questions.machine.find_searches import MachineSearch
-    from mpicampaign.show.document import Drawing, Kind, Line, Node, PageNode, Value
+    from mpicampaign.show.document import Drawing, Kind, Line, Node, PageNode, Section, Value
     from mpicampaign.statistics.slow_members import Named, Undecided
 
 HEADING = "The whole machine"
@@ -44,25 +32,24 @@ TOLD = 200  # runs on the page
 
 def machine_grid(machine: Machine) -> Grid:
     """The slow and the undecided."""
-    title = f"{machine_title(machine)}: slow and undecided"
+    title = f"{say.machine_title(machine)}: slow and undecided"
     header = ("member", "metric", "verdict", "difference", "at least", "p", "slower in", "value", "causes")
     lines = [*_slow_lines(machine), *_undecided_lines(machine)]
     return Grid(title, 2, header, tuple(lines), remarks=1, role="sortable", label=title)
 
 
 def _slow_lines(machine: Machine) -> Iterator[Line]:
-    every = (each for find in KINDS.values() for own in find(machine).values() for each in own)
-    for search, one in every:
-        failed = math.isinf(one.slower)
-        least = "" if failed else amount(search.metric, one.at_least)
-        rounds = f"{one.in_rounds} of {one.rounds}"
-        yield _grid_line(machine, search, one, SLOW_ONE, least, rounds, "")
+    for search, one in (
+        each for kind in say.KINDS for own in say.found_members(machine, kind).values() for each in own
+    ):
+        least = "" if math.isinf(one.slower) else say.amount(search.metric, one.at_least)
+        yield _grid_line(machine, search, one, SLOW_ONE, least, f"{one.in_rounds} of {one.rounds}")
 
 
 def _undecided_lines(machine: Machine) -> Iterator[Line]:
-    for search, one in undecided(machine):
+    for search, one in say.undecided(machine):
         needed = f"{one.rounds_needed} rounds would decide" if one.rounds_needed else ""
-        yield _grid_line(machine, search, one, UNDECIDED, "", "", needed)
+        yield _grid_line(machine, search, one, UNDECIDED, needed=needed)
 
 
 def _grid_line(
@@ -70,15 +57,15 @@ def _grid_line(
     search: MachineSearch,
     one: Named | Undecided,
     verdict: str,
-    least: str,
-    rounds: str,
-    needed: str,
+    least: str = "",
+    rounds: str = "",
+    needed: str = "",
 ) -> Line:
-    how = "runs failed" if math.isinf(one.slower) else slower(search.metric, one.slower)
+    how = "runs failed" if math.isinf(one.slower) else say.slower(search.metric, one.slower)
     value = search.values.get(one.member)
     return (
         visible(one.member),
-        metric_title(machine, search),
+        say.metric_title(machine, search),
         verdict,
         how,
         least,
@@ -89,19 +76,15 @@ def _grid_line(
     )
 
 
-_COLUMNS: tuple[tuple[str, Kind], ...] = (
-    *(
-        (name, str)
-        for name in ("system", "host_group", "placement", "benchmark", "unit_of_members", "member")
-    ),
-    *((name, str) for name in ("metric", "unit")),
-    *((name, float) for name in ("value [unit]", "slower [1]")),
-    ("verdict", str),
-    *((name, float) for name in ("at_least [1]", "p")),
-    *((name, int) for name in ("fresh_rounds", "slower_in", "runs", "runs_failed", "runs_disturbed")),
-    ("missing_because", str),
-    ("causes", str),
-)
+_COLUMNS: dict[str, Kind] = {
+    **dict.fromkeys(("system", "host_group", "placement", "benchmark", "unit_of_members", "member"), str),
+    **dict.fromkeys(("metric", "unit"), str),
+    **dict.fromkeys(("value [unit]", "slower [1]"), float),
+    "verdict": str,
+    **dict.fromkeys(("at_least [1]", "p"), float),
+    **dict.fromkeys(("fresh_rounds", "slower_in", "runs", "runs_failed", "runs_disturbed"), int),
+    **dict.fromkeys(("missing_because", "causes"), str),
+}
 
 
 def members_grid(machines: Iterable[Machine]) -> Grid:
@@ -109,8 +92,7 @@ def members_grid(machines: Iterable[Machine]) -> Grid:
     lines = [
         line for machine in machines for search in machine.searches for line in _member_lines(machine, search)
     ]
-    names, kinds = zip(*_COLUMNS, strict=True)
-    return Grid("", 6, names, tuple(lines), kinds=kinds)
+    return Grid("", 6, tuple(_COLUMNS), tuple(lines), kinds=tuple(_COLUMNS.values()))
 
 
 def _member_lines(machine: Machine, search: MachineSearch) -> Iterator[tuple[Value, ...]]:
@@ -124,10 +106,7 @@ def _member_lines(machine: Machine, search: MachineSearch) -> Iterator[tuple[Val
             search.values.get(member),
             slowdown if slowdown is None or math.isfinite(slowdown) else None,
             machine.verdict(search, member),
-            one.at_least if one else None,
-            one.p if one else None,
-            one.rounds if one else None,
-            one.in_rounds if one else None,
+            *((one.at_least, one.p, one.rounds, one.in_rounds) if one else [None] * 4),
             machine.made(member) if runs else None,
             sum(run.status == FAILED for run in runs) if runs else None,
             sum(run.condition == DISTURBED for run in runs) if runs else None,
@@ -160,8 +139,8 @@ def told_runs(machines: Iterable[Machine]) -> list[Record]:
 
 
 def _slow_nodes(machine: Machine) -> list[str]:
-    members = [*(member for find in KINDS.values() for member in find(machine))]
-    members += [one.member for _, one in undecided(machine)]
+    members = [member for kind in say.KINDS for member in say.found_members(machine, kind)]
+    members += [one.member for _, one in say.undecided(machine)]
     return [node for member in members for node in nodes_of(member) if node in machine.runs]
 
 
@@ -173,8 +152,8 @@ def machine_nodes(machines: Sequence[Machine]) -> list[Node]:
     nodes: list[Node] = [Heading(HEADING)] if machines else []
     for machine in machines:
         nodes += [
-            Paragraph(f"{machine_title(machine)}: {lead(machine)}."),
-            Items(tuple(machine_items(machine))),
+            Paragraph(f"{say.machine_title(machine)}: {say.lead(machine)}."),
+            Items(tuple(say.machine_items(machine))),
         ]
         grid = machine_grid(machine)
         nodes += [grid] if grid.lines else []
@@ -185,8 +164,8 @@ def machine_sentences(machines: Sequence[Machine]) -> list[PageNode]:
     """What is said of the members of each, and the commands that keep jobs from the slow ones."""
     nodes: list[PageNode] = []
     for machine in machines:
-        said, commands = tuple(sentences(machine)), "\n".join(drain_commands(machine))
-        nodes += [Caption(f"{machine_title(machine)}:")] if len(machines) > 1 else []
+        said, commands = tuple(say.sentences(machine)), "\n".join(say.drain_commands(machine))
+        nodes += [Caption(f"{say.machine_title(machine)}:")] if len(machines) > 1 else []
         nodes += [Items(said)] if said else []
         text = Verbatim(commands, "Commands")
         nodes += [Fold("Commands that keep jobs from the slow nodes", (text,))] if commands else []
@@ -203,8 +182,7 @@ def machine_section(
     tables = [node for grid in grids for node in (Heading(grid.title, 3), replace(grid, title=""))]
     text = f"All members with their estimates: tables/{MEMBERS}. Below are the runs of slow, undecided and "
     files = Paragraph(f"{text}failed nodes, the first {TOLD}; all runs are in records.jsonl.", "legend")
-    nodes = (Heading(HEADING), *drawings("machine"), *tables, files)
-    return [Section(nodes, "machine", "", HEADING)]
+    return [titled("machine", HEADING, *drawings("machine"), *tables, files)]
 
 
 def machine_files(machines: Sequence[Machine]) -> dict[str, str]:
@@ -212,7 +190,7 @@ def machine_files(machines: Sequence[Machine]) -> dict[str, str]:
     return {
         MEMBERS: data_to_csv(members_grid(machines)) if machines else "",
         ANSWERS: answers_json(machines) if machines else "",
-        NOT_MEASURED: not_measured_text(machines),
+        say.NOT_MEASURED: not_measured_text(machines),
     }
 
 
@@ -222,21 +200,18 @@ def answers_json(machines: Sequence[Machine]) -> str:
     names = list(map(plain, grid.header))
     rows = (dict(zip(names, line, strict=True)) for line in grid.values)
     data = {
-        "format": JSON_FORMAT,
+        "format": "mpicampaign-machine",
         "version": 1,
         "machines": [
             {
                 "system": machine.system,
                 "host_group": machine.host_group,
-                "answer": f"{lead(machine)}.",
-                "sentences": [*sentences(machine)],
-                "drain": drain_commands(machine),
+                "answer": f"{say.lead(machine)}.",
+                "sentences": [*say.sentences(machine)],
+                "drain": say.drain_commands(machine),
             }
             for machine in machines
         ],
         "rows": [row for row in rows if row["verdict"] in (SLOW_ONE, UNDECIDED)],
     }
     return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-JSON_FORMAT = "mpicampaign-machine"

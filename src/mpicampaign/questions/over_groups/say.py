@@ -14,6 +14,7 @@ from mpicampaign.questions.over_groups.find_placements import FEWEST_GROUPS
 from mpicampaign.questions.over_groups.find_settings import TOO_FEW
 from mpicampaign.questions.ranking.say_pairs import superlative
 from mpicampaign.show.document import Heading, Items, Paragraph
+from mpicampaign.show.sentences import first_few
 from mpicampaign.show.view import probability, size_range
 from mpicampaign.statistics.comparisons import FEWEST, LEVEL
 
@@ -92,7 +93,7 @@ def order_sentences(found: OverGroups) -> tuple[str, ...]:
     """``SHM-1 < SHM-2 < IBV in 7 of 7 host groups (shown in each).``, and where a step is reversed."""
     if not found.steps:
         return ()
-    sign = _sign(found.metric)
+    sign = "<" if found.metric.lower_is_better else ">"
     chains = [_chain(list(steps), sign, _of_which(found)) for _, steps in groupby(found.steps, key=_counts)]
     notes = [
         *_together(found.steps),
@@ -108,13 +109,9 @@ def order_sentences(found: OverGroups) -> tuple[str, ...]:
 
 def _of_which(found: OverGroups) -> str:
     """Behind host groups: their MPI library, or who published them."""
-    return (
-        f" with {visible(found.library)}"
-        if found.library
-        else f" published in {found.source}"
-        if found.source
-        else ""
-    )
+    if found.library:
+        return f" with {visible(found.library)}"
+    return f" published in {found.source}" if found.source else ""
 
 
 def holds_everywhere(found: OverGroups, placements: int, host_groups: int) -> bool:
@@ -158,10 +155,6 @@ def _together(steps: Sequence[OverSettings]) -> Iterator[str]:
         yield f"{'largest ' if len(p) > 1 else ''}{_probability(max(p))}"
     elif reasons := [step.untested for step in steps if step.untested not in ("", TOO_FEW)]:
         yield f"not tested over host groups: {reasons[0]}"
-
-
-def _sign(metric: Metric) -> str:
-    return "<" if metric.lower_is_better else ">"
 
 
 def _some(settings: Settings) -> str:
@@ -247,13 +240,13 @@ def lead_of_few(comparison: Comparison) -> str:
 
 
 def _lead_of_few(found: Sequence[OfFew], better: int, settings: int) -> str:
-    (first, *others), more = [one.pair for one in found[:_NAMED]], len(found) - _NAMED
+    first, *others = [one.pair for one in found]
     if not better:
         pairs = listed([f"{one.pair.better} and {one.pair.worse}" for one in found])
         return f"no clear difference between {pairs} in any of {settings} settings"
     named = [f"{first.better} was better than {first.worse}", *(f"{p.better} than {p.worse}" for p in others)]
-    every = listed([*named, *([f"{more} more"] if more > 0 else [])])
-    return f"{every} in {better} of {settings} settings{' each' if others else ''}"
+    each = " each" if others else ""
+    return f"{listed(first_few(named, _NAMED, ''))} in {better} of {settings} settings{each}"
 
 
 def _why_none_is_tested(comparison: Comparison) -> str:
@@ -337,7 +330,8 @@ def attribute_lines(table: Table, metric: Metric, ranks: int | None, view: View)
 
 def _telling(table: Table, view: View) -> Iterator[ByAttribute]:
     for one in by_attributes(table):
-        if one.attribute == view.by or (not view.by and any(_differs(pair) for pair in one.pairs)):
+        differ = (pair.p is not None and pair.p <= LEVEL and not pair.also for pair in one.pairs)
+        if one.attribute == view.by or (not view.by and any(differ)):
             yield one
 
 
@@ -371,23 +365,12 @@ def _pairs(found: ByAttribute) -> Iterator[str]:
     """The judged pairs; why others are not."""
     judged = [pair for pair in found.pairs if pair.p is not None]
     for pair in judged:
-        yield f"{visible(pair.better)} against {visible(pair.worse)}: {_pair(pair)}"
+        alike = " among host groups alike in all else" if pair.matched else ""
+        times = f"{RATIO.number(max(pair.factor, 1 / pair.factor))} times{alike}"
+        p = _judged(pair, "host groups")
+        yield f"{visible(pair.better)} against {visible(pair.worse)}: {times} ({p})"
     why = "; ".join(dict.fromkeys(_judged(pair, "host groups") for pair in found.pairs if pair.p is None))
     if why:
         yield f"other pairs {why}" if judged else f"{why[0].upper()}{why[1:]}"
-    if also := _also(found.pairs):
-        yield f"{listed(also)} may be the cause as well"
-
-
-def _differs(pair: LevelPair) -> bool:
-    return pair.p is not None and pair.p <= LEVEL and not pair.also
-
-
-def _also(pairs: Sequence[LevelPair]) -> list[str]:
-    """What else differs between any two levels."""
-    return list(dict.fromkeys(name for pair in pairs for name in pair.also))
-
-
-def _pair(pair: LevelPair) -> str:
-    alike = " among host groups alike in all else" if pair.matched else ""
-    return f"{RATIO.number(max(pair.factor, 1 / pair.factor))} times{alike} ({_judged(pair, 'host groups')})"
+    if also := dict.fromkeys(name for pair in found.pairs for name in pair.also):
+        yield f"{listed([*also])} may be the cause as well"

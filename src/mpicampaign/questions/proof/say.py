@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mpicampaign.base.host_lists import fold
@@ -61,21 +60,13 @@ class Shown(NamedTuple):
 def shown(command: Command, label: str = "") -> Shown:
     """What the evidence shows; ``label``: the placement that is claimed."""
     outcome, reasons = judge_label(command) if label else ("", ())
-    verdict = [_verdict(label, outcome, reasons)] if label else []
+    data = {"placement": label, "outcome": outcome, "reasons": [*reasons]}
+    verdict = [Fact("label", f"{label} is {outcome}: {'; '.join(reasons)}", data)] if label else []
     if not command.evidence.ranks:
-        return Shown((_command(command), *verdict), outcome)
+        known = {"launcher": command.evidence.job.get("launcher")}
+        return Shown((Fact("evidence", not_recorded(command), known), *verdict), outcome)
     facts = (_hosts, _binding, _memory, _transport, _mpi, _program, _condition, _machine, _doubts)
     return Shown((*(each(command) for each in facts), *verdict), outcome)
-
-
-def _verdict(label: str, outcome: str, reasons: tuple[str, ...]) -> Fact:
-    data = {"placement": label, "outcome": outcome, "reasons": [*reasons]}
-    return Fact("label", f"{label} is {outcome}: {'; '.join(reasons)}", data)
-
-
-def _command(command: Command) -> Fact:
-    """What is known of a command of which no rank recorded anything."""
-    return Fact("evidence", not_recorded(command), {"launcher": command.evidence.job.get("launcher")})
 
 
 def _hosts(command: Command) -> Fact:
@@ -112,11 +103,8 @@ def _cpus(allowed: Mapping[int, str]) -> str:
         counts = sorted({len(cpu_list(text)) for text in allowed.values()})
     except ValueError:
         return "not recorded"
-    many = (
-        f"{counts[0]} CPU{'s' * (counts[-1] > 1)}"
-        if len(counts) == 1
-        else f"{counts[0]} to {counts[-1]} CPUs"
-    )
+    many = f"{counts[0]} CPU{'s' * (counts[-1] > 1)}"
+    many = many if len(counts) == 1 else f"{counts[0]} to {counts[-1]} CPUs"
     different = [*dict.fromkeys(allowed.values())]
     which = ", ".join(different[:_FEW]) + " …" * (len(different) > _FEW)
     if len(different) > 1 and len(allowed) <= _FEW:
@@ -130,7 +118,7 @@ def _bound_by(evidence: Evidence) -> str:
         return listed(evidence.bound_by)
     names = {token.rpartition("/")[2] for token in evidence.claim["launch"].split()}
     tool = next((tool for tool in BINDERS if tool in names), "the launcher or the MPI library")
-    return tool if any(map(partial(_is_bound, evidence), evidence.ranks)) else ""
+    return tool if any(_is_bound(evidence, rank) for rank in evidence.ranks) else ""
 
 
 def _is_bound(evidence: Evidence, rank: int) -> bool:

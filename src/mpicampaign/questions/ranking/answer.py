@@ -14,26 +14,8 @@ from mpicampaign.questions.answer import ALONE, Answer, Candidate
 from mpicampaign.questions.crossings.say import crossings_text
 from mpicampaign.questions.decided.say import decided_sentences
 from mpicampaign.questions.over_groups.say import attribute_lines
+from mpicampaign.questions.ranking import say
 from mpicampaign.questions.ranking.find import HOST_GROUPS, LIBRARIES, ONE, PLACEMENTS, best_first
-from mpicampaign.questions.ranking.say import (
-    BUSY,
-    ENOUGH_QUIET,
-    MANY,
-    ON,
-    best_in_placement,
-    best_of,
-    best_placement,
-    disturbed_contestants,
-    disturbed_metrics,
-    disturbed_sentences,
-    evidence,
-    is_told,
-    not_judged,
-    open_text,
-    outcome,
-    upper,
-    why_none,
-)
 from mpicampaign.questions.ranking.say_pairs import baseline_lines, pair_sentence
 from mpicampaign.show.cells import MetricCell, name_among
 from mpicampaign.show.runs import mark_of
@@ -62,7 +44,7 @@ def ranking_answers(comparison: Comparison, view: View) -> Iterator[Answer]:
     for table in sorted(tables, key=lambda table: first[table.benchmark] is not table):
         rankings = [ranking for ranking in table.rankings if ranking.judged or not only_tested]
         alike = grouped(rankings, lambda ranking: (ranking.metric, ranking.ranks))
-        for key in dict.fromkeys((*alike, *disturbed_metrics(table))):
+        for key in dict.fromkeys((*alike, *say.disturbed_metrics(table))):
             yield _answer(comparison, table, key, alike.get(key, []), view)
 
 
@@ -77,29 +59,29 @@ def _answer(
     metric, ranks = key
     placements = [ranking for ranking in rankings if ranking.kind == PLACEMENTS]
     others = [ranking for kind in _OTHERS for ranking in rankings if ranking.kind == kind and ranking.pairs]
-    disturbed = disturbed_contestants(comparison, table, metric, ranks)
+    disturbed = say.disturbed_contestants(comparison, table, metric, ranks)
     candidates = _candidates(comparison, table, rankings, disturbed, view)
-    quiet = [candidate for candidate in candidates if not is_told(candidate.row)]
+    quiet = [candidate for candidate in candidates if not say.is_told(candidate.row)]
     rows = [(one.row, ranking.metric) for ranking in rankings for one in ranking.contestants]
     looks = [looked for looked in comparison.decided if any(looked.is_about(*row) for row in rows)]
     over = [one for one in table.over_groups if (one.metric, one.ranks, one.source) == (*key, "")]
     unit = view.unit_of(metric.dimension)
     said = [sentence for looked in looks for sentence in decided_sentences(looked)]
     if len(quiet) == 1:
-        lacked = ENOUGH_QUIET if disturbed else "values"
+        lacked = say.ENOUGH_QUIET if disturbed else "values"
         said = [f"Only {quiet[0].name} has {lacked}: {quiet[0].value} {unit}."]
     else:
         decided = all(looked.decision.rows for looked in looks)
-        said += best_placement(placements, over, view) if decided else ()
+        said += say.best_placement(placements, over, view) if decided else ()
         said += _crossings(placements)
         said += _not_judged(rankings, quiet, unit) if decided else ()
         said += _doubts(quiet, metric)
-    counts = {ranking.ranks for ranking in table.rankings} | {n for _, n in disturbed_metrics(table)}
+    counts = {ranking.ranks for ranking in table.rankings} | {n for _, n in say.disturbed_metrics(table)}
     return Answer(
         table,
         f"{table.title}: {metric.name}" + (f", {in_ranks(ranks)}" if len(counts) > 1 else ""),
-        outcome(rankings) if len(quiet) > 1 else BUSY if disturbed else ALONE,
-        (*said, *disturbed_sentences(disturbed, view)),
+        say.outcome(rankings) if len(quiet) > 1 else say.BUSY if disturbed else ALONE,
+        (*said, *say.disturbed_sentences(disturbed, view)),
         (*_best_of_others(others, view), *attribute_lines(table, metric, ranks, view)),
         candidates,
         unit,
@@ -109,18 +91,18 @@ def _answer(
 
 def _best_of_others(rankings: Sequence[Ranking], view: View) -> Iterator[str]:
     """A line for each placement with an answer, then one for all that lack it for one reason."""
-    yield from (best_in_placement(ranking, view) for ranking in rankings if ranking.judged)
+    yield from (say.best_in_placement(ranking, view) for ranking in rankings if ranking.judged)
     untested = [ranking for ranking in rankings if not ranking.judged]
     for (kind, why), several in grouped(untested, lambda one: (one.kind, one.why_not_judged)).items():
         scopes = listed([ranking.scope for ranking in several])
-        yield f"{scopes}: {not_judged(why, f'which {ONE[kind]} is best')}"
+        yield f"{scopes}: {say.not_judged(why, f'which {ONE[kind]} is best')}"
 
 
 def _crossings(rankings: Sequence[Ranking]) -> Iterator[str]:
     """Of several host groups each with its name."""
     for ranking in rankings:
         if text := crossings_text(ranking):
-            yield f"{upper(text)}." if len(rankings) == 1 else f"{ranking.scope}: {text}."
+            yield f"{say.upper(text)}." if len(rankings) == 1 else f"{ranking.scope}: {text}."
 
 
 # The candidates
@@ -203,7 +185,7 @@ def _not_judged(rankings: Sequence[Ranking], candidates: Sequence[Candidate], un
         named = listed([f"{candidate.name} ({candidate.value} {unit})" for candidate in several])
         ends = f"{several[0].value} to {several[-1].value} {unit}"
         many = f"{len(several)} of {len(candidates)} candidates ({ends})"
-        yield f"Not judged, {text}: {many if len(several) > MANY else named}."
+        yield f"Not judged, {text}: {many if len(several) > say.MANY else named}."
 
 
 def _doubts(candidates: Sequence[Candidate], metric: Metric) -> Iterator[str]:
@@ -225,7 +207,7 @@ def _some(chosen: Sequence[Candidate], candidates: Sequence[Candidate]) -> str:
     whole = [one.row.case.placement for one in chosen if one.row.case.placement not in rest]
     names = [one.name for one in chosen if one.row.case.placement in rest]
     names = [*map(visible, dict.fromkeys(whole)), *names]
-    return listed(names) if len(names) <= MANY else f"{len(chosen)} of {len(candidates)} candidates"
+    return listed(names) if len(names) <= say.MANY else f"{len(chosen)} of {len(candidates)} candidates"
 
 
 def behind(answer: Answer, view: View = DEFAULT) -> Iterator[str]:
@@ -234,7 +216,7 @@ def behind(answer: Answer, view: View = DEFAULT) -> Iterator[str]:
     if len(rankings) == 1:
         yield from (pair_sentence(pair, view) for pair in rankings[0].told_pairs)
         yield from baseline_lines(answer.table)
-        yield from map(evidence, rankings[0].contestants)
+        yield from map(say.evidence, rankings[0].contestants)
     else:
         for ranking in rankings:
             yield from (f"{ranking.scope}: {pair_sentence(pair, view)}" for pair in ranking.pairs_of_best[:1])
@@ -253,30 +235,30 @@ def leads(comparison: Comparison, answers: Sequence[Answer]) -> tuple[list[str],
     kinds = [[one for one in rankings if one.kind == kind] for kind in (*_OTHERS, PLACEMENTS)]
     tested = [same for same in kinds if any(ranking.judged for ranking in same)]
     rest = (same for same in kinds if same and not any(ranking.judged for ranking in same))
-    untested = grouped(rest, why_none)
+    untested = grouped(rest, say.why_none)
     return [_leading(comparison, same) for same in tested], [*map(_untested, untested, untested.values())]
 
 
 def busy_lead(answers: Sequence[Answer]) -> str:
     """Which candidates of disturbed runs have the best medians."""
-    busy = [answer for answer in answers if answer.real == BUSY]
+    busy = [answer for answer in answers if answer.real == say.BUSY]
     several = [answer for answer in busy if len(answer.candidates) > 1]
     if not several:
-        return f"{ON} there is nothing to compare" if busy else "Nothing to compare"
+        return f"{say.ON} there is nothing to compare" if busy else "Nothing to compare"
     first, *others = Counter(answer.candidates[0].name for answer in several).most_common(3)
     parts = [f"{first[0]} has the best median in {first[1]} of {len(several)} comparisons"]
     parts += [f"{name} in {count}" for name, count in others]
-    return f"{ON} {', '.join(parts)}; disturbed runs are not tested"
+    return f"{say.ON} {', '.join(parts)}; disturbed runs are not tested"
 
 
 def _leading(comparison: Comparison, rankings: Sequence[Ranking]) -> str:
     """Of rankings of one kind: what holds for all of them, or who is best in how many."""
     kind, leaders = rankings[0].kind, {tuple(sorted(ranking.leaders)) for ranking in rankings}
-    best, few = best_of(rankings), any(ranking.few for ranking in rankings)
+    best, few = say.best_of(rankings), any(ranking.few for ranking in rankings)
     if not few and all(ranking.gap is None for ranking in rankings):
         return f"No clear difference between the {kind} by {_metrics(rankings)}"
     names = leaders.pop() if len(leaders) == 1 else ()
-    if few or not 0 < len(names) <= MANY or not all(ranking.gap for ranking in rankings):
+    if few or not 0 < len(names) <= say.MANY or not all(ranking.gap for ranking in rankings):
         return _counted(rankings, best, ONE[kind])
     place = comparison.machine if kind == LIBRARIES else comparison.place
     places = {place(one.row) for ranking in rankings for one in ranking.contestants}
@@ -292,7 +274,7 @@ def _untested(why: str, kinds: Sequence[Sequence[Ranking]]) -> str:
     """``The placements are not tested: measured one after the other``: each reason once."""
     names = [rankings[0].kind for rankings in kinds]
     if why == FEW_REPEATS:
-        return f"{upper(why)} to say which {listed([ONE[kind] for kind in names], 'or')} is best"
+        return f"{say.upper(why)} to say which {listed([ONE[kind] for kind in names], 'or')} is best"
     return f"The {listed(names)} are not tested: {why}"
 
 
@@ -300,7 +282,8 @@ def _metrics(rankings: Sequence[Ranking]) -> str:
     """What they are of: the metrics; of many what these measure."""
     metrics = [ranking.metric for ranking in rankings]
     names = dict.fromkeys(metric.name for metric in metrics)
-    return listed(list(names if len(names) <= MANY else dict.fromkeys(one.dimension.name for one in metrics)))
+    measured = dict.fromkeys(metric.dimension.name for metric in metrics)
+    return listed([*(names if len(names) <= say.MANY else measured)])
 
 
 def _counted(rankings: Sequence[Ranking], best: str, kind: str) -> str:
@@ -308,16 +291,16 @@ def _counted(rankings: Sequence[Ranking], best: str, kind: str) -> str:
 
     Of several that lead, any may be the best. Those with too few repeats are counted apart.
     """
-    clear = [one for one in rankings if one.gap and not one.few and len(one.leaders) <= MANY]
+    clear = [one for one in rankings if one.gap and not one.few and len(one.leaders) <= say.MANY]
     leads = Counter(listed(sorted(one.leaders), "or") for one in clear)
     every = f"{len(rankings)} comparisons of {_metrics(rankings)}"
     few = sum(ranking.few for ranking in rankings)
     if not leads:
         nobody = f"No {kind} has a clear lead in any of the {every}"
-        return f"{nobody}, {open_text(rankings)} in {few}" if few else nobody
-    first, *others = leads.most_common(MANY)
+        return f"{nobody}, {say.open_text(rankings)} in {few}" if few else nobody
+    first, *others = leads.most_common(say.MANY)
     another = leads.total() - first[1] - sum(count for _, count in others)
     none = len(rankings) - leads.total() - few
-    rest = (*others, ("another", another), ("no clear lead", none), (open_text(rankings), few))
+    rest = (*others, ("another", another), ("no clear lead", none), (say.open_text(rankings), few))
     counts = [f"{name} in {count}" for name, count in rest if count]
     return ", ".join([f"{first[0]} is the {best} {kind} in {first[1]} of {every}", *counts])

@@ -75,7 +75,9 @@ def untested_lines(rankings: Sequence[Ranking]) -> dict[str, list[Ranking]]:
 def verdict(ranking: Ranking) -> str:
     """Which is best: one, several of which each may be, or the only one; and who is not judged."""
     if len(ranking.contestants) == 1:
-        return f"only {ranking.contestants[0].name} has {_lacking(ranking)}: nothing to compare"
+        kinds = {note.kind for one in ranking.absent for note in one.reasons}
+        lacking = ENOUGH_QUIET if DISTURBED in kinds else "values"
+        return f"only {ranking.contestants[0].name} has {lacking}: nothing to compare"
     if not ranking.judged:
         return not_judged(ranking.why_not_judged, "which is best")
     many = ranking.gap is None and len(ranking.leaders) > MANY
@@ -98,12 +100,6 @@ def why_left_out(one: Contestant) -> str:
 def _of_those_judged(ranking: Ranking) -> str:
     """Behind a superlative."""
     return " of those judged" if ranking.unjudged_ahead else ""
-
-
-def _lacking(ranking: Ranking) -> str:
-    """What the others lack."""
-    kinds = {note.kind for one in ranking.absent for note in one.reasons}
-    return ENOUGH_QUIET if DISTURBED in kinds else "values"
 
 
 _ERRORS = {
@@ -220,7 +216,8 @@ def upper(text: str) -> str:
 
 def _of_one_host_group(ranking: Ranking, view: View) -> Iterable[str]:
     """The best with its equals, then what it gains."""
-    yield f"{_upper(leaders_text(ranking, view))}."
+    said = leaders_text(ranking, view)
+    yield f"{upper(said) if said.startswith('no clear') else said}."  # names keep their case
     if behind := ranking.behind:
         yield f"{contrasts(behind[0], behind[-1])}."
         yield certainty_of_best(behind)
@@ -279,14 +276,10 @@ def _who_leads(ranking: Ranking, view: View) -> str:
     return f"any of {ends}, may be {best_is}" if many else f"{listed(named, 'or')} is {best_is}"
 
 
-def _upper(text: str) -> str:
-    """Names keep their case."""
-    return f"N{text[1:]}" if text.startswith("no clear") else text
-
-
 def first_places(rankings: Sequence[Ranking], where: str) -> str:
     """``Fastest placement: SHM-1 in 3 of 13 host groups, SHM in 1, SHM or SHM-1 in 9``; adds up to all."""
-    counted = Counter(map(_first_place, rankings))
+    # Those of which each may be the best; none where repeats are too few or show nobody to be worse.
+    counted = Counter(tuple(sorted(one.leaders)) if one.gap and not one.few else () for one in rankings)
     alone = [names for names, _ in counted.most_common() if len(names) == 1]
     pairs = [names for names, _ in counted.most_common() if len(names) == 2]
     named = [*alone[:MANY], *pairs[:MANY]]
@@ -294,9 +287,10 @@ def first_places(rankings: Sequence[Ranking], where: str) -> str:
     parts.append(("another", sum(counted[names] for names in alone[MANY:])))
     rest = sum(count for names, count in counted.items() if len(names) > 1 and names not in named)
     parts.append(("one of several", rest))
-    parts += [(TIE, sum(_ties(one) for one in rankings))]
-    open_ = sum(one.gap is None and not one.few and not _ties(one) for one in rankings)
-    parts += [(NOT_SHOWN, open_), (open_text(rankings), sum(one.few for one in rankings))]
+    undecided = [one for one in rankings if one.gap is None and not one.few]
+    ties = sum(one.tied for one in undecided)
+    parts += [(TIE, ties), (NOT_SHOWN, len(undecided) - ties)]
+    parts += [(open_text(rankings), sum(one.few for one in rankings))]
     first, *others = [f"{who} in {count}" for who, count in parts if count]
     kind = ONE[rankings[0].kind]
     return f"{best_of(rankings).capitalize()} {kind}: {', '.join([f'{first} of {where}', *others])}"
@@ -312,15 +306,6 @@ def open_text(rankings: Sequence[Ranking]) -> str:
     """What further runs are needed for: ``too few repeats``, or rankings that are not tested."""
     why = {one.why for ranking in rankings if ranking.few for one in ranking.contestants if one.why}
     return FEW_REPEATS if why <= {FEW_REPEATS} else NOT_TESTED
-
-
-def _first_place(ranking: Ranking) -> tuple[str, ...]:
-    """Those of which each may be the best; empty where repeats are too few or show nobody to be worse."""
-    return tuple(sorted(ranking.leaders)) if ranking.gap and not ranking.few else ()
-
-
-def _ties(ranking: Ranking) -> bool:
-    return ranking.gap is None and ranking.tied and not ranking.few
 
 
 def _leads(rankings: Sequence[Ranking]) -> tuple[str, ...]:
@@ -389,7 +374,9 @@ def disturbed_sentences(found: Sequence[Contestant], view: View) -> Iterator[str
     else:
         ends = " to ".join(f"{_with_range(one, view)} for {one.name}" for one in (first, others[-1]))
         yield f"{ON} the {len(found)} medians (and ranges of repeats) go from {ends}."
-    overlapping = [one.name for one in others if _overlap(first, one)]
+    least, most = min(first.cell.values), max(first.cell.values)
+    ranges = ((one.name, min(one.cell.values), max(one.cell.values)) for one in others)
+    overlapping = [name for name, low, high in ranges if low <= most and least <= high]
     those = f"that of {listed(overlapping)}" if overlapping else "no other"
     if others and all(len(one.cell.values) > 1 for one in found):
         those = f"{len(overlapping)} others" if len(overlapping) >= _NAMED else those
@@ -403,11 +390,6 @@ def _with_range(one: Contestant, view: View) -> str:
     if found is None or found.n == 1:
         return f"{text} (1 run)"
     return f"{text} ({view.number(found.minimum, dimension)} to {view.number(found.maximum, dimension)})"
-
-
-def _overlap(one: Contestant, other: Contestant) -> bool:
-    first, second = one.cell.values, other.cell.values
-    return min(first) <= max(second) and min(second) <= max(first)
 
 
 def disturbed_lines(comparison: Comparison, table: Table, view: View) -> tuple[str, ...]:

@@ -56,8 +56,8 @@ def contrast(pair: Pair, better: str = "", worse: str = "") -> str:
 def contrast_of(metric: Metric, better: str, worse: str, factor: float | None) -> str:
     """The same of two names and how many times larger the larger value is."""
     if not metric.lower_is_better:
-        return f"{better} reaches {amount_of(metric, factor)} {worse}"
-    return f"{worse} {'takes' if is_time(metric) else 'has'} {amount_of(metric, factor)} {better}"
+        return f"{better} reaches {_amount(metric, factor)} {worse}"
+    return f"{worse} {'takes' if _is_time(metric) else 'has'} {_amount(metric, factor)} {better}"
 
 
 def contrasts(near: Pair, last: Pair) -> str:
@@ -66,19 +66,16 @@ def contrasts(near: Pair, last: Pair) -> str:
         return contrast(near)
     if near.better is not last.better:
         return f"{contrast(near)}, {contrast(last)}"
-    if not near.better.cell.metric.lower_is_better:
-        return f"{contrast(near)} and {amount(last)} {last.worse.name}"
-    return f"{contrast(near)}, {last.worse.name} {amount(last).rpartition(' ')[0]}"
+    metric = near.better.cell.metric
+    amount = _amount(metric, last.factor)
+    if not metric.lower_is_better:
+        return f"{contrast(near)} and {amount} {last.worse.name}"
+    return f"{contrast(near)}, {last.worse.name} {amount.rpartition(' ')[0]}"
 
 
-def amount(pair: Pair) -> str:
+def _amount(metric: Metric, factor: float | None) -> str:
     """``12.9 times as long as``; in per cent below a factor of 2: ``37 % longer than``."""
-    return amount_of(pair.better.cell.metric, pair.factor)
-
-
-def amount_of(metric: Metric, factor: float | None) -> str:
-    """The same of a metric and a factor."""
-    much, more = ("long", "longer") if is_time(metric) else ("much", "more")
+    much, more = ("long", "longer") if _is_time(metric) else ("much", "more")
     if factor is None:
         return f"{more} than"
     if factor >= 1.995:
@@ -86,8 +83,7 @@ def amount_of(metric: Metric, factor: float | None) -> str:
     return f"{100 * (factor - 1):.2g} % {more} than"
 
 
-def is_time(metric: Metric) -> bool:
-    """Whether the metric is a time."""
+def _is_time(metric: Metric) -> bool:
     return bool(metric.lower_is_better) and metric.dimension.si_unit == TIME.si_unit
 
 
@@ -214,9 +210,6 @@ def precision_text(found: InterimPrecision) -> str:
         known = "the precision of the median is unknown"
     else:
         known = f"the median is known to {percent(found.reach)} (confidence {percent(found.coverage)})"
-    return f"{counted(found.n, 'repeat')}: {known}: {'enough' if found.enough else _further(found)}"
-
-
-def _further(found: InterimPrecision) -> str:
     more = found.next_stage
-    return f"increase to {more} and look again" if more else "more repeats are not planned"
+    further = f"increase to {more} and look again" if more else "more repeats are not planned"
+    return f"{counted(found.n, 'repeat')}: {known}: {'enough' if found.enough else further}"

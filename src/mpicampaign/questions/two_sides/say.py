@@ -9,7 +9,7 @@ from mpicampaign.base.dimension import RATIO
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
 from mpicampaign.questions.ranking.say import sight_text
-from mpicampaign.show.document import Box, Grid, Heading, Items, Paragraph
+from mpicampaign.show.document import Grid, Heading, Items, Paragraph
 from mpicampaign.show.runs import ranked_state
 from mpicampaign.show.view import DEFAULT, probability
 from mpicampaign.statistics.comparisons import FEWEST
@@ -69,12 +69,8 @@ def _told_apart(names: tuple[str, str]) -> tuple[str, ...]:
 def _legend(sides: TwoSides) -> str:
     untested = any(one.p is None and not one.few for one in sides.both)
     single = all(len(cell.values) < 2 for one in sides.both for cell in (one.before, one.after))
-    said = (
-        "" if single else "In brackets: the range of all repeats.",
-        ranked_state(sides.states),
-        _UNTESTED * untested,
-    )
-    return " ".join(filter(None, said))
+    ranges = "" if single else "In brackets: the range of all repeats."
+    return " ".join(filter(None, (ranges, ranked_state(sides.states), _UNTESTED * untested)))
 
 
 def lead(sides: TwoSides, known: Mapping[int, str]) -> str:
@@ -124,15 +120,10 @@ def _name(one: Both) -> str:
     return visible(f"{case}" if label == case.benchmark else f"{case}: {label}")
 
 
-def _line(one: Both, known: str, view: View) -> tuple[Box | str, ...]:
+def _line(one: Both, known: str, view: View) -> tuple[str, ...]:
     ratio = "" if one.ratio is None else RATIO.number(one.ratio)
-    return (
-        f"  {one.metric.name} ({view.unit_of(one.metric.dimension)})",
-        _values(one.before, view),
-        _values(one.after, view),
-        ratio,
-        known or _judged(one),
-    )
+    name = f"  {one.metric.name} ({view.unit_of(one.metric.dimension)})"
+    return name, _values(one.before, view), _values(one.after, view), ratio, known or _judged(one)
 
 
 def _values(cell: Cell, view: View) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.show.view import quantity
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from mpicampaign.base.dimension import Dimension, Unit
     from mpicampaign.base.records import Record
@@ -220,15 +220,23 @@ class CoreMap(Captioned):
 # Nodes of a machine
 
 
+class Frame(NamedTuple):
+    """Around the boxes of some nodes; ``width`` in printer's points, ``meaning`` in the key."""
+
+    colour: str
+    width: float
+    meaning: str
+
+
 class NodeBox(NamedTuple):
     """A node; ``fraction``: 0 as most, 1 the slowest that is told apart; none of one without a value.
 
-    ``mark``: what is shown of it, or why it has no value; ``text``: beside a marked one.
+    ``text``: beside one that is shown to be slow.
     """
 
     name: str
     fraction: float | None
-    mark: str = ""
+    frame: Frame | None = None
     text: str = ""
 
 
@@ -236,11 +244,12 @@ class NodeBox(NamedTuple):
 class NodeMap(Captioned):
     """One metric of all nodes: lines of boxes, racks beside each other, ``None`` between them.
 
-    ``scale``: what the darkest box means.
+    ``scale``: what the darkest box means. ``frames``: all that there may be.
     """
 
     lines: tuple[tuple[NodeBox | None, ...], ...]
     scale: str
+    frames: Sequence[Frame]
 
 
 # Levels of trees

@@ -48,6 +48,10 @@ class Place(NamedTuple):
     def top(self) -> float:
         return self.bottom + self.height
 
+    @property
+    def middle(self) -> Point:
+        return self.left + self.width / 2, self.bottom + self.height / 2
+
 
 def outline(place: Place) -> list[Point]:
     """Its sides as one line."""

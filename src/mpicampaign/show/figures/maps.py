@@ -1,4 +1,4 @@
-"""A map of pairs of ranks drawn: a box for each pair, lines where parts of the machine and classes end."""
+"""Maps drawn, dark for slow: a box for each pair of ranks or nodes, or for each node of a machine."""
 
 from __future__ import annotations
 
@@ -6,18 +6,32 @@ import math
 from typing import TYPE_CHECKING
 
 from mpicampaign.show.charts.looks import COLOURS, GREY, INK, SLOW, ink_on, shade
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, outline
+from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, outline, widest
 from mpicampaign.show.figures.text_width import width_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-    from mpicampaign.show.charts.model import CoreMap
+    from mpicampaign.show.charts.model import CoreMap, NodeBox, NodeMap
     from mpicampaign.show.figures.page import Point
 
-_LEFT, _ABOVE = 0.75, 0.62  # for the ranks' numbers and the lines beyond the map
 _LARGEST_BOX = 0.5
+_WITHOUT = "#f2f2f2"  # what has no value
 _TEXT = 6.0
+
+
+def _draw_scale(page: Page, left: float, y: float, ends: tuple[str, str], fractions: Sequence[float]) -> None:
+    """Which colour is which value."""
+    page.text(left, y + 0.06, ends[0], 7)
+    left += width_of(ends[0], 7) + 0.1
+    places = [Place(left + step * 0.05, y, 0.05, 0.12) for step in range(len(fractions))]
+    page.rectangles(places, list(map(shade, fractions)))
+    page.text(places[-1].right + 0.08, y + 0.06, ends[1], 7)
+
+
+# Pairs: lines where parts of the machine and classes end
+
+_LEFT, _ABOVE = 0.75, 0.62  # for the ranks' numbers and the lines beyond the map
 _SHADES = 48  # boxes of one shade are one path in the file
 _BORDER = COLOURS[4]  # between classes
 _WIDTHS = {1: 0.7, 2: 1.5, 3: 2.6}  # of lines, by the part of the machine that ends there
@@ -36,17 +50,18 @@ def draw_core_map(chart: CoreMap) -> Page:
         for down in range(count)
         for across in range(count)
     }
-    _draw_boxes(page, chart, places)
+    _draw_pairs(page, chart, places)
     _draw_parts(page, chart, field, box)
     page.lines(list(_borders(chart, places)), _BORDER, 1.1, name="classes")
     page.lines([_around(chart, places, key) for key in sorted(chart.marked)], SLOW, 1.3, name="slow")
     _draw_ranks(page, chart, field, box)
-    _draw_shades(page, chart, field)
+    ends = chart.worst, f"{chart.best} (by the logarithm)"
+    _draw_scale(page, _LEFT, field.bottom - 0.26, ends, [step / 23 for step in range(24)])
     page.key(_key(chart))
     return page
 
 
-def _draw_boxes(page: Page, chart: CoreMap, places: dict[tuple[int, int], Place]) -> None:
+def _draw_pairs(page: Page, chart: CoreMap, places: dict[tuple[int, int], Place]) -> None:
     """The values' colours; their texts where all of them fit."""
     fields = {
         (down, across): field
@@ -55,13 +70,12 @@ def _draw_boxes(page: Page, chart: CoreMap, places: dict[tuple[int, int], Place]
         if field is not None
     }
     colours = {key: shade(round(field.fraction * _SHADES) / _SHADES) for key, field in fields.items()}
-    page.rectangles(list(places.values()), [colours.get(key, "#f2f2f2") for key in places])
+    page.rectangles(list(places.values()), [colours.get(key, _WITHOUT) for key in places])
     box = next(iter(places.values())).width
     if max(width_of(field.text, _TEXT) for field in fields.values()) > box - 0.04:
         return
     for key, field in fields.items():
-        middle = (places[key].left + box / 2, places[key].bottom + box / 2)
-        page.text(*middle, field.text, _TEXT, ink_on(colours[key]), align="center")
+        page.text(*places[key].middle, field.text, _TEXT, ink_on(colours[key]), align="center")
 
 
 def _draw_parts(page: Page, chart: CoreMap, field: Place, box: float) -> None:
@@ -79,13 +93,17 @@ def _draw_parts(page: Page, chart: CoreMap, field: Place, box: float) -> None:
 
 def _borders(chart: CoreMap, places: dict[tuple[int, int], Place]) -> Iterator[list[Point]]:
     """The sides at which fields of different classes meet."""
-    for (down, across), place in places.items():
-        own = chart.classes[down][across]
-        right = chart.classes[down][across + 1] if (down, across + 1) in places else None
-        below = chart.classes[down + 1][across] if (down + 1, across) in places else None
-        if own is not None and right is not None and own != right:
+    classes = {
+        (down, across): of_pair
+        for down, line in enumerate(chart.classes)
+        for across, of_pair in enumerate(line)
+        if of_pair is not None
+    }
+    for (down, across), own in classes.items():
+        place = places[down, across]
+        if classes.get((down, across + 1), own) != own:
             yield [(place.right, place.bottom), (place.right, place.top)]
-        if own is not None and below is not None and own != below:
+        if classes.get((down + 1, across), own) != own:
             yield [(place.left, place.bottom), (place.right, place.bottom)]
 
 
@@ -109,20 +127,61 @@ def _draw_ranks(page: Page, chart: CoreMap, field: Place, box: float) -> None:
     page.text(0.14, field.top - 0.3, f"from {chart.of}", 7.5, GREY, align="right", turned=True)
 
 
-def _draw_shades(page: Page, chart: CoreMap, field: Place) -> None:
-    """Which colour is which value: the best and the worst, by the logarithm between them."""
-    y, steps = field.bottom - 0.26, 24
-    page.text(_LEFT, y + 0.06, chart.worst, 7)
-    left = _LEFT + width_of(chart.worst, 7) + 0.1
-    places = [Place(left + step * 0.05, y, 0.05, 0.12) for step in range(steps)]
-    page.rectangles(places, [shade(step / (steps - 1)) for step in range(steps)])
-    page.text(places[-1].right + 0.08, y + 0.06, f"{chart.best} (by the logarithm)", 7)
-
-
 def _key(chart: CoreMap) -> str:
     parts = [_PARTS[part] for part in sorted(set(chart.edges.values()))]
     said = [f"black lines: where a {' or '.join(parts)} ends, the larger the thicker"] if parts else []
-    classes = {each for line in chart.classes for each in line if each is not None}
+    classes = {of_pair for line in chart.classes for of_pair in line if of_pair is not None}
     said += ["orange: borders of latency classes"] if len(classes) > 1 else []
     said += ["framed: shown to be slow"] if chart.marked else []
     return "; ".join([*said, f"grey: not measured, or the {chart.of} itself"])
+
+
+# Nodes, rack by rack; those with a frame are named beside the line
+
+_MARGIN = 1.5  # for these names
+_NODES_ABOVE, _FOOT = 0.08, 0.38 + KEY
+_NODE_SHADES = 32
+
+
+def draw_node_map(chart: NodeMap) -> Page:
+    """Lines of boxes, each named by its first and last node."""
+    names = [_ends([node.name for node in line if node]) for line in chart.lines]
+    left = widest(names, 1.6, 6.5) + 0.2
+    columns = max(map(len, chart.lines))
+    box = min(_LARGEST_BOX, (WIDTH - left - _MARGIN) / columns)
+    pitch = max(box * 1.1, 0.13)
+    page = Page(_NODES_ABOVE + pitch * len(chart.lines) + _FOOT, chart.title)
+    placed: list[tuple[NodeBox, Place]] = []
+    for number, (name, line) in enumerate(zip(names, chart.lines, strict=True)):
+        top = page.height - _NODES_ABOVE - number * pitch
+        page.text(left - 0.08, top - box / 2, name, 6.5, GREY, align="right", room=left - 0.1)
+        for place, node in enumerate(line):
+            if node:
+                placed.append((node, Place(left + place * box, top - box, box * 0.94, box * 0.94)))
+        said = ", ".join(f"{node.name} {node.text}" for node in line if node and node.text)
+        x = left + columns * box + 0.06
+        page.text(x, top - box / 2, said, 6.5, bold=True, room=WIDTH - x, tall=pitch)
+    _draw_nodes(page, placed, box)
+    for frame in chart.frames:
+        framed = [outline(place) for node, place in placed if node.frame is frame]
+        page.lines(framed, frame.colour, frame.width, name=frame.meaning)
+    fractions = [1 - step / 23 for step in range(24)]
+    _draw_scale(page, left, KEY + 0.12, ("as most nodes", chart.scale), fractions)
+    shown = {node.frame for node, _ in placed}
+    page.key("; ".join(frame.meaning for frame in chart.frames if frame in shown))
+    return page
+
+
+def _ends(names: Sequence[str]) -> str:
+    return f"{names[0]} – {names[-1]}" if len(names) > 1 else names[0]
+
+
+def _draw_nodes(page: Page, placed: Sequence[tuple[NodeBox, Place]], box: float) -> None:
+    colours = [
+        _WITHOUT if node.fraction is None else shade(1 - round(node.fraction * _NODE_SHADES) / _NODE_SHADES)
+        for node, _ in placed
+    ]
+    page.rectangles([place for _, place in placed], colours)
+    if box > max(width_of(node.name, _TEXT) for node, _ in placed):
+        for (node, place), colour in zip(placed, colours, strict=True):
+            page.text(*place.middle, node.name, _TEXT, ink_on(colour), align="center")
