@@ -20,6 +20,7 @@ from mpicampaign.base.commands import CommandResult, call
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.run import Run
+from mpicampaign.run import cluster as run_cluster
 from mpicampaign.run.cluster import FIRST_WAIT, Ended
 from mpicampaign.run.cluster_jobs import CUT_SECONDS, SETTLE_SECONDS, ClusterJobs
 from mpicampaign.run.scheduler_calls import Query
@@ -64,9 +65,13 @@ class Cluster:
         self.calls, self.submissions = 0, 0  # of the command, and runs
         self.submitted: list[list[list[Run]]] = []  # the tasks of each call
         self.said: list[str] = []
-        self.jobs = ClusterJobs(SLURM, lock, self.said.append, lambda: self.now, self.answer)
+        self.jobs = self.new_jobs(lock, self.answer)
         for script in scripts:
             self.jobs.take(script)
+
+    def new_jobs(self, lock: Path, answer: Callable[..., CommandResult]) -> ClusterJobs:
+        """Those of a call."""
+        return ClusterJobs(run_cluster.Cluster(SLURM, lock, self.said.append, lambda: self.now, answer))
 
     def answer(self, command: list[str], **options: Any) -> CommandResult:
         if self.silent:
@@ -156,10 +161,10 @@ def leave(script: Run, status: int | None, result: bool = False, number: str = "
 def test_success_is_seen_without_any_query(make: Callable[[int], Cluster]) -> None:
     cluster = make(1)
     cluster.step()
-    asked = cluster.jobs.queries
+    asked = cluster.jobs.cluster.queries
     leave(cluster.scripts[0], 0, result=True)
     assert len(cluster.step(0.1)) == 1
-    assert cluster.jobs.queries == asked
+    assert cluster.jobs.cluster.queries == asked
 
 
 def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int], Cluster]) -> None:
@@ -175,7 +180,7 @@ def test_a_job_that_is_not_cancelled_is_not_submitted_again(make: Callable[[int]
             else answer(command, **options)
         )
 
-    cluster.jobs._cluster.run = refuse
+    cluster.jobs.cluster.run = refuse
     assert cluster.step() == []
     assert cluster.submissions == 1
     assert "job 1 is not cancelled (busy), trying again" in cluster.said[-1]
@@ -232,7 +237,10 @@ def test_a_submission_that_a_killed_call_left_under_way_is_waited_for(make: Call
         step = threading.Thread(target=cluster.step)
         step.start()
         step.join(0.3)
-        asked, cluster.queue["9"] = cluster.jobs.queries, ("PENDING", "None", cluster.scripts[0].job_name)
+        asked, cluster.queue["9"] = (
+            cluster.jobs.cluster.queries,
+            ("PENDING", "None", cluster.scripts[0].job_name),
+        )
     step.join()
     assert (asked, cluster.submissions) == (0, 0)
 
@@ -365,7 +373,7 @@ def told(cluster: Cluster) -> list[str]:
 def next_call(cluster: Cluster) -> None:
     """The same campaign in a new call, which knows what submissions.txt says."""
     lock = cluster.scripts[0].submitting_lock
-    cluster.jobs = ClusterJobs(SLURM, lock, cluster.said.append, lambda: cluster.now, cluster.answer)
+    cluster.jobs = cluster.new_jobs(lock, cluster.answer)
     for script in cluster.scripts:
         cluster.jobs.take(script)
 
@@ -378,7 +386,7 @@ def cut(cluster: Cluster, whole: int) -> None:
         given = answer(command, **options)
         return replace(given, out=given.out[:whole]) if command[0] == "squeue" else given
 
-    cluster.jobs._cluster.run = cluster.jobs._cluster.query._run = cut_answer
+    cluster.jobs.cluster.run = cluster.jobs.cluster.query._run = cut_answer
 
 
 @pytest.mark.parametrize("whole", [0, 7])
@@ -490,11 +498,8 @@ def test_a_command_that_refuses_its_options_ends_the_call(
     """It is not waited for, and its first line says why."""
     cluster = make(2)
     right, wrong = cluster.answer, CommandResult(command, 1, err=REFUSALS[command])
-    cluster.jobs = ClusterJobs(
-        SLURM,
+    cluster.jobs = cluster.new_jobs(
         cluster.scripts[0].submitting_lock,
-        cluster.said.append,
-        lambda: cluster.now,
         lambda words, **options: wrong if words[0] == command else right(words, **options),
     )
     for script in cluster.scripts:

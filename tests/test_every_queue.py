@@ -80,9 +80,7 @@ class Site(Cluster):
             leave(script, 1, number=OLDER if situation.folder == "exit status" else "99")
         elif situation.folder != "nothing":
             (script.folder / "attempts" / f"20260101T000001Z-{OLDER}").mkdir(parents=True)
-        self.jobs = type(self.jobs)(
-            self.jobs._scheduler, script.submitting_lock, self.said.append, lambda: self.now, self.answer
-        )
+        self.jobs = self.new_jobs(script.submitting_lock, self.answer)
         self.jobs.take(script)
 
     def answer(self, command: list[str], **options: Any) -> CommandResult:

@@ -29,7 +29,7 @@ from mpicampaign.campaign.file import load_campaign
 from mpicampaign.jobs.plan import make_plan
 from mpicampaign.jobs.prepare import Prepared, write_scripts
 from mpicampaign.jobs.run import Run
-from mpicampaign.run.cluster import Ended
+from mpicampaign.run.cluster import Cluster, Ended
 from mpicampaign.run.cluster_jobs import ClusterJobs
 from mpicampaign.schedulers.lsf import SCHEDULER as LSF
 
@@ -347,7 +347,7 @@ def watched(site: Site, monkeypatch: pytest.MonkeyPatch) -> Watched:
     write_scripts(prepared)
     [script] = prepared.runs
     clock, said = Clock(), list[str]()
-    jobs = ClusterJobs(LSF, script.submitting_lock, said.append, clock)
+    jobs = ClusterJobs(Cluster(LSF, script.submitting_lock, said.append, clock))
     jobs.take(script)
     return site, script, jobs, clock, said
 

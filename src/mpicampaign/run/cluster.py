@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from mpicampaign.base.host_lists import short
 from mpicampaign.collect.submissions import SUBMISSIONS, SUBMITTED
 from mpicampaign.run.batches import states_file, whole_group
 from mpicampaign.run.faults import Faults
-from mpicampaign.run.scheduler_calls import Query, usable
+from mpicampaign.run.scheduler_calls import Query, caller, usable
 from mpicampaign.schedulers.node_states import node_states
 from mpicampaign.schedulers.scheduler import NodeState
 
@@ -62,19 +63,23 @@ class Ended(NamedTuple):
 
 
 class Cluster:
-    """``jobs``: those in flight, by the names of their runs' jobs. ``next_query``: when, on the clock (s)."""
+    """``jobs``: those in flight, by the names of their runs' jobs. ``next_query``: when, on the clock (s).
+
+    ``lock``: held during submissions, in the campaign's folder. ``run``: starts the scheduler's commands.
+    """
 
     def __init__(
         self,
         scheduler: BatchScheduler,
         lock: Path,
         say: Callable[[str], None],
-        clock: Callable[[], float],
-        run: Callable[..., CommandResult],
+        clock: Callable[[], float] = time.monotonic,
+        run: Callable[..., CommandResult] | None = None,
     ) -> None:
-        self.scheduler, self.lock, self.say, self.clock, self.run = scheduler, lock, say, clock, run
+        self.scheduler, self.lock, self.say, self.clock = scheduler, lock, say, clock
+        self.run = run or caller(scheduler)
         self.folder, self.log = lock.parent, lock.with_name(SUBMISSIONS)
-        self.query = Query(scheduler, run, self.folder)
+        self.query = Query(scheduler, self.run, self.folder)
         self.jobs: dict[str, ClusterJob] = {}
         self.notes_of: dict[str, list[str]] = {}  # in the log, by a run's identity
         self.faults = Faults()

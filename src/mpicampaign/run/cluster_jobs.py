@@ -6,7 +6,6 @@ nothing, and an unknown state is never a success.
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import UserError
@@ -16,7 +15,7 @@ from mpicampaign.collect.submissions import ADOPTED, SUBMITTED, SUBMITTING, read
 from mpicampaign.jobs.run import RESULT
 from mpicampaign.run.batches import shares_steps, whole_group
 from mpicampaign.run.cluster import FIRST_WAIT, Cluster, ClusterJob, Ended
-from mpicampaign.run.scheduler_calls import MAY_LIVE, NoAnswerError, caller, foremost, submitting
+from mpicampaign.run.scheduler_calls import MAY_LIVE, NoAnswerError, foremost, submitting
 from mpicampaign.run.submission import Submission
 from mpicampaign.run.writable import TRIES, Writable
 from mpicampaign.schedulers.scheduler import (
@@ -35,12 +34,7 @@ from mpicampaign.schedulers.scheduler import (
 from mpicampaign.schemes.block import LEFT_BEHIND
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from mpicampaign.base.commands import CommandResult
     from mpicampaign.jobs.run import Run
-    from mpicampaign.schedulers import BatchScheduler
     from mpicampaign.schedulers.scheduler import QueuedJob
 
 SETTLE_SECONDS = 10.0  # until a submission whose outcome is unknown is in the queue, if it was accepted
@@ -72,20 +66,13 @@ NOT_FOLLOWED = "not followed: the scheduler's command refuses its options, see a
 class ClusterJobs:
     """The jobs in flight, each until its run has ended; `step` is one look at files and queue."""
 
-    def __init__(
-        self,
-        scheduler: BatchScheduler,
-        lock: Path,
-        say: Callable[[str], None],
-        clock: Callable[[], float] = time.monotonic,
-        run: Callable[..., CommandResult] | None = None,
-    ) -> None:
-        self._scheduler, self._say, self._clock = scheduler, say, clock
-        self._cluster = Cluster(scheduler, lock, say, clock, run or caller(scheduler))
-        self._submission = Submission(self._cluster)
-        self._jobs, self._faults = self._cluster.jobs, self._cluster.faults
+    def __init__(self, cluster: Cluster) -> None:
+        self.cluster, self._scheduler = cluster, cluster.scheduler
+        self._say, self._clock = cluster.say, cluster.clock
+        self._submission = Submission(cluster)
+        self._jobs, self._faults = cluster.jobs, cluster.faults
         waiting = "jobs go on, waiting until they can"
-        self._writable = Writable(say, waiting, clock, self._faults.unwritable)
+        self._writable = Writable(cluster.say, waiting, cluster.clock, self._faults.unwritable)
         self._gone: set[str] = set()  # ids of jobs and arrays that the scheduler does not know
         self._cut = False  # whether the last list of jobs was not whole
         self._asks = True  # whether it is to be asked for further jobs that are missing in the last list
@@ -96,17 +83,12 @@ class ClusterJobs:
     def take(self, run: Run) -> None:
         """Add a run; the next `step` submits it, unless its job is in the queue already."""
         self._jobs[run.job_name] = ClusterJob(run)
-        self._cluster.next_query = 0.0
+        self.cluster.next_query = 0.0
 
     @property
     def names(self) -> set[str]:
         """The names of the jobs in flight."""
         return set(self._jobs)
-
-    @property
-    def queries(self) -> int:
-        """How often the queue was asked for."""
-        return self._cluster.queries
 
     @property
     def submits(self) -> bool:
@@ -121,7 +103,7 @@ class ClusterJobs:
         done while results cannot be written: a submission would not be noted.
         """
         ended: list[Ended] = []
-        if not self._writable.now(self._cluster.folder):
+        if not self._writable.now(self.cluster.folder):
             return ended
         try:
             for act in (self._look, self._submission.submit_due):
@@ -140,7 +122,7 @@ class ClusterJobs:
         return list(self._faults.lines(self._clock()))
 
     def _look(self) -> list[Ended]:
-        cluster = self._cluster
+        cluster = self.cluster
         if not self._waited_for_orphan:
             with submitting(cluster.lock):
                 self._waited_for_orphan = True
@@ -165,7 +147,7 @@ class ClusterJobs:
             return Ended(job.run, 0)
         if job.id and not job.left_exit_status and exit_status(job.run.folder, job.id) is not None:
             job.left_exit_status = True
-            self._cluster.query_within(FIRST_WAIT)
+            self.cluster.query_within(FIRST_WAIT)
         return None
 
     # ---- what the queue shows
@@ -181,7 +163,7 @@ class ClusterJobs:
                 outcome = self._judge(job, listing.get(job.run.job_name, []))
             except NoAnswerError as error:
                 if problem := str(error):
-                    self._cluster.no_answer(problem)
+                    self.cluster.no_answer(problem)
                     self._answered = False
                 outcome = False
             if isinstance(outcome, Ended):
@@ -189,7 +171,7 @@ class ClusterJobs:
             else:
                 job.due = outcome
         if self._answered:
-            self._cluster.answered()
+            self.cluster.answered()
         return ended
 
     def _judge(self, job: ClusterJob, listed: list[QueuedJob]) -> Ended | bool:
@@ -201,7 +183,7 @@ class ClusterJobs:
             self._adopt(job, latest)
             return False
         failed = [queued for queued in known if queued.state == LAUNCH_FAILED]
-        if not all(self._cluster.cancelled(job, queued) for queued in failed):
+        if not all(self.cluster.cancelled(job, queued) for queued in failed):
             return False  # it is still in the queue: a second job would be one too many
         if job.id:
             return self._after_end(job, next((queued for queued in known if queued.id == job.id), None))
@@ -215,9 +197,9 @@ class ClusterJobs:
             if listed and shares_steps(job.run, self._scheduler) and foremost(listed).state == QUEUED:
                 waiting.setdefault(foremost(listed).id, []).append(job)
         for number, jobs in waiting.items():
-            lost = [why for of_run in self._cluster.lost_nodes(jobs).values() for why in of_run]
+            lost = [why for of_run in self.cluster.lost_nodes(jobs).values() for why in of_run]
             queued = foremost(listing[jobs[0].run.job_name])
-            if lost and self._cluster.cancelled(jobs[0], queued):
+            if lost and self.cluster.cancelled(jobs[0], queued):
                 self._say(
                     f"job {number} waits for nodes that cannot be had ({'; '.join(lost)}): submitted again"
                 )
@@ -258,7 +240,7 @@ class ClusterJobs:
         return [job.id] if job.id else list(dict.fromkeys(taken))
 
     def _notes(self, job: ClusterJob) -> list[str]:
-        return self._cluster.notes_of.get(job.run.identity, [])
+        return self.cluster.notes_of.get(job.run.identity, [])
 
     def _ask(self, job: ClusterJob, number: str) -> QueuedJob | None:
         """The job with this number, from a query of its own; None where the scheduler does not know it.
@@ -274,7 +256,7 @@ class ClusterJobs:
                 return None
             if not self._answered or not (self._asks or job.unlisted):
                 raise NoAnswerError
-            tasks = self._cluster.query.alone(asked, job.run.token)
+            tasks = self.cluster.query.alone(asked, job.run.token)
             if not tasks:
                 self._gone.add(asked)
                 return None
@@ -324,7 +306,7 @@ class ClusterJobs:
     def _adopt(self, job: ClusterJob, queued: QueuedJob) -> None:
         """Take over the job in the queue: submitted before a kill or by hand, or requeued."""
         if not job.id:
-            self._cluster.note([job], f"{ADOPTED} {queued.id}")
+            self.cluster.note([job], f"{ADOPTED} {queued.id}")
             self._say_of(job, f"job {queued.id} is in the queue already, {queued.description}")
         if queued.state == HELD and job.held != queued.id:
             release = f"'{self._scheduler.release} {self._scheduler.address(queued.id)}' lets it start"
@@ -360,7 +342,7 @@ class ClusterJobs:
             self._faults.again[state] += 1
             self._say_of(job, f"job {job.id} {description}: submitted again")
             job.id, job.since, job.alone = "", None, True
-            self._cluster.note([job], f"again after {state}")
+            self.cluster.note([job], f"again after {state}")
             return True
         advice = ADVICE.get(state, f"no exit status was left: look at the logs in {job.run.log.parent}")
         return Ended(job.run, None, f"job {job.id}: {description}; {advice}")

@@ -12,6 +12,7 @@ from mpicampaign.base.files import refuse_changeable, system_error_text
 from mpicampaign.base.grouping import grouped
 from mpicampaign.collect.runs import attempts_of, could_not_write
 from mpicampaign.run.batches import ABSENT, Batch, rounds_of, shares_steps
+from mpicampaign.run.cluster import Cluster
 from mpicampaign.run.cluster_jobs import ClusterJobs
 from mpicampaign.run.execute import LocalJob
 from mpicampaign.run.machine_lock import wait_for_measurement
@@ -176,7 +177,7 @@ class ClusterRuns(RunMaker):
         self, progress: Progress, ended: TellEnd, died: TellError, scheduler: BatchScheduler, lock: Path
     ) -> None:
         super().__init__(progress, ended, died)
-        self._jobs = ClusterJobs(scheduler, lock, progress.say)
+        self._jobs = ClusterJobs(Cluster(scheduler, lock, progress.say))
         self._new: queue.SimpleQueue[list[Run]] = queue.SimpleQueue()
         self._worker.start()
 
