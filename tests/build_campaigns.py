@@ -31,8 +31,8 @@ from mpicampaign.campaign.model import (
     System,
     TransportSettings,
 )
+from mpicampaign.jobs.drafts import PlanMachine
 from mpicampaign.jobs.local_mpi import LocalMpi
-from mpicampaign.jobs.machine import PlanMachine
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.run import Run
 from mpicampaign.jobs.software import Program

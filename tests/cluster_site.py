@@ -39,7 +39,7 @@ PATIENCE = {
         "GRACE_SECONDS = 30.0": "GRACE_SECONDS = 5.0",
         "CUT_SECONDS = 180.0": "CUT_SECONDS = 20.0",
     },
-    "run/writable.py": {"SECONDS_BETWEEN_WRITES = 10.0": "SECONDS_BETWEEN_WRITES = 2.0"},
+    "run/faults.py": {"SECONDS_BETWEEN_WRITES = 10.0": "SECONDS_BETWEEN_WRITES = 2.0"},
 }
 # Whoever starts pytest may ignore signals that a test sends to a call.
 DEFAULT_SIGNALS = ("env", "--default-signal=INT,QUIT")

@@ -19,7 +19,7 @@ from mpicampaign.base.records import CONTRADICTED, DISTURBED, FAILED, Case
 from mpicampaign.campaign.designs import Design
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.campaign.model import Benchmark
-from mpicampaign.jobs.machine import PlanMachine
+from mpicampaign.jobs.drafts import PlanMachine
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.plan_text import blocks_text
 from mpicampaign.schemes.block import ENDED, LEFT, VALUE, DesignState, Made

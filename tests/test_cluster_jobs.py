@@ -51,7 +51,7 @@ def shown_job(number: str, state: str, why: str, name: str, exit_status: int = 0
     return f"{ids}JobName={name} UserId=me(1) Priority=1 JobState={state} Reason={why} {end}\n"
 
 
-WRITABLE = "mpicampaign.run.writable.why_not_writable"
+WRITABLE = "mpicampaign.run.faults.why_not_writable"
 
 
 class Cluster:

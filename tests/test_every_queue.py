@@ -130,7 +130,7 @@ def check(site: Site, situation: Situation) -> None:
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Site:
     """Results can be written, which is not tried: that takes longer than all else."""
-    monkeypatch.setattr("mpicampaign.run.writable.why_not_writable", lambda *_, **__: "")
+    monkeypatch.setattr("mpicampaign.run.faults.why_not_writable", lambda *_, **__: "")
     cluster = cluster_of(tmp_path, runs=1)
     return Site(cluster.scripts, cluster.scripts[0].submitting_lock)
 

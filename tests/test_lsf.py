@@ -258,8 +258,8 @@ PASSING = {"PSUSP": "held", "UNKWN": "running", "SSUSP": "running", "USUSP": "ru
 @pytest.mark.full
 def test_states_that_pass_are_waited_for(site: Site) -> None:
     """A lost host, a suspension, or an unknown state: neither a success nor a failure."""
-    module = "run/cluster_jobs.py"
-    shorten_waits(site.folder / "src/mpicampaign" / module, PATIENCE[module])
+    for module in ("run/cluster.py", "run/cluster_jobs.py"):
+        shorten_waits(site.folder / "src/mpicampaign" / module, PATIENCE[module])
     site.write(body='while [ ! -e "$0.go" ]; do sleep 0.1; done')
     site.lsf.hold()
     thread = site.in_the_background()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.run.writable import why_not_writable
+from mpicampaign.run.faults import why_not_writable
 
 
 def test_a_folder_with_room_is_writable_and_nothing_is_left_in_it(tmp_path: Path) -> None:

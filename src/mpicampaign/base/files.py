@@ -145,6 +145,14 @@ def read_log(path: Path, made_of: Callable[[Any], T]) -> list[T]:
     return made
 
 
+def text_or_nothing(path: Path) -> str:
+    """A file's text, with invalid UTF-8 kept visible; empty where there is no such file."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+
+
 def same_text(path: Path, text: str) -> bool:
     """Whether the file exists and holds exactly this text."""
     try:

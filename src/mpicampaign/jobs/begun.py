@@ -10,6 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.base.files import text_or_nothing
 from mpicampaign.base.identity import identity, of_run
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def begun_runs(of_case: Path) -> dict[str, list[Begun]]:
 
 def _declared(folder: Path) -> Declaration:
     """The declaration in a run's claim; empty where the name of the folder is not made from it."""
-    line = _DECLARED.search(_text_or_nothing(folder / "claim"))
+    line = _DECLARED.search(text_or_nothing(folder / "claim"))
     try:
         declared = json.loads(line[1]) if line else {}
     except ValueError:
@@ -58,13 +59,6 @@ def _declared(folder: Path) -> Declaration:
 
 def _age(run: Begun) -> tuple[bool, str, int, str]:
     """Results by their start, before runs without one by their claim."""
-    started = _STARTED.search(_text_or_nothing(run.folder / "result/evidence.txt"))
+    started = _STARTED.search(text_or_nothing(run.folder / "result/evidence.txt"))
     claimed = (run.folder / "claim").stat().st_mtime_ns
     return run.has_result, started[1] if started else "", claimed, run.folder.name
-
-
-def _text_or_nothing(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except (FileNotFoundError, NotADirectoryError):
-        return ""

@@ -63,7 +63,7 @@ def declare(case: Case, job: Job, benchmark: Benchmark, inputs: Iterable[Input] 
         "fabric.link": fabric.link if fabric else "",
         **_of_benchmark(benchmark),
         **{f"parameters.{name}": value for name, value in benchmark.parameters.items()},
-        **{f"input.{each.name}": each.sha256 for each in inputs},
+        **{f"input.{file.name}": file.sha256 for file in inputs},
     }
     given = {key: value for key, value in declared.items() if value not in ("", None, [])}
     return given | {f"environment.{name}": value for name, value in system.environment.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from mpicampaign.base.expectation import UNTIL_DECIDED
 from mpicampaign.base.grouping import grouped
@@ -18,7 +18,7 @@ from mpicampaign.jobs.inputs import inputs_of
 from mpicampaign.jobs.launchers import Job
 from mpicampaign.jobs.local_mpi import LocalMpi
 from mpicampaign.jobs.software import Program
-from mpicampaign.schemes.unit import Unit
+from mpicampaign.schemes.unit import Results, Unit
 from mpicampaign.suites import SUITES
 
 if TYPE_CHECKING:
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from mpicampaign.base.identity import Declaration
     from mpicampaign.campaign.designs import Design
     from mpicampaign.campaign.each import GroupMember
-    from mpicampaign.campaign.model import Benchmark, Campaign, MatrixEntry
+    from mpicampaign.campaign.model import Benchmark, Campaign, MatrixEntry, System
     from mpicampaign.jobs.inputs import Input
-    from mpicampaign.jobs.machine import PlanMachine
     from mpicampaign.suites.suite import Request
 
 
@@ -81,6 +80,23 @@ class Draft:
             declared=declared,
             identities=Identities(declared, {}),
         )
+
+
+class PlanMachine(Results, Protocol):
+    """What planning asks of the machine that it runs on, and of the campaign's results there."""
+
+    def find_program(self, system: System, benchmark: Benchmark, /) -> Program: ...
+
+    def find_mpi(self, system: System, /) -> LocalMpi: ...
+
+    def evidence_library(self, system: System, /) -> str: ...
+
+    def libraries(self, system: System, /) -> str: ...
+
+    def physical_cores(self) -> int: ...
+
+    def begun_as(self, case: Case, /) -> Mapping[str, Declaration]:
+        """What the runs of a case were begun with before 0.2, by their identity now."""
 
 
 class Identities(dict[int, str]):
@@ -176,7 +192,7 @@ def kept_names(campaign: Campaign, case: Case) -> Case:
         campaign.placements[case.placement],
         campaign.benchmarks[case.benchmark],
     )
-    return Case(*(each.kept_as or each.name for each in kept))
+    return Case(*(item.kept_as or item.name for item in kept))
 
 
 def _job(campaign: Campaign, case: Case, machine: PlanMachine) -> Job:

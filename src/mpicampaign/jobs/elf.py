@@ -86,7 +86,7 @@ def _build_id_note(notes: bytes) -> str:
 
 def _dynamic(file: BinaryIO) -> Dynamic | None:
     segments = list(_segments(file))
-    table = next((_bytes(file, each) for each in segments if each.kind == _PT_DYNAMIC), b"")
+    table = next((_bytes(file, segment) for segment in segments if segment.kind == _PT_DYNAMIC), b"")
     entries = list(struct.iter_unpack("<QQ", table[: len(table) // 16 * 16]))
     first = dict(reversed(entries))
     if _DT_STRTAB not in first:

@@ -64,11 +64,11 @@ def mapped(program: Path, soname: str, first: Iterable[Path], last: Iterable[Pat
     origin = str(program.resolve().parent)
 
     def folders() -> Iterator[Path]:
-        for each in () if own else section.rpath:
-            yield Path(_expanded(each, origin))
+        for folder in () if own else section.rpath:
+            yield Path(_expanded(folder, origin))
         yield from first
-        for each in own:
-            yield Path(_expanded(each, origin))
+        for folder in own:
+            yield Path(_expanded(folder, origin))
         yield from last
         yield from _folders_of_loader()
 

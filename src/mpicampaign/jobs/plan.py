@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.base.selection import RunSelection
     from mpicampaign.campaign.model import Campaign
-    from mpicampaign.jobs.drafts import Draft
-    from mpicampaign.jobs.machine import PlanMachine
+    from mpicampaign.jobs.drafts import Draft, PlanMachine
     from mpicampaign.jobs.run import Run
     from mpicampaign.schemes.block import DesignState
     from mpicampaign.schemes.unit import CaseDue, Results, Unit
@@ -281,7 +280,7 @@ def selected_plan(plan: Plan, selection: RunSelection) -> Plan:
         plan,
         runs=tuple(run for run in plan.runs if selection.takes(run.case, run.repeat)),
         cases=tuple(planned for planned in cases if planned.runs),
-        rounds=tuple(each for each in plan.rounds if selection.takes_case(each.case)),
+        rounds=tuple(rounds for rounds in plan.rounds if selection.takes_case(rounds.case)),
     )
 
 

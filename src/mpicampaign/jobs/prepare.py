@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.background import on_two_cores
 from mpicampaign.base.errors import Problem, UserError
-from mpicampaign.base.files import OTHERS_WRITE, locked, naming, same_text, write_whole
+from mpicampaign.base.files import OTHERS_WRITE, locked, naming, same_text, text_or_nothing, write_whole
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.identity import run_path
 from mpicampaign.base.places import results_folder
@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from mpicampaign.base.identity import Declaration
     from mpicampaign.base.records import Case
     from mpicampaign.campaign.model import Benchmark, Campaign, System
-    from mpicampaign.jobs.drafts import Draft
-    from mpicampaign.jobs.machine import PlanMachine
+    from mpicampaign.jobs.drafts import Draft, PlanMachine
     from mpicampaign.jobs.plan import Plan
     from mpicampaign.jobs.run import Run
     from mpicampaign.schemes.unit import Unit
@@ -220,7 +219,7 @@ def prepare(
     campaign = load_campaign(campaign_file)
     folder = (results or results_folder()) / campaign.name
     campaign = with_kept_repeats(campaign, _planned_before(folder))
-    named = any(each.login_hosts for each in campaign.systems.values())
+    named = any(known.login_hosts for known in campaign.systems.values())
     chosen = choose_systems(campaign, host_names() if named else (), system)
 
     file = os.path.relpath(campaign.file, folder) if campaign.file else ""
@@ -276,7 +275,7 @@ def check_runs(prepared: Prepared) -> None:
     in_parts = [run for run in prepared.pending if run.part and not run.job.keeps_nodes]
     chosen = {run.folder for run in prepared.selected} if in_parts else set()
     for run in in_parts:
-        if not chosen.issuperset(prepared.folder / each for each in run.part):
+        if not chosen.issuperset(prepared.folder / folder for folder in run.part):
             message = f"some candidates of a block would be measured without the others: {run.block}"
             hint = "select by host group, benchmark or repeat, not by placement or MPI library"
             raise UserError(Problem(message, prepared.campaign.file, hint=hint))
@@ -321,7 +320,7 @@ def lock_campaign(prepared: Prepared) -> Iterator[None]:
     """
     prepared.folder.mkdir(parents=True, exist_ok=True)
     lock = prepared.folder / "lock"
-    owner = (lock.read_text(encoding="utf-8").strip() if lock.exists() else "") or "unknown"
+    owner = text_or_nothing(lock).strip() or "unknown"
     message = f"campaign {prepared.campaign.name} is being run by another call (process {owner})"
     with locked(lock, Problem(message, hint="wait for it, or stop it")):
         with naming(lock):
@@ -363,10 +362,7 @@ def _write_each(runs: Sequence[Run], inline: bool = False) -> None:
 
 def _checksums(claim: Path) -> list[str]:
     """The checksums of the run's earlier scripts."""
-    try:
-        lines = claim.read_text(encoding="utf-8", errors="replace").splitlines()
-    except FileNotFoundError:
-        return []
+    lines = text_or_nothing(claim).splitlines()
     return next((line.partition("=")[2].split() for line in lines if line.startswith("claim scripts=")), [])
 
 

@@ -265,6 +265,6 @@ def wrappers(compiler: str) -> dict[str, str]:
     folder, ending = Path(compiler).parent, Path(compiler).name.removeprefix("mpicc")
     paths_of = {"mpicc": compiler}
     for name, names in _OF_OTHER_LANGUAGES.items():
-        paths = (folder / f"{each}{ending}" for each in names)
+        paths = (folder / f"{program}{ending}" for program in names)
         paths_of[name] = next((str(path) for path in paths if path.is_file()), "")
     return paths_of

@@ -139,7 +139,7 @@ def is_file_of(name: str, soname: str, says: Callable[[str], bool]) -> bool | No
     library = facts(name)
     if soname not in library.sonames:
         return False if library.sonames else None
-    others = {each.file_says for each in _of_soname(soname) if each.title != library.title}
+    others = {other.file_says for other in _of_soname(soname) if other.title != library.title}
     if not others or says(library.file_says):
         return True
     return False if any(map(says, others)) else None
@@ -164,10 +164,10 @@ def library_version(text: str) -> str:
 
 def library_called(text: str, output: str) -> str:
     """The library that calls itself so, of several the one that reports in an output; or empty."""
-    title = next((each.title for each in MPIS.values() if each.version and each.version.search(text)), "")
-    known = [each for each in MPIS.values() if each.title == title]
-    reporting = (each.name for each in known if each.report and each.report(output) is not None)
-    return next(reporting, next((each.name for each in known), ""))
+    title = next((mpi.title for mpi in MPIS.values() if mpi.version and mpi.version.search(text)), "")
+    known = [mpi for mpi in MPIS.values() if mpi.title == title]
+    reporting = (library.name for library in known if library.report and library.report(output) is not None)
+    return next(reporting, next((library.name for library in known), ""))
 
 
 def library_title(name: str) -> str:

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
-from mpicampaign.base.files import append_lines
+from mpicampaign.base.files import append_lines, text_or_nothing
 from mpicampaign.base.host_lists import expand, fold, short
 from mpicampaign.base.records import defined_name
 from mpicampaign.base.yaml_lines import printable
@@ -31,10 +31,7 @@ CONTROLS = 11
 
 def read_again(campaign_folder: Path) -> list[NodeAgain]:
     """All that were begun, in order."""
-    try:
-        lines = (campaign_folder / FILE).read_text(encoding="utf-8").splitlines()
-    except (FileNotFoundError, NotADirectoryError):
-        return []
+    lines = text_or_nothing(campaign_folder / FILE).splitlines()
     entries = [entry for line in lines if len(entry := line.split("\t")) == 3]
     return [NodeAgain(name, tuple(hosts.split())) for name, _, hosts in entries]
 
@@ -57,7 +54,7 @@ def again(prepared: Prepared, nodes: str) -> list[NodeAgain]:
     for group, hosts in groups.items():
         for node in (host for host in hosts if short(host) in asked):
             name = f"{group}:{node}"
-            mine = [each for each in begun if each.name == name or each.name.startswith(f"{name}:")]
+            mine = [node for node in begun if node.name == name or node.name.startswith(f"{name}:")]
             if mine and mine[-1].name in due:
                 wanted.append(mine[-1])
             else:
@@ -72,7 +69,7 @@ def again(prepared: Prepared, nodes: str) -> list[NodeAgain]:
 def note_again(campaign_folder: Path, wanted: Iterable[NodeAgain]) -> None:
     """Keep those that are new."""
     begun, now = read_again(campaign_folder), f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
-    if new := [f"{each.name}\t{now}\t{' '.join(each.hosts)}" for each in wanted if each not in begun]:
+    if new := [f"{entry.name}\t{now}\t{' '.join(entry.hosts)}" for entry in wanted if entry not in begun]:
         campaign_folder.mkdir(parents=True, exist_ok=True)
         append_lines(campaign_folder / FILE, new)
 

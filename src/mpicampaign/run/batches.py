@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import UnreadableError
-from mpicampaign.base.files import write_whole
+from mpicampaign.base.files import text_or_nothing, write_whole
 from mpicampaign.base.grouping import grouped
 from mpicampaign.jobs.render import batch_text, minutes, rounds_lines, rounds_text, run_folder, widest
 from mpicampaign.jobs.rounds import steps_of
@@ -206,10 +206,7 @@ def runs_in_queue(jobs: Iterable[QueuedJob], campaign_folder: Path) -> list[Queu
 
 def _tasks(file: Path, token: str) -> list[list[str]]:
     """The names of the runs' jobs by task; none where the batch is of another campaign."""
-    try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except FileNotFoundError:
-        return []
+    lines = text_or_nothing(file).splitlines()
     return [[job_name_of(Path(path), token) for path in line.split("\t")] for line in lines]
 
 

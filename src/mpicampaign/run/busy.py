@@ -65,10 +65,12 @@ class Busyness:
 
 def still_running(processes: Sequence[str]) -> str:
     """The last of the processes that evidence names which is on this machine and takes CPU time; or empty."""
-    before = {each: ticks for each in reversed(processes) if (ticks := _ticks(each)) is not None}
+    before = {process: ticks for process in reversed(processes) if (ticks := _ticks(process)) is not None}
     if before:
         sleep(_WINDOW)
-    return next((each for each in before if (_ticks(each) or 0) - before[each] >= _LEAST_TICKS), "")
+    return next(
+        (process for process in before if (_ticks(process) or 0) - before[process] >= _LEAST_TICKS), ""
+    )
 
 
 def _ticks(process: str) -> int | None:
@@ -102,7 +104,7 @@ def fitting(due: Iterable[Run], expected: Callable[[Run], float], seconds: float
     seconds : the time left
     """
     names = set()
-    for _, time, job in sorted((each.row, expected(each), each.job_name) for each in due):
+    for _, time, job in sorted((run.row, expected(run), run.job_name) for run in due):
         if time <= seconds:
             seconds -= time
             names.add(job)

@@ -15,9 +15,9 @@ from mpicampaign.collect.submissions import ADOPTED, SUBMITTED, SUBMITTING, read
 from mpicampaign.jobs.run import RESULT
 from mpicampaign.run.batches import shares_steps, whole_group
 from mpicampaign.run.cluster import FIRST_WAIT, Cluster, ClusterJob, Ended
+from mpicampaign.run.faults import TRIES, Writable
 from mpicampaign.run.scheduler_calls import MAY_LIVE, NoAnswerError, foremost, submitting
 from mpicampaign.run.submission import Submission
-from mpicampaign.run.writable import TRIES, Writable
 from mpicampaign.schedulers.scheduler import (
     CANCELLED,
     DONE,

@@ -191,7 +191,7 @@ class MachineWithResults(ThisMachine):
 
     @cached_property
     def _requested(self) -> dict[Case, list[RequestedRun]]:
-        requested = [each for request in self._requests for each in request.cases]
+        requested = [case for request in self._requests for case in request.cases]
         of_cases = grouped(requested, lambda each: each[0])
         return {case: [run for _, runs in own for run in runs] for case, own in of_cases.items()}
 

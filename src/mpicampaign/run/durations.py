@@ -8,6 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from mpicampaign.base.files import text_or_nothing
 from mpicampaign.base.units import format_duration, format_roughly
 
 if TYPE_CHECKING:
@@ -50,15 +51,15 @@ class Durations:
     def _case(self, run: Run) -> list[float]:
         key = run.campaign_folder, run.kept
         if key not in self._of_case:
-            self._of_case[key] = [each.seconds for each in _measured(run.folder.parent)]
+            self._of_case[key] = [duration.seconds for duration in _measured(run.folder.parent)]
         return self._of_case[key]
 
     def _benchmark(self, run: Run) -> list[float]:
         key = run.campaign_folder, run.kept.benchmark
         if key not in self._of_benchmark:
             cases = (run.campaign_folder / "runs").glob(f"*/*/{run.kept.benchmark}")
-            measured = [each for case in cases for each in _measured(case)]
-            self._of_benchmark[key] = [each.seconds for each in measured if each.available]
+            measured = [duration for case in cases for duration in _measured(case)]
+            self._of_benchmark[key] = [duration.seconds for duration in measured if duration.available]
         return self._of_benchmark[key]
 
 
@@ -79,18 +80,11 @@ def _measured(case: Path) -> list[_Duration]:
 
 
 def _duration(run: Path) -> _Duration | None:
-    evidence = _evidence(run / "result")
+    evidence = text_or_nothing(run / "result/evidence.txt")
     times = _times(evidence)
     if len(times) < len(_KEYS) or times["ended"] < times["started"]:  # none, or damaged
         return None
     return _Duration((times["ended"] - times["started"]).total_seconds(), _NOT_AVAILABLE not in evidence)
-
-
-def _evidence(result: Path) -> str:
-    try:
-        return (result / "evidence.txt").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def _times(evidence: str) -> dict[str, datetime]:
@@ -106,7 +100,7 @@ def last_ended(runs: Iterable[Run]) -> str:
     outputs = [(output.stat().st_mtime, output) for run in runs if (output := run.output).exists()]
     if not outputs:
         return ""
-    ended = _times(_evidence(max(outputs)[1].parent)).get("ended")
+    ended = _times(text_or_nothing(max(outputs)[1].with_name("evidence.txt"))).get("ended")
     return f"the last one ended on {ended:%Y-%m-%d at %H:%M} UTC" if ended else ""
 
 

@@ -15,8 +15,8 @@ from mpicampaign.run.batches import ABSENT, Batch, rounds_of, shares_steps
 from mpicampaign.run.cluster import Cluster
 from mpicampaign.run.cluster_jobs import ClusterJobs
 from mpicampaign.run.execute import LocalJob
+from mpicampaign.run.faults import SECONDS_BETWEEN_WRITES, TRIES, Writable
 from mpicampaign.run.machine_lock import wait_for_measurement
-from mpicampaign.run.writable import SECONDS_BETWEEN_WRITES, TRIES, Writable
 from mpicampaign.schedulers import SCHEDULERS
 
 if TYPE_CHECKING:

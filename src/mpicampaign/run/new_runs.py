@@ -131,8 +131,8 @@ def request_of(prepared: Prepared, names: Sequence[str]) -> tuple[RunSelection, 
     if problems:
         raise _refused(prepared, names, *problems[0])
     parts = [_part(prepared, cases) for cases in compared if not _is_in_rows(prepared, cases)]
-    cases = tuple(each for part in parts for each in part.cases)
-    left = tuple(each for part in parts for each in part.left)
+    cases = tuple(case for part in parts for case in part.cases)
+    left = tuple(identity for part in parts for identity in part.left)
     return selection, NewRunsRequest(cases, left) if cases else None
 
 

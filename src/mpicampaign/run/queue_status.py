@@ -83,10 +83,10 @@ def run_states(prepared: Prepared) -> tuple[list[RunStatus], list[QueuedJob]]:
     before.keep()
     complete = {design.design.name for design in prepared.plan.designs if not design.missing}
     states = [
-        each._replace(state=CLOSED)
-        if each.state in (FAILED, STOPPED) and each.run.block in complete
-        else each
-        for each in states
+        status._replace(state=CLOSED)
+        if status.state in (FAILED, STOPPED) and status.run.block in complete
+        else status
+        for status in states
     ]
     former = _names(prepared) - {run.job_name for run in prepared.runs} if jobs else ()
     return states, [job for job in jobs if job.name in former and job.state in IN_THE_QUEUE]
@@ -100,8 +100,14 @@ def status_text(states: list[RunStatus], older: list[QueuedJob]) -> str:
     """
     in_all = ", ".join(f"{count} {state}" for state, count in counts(states).items())
     lines = [in_all or "no runs on this system"]
-    others = [each for each in states if each.state != NOT_AVAILABLE and not each.waits and not each.is_done]
-    others = [each for each in others if not (each.run.whole and each.is_active)]  # rounds are counted
+    others = [
+        status
+        for status in states
+        if status.state != NOT_AVAILABLE and not status.waits and not status.is_done
+    ]
+    others = [
+        status for status in others if not (status.run.whole and status.is_active)
+    ]  # rounds are counted
     for status in sorted(others, key=lambda status: not status.has_failed):
         number = f" job {status.job_id}" if status.job_id and not status.run.job.system.local else ""
         reason = f": {status.reason}" if status.reason else ""

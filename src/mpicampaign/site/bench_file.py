@@ -52,7 +52,7 @@ def plain_name(text: str) -> str:
 
 def bench_text(bench: Bench, site: Site, name: str) -> str:
     """The campaign file ``NAME.yaml``, with comments on what to change next."""
-    [group] = (replace(each, name="local") for each in site.groups)
+    [group] = (replace(named, name="local") for named in site.groups)
     whole_node = bench.suite in _OF_WHOLE_NODES
     text = comment(f"Written by: {shlex.join(bench.call)}")
     text += comment(f"Edit it, then: mpicampaign run {name}.yaml. docs/campaign.md has all keys.")

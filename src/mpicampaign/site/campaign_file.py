@@ -104,7 +104,7 @@ def named(groups: Iterable[NodeGroup], scheduler: Scheduler) -> list[NodeGroup]:
     """Host groups, named after what selects the nodes."""
     made: list[NodeGroup] = []
     for group in groups:
-        taken = {each.name for each in made}
+        taken = {other.name for other in made}
         keys = scheduler.host_group(group.nodes) if isinstance(scheduler, BatchScheduler) else {}
         text = keys.get("constraint") or group.nodes.queue
         made.append(replace(group, name=name_from(text, taken)))
@@ -282,7 +282,9 @@ def _networks(site: Site, group: NodeGroup) -> list[tuple[str, str]]:
     library = MPIS.get(site.libraries[0].mpi) if site.libraries else None
     fabrics = _fabrics(site, group).get("fabrics", {})
     networks = [(fabric["transport"], name) for name, fabric in fabrics.items()]
-    return [each for each in networks if library is None or each[0] in library.settings["transports"]]
+    return [
+        network for network in networks if library is None or network[0] in library.settings["transports"]
+    ]
 
 
 def _labels(site: Site) -> dict[tuple[str, str], str]:

@@ -100,7 +100,7 @@ def _write(path: Path, site: Site) -> list[str]:
     trial = path.with_name(f".{path.stem}.{os.getpid()}.yaml")
     try:
         plan = _planned(trial, path, site)
-        if any(each.absent for each in plan.cases):
+        if any(planned.absent for planned in plan.cases):
             plan = _planned(trial, path, replace(site, imb=False))
         trial.replace(path)
         return not_available_text(plan)
