@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def kernel_charts(scene: Scene) -> Iterator[CurveChart]:
-    """Useful and wire bandwidth, a panel for each placement: one for each kernel and host group with curves."""
+    """Useful and wire bandwidth, a panel a placement: one for each kernel and host group with curves."""
     pairs = [(table, row) for table in scene.comparison.tables if table.useful for row in table.rows]
     groups = grouped(pairs, lambda pair: (pair[0].benchmark, scene.place(pair[1])))
     for (benchmark, place), members in groups.items():
@@ -104,7 +104,9 @@ def level_charts(scene: Scene) -> Iterator[LevelChart]:
             yield chart
 
 
-def _level_chart(scene: Scene, what: str, name: str, members: Sequence[tuple[Table, Row]]) -> LevelChart | None:
+def _level_chart(
+    scene: Scene, what: str, name: str, members: Sequence[tuple[Table, Row]]
+) -> LevelChart | None:
     """Of the largest size that all trees have; None with a single level, where all trees are the same."""
     common = set.intersection(*(_sizes(row) for _, row in members))
     if not common or all(len(_levels(row)) < 2 for _, row in members):

@@ -5,16 +5,17 @@ The derivation of the formulas is in docs/measurement.md, after the b_eff page o
 """
 
 from __future__ import annotations
-from collections import Counter, defaultdict
+
+import math
+from collections import Counter
 from typing import TYPE_CHECKING
-from mpicampaign.suites.kernels.frame import Frame, Layout, Row
-from mpicampaign.suites.reading import OutputError
+
+from mpicampaign.base.dimension import BANDWIDTH, TIME
 from mpicampaign.base.records import Series
 from mpicampaign.base.units import format_size
-from mpicampaign.base.dimension import BANDWIDTH, TIME
-from mpicampaign.suites.kernels.kernel import Kernel
+from mpicampaign.suites.kernels.frame import Columns, Frame, Kernel, Layout, Row, grouped
+from mpicampaign.suites.reading import OutputError
 from mpicampaign.suites.suite import ColumnMetric
-import math
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,7 +28,6 @@ _SETS = {"ring", "random", "cartesian", "first", "pair"}
 _Pattern = tuple[str, str]  # set, name
 _Rates = dict[_Pattern, list[Row]]
 _Best = dict[int, float]  # length (B) -> the best rate over methods and repetitions (B/s)
-_Columns = dict[str, list[float | None]]
 
 
 def _layout() -> Layout:
@@ -45,28 +45,34 @@ def _layout() -> Layout:
 
 
 def _series(frame: Frame) -> tuple[Series, ...]:
-    rates = _by_pattern(frame.rows("rates"))
+    rates = grouped(frame.rows("rates"), _pattern)
     _check_patterns(frame, rates)
     _check_counts(frame, rates)
     best = {pattern: _best(rows) for pattern, rows in rates.items()}
-    lmax = _lmax(frame, best)
-    given = _given(frame, lmax)
-    tables = [(_bandwidths(best, rates, lmax), given), (_first_approach(best), {"patterns": "first approach"})]
+    lmax = _header_number(frame, "lmax")
+    for pattern, of_lengths in best.items():
+        if pattern[0] != "first" and max(of_lengths) != lmax:
+            largest = f"the largest message is {max(of_lengths)} B, Lmax {lmax} B"
+            raise OutputError(f"{' '.join(pattern)}: {largest}")
+    # at another Lmax than the definition's it measures something else, so its series is another one
+    defined = frame.header.get("lmax_rule") == "memory/128"
+    given = {} if defined else {"Lmax": f"{format_size(lmax)} given"}
+    tables = [
+        (_bandwidths(best, rates, lmax), given),
+        (_first_approach(best), {"patterns": "first approach"}),
+    ]
     if any(group == "cartesian" for group, _ in best):
         tables.append((_cartesian(best), {"patterns": "cartesian", **given}))
     return tuple(Series(_NAME, frame.ranks, columns, qualifiers) for columns, qualifiers in tables)
 
 
-def _by_pattern(rows: Iterable[Row]) -> _Rates:
-    grouped: _Rates = defaultdict(list)
-    for row in rows:
-        grouped[str(row["set"]), str(row["pattern"])].append(row)
-    return dict(grouped)
+def _pattern(row: Row) -> _Pattern:
+    return str(row["set"]), str(row["pattern"])
 
 
 def _check_patterns(frame: Frame, rates: _Rates) -> None:
     """Each pattern has one row of its own that reports it verified, and complete rates."""
-    patterns = _by_pattern(frame.rows("patterns"))
+    patterns = grouped(frame.rows("patterns"), _pattern)
     for pattern in sorted(patterns.keys() | rates.keys()):
         what = " ".join(pattern)
         rows = patterns.get(pattern, [])
@@ -80,9 +86,7 @@ def _check_patterns(frame: Frame, rates: _Rates) -> None:
 def _check_rates(what: str, rows: list[Row], messages: int) -> None:
     """Every method at every length as often, with the messages of the pattern."""
     counts = Counter((row["method"], row["length"], row["repetition"]) for row in rows)
-    wanted = 1
-    for place in range(3):
-        wanted *= len({key[place] for key in counts})
+    wanted = math.prod(len({key[place] for key in counts}) for place in range(3))
     if not rows or len(counts) != wanted or len(rows) != wanted:
         raise OutputError(f"{what}: {len(rows)} rates of {wanted} combinations: some are missing or double")
     for row in rows:
@@ -109,11 +113,12 @@ def _check_counts(frame: Frame, rates: _Rates) -> None:
 
 
 def _best(rows: Iterable[Row]) -> _Best:
+    """What all processes together sent in one measurement, divided by its time."""
     best_of: _Best = {}
     for row in rows:
         length = int(row["length"])
-        value = rate(length, int(row["messages"]), int(row["loops"]), float(row["seconds"]))
-        best_of[length] = max(value, best_of.get(length, 0.0))
+        rate = length * int(row["messages"]) * int(row["loops"]) / float(row["seconds"])
+        best_of[length] = max(rate, best_of.get(length, 0.0))
     return best_of
 
 
@@ -124,33 +129,20 @@ def _header_number(frame: Frame, key: str) -> int:
     return int(text)
 
 
-def _lmax(frame: Frame, best: Mapping[_Pattern, _Best]) -> int:
-    lmax = _header_number(frame, "lmax")
-    for pattern, rates in best.items():
-        if pattern[0] != "first" and max(rates) != lmax:
-            raise OutputError(f"{' '.join(pattern)}: the largest message is {max(rates)} B, Lmax {lmax} B")
-    return lmax
-
-
-def _given(frame: Frame, lmax: int) -> dict[str, str]:
-    """A run at another Lmax than the definition's measures something else, so its series is another one."""
-    defined = frame.header.get("lmax_rule") == "memory/128"
-    return {} if defined else {"Lmax": f"{format_size(lmax)} given"}
-
-
-def _bandwidths(best: Mapping[_Pattern, _Best], rates: _Rates, lmax: int) -> _Columns:
+def _bandwidths(best: Mapping[_Pattern, _Best], rates: _Rates, lmax: int) -> Columns:
     rings, randoms = (_of_set(best, group) for group in ("ring", "random"))
-    means = [[pattern_bandwidth(pattern) for pattern in group] for group in (rings, randoms)]
+    means = [[_pattern_bandwidth(pattern) for pattern in group] for group in (rings, randoms)]
     at_lmax = [[pattern[lmax] for pattern in group] for group in (rings, randoms)]
     (pair,) = _of_set(best, "pair")
+    shortest = _repeated_pair(rates, min(pair))
     return {
-        "b_eff": [effective_bandwidth(*means)],
-        "b_eff_rings": [logarithmic_mean(means[0])],
-        "b_eff_random": [logarithmic_mean(means[1])],
+        "b_eff": [_effective_bandwidth(*means)],
+        "b_eff_rings": [_logarithmic_mean(means[0])],
+        "b_eff_random": [_logarithmic_mean(means[1])],
         "b_eff_random_slowest": [min(means[1])],
-        "b_eff_at_lmax": [effective_bandwidth(*at_lmax)],
-        "ping_pong_at_lmax": [pair[lmax] if _is_repeated(rates, lmax) else None],
-        "b_eff_latency": [_latency(rates)],
+        "b_eff_at_lmax": [_effective_bandwidth(*at_lmax)],
+        "ping_pong_at_lmax": [pair[lmax] if _repeated_pair(rates, lmax) else None],
+        "b_eff_latency": [min(map(_latency, shortest), default=None)],
         "random_patterns": [len(randoms)],
     }
 
@@ -159,75 +151,56 @@ def _of_set(best: Mapping[_Pattern, _Best], group: str) -> list[_Best]:
     return [rates for (of, _), rates in best.items() if of == group]
 
 
-def _pair_rows(rates: _Rates) -> list[Row]:
-    return [row for (group, _), of in rates.items() if group == "pair" for row in of]
-
-
-def _is_repeated(rates: _Rates, length: int) -> bool:
-    """Whether ranks 0 and 1 were measured more than once: a single measurement, once interrupted, is no value.
+def _repeated_pair(rates: _Rates, length: int) -> list[Row]:
+    """The rows of ranks 0 and 1; none where there is but one: interrupted, it would be no value.
 
     The kernel repeats it from version 2 on; before, a short budget left one.
     """
-    return len([row for row in _pair_rows(rates) if row["length"] == length]) > 1
+    rows = [
+        row for (group, _), of in rates.items() if group == "pair" for row in of if row["length"] == length
+    ]
+    return rows if len(rows) > 1 else []
 
 
-def _latency(rates: _Rates) -> float | None:
-    """One way between ranks 0 and 1, the shortest message: a ping-pong exchanges two messages a loop."""
-    rows = _pair_rows(rates)
-    shortest = min(int(row["length"]) for row in rows)
-    if not _is_repeated(rates, shortest):
-        return None
-    return min(
-        float(row["seconds"]) / (int(row["loops"]) * int(row["messages"]))
-        for row in rows
-        if row["length"] == shortest
-    )
+def _latency(row: Row) -> float:
+    """A ping-pong exchanges two messages a loop."""
+    return float(row["seconds"]) / (int(row["loops"]) * int(row["messages"]))
 
 
-def _first_approach(best: Mapping[_Pattern, _Best]) -> _Columns:
-    try:
-        means = [pattern_bandwidth(best["first", name]) for name in ("best", "worst")]
-    except KeyError as missing:
-        raise OutputError(f"no rates of {' '.join(missing.args[0])}") from None
-    arithmetic, logarithmic = first_approach(*means)
+def _first_approach(rates: Mapping[_Pattern, _Best]) -> Columns:
+    """The mean of best and worst grouping: arithmetic, as first proposed, and logarithmic."""
+    for name in ("best", "worst"):
+        if ("first", name) not in rates:
+            raise OutputError(f"no rates of first {name}")
+    best, worst = (_pattern_bandwidth(rates["first", name]) for name in ("best", "worst"))
     return {
-        "first_approach": [arithmetic],
-        "first_approach_logarithmic": [logarithmic],
-        "first_approach_best": [means[0]],
-        "first_approach_worst": [means[1]],
+        "first_approach": [(best + worst) / 2],
+        "first_approach_logarithmic": [math.sqrt(best * worst)],
+        "first_approach_best": [best],
+        "first_approach_worst": [worst],
     }
 
 
-def _cartesian(best: Mapping[_Pattern, _Best]) -> _Columns:
-    means = {name: pattern_bandwidth(rates) for (group, name), rates in best.items() if group == "cartesian"}
-    columns: _Columns = {"cartesian": [logarithmic_mean(means.values())]}
+def _cartesian(best: Mapping[_Pattern, _Best]) -> Columns:
+    means = {name: _pattern_bandwidth(rates) for (group, name), rates in best.items() if group == "cartesian"}
+    columns: Columns = {"cartesian": [_logarithmic_mean(means.values())]}
     return columns | {f"cartesian_{name.replace('-', '_')}": [value] for name, value in means.items()}
 
 
-def rate(length: int, messages: int, loops: int, seconds: float) -> float:
-    """What all processes together sent in one measurement, divided by its time."""
-    return length * messages * loops / seconds
-
-
-def pattern_bandwidth(best: Mapping[int, float]) -> float:
+def _pattern_bandwidth(best: Mapping[int, float]) -> float:
     """One pattern: the mean over message lengths of the best rate at each."""
     return math.fsum(best.values()) / len(best)
 
 
-def logarithmic_mean(bandwidths: Iterable[float]) -> float:
+def _logarithmic_mean(bandwidths: Iterable[float]) -> float:
     """The mean on a logarithmic scale: the geometric mean. No value may be 0."""
     logarithms = [math.log(bandwidth) for bandwidth in bandwidths]
     return math.exp(math.fsum(logarithms) / len(logarithms))
 
 
-def effective_bandwidth(rings: Iterable[float], randoms: Iterable[float]) -> float:
+def _effective_bandwidth(rings: Iterable[float], randoms: Iterable[float]) -> float:
     """b_eff: rings and random patterns count alike, however many patterns there are of each."""
-    return math.sqrt(logarithmic_mean(rings) * logarithmic_mean(randoms))
-
-
-def first_approach(best: float, worst: float) -> tuple[float, float]:
-    """The mean of best and worst grouping: arithmetic, as first proposed, and logarithmic."""
-    return (best + worst) / 2, math.sqrt(best * worst)
+    return math.sqrt(_logarithmic_mean(rings) * _logarithmic_mean(randoms))
 
 
 KERNEL = Kernel(

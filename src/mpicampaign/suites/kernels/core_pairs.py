@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from mpicampaign.suites.kernels.frame import Frame, Layout, Row
-from mpicampaign.suites.reading import OutputError, shown
-from mpicampaign.base.records import Series
 from mpicampaign.base.dimension import BANDWIDTH, COUNT, SLOWDOWN, TIME
-from mpicampaign.suites.kernels.kernel import Kernel
+from mpicampaign.base.records import Series
+from mpicampaign.suites.kernels.frame import Columns, Frame, Kernel, Layout, Row
+from mpicampaign.suites.reading import OutputError, shown
 from mpicampaign.suites.suite import ColumnMetric
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 _BANDWIDTH_BYTES = 2_000_000  # of the messages whose time is bandwidth_seconds
 # What a record keeps of each pair, for the maps; of more pairs nothing, so that records stay small.
 _OF_PAIRS = ("from", "to", "latency_seconds", "bandwidth_seconds", "class", "level")
-MOST_PAIRS = 8000  # about 300 kB, all pairs of 89 ranks
+_MOST_PAIRS = 8000  # about 300 kB, all pairs of 89 ranks
 
 
 def _layout() -> Layout:
@@ -47,9 +46,8 @@ def _series(frame: Frame) -> tuple[Series, ...]:
         **_class_values(pairs, frame.header.get("classes", "")),
         "contention": _largest_factor(frame.rows("contention")),
     }
-    columns: dict[str, list[float | None]]
-    columns = {name: [value] for name, value in values.items() if value is not None}
-    if frame.header.get("pairs_rows") == "all" and len(pairs) <= MOST_PAIRS:
+    columns: Columns = {name: [value] for name, value in values.items() if value is not None}
+    if frame.header.get("pairs_rows") == "all" and len(pairs) <= _MOST_PAIRS:
         columns |= {f"pairs_{name}": [_known(row, name) for row in pairs] for name in _OF_PAIRS}
     return (Series("core_pairs", frame.ranks, columns),)
 

@@ -1,19 +1,21 @@
-"""The frame of a bundled kernel's output, the same for all kernels; the format is in docs/kernels.md.
+"""What is known of a bundled kernel beside its C source, and the frame of its output; see docs/kernels.md.
 
 Header lines ``#@key=value``, a line ``#@columns.KIND=...`` for each kind of row, the rows, each beginning
 with its kind, and ``#@end rows=N status=ok``. Other lines, such as those of the MPI library, are ignored: the
-closing line's row count proves that no row is missing. Without it, only what the rows themselves prove is kept.
+closing line's row count proves that no row is missing. Without it, what the rows themselves prove is kept.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from collections import defaultdict
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from mpicampaign.base.errors import did_you_mean
+from mpicampaign.base.text import counted
 from mpicampaign.suites.reading import (
     OutputError,
     check_column_count,
@@ -23,14 +25,16 @@ from mpicampaign.suites.reading import (
     scientific,
     shown,
 )
-from mpicampaign.base.text import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from mpicampaign.base.records import Series
+    from mpicampaign.suites.suite import ColumnMetric, Sends
 
 Row = dict[str, str | int | float]
+Columns = dict[str, list[float | None]]
+K = TypeVar("K")
 
 _FIRST = "#mpicampaign-kernel "
 _FORMAT_VERSION = "1"
@@ -54,6 +58,34 @@ class Layout:
     series: Callable[[Frame], tuple[Series, ...]]
     optional: frozenset[str] = frozenset()
     in_part: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kernel:
+    """A bundled kernel.
+
+    ``layout``: its rows, and how they become series. ``version``: raised by hand when it measures in another
+    way, with a line of history in docs/formats.md. ``sends``: who sends to whom, by the names of its series.
+    ``metrics``: its own, by column. ``published``: the published benchmark of the same definition.
+    ``quick``: arguments of a short run, for tests. ``ranks_minimum``: with fewer ranks it does not run.
+    """
+
+    name: str
+    layout: Callable[[], Layout]
+    version: int = 1
+    sends: Mapping[str, Sends] = field(default_factory=dict)
+    metrics: Mapping[str, ColumnMetric] = field(default_factory=dict)
+    published: str = ""
+    quick: tuple[str, ...] = ("--budget", "0.5")
+    ranks_minimum: int = 2
+
+
+def grouped(rows: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
+    """Rows by what they have in common, in their order."""
+    groups: dict[K, list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row)
+    return dict(groups)
 
 
 class Frame:
@@ -102,8 +134,7 @@ class Frame:
 
     def _line(self, number: int, line: str) -> None:
         if line.startswith(_FIRST):
-            _check_first(number, line, self._started)
-            self._started = True
+            self._begin(number, line.removeprefix(_FIRST).strip())
         elif not self._started:
             return
         elif end := _END.match(line):
@@ -114,6 +145,14 @@ class Frame:
             self._header_line(number, line)
         elif "kernel" in self.header and (kind := line.split(" ", 1)[0]) in self.layout.needed:
             self._take_row(number, line, kind)
+
+    def _begin(self, number: int, version: str) -> None:
+        if self._started:
+            raise OutputError(f"line {number}: a second first line: two outputs in one file")
+        self._started = True
+        if version != _FORMAT_VERSION:
+            reads = f"this program reads {_FORMAT_VERSION}"
+            raise OutputError(f"line {number}: format version {shown(version)}; {reads}")
 
     def _take_row(self, number: int, line: str, kind: str) -> None:
         """Take a row; a damaged one may be the last."""
@@ -135,9 +174,8 @@ class Frame:
         if self._count is not None:
             raise OutputError(f"line {number}: a second closing line: two outputs in one file")
         if status != "ok":
-            raise OutputError(
-                f"line {number}: the kernel reports status {shown(status)}: its data are not verified"
-            )
+            reported = f"the kernel reports status {shown(status)}"
+            raise OutputError(f"line {number}: {reported}: its data are not verified")
         if int(rows) == 0:
             raise OutputError(f"line {number}: the closing line counts no rows: nothing was measured")
         self._count = int(rows)
@@ -194,13 +232,3 @@ class Frame:
                 raise OutputError(self.lacks)
         elif self._count != count:
             raise OutputError(f"{count} rows, but the closing line counts {self._count}")
-
-
-def _check_first(number: int, line: str, started: bool) -> None:
-    if started:
-        raise OutputError(f"line {number}: a second first line: two outputs in one file")
-    version = line.removeprefix(_FIRST).strip()
-    if version != _FORMAT_VERSION:
-        raise OutputError(
-            f"line {number}: format version {shown(version)}; this program reads {_FORMAT_VERSION}"
-        )

@@ -11,17 +11,16 @@ from collections import defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from mpicampaign.suites.kernels.frame import Frame, Layout, Row
-from mpicampaign.suites.reading import OutputError
 from mpicampaign.base.records import Series
-from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.hpcc import RINGS
+from mpicampaign.suites.kernels.frame import Frame, Kernel, Layout, Row
+from mpicampaign.suites.reading import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-LATENCY_SIZE = 8
-BANDWIDTH_SIZE = 2_000_000
+_LATENCY_SIZE = 8
+_BANDWIDTH_SIZE = 2_000_000
 
 _NATURAL = "natural"
 _RANDOM = "random"
@@ -55,40 +54,31 @@ def _series(frame: Frame) -> tuple[Series, ...]:
     for row in pairs.values():
         _check_pairs(row, [pair for pair in frame.rows("ping_pong") if pair["size"] == row["size"]])
     rings = {size: _rings(frame.rows("rings"), row) for size, row in sizes.items()}
-    values: dict[str, float] = {
-        **_latencies(pairs[LATENCY_SIZE], rings[LATENCY_SIZE]),
-        **_bandwidths(pairs[BANDWIDTH_SIZE], rings[BANDWIDTH_SIZE]),
+    (short, short_rings), (long, long_rings) = (
+        (pairs[size], rings[size]) for size in (_LATENCY_SIZE, _BANDWIDTH_SIZE)
+    )
+    values = {
+        "random_ring_latency": short_rings[_RANDOM],
+        "natural_ring_latency": short_rings[_NATURAL],
+        "ping_pong_latency": float(short["longest_seconds"]),
+        "ping_pong_latency_average": float(short["mean_seconds"]),
+        "ping_pong_latency_best": float(short["shortest_seconds"]),
+        "random_ring_bandwidth": _BANDWIDTH_SIZE / long_rings[_RANDOM],
+        "natural_ring_bandwidth": _BANDWIDTH_SIZE / long_rings[_NATURAL],
+        "ping_pong_bandwidth": _BANDWIDTH_SIZE / float(long["longest_seconds"]),
+        # the mean over pairs of size / time
+        "ping_pong_bandwidth_average": _BANDWIDTH_SIZE / float(long["harmonic_mean_seconds"]),
+        "ping_pong_bandwidth_best": _BANDWIDTH_SIZE / float(long["shortest_seconds"]),
     }
     return (Series("latency_bandwidth", frame.ranks, {name: [value] for name, value in values.items()}),)
-
-
-def _latencies(pairs: Row, rings: dict[str, float]) -> dict[str, float]:
-    return {
-        "random_ring_latency": rings[_RANDOM],
-        "natural_ring_latency": rings[_NATURAL],
-        "ping_pong_latency": float(pairs["longest_seconds"]),
-        "ping_pong_latency_average": float(pairs["mean_seconds"]),
-        "ping_pong_latency_best": float(pairs["shortest_seconds"]),
-    }
-
-
-def _bandwidths(pairs: Row, rings: dict[str, float]) -> dict[str, float]:
-    """The mean over pairs of size / time is size / harmonic mean of the times."""
-    return {
-        "random_ring_bandwidth": BANDWIDTH_SIZE / rings[_RANDOM],
-        "natural_ring_bandwidth": BANDWIDTH_SIZE / rings[_NATURAL],
-        "ping_pong_bandwidth": BANDWIDTH_SIZE / float(pairs["longest_seconds"]),
-        "ping_pong_bandwidth_average": BANDWIDTH_SIZE / float(pairs["harmonic_mean_seconds"]),
-        "ping_pong_bandwidth_best": BANDWIDTH_SIZE / float(pairs["shortest_seconds"]),
-    }
 
 
 def _by_size(rows: Iterable[Row], kind: str) -> dict[int, Row]:
     """One row for each of the two sizes."""
     of_sizes = list(rows)
-    if sorted(int(row["size"]) for row in of_sizes) != [LATENCY_SIZE, BANDWIDTH_SIZE]:
+    if sorted(int(row["size"]) for row in of_sizes) != [_LATENCY_SIZE, _BANDWIDTH_SIZE]:
         named = ", ".join(str(row["size"]) for row in of_sizes) or "none"
-        wanted = f"one for {LATENCY_SIZE} B and one for {BANDWIDTH_SIZE} B"
+        wanted = f"one for {_LATENCY_SIZE} B and one for {_BANDWIDTH_SIZE} B"
         raise OutputError(f"rows of {kind} for the sizes {named}, not {wanted}")
     return {int(row["size"]): row for row in of_sizes}
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mpicampaign.suites.kernels.frame import Layout
+from mpicampaign.suites.kernels.frame import Kernel, Layout
 from mpicampaign.suites.kernels.sweep import sweep_layout
-from mpicampaign.suites.kernels.kernel import Kernel
 from mpicampaign.suites.suite import Active, Sends, UsefulBandwidth
 
 

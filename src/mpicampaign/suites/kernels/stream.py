@@ -1,6 +1,7 @@
 """The kernel stream: bandwidth of memory, all ranks at once; one value of each operation per run.
 
-As in HPC Challenge: bytes of one process / seconds of the best repetition but the first. See docs/measurement.md.
+As in HPC Challenge: bytes of one process / seconds of the best repetition but the first; see
+docs/measurement.md.
 """
 
 from __future__ import annotations
@@ -9,11 +10,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.records import Series
-from mpicampaign.suites.kernels.frame import Frame, Layout
-from mpicampaign.suites.kernels.kernel import Kernel
-from mpicampaign.suites.reading import OutputError
-from mpicampaign.suites.hpcc import STREAM
 from mpicampaign.base.units import format_size
+from mpicampaign.suites.hpcc import STREAM
+from mpicampaign.suites.kernels.frame import Columns, Frame, Kernel, Layout
+from mpicampaign.suites.reading import OutputError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -41,9 +41,7 @@ def _series(frame: Frame) -> tuple[Series, ...]:
         rates[str(row["operation"])].append(float(row["bytes"]) / float(row["seconds"]))
     if set(rates) != set(_OPERATIONS) or len({len(values) for values in rates.values()}) != 1:
         raise OutputError(f"the operations are {', '.join(rates) or 'none'}, or some lack repetitions")
-    columns: dict[str, list[float | None]] = {
-        f"stream_{name}_star": [max(rates[name][1:], default=None)] for name in _OPERATIONS
-    }
+    columns: Columns = {f"stream_{name}_star": [max(rates[name][1:], default=None)] for name in _OPERATIONS}
     return (Series("stream", frame.ranks, columns, _small_array(frame.header)),)
 
 

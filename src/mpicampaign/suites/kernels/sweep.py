@@ -5,15 +5,11 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
-from mpicampaign.suites.kernels.frame import Frame, Layout, Row
+from mpicampaign.base.records import Series
+from mpicampaign.suites.kernels.frame import Columns, Frame, Layout, Row, grouped
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.suites.suite import Active, Sends, UsefulBandwidth
-from mpicampaign.base.records import Series
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 BASELINE = "MPI_Gather"  # what kernels that gather measure beside themselves, in the same run
 # What an MPI library's own gather sends along which tree is not known.
@@ -25,8 +21,8 @@ MOST_LEVELS = 31  # ranks are counted in an int
 _NO_VARIANT = "-"
 
 _Key = tuple[str, str, int]  # operation, variant, size
-Columns = dict[str, float | None]  # of one size
-_Further = Mapping[str, Callable[[list[Row]], Columns]]
+OfSize = dict[str, float | None]  # values of one size, by column
+_Further = Mapping[str, Callable[[list[Row]], OfSize]]
 
 
 def sweep_layout(variant: str, further: _Further | None = None) -> Layout:
@@ -37,7 +33,9 @@ def sweep_layout(variant: str, further: _Further | None = None) -> Layout:
     return Layout(
         needed={
             "samples": frozenset({"operation", variant, "size", "seconds", "useful_bytes", "wire_bytes"}),
-            "levels": frozenset({"operation", variant, "size", "rank", "level", "receive_seconds", "merge_seconds"}),
+            "levels": frozenset(
+                {"operation", variant, "size", "rank", "level", "receive_seconds", "merge_seconds"}
+            ),
             "sizes": frozenset({"operation", variant, "size", "samples", "converged", "verified"}),
         },
         names=frozenset({"operation", variant}),
@@ -49,29 +47,31 @@ def sweep_layout(variant: str, further: _Further | None = None) -> Layout:
 
 
 def _sweep_series(frame: Frame, variant: str, further: _Further) -> tuple[Series, ...]:
-    samples, levels, sizes = (_by_key(frame.rows(kind), variant) for kind in ("samples", "levels", "sizes"))
+    def key(row: Row) -> _Key:
+        return str(row["operation"]), str(row[variant]), int(row["size"])
+
+    samples, levels, sizes = (grouped(frame.rows(kind), key) for kind in ("samples", "levels", "sizes"))
     if frame.lacks:  # a size is complete where its own row closes it
         samples, levels = ({key: by[key] for key in by if key in sizes} for by in (samples, levels))
     if not samples:
         raise OutputError(frame.lacks or "no samples")
     _check_sizes(sizes, samples, levels)
-    labels = dict.fromkeys((operation, which) for operation, which, _ in samples)
+    depths: dict[tuple[str, str], int] = defaultdict(int)  # levels of the root, which receives on all of them
+    for (operation, which, _), rows in levels.items():
+        of_root = (int(row["level"]) + 1 for row in rows if row["rank"] == 0)
+        depths[operation, which] = max(depths[operation, which], *of_root, 0)
+    columns: dict[tuple[str, str], Columns] = {}
+    for place, rows in samples.items():
+        operation, which, _ = place
+        values = _values(rows, sizes[place][0]) | _of_root(levels.get(place, []), depths[operation, which])
+        if operation in further:
+            values |= further[operation](levels.get(place, []))
+        for name, value in values.items():
+            columns.setdefault((operation, which), {}).setdefault(name, []).append(value)
     return tuple(
-        Series(
-            operation,
-            frame.ranks,
-            _columns((operation, which), samples, sizes, levels, further),
-            {} if which == _NO_VARIANT else {variant: which},
-        )
-        for operation, which in labels
+        Series(operation, frame.ranks, of_sizes, {} if which == _NO_VARIANT else {variant: which})
+        for (operation, which), of_sizes in columns.items()
     )
-
-
-def _by_key(rows: Iterable[Row], variant: str) -> dict[_Key, list[Row]]:
-    grouped: dict[_Key, list[Row]] = defaultdict(list)
-    for row in rows:
-        grouped[str(row["operation"]), str(row[variant]), int(row["size"])].append(row)
-    return dict(grouped)
 
 
 def _check_sizes(
@@ -87,25 +87,7 @@ def _check_sizes(
             raise OutputError(f"{what} B: {len(samples.get(key, ()))} samples of {sizes[key][0]['samples']}")
 
 
-def _columns(
-    label: tuple[str, str],
-    samples: dict[_Key, list[Row]],
-    sizes: dict[_Key, list[Row]],
-    levels: dict[_Key, list[Row]],
-    further: _Further,
-) -> dict[str, list[float | None]]:
-    columns: dict[str, list[float | None]] = defaultdict(list)
-    count = _root_levels(rows for key, rows in levels.items() if key[:2] == label)
-    for key in (key for key in samples if key[:2] == label):
-        values = _values(samples[key], sizes[key][0]) | _of_root(levels.get(key, []), count)
-        if key[0] in further:
-            values |= further[key[0]](levels.get(key, []))
-        for name, value in values.items():
-            columns[name].append(value)
-    return dict(columns)
-
-
-def _values(samples: list[Row], size: Row) -> Columns:
+def _values(samples: list[Row], size: Row) -> OfSize:
     from statistics import median  # slow to load, and not needed to plan
 
     times = [float(row["seconds"]) for row in samples]
@@ -126,13 +108,7 @@ def _values(samples: list[Row], size: Row) -> Columns:
     }
 
 
-def _root_levels(of_sizes: Iterable[list[Row]]) -> int:
-    """How many levels the root has, which receives on all of them."""
-    levels = (int(row["level"]) for rows in of_sizes for row in rows if row["rank"] == 0)
-    return max(levels, default=-1) + 1
-
-
-def _of_root(levels: list[Row], count: int) -> Columns:
+def _of_root(levels: list[Row], count: int) -> OfSize:
     """What each level of the root takes: ``receive_0``, ``merge_0`` … (s)."""
     of_root = {int(row["level"]): row for row in levels if row["rank"] == 0}
     return {
@@ -142,21 +118,23 @@ def _of_root(levels: list[Row], count: int) -> Columns:
     }
 
 
-def _hits(size: Row) -> Columns:
-    """How many samples met a rank that waited for a CPU: not examined on some kernels, nor by older versions."""
+def _hits(size: Row) -> OfSize:
+    """Samples that met a rank that waited for a CPU: not examined on some kernels, nor by older versions."""
     if "hit" not in size:
         return {}
     hits = float(size["hit"])
     if hits > float(size["samples"]):
-        raise OutputError(f"{size['operation']} {size['size']} B: {size['hit']} hit of {size['samples']} samples")
+        raise OutputError(
+            f"{size['operation']} {size['size']} B: {size['hit']} hit of {size['samples']} samples"
+        )
     return {"hit": None if math.isnan(hits) else int(hits)}
 
 
 def _width(times: list[float], measured: int) -> float | None:
     """How far the median may be off, as a fraction of it; None for a single sample.
 
-    The order-statistic interval of the median (95 %), or the distance between the medians of both halves where
-    that is larger: kernels look at both to stop. ``times``: in order of time, evenly chosen of those
+    The order-statistic interval of the median (95 %), or the distance between the medians of both halves
+    where that is larger: kernels look at both to stop. ``times``: in order of time, evenly chosen of those
     ``measured``.
     """
     from statistics import median

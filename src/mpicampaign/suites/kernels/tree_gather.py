@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpicampaign.suites.kernels.kernel import Kernel
+from mpicampaign.suites.kernels.frame import Kernel
 from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, GATHER_SENDS, sweep_layout
 
 KERNEL = Kernel(

@@ -5,27 +5,23 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from mpicampaign.suites.kernels.kernel import Kernel
+from mpicampaign.suites.kernels.frame import Kernel
 from mpicampaign.suites.kernels.sweep import BASELINE, BASELINE_SENDS, GATHER_SENDS, sweep_layout
 
 if TYPE_CHECKING:
     from mpicampaign.suites.kernels.frame import Row
-    from mpicampaign.suites.kernels.sweep import Columns
+    from mpicampaign.suites.kernels.sweep import OfSize
 
 
-def _seconds(levels: list[Row]) -> Columns:
+def _seconds(levels: list[Row]) -> OfSize:
     """Seconds of communication and of merging, summed over the levels of the rank that spent most."""
-    return {
-        "communication": _longest(levels, "receive_seconds"),
-        "merge": _longest(levels, "merge_seconds"),
-    }
-
-
-def _longest(levels: list[Row], name: str) -> float | None:
-    by_rank: dict[int, float] = defaultdict(float)
-    for row in levels:
-        by_rank[int(row["rank"])] += float(row[name])
-    return max(by_rank.values(), default=None)
+    longest: OfSize = {}
+    for what, name in (("communication", "receive_seconds"), ("merge", "merge_seconds")):
+        by_rank: dict[int, float] = defaultdict(float)
+        for row in levels:
+            by_rank[int(row["rank"])] += float(row[name])
+        longest[what] = max(by_rank.values(), default=None)
+    return longest
 
 
 KERNEL = Kernel(
