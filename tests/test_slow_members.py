@@ -90,7 +90,6 @@ def test_controls_do_not_depend_on_who_is_absent() -> None:
     left = search(fewer)
     controls = [{*each.confirm[5]} - {*whole.suspects, *left.suspects} for each in (whole, left)]
     assert len((controls[0] - {absent}) - controls[1]) == 0
-    assert search(rounds[:2], seed=1).confirm != whole.confirm
 
 
 def test_few_members_are_all_compared_from_the_first_round_on() -> None:

@@ -166,59 +166,46 @@ def _common_metrics(suite: str, series: str, columns: set[str], sizes: _Sizes) -
     if not sizes.printed:
         present = ((name, dimension) for name, dimension in _COMMON.items() if name in columns)
         return [Metric(name, name, dimension, headline=True) for name, dimension in present]
-    if "bandwidth" in columns:
-        return _transfer_metrics(sizes, columns)
-    return _time_metrics(is_latency(suite, series), sizes, columns)
+    if "bandwidth" not in columns:
+        latency = _latency(sizes.printed[0]) if is_latency(suite, series) else None
+        times = _of_column("time", "time", TIME, sizes, first=latency)
+        overlaps = sizes.shown if "overlap" in columns else ()
+        return [*times, *(_at("overlap", "overlap", FRACTION, size) for size in overlaps)]
+    metrics = [_latency(sizes.printed[0])] if "time" in columns else []
+    metrics += _of_column("bandwidth", "bandwidth", BANDWIDTH, sizes)
+    if "message_rate" in columns:
+        name = "maximum message rate"
+        ranked = "time" not in columns
+        metrics.append(Metric(name, "message_rate", MESSAGE_RATE, group=name, headline=ranked))
+    return metrics
 
 
 def _own_metrics(own: Mapping[str, ColumnMetric], sizes: _Sizes) -> list[Metric]:
     metrics = []
     for column, metric in own.items():
-        title, ranked = metric.title, metric.headline
-        if not sizes.printed:
-            metrics.append(Metric(title, column, metric.dimension, group=title, headline=ranked))
-        elif not ranked:
-            metrics += [_at(title, column, metric.dimension, size) for size in sizes.shown]
-        elif metric.dimension.lower_is_better:
-            metrics += _lower_is_better(title, column, metric.dimension, sizes)
-        else:
-            metrics += _higher_is_better(title, column, metric.dimension, sizes)
+        metrics += _of_column(metric.title, column, metric.dimension, sizes, metric.headline)
     return metrics
 
 
-def _transfer_metrics(sizes: _Sizes, columns: set[str]) -> list[Metric]:
-    metrics = [_latency(sizes.printed[0])] if "time" in columns else []
-    metrics += _higher_is_better("bandwidth", "bandwidth", BANDWIDTH, sizes)
-    if "message_rate" in columns:
-        metrics.append(
-            _maximum_of("message rate", "message_rate", MESSAGE_RATE, headline="time" not in columns)
-        )
-    return metrics
-
-
-def _time_metrics(of_latency: bool, sizes: _Sizes, columns: set[str]) -> list[Metric]:
-    metrics = _lower_is_better(
-        "time", "time", TIME, sizes, _latency(sizes.printed[0]) if of_latency else None
-    )
-    if "overlap" in columns:
-        metrics += [_at("overlap", "overlap", FRACTION, size) for size in sizes.shown]
-    return metrics
-
-
-def _higher_is_better(title: str, column: str, dimension: Dimension, sizes: _Sizes) -> list[Metric]:
-    """At the sizes to show, and the maximum, which is ranked."""
-    shown = [_at(title, column, dimension, size) for size in sizes.shown]
-    return [*shown, _maximum_of(title, column, dimension, headline=True)]
-
-
-def _lower_is_better(
-    title: str, column: str, dimension: Dimension, sizes: _Sizes, first: Metric | None = None
+def _of_column(
+    title: str,
+    column: str,
+    dimension: Dimension,
+    sizes: _Sizes,
+    ranked: bool = True,
+    first: Metric | None = None,
 ) -> list[Metric]:
-    """At the sizes to show; ranked at the smallest and the largest.
+    """A column at the sizes to show. What should be high is ranked by its maximum.
 
-    ``first``: instead of the smallest size from 1 B on. A collective on 0 B does nothing, so its time is no
-    latency and is not shown.
+    What should be low is ranked at the smallest and the largest size. ``first``: instead of the smallest size
+    from 1 B on. A collective on 0 B does nothing, so its time is no latency and is not shown.
     """
+    if not sizes.printed:
+        return [Metric(title, column, dimension, group=title, headline=ranked)]
+    if not (ranked and dimension.lower_is_better):
+        maximum = f"maximum {title}"
+        shown = [_at(title, column, dimension, size) for size in sizes.shown]
+        return [*shown, Metric(maximum, column, dimension, group=maximum, headline=True)] if ranked else shown
     smallest = next((size for size in sizes.printed if size > 0), sizes.printed[0])
     first = first or _at(title, column, dimension, smallest, headline=True)
     others = [size for size in sizes.shown if size != first.size]
@@ -251,11 +238,6 @@ def _latency(size: int) -> Metric:
 def _at(title: str, column: str, dimension: Dimension, size: int, headline: bool = False) -> Metric:
     name = f"{title} at {format_size(size)}"
     return Metric(name, column, dimension, size, name, headline=headline)
-
-
-def _maximum_of(title: str, column: str, dimension: Dimension, headline: bool) -> Metric:
-    name = f"maximum {title}"
-    return Metric(name, column, dimension, group=name, headline=headline)
 
 
 def fraction_of_line_rate(suite: str, series: str) -> Metric:

@@ -327,44 +327,36 @@ def _blocks(
 
     With disturbed ones where too few others could show a difference, and the campaign asks for more.
     """
-    whole: list[Block] = []
-    disturbed: list[Block] = []
-    left_out = []
+    blocks, left_out = list[Block](), list[LeftOut]()
     repeats = sorted({repeat for runs in members.values() for repeat in runs})
     beside = side_by_side({n: [own[n] for own in members.values() if n in own] for n in repeats})
     for repeat in repeats:
-        runs = {case: own.get(repeat) for case, own in members.items()}
-        if all(run is None or run.status == MISSING for run in runs.values()):
+        runs = {case: own[repeat] for case, own in members.items() if repeat in own}
+        if all(run.status == MISSING for run in runs.values()):
             continue
         known = {case: values[case].get(repeat) for case in members}
-        has_values = any(known.values())
+        ended = {case for case, run in runs.items() if run.timed_out} if any(known.values()) else set()
         lacking = {
-            case: _why_none(run)
-            for case, run in runs.items()
-            if known[case] is None and not (run and run.timed_out and has_values)
+            case: _why_none(runs.get(case))
+            for case, value in known.items()
+            if value is None and case not in ended
         }
-        busy = {case: DISTURBED for case, run in runs.items() if run and run.disturbed}
-        together = on_same_nodes([run for run in runs.values() if run])
-        if lacking or not together or repeat not in beside:
-            reasons = lacking or dict.fromkeys(members, OTHER_TIME if together else OTHER_NODES)
-            left_out.append(_left_out(repeat, {**busy, **reasons}, names))
-            continue
-        hosts = next(run.hosts for case, run in runs.items() if run and known[case] is not None)
-        looks = max(run.looks for run in runs.values() if run)
-        found = Block(repeat, hosts, tuple(known.values()), bool(busy), looks)
-        (disturbed if busy else whole).append(found)
-        if busy:
-            left_out.append(_left_out(repeat, busy, names))
+        reasons = {case: DISTURBED for case, run in runs.items() if run.disturbed}
+        together = on_same_nodes(runs.values())
+        if not lacking and together and repeat in beside:
+            hosts = next(runs[case].hosts for case, value in known.items() if value is not None)
+            looks = max(run.looks for run in runs.values())
+            blocks.append(Block(repeat, hosts, tuple(known.values()), bool(reasons), looks))
+        else:
+            reasons |= lacking or dict.fromkeys(members, OTHER_TIME if together else OTHER_NODES)
+        if reasons:
+            left_out.append(LeftOut(repeat, tuple((names[case], kind) for case, kind in reasons.items())))
+    quiet = tuple(block for block in blocks if not block.disturbed)
     asked = max(sum(not run.further for run in runs.values()) for runs in members.values())
-    if len(whole) >= min(enough, asked):
-        return tuple(whole), tuple(left_out)
-    ranked = {block.repeat for block in disturbed}  # of a busy machine
-    every = sorted([*whole, *disturbed], key=lambda block: block.repeat)
-    return tuple(every), tuple(one for one in left_out if one.repeat not in ranked)
-
-
-def _left_out(repeat: int, reasons: Mapping[Case, str], names: Mapping[Case, str]) -> LeftOut:
-    return LeftOut(repeat, tuple((names[case], kind) for case, kind in reasons.items()))
+    if len(quiet) >= min(enough, asked):
+        return quiet, tuple(left_out)
+    counted = {block.repeat for block in blocks}  # of a busy machine
+    return tuple(blocks), tuple(one for one in left_out if one.repeat not in counted)
 
 
 def _why_none(run: Record | None) -> str:
