@@ -14,14 +14,14 @@ from common import usually
 from verdicts import COURSES, Source, candidates, even
 
 from mpicampaign.verdicts.compare import compare
-from mpicampaign.verdicts.rows import Run
+from mpicampaign.verdicts.rows import TimedRun
 
 CASES = usually(600, smallest=2)
 NOISES = ("quiet", "drift 5", "states", "autoc.", "days", "t3")
 MOST = 24  # rows
 
 
-def shown(runs: Sequence[Sequence[Run]]) -> bool:
+def shown(runs: Sequence[Sequence[TimedRun]]) -> bool:
     """Whether any two are called different."""
     return any(pair.shown for pair in compare(runs).pairs.values())
 

@@ -16,7 +16,7 @@ from common import usually
 from looks import NOISES, rows
 
 from mpicampaign.base.expectation import LOOKS
-from mpicampaign.verdicts.looks import Rule, decide, lead, level_to_win
+from mpicampaign.verdicts.looks import LookRule, decide, lead, level_to_win
 
 CASES = usually(400, smallest=1)
 NOISE = 0.01  # of a run
@@ -32,7 +32,7 @@ def costs_of(source: np.random.Generator, truth: Array) -> Array:
 
 def race(source: np.random.Generator, truth: Array) -> tuple[dict[int, tuple[int, float]], int]:
     """The candidate that replaces the default in each cell, and its lead; how many runs it took."""
-    costs, rule = costs_of(source, truth), Rule(TOLERANCE, level_to_win(*truth.shape))
+    costs, rule = costs_of(source, truth), LookRule(TOLERANCE, level_to_win(*truth.shape))
     runs, blocks = 0, 0
     while (decision := decide(costs[:blocks], rule)).running:
         runs += len(decision.running) * (decision.due - blocks)
@@ -56,7 +56,9 @@ def line(source: np.random.Generator, truth: Array, cases: int) -> str:
     return f"{wrong / cases:.3f}  {len(leads) / cases:.2f}  {runs / cases:.0f}  {flattered}"
 
 
-def wrong_ones(source: np.random.Generator, course: str, candidates: int, rule: Rule, cases: int) -> float:
+def wrong_ones(
+    source: np.random.Generator, course: str, candidates: int, rule: LookRule, cases: int
+) -> float:
     """How often one of alike candidates replaces the default."""
     made = (rows(source, course, [1.0] * candidates, LOOKS[-1])[:, :, None] for _ in range(cases))
     return sum(decide(costs, rule).cells[0].wins for costs in made) / cases
@@ -78,7 +80,7 @@ def main(arguments: Sequence[str] = ()) -> None:
     print("All alike, where the tolerance prevents nothing (0 %), by noise: any wrong one")
     print(f"  {'':4}" + "".join(f"{course:>9}" for course in NOISES))
     for candidates in (3, 6):
-        rule = Rule(0.0, level_to_win(candidates, 1))
+        rule = LookRule(0.0, level_to_win(candidates, 1))
         rates = (wrong_ones(source, course, candidates, rule, options.cases) for course in NOISES)
         print(f"  {candidates:4}" + "".join(f"{rate:9.3f}" for rate in rates), flush=True)
 

@@ -21,7 +21,7 @@ from mpicampaign.statistics.comparisons import LEVEL
 from mpicampaign.statistics.whole_runs import off
 from mpicampaign.verdicts.compare import Verdict, compare
 from mpicampaign.verdicts.rank_tests import rank_sum_and_welch
-from mpicampaign.verdicts.rows import Run
+from mpicampaign.verdicts.rows import TimedRun
 
 CASES = usually(2000, smallest=4)
 Array = npt.NDArray[np.float64]
@@ -68,7 +68,9 @@ def groups_of(
 
 def compare_groups(groups: list[list[float]]) -> Verdict:
     """Rows whose order is not known: all values are ranked."""
-    return compare([[Run(60.0 * n, -math.log(value)) for n, value in enumerate(group)] for group in groups])
+    return compare(
+        [[TimedRun(60.0 * n, -math.log(value)) for n, value in enumerate(group)] for group in groups]
+    )
 
 
 def led(groups: list[list[float]]) -> set[int]:

@@ -16,7 +16,7 @@ from common import usually
 
 from mpicampaign.questions.crossings.find import Curves, crossings_of
 from mpicampaign.verdicts.compare import compare
-from mpicampaign.verdicts.rows import Run
+from mpicampaign.verdicts.rows import TimedRun
 from mpicampaign.verdicts.smallest import Sight, smallest_seen
 
 CASES = usually(1000, smallest=2)
@@ -148,11 +148,11 @@ COURSES: dict[str, Callable[[Source, Array], Array]] = {
 }
 
 
-def candidates(layout: Layout, costs: Array, truth: Sequence[float]) -> list[list[Run]]:
+def candidates(layout: Layout, costs: Array, truth: Sequence[float]) -> list[list[TimedRun]]:
     """``truth``: how much each takes."""
-    found: list[list[Run]] = [[] for _ in truth]
+    found: list[list[TimedRun]] = [[] for _ in truth]
     for (begin, who), cost in zip(layout, costs.tolist(), strict=True):
-        found[who].append(Run(begin, cost + math.log(truth[who])))
+        found[who].append(TimedRun(begin, cost + math.log(truth[who])))
     return found
 
 
@@ -214,16 +214,16 @@ def table_of_smallest(source: Source, cases: int) -> None:
 
 def curves_of(
     source: Source, course: str, truth: Sequence[Array], n: int
-) -> tuple[list[list[Run]], list[Curves]]:
+) -> tuple[list[list[TimedRun]], list[Curves]]:
     """Times of runs at 24 sizes, each near those of the sizes beside it; ranked by the last."""
     layout = even(source, len(truth), n)
     times = np.array([begin for begin, _ in layout])
-    runs: list[list[Run]] = [[] for _ in truth]
+    runs: list[list[TimedRun]] = [[] for _ in truth]
     curves: list[Curves] = [{size: [] for size in SIZES} for _ in truth]
     for (begin, who), cost in zip(layout, COURSES[course](source, times).tolist(), strict=True):
         walk = np.cumsum(NOISE / 2 * source.standard_normal(len(SIZES)))
         values = np.exp(cost + walk + NOISE / 2 * source.standard_normal(len(SIZES))) * truth[who]
-        runs[who].append(Run(begin, float(np.log(values[-1]))))
+        runs[who].append(TimedRun(begin, float(np.log(values[-1]))))
         for size, value in zip(SIZES, values.tolist(), strict=True):
             curves[who][size].append(value)
     return runs, curves

@@ -31,7 +31,7 @@ from mpicampaign.run.conditions import prepare_with_results
 from mpicampaign.run.new_runs import read_requests
 from mpicampaign.verdicts.bets import gains, probability_at_any_time
 from mpicampaign.verdicts.compare import UNEVEN_ADDED, Added, compare
-from mpicampaign.verdicts.rows import Run
+from mpicampaign.verdicts.rows import TimedRun
 from mpicampaign.verdicts.smallest import smallest_seen
 
 EVEN = "ABBAABBABAABBAABABBAABBA"  # rows of two
@@ -40,15 +40,15 @@ COURSE = (0.0, 0.02, 0.01, 0.04, 0.03, 0.05, 0.0, 0.02, 0.01, 0.04, 0.03, 0.05)
 LEADS = (0.011, 0.019, -0.009, 0.012, 0.01, 0.013, 0.018, 0.011, 0.009, 0.013, 0.01, 0.009)
 
 
-def candidates(rows: int, reported: int, orders: str = EVEN) -> list[list[Run]]:
+def candidates(rows: int, reported: int, orders: str = EVEN) -> list[list[TimedRun]]:
     """A and B, of whose rows the first were planned before a report."""
     firsts = [orders[2 * (row % (len(orders) // 2))] for row in range(rows)]
     a = [
-        Run(120.0 * row + 60 * (first == "B"), COURSE[row], looks=int(row >= reported))
+        TimedRun(120.0 * row + 60 * (first == "B"), COURSE[row], looks=int(row >= reported))
         for row, first in enumerate(firsts)
     ]
     b = [
-        Run(120.0 * row + 60 * (first == "A"), COURSE[row] + LEADS[row], looks=int(row >= reported))
+        TimedRun(120.0 * row + 60 * (first == "A"), COURSE[row] + LEADS[row], looks=int(row >= reported))
         for row, first in enumerate(firsts)
     ]
     return [a, b]
@@ -112,7 +112,7 @@ def test_what_the_report_showed_stands_unless_the_medians_turn() -> None:
 def test_new_rows_of_two_that_stood_one_after_the_other_are_tested_for_the_first_time() -> None:
     """And additions in uneven order not at all."""
     a, b = candidates(8, 0)
-    before = [[Run(86400.0 * day + n, 0.5) for n in range(6)] for day in (-3, -2)]
+    before = [[TimedRun(86400.0 * day + n, 0.5) for n in range(6)] for day in (-3, -2)]
     pair = compare([[*before[0], *a], [*before[1], *b]]).pairs[0, 1]
     assert pair.tested and pair.added is None
     uneven = compare(candidates(10, 6, "AB")).pairs[0, 1]

@@ -13,7 +13,7 @@ from mpicampaign.verdicts.looks import (
     LAST_LOOK,
     ONE,
     Decision,
-    Rule,
+    LookRule,
     decide,
     lead,
     level_to_win,
@@ -37,7 +37,7 @@ def of(*leads: float, rows: int = 26) -> np.ndarray:
     return np.array([each + more for each, more in zip(noise, (0.0, *leads), strict=True)]).T
 
 
-def decided(*cells: np.ndarray, rule: Rule = Rule()) -> Decision:  # noqa: B008 (it cannot change)
+def decided(*cells: np.ndarray, rule: LookRule = LookRule()) -> Decision:  # noqa: B008 (it cannot change)
     return decide(np.stack(cells, axis=2), rule)
 
 
@@ -73,8 +73,8 @@ def test_who_is_led_in_some_cells_alone_runs_on() -> None:
 def test_alike_ones_end_it_and_a_tolerance_says_what_is_alike() -> None:
     decision = decided(of(0.001, -0.001))
     assert decision.cells[0][:2] == ((0, 1, 2), ALIKE) and decision.rows < 24
-    assert decided(of(0.015), rule=Rule(0.03)).cells[0].end == ALIKE
-    assert decided(of(0.015), rule=Rule(0.01)).cells[0].end == ONE
+    assert decided(of(0.015), rule=LookRule(0.03)).cells[0].end == ALIKE
+    assert decided(of(0.015), rule=LookRule(0.01)).cells[0].end == ONE
     noisy = np.resize([0.1, -0.1, 0.1, -0.1, -0.1, 0.1], (26, 1)) * [1, -1]
     decision = decided(noisy)
     assert (decision.rows, decision.due, decision.running) == (24, 24, ())
@@ -98,25 +98,25 @@ def test_the_error_of_all_looks_is_shared() -> None:
 def test_a_reference_runs_to_the_end_and_is_beaten_at_the_level_of_the_caller() -> None:
     """Complete agreement in 8 rows is p = 0.004, in 12 rows 0.0002."""
     for level, rows in ((0.004, 8), (0.0003, 12)):
-        decision = decided(of(-0.05, 0.05), rule=Rule(0.02, level))
+        decision = decided(of(-0.05, 0.05), rule=LookRule(0.02, level))
         [cell] = decision.cells
         assert (cell.wins, cell.best, cell.p, decision.rows) == (True, 1, 2.0**-rows, rows)
         assert decision.left_after == {2: 8} and cell.remaining == (0, 1)
-    decision = decided(of(-0.05, rows=8), rule=Rule(0.02, 0.001))
+    decision = decided(of(-0.05, rows=8), rule=LookRule(0.02, 0.001))
     assert decision.running == (0, 1) and not decision.cells[0].wins
-    [cell] = decided(of(0.05, 0.05), rule=Rule(0.02, 0.01)).cells
+    [cell] = decided(of(0.05, 0.05), rule=LookRule(0.02, 0.01)).cells
     assert (cell.remaining, cell.best, cell.p, cell.wins) == ((0,), 0, 1.0, False)
 
 
 def test_who_is_shown_not_to_be_better_by_the_tolerance_leaves() -> None:
     """Than the reference, or than the best; which of two alike ones wins is no question."""
     for truth, wins, remaining in ((-0.014, False, (0,)), (-0.02, True, (0, 1)), (-0.0175, False, (0, 1))):
-        [cell] = decided(of(truth), rule=Rule(0.02, 0.001)).cells
+        [cell] = decided(of(truth), rule=LookRule(0.02, 0.001)).cells
         assert (cell.wins, cell.best, cell.remaining) == (wins, 1, remaining), truth
-    decision = decided(of(-0.05, -0.055, 0.0), rule=Rule(0.02, 0.004))
+    decision = decided(of(-0.05, -0.055, 0.0), rule=LookRule(0.02, 0.004))
     assert decision.cells[0].remaining == (0, 2) and decision.cells[0].wins and decision.rows == 8
     apart = of(-0.05, -0.05) + np.resize([0.1, -0.1, 0.1, -0.1, -0.1, 0.1], (26, 1)) * [0, 0, 0.3]
-    [cell] = decided(apart, rule=Rule(0.02, 0.004)).cells
+    [cell] = decided(apart, rule=LookRule(0.02, 0.004)).cells
     assert cell.wins and cell.best == 1 and cell.end in (ONE, LAST_LOOK)
 
 
@@ -124,7 +124,7 @@ def race(source: np.random.Generator, truth: np.ndarray, noise: float, tolerance
     """Who replaces the reference by cell, and the runs it takes; nodes of the blocks are 3 % apart."""
     nodes = 0.03 * source.standard_normal((24, 1, 1))
     costs = nodes + np.log(truth) + noise * source.standard_normal((24, *truth.shape))
-    rule, runs, rows = Rule(tolerance, level_to_win(*truth.shape)), 0, 0
+    rule, runs, rows = LookRule(tolerance, level_to_win(*truth.shape)), 0, 0
     while (decision := decide(costs[:rows], rule)).running:
         runs, rows = runs + len(decision.running) * (decision.due - rows), decision.due
     return {place: cell.best for place, cell in enumerate(decision.cells) if cell.wins}, runs

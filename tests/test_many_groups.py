@@ -22,7 +22,7 @@ from mpicampaign.statistics.comparisons import (
     share_of_pairs,
 )
 from mpicampaign.verdicts.compare import FEW_REPEATS, Verdict, compare
-from mpicampaign.verdicts.rows import Run
+from mpicampaign.verdicts.rows import TimedRun
 
 Groups = list[list[float]]
 
@@ -64,7 +64,9 @@ def alike(k: int) -> list[float]:
 
 def compare_groups(groups: Groups) -> Verdict:
     """Rows whose order is not known: all values are ranked."""
-    return compare([[Run(60.0 * n, math.log(value)) for n, value in enumerate(group)] for group in groups])
+    return compare(
+        [[TimedRun(60.0 * n, math.log(value)) for n, value in enumerate(group)] for group in groups]
+    )
 
 
 def false_pairs(trues: Sequence[float], groups: Groups) -> tuple[int, int]:

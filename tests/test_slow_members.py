@@ -12,7 +12,7 @@ import pytest
 from conftest import PROJECT
 
 from mpicampaign.statistics import against_controls
-from mpicampaign.statistics.against_controls import Drawn, Evidence, Round
+from mpicampaign.statistics.against_controls import Drawn, Round, SuspectEvidence
 from mpicampaign.statistics.slow_members import LOOKS, Search, search
 
 sys.path.append(str(PROJECT / "bench"))
@@ -49,7 +49,7 @@ def test_the_distribution_of_sums_is_exact() -> None:
 
 def test_ranks_leave_a_suspect_out_of_its_own_controls_and_share_ties() -> None:
     rounds = [Round(1, {"a": 3.0, "b": 1.0, "c": 2.0, "d": 3.0, "e": math.inf})]
-    evidence = Evidence(rounds, {1: Drawn("ae", "abcd")}, "ae")
+    evidence = SuspectEvidence(rounds, {1: Drawn("ae", "abcd")}, "ae")
     of_three, of_four = against_controls.scores(3), against_controls.scores(4)
     assert evidence.scores(0.0)[0].tolist() == [(of_three[2] + of_three[3]) / 2, of_four[4]]
     assert evidence.scores(-5.0)[0].tolist() == [of_three[3], of_four[4]]

@@ -10,7 +10,7 @@ import pytest
 
 from mpicampaign.verdicts.compare import compare
 from mpicampaign.verdicts.rank_tests import rank_sum, signed_ranks
-from mpicampaign.verdicts.rows import Run
+from mpicampaign.verdicts.rows import TimedRun
 from mpicampaign.verdicts.smallest import Sight, attainable, smallest_seen
 
 
@@ -51,11 +51,13 @@ def test_the_spread_is_that_of_rows_where_these_are_even() -> None:
     """What moves both alike is no spread within rows; with the same order in each there are no such ranks."""
     course = np.repeat([0.0, 0.1, 0.2, 0.3], 2)
 
-    def runs(orders: str) -> list[list[Run]]:
+    def runs(orders: str) -> list[list[TimedRun]]:
         noise = np.array([0.001, -0.001, 0.002, -0.002, 0.001, -0.001, 0.002, -0.002])
         firsts = [order == "A" for order in orders]
-        a = [Run(120.0 * n + (0 if first else 60), course[n]) for n, first in enumerate(firsts)]
-        b = [Run(120.0 * n + (60 if first else 0), course[n] + noise[n]) for n, first in enumerate(firsts)]
+        a = [TimedRun(120.0 * n + (0 if first else 60), course[n]) for n, first in enumerate(firsts)]
+        b = [
+            TimedRun(120.0 * n + (60 if first else 0), course[n] + noise[n]) for n, first in enumerate(firsts)
+        ]
         return [a, b]
 
     even, uneven = runs("ABBAABBA"), runs("AAAAAAAA")
@@ -65,7 +67,7 @@ def test_the_spread_is_that_of_rows_where_these_are_even() -> None:
     assert found.of_values == pytest.approx(math.sqrt(2) * 1.25 * 0.1 * 8 / 7, rel=0.05)
     assert (wide.difference or 0) > 0.15 > 0.01 > (found.difference or 1)
     # both ran in turn before they stood in rows: these alone are tested
-    alone = [[Run(begin - 1e4 + n, 0.1 * n) for n in range(8)] for begin in (0, 1e3)]
+    alone = [[TimedRun(begin - 1e4 + n, 0.1 * n) for n in range(8)] for begin in (0, 1e3)]
     after = smallest_seen(compare([[*own, *each] for own, each in zip(alone, uneven, strict=True)]))
     assert after and after.repeats == 8
     short = [each[:3] for each in even]
@@ -78,9 +80,9 @@ def test_the_spread_is_that_of_those_that_may_be_the_best_and_the_level_that_of_
     """C is led, and ten times as noisy. Two that ran days later are tested with each other alone."""
     source = np.random.default_rng(1)
 
-    def runs(noise: float, lead: float, begin: float = 0.0) -> list[Run]:
+    def runs(noise: float, lead: float, begin: float = 0.0) -> list[TimedRun]:
         costs = lead + noise * source.permutation([-2.0, -1.5, -1.0, -0.5, 0.5, 1.0, 1.5, 2.0])
-        return [Run(begin + 300.0 * n, cost) for n, cost in enumerate(costs.tolist())]
+        return [TimedRun(begin + 300.0 * n, cost) for n, cost in enumerate(costs.tolist())]
 
     a, b, c = runs(0.01, 0), runs(0.01, 0, 60), runs(0.1, 2.0, 120)
     verdict = compare([a, b, c])

@@ -21,7 +21,7 @@ from mpicampaign.report.make import to_terminal
 from mpicampaign.report.summary import summary
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS, NO_TIMES, WIDE_ROWS, compare
 from mpicampaign.verdicts.rank_tests import aligned_ranks, midranks, plain_ranks, signed_ranks
-from mpicampaign.verdicts.rows import Run, rows_of, unevenness
+from mpicampaign.verdicts.rows import TimedRun, rows_of, unevenness
 
 MINUTE, DAY = 60.0, 86400.0
 Story = list[tuple[str, float]]  # name and begin of each run
@@ -97,10 +97,10 @@ def test_host_groups_of_other_placements_are_not_compared() -> None:
     assert {answer.real for answer in summary(compare_records(apart)).answers} == {ALONE}
 
 
-def of(story: Story, costs: dict[str, list[float]] | None = None) -> list[list[Run]]:
+def of(story: Story, costs: dict[str, list[float]] | None = None) -> list[list[TimedRun]]:
     names = sorted({who for who, _ in story})
     values = {who: iter((costs or {}).get(who, [0.0] * len(story))) for who in names}
-    runs = {who: [Run(at, next(values[who])) for name, at in story if name == who] for who in names}
+    runs = {who: [TimedRun(at, next(values[who])) for name, at in story if name == who] for who in names}
     return [runs[who] for who in names]
 
 
@@ -127,9 +127,9 @@ def test_rows_of_dates_and_of_unknown_times() -> None:
     """One row a date; runs of the same second by the plan's order."""
     dates = [(who, DAY * day) for day in range(5) for who in "AABB"]
     assert len(rows_of(of(dates), (0, 1))) == 5
-    ordered = [[Run(0.0, 0.0, order=place) for place in places] for places in ((0, 3), (1, 2))]
+    ordered = [[TimedRun(0.0, 0.0, order=place) for place in places] for places in ((0, 3), (1, 2))]
     assert [[run.order for run in row] for row in rows_of(ordered, (0, 1))] == [[0, 1], [3, 2]]
-    unknown = [[Run(None, 1.0)] * 5, [Run(1.0, 2.0)] * 5]
+    unknown = [[TimedRun(None, 1.0)] * 5, [TimedRun(1.0, 2.0)] * 5]
     assert compare(unknown).pairs[0, 1].reason == NO_TIMES
 
 

@@ -127,7 +127,7 @@ class Shorter(Note):
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class AlikeRepeats:
     """Repeats that are like each other, and what only they have; ``more``: how many parts are left out."""
 
     repeats: tuple[int, ...]
@@ -141,7 +141,7 @@ class Unlike(Note):
 
     kind: str = UNLIKE
     what: str
-    sides: tuple[Side, ...]
+    sides: tuple[AlikeRepeats, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

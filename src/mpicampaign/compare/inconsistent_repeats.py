@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.units import format_size
-from mpicampaign.compare.findings import Side, Unlike
+from mpicampaign.compare.findings import AlikeRepeats, Unlike
 from mpicampaign.mpis import library_version
 from mpicampaign.suites import SUITES, program_names
 
@@ -80,7 +80,7 @@ def _plain(run: Record, series: Series) -> tuple[object, ...]:
     return (*recorded, run.suite, len(run.hosts), tuple(series.columns.get("size", ())))
 
 
-def _sides(keys: Sequence[str], recorded: Mapping[int, _Facts]) -> tuple[Side, ...]:
+def _sides(keys: Sequence[str], recorded: Mapping[int, _Facts]) -> tuple[AlikeRepeats, ...]:
     """The repeats by what they alone have: 1-3 IMB 2019.6, 4-5 IMB 2021.2."""
     common = {key: set.intersection(*(set(f[key]) for f in recorded.values() if key in f)) for key in keys}
     own = {
@@ -89,7 +89,7 @@ def _sides(keys: Sequence[str], recorded: Mapping[int, _Facts]) -> tuple[Side, .
         if any(key in facts for key in keys)
     }
     sides = grouped(own, lambda repeat: (tuple(own[repeat][:_MOST]), max(0, len(own[repeat]) - _MOST)))
-    return tuple(Side(tuple(repeats), parts, more) for (parts, more), repeats in sides.items())
+    return tuple(AlikeRepeats(tuple(repeats), parts, more) for (parts, more), repeats in sides.items())
 
 
 def _facts(run: Record, series: Series) -> dict[str, tuple[str, ...]]:

@@ -32,7 +32,7 @@ UNKNOWN, NOT_PROBED = "distance changed", "not probed"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ProbedPlace:
     """One place of the probes, a host of a site with a distance of its CPUs; its states, fastest first.
 
     ``bands``: the least and the largest round trip (s) that showed each state. ``alternates``: whether runs
@@ -87,7 +87,7 @@ class States:
     there is one state. ``headline``: the one in which most cases are complete.
     """
 
-    places: tuple[Place, ...]
+    places: tuple[ProbedPlace, ...]
     names: tuple[str, ...] = ()
     headline: str = ""
 
@@ -136,7 +136,7 @@ def states_of_both(before: Sequence[Record], after: Sequence[Record]) -> States:
     return both if both.names else NO_STATES
 
 
-def _named(places: Sequence[Place]) -> tuple[Place, ...]:
+def _named(places: Sequence[ProbedPlace]) -> tuple[ProbedPlace, ...]:
     """The places with the names of their states, ``60 ns apart``; near bands of several places share one."""
     middles = sorted(_middle(band) for place in places for band in place.bands)
     alike: list[list[float]] = []
@@ -166,10 +166,10 @@ def _runs_by_place(records: Iterable[Record]) -> dict[tuple[str, str], list[Reco
     return places
 
 
-def _place(site: str, name: str, runs: Sequence[Record]) -> Place:
+def _place(site: str, name: str, runs: Sequence[Record]) -> ProbedPlace:
     values = [run.probes[ROUND_TRIP][name] for run in runs]
     series = grouped(enumerate(values), lambda one: runs[one[0]].metadata.get(SERIES, ""))
-    place = Place(site, name, _bands(series.values()) or _most(values), alternates=False)
+    place = ProbedPlace(site, name, _bands(series.values()) or _most(values), alternates=False)
     known = [
         (state, run)
         for state, run in zip(map(place.state_of, values), runs, strict=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.records import BLOCK
 from mpicampaign.verdicts import compare as verdicts
-from mpicampaign.verdicts.rows import Run
+from mpicampaign.verdicts.rows import TimedRun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Cell, Row
 
 
-def timed_runs(row: Row, cell: Cell, logarithms: bool = True) -> list[Run]:
+def timed_runs(row: Row, cell: Cell, logarithms: bool = True) -> list[TimedRun]:
     """The runs that gave the cell's values, each with its cost: what should be low.
 
     Parameters
@@ -34,17 +34,17 @@ def timed_runs(row: Row, cell: Cell, logarithms: bool = True) -> list[Run]:
 def why_untested(pairs: Iterable[tuple[Row, Row]]) -> str:
     """Why no test over pairs is valid; empty where one is."""
 
-    def runs(row: Row) -> list[Run]:
+    def runs(row: Row) -> list[TimedRun]:
         timed = (timed_run(record, 0.0) for record, _ in row.curves)
         return [run._replace(allocation="") for run in timed]  # host groups share none
 
     return verdicts.why_untested((runs(one), runs(other)) for one, other in pairs)
 
 
-def timed_run(record: Record, cost: float) -> Run:
+def timed_run(record: Record, cost: float) -> TimedRun:
     """A run with its begin; candidates of a block only stand beside those of its allocation."""
     allocation = record.job_id if BLOCK in record.metadata else ""
-    return Run(seconds(record.started), cost, allocation, record.order or 0, record.looks)
+    return TimedRun(seconds(record.started), cost, allocation, record.order or 0, record.looks)
 
 
 @lru_cache(maxsize=20_000)

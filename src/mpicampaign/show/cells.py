@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Cell, PublishedRow, Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.blocks.find import InBlocks, Verdict
+    from mpicampaign.questions.blocks.find import CandidateVerdict, InBlocks
     from mpicampaign.questions.two_sides.find import Both
     from mpicampaign.questions.two_sides.find_changes import Changes
     from mpicampaign.show.view import View
@@ -78,7 +78,7 @@ class MetricCell(NamedTuple):
     blocks: InBlocks | None = None
 
     @property
-    def in_blocks(self) -> Verdict | None:
+    def in_blocks(self) -> CandidateVerdict | None:
         """What its block design says of it against the reference."""
         return self.blocks.of(self.row) if self.blocks else None
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.base.records import Case, Record
     from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.states import Place, States
+    from mpicampaign.compare.states import ProbedPlace, States
     from mpicampaign.compare.tables import Comparison, Table
 
 # Of values of a busy machine, which are shown and never tested.
@@ -254,7 +254,7 @@ def state_texts(comparison: Comparison) -> Iterable[str]:
         )
 
 
-def _single_runs_texts(comparison: Comparison, place: Place) -> Iterator[str]:
+def _single_runs_texts(comparison: Comparison, place: ProbedPlace) -> Iterator[str]:
     """Runs in another state than the rest, too few for one."""
     probed = [(values, STATE in run.metadata) for run in comparison.records if (values := place.probed(run))]
     apart, rest = ([values for values, is_apart in probed if is_apart == which] for which in (True, False))

@@ -148,7 +148,7 @@ def _shorter(found: findings.Shorter) -> str:
     return f"sizes above {format_size(found.end)}: {why}, so it gives no maximum"
 
 
-def _side(side: findings.Side) -> str:
+def _side(side: findings.AlikeRepeats) -> str:
     """``repeats 1-3 IMB 2019.6``."""
     more = f" and {side.more} more" if side.more else ""
     return f"{repeats_text(side.repeats)} {', '.join(side.parts) + more if side.parts else 'without'}"

@@ -58,7 +58,7 @@ class _Stretch(NamedTuple):
     own: npt.NDArray[np.bool_]
 
 
-class Evidence:
+class SuspectEvidence:
     """What rounds say of suspects; all in logarithms."""
 
     def __init__(self, rounds: Sequence[Round], drawn: Mapping[int, Drawn], suspects: Sequence[str]) -> None:
@@ -68,9 +68,9 @@ class Evidence:
         made = (_stretch(each.costs, drawn[each.number], suspects) for each in due)
         self._stretches = [each for each in made if len(each.controls) and len(each.places)]
 
-    def of(self, suspects: Sequence[str]) -> Evidence:
+    def of(self, suspects: Sequence[str]) -> SuspectEvidence:
         """The same of these alone."""
-        return Evidence(self._rounds, self._drawn, suspects)
+        return SuspectEvidence(self._rounds, self._drawn, suspects)
 
     def scores(self, slower: float | Array) -> Array:
         """Stretches x suspects, without each suspect's slow-down; NaN where it was not measured."""

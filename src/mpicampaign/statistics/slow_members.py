@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mpicampaign.statistics.against_controls import Drawn, Evidence, Round
+from mpicampaign.statistics.against_controls import Drawn, Round, SuspectEvidence
 from mpicampaign.statistics.comparisons import LEVEL, holm
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _NORMAL = NormalDist()
 NORMAL_QUARTILE = _NORMAL.inv_cdf(0.75)
 
 
-class Named(NamedTuple):
+class SlowMember(NamedTuple):
     """A slow member, from its fresh rounds.
 
     ``slower``: the estimate, as a fraction. ``at_least``: its lower bound, for all named members and all
@@ -84,7 +84,7 @@ class Search(NamedTuple):
     screened: int = 0
     suspects: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
-    named: tuple[Named, ...] = ()
+    named: tuple[SlowMember, ...] = ()
     undecided: tuple[Undecided, ...] = ()
     dependent: tuple[str, ...] = ()
     smallest: float | None = None
@@ -234,17 +234,17 @@ def confirmed(
         drawn |= draw(found.open, first + len(drawn), look - done)
         if not drawn.keys() <= numbers:
             break
-        evidence = Evidence(rounds, drawn, found.open)
+        evidence = SuspectEvidence(rounds, drawn, found.open)
         if not done:  # later ones are chosen by their first rounds, which alone makes rounds depend
             all_depend = evidence.all_depend()
         found, done = _after_look(found, evidence, limits, look, share), look
     shown = [each.member for each in found.named] + [each.member for each in found.undecided]
-    dependent = shown if all_depend else Evidence(rounds, drawn, shown).dependent()
+    dependent = shown if all_depend else SuspectEvidence(rounds, drawn, shown).dependent()
     due = {number: tuple(sorted({*each.suspects, *each.controls})) for number, each in drawn.items()}
     return found._replace(dependent=tuple(dependent), confirm=due)
 
 
-def _after_look(found: Search, evidence: Evidence, limits: Limits, look: int, share: float) -> Search:
+def _after_look(found: Search, evidence: SuspectEvidence, limits: Limits, look: int, share: float) -> Search:
     margin = limits.margin(look, share)
     alone = evidence.probabilities(math.log1p(limits.tolerance) + margin)
     p = {each: min(p / share, 1.0) for each, p in holm(dict.fromkeys(found.suspects, 1.0) | alone).items()}
@@ -260,13 +260,13 @@ def _after_look(found: Search, evidence: Evidence, limits: Limits, look: int, sh
 
 
 def _named(
-    slow: Evidence, limits: Limits, share: float, margin: float, p: Mapping[str, float]
-) -> tuple[Named, ...]:
+    slow: SuspectEvidence, limits: Limits, share: float, margin: float, p: Mapping[str, float]
+) -> tuple[SlowMember, ...]:
     """Bounds hold for all together, which Holm's later steps reach only at the tolerance."""
     bounds = slow.rejected(share * limits.level / limits.entered)
     slower, rounds = slow.rejected(0.5), slow.slower_in()
     return tuple(
-        Named(
+        SlowMember(
             each,
             math.expm1(slower[each]),
             max(math.expm1(bounds[each] - margin), limits.tolerance),
@@ -277,6 +277,6 @@ def _named(
     )
 
 
-def _undecided(left: Evidence, limits: Limits, p: Mapping[str, float]) -> tuple[Undecided, ...]:
+def _undecided(left: SuspectEvidence, limits: Limits, p: Mapping[str, float]) -> tuple[Undecided, ...]:
     slower, needed = left.rejected(0.5), left.rounds_needed(math.log1p(limits.tolerance), limits.reach)
     return tuple(Undecided(each, math.expm1(slower[each]), p[each], needed[each]) for each in left.suspects)

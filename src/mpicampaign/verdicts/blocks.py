@@ -16,7 +16,7 @@ from mpicampaign.base.expectation import fewest_blocks
 from mpicampaign.statistics.comparisons import FAMILY_WISE, LEVEL
 from mpicampaign.statistics.medians import Interval
 from mpicampaign.verdicts.bets import probability_at_any_time
-from mpicampaign.verdicts.compare import FEW_REPEATS, TIE, Pair, Verdict, first_or_bets
+from mpicampaign.verdicts.compare import FEW_REPEATS, TIE, PairVerdict, Verdict, first_or_bets
 from mpicampaign.verdicts.looks import REFERENCE, among_all, differences, lead
 from mpicampaign.verdicts.rank_tests import signed_ranks
 from mpicampaign.verdicts.smallest import probabilities
@@ -51,7 +51,7 @@ def compare_blocks(costs: Array, *, with_reference: bool, looks: Sequence[int] =
     return Verdict(FAMILY_WISE, pairs, {pair.worse: pair.better for pair in pairs.values() if pair.clear})
 
 
-def _tested(costs: Array, *, with_reference: bool) -> dict[tuple[int, int], Pair]:
+def _tested(costs: Array, *, with_reference: bool) -> dict[tuple[int, int], PairVerdict]:
     n, k = costs.shape
     everybody = tuple(range(k))
     enough = n >= fewest_blocks(k, all_pairs=not with_reference)
@@ -60,13 +60,15 @@ def _tested(costs: Array, *, with_reference: bool) -> dict[tuple[int, int], Pair
     return {both: _pair(costs, *both, among.get(both)) for both in pairs if n}
 
 
-def _pair(costs: Array, a: int, b: int, p: float | None) -> Pair:
+def _pair(costs: Array, a: int, b: int, p: float | None) -> PairVerdict:
     within, n, middle = differences(costs[:, b], costs[:, a]), len(costs), lead(costs, a, b)
     # equal values in most blocks leave the direction to the others
     better, worse = (a, b) if (middle, np.sign(within).sum()) >= (0, 0) else (b, a)
     alone = None if p is None else signed_ranks(within)
     small = abs(middle) < math.log1p(TIE)
-    return Pair(better, worse, (n, n), n, True, False, alone, p, FEW_REPEATS if p is None else "", small)
+    return PairVerdict(
+        better, worse, (n, n), n, True, False, alone, p, FEW_REPEATS if p is None else "", small
+    )
 
 
 class Ratio(NamedTuple):

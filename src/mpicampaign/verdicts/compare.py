@@ -34,7 +34,7 @@ from mpicampaign.statistics.comparisons import (
 )
 from mpicampaign.verdicts.bets import probability_at_any_time
 from mpicampaign.verdicts.rank_tests import aligned_ranks, plain_ranks, rank_sum_and_welch, signed_ranks
-from mpicampaign.verdicts.rows import EVEN, Row, Run, firsts, have_one_order, is_even, rows_of, width
+from mpicampaign.verdicts.rows import EVEN, Row, TimedRun, firsts, have_one_order, is_even, rows_of, width
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array = npt.NDArray[np.float64]
-    Pairs = Mapping[tuple[int, int], "Pair"]  # by positions with the smaller first
+    Pairs = Mapping[tuple[int, int], "PairVerdict"]  # by positions with the smaller first
 
 TIE = 0.01  # a smaller lead is none
 ALL_SETS = 8
@@ -71,7 +71,7 @@ class Added(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class PairVerdict:
     """Two candidates by their positions, the one with the better median first.
 
     ``runs``: of each; ``rows``: how many they share; ``within``: tested within them. ``same_order``: each row
@@ -145,7 +145,7 @@ class OfRows(Verdict):
     question: Question
 
 
-def compare(candidates: Sequence[Sequence[Run]], *, logarithms: bool = True) -> OfRows:
+def compare(candidates: Sequence[Sequence[TimedRun]], *, logarithms: bool = True) -> OfRows:
     """Compare all pairs of candidates.
 
     Parameters
@@ -174,14 +174,16 @@ def _tested(question: Question, logarithms: bool) -> tuple[str, Pairs]:
     }
 
 
-def at_planned_looks(verdict: OfRows, looked: Callable[[Pair], tuple[float | None, int, bool]]) -> OfRows:
+def at_planned_looks(
+    verdict: OfRows, looked: Callable[[PairVerdict], tuple[float | None, int, bool]]
+) -> OfRows:
     """The verdict with the probability of each pair at looks that were planned, in place of its own.
 
     ``looked``: that, ``None`` before the first look; the number of rows; whether the worse one has left: then
     it is led, however little.
     """
 
-    def by_looks(pair: Pair) -> Pair:
+    def by_looks(pair: PairVerdict) -> PairVerdict:
         p, rows, has_left = looked(pair)
         reason = "" if p is not None else pair.reason or FEW_REPEATS
         pair = replace(pair, p=p, rows=rows, within=True, reason=reason, added=None)
@@ -201,7 +203,7 @@ def _verdict(error: str, pairs: Pairs, question: Question) -> OfRows:
 
 def first_or_bets(
     answers: Sequence[Pairs], by_bets: Callable[[tuple[int, int]], float | None]
-) -> dict[tuple[int, int], Pair]:
+) -> dict[tuple[int, int], PairVerdict]:
     """Pairs as the first report that tested each did; where runs were added since, by that or by bets on all.
 
     Together the two err in at most .06 (``bench/bets.py``).
@@ -219,7 +221,7 @@ def first_or_bets(
     }
 
 
-def _first_or_bet(answers: Sequence[Pair], alone: float | None, count: int) -> Pair:
+def _first_or_bet(answers: Sequence[PairVerdict], alone: float | None, count: int) -> PairVerdict:
     last = answers[-1]
     first = next((pair for pair in answers if pair.tested), last)
     if first.runs == last.runs:
@@ -247,7 +249,7 @@ def _of_bets(question: Question, pair: tuple[int, int]) -> float | None:
     return probability_at_any_time([_difference(b.cost, a.cost) for a, b in rows])
 
 
-def why_untested(pairs: Iterable[tuple[Sequence[Run], Sequence[Run]]]) -> str:
+def why_untested(pairs: Iterable[tuple[Sequence[TimedRun], Sequence[TimedRun]]]) -> str:
     """Why no test over several pairs is valid, such as of two in several settings; empty where one is.
 
     Of few runs more than half must stand in rows.
@@ -268,7 +270,7 @@ def _pair(
     alone: float | None,
     among: float | None,
     logarithms: bool,
-) -> Pair:
+) -> PairVerdict:
     medians = question.medians
     a, b = sorted(pair, key=lambda who: (medians[who], who))
     rows, within = question.rows(pair), alone is not None and question.is_within(pair)
@@ -277,7 +279,9 @@ def _pair(
     small = _is_small(medians[a], medians[b], logarithms)
     p = max(among, alone or 0.0) if among is not None else None
     runs = len(question.candidates[a]), len(question.candidates[b])
-    return Pair(a, b, runs, len(rows), within, have_one_order(rows), alone, p, question.lacks(pair), small)
+    return PairVerdict(
+        a, b, runs, len(rows), within, have_one_order(rows), alone, p, question.lacks(pair), small
+    )
 
 
 def _turns(rows: Sequence[Row], difference: float) -> bool:
@@ -301,7 +305,7 @@ def _is_small(low: float, high: float, logarithms: bool) -> bool:
 class Question:
     """The candidates, with the rows of each set that was asked for."""
 
-    def __init__(self, candidates: Sequence[Sequence[Run]]) -> None:
+    def __init__(self, candidates: Sequence[Sequence[TimedRun]]) -> None:
         self.candidates = candidates
         self.few = True  # whether few are judged
         self.medians = [median(run.cost for run in runs) if runs else math.inf for runs in candidates]

@@ -41,7 +41,7 @@ REFERENCE = 0
 ONE, ALIKE, LAST_LOOK = "one is left", "all are within the tolerance", "last look"
 
 
-class Cell(NamedTuple):
+class DecidedCell(NamedTuple):
     """``remaining``: the candidates that may be the best, and the reference; ``best``: of the lowest median.
 
     ``end``: why it needs no more rows; empty while it does. With a reference ``p`` is the probability,
@@ -61,14 +61,14 @@ class Decision(NamedTuple):
     ``rows``: those of the last look. ``left_after``: how many rows those had that left all cells.
     """
 
-    cells: tuple[Cell, ...]
+    cells: tuple[DecidedCell, ...]
     running: tuple[int, ...]
     rows: int
     due: int
     left_after: Mapping[int, int]
 
 
-class Rule(NamedTuple):
+class LookRule(NamedTuple):
     """Smaller differences than ``tolerance`` do not matter.
 
     ``to_win``: the level at which one candidate must lead the first one, the reference, in one cell at one
@@ -84,7 +84,7 @@ def level_to_win(candidates: int, cells: int, races: int = 1) -> float:
     return LEVEL / (len(LOOKS) * (candidates - 1) * cells * races)
 
 
-def decide(costs: Array, rule: Rule = Rule()) -> Decision:  # noqa: B008 (it cannot change)
+def decide(costs: Array, rule: LookRule = LookRule()) -> Decision:  # noqa: B008 (it cannot change)
     """Who may be the best by the rows so far, who runs on, and how many rows are due.
 
     Parameters
@@ -92,7 +92,7 @@ def decide(costs: Array, rule: Rule = Rule()) -> Decision:  # noqa: B008 (it can
     costs : rows x candidates x cells, logarithms of what should be low; NaN of those that ran no more
     """
     candidates = tuple(range(costs.shape[1]))
-    cells = [Cell(candidates)] * costs.shape[2]
+    cells = [DecidedCell(candidates)] * costs.shape[2]
     running, rows, left_after = candidates, 0, dict[int, int]()
     planned = looks_to_decide(len(candidates)) if rule.to_win is None else LOOKS
     for look in planned:
@@ -115,7 +115,7 @@ def look_by_look(
     candidates: int,
     cells: int,
     next_rows: Callable[[tuple[int, ...], int], Array],
-    rule: Rule = Rule(),  # noqa: B008 (it cannot change)
+    rule: LookRule = LookRule(),  # noqa: B008 (it cannot change)
 ) -> tuple[Array, Decision]:
     """The costs of all rows so far, and what their looks decided: who has left is in no further row.
 
@@ -138,7 +138,7 @@ def look_by_look(
 
 
 @lru_cache(maxsize=64)
-def _decided(costs: bytes, shape: tuple[int, ...], rule: Rule) -> Decision:
+def _decided(costs: bytes, shape: tuple[int, ...], rule: LookRule) -> Decision:
     """Each planning asks the same of the rows so far."""
     return decide(np.frombuffer(costs).reshape(shape), rule)
 
@@ -156,7 +156,7 @@ def pairs_at_looks(costs: Array, decision: Decision) -> dict[tuple[int, int], fl
     return found
 
 
-def _look(costs: Array, candidates: tuple[int, ...], rule: Rule, last: bool) -> Cell:
+def _look(costs: Array, candidates: tuple[int, ...], rule: LookRule, last: bool) -> DecidedCell:
     """A cell after one more look."""
     if rule.to_win is not None:
         return _beside_reference(costs, candidates, rule.tolerance, rule.to_win, last)
@@ -168,12 +168,12 @@ def _look(costs: Array, candidates: tuple[int, ...], rule: Rule, last: bool) -> 
     }
     remaining = tuple(who for who in candidates if who not in led)
     end = ONE if len(remaining) == 1 else ALIKE if _are_alike(costs, remaining, limit) else ""
-    return Cell(remaining, end or LAST_LOOK * last, _best(costs, remaining))
+    return DecidedCell(remaining, end or LAST_LOOK * last, _best(costs, remaining))
 
 
 def _beside_reference(
     costs: Array, candidates: tuple[int, ...], tolerance: float, to_win: float, last: bool
-) -> Cell:
+) -> DecidedCell:
     others = [who for who in candidates if who != REFERENCE]
     best, limit = _best(costs, others), math.log1p(tolerance)
     no_better = {
@@ -187,7 +187,9 @@ def _beside_reference(
     p = signed_ranks(differences(costs[:, REFERENCE], costs[:, best])) / 2 if ahead > 0 else 1.0
     wins = p <= to_win and ahead >= limit
     ended = len(remaining) == 1 or (wins and len(remaining) == 2)
-    return Cell(remaining, ONE if ended else LAST_LOOK * last, best if ahead > 0 else REFERENCE, p, wins)
+    return DecidedCell(
+        remaining, ONE if ended else LAST_LOOK * last, best if ahead > 0 else REFERENCE, p, wins
+    )
 
 
 def among_all(

@@ -18,7 +18,7 @@ EVEN = 0.5  # the largest unevenness of an order that tells nothing
 _CLOCK = 1.0  # s: begins are known to the second
 
 
-class Run(NamedTuple):
+class TimedRun(NamedTuple):
     """``begin``: seconds since the epoch; ``None``: unknown. ``cost``: logarithm of what should be low.
 
     A run that met its time limit has infinite cost. ``allocation``: of runs that only share a row within one;
@@ -32,10 +32,10 @@ class Run(NamedTuple):
     looks: int = 0
 
 
-Row = tuple[Run, ...]  # a run of each candidate, in their order
+Row = tuple[TimedRun, ...]  # a run of each candidate, in their order
 
 
-def rows_of(candidates: Sequence[Sequence[Run]], members: Iterable[int]) -> list[Row]:
+def rows_of(candidates: Sequence[Sequence[TimedRun]], members: Iterable[int]) -> list[Row]:
     """The rows of some candidates: those of two are the same whatever a third lacks.
 
     Parameters
@@ -50,7 +50,7 @@ def rows_of(candidates: Sequence[Sequence[Run]], members: Iterable[int]) -> list
     gaps = [later - earlier for earlier, later in pairwise(begins)]
     pause = PAUSE * max(median(gaps), _CLOCK) if gaps else 0.0
     found: list[Row] = []
-    row: dict[int, Run] = {}
+    row: dict[int, TimedRun] = {}
     for (run, who), gap in zip(runs, [0.0, *gaps], strict=False):
         last = next(reversed(row.values()), run)
         if who in row or gap > pause or run.allocation != last.allocation:
@@ -92,9 +92,9 @@ def width(rows: Sequence[Row]) -> float:
     return median(max(map(_begin, row)) - min(map(_begin, row)) for row in rows)
 
 
-def _begin(run: Run) -> float:
+def _begin(run: TimedRun) -> float:
     return run.begin or 0.0
 
 
-def _when(run: Run) -> tuple[float, int]:
+def _when(run: TimedRun) -> tuple[float, int]:
     return _begin(run), run.order

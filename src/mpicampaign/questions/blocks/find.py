@@ -38,7 +38,7 @@ from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.compare.timed_runs import seconds
 from mpicampaign.suites import is_baseline
 from mpicampaign.verdicts.blocks import Ratio, compare_blocks, ratio
-from mpicampaign.verdicts.rows import Run, rows_of
+from mpicampaign.verdicts.rows import TimedRun, rows_of
 from mpicampaign.verdicts.smallest import seen_in_blocks
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 BETTER, WORSE, NOT_SHOWN, FEW = "better", "worse", "not shown", "too few blocks"
 
 
-class Block(NamedTuple):
+class CountedBlock(NamedTuple):
     """One that counts: its repeat, its nodes, and each candidate's value; infinite cost is ``None``.
 
     ``looks``: how many reports there were before it was planned.
@@ -73,13 +73,13 @@ class LeftOut(NamedTuple):
     reasons: tuple[tuple[str, str], ...]
 
 
-class Verdict(NamedTuple):
+class CandidateVerdict(NamedTuple):
     """A candidate against another, by their places; ``ratio``: of its values to those of the other."""
 
     candidate: int
     other: int
     ratio: Ratio
-    pair: engine.Pair
+    pair: engine.PairVerdict
 
     @property
     def word(self) -> str:
@@ -106,7 +106,7 @@ class InBlocks:
     cases: tuple[Case, ...]
     names: tuple[str, ...]
     absent: tuple[str, ...]
-    blocks: tuple[Block, ...]
+    blocks: tuple[CountedBlock, ...]
     left_out: tuple[LeftOut, ...]
 
     @property
@@ -120,10 +120,10 @@ class InBlocks:
         return fewest_blocks(len(self.cases), all_pairs=self.compared == ALL_PAIRS)
 
     @cached_property
-    def verdicts(self) -> tuple[Verdict, ...]:
+    def verdicts(self) -> tuple[CandidateVerdict, ...]:
         """Each candidate against the reference, or all pairs."""
         return tuple(
-            Verdict(candidate, other, self.ratio(candidate, other), pair)
+            CandidateVerdict(candidate, other, self.ratio(candidate, other), pair)
             for (other, candidate), pair in self._verdict.pairs.items()
         )
 
@@ -154,12 +154,12 @@ class InBlocks:
             return None
         return next((place for place, case in enumerate(self.cases) if is_of(row.case, case)), None)
 
-    def of(self, row: Row) -> Verdict | None:
+    def of(self, row: Row) -> CandidateVerdict | None:
         """A row's own against the reference."""
         place = self.place_of(row)
         return next((one for one in self.verdicts if (one.other, one.candidate) == (0, place)), None)
 
-    def in_order(self, pair: engine.Pair) -> tuple[str, str]:
+    def in_order(self, pair: engine.PairVerdict) -> tuple[str, str]:
         """The names of two, the better one first."""
         return self.names[pair.better], self.names[pair.worse]
 
@@ -322,12 +322,12 @@ def values_of(metric: Metric, runs: Iterable[Record], label: str, ranks: int | N
 
 def _blocks(
     members: _Members, values: Mapping[Case, Mapping[int, float]], names: Mapping[Case, str], enough: int
-) -> tuple[tuple[Block, ...], tuple[LeftOut, ...]]:
+) -> tuple[tuple[CountedBlock, ...], tuple[LeftOut, ...]]:
     """Those that count, and the others; a block of which no run was made is neither.
 
     With disturbed ones where too few others could show a difference, and the campaign asks for more.
     """
-    blocks, left_out = list[Block](), list[LeftOut]()
+    blocks, left_out = list[CountedBlock](), list[LeftOut]()
     repeats = sorted({repeat for runs in members.values() for repeat in runs})
     beside = side_by_side({n: [own[n] for own in members.values() if n in own] for n in repeats})
     for repeat in repeats:
@@ -346,7 +346,7 @@ def _blocks(
         if not lacking and together and repeat in beside:
             hosts = next(runs[case].hosts for case, value in known.items() if value is not None)
             looks = max(run.looks for run in runs.values())
-            blocks.append(Block(repeat, hosts, tuple(known.values()), bool(reasons), looks))
+            blocks.append(CountedBlock(repeat, hosts, tuple(known.values()), bool(reasons), looks))
         else:
             reasons |= lacking or dict.fromkeys(members, OTHER_TIME if together else OTHER_NODES)
         if reasons:
@@ -385,7 +385,8 @@ def side_by_side(blocks: Mapping[int, Collection[Record]]) -> set[int]:
     """
     cases = grouped((run for runs in blocks.values() for run in runs), lambda run: run.case).values()
     runs = [
-        [Run(seconds(run.started), 0.0, str(run.repeat), run.repeat) for run in of_case] for of_case in cases
+        [TimedRun(seconds(run.started), 0.0, str(run.repeat), run.repeat) for run in of_case]
+        for of_case in cases
     ]
     in_rows = {int(row[0].allocation) for row in rows_of(runs, range(len(runs)))}
     jobs = {number: {run.job_id for run in runs} for number, runs in blocks.items()}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.blocks.find import Block, InBlocks, LeftOut, Verdict
+    from mpicampaign.questions.blocks.find import CandidateVerdict, CountedBlock, InBlocks, LeftOut
     from mpicampaign.show.document import Line, Node
     from mpicampaign.show.view import View
     from mpicampaign.statistics.medians import Interval
@@ -125,7 +125,7 @@ def block_sentences(compared: InBlocks) -> Iterator[str]:
     yield from (f"{text}." for text in doubts(compared))
 
 
-def _contrast(compared: InBlocks, verdict: Verdict) -> str:
+def _contrast(compared: InBlocks, verdict: CandidateVerdict) -> str:
     """``TCP takes 2.1 % longer than SHM [1.2, 3.0 %] on the same nodes``."""
     better, worse = compared.in_order(verdict.pair)
     costs = compared.costs(verdict.pair.worse, verdict.pair.better)
@@ -170,12 +170,12 @@ def _blocks(compared: InBlocks) -> str:
     return f"{count} block{'' if count == 1 else 's'}{MARK if compared.disturbed else ''}"
 
 
-def _not_shown(compared: InBlocks, verdict: Verdict) -> str:
+def _not_shown(compared: InBlocks, verdict: CandidateVerdict) -> str:
     names = f"{compared.names[verdict.candidate]} / {compared.names[verdict.other]}"
     return f"{names} {ratio_text(verdict.ratio)} ({_p(verdict)})"
 
 
-def _p(verdict: Verdict) -> str:
+def _p(verdict: CandidateVerdict) -> str:
     return "" if verdict.pair.p is None else probability(verdict.pair.p)
 
 
@@ -284,7 +284,7 @@ def _grid(own: Sequence[InBlocks]) -> Grid:
     return Grid(title, 2, header, lines, remarks=1, role="sortable", label=title)
 
 
-def _line(compared: InBlocks, verdict: Verdict, of_pairs: bool) -> Line:
+def _line(compared: InBlocks, verdict: CandidateVerdict, of_pairs: bool) -> Line:
     name, other = compared.names[verdict.candidate], compared.names[verdict.other]
     return (
         metric_title(compared),
@@ -318,13 +318,13 @@ def _ratio_nodes(compared: InBlocks) -> tuple[Caption, Grid]:
     return Caption(f"{title}:"), Grid("", 2, header, lines, role="sortable", label=title)
 
 
-def within(block: Block) -> list[float | None]:
+def within(block: CountedBlock) -> list[float | None]:
     """Each candidate's value by that of the reference; ``None`` where either met its time limit."""
     first = block.values[0]
     return [None if first is None or value is None else value / first for value in block.values]
 
 
-def nodes_text(block: Block) -> str:
+def nodes_text(block: CountedBlock) -> str:
     """The nodes of a block, the first few by name."""
     hosts = [visible(host) for host in sorted(block.hosts)]
     more = f" and {len(hosts) - _NAMED} more" if len(hosts) > _NAMED else ""

@@ -26,14 +26,14 @@ from mpicampaign.compare.timed_runs import seconds, timed_run
 from mpicampaign.questions.blocks.find import candidate_names, series_label, values_of
 from mpicampaign.suites import is_baseline
 from mpicampaign.verdicts.looks import OF_LOOK, Decision, look_by_look, pairs_at_looks
-from mpicampaign.verdicts.rows import Run, rows_of
+from mpicampaign.verdicts.rows import TimedRun, rows_of
 from mpicampaign.verdicts.smallest import smallest_difference, spread_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from mpicampaign.compare.rows import Row
-    from mpicampaign.verdicts.compare import Pair
+    from mpicampaign.verdicts.compare import PairVerdict
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class ByLooks:
     label: str
     ranks: int | None
     metric: Metric | None
-    runs: tuple[tuple[Run, ...], ...]
+    runs: tuple[tuple[TimedRun, ...], ...]
     planned_since: str
     began: float | None
 
@@ -119,7 +119,7 @@ class ByLooks:
         """Whether it says what this metric of the row shows: before the first look nothing else does."""
         return row.case in self.cases and (not self.decision.rows or self.decides(row, metric))
 
-    def seen(self, metric: Metric, rows: Sequence[Row], pair: Pair) -> tuple[float | None, int, bool]:
+    def seen(self, metric: Metric, rows: Sequence[Row], pair: PairVerdict) -> tuple[float | None, int, bool]:
         """The p of two, in how many rows, and whether the worse one left.
 
         Of other metrics its own, corrected for the number of looks: nobody leaves by them. Nothing is shown
@@ -215,7 +215,7 @@ def _metric(runs: Sequence[Record]) -> tuple[str, int | None, Metric | None]:
     return "", None, None
 
 
-def _timed(runs: Sequence[Record], label: str, ranks: int | None, metric: Metric) -> Iterable[Run]:
+def _timed(runs: Sequence[Record], label: str, ranks: int | None, metric: Metric) -> Iterable[TimedRun]:
     """Those that count, with their costs."""
     values = values_of(metric, runs, label, ranks)
     for run in (run for run in runs if run.repeat in values and not run.disturbed):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.questions.decided.find import ByLooks
     from mpicampaign.show.document import Node
-    from mpicampaign.verdicts.looks import Cell
+    from mpicampaign.verdicts.looks import DecidedCell
 
 
 def decided_nodes(every: Sequence[ByLooks]) -> list[Node]:
@@ -42,7 +42,7 @@ def decided_sentences(found: ByLooks) -> Iterator[str]:
         yield "That these looks were planned before the first run is not recorded."
 
 
-def _end(found: ByLooks, cell: Cell, remaining: str) -> str:
+def _end(found: ByLooks, cell: DecidedCell, remaining: str) -> str:
     after = f"after {counted(found.decision.rows, 'repeat')}"
     if len(cell.remaining) == 1:
         return f"Decided {after}: {remaining} is the best."

@@ -69,7 +69,7 @@ class Subject(NamedTuple):
     unit: str  # node or pair
 
 
-class Stretch(NamedTuple):
+class RoundPart(NamedTuple):
     """The runs of a round that were made side by side, by member."""
 
     number: int
@@ -101,7 +101,7 @@ class MachineSearch:
     metric: Metric
     tolerance: float
     level: float
-    stretches: tuple[Stretch, ...]
+    stretches: tuple[RoundPart, ...]
     costs: tuple[Mapping[str, float], ...]
     found: LinkSearch
 
@@ -292,7 +292,7 @@ def _distance(place: str) -> str:
 def _search(
     subject: Subject,
     runs: Sequence[Record],
-    stretches: Sequence[Stretch],
+    stretches: Sequence[RoundPart],
     each: _Measured,
     level: float,
     turns: _Turns,
@@ -349,7 +349,7 @@ def sweeps(nodes: int) -> int:
     return 2 * (nodes - 1 + nodes % 2 if nodes <= ALL_PAIRS else math.ceil(math.log2(nodes)))
 
 
-def _costs(stretch: Stretch, each: _Measured) -> dict[str, float]:
+def _costs(stretch: RoundPart, each: _Measured) -> dict[str, float]:
     """By member; what was neither measured nor failed has none."""
     costs = {}
     for member, run in stretch.runs.items():
@@ -361,12 +361,12 @@ def _costs(stretch: Stretch, each: _Measured) -> dict[str, float]:
     return costs
 
 
-def _stretches(runs: Iterable[Record], until: float) -> list[Stretch]:
+def _stretches(runs: Iterable[Record], until: float) -> list[RoundPart]:
     """Each round; in several parts where a job was killed and resumed, or jobs waited in the queue."""
     made = (run for run in runs if run.status in (OK, FAILED))
     rounds = grouped(made, lambda run: int(run.metadata[ROUND]))
     return [
-        Stretch(number, {member_of(run): run for run in alike})
+        RoundPart(number, {member_of(run): run for run in alike})
         for number in sorted(rounds)
         if number <= until
         for alike in _side_by_side(rounds[number])

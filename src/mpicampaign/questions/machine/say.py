@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.questions.machine.find import Machine
     from mpicampaign.questions.machine.find_searches import MachineSearch
-    from mpicampaign.statistics.slow_members import Named, Search, Undecided
+    from mpicampaign.statistics.slow_members import Search, SlowMember, Undecided
 
 NOT_MEASURED = "pairs-not-measured.csv"
 _NAMED = 5  # members in a sentence
@@ -35,7 +35,7 @@ class Found(NamedTuple):
     """A member that a search names."""
 
     search: MachineSearch
-    named: Named
+    named: SlowMember
 
 
 # Words
@@ -112,7 +112,7 @@ def _causes(machine: Machine, member: str, found: Sequence[Found]) -> list[str]:
     return [visible(each) for each in machine.causes.get(member, ()) if not each.startswith(said)]
 
 
-def _difference(title: str, search: MachineSearch, one: Named) -> str:
+def _difference(title: str, search: MachineSearch, one: SlowMember) -> str:
     if math.isinf(one.slower):
         return "runs failed or met their time limit"
     return f"{title} {below(search.metric, one.slower)}"
@@ -128,7 +128,7 @@ def _evidence(machine: Machine) -> Iterator[str]:
         yield f"{visible(member)}: {said}{more}.{f' Recorded there: {causes}.' if causes else ''}"
 
 
-def _evidence_text(machine: Machine, search: MachineSearch, one: Named) -> str:
+def _evidence_text(machine: Machine, search: MachineSearch, one: SlowMember) -> str:
     least = "" if math.isinf(one.slower) else f", at least {amount(search.metric, one.at_least)}"
     rounds = f"in {one.in_rounds} of {_nodes(one.rounds, 'round')}{_between(search, one.member)}"
     return f"{_difference(metric_title(machine, search), search, one)}{least}, {probability(one.p)}, {rounds}"

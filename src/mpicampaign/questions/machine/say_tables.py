@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mpicampaign.questions.machine.find import Machine
     from mpicampaign.questions.machine.find_searches import MachineSearch
     from mpicampaign.show.document import Drawing, Kind, Line, Node, PageNode, Section, Value
-    from mpicampaign.statistics.slow_members import Named, Undecided
+    from mpicampaign.statistics.slow_members import SlowMember, Undecided
 
 HEADING = "The whole machine"
 MEMBERS, ANSWERS = "machine.csv", "machine.json"
@@ -55,7 +55,7 @@ def _undecided_lines(machine: Machine) -> Iterator[Line]:
 def _grid_line(
     machine: Machine,
     search: MachineSearch,
-    one: Named | Undecided,
+    one: SlowMember | Undecided,
     verdict: str,
     least: str = "",
     rounds: str = "",

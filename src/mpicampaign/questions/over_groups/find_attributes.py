@@ -33,7 +33,7 @@ _NETWORK = re.compile(
 )
 
 
-class Level(NamedTuple):
+class AttributeLevel(NamedTuple):
     """One value of the attribute, with that of each of its host groups."""
 
     name: str
@@ -72,7 +72,7 @@ class ByAttribute(NamedTuple):
     attribute: str
     placement: str
     ranks: int | None
-    levels: tuple[Level, ...]
+    levels: tuple[AttributeLevel, ...]
     pairs: tuple[LevelPair, ...]
     with_modes: tuple[str, ...]
 
@@ -104,12 +104,13 @@ def _host_group(row: Row) -> str:
 
 def _levels(
     metric: Metric, attribute: str, rows: Sequence[Row]
-) -> tuple[tuple[Level, ...], tuple[LevelPair, ...]]:
+) -> tuple[tuple[AttributeLevel, ...], tuple[LevelPair, ...]]:
     """The best level first, and all pairs."""
     plain = [row for row in rows if not row.has_modes_in(metric)]
     of = grouped(plain, lambda row: _attributes(row)[attribute])
     every = [
-        Level(name, tuple((_host_group(row), row.median(metric)) for row in own)) for name, own in of.items()
+        AttributeLevel(name, tuple((_host_group(row), row.median(metric)) for row in own))
+        for name, own in of.items()
     ]
     levels = sorted(every, key=lambda level: level.median, reverse=not metric.lower_is_better)
     both = list(combinations((level.name for level in levels), 2))

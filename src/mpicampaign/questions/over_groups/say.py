@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.over_groups.find_attributes import ByAttribute, Level, LevelPair
+    from mpicampaign.questions.over_groups.find_attributes import AttributeLevel, ByAttribute, LevelPair
     from mpicampaign.questions.over_groups.find_few import OfFew, Opposite
     from mpicampaign.questions.over_groups.find_placements import OverGroups
     from mpicampaign.questions.over_groups.find_settings import OverSettings, Settings
@@ -351,7 +351,7 @@ def _attribute(found: ByAttribute, view: View) -> str:
     return f"{head}, {superlative(found.metric)} first: {levels}. {said}"
 
 
-def _level(level: Level, metric: Metric, view: View) -> str:
+def _level(level: AttributeLevel, metric: Metric, view: View) -> str:
     value = view.quantity(level.median, metric.dimension)
     if len(level.values) == 1:
         return f"{visible(level.name)} {value} ({level.values[0][0]})"

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import PublishedRow, Row
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.statistics.medians import Interval, Summary
-    from mpicampaign.verdicts.compare import Pair
+    from mpicampaign.verdicts.compare import PairVerdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Other:
     ratio: float
     interval: Interval | None = None
     published: str = ""
-    pair: Pair | None = None
+    pair: PairVerdict | None = None
 
     @property
     def untested(self) -> str:

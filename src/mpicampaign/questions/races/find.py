@@ -37,9 +37,9 @@ from mpicampaign.verdicts.blocks import Ratio, ratio
 from mpicampaign.verdicts.looks import (
     LAST_LOOK,
     REFERENCE,
-    Cell,
+    DecidedCell,
     Decision,
-    Rule,
+    LookRule,
     differences,
     level_to_win,
     look_by_look,
@@ -133,7 +133,7 @@ def _race(runs: Sequence[Record]) -> Iterator[InRace]:
     places = [place for place in every if place not in out]
     if REFERENCE in out or len(places) == 1:
         places = [*every]  # no block of them counts
-    rule = Rule(rules.tolerance, _level(benchmarks, places, rules.races))
+    rule = LookRule(rules.tolerance, _level(benchmarks, places, rules.races))
     courses = [benchmark.course(places, rule) for benchmark in benchmarks]
     names = tuple(candidate_names(benchmarks[0].cases).values())
     yield InRace(
@@ -191,7 +191,7 @@ class _Benchmark:
                     self.cells.append((label, ranks, metric))
                     self._values.append(values)
 
-    def course(self, places: Sequence[int], rule: Rule) -> _Course:
+    def course(self, places: Sequence[int], rule: LookRule) -> _Course:
         """Look after look, as far as the blocks go; without a level up to the first one."""
         stages: list[Stage] = []
 
@@ -269,7 +269,7 @@ class _Course(NamedTuple):
         return smallest_difference(len(costs), max(spreads), 2 * self.to_win, within=True)
 
 
-def _outcome(cell: Cell, undecided: bool) -> str:
+def _outcome(cell: DecidedCell, undecided: bool) -> str:
     if not cell.end:
         return RUNNING
     if cell.best == REFERENCE:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.questions.decided.find import ByLooks
-    from mpicampaign.verdicts.compare import Pair as Verdict
+    from mpicampaign.verdicts.compare import PairVerdict
     from mpicampaign.verdicts.smallest import Sight
 
 PLACEMENTS = "placements"
@@ -67,7 +67,7 @@ class Pair:
 
     better: Contestant
     worse: Contestant
-    verdict: Verdict
+    verdict: PairVerdict
     among: int
 
     @property

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from mpicampaign.base.dimension import Dimension
-    from mpicampaign.questions.scaling.find import Point
+    from mpicampaign.questions.scaling.find import ScalingPoint
     from mpicampaign.show.charts.scene import Scene
 
 _LOGARITHMIC = {"speed-up": True, "efficiency": False}  # others as their values need
@@ -85,11 +85,11 @@ def _panels(
         yield _panel(scene, f"{title}: {quantity}", (quantity, dimension), faster, named, values, ideal)
 
 
-def _speed_ups(point: Point) -> tuple[float, tuple[float, ...]]:
+def _speed_ups(point: ScalingPoint) -> tuple[float, tuple[float, ...]]:
     return point.speed_up or 0.0, tuple(each * point.ideal for each in point.efficiencies)
 
 
-def _efficiencies(point: Point) -> tuple[float, tuple[float, ...]]:
+def _efficiencies(point: ScalingPoint) -> tuple[float, tuple[float, ...]]:
     return point.efficiency or 0.0, point.efficiencies
 
 
@@ -99,7 +99,7 @@ def _panel(
     quantity: tuple[str, Dimension],
     members: Sequence[Scaling],
     named: dict[str, Look],
-    values: Callable[[Point], tuple[float, tuple[float, ...]]],
+    values: Callable[[ScalingPoint], tuple[float, tuple[float, ...]]],
     ideal: dict[int, float] | None = None,
 ) -> CurvePanel:
     """``values``: the median of a point, and its repeats."""
@@ -121,7 +121,7 @@ def _curve(
     name: str,
     scaling: Scaling,
     named: dict[str, Look],
-    values: Callable[[Point], tuple[float, tuple[float, ...]]],
+    values: Callable[[ScalingPoint], tuple[float, tuple[float, ...]]],
 ) -> ChartCurve:
     """Through the fewest nodes of each number of ranks; repeats of all."""
     medians = {point.ranks: values(point)[0] for point in reversed(scaling.points)}

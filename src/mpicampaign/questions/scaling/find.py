@@ -35,7 +35,7 @@ _OWN = "own"  # the suite whose times are those to a solution
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class ScalingPoint:
     """A row with its number of ranks.
 
     ``ideal``: the speed-up that these ranks can bring. ``speed_up``, ``efficiencies``: of the median and of
@@ -73,7 +73,7 @@ class Scaling:
     metric: Metric
     kind: str
     declared: str
-    points: tuple[Point, ...]
+    points: tuple[ScalingPoint, ...]
 
     @property
     def orders(self) -> tuple[int, ...]:
@@ -158,7 +158,9 @@ def _family(row: Row) -> tuple[tuple[str, str], str]:
 def _scaling(table: Table, placement: str, metric: Metric, kind: str, rows: Sequence[Row]) -> Scaling:
     declared = {row.curves[0][0].metadata.get(SCALING, "") for row in rows}
     word = next(iter(declared)) if len(declared) == 1 else ""
-    points = [Point(row, row.cell(metric), row.ranks or 1, 1.0, row.median(metric), None, ()) for row in rows]
+    points = [
+        ScalingPoint(row, row.cell(metric), row.ranks or 1, 1.0, row.median(metric), None, ()) for row in rows
+    ]
     points.sort(key=lambda point: (point.ranks, point.nodes))
     # the order of HPL's matrix, and the arguments of the program
     problems = {(row.linear_system, row.curves[0][0].metadata.get("arguments", "")) for row in rows}
@@ -167,7 +169,7 @@ def _scaling(table: Table, placement: str, metric: Metric, kind: str, rows: Sequ
     return Scaling(table, placement, metric, kind, word, tuple(points))
 
 
-def _with_speed_up(first: Point, point: Point, metric: Metric, declared: str) -> Point:
+def _with_speed_up(first: ScalingPoint, point: ScalingPoint, metric: Metric, declared: str) -> ScalingPoint:
     ideal = point.ranks / first.ranks
 
     def speed_up(value: float) -> float:
@@ -176,4 +178,6 @@ def _with_speed_up(first: Point, point: Point, metric: Metric, declared: str) ->
         return first.median / value * (ideal if declared == WEAK else 1)
 
     repeats = tuple(speed_up(value) / ideal for value in point.cell.values if value > 0)
-    return Point(point.row, point.cell, point.ranks, ideal, point.median, speed_up(point.median), repeats)
+    return ScalingPoint(
+        point.row, point.cell, point.ranks, ideal, point.median, speed_up(point.median), repeats
+    )

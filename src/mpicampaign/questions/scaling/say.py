@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.questions.scaling.find import Point
+    from mpicampaign.questions.scaling.find import ScalingPoint
     from mpicampaign.show.document import Drawing, Line
     from mpicampaign.show.view import View
 
@@ -117,7 +117,7 @@ def _contradiction(scaling: Scaling) -> str:
     return f" The campaign file says {scaling.declared}, but {shown}."
 
 
-def _gain(scaling: Scaling, point: Point) -> str:
+def _gain(scaling: Scaling, point: ScalingPoint) -> str:
     if point.speed_up is None or point.efficiency is None or point is scaling.points[0]:
         return ""
     of = f"speed-up {RATIO.number(point.speed_up)} of {RATIO.number(point.ideal)}"
@@ -170,7 +170,7 @@ def _startup_lines(comparison: Comparison, shown: Iterable[Scaling], view: View)
             yield (name, point.ranks, point.nodes or "unknown", point.cell.n, *medians)
 
 
-def _first_columns(comparison: Comparison, scaling: Scaling, point: Point, view: View) -> Line:
+def _first_columns(comparison: Comparison, scaling: Scaling, point: ScalingPoint, view: View) -> Line:
     return (
         f"{scaling.table.title}: {scaling_name(comparison, scaling)}",
         scaling.metric.name,
@@ -181,11 +181,11 @@ def _first_columns(comparison: Comparison, scaling: Scaling, point: Point, view:
     )
 
 
-def _value(scaling: Scaling, point: Point, view: View) -> str:
+def _value(scaling: Scaling, point: ScalingPoint, view: View) -> str:
     return view.quantity(point.median, scaling.metric.dimension)
 
 
-def _speed_up(point: Point, view: View) -> Iterator[str]:
+def _speed_up(point: ScalingPoint, view: View) -> Iterator[str]:
     """Speed-up and its ideal, the efficiency of the median, and the range of the repeats."""
     if point.speed_up is None or point.efficiency is None:
         yield from ("", "", "", "")

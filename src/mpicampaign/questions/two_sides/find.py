@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Cell, Row
     from mpicampaign.compare.states import States
-    from mpicampaign.verdicts.compare import Pair
+    from mpicampaign.verdicts.compare import PairVerdict
     from mpicampaign.verdicts.smallest import Sight
 
 _Key = tuple[object, ...]
@@ -52,7 +52,7 @@ class Both:
     metric: Metric
     before: Cell
     after: Cell
-    pair: Pair
+    pair: PairVerdict
     p: float | None = None
     sight: Sight | None = None
 
