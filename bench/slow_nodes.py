@@ -28,7 +28,7 @@ Array = npt.NDArray[np.float64]
 def rounds_due(members: Collection[str], found: Search) -> dict[int, tuple[str, ...]]:
     """The members of each round that a search needs up to its next look, also of those that are done."""
     everyone = tuple(sorted(members))
-    first = LOOKS[0][0] if not found.screened and len(everyone) <= FEW else SCREEN
+    first = LOOKS[0][0] if not found.confirm and len(everyone) <= FEW else SCREEN
     return {**found.confirm, **dict.fromkeys(range(1, first + 1), everyone)}
 
 

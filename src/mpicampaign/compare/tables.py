@@ -140,7 +140,7 @@ class Comparison:
         return self._named(row, row.case.host_group)
 
     def machine(self, row: Row) -> str:
-        """The same without the library."""
+        """The row's host group with its system and the value it is grouped by, without its MPI library."""
         return self._named(row, row.case.machine[1])
 
     def _named(self, row: Row, name: str) -> str:

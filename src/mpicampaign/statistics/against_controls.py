@@ -64,26 +64,31 @@ class SuspectEvidence:
     def __init__(self, rounds: Sequence[Round], drawn: Mapping[int, Drawn], suspects: Sequence[str]) -> None:
         self.suspects = tuple(suspects)
         self._rounds, self._drawn = rounds, drawn
-        due = sorted((each for each in rounds if each.number in drawn), key=lambda each: each.number)
-        made = (_stretch(each.costs, drawn[each.number], suspects) for each in due)
-        self._stretches = [each for each in made if len(each.controls) and len(each.places)]
+        due = sorted(
+            (measured for measured in rounds if measured.number in drawn),
+            key=lambda measured: measured.number,
+        )
+        made = (_stretch(measured.costs, drawn[measured.number], suspects) for measured in due)
+        self._stretches = [stretch for stretch in made if len(stretch.controls) and len(stretch.places)]
 
     def of(self, suspects: Sequence[str]) -> SuspectEvidence:
-        """The same of these alone."""
+        """What the rounds say of some of the suspects alone."""
         return SuspectEvidence(self._rounds, self._drawn, suspects)
 
     def scores(self, slower: float | Array) -> Array:
         """Stretches x suspects, without each suspect's slow-down; NaN where it was not measured."""
         found = np.full((len(self._stretches), len(self.suspects)), np.nan)
         shift = np.broadcast_to(slower, len(self.suspects))
-        for row, each in zip(found, self._stretches, strict=True):
-            costs = each.costs - shift[each.places]
-            below = np.searchsorted(each.controls, costs, "left") - (each.own & (each.costs < costs))
-            not_above = np.searchsorted(each.controls, costs, "right") - (each.own & (each.costs <= costs))
-            for own in {*each.own.tolist()}:
-                some = each.own == own
-                count = len(each.controls) - own
-                row[each.places[some]] = mean_scores(count, below[some], not_above[some])
+        for row, stretch in zip(found, self._stretches, strict=True):
+            costs = stretch.costs - shift[stretch.places]
+            below = np.searchsorted(stretch.controls, costs, "left") - (stretch.own & (stretch.costs < costs))
+            not_above = np.searchsorted(stretch.controls, costs, "right") - (
+                stretch.own & (stretch.costs <= costs)
+            )
+            for own in {*stretch.own.tolist()}:
+                some = stretch.own == own
+                count = len(stretch.controls) - own
+                row[stretch.places[some]] = mean_scores(count, below[some], not_above[some])
         return found
 
     def probabilities(self, slower: float) -> dict[str, float]:
@@ -92,16 +97,16 @@ class SuspectEvidence:
 
     def _probabilities(self, slower: float | Array) -> list[float]:
         sums = np.nansum(self.scores(slower), axis=0).tolist()
-        return [probability(each, controls) for each, controls in zip(sums, self._controls, strict=True)]
+        return [probability(total, controls) for total, controls in zip(sums, self._controls, strict=True)]
 
     @cached_property
     def _controls(self) -> list[tuple[int, ...]]:
         """How many there are for each suspect in its rounds, without itself."""
         controls: list[list[int]] = [[] for _ in self.suspects]
-        for each in self._stretches:
-            for place, own in zip(each.places.tolist(), each.own.tolist(), strict=True):
-                controls[place].append(len(each.controls) - own)
-        return [tuple(sorted(each)) for each in controls]
+        for stretch in self._stretches:
+            for place, own in zip(stretch.places.tolist(), stretch.own.tolist(), strict=True):
+                controls[place].append(len(stretch.controls) - own)
+        return [tuple(sorted(counts)) for counts in controls]
 
     def slower_in(self) -> dict[str, tuple[int, int]]:
         """How many rounds each suspect has; in how many it was slower than the median of the controls."""
@@ -112,7 +117,7 @@ class SuspectEvidence:
     def above(self, slower: float) -> list[str]:
         """Those that seem to be slower by this much or more."""
         sums = np.nansum(self.scores(slower), axis=0)
-        return [each for each, total in zip(self.suspects, sums, strict=True) if total >= 0]
+        return [suspect for suspect, total in zip(self.suspects, sums, strict=True) if total >= 0]
 
     def rejected(self, level: float) -> dict[str, float]:
         """The largest slow-downs that the test rejects: at level 0.5 an estimate, below it a bound."""
@@ -133,21 +138,21 @@ class SuspectEvidence:
         """
         needed: dict[str, int | None] = {}
         for suspect, column in zip(self.suspects, self.scores(slower).T, strict=True):
-            each = column[~np.isnan(column)] / UNIT
-            mean = float(each.mean()) if len(each) else 0.0
+            values = column[~np.isnan(column)] / UNIT
+            mean = float(values.mean()) if len(values) else 0.0
             needed[suspect] = math.ceil((reach / mean) ** 2) if mean > 0 else None
         return needed
 
     def dependent(self) -> list[str]:
         """Suspects whose rounds depend on each other."""
         own = self._by_suspect()
-        return [each for each in self.suspects if dependence(own[each][:, None]) <= LEVEL / 2]
+        return [suspect for suspect in self.suspects if dependence(own[suspect][:, None]) <= LEVEL / 2]
 
     def all_depend(self) -> bool:
         """Whether rounds depend on each other, over all suspects that were in most rounds."""
         own = self._by_suspect().values()
         longest = max(map(len, own), default=0)
-        return dependence(np.transpose([each for each in own if len(each) == longest])) <= LEVEL / 2
+        return dependence(np.transpose([column for column in own if len(column) == longest])) <= LEVEL / 2
 
     def _by_suspect(self) -> dict[str, Array]:
         columns = zip(self.suspects, self.scores(0.0).T, strict=True)
@@ -162,9 +167,9 @@ def _range(stretch: _Stretch) -> float:
 
 def _stretch(costs: Mapping[str, float], drawn: Drawn, suspects: Sequence[str]) -> _Stretch:
     controls, due = set(drawn.controls), set(drawn.suspects)
-    places = [place for place, each in enumerate(suspects) if each in costs and each in due]
+    places = [place for place, suspect in enumerate(suspects) if suspect in costs and suspect in due]
     return _Stretch(
-        np.sort([costs[each] for each in controls if each in costs]),
+        np.sort([costs[control] for control in controls if control in costs]),
         np.array(places, dtype=np.int64),
         np.array([costs[suspects[place]] for place in places], dtype=float),
         np.array([suspects[place] in controls for place in places], dtype=bool),
@@ -203,7 +208,7 @@ def scores(controls: int) -> Places:
     upper = [
         round(UNIT * quantile((i + 1) / (controls + 2))) for i in range((controls + 1) // 2, controls + 1)
     ]
-    lower = [-each for each in reversed(upper)]
+    lower = [-score for score in reversed(upper)]
     return np.array([*lower[: controls + 1 - len(upper)], *upper])
 
 
@@ -230,11 +235,11 @@ def probability(total: float, controls: tuple[int, ...]) -> float:
 @lru_cache(maxsize=4096)
 def _tail(controls: tuple[int, ...]) -> Array:
     """Of each sum from the smallest to the largest."""
-    top = sum(int(scores(each)[-1]) for each in controls)
+    top = sum(int(scores(number)[-1]) for number in controls)
     size = 1 << (2 * top + 1).bit_length()
     product = np.ones(size // 2 + 1, dtype=complex)
-    for each in set(controls):
-        product *= _spectrum(each, size) ** controls.count(each)
+    for number in set(controls):
+        product *= _spectrum(number, size) ** controls.count(number)
     share = np.roll(np.fft.irfft(product, size), top)[: 2 * top + 1]
     return np.asarray(np.clip(np.cumsum(share[::-1])[::-1], _ROUNDING, 1.0))
 

@@ -170,8 +170,8 @@ def false_discoveries_controlled(p: Sequence[float], tested: int) -> list[bool]:
     tested : how many series were tested, those without a candidate included
     """
     limits = (_limit(rank, tested) for rank in range(1, len(p) + 1))
-    passed = [each for each, limit in zip(sorted(p), limits, strict=True) if each <= limit]
-    return [bool(passed) and each <= passed[-1] for each in p]
+    passed = [value for value, limit in zip(sorted(p), limits, strict=True) if value <= limit]
+    return [bool(passed) and value <= passed[-1] for value in p]
 
 
 def _limit(rank: int, tested: int) -> float:

@@ -129,7 +129,9 @@ def dependence(values: Sequence[float]) -> Dependence:
     permuted = (ranks - ranks.mean())[orders]
     trends = np.abs(permuted @ (np.arange(len(values)) - (len(values) - 1) / 2))
     products = (permuted[:, 1:] * permuted[:, :-1]).sum(axis=1)
-    return Dependence(*(float(np.mean(each >= each[0] - 1e-9 * abs(each[0]))) for each in (trends, products)))
+    return Dependence(
+        *(float(np.mean(found >= found[0] - 1e-9 * abs(found[0]))) for found in (trends, products))
+    )
 
 
 @lru_cache(maxsize=8)

@@ -83,8 +83,8 @@ def search_links(
     leaves : the leaf switch of each node, where it is known
     level : the chance that any switch, node or link is named wrongly
     """
-    sweeps = [each for each in rounds if each.number <= screen]
-    pairs = sorted({pair for each in sweeps for pair in each.costs})
+    sweeps = [stretch for stretch in rounds if stretch.number <= screen]
+    pairs = sorted({pair for stretch in sweeps for pair in stretch.costs})
     classes = _by_leaf(pairs, leaves) if leaves else _by_gaps(sweeps, pairs)
     level /= 3 if leaves else 2
     switches = None
@@ -92,7 +92,7 @@ def search_links(
         rest = _without(sweeps, classes)
         by_leaf = _of_switches(_of_partners(rest, _effects(rest)), leaves)
         switches = _all_compared(by_leaf, screen, tolerance, level)
-        classes = _refined(classes, leaves, {each.member for each in switches.named})
+        classes = _refined(classes, leaves, {switch.member for switch in switches.named})
     rest = _without(sweeps, classes)
     effects = _effects(rest)
     nodes = _all_compared(_of_partners(rest, effects), screen, tolerance, level)
@@ -148,13 +148,13 @@ def _level(rounds: Sequence[PairRound]) -> list[PairRound]:
     left = list(rounds)
     for _ in range(_POLISH):
         means = {pair: fmean(costs) for pair, costs in _by_pair(left).items()}
-        shifts = [_median(cost - means[pair] for pair, cost in each.costs.items()) for each in left]
-        left = [_shifted(each, shift) for each, shift in zip(left, shifts, strict=True)]
+        shifts = [_median(cost - means[pair] for pair, cost in stretch.costs.items()) for stretch in left]
+        left = [_shifted(stretch, shift) for stretch, shift in zip(left, shifts, strict=True)]
     return left
 
 
-def _shifted(each: PairRound, shift: float) -> PairRound:
-    return PairRound(each.number, {pair: cost - shift for pair, cost in each.costs.items()})
+def _shifted(stretch: PairRound, shift: float) -> PairRound:
+    return PairRound(stretch.number, {pair: cost - shift for pair, cost in stretch.costs.items()})
 
 
 def _error(repeated: Sequence[Sequence[float]]) -> float:
@@ -169,14 +169,14 @@ def _error(repeated: Sequence[Sequence[float]]) -> float:
 def _without(rounds: Sequence[PairRound], classes: Mapping[Pair, str]) -> list[PairRound]:
     """Costs less the median of the class, then of the round."""
     by_class = defaultdict[str, list[float]](list)
-    for each in rounds:
-        for pair, cost in each.costs.items():
+    for stretch in rounds:
+        for pair, cost in stretch.costs.items():
             by_class[classes.get(pair, "")].append(cost)
     typical = {name: _median(costs) for name, costs in by_class.items()}
     rest = []
-    for each in rounds:
-        costs = {pair: cost - typical[classes.get(pair, "")] for pair, cost in each.costs.items()}
-        rest.append(_shifted(PairRound(each.number, costs), _median(costs.values())))
+    for stretch in rounds:
+        costs = {pair: cost - typical[classes.get(pair, "")] for pair, cost in stretch.costs.items()}
+        rest.append(_shifted(PairRound(stretch.number, costs), _median(costs.values())))
     return rest
 
 
@@ -188,12 +188,12 @@ def _median(costs: Iterable[float]) -> float:
 
 def _effects(rounds: Sequence[PairRound]) -> dict[str, float]:
     """What each node adds: by medians over its partners, without what these add."""
-    nodes = sorted({node for each in rounds for pair in each.costs for node in pair})
+    nodes = sorted({node for stretch in rounds for pair in stretch.costs for node in pair})
     place = {node: index for index, node in enumerate(nodes)}
     costs = np.full((len(rounds), len(nodes)), np.nan)
     partners = np.zeros(costs.shape, dtype=np.int64)
-    for row, others, each in zip(costs, partners, rounds, strict=True):
-        for (a, b), cost in each.costs.items():
+    for row, others, stretch in zip(costs, partners, rounds, strict=True):
+        for (a, b), cost in stretch.costs.items():
             row[[place[a], place[b]]] = cost
             others[[place[a], place[b]]] = place[b], place[a]
     effects = np.zeros(len(nodes))
@@ -207,23 +207,23 @@ def _effects(rounds: Sequence[PairRound]) -> dict[str, float]:
 def _of_partners(rounds: Sequence[PairRound], effects: Mapping[str, float]) -> list[Round]:
     """The cost of a node in a round is that of its pair, without what its partner adds."""
     rounds_of_nodes = []
-    for each in rounds:
-        both = [(*ends, cost) for pair, cost in each.costs.items() for ends in (pair, pair[::-1])]
+    for stretch in rounds:
+        both = [(*ends, cost) for pair, cost in stretch.costs.items() for ends in (pair, pair[::-1])]
         costs = {node: cost - effects[other] for node, other, cost in both if math.isfinite(effects[other])}
-        rounds_of_nodes.append(Round(each.number, costs))
+        rounds_of_nodes.append(Round(stretch.number, costs))
     return rounds_of_nodes
 
 
 def _of_switches(rounds: Iterable[Round], leaves: Mapping[str, str]) -> list[Round]:
     """The cost of a leaf switch in a round is the median of its nodes; small leaves have none."""
     sizes, rounds_of_switches = Counter(leaves.values()), []
-    for each in rounds:
+    for stretch in rounds:
         of_leaves = defaultdict[str, list[float]](list)
-        for node, cost in each.costs.items():
+        for node, cost in stretch.costs.items():
             if sizes.get(leaves.get(node, ""), 0) > 2:
                 of_leaves[leaves[node]].append(cost)
         rounds_of_switches.append(
-            Round(each.number, {leaf: median(costs) for leaf, costs in of_leaves.items()})
+            Round(stretch.number, {leaf: median(costs) for leaf, costs in of_leaves.items()})
         )
     return rounds_of_switches
 
@@ -231,17 +231,17 @@ def _of_switches(rounds: Iterable[Round], leaves: Mapping[str, str]) -> list[Rou
 def _of_links(rounds: Iterable[PairRound], effects: Mapping[str, float]) -> list[PairRound]:
     """Costs of pairs without what their nodes add."""
     rounds_of_links = []
-    for each in rounds:
-        of_nodes = {(a, b): effects.get(a, math.nan) + effects.get(b, math.nan) for a, b in each.costs}
-        costs = {pair: each.costs[pair] - both for pair, both in of_nodes.items() if math.isfinite(both)}
-        rounds_of_links.append(PairRound(each.number, costs))
+    for stretch in rounds:
+        of_nodes = {(a, b): effects.get(a, math.nan) + effects.get(b, math.nan) for a, b in stretch.costs}
+        costs = {pair: stretch.costs[pair] - both for pair, both in of_nodes.items() if math.isfinite(both)}
+        rounds_of_links.append(PairRound(stretch.number, costs))
     return rounds_of_links
 
 
 def _by_pair(rounds: Iterable[PairRound]) -> dict[Pair, list[float]]:
     values = defaultdict[Pair, list[float]](list)
-    for each in rounds:
-        for pair, cost in each.costs.items():
+    for stretch in rounds:
+        for pair, cost in stretch.costs.items():
             values[pair].append(cost)
     return values
 
@@ -251,10 +251,10 @@ def _by_pair(rounds: Iterable[PairRound]) -> dict[Pair, list[float]]:
 
 def _all_compared(rounds: Sequence[Round], count: int, tolerance: float, level: float) -> Search:
     """All members against each other, at one look after so many rounds."""
-    members = sorted({member for each in rounds for member in each.costs})
-    spread = spread_of(each.costs.values() for each in rounds)
+    members = sorted({member for stretch in rounds for member in stretch.costs})
+    spread = spread_of(stretch.costs.values() for stretch in rounds)
     if spread is None:
-        return Search(len(members))
+        return Search()
     few = len(members) if len(members) <= FEW else 0
     limits = Limits(tolerance, spread, level, len(members), ((count, 1.0),), few)
     return confirmed(rounds, members, partial(everyone, members), 1, limits)
@@ -277,17 +277,18 @@ def _links(
     """The links, after the sweeps; ``swept``: what the nodes leave of these."""
     means = {pair: fmean(values) for pair, values in _by_pair(swept).items()}
     suspects = {link(pair): pair for pair in sorted(means) if means[pair] > math.log1p(SUSPECT * tolerance)}
-    fresh = _of_links((each for each in rounds if each.number > screen), effects)
-    spread = spread_of(each.costs.values() for each in swept)
+    fresh = _of_links((stretch for stretch in rounds if stretch.number > screen), effects)
+    spread = spread_of(stretch.costs.values() for stretch in swept)
     if spread is None:
-        return Search(len(means))
+        return Search()
     # the standard error of what was taken off for both nodes of a link, over their partners
     shared = math.sqrt(2 / (len(effects) - 1)) * (spread_of([means.values()]) or 0.0)
     limits = Limits(tolerance, spread, level, len(suspects), shared=shared)
     draw = partial(_draw, suspects, classes)
-    named = [Round(each.number, {link(pair): cost for pair, cost in each.costs.items()}) for each in fresh]
-    found = confirmed(named, [*suspects], draw, screen + 1, limits)
-    return found._replace(screened=len(means))
+    named = [
+        Round(stretch.number, {link(pair): cost for pair, cost in stretch.costs.items()}) for stretch in fresh
+    ]
+    return confirmed(named, [*suspects], draw, screen + 1, limits)
 
 
 def _draw(
@@ -300,8 +301,8 @@ def _draw(
     """Rounds of one class each: suspects on up to half of the nodes, and on the others controls."""
     nodes = sorted({node for pair in classes for node in pair})
     by_class = defaultdict[str, list[Pair]](list)
-    for each in due:
-        by_class[classes[suspects[each]]].append(suspects[each])
+    for suspect in due:
+        by_class[classes[suspects[suspect]]].append(suspects[suspect])
     drawn: dict[int, Drawn] = {}
     for name, waiting in sorted(by_class.items()) * count:
         left = waiting

@@ -71,7 +71,7 @@ def order_statistic_interval(values: Sequence[float], coverage: float = COVERAGE
     if n == 1:
         return None
     coverages = _coverages(n)
-    rank = sum(each >= coverage for each in coverages) or 1  # they decrease with rank
+    rank = sum(covered >= coverage for covered in coverages) or 1  # they decrease with rank
     return Interval(ordered[rank - 1], ordered[n - rank], coverages[rank - 1])
 
 

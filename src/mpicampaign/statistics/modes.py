@@ -109,7 +109,7 @@ class Stretch:
         """The bands of a repeat with their sizes; several if it switched in mid-sweep."""
         bands = [(size, split.band(position)) for size, split in self.splits.items()]
         bands = [*([self.before] if self.before else []), *bands, *([self.after] if self.after else [])]
-        runs = [(band, [size for size, _ in run]) for band, run in groupby(bands, key=lambda each: each[1])]
+        runs = [(band, [size for size, _ in run]) for band, run in groupby(bands, key=lambda point: point[1])]
         first_open, last_open = self.opens or bool(self.before), self.closes or bool(self.after)
         return tuple(
             Membership(

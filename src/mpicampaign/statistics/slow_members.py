@@ -81,7 +81,6 @@ class Search(NamedTuple):
     in each round that confirms, also in those that are done.
     """
 
-    screened: int = 0
     suspects: tuple[str, ...] = ()
     open: tuple[str, ...] = ()
     named: tuple[SlowMember, ...] = ()
@@ -106,21 +105,20 @@ def search(rounds: Sequence[Round], tolerance: float = TOLERANCE, level: float =
     tolerance : members that are slower by no more than this are not slow
     level : the chance that any member is named wrongly
     """
-    screen = [each for each in rounds if each.number <= SCREEN]
+    screen = [stretch for stretch in rounds if stretch.number <= SCREEN]
     members, effects = _effects(screen)
     few = len(members) <= FEW
-    first = [each for each in rounds if each.number <= (LOOKS[0][0] if few else SCREEN)]
-    spread = spread_of(each.costs.values() for each in first)
-    if spread is None or len({each.number for each in screen}) < SCREEN:
-        return Search(len(members))
+    first = [stretch for stretch in rounds if stretch.number <= (LOOKS[0][0] if few else SCREEN)]
+    spread = spread_of(stretch.costs.values() for stretch in first)
+    if spread is None or len({stretch.number for stretch in screen}) < SCREEN:
+        return Search()
     if few:
         limits = Limits(tolerance, spread, level, len(members), beside=len(members))
         return confirmed(rounds, members, partial(everyone, members), 1, limits)
     far = effects > math.log1p(SUSPECT * tolerance)
-    suspects = [each for each, is_far in zip(members, far, strict=True) if is_far]
+    suspects = [member for member, is_far in zip(members, far, strict=True) if is_far]
     limits = Limits(tolerance, spread, level, len(suspects))
-    found = confirmed(rounds, suspects, partial(_draw, members), SCREEN + 1, limits)
-    return found._replace(screened=len(members))
+    return confirmed(rounds, suspects, partial(_draw, members), SCREEN + 1, limits)
 
 
 def everyone(members: Sequence[str], _: Sequence[str], first: int, count: int) -> dict[int, Drawn]:
@@ -133,7 +131,7 @@ def _draw(members: Sequence[str], suspects: Sequence[str], first: int, count: in
     wanted = min(max(len(suspects), CONTROLS[0]), CONTROLS[1])
     drawn = {}
     for number in range(first, first + count):
-        places = {each: blake2b(f"0 {number} {each}".encode()).digest() for each in members}
+        places = {member: blake2b(f"0 {number} {member}".encode()).digest() for member in members}
         drawn[number] = Drawn(suspects, sorted(members, key=places.__getitem__)[:wanted])
     return drawn
 
@@ -144,9 +142,9 @@ def _effects(rounds: Iterable[Round]) -> tuple[list[str], Array]:
     Of fewer than three members nothing is known.
     """
     of_members = defaultdict[str, list[float]](list)
-    for each in rounds:
-        middle = float(np.median([*each.costs.values()])) if len(each.costs) > 2 else math.inf
-        for member, cost in each.costs.items() if math.isfinite(middle) else ():
+    for stretch in rounds:
+        middle = float(np.median([*stretch.costs.values()])) if len(stretch.costs) > 2 else math.inf
+        for member, cost in stretch.costs.items() if math.isfinite(middle) else ():
             of_members[member].append(cost - middle)
     members = sorted(of_members)
     return members, np.array([fmean(of_members[member]) for member in members])
@@ -226,8 +224,8 @@ def confirmed(
     rounds: Sequence[Round], suspects: Sequence[str], draw: Draw, first: int, limits: Limits
 ) -> Search:
     """A search after its screen; ``first``: number of the first round that confirms."""
-    found = Search(len(suspects), tuple(suspects), tuple(suspects), smallest=math.expm1(limits.smallest))
-    numbers, drawn, done, all_depend = {each.number for each in rounds}, dict[int, Drawn](), 0, False
+    found = Search(tuple(suspects), tuple(suspects), smallest=math.expm1(limits.smallest))
+    numbers, drawn, done, all_depend = {stretch.number for stretch in rounds}, dict[int, Drawn](), 0, False
     for look, share in limits.looks:
         if not found.open:
             break
@@ -238,18 +236,23 @@ def confirmed(
         if not done:  # later ones are chosen by their first rounds, which alone makes rounds depend
             all_depend = evidence.all_depend()
         found, done = _after_look(found, evidence, limits, look, share), look
-    shown = [each.member for each in found.named] + [each.member for each in found.undecided]
+    shown = [one.member for one in found.named] + [one.member for one in found.undecided]
     dependent = shown if all_depend else SuspectEvidence(rounds, drawn, shown).dependent()
-    due = {number: tuple(sorted({*each.suspects, *each.controls})) for number, each in drawn.items()}
+    due = {
+        number: tuple(sorted({*of_round.suspects, *of_round.controls})) for number, of_round in drawn.items()
+    }
     return found._replace(dependent=tuple(dependent), confirm=due)
 
 
 def _after_look(found: Search, evidence: SuspectEvidence, limits: Limits, look: int, share: float) -> Search:
     margin = limits.margin(look, share)
     alone = evidence.probabilities(math.log1p(limits.tolerance) + margin)
-    p = {each: min(p / share, 1.0) for each, p in holm(dict.fromkeys(found.suspects, 1.0) | alone).items()}
-    slow = [each for each in evidence.suspects if p[each] <= limits.level]
-    left = [each for each in evidence.above(limits.nearest(look)) if each not in slow]
+    p = {
+        suspect: min(p / share, 1.0)
+        for suspect, p in holm(dict.fromkeys(found.suspects, 1.0) | alone).items()
+    }
+    slow = [suspect for suspect in evidence.suspects if p[suspect] <= limits.level]
+    left = [suspect for suspect in evidence.above(limits.nearest(look)) if suspect not in slow]
     last = look == limits.looks[-1][0]
     return found._replace(
         open=() if last else tuple(left),
@@ -267,16 +270,19 @@ def _named(
     slower, rounds = slow.rejected(0.5), slow.slower_in()
     return tuple(
         SlowMember(
-            each,
-            math.expm1(slower[each]),
-            max(math.expm1(bounds[each] - margin), limits.tolerance),
-            p[each],
-            *rounds[each],
+            suspect,
+            math.expm1(slower[suspect]),
+            max(math.expm1(bounds[suspect] - margin), limits.tolerance),
+            p[suspect],
+            *rounds[suspect],
         )
-        for each in slow.suspects
+        for suspect in slow.suspects
     )
 
 
 def _undecided(left: SuspectEvidence, limits: Limits, p: Mapping[str, float]) -> tuple[Undecided, ...]:
     slower, needed = left.rejected(0.5), left.rounds_needed(math.log1p(limits.tolerance), limits.reach)
-    return tuple(Undecided(each, math.expm1(slower[each]), p[each], needed[each]) for each in left.suspects)
+    return tuple(
+        Undecided(suspect, math.expm1(slower[suspect]), p[suspect], needed[suspect])
+        for suspect in left.suspects
+    )

@@ -76,7 +76,7 @@ def off(of_runs: Array) -> Off:
     """Of the effects of all runs, those that are off."""
     candidates = (_apart(of_runs, count) for count in range(len(of_runs) // 4, 0, -1))
     apart = [candidate for candidate in candidates if candidate is not None]
-    return next((each for each in apart if each.judged), apart[0] if apart else Off())
+    return next((runs for runs in apart if runs.judged), apart[0] if apart else Off())
 
 
 def _apart(of_runs: Array, count: int) -> Off | None:

@@ -45,7 +45,7 @@ def rows_of(candidates: Sequence[Sequence[TimedRun]], members: Iterable[int]) ->
     """
     chosen = list(members)
     runs = [(run, who) for who in chosen for run in candidates[who] if run.begin is not None]
-    runs.sort(key=lambda each: (each[0].begin, each[0].order, each[1]))
+    runs.sort(key=lambda timed: (timed[0].begin, timed[0].order, timed[1]))
     begins = [run.begin or 0.0 for run, _ in runs]
     gaps = [later - earlier for earlier, later in pairwise(begins)]
     pause = PAUSE * max(median(gaps), _CLOCK) if gaps else 0.0
@@ -57,7 +57,7 @@ def rows_of(candidates: Sequence[Sequence[TimedRun]], members: Iterable[int]) ->
             row = {}
         row[who] = run
         if len(row) == len(chosen):
-            found.append(tuple(row[each] for each in chosen))
+            found.append(tuple(row[who] for who in chosen))
             row = {}
     return found
 

@@ -56,7 +56,7 @@ class Sight(NamedTuple):
         return self.at(self.repeats)
 
     def at(self, repeats: int) -> float | None:
-        """The same of another number of repeats."""
+        """The smallest difference that another number of repeats sees."""
         rows = WITHIN if self.candidates <= FEW_CANDIDATES else WITHIN_MANY
         within = self.in_rows is not None and (self.blocks or repeats >= rows)
         spread = self.in_rows if within and self.in_rows is not None else self.of_values
@@ -173,11 +173,11 @@ def probabilities(repeats: int, within: bool) -> tuple[float, ...]:
     if within:  # the sets of ranks by their sum
         ways = [1, *[0] * (repeats * (repeats + 1) // 2)]
         for rank in range(1, repeats + 1):
-            ways = [each + (ways[total - rank] if total >= rank else 0) for total, each in enumerate(ways)]
+            ways = [count + (ways[total - rank] if total >= rank else 0) for total, count in enumerate(ways)]
     else:  # the choices of as many of twice as many ranks by their sum, less the smallest
         ways = rank_sum_ways(repeats, repeats, repeats * repeats + 1)
     every, found, below = sum(ways), [], 0
-    for each in ways[: (len(ways) + 1) // 2]:
-        below += each
+    for count in ways[: (len(ways) + 1) // 2]:
+        below += count
         found.append(min(1.0, 2 * below / every))
     return tuple(found)

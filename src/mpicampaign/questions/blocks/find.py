@@ -177,7 +177,7 @@ class InBlocks:
         return ratio(self._costs[:, (other, candidate)])
 
     def costs_to_reference(self, place: int) -> tuple[float | None, float | None, float | None]:
-        """The same to the reference, and the ends of the interval, as far as they can be drawn."""
+        """How many times worse than the reference one is, and the ends of its interval where drawable."""
         if not place:
             return 1.0, None, None
         middle, ends = self.costs(place, 0) if self.blocks else (0.0, None)
@@ -234,7 +234,7 @@ def _of_benchmark(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[InBl
     for (label, ranks), shared in product(printed, (False, True)):
         if is_baseline(runs[0].suite, label):
             continue
-        alone = sum(each == label for each, _ in printed) == 1
+        alone = sum(name == label for name, _ in printed) == 1
         members = {
             case: {run.repeat: run for run in of_case}
             for case, of_case in cases.items()
@@ -317,7 +317,9 @@ def candidate_names(cases: Sequence[Case]) -> dict[Case, str]:
 def values_of(metric: Metric, runs: Iterable[Record], label: str, ranks: int | None) -> dict[int, float]:
     """By repeat, of sound runs; a logarithm needs what is positive."""
     curves = [(run, series) for run in runs if (series := series_of(run, label, ranks))]
-    return {repeat: each.value for repeat, each in readings(metric, curves).items() if each.value > 0}
+    return {
+        repeat: reading.value for repeat, reading in readings(metric, curves).items() if reading.value > 0
+    }
 
 
 def _blocks(

@@ -70,9 +70,9 @@ class Configurations(NamedTuple):
 
 def configurations(records: Iterable[Record]) -> tuple[Configurations, ...]:
     """Those of each host group whose nodes differ; empty where all agree."""
-    groups = grouped((each for each in records if each.nodes), _group)
+    groups = grouped((record for record in records if record.nodes), _group)
     every = (Configurations(*key[1:], odd_nodes(runs)) for key, runs in groups.items())
-    return tuple(each for each in every if each.odd)
+    return tuple(group for group in every if group.odd)
 
 
 def _group(record: Record) -> tuple[str, str, str]:
@@ -92,7 +92,7 @@ def odd_nodes(records: Iterable[Record]) -> tuple[OddNodes, ...]:
 
 def _odd(fact: str, values: Mapping[str, str]) -> Iterator[tuple[str, Difference]]:
     counts = Counter(values.values())
-    usual, count = max(counts.items(), key=lambda each: each[1], default=("", 0))
+    usual, count = max(counts.items(), key=lambda item: item[1], default=("", 0))
     if 2 * count <= len(values):
         usual, count = "", 0
     for node, value in values.items():
@@ -104,7 +104,7 @@ def _facts(records: Iterable[Record]) -> dict[str, dict[str, str]]:
     """By fact and node: what the last run of the node recorded."""
     hardware: dict[str, Mapping[str, str]] = {}
     facts: dict[str, dict[str, str]] = {}
-    for record in sorted(records, key=lambda each: each.started):
+    for record in sorted(records, key=lambda record: record.started):
         hardware |= record.nodes
         for fact, value in _software(record):
             facts.setdefault(fact, {}).update(dict.fromkeys(record.nodes, value))

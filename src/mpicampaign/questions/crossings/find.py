@@ -56,7 +56,7 @@ def by_size(one: Contestant) -> Curves:
 def crossings_of(
     curves: Mapping[str, Curves], leaders: Sequence[str], lower_is_better: bool
 ) -> Iterator[Crossing]:
-    """The same of the curves of all that are judged."""
+    """Where one curve beats those of all leaders; ``curves``: of all that are judged."""
     shared = set.intersection(*(set(curves[name]) for name in leaders))
     others = [name for name in curves if name not in leaders]
     for name in others:

@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ByLooks:
-    """``costs``: of the rows so far, those of candidates that had left are not a number.
+    """Candidates that share rows, and what the looks at these decided.
 
     ``cases``: of the ``candidates`` those with values; ``out``: the others. ``metric`` of the series
-    ``label`` decides; ``None`` before any value. ``runs``: of each case, those that count.
+    ``label`` decides; ``None`` before any value. ``runs``: of each case, those that count. ``were_planned``:
+    whether the looks were planned before the first run.
     """
 
     candidates: tuple[Case, ...]
@@ -51,8 +52,7 @@ class ByLooks:
     ranks: int | None
     metric: Metric | None
     runs: tuple[tuple[TimedRun, ...], ...]
-    planned_since: str
-    began: float | None
+    were_planned: bool
 
     @cached_property
     def _followed(self) -> tuple[np.ndarray, Decision, list[Stage]]:
@@ -164,12 +164,6 @@ class ByLooks:
         """Of all candidates."""
         return candidate_names([*self.cases, *self.out])
 
-    @property
-    def were_planned(self) -> bool:
-        """Whether the looks were planned before the first run; before that there is nothing to doubt."""
-        since = seconds(self.planned_since)
-        return self.began is None or (since is not None and since <= self.began)
-
 
 def decided(records: Iterable[Record]) -> tuple[ByLooks, ...]:
     """All decisions; the records are those of all planned runs, in the plan's order."""
@@ -182,8 +176,8 @@ def decide_by(candidates: Sequence[Sequence[Record]]) -> ByLooks:
     """The looks at the runs of each candidate."""
     label, ranks, metric = _metric([run for own in candidates for run in own if run.sound])
     having = [own for own in candidates if not _never(own)]
-    every = [run for own in candidates for run in own]
-    begins = [begin for run in every if (begin := seconds(run.started)) is not None]
+    since = seconds(candidates[0][0].metadata.get(LOOKS_SINCE, ""))
+    begins = [begin for own in candidates for run in own if (begin := seconds(run.started)) is not None]
     return ByLooks(
         tuple(own[0].case for own in candidates),
         tuple(own[0].case for own in having),
@@ -192,8 +186,7 @@ def decide_by(candidates: Sequence[Sequence[Record]]) -> ByLooks:
         ranks,
         metric,
         tuple(tuple(_timed(own, label, ranks, metric)) if metric else () for own in having),
-        every[0].metadata.get(LOOKS_SINCE, ""),
-        min(begins, default=None),
+        not begins or (since is not None and since <= min(begins)),
     )
 
 
@@ -206,7 +199,7 @@ def _never(runs: Iterable[Record]) -> bool:
 def _metric(runs: Sequence[Record]) -> tuple[str, int | None, Metric | None]:
     """The first that is ranked, with the label and the ranks of its series."""
     printed = [(series_label(run.case, one.label), one.ranks, one) for run in runs for one in run.series]
-    for (label, ranks), alike in grouped(printed, lambda each: each[:2]).items():
+    for (label, ranks), alike in grouped(printed, lambda one: one[:2]).items():
         if is_baseline(runs[0].suite, label):
             continue
         for metric in choose_metrics(runs[0].suite, [series for *_, series in alike], TABLE_SIZES):

@@ -169,7 +169,7 @@ def _mock_up(one: _Operation, alike: Sequence[_Operation]) -> Iterator[TuningCli
     if not others or len(known) < len(others):
         return
     column = _column([one, *known])
-    noise = max(_noise(_steps(each, column)) for each in (one, *known))
+    noise = max(_noise(_steps(operation, column)) for operation in (one, *known))
     for stretch in _stretches(list(_against(one, known, column))):
         worst = max(stretch, key=lambda step: step.factor)
         # of few runs, one size alone may be noise
@@ -185,7 +185,7 @@ def _against(one: _Operation, others: Sequence[_Operation], column: str) -> Iter
         if block is not None:
             of_block = [times[block] for times in of_others]
             named = zip(others, of_block, strict=True)
-            instead = tuple(Timed(other.name, block, each.median) for other, each in named)
+            instead = tuple(Timed(other.name, block, times_of.median) for other, times_of in named)
             yield _Compared(size, taken, instead, tuple(of_block))
 
 

@@ -132,7 +132,9 @@ def _judge_limit(
         message = f"no run of {limit.benchmark} has the metric {limit.metric!r}"
         names = sorted({metric.name for table in tables for metric in table.metrics})
         raise ValueError(message, limit.metric, names)
-    systems = dict.fromkeys(each for name in comparison.systems for each in (name, name.partition(WITH)[0]))
+    systems = dict.fromkeys(
+        system for name in comparison.systems for system in (name, name.partition(WITH)[0])
+    )
     sources = (BEFORE, *reference_names(), *systems)
     if limit.against and limit.against.source not in sources:
         message = f"{limit.against.source!r} is neither a publication nor a system of the results"
@@ -231,7 +233,9 @@ def _other(
         return earlier._replace(untested="")  # what changed meanwhile is the question
     if against.source in reference_names():
         choice = ReferenceChoice(against.source, (group,), (placement,))
-        published = [each.values[metric] for each in published_for(table, [choice]) if metric in each.values]
+        published = [
+            row_of.values[metric] for row_of in published_for(table, [choice]) if metric in row_of.values
+        ]
         return _Other(published=published[0]) if len(published) == 1 else _Other()
     place = (_with(row.case.library, against.source), _with(row.case.library, group), placement)
     return _of_rows(comparison.tables, table, metric, row, place)
@@ -245,8 +249,12 @@ def _with(library: str, name: str) -> str:
 def _of_rows(
     tables: Sequence[Table], table: Table, metric: Metric, row: Row, place: tuple[str, str, str]
 ) -> _Other:
-    like = [each for each in tables if (each.benchmark, each.label) == (table.benchmark, table.label)]
-    for other in (other for each in like for other in each.rows):
+    like = [
+        other_table
+        for other_table in tables
+        if (other_table.benchmark, other_table.label) == (table.benchmark, table.label)
+    ]
+    for other in (other for other_table in like for other in other_table.rows):
         cells = [cell for cell in other.cells if cell.metric.name == metric.name]
         named = (other.case.system, other.case.host_group, other.case.placement)
         if named == place and other.ranks == row.ranks and other.ranked and cells:

@@ -38,7 +38,7 @@ def causes_by_node(records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
         for node in record.nodes:
             runs.setdefault(node, []).append(record)
     rates = {kind: _rates(runs, kind) for kind in _BELOW}
-    odd = {node: each.differences for each in odd_nodes(records) for node in each.nodes}
+    odd = {node: nodes_alike.differences for nodes_alike in odd_nodes(records) for node in nodes_alike.nodes}
     disturbed = {node: text for node, own in runs.items() if (text := _disturbed(node, own))}
     if 2 * len(disturbed) > len(runs):  # as most others
         disturbed.clear()
@@ -46,7 +46,9 @@ def causes_by_node(records: Sequence[Record]) -> dict[str, tuple[str, ...]]:
         node: (
             *_counted(node, own),
             *(text for kind in _BELOW if (text := _below(kind, node, rates[kind]))),
-            *(str(each) for each in odd.get(node, ()) if each.usual),  # without a majority none is odd
+            *(
+                str(difference) for difference in odd.get(node, ()) if difference.usual
+            ),  # without a majority none is odd
             *filter(None, [disturbed.get(node)]),
         )
         for node, own in runs.items()

@@ -77,7 +77,7 @@ class RoundPart(NamedTuple):
 
     def holds(self, member: str) -> bool:
         """Whether a member, or a node of one, was measured."""
-        return member in self.runs or any(member in nodes_of(each) for each in self.runs)
+        return member in self.runs or any(member in nodes_of(other) for other in self.runs)
 
     @property
     def times(self) -> tuple[str, str]:
@@ -128,7 +128,7 @@ class MachineSearch:
 
     @cached_property
     def node_slowdowns(self) -> Mapping[str, float]:
-        """The same by node: of pairs over all partners."""
+        """By node: its cost by the median of its round, less 1; of pairs over all partners."""
         alone = ((node, cost) for member, cost in _deviations(self.costs) for node in nodes_of(member))
         return _medians(alone, lambda cost: math.expm1(min(cost, 700.0)))
 
@@ -136,7 +136,7 @@ class MachineSearch:
     def values(self) -> Mapping[str, float]:
         """The median of each member's values, in SI units."""
         sign = 1 if self.metric.lower_is_better else -1
-        costs = (each for of_round in self.costs for each in of_round.items() if math.isfinite(each[1]))
+        costs = (item for of_round in self.costs for item in of_round.items() if math.isfinite(item[1]))
         return _medians(costs, lambda cost: math.exp(sign * cost))
 
     @cached_property
@@ -149,8 +149,8 @@ class MachineSearch:
         """When the rounds began and ended that show a node, link or switch to be slow; or empty."""
         own = (part for part in self.parts if any(one.member == member for one in part.named))
         numbers = {number for part in own for number in part.confirm}
-        rounds = [each for each in self.stretches if each.number in numbers]
-        times = [each.times for each in [each for each in rounds if each.holds(member)] or rounds]
+        rounds = [part for part in self.stretches if part.number in numbers]
+        times = [part.times for part in [part for part in rounds if part.holds(member)] or rounds]
         begins, ends = ([*filter(None, side)] for side in zip(*times, strict=True))
         return min(begins, default=""), max(ends, default="")
 
@@ -211,14 +211,14 @@ def declared_group(case: Case) -> str:
 def searches_of(records: Sequence[Record], until: float = math.inf) -> Iterator[MachineSearch]:
     """All metrics of a host group, in the rounds up to a number."""
     subjects = _by_subject(records)
-    measured = [(subject, each) for subject, runs in subjects.items() for each in _measured(runs)]
+    all_measured = [(subject, one) for subject, runs in subjects.items() for one in _measured(runs)]
     stretches = {subject: _stretches(runs, until) for subject, runs in subjects.items()}
-    beside = grouped(measured, lambda one: (one[0].placement, one[0].unit))
+    beside = grouped(all_measured, lambda one: (one[0].placement, one[0].unit))
     for alike in beside.values():
-        for turn, (subject, each) in enumerate(alike):
+        for turn, (subject, measured) in enumerate(alike):
             turns = _Turns(turn, len(alike))
-            level = LEVEL / len(measured)
-            yield _search(subject, subjects[subject], stretches[subject], each, level, turns)
+            level = LEVEL / len(all_measured)
+            yield _search(subject, subjects[subject], stretches[subject], measured, level, turns)
 
 
 def _by_subject(records: Iterable[Record]) -> dict[Subject, list[Record]]:
@@ -293,19 +293,19 @@ def _search(
     subject: Subject,
     runs: Sequence[Record],
     stretches: Sequence[RoundPart],
-    each: _Measured,
+    measured: _Measured,
     level: float,
     turns: _Turns,
 ) -> MachineSearch:
-    costs = [_costs(stretch, each) for stretch in stretches]
+    costs = [_costs(stretch, measured) for stretch in stretches]
     tolerance = float(runs[0].metadata[EACH_TOLERANCE])
     rounds = [(stretch.number, own) for stretch, own in zip(stretches, costs, strict=True) if own]
     if subject.unit == NODE:
-        outcome = LinkSearch(search([Round(*each) for each in rounds], tolerance, level))
+        outcome = LinkSearch(search([Round(*own) for own in rounds], tolerance, level))
     else:
         outcome = _of_pairs(runs, rounds, tolerance, level, turns)
     parts = tuple(stretches), tuple(costs), outcome
-    return MachineSearch(subject, each.label, each.ranks, each.metric, tolerance, level, *parts)
+    return MachineSearch(subject, measured.label, measured.ranks, measured.metric, tolerance, level, *parts)
 
 
 class _Turns(NamedTuple):
@@ -349,15 +349,15 @@ def sweeps(nodes: int) -> int:
     return 2 * (nodes - 1 + nodes % 2 if nodes <= ALL_PAIRS else math.ceil(math.log2(nodes)))
 
 
-def _costs(stretch: RoundPart, each: _Measured) -> dict[str, float]:
+def _costs(stretch: RoundPart, measured: _Measured) -> dict[str, float]:
     """By member; what was neither measured nor failed has none."""
     costs = {}
     for member, run in stretch.runs.items():
         if run.status == FAILED:
-            if not run.unread and each.label not in _PROBES:
+            if not run.unread and measured.label not in _PROBES:
                 costs[member] = math.inf
-        elif run.sound and (value := each.value(run)):
-            costs[member] = each.metric.cost(value)
+        elif run.sound and (value := measured.value(run)):
+            costs[member] = measured.metric.cost(value)
     return costs
 
 
@@ -426,9 +426,9 @@ def rounds_due(
 def _further(records: Sequence[Record], until: int) -> dict[int, tuple[str, ...]]:
     """The rounds that any search in the rounds so far asks for."""
     asked: dict[int, set[str]] = {}
-    for each in searches_of(records, until):
-        if each.label not in _NOISY:
-            confirm = each.nodes if each.subject.unit == NODE else each.found.links
+    for found in searches_of(records, until):
+        if found.label not in _NOISY:
+            confirm = found.nodes if found.subject.unit == NODE else found.found.links
             for number, members in confirm.confirm.items():
                 asked.setdefault(number, set()).update(members)
     return {number: tuple(sorted(members)) for number, members in asked.items()}
@@ -451,7 +451,7 @@ def _last_whole(records: Sequence[Record], due: Mapping[int, Sequence[str]], abs
     last = 0
     for number in sorted(due):
         wanted = {member for member in due[number] if not set(nodes_of(member)) & set(absent)}
-        if any(wanted - {*map(member_of, made.get((each, number), ()))} for each in benchmarks):
+        if any(wanted - {*map(member_of, made.get((benchmark, number), ()))} for benchmark in benchmarks):
             break
         last = number
     return last

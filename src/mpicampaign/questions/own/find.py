@@ -72,9 +72,7 @@ def own_against_others(comparison: Comparison) -> list[tuple[Table, OwnRow]]:
     return [
         (table, found)
         for table in comparison.tables
-        if not table.is_baseline
-        for metric in table.metrics
-        if metric.headline
+        for metric in table.headlines
         for found in _of_metric(table, metric)
     ]
 

@@ -175,7 +175,7 @@ class Ranking:
     def why_not_judged(self) -> str:
         """Why no pair is tested: that of most, or of those with repeats enough."""
         why = Counter(pair.verdict.reason for pair in self.pairs)
-        return next((each for each, _ in why.most_common() if each != FEW_REPEATS), FEW_REPEATS)
+        return next((reason for reason, _ in why.most_common() if reason != FEW_REPEATS), FEW_REPEATS)
 
     @property
     def best(self) -> Contestant:
@@ -276,7 +276,9 @@ def _ranking(
     logarithms = all(value > 0 for one in contestants for value in one.cell.values)
     runs = [timed_runs(one.row, one.cell, logarithms) for one in contestants]
     rows = [one.row for one in contestants]
-    looks = next((each for each in decided if {row.case for row in rows} <= set(each.cases)), None)
+    looks = next(
+        (by_looks for by_looks in decided if {row.case for row in rows} <= set(by_looks.cases)), None
+    )
     if looks:
         runs = [[run._replace(looks=0) for run in own] for own in runs]  # all repeats were planned at once
     verdicts = compare(runs, logarithms=logarithms)

@@ -99,7 +99,7 @@ def scalings(comparison: Comparison) -> list[Scaling]:
     found = []
     for of in alike:
         for label, same in grouped(of, partial(_plain, grows=_grows(of))).items():
-            found += [each for table in _joined(label, same) for each in _of_table(table)]
+            found += [scaling for table in _joined(label, same) for scaling in _of_table(table)]
     return found
 
 
