@@ -27,9 +27,9 @@ from mpicampaign.history.ticks import BEGAN, BUSY, ENDED, TickLog
 from mpicampaign.jobs.prepare import prepare, write_scripts
 from mpicampaign.run.new_runs import FILE as NEW_RUNS
 from mpicampaign.schedule import crontab
+from mpicampaign.schedule.crontab import limit_of_tick, scrontab_lines
 from mpicampaign.schedule.notice import notify
 from mpicampaign.schedule.script import MAX_LOG, script_path, script_text
-from mpicampaign.schedule.scrontab import limit_of_tick, scrontab_lines
 from mpicampaign.schedule.tick import LOCK, Work, new_name, tick
 from mpicampaign.schedule.times import is_due, missed, times_of
 

@@ -8,6 +8,7 @@ from fnmatch import fnmatch
 from functools import cache
 
 from mpicampaign.base.grouping import grouped
+from mpicampaign.base.text import spans_of
 
 _ENTRY = re.compile(r"(?:[^,\[]|\[[^\]]*\]?)+")  # a comma in brackets is one of a range
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]")
@@ -88,13 +89,7 @@ def fold(names: Iterable[str]) -> str:
 
 
 def _range_list(before: str, after: str, width: int, numbers: list[int]) -> str:
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    ends = [dict.fromkeys((run[0], run[-1])) for run in runs]
+    ends = map(dict.fromkeys, spans_of(numbers))
     text = ",".join("-".join(str(number).zfill(width) for number in pair) for pair in ends)
     return f"{before}[{text}]{after}" if len(numbers) > 1 else f"{before}{text}{after}"
 

@@ -19,6 +19,7 @@ FILE = "plan.json"
 FORMAT = "mpicampaign-plan"
 VERSION = 2
 _OF_RUN, _OF_FEW_RUNS = ("repeat", "identity", "order"), {"further": False, "left": False, "round": 0}
+_TEXTS = ("oversubscribed", "block", "compared", "each", "scaling", "decided_with")
 # keys of a case, where they are empty
 _OMITTED = ("attributes", "reading", "block", "compared", "each", "tolerance", "scaling", "decided_with")
 
@@ -106,8 +107,7 @@ class PlanFile:
 def plan_json(plan: PlanFile) -> str:
     """The text of the file. What the execution half adds to plans, cases and runs is left out."""
     header = {"format": FORMAT, "version": VERSION, "campaign": plan.campaign, "systems": list(plan.systems)}
-    header |= {"campaign_file": plan.campaign_file, "seed": plan.seed}
-    header |= {"busy_machine": plan.busy_machine}
+    header |= {name: getattr(plan, name) for name in ("campaign_file", "seed", "busy_machine")}
     data = {**header, "cases": [_case_data(entry) for entry in plan.cases]}
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
@@ -172,20 +172,19 @@ def _case_entry(data: Mapping[str, Any]) -> CaseEntry:
         RunEntry(*map(run.__getitem__, _OF_RUN), *(run.get(*item) for item in _OF_FEW_RUNS.items()))
         for run in data["runs"]
     )
-    facts = (
-        data["suite"],
-        data["not_available"],
-        data.get("line_rate"),
-        data.get("core_peak"),
-        of_run(data["declared"]),
+    declared, rates = data["declared"], (data.get("line_rate"), data.get("core_peak"))
+    facts = (data["suite"], data["not_available"], *rates, of_run(declared))
+    texts: dict[str, Any] = {name: str(data.get(name, "")) for name in _TEXTS}
+    return CaseEntry(
+        case_of(data),
+        *facts,
+        runs,
+        attributes=dict(data.get("attributes", {})),
+        reading=dict(data.get("reading", {})) or reading_in(declared),
+        kept_as=case_of(data["kept_as"]) if "kept_as" in data else None,
+        tolerance=float(data.get("tolerance", 0)),
+        **texts,
     )
-    shared, attributes = str(data.get("oversubscribed", "")), dict(data.get("attributes", {}))
-    reading = dict(data.get("reading", {})) or reading_in(data["declared"])
-    kept_as = case_of(data["kept_as"]) if "kept_as" in data else None
-    block = str(data.get("block", "")), str(data.get("compared", ""))
-    each = str(data.get("each", "")), float(data.get("tolerance", 0))
-    words = str(data.get("scaling", "")), str(data.get("decided_with", ""))
-    return CaseEntry(case_of(data), *facts, runs, shared, attributes, reading, kept_as, *block, *each, *words)
 
 
 def case_of(data: Mapping[str, Any]) -> Case:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from mpicampaign.base.expectation import looks_to_decide
 from mpicampaign.base.files import append_lines, read_log
@@ -46,12 +46,11 @@ class Stage(NamedTuple):
 
 def looks_planned(campaign_folder: Path, plan: PlanFile) -> dict[str, str]:
     """When the looks at candidates were first planned, by what the cases of the plan are decided with."""
-    planned = dict(reversed(read_log(campaign_folder / FILE, _planned)))  # the first of all counts
+    lines = read_log(
+        campaign_folder / FILE, lambda line: (tuple(map(str, line["candidates"])), str(line["planned"]))
+    )
+    planned = dict(reversed(lines))  # the first of all counts
     return {name: planned[cases] for name, cases in _candidates(plan).items() if cases in planned}
-
-
-def _planned(data: dict[str, Any]) -> tuple[tuple[str, ...], str]:
-    return tuple(map(str, data["candidates"])), str(data["planned"])
 
 
 def note_looks(campaign_folder: Path, plan: PlanFile) -> None:

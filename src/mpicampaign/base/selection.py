@@ -35,14 +35,9 @@ class RunSelection:
     @property
     def texts(self) -> dict[str, list[str]]:
         """What is selected, by the key of Snakemake's configuration; see `selection_of`."""
-        spans = [str(first) if first == last else f"{first}-{last}" for first, last in self.repeats]
-        found = {
-            "placement": [*self.placements],
-            "benchmark": [*self.benchmarks],
-            "host_group": [*self.host_groups],
-            "repeat": spans,
-        }
-        return {key: names for key, names in found.items() if names}
+        repeats = [str(first) if first == last else f"{first}-{last}" for first, last in self.repeats]
+        names = (*map(list, (self.placements, self.benchmarks, self.host_groups)), repeats)
+        return {key: of_key for key, of_key in zip(KEYS, names, strict=True) if of_key}
 
     @property
     def options(self) -> list[str]:
@@ -52,7 +47,8 @@ class RunSelection:
 
     def takes(self, case: Case, repeat: int) -> bool:
         """Whether a run is selected."""
-        return self.takes_case(case) and (not self.repeats or _within(repeat, self.repeats))
+        within = any(first <= repeat <= last for first, last in self.repeats)
+        return self.takes_case(case) and (within or not self.repeats)
 
     def takes_case(self, case: Case) -> bool:
         """Whether the runs of a case are selected, apart from their repeats."""
@@ -177,10 +173,6 @@ def spans(texts: Iterable[str]) -> tuple[tuple[int, int], ...]:
 def _listed(value: object) -> tuple[str, ...]:
     values = value if isinstance(value, list) else [] if value is None else split_names(str(value))
     return tuple(map(str, values))
-
-
-def _within(repeat: int, repeats: Iterable[tuple[int, int]]) -> bool:
-    return any(first <= repeat <= last for first, last in repeats)
 
 
 def _same(name: str, other: str) -> bool:

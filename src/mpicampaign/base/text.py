@@ -86,15 +86,20 @@ def pad(text: str, width: int, right: bool = False) -> str:
 
 def repeats_text(repeats: Iterable[int]) -> str:
     """``repeat 2``, ``repeats 1-3, 5``."""
-    ordered = sorted(set(repeats))
+    numbers = set(repeats)
+    spans = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans_of(numbers))
+    return f"repeat {spans}" if len(numbers) == 1 else f"repeats {spans}"
+
+
+def spans_of(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """``1, 2, 3, 5`` as (1, 3) and (5, 5)."""
     spans: list[tuple[int, int]] = []
-    for repeat in ordered:
-        if spans and repeat == spans[-1][1] + 1:
-            spans[-1] = (spans[-1][0], repeat)
+    for number in sorted(numbers):
+        if spans and number == spans[-1][1] + 1:
+            spans[-1] = (spans[-1][0], number)
         else:
-            spans.append((repeat, repeat))
-    listed = ", ".join(str(a) if a == b else f"{a}-{b}" for a, b in spans)
-    return f"repeat {listed}" if len(ordered) == 1 else f"repeats {listed}"
+            spans.append((number, number))
+    return spans
 
 
 def listed(names: Sequence[str], last: str = "and") -> str:

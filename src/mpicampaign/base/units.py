@@ -38,7 +38,7 @@ _QUANTITY = re.compile(r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([^\s0-9.]{0,12})\
 _CLOCK = re.compile(r"\s*([0-9]{1,6}):([0-9]{2})(?::([0-9]{2}))?\s*", re.ASCII)
 _PERCENT = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,6})?)\s*%", re.ASCII)
 _TIME_OF_DAY = re.compile(r"([01]?[0-9]|2[0-3]):[0-5][0-9]", re.ASCII)
-_RATE = re.compile(r"([kKMGT]?i?)(bit|b|B|byte|bytes)/s|([kKMGT]?)(bps)")
+_RATE = re.compile(r"((?:[kKMGT]|[KMGT]i)?)(bit|b|B|byte|bytes)/s|([kKMGT]?)(bps)")
 
 
 def parse_size(text: str) -> int:
@@ -51,7 +51,7 @@ def parse_size(text: str) -> int:
     """
     number, unit = _quantity(text, "size", "64KiB")
     if unit not in SIZE_UNITS:
-        raise _unknown_unit(text, "size", unit, SIZE_UNITS, f"known: {_listed(SIZE_UNITS)}")
+        raise _unknown_unit(text, "size", unit, SIZE_UNITS, f"known: {', '.join(filter(None, SIZE_UNITS))}")
     whole, _, digits = number.partition(".")
     scale: int = 10 ** len(digits)
     size, rest = divmod(int(whole + digits) * SIZE_UNITS[unit], scale)
@@ -77,9 +77,11 @@ def parse_duration(text: str) -> float:
     ValueError
         when it is neither.
     """
-    clock = _CLOCK.fullmatch(text)
-    if clock:
-        return _clock_seconds(text, *(int(part or 0) for part in clock.groups()))
+    if clock := _CLOCK.fullmatch(text):
+        hours, minutes, seconds = (int(part or 0) for part in clock.groups())
+        if minutes > 59 or seconds > 59:
+            raise ValueError(f"{text!r} is not a duration: minutes and seconds of H:MM:SS go to 59")
+        return float(hours * 3600 + minutes * 60 + seconds)
     number, unit = _quantity(text, "duration", "90 s, 40 min or 2 h")
     if unit not in TIME_UNITS:
         raise _unknown_unit(text, "duration", unit, TIME_UNITS, "known: s, min, h, d, ms, us")
@@ -203,10 +205,7 @@ def parse_rate(text: str) -> float:
     if not known:
         raise ValueError(f"{text!r} is not a rate: unknown unit {unit!r}; use Gbit/s, MB/s or MiB/s")
     prefix, name = known[1] or known[3] or "", known[2] or known[4]
-    if prefix == "i":
-        raise ValueError(f"{text!r} is not a rate: unknown unit {unit!r}; use Gbit/s, MB/s or MiB/s")
-    bits = name in ("bit", "b", "bps")
-    return float(number) * _PREFIXES[prefix] / (8 if bits else 1)
+    return float(number) * _PREFIXES[prefix] / (8 if name in ("bit", "b", "bps") else 1)
 
 
 def format_rate(bytes_per_second: float) -> str:
@@ -231,12 +230,6 @@ def _quantity(text: str, what: str, example: str) -> tuple[str, str]:
     return match[1], match[2]
 
 
-def _clock_seconds(text: str, hours: int, minutes: int, seconds: int) -> float:
-    if minutes > 59 or seconds > 59:
-        raise ValueError(f"{text!r} is not a duration: minutes and seconds of H:MM:SS go to 59")
-    return float(hours * 3600 + minutes * 60 + seconds)
-
-
 def _two_units(amount: int, ratio: int, large: str, small: str) -> str:
     many, few = divmod(amount, ratio)
     return f"{many} {large} {few} {small}" if few else f"{many} {large}"
@@ -256,7 +249,3 @@ def rounded(value: float, decimals: int) -> str:
     """
     exact = Decimal(f"{value:.12g}")
     return f"{exact.quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP):f}"
-
-
-def _listed(names: dict[str, int]) -> str:
-    return ", ".join(name for name in names if name)

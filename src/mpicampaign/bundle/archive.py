@@ -113,8 +113,8 @@ def _manifest(data: dict[str, Any]) -> Manifest:
 
 def _facts(data: dict[str, Any]) -> SystemFacts:
     keys = ("hosts", "cpu_models", "mpi", "clusters")
-    lists = [tuple(_text(item) for item in data[key]) for key in keys]
-    return SystemFacts(lists[0], lists[1], lists[2], lists[3], int(data["runs"]))
+    lists = {key: tuple(_text(item) for item in data[key]) for key in keys}
+    return SystemFacts(**lists, runs=int(data["runs"]))
 
 
 def _text(value: Any) -> str:

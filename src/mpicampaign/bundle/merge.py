@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import tempfile
 import uuid
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -27,6 +28,23 @@ from mpicampaign.bundle.write import system_facts
 from mpicampaign.collect.campaign import collect_all, collect_own, holds_results, plan_of
 from mpicampaign.collect.merged import MERGED, NOTE, read_note
 from mpicampaign.collect.undescribed import NO_CASE, undescribed
+
+
+def records_of(bundle: Path) -> list[Record]:
+    """The records of a bundle that is only looked at, or of a packed series, which is one.
+
+    Raises
+    ------
+    UserError
+        where it is damaged, or no bundle.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        try:
+            unpack(bundle, folder)
+        except BundleError as error:
+            raise UserError(Problem(str(error), printable(str(bundle)))) from None
+        return collect_own(plan_of(folder), folder)
 
 
 @dataclass(slots=True)
@@ -123,13 +141,10 @@ def _there_already(target: Path, manifest: Manifest, renamed: Mapping[str, str])
             raise UserError(Problem(message, hint=f"to merge the bundle again, remove {target}"))
     before = read_note(target)
     if before["renamed"] != renamed:
-        message = f"merged before with other system names ({_renames(before['renamed'])})"
+        names = ", ".join(f"{old}={new}" for old, new in before["renamed"].items()) or "none renamed"
+        message = f"merged before with other system names ({names})"
         raise UserError(Problem(message, hint=f"to merge it with these, remove {target}"))
     return f"already merged ({target}), skipped"
-
-
-def _renames(renamed: dict[str, str]) -> str:
-    return ", ".join(f"{old}={new}" for old, new in renamed.items()) or "none renamed"
 
 
 def _readable(part: Path) -> list[Record]:
@@ -196,21 +211,16 @@ def _unpacked(path: Path, manifest: Manifest, target: Path) -> Iterator[Path]:
     target.parent.mkdir(parents=True, exist_ok=True)
     for stale in target.parent.glob(".*.part"):  # of a killed merge: we hold the lock
         shutil.rmtree(stale)
-    _check_space(manifest, target.parent)
+    needed, free = sum(member.size for member in manifest.members), shutil.disk_usage(target.parent).free
+    if needed > free:
+        message = f"refused: it needs {needed / 1e6:.0f} MB, but {target.parent} has {free / 1e6:.0f} MB free"
+        raise UserError(Problem(message, hint="nothing was merged"))
     part = target.with_name(f".{target.name}.{uuid.uuid4().hex}.part")
     try:
         _unpack(path, manifest, part)
         yield part
     finally:
         shutil.rmtree(part, ignore_errors=True)
-
-
-def _check_space(manifest: Manifest, folder: Path) -> None:
-    needed = sum(member.size for member in manifest.members)
-    free = shutil.disk_usage(folder).free
-    if needed > free:
-        message = f"refused: it needs {needed / 1e6:.0f} MB, but {folder} has {free / 1e6:.0f} MB free"
-        raise UserError(Problem(message, hint="nothing was merged"))
 
 
 def _unpack(path: Path, manifest: Manifest, part: Path) -> None:

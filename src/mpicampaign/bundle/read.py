@@ -41,6 +41,11 @@ _BLOCK = 512
 _CHUNK = 1 << 20
 _MAX_EXTENDED = 1 << 16  # B of a header that only holds a long path
 _MAX_PLAN = 64 * 2**20
+_KINDS = {
+    **dict.fromkeys((tarfile.SYMTYPE, tarfile.LNKTYPE), "a link"),
+    **dict.fromkeys((tarfile.CHRTYPE, tarfile.BLKTYPE), "a device"),
+    **{tarfile.DIRTYPE: "a folder", tarfile.FIFOTYPE: "a pipe"},
+}
 _COMPARED = ("", TO_REFERENCE, ALL_PAIRS, TO_DECIDE)
 _MAX_REPEATS = 10_000  # as the campaign file allows
 
@@ -146,20 +151,11 @@ def _header(file: _File, expected: str) -> tuple[str, int]:
         header = _parsed(_exactly(file, _BLOCK, expected), expected)
     name = long_path or header.name
     if header.type != tarfile.REGTYPE:
-        kinds = {
-            tarfile.SYMTYPE: "a link",
-            tarfile.LNKTYPE: "a link",
-            tarfile.DIRTYPE: "a folder",
-            tarfile.CHRTYPE: "a device",
-            tarfile.BLKTYPE: "a device",
-            tarfile.FIFOTYPE: "a pipe",
-        }
-        kind = kinds.get(header.type, "not a regular file")
+        kind = _KINDS.get(header.type, "not a regular file")
         raise BundleError(f"{name!r:.200}: {kind}; a bundle has only regular files")
     if header.mode & ~MODE:
-        raise BundleError(
-            f"{name!r:.200}: its mode is {header.mode:o}; files of a bundle have {MODE:o}, or less"
-        )
+        mode = f"its mode is {header.mode:o}; files of a bundle have {MODE:o}, or less"
+        raise BundleError(f"{name!r:.200}: {mode}")
     if name != MANIFEST:
         check_path(name)
     return name, header.size

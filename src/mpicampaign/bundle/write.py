@@ -17,6 +17,7 @@ from typing import IO
 
 from mpicampaign import __version__
 from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import FAILED, OK, Record
 from mpicampaign.base.yaml_lines import printable
 from mpicampaign.bundle.archive import (
@@ -170,10 +171,8 @@ def _write(path: Path, manifest: Manifest, contents: Mapping[str, Path | bytes])
             os.fsync(raw.fileno())
         part.replace(path)
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise UserError(
-            Problem(f"the bundle cannot be written: {reason}", str(path), hint="no partial file is left")
-        ) from error
+        message = f"the bundle cannot be written: {error.strerror or error}"
+        raise UserError(Problem(message, str(path), hint="no partial file is left")) from error
     finally:
         part.unlink(missing_ok=True)
 
@@ -208,10 +207,8 @@ _CPU_MODEL = ": cpu_model"
 
 def system_facts(records: Iterable[Record]) -> dict[str, SystemFacts]:
     """The facts of each system that has finished runs."""
-    of_systems: dict[str, list[Record]] = {}
-    for record in records:
-        if record.status in (OK, FAILED):
-            of_systems.setdefault(record.case.system, []).append(record)
+    finished = (record for record in records if record.status in (OK, FAILED))
+    of_systems = grouped(finished, lambda record: record.case.system)
     return {name: _facts(runs) for name, runs in sorted(of_systems.items())}
 
 
@@ -224,8 +221,9 @@ def _facts(runs: list[Record]) -> SystemFacts:
         evidence = read_evidence(_text_of(run, "evidence"), _text_of(run, "claim"))
         mpi.add(evidence.claim.get("mpi", ""))
         clusters |= {evidence.job.get(f"env.{name}", "") for name in variables}
-    lists = [tuple(sorted(values - {""})) for values in (hosts, models, mpi, clusters)]
-    return SystemFacts(lists[0], lists[1], lists[2], lists[3], len(runs))
+    sets = {"hosts": hosts, "cpu_models": models, "mpi": mpi, "clusters": clusters}
+    facts = {key: tuple(sorted(values - {""})) for key, values in sets.items()}
+    return SystemFacts(**facts, runs=len(runs))
 
 
 def _text_of(run: Record, name: str) -> str:

@@ -94,9 +94,8 @@ def _of_name(options: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
         arguments.append(named)
     entry = {} if benchmark.is_built_in else {"suite": suite.name, **benchmark.entry}
     provider = _provider(benchmark)
-    entry |= (
-        {} if benchmark.is_built_in and provider == benchmark.entry["provider"] else {"provider": provider}
-    )
+    if not benchmark.is_built_in or provider != benchmark.entry["provider"]:
+        entry["provider"] = provider
     return benchmark.name, suite.name, _with_arguments(entry, arguments) | _problem_size(suite)
 
 

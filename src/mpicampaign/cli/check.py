@@ -60,9 +60,9 @@ def _checked(options: argparse.Namespace) -> Prepared:
 def _warnings(prepared: Prepared) -> list[str]:
     """What may go wrong although the file has no errors."""
     from mpicampaign.campaign.repeats import too_few
-    from mpicampaign.cli.json_output import plain
     from mpicampaign.jobs.plan_text import absent_programs, not_available_text, warnings_text
 
     plan, campaign = prepared.plan, prepared.campaign
     doubts = [*campaign.warnings, *too_few(campaign), *absent_programs(plan, campaign)]
-    return [*map(str, doubts), *map(plain, warnings_text(plan)), *not_available_text(plan)]
+    of_plan = (line.removeprefix("warning: ") for line in warnings_text(plan))
+    return [*map(str, doubts), *of_plan, *not_available_text(plan)]

@@ -91,11 +91,6 @@ def prepared_with_only(options: argparse.Namespace) -> tuple[Prepared, list[Node
     return prepared_of(options, wanted), wanted
 
 
-def add_again(parser: argparse.ArgumentParser) -> None:
-    """Cases that are compared anew."""
-    add_names(parser, "--again", "new runs of these placements or host groups, side by side in rows")
-
-
 def prepared_with_again(options: argparse.Namespace) -> tuple[Prepared, NewRunsRequest | None]:
     """As `prepared_of`, for the runs of --again alone, and what has to be noted before they are made.
 

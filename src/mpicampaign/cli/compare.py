@@ -73,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _side(text: str, options: argparse.Namespace) -> _Named:
-    from mpicampaign.bundle.records import records_of
+    from mpicampaign.bundle.merge import records_of
     from mpicampaign.cli.tables import records_in
     from mpicampaign.questions.two_sides.find import Side
 
@@ -98,7 +98,8 @@ def _in_history(text: str, options: argparse.Namespace) -> _Named:
     folder, store = _store(options)
     now = read_series(folder).name
     names = [*store.names(), *([now] if is_name(now) else [])]
-    chosen = text if text in names else _last_by(text, names)
+    begun = [name for name in names if _DATE.fullmatch(text) and name[:8] <= text.replace("-", "")]
+    chosen = text if text in names else max(begun, default="")
     if not chosen:
         hint = f"known: {names[0]} to {names[-1]}" if names else "mpicampaign tick makes series"
         raise UserError(Problem(f"no series {text}, or none had begun by then", str(folder), hint=hint))
@@ -106,13 +107,6 @@ def _in_history(text: str, options: argparse.Namespace) -> _Named:
         header, records = records_in(folder)
         return _Named(Side(text, records), header.table_sizes or TABLE_SIZES, chosen)
     return _Named(Side(text, store.records(chosen)), TABLE_SIZES, chosen)
-
-
-def _last_by(date: str, names: Sequence[str]) -> str:
-    """The last series that began on this day or before; empty where there is none, or for no date."""
-    if not _DATE.fullmatch(date):
-        return ""
-    return max((name for name in names if name[:8] <= date.replace("-", "")), default="")
 
 
 def _store(options: argparse.Namespace) -> tuple[Path, Store]:

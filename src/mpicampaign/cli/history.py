@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
-from mpicampaign.base.files import write_output
 from mpicampaign.base.selection import variant_names
 from mpicampaign.cli.campaign_argument import add_campaign, check_results, results_of
 from mpicampaign.cli.common import add_names, print_lines
@@ -76,15 +74,14 @@ def _merge(store: Store, other: Path) -> int:
 
     lines = store.merge(Store(other))
     if not lines:
-        raise UserError(
-            Problem("no finished series there", str(other), hint="give a folder results/CAMPAIGN")
-        )
+        hint = "give a folder results/CAMPAIGN"
+        raise UserError(Problem("no finished series there", str(other), hint=hint))
     print_lines(*lines, *store.problems)
     return int(bool(store.problems) or any("refused" in line for line in lines))
 
 
 def _show(folder: Path, options: argparse.Namespace) -> None:
-    from mpicampaign.cli.tables import check_target
+    from mpicampaign.cli.tables import check_target, write_table
     from mpicampaign.history.overview import overview
     from mpicampaign.questions.history.say import history_data, history_document
 
@@ -92,9 +89,10 @@ def _show(folder: Path, options: argparse.Namespace) -> None:
     history = filtered(overview(folder), options)
     chosen = writer(options.format)
     if isinstance(chosen, DataWriter):
-        _write(chosen.write(history_data(history), history.campaign), options.output)
+        content = chosen.write(history_data(history), history.campaign)
     else:
-        _write(chosen.write(history_document(history)).encode(), options.output)
+        content = chosen.write(history_document(history)).encode()
+    write_table(content, options.output, options.format)
 
 
 def filtered(history: Overview, options: argparse.Namespace) -> Overview:
@@ -143,16 +141,6 @@ def _from(curve: Curve, day: str) -> Curve:
     """The part of a curve from a day on."""
     times = [point.time[:10] for point in curve.points]
     first = next((number for number, time in enumerate(times) if time >= day), len(times))
-    moved = tuple(
-        replace(each, index=each.index - first, reported=each.reported - first)
-        for each in curve.changes
-        if each.index > first
-    )
-    return replace(curve, points=curve.points[first:], changes=moved)
-
-
-def _write(content: bytes, output: Path | None) -> None:
-    if output is None:
-        sys.stdout.buffer.write(content)
-    else:
-        write_output(output, content)
+    later = (change for change in curve.changes if change.index > first)
+    moved = (replace(each, index=each.index - first, reported=each.reported - first) for each in later)
+    return replace(curve, points=curve.points[first:], changes=tuple(moved))

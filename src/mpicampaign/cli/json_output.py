@@ -34,11 +34,6 @@ def document(
     return json.dumps({**header, "errors": errors, **data}, indent=1)
 
 
-def plain(line: str) -> str:
-    """A warning without the mark that it has on a terminal."""
-    return line.removeprefix("warning: ")
-
-
 def campaign_data(prepared: Prepared) -> dict[str, Any]:
     """The campaign and its selection: keys that several documents have."""
     return {

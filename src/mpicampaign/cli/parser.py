@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from keyword import iskeyword
 from types import ModuleType
@@ -129,7 +129,8 @@ class _Subcommand(argparse.ArgumentParser):
             self._module = module = import_module(f"{package}.{name}{'_' * iskeyword(name)}")
             self.formatter_class = argparse.RawDescriptionHelpFormatter
             self.description = f"{COMMANDS[name][0].upper()}{COMMANDS[name][1:]}."
-            self.epilog = "examples:\n" + "\n".join(_example_lines(module.EXAMPLES))
+            examples = (f"  {command}\n      {effect}" for command, effect in module.EXAMPLES)
+            self.epilog = "\n".join(["examples:", *examples])
             module.add_arguments(self)
             self.set_defaults(action=module.run, as_data=getattr(module, "as_data", None))
         return self._module
@@ -183,9 +184,3 @@ def _lists(parser: argparse.ArgumentParser, given: Sequence[str]) -> str:
         if option in lists and len(names) == 2 and not names[1].startswith("-"):
             return f"separate names by commas: {option} {shlex.quote(','.join(names))}"
     return ""
-
-
-def _example_lines(examples: Sequence[tuple[str, str]]) -> Iterator[str]:
-    for command, effect in examples:
-        yield f"  {command}"
-        yield f"      {effect}"

@@ -100,7 +100,7 @@ def _faults(prepared: Prepared) -> list[tuple[Run, Fault]]:
 
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     """The exit status, and the data of ``--json``."""
-    from mpicampaign.cli.json_output import blocks_data, campaign_data, plain, run_data
+    from mpicampaign.cli.json_output import blocks_data, campaign_data, run_data
     from mpicampaign.jobs.plan import selected_plan
     from mpicampaign.jobs.plan_text import warnings_text
 
@@ -108,6 +108,7 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
     again = [{**run_data(run), "reason": fault.reason} for run, fault in _faults(prepared)]
     plan = selected_plan(prepared.plan, prepared.selection)
     most, seconds = plan.most(prepared.campaign.node_hours_cap)
+    warnings = (line.removeprefix("warning: ") for line in warnings_text(plan))
     return DONE, {
         **campaign_data(prepared),
         "cases": [_case_data(planned) for planned in plan.cases],
@@ -127,7 +128,7 @@ def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
         "runs_with_further_repeats": most,
         "node_hours_with_further_repeats": seconds / 3600,
         "node_hours_cap": prepared.campaign.node_hours_cap,
-        "warnings": [*map(str, prepared.campaign.warnings), *(plain(line) for line in warnings_text(plan))],
+        "warnings": [*map(str, prepared.campaign.warnings), *warnings],
     }
 
 

@@ -122,9 +122,8 @@ def _of_command(options: argparse.Namespace) -> Iterator[Problem]:
     elif command and not shutil.which(command[0]):
         path = Path(command[0])
         if "/" in command[0]:
-            what = (
-                "is a folder" if path.is_dir() else "is not executable" if path.exists() else "is not there"
-            )
+            what = "is not executable" if path.exists() else "is not there"
+            what = "is a folder" if path.is_dir() else what
             yield Problem(f"prove: the command {what}", value=command[0])
         else:
             hint = "load the module that brings it, or give its path"
@@ -144,11 +143,9 @@ def _claim(options: argparse.Namespace) -> dict[str, str]:
     known = placements(options.placements)
     placement = known.get(options.placement)
     if placement is None:
-        hint = did_you_mean(options.placement, known)
-        file = str(options.placements or "")
-        raise UserError(
-            Problem("no such placement", file, key="--placement", value=options.placement, hint=hint)
-        )
+        file, name = str(options.placements or ""), options.placement
+        hint = did_you_mean(name, known)
+        raise UserError(Problem("no such placement", file, key="--placement", value=name, hint=hint))
     return placement_claim(placement)
 
 
@@ -202,12 +199,10 @@ def _evidence(file: Path) -> Evidence:
         raise UserError(Problem(f"cannot be read: {error.strerror}", str(file))) from None
     evidence = read_evidence(text)
     if text.partition("\n")[0] != HEADER:
+        message = f"not a file of evidence: its first line is not {HEADER!r}"
         hint = "'prove --write FILE -- COMMAND' writes such a file"
-        raise UserError(
-            Problem(f"not a file of evidence: its first line is not {HEADER!r}", str(file), 1, hint=hint)
-        )
+        raise UserError(Problem(message, str(file), 1, hint=hint))
     if not evidence.complete:
-        raise UserError(
-            Problem("cut: its last line is not 'end of evidence'", str(file), hint="copy it again")
-        )
+        message = "cut: its last line is not 'end of evidence'"
+        raise UserError(Problem(message, str(file), hint="copy it again"))
     return evidence

@@ -55,7 +55,8 @@ def run(options: argparse.Namespace) -> int:
 
         load_converters()  # before the files are read: it says what is not installed
     if options.map:
-        _check_import_alone(options)
+        if options.system:
+            raise UserError(Problem("cannot be combined with --map", key="--system"))
         return _report_of_import(options)
     prepared = prepare_with_results(options.campaign, options.system)
     selection = selection_of(options)
@@ -114,9 +115,8 @@ def _existing(folder: Path, selection: RunSelection, error: OSError) -> str:
     if error.errno not in (errno.EROFS, errno.EACCES) or not report.is_file():
         raise error
     made = datetime.fromtimestamp(report.stat().st_mtime).astimezone()
-    return (
-        f"{system_error_text(error)}: no report is written; that of {made:%Y-%m-%d %H:%M} is there: {report}"
-    )
+    kept = f"that of {made:%Y-%m-%d %H:%M} is there: {report}"
+    return f"{system_error_text(error)}: no report is written; {kept}"
 
 
 def _report(
@@ -145,12 +145,6 @@ def _report(
         said = f"only {selection}; the report of all runs is not changed\n{said}"
     keep(target, state, said)
     return said
-
-
-def _check_import_alone(options: argparse.Namespace) -> None:
-    """Refuse an option that ``--map`` would ignore."""
-    if options.system:
-        raise UserError(Problem("cannot be combined with --map", key="--system"))
 
 
 def _report_of_import(options: argparse.Namespace) -> int:

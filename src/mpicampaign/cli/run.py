@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.campaign_argument import add_campaign
 from mpicampaign.cli.common import (
-    add_again,
+    add_names,
     add_only,
     add_selection,
     add_verbose,
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_campaign(parser)
     add_selection(parser)
     add_only(parser)
-    add_again(parser)
+    add_names(parser, "--again", "new runs of these placements or host groups, side by side in rows")
     parser.add_argument("--once", action="store_true", help="one repeat of each case, as a tick makes it")
     parser.add_argument("--no-report", action="store_true", help="measure only; make no tables and no report")
     parser.add_argument("--dry-run", action="store_true", help="say what would be made; make nothing")

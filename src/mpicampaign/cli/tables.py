@@ -88,7 +88,9 @@ def run(options: argparse.Namespace) -> int:
     path = _in_folder(place)
     check_target(options.output, path.parent, options.format)
     header, records = records_in(place)
-    records = _of_repeats(records, spans(options.repeat))
+    repeats = RunSelection(repeats=spans(options.repeat))
+    repeats.check((record.case, record.repeat) for record in records)
+    records = [record for record in records if repeats.takes(record.case, record.repeat)]
     view = replace(view, table_sizes=tuple(_sizes(options.sizes, header)))
     if options.sizes is not None:
         _check_sizes(view.table_sizes, records)
@@ -105,13 +107,6 @@ def run(options: argparse.Namespace) -> int:
     return DONE
 
 
-def _of_repeats(records: list[Record], repeats: tuple[tuple[int, int], ...]) -> list[Record]:
-    """The records of these repeats; all of them where none is named."""
-    selection = RunSelection(repeats=repeats)
-    selection.check((record.case, record.repeat) for record in records)
-    return [record for record in records if selection.takes(record.case, record.repeat)]
-
-
 def _view(options: argparse.Namespace) -> View:
     """What is shown and how; all errors in it at once."""
     from mpicampaign.report.data import plain_name
@@ -120,13 +115,9 @@ def _view(options: argparse.Namespace) -> View:
     si = options.unit is None and options.decimals is None
     unit, statistic = options.unit or BANDWIDTH_UNITS[0], options.statistic or STATISTICS[0]
     columns = tuple(plain_name(name.casefold()) for name in options.columns)
-    names = (options.benchmark, options.metric, options.host_group, options.placement)
-    only = Filter(*map(tuple, names))
+    only = Filter(*map(tuple, (options.benchmark, options.metric, options.host_group, options.placement)))
     view = View(unit, statistic, options.decimals, si, options.layout, columns, only, by=options.by)
-    problems = [
-        *_ignored(options),
-        *unknown("--columns", columns, _columns(type(writer(options.format)))),
-    ]
+    problems = [*_ignored(options), *unknown("--columns", columns, _columns(type(writer(options.format))))]
     if options.decimals is not None and not 0 <= options.decimals <= _MOST_DECIMALS:
         value = str(options.decimals)
         problems.append(Problem(f"must be between 0 and {_MOST_DECIMALS}", key="--decimals", value=value))
@@ -158,9 +149,8 @@ def check_target(output: Path | None, folder: Path, name: str, ending: str = "")
         hint = f"output as {name} replaces files *{ending} only: give another name, or remove this file"
         raise UserError(Problem("this file exists already", file=str(output), hint=hint))
     if any(output.resolve().is_relative_to(folder.resolve() / part) for part in _RESULTS):
-        raise UserError(
-            Problem("this file is one of the results", file=str(output), hint="give another name")
-        )
+        hint = "give another name"
+        raise UserError(Problem("this file is one of the results", file=str(output), hint=hint))
 
 
 def _columns(kind: type[Writer]) -> Sequence[str]:
@@ -212,9 +202,8 @@ def _sizes(wanted: str | None, header: Header) -> Sequence[int]:
 def _check_sizes(wanted: Sequence[int], records: Sequence[Record]) -> None:
     """Refuse a size that no run printed; otherwise the table would show another size."""
     tables = (series for record in records for series in record.series)
-    printed = sorted(
-        {int(size) for series in tables for size in series.columns.get("size", ()) if size is not None}
-    )
+    sizes = {size for series in tables for size in series.columns.get("size", ())}
+    printed = sorted(int(size) for size in sizes if size is not None)
     hint = "known: " + ", ".join(map(format_size, printed))
     wrong = [format_size(size) for size in wanted if size not in printed]
     if wrong and printed:

@@ -29,7 +29,6 @@ from mpicampaign.statistics.change_points import (
 from mpicampaign.statistics.medians import median
 
 FILE = "changes.jsonl"  # in history/
-_NUMBERS = ("before", "after", "p")
 
 
 class Analysis(NamedTuple):
@@ -119,13 +118,11 @@ class _State:
 
     def changes(self) -> list[ChangePoint]:
         """The reported changes whose points are there, each once."""
-        change_at = {
-            self.places[each.first]: ChangePoint(
-                self.places[each.first], self.places[each.tick], each.before, each.after, each.p
-            )
-            for each in reversed(self.reported)
-            if 0 < self.places.get(each.first, 0) <= self.places.get(each.tick, 0)
-        }
+        change_at: dict[int, ChangePoint] = {}
+        for each in self.reported:
+            first, proved = self.places.get(each.first, 0), self.places.get(each.tick, 0)
+            if 0 < first <= proved:
+                change_at.setdefault(first, ChangePoint(first, proved, each.before, each.after, each.p))
         return [change_at[index] for index in sorted(change_at)]
 
     def judged(self, tested: int) -> Curve:
@@ -159,13 +156,11 @@ def _analyse_tick(states: Iterable[_State], tick: str) -> tuple[dict[str, _Repor
             continue
         tested += 1
         start = starts[-1] if starts else 0
-        candidate = latest_change(values, start)
-        if candidate:
+        if candidate := latest_change(values, start):
             first = likely_first(state.curve, candidate)
-            before, after = median(values[start:first]), median(values[first:])
-            candidates[state.key] = _Reported(
-                state.curve.points[first].tick, tick, before, after, candidate.p
-            )
+            medians = median(values[start:first]), median(values[first:])
+            first_tick = state.curve.points[first].tick
+            candidates[state.key] = _Reported(first_tick, tick, *medians, candidate.p)
     passed = false_discoveries_controlled([each.p for each in candidates.values()], tested)
     real = {key: each for (key, each), ok in zip(candidates.items(), passed, strict=True) if ok}
     for state in at_tick:
@@ -197,14 +192,11 @@ def _read(log: Path) -> tuple[list[_Line], list[str]]:
 
 def _checked(line: dict[str, Any]) -> _Line:
     """The line, with texts and numbers where they belong."""
-    changes = [
-        (
-            str(each["curve"]),
-            _Reported(str(each["first"]), str(each["tick"]), *(float(each[name]) for name in _NUMBERS)),
-        )
-        for each in line["changes"]
-    ]
-    for _, each in changes:
+    changes = []
+    for data in line["changes"]:
+        numbers = (float(data[name]) for name in ("before", "after", "p"))
+        each = _Reported(str(data["first"]), str(data["tick"]), *numbers)
+        changes.append((str(data["curve"]), each))
         if not (each.before > 0 and 0 < each.after / each.before < math.inf and 0 <= each.p <= 1):
             raise ValueError(f"not the numbers of a change: {each.before:g}, {each.after:g}, {each.p:g}")
     return _Line(str(line["tick"]), int(line["tested"]), changes)

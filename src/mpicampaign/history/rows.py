@@ -26,6 +26,7 @@ from mpicampaign.base.records import (
     Record,
     Series,
     observed,
+    plain_fields,
 )
 from mpicampaign.collect.observed import LIBRARY, PROGRAM
 from mpicampaign.compare.metrics import Metric, choose_metrics, read
@@ -73,8 +74,7 @@ def rows_of(records: Sequence[Record], plan: PlanFile, series: OpenSeries, heade
     rows = [
         {
             **dict.fromkeys((*CURVE, *OBSERVATION, *OF_ROW)),
-            "tick": _tick(series, record),
-            **_of_run(record, declared),
+            **_of_run(record, declared, series),
             **value,
         }
         for runs in grouped(records, lambda record: record.case.benchmark).values()
@@ -83,19 +83,12 @@ def rows_of(records: Sequence[Record], plan: PlanFile, series: OpenSeries, heade
     return SeriesRows(series.name, plan.campaign, bool(series.changed), rows)
 
 
-def _tick(series: OpenSeries, record: Record) -> str:
-    session = record.metadata.get(SESSION)
-    return f"{series.name}/{session}" if session else series.tick_of(record.repeat)
-
-
-def _of_run(record: Record, declared: dict[Case, str]) -> dict[str, Any]:
-    case = record.case
+def _of_run(record: Record, declared: dict[Case, str], series: OpenSeries) -> dict[str, Any]:
+    case, session = record.case, record.metadata.get(SESSION)
     return {
-        "system": case.system,
-        "host_group": case.host_group,
-        "placement": case.placement,
+        **plain_fields(case),
+        "tick": f"{series.name}/{session}" if session else series.tick_of(record.repeat),
         "transport": record.metadata.get(CLAIMED_TRANSPORT, "").partition(" ")[0],
-        "benchmark": case.benchmark,
         "repeat": record.repeat,
         "identity": record.identity,
         "declared": declared.get(case, ""),
@@ -133,23 +126,13 @@ def utc_text(text: str) -> str | None:
 
 def _values(runs: Sequence[Record], sizes: Sequence[int]) -> Iterator[tuple[Record, dict[str, Any]]]:
     """Each run of a benchmark with each of its values; a run without any once."""
-    chosen = {label: _metrics(runs, label, sizes) for label in _labels(runs)}
+    printed = grouped((table for run in runs if run.sound for table in run.series), lambda table: table.label)
+    chosen = {label: choose_metrics(runs[0].suite, tables, sizes) for label, tables in printed.items()}
     for run in runs:
-        values = [
-            value for series in run.series for value in _of_table(run, series, chosen.get(series.label, ()))
-        ]
-        for value in values if run.status == OK and values else [{}]:
+        of_tables = (_of_table(run, table, chosen.get(table.label, ())) for table in run.series)
+        values = [value for of_table in of_tables for value in of_table] if run.status == OK else []
+        for value in values or [{}]:
             yield run, value
-
-
-def _labels(runs: Iterable[Record]) -> Iterable[str]:
-    return dict.fromkeys(series.label for run in runs if run.sound for series in run.series)
-
-
-def _metrics(runs: Sequence[Record], label: str, sizes: Sequence[int]) -> tuple[Metric, ...]:
-    """The metrics that the tables show."""
-    printed = [series for run in runs if run.sound for series in run.series if series.label == label]
-    return choose_metrics(runs[0].suite, printed, sizes)
 
 
 def _of_table(run: Record, series: Series, metrics: Iterable[Metric]) -> Iterator[dict[str, Any]]:

@@ -50,10 +50,9 @@ class TickLog:
 
     def has_ended(self, series: str) -> bool:
         """Whether the last tick of a series came to its end: it was not killed or interrupted."""
-        of_series = [tick for tick in self.ticks if tick.series == series and tick.event != BUSY]
-        return (
-            bool(of_series) and of_series[-1].event == ENDED and of_series[-1].data.get("status", 128) < 128
-        )
+        of_series = (tick for tick in reversed(self.ticks) if tick.series == series and tick.event != BUSY)
+        last = next(of_series, None)
+        return last is not None and last.event == ENDED and last.data.get("status", 128) < 128
 
     def add(self, event: str, series: str = "", **data: Any) -> None:
         """Append a line, as a whole and down to the disk.

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import shlex
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from mpicampaign.base.commands import call
 from mpicampaign.base.errors import Problem, UserError
+from mpicampaign.base.records import NEW_SERIES
 from mpicampaign.campaign.model import Schedule
+from mpicampaign.jobs.render import SECONDS_OF_SETUP
+from mpicampaign.jobs.run import Run
 from mpicampaign.schedule.times import times_of
 
 _EMPTY = "no crontab for"
@@ -83,3 +87,27 @@ def _write(before: str, text: str) -> bool:
     if done.status != 0 or _read() != text:
         raise UserError(Problem(f"the crontab cannot be written: {done.failure or 'it is unchanged'}"))
     return True
+
+
+# ---- where there is no cron: Slurm's scrontab
+
+
+def limit_of_tick(schedule: Schedule, runs: Iterable[Run]) -> int:
+    """How long a tick may need (s), where it takes a place in the queue itself and no limit is given.
+
+    Its jobs run beside each other, what runs here one after the other. If they wait longer in the queue, the
+    tick ends, they stay, and a later tick takes their results.
+    """
+    last = {(run.case, run.repeat if schedule.series == NEW_SERIES else 0): run for run in runs}
+    here = sum(run.time_limit for run in last.values() if run.job.system.local)
+    jobs = (run.time_limit + SECONDS_OF_SETUP for run in last.values() if not run.job.system.local)
+    return schedule.limit or min(schedule.every, here + max(jobs, default=0) + SECONDS_OF_SETUP)
+
+
+def scrontab_lines(schedule: Schedule, campaign: str, script: Path) -> str:
+    """Lines for Slurm's scrontab, after its documentation: one task of one core starts the tick."""
+    minutes = -(-(schedule.limit or schedule.every) // 60) + 5
+    command = shlex.join(["/bin/sh", str(script)])
+    options = (f"--job-name=mpicampaign-{campaign}", "--ntasks=1", f"--time={minutes}")
+    times = f"{times_of(schedule).cron} {command}\n"
+    return "\n".join([*(f"#SCRON {option}" for option in options), times])

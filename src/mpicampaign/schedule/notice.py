@@ -38,11 +38,8 @@ def notice_text(history: Overview, records: Sequence[Record], lines: Sequence[st
         dict.fromkeys((*lines, *history.problems)),
     ]
     lines = [f"- {visible(line)}" for part in parts for line in part]
-    return (
-        "\n".join([f"# {visible(history.campaign)}: what the last tick found", "", *lines, ""])
-        if lines
-        else ""
-    )
+    heading = f"# {visible(history.campaign)}: what the last tick found"
+    return "\n".join([heading, "", *lines, ""]) if lines else ""
 
 
 def notify(folder: Path, text: str, command: Sequence[str]) -> list[str]:

@@ -82,18 +82,21 @@ def tick(prepared: Prepared, work: Work, only_if_due: bool = False) -> int:
     log = TickLog(folder)
     if only_if_due and not is_due(schedule, _since(log)):
         return 0
-    if is_complete(prepared, log):  # the file may be asked for since, or lost
+
+    def write_file() -> None:
         for line in write_textfile(schedule.textfile, prepared.campaign.name, folder, log):
             work.say(line)
+
+    if is_complete(prepared, log):
+        write_file()  # it may be asked for since, or lost
         return 0
     (folder / LOCK).parent.mkdir(parents=True, exist_ok=True)
     try:
         with locked(folder / LOCK, Problem("another tick is running")):
             try:
                 return _Tick(prepared, log, work).make()
-            finally:  # a failed tick is what people want to be told of
-                for line in write_textfile(schedule.textfile, prepared.campaign.name, folder, log):
-                    work.say(line)
+            finally:
+                write_file()  # a failed tick is what people want to be told of
     except BusyError as error:
         log.add(BUSY, read_series(folder).name, **_late(schedule, log))
         work.say(f"{error.problems[0].message}: this tick does nothing")
