@@ -1,4 +1,5 @@
-"""What comes out of each output of a real run: tests/golden/parsed.txt, one line for a column of a table.
+"""What comes out of each output of a real run: tests/golden/parsed.txt, what each
+says of itself, and one line for a column of a table.
 
 After a change on purpose, or with a new output: MPICAMPAIGN_UPDATE_GOLDEN=1 pytest tests/test_parsed.py, then
 read the difference.
@@ -10,14 +11,14 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from mpicampaign.suites import OutputError, detect_suite, parse
+from mpicampaign.suites import SUITES, OutputError, detect_suite, parse
 
 TESTS = Path(__file__).parent
 KEPT = TESTS / "golden/parsed.txt"
 
 
 def lines(path: Path) -> Iterator[str]:
-    """First and last value in SI units, and their number."""
+    """What it says of itself; of each column the first and last value in SI units, and their number."""
     text = path.read_text(encoding="utf-8")
     suite = detect_suite(text)
     assert suite is not None
@@ -26,6 +27,9 @@ def lines(path: Path) -> Iterator[str]:
     except OutputError as error:
         yield f"refused: {error}"
         return
+    names, facts = SUITES[suite].names(text, ""), SUITES[suite].facts(text)
+    said = {"benchmark": names[0], "program": names[1], "version": parsed.version, **facts, **parsed.metadata}
+    yield ", ".join(f"{name} {value!r}" for name, value in said.items() if value)
     for series in parsed.series:
         for name, values in series.columns.items():
             ends = " ".join("none" if each is None else f"{each:.10g}" for each in (values[0], values[-1]))
