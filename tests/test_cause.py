@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpicampaign.collect.cause import LENGTH, cause_of
+from mpicampaign.collect.failure_cause import LENGTH, cause_of
 
 RULE = "-" * 74
 ROOT = f"""\

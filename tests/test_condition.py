@@ -16,7 +16,7 @@ from mpicampaign.base.records import (
     Case,
     Record,
 )
-from mpicampaign.cli.common import counts
+from mpicampaign.cli.output import counts
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.condition import condition, may_be_disturbed
 from mpicampaign.evidence.evidence import CLAIM_HEADER, HEADER, read_evidence

@@ -6,7 +6,7 @@ import build_records as make
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 
 from mpicampaign.base.records import BLAS, Case, Record
-from mpicampaign.collect.observed import GPU_LIBRARIES, LIBRARY, PROGRAM, mark_earlier, observed
+from mpicampaign.collect.observed_software import GPU_LIBRARIES, LIBRARY, PROGRAM, mark_earlier, observed
 from mpicampaign.compare.compare import compare
 from mpicampaign.show.sentences import reason
 

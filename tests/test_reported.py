@@ -12,7 +12,7 @@ from test_importing import MAP, chosen
 
 from mpicampaign.cli import main
 from mpicampaign.cli.report import _report
-from mpicampaign.collect.reported import state_of
+from mpicampaign.collect.unchanged_files import state_of
 from mpicampaign.imports import importing
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.report import analyse

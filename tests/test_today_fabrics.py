@@ -28,7 +28,7 @@ from test_transport import (
 
 from mpicampaign.base.network_devices import network_of
 from mpicampaign.base.records import CONTRADICTED, UNVERIFIED, VERIFIED
-from mpicampaign.evidence.chosen import chosen_transport
+from mpicampaign.evidence.chosen_transport import chosen_transport
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.imports.ledger import Label
 from mpicampaign.imports.map_file import Claim, ImportMap

@@ -13,7 +13,7 @@ import pytest
 from evidence_texts import CLAIM, INTEL_SHM, INTEL_TCP, RUN, TCP_CLAIM, evidence_text, rank_lines, read
 
 from mpicampaign.base.records import CONTRADICTED, UNVERIFIED, VERIFIED, Series
-from mpicampaign.evidence.chosen import chosen_transport
+from mpicampaign.evidence.chosen_transport import chosen_transport
 from mpicampaign.evidence.findings import LACKS
 from mpicampaign.evidence.judge import judge
 from mpicampaign.evidence.traffic import transport_findings

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.base.errors import Problem, UserError
-from mpicampaign.cli.common import add_names, add_verbose, print_lines, say
+from mpicampaign.cli.options import add_names, add_verbose
+from mpicampaign.cli.output import print_lines, say
 
 if TYPE_CHECKING:
     from mpicampaign.jobs.plan import Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import add_verbose, prepared_of
+from mpicampaign.cli.options import add_verbose, prepared_of
 
 EXAMPLES = (
     ("mpicampaign build mine.yaml", "with the MPI compiler wrapper and modules of each of its systems here"),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.records import Record
 from mpicampaign.cli.campaign_argument import add_campaign, check_results
-from mpicampaign.cli.common import print_lines, say
 from mpicampaign.cli.exit_status import DONE, FAILED
+from mpicampaign.cli.output import print_lines, say
 
 if TYPE_CHECKING:
     from mpicampaign.bundle.write import Bundled

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import keep_others_out, system_error_text
 from mpicampaign.base.interrupts import end_at_once, end_in_order
-from mpicampaign.cli.common import discard_output, print_lines, say
 from mpicampaign.cli.exit_status import INTERRUPTED, UNREAD, USER_ERROR
+from mpicampaign.cli.output import discard_output, print_lines, say
 from mpicampaign.cli.parser import COMMANDS, command_parser
 
 _GC_THRESHOLD = 1_000_000  # objects: a call leaves next to no garbage

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import prepared_of, print_lines
 from mpicampaign.cli.exit_status import DONE
+from mpicampaign.cli.options import prepared_of
+from mpicampaign.cli.output import print_lines
 
 EXAMPLES = (("mpicampaign cancel mine.yaml", "its jobs in the queue, and no others; finished runs stay"),)
 

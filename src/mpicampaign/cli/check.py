@@ -6,8 +6,9 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import add_json, prepared_of, print_lines
 from mpicampaign.cli.exit_status import DONE
+from mpicampaign.cli.options import add_json, prepared_of
+from mpicampaign.cli.output import print_lines
 
 if TYPE_CHECKING:
     from mpicampaign.jobs.prepare import Prepared

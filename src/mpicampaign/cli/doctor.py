@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from mpicampaign.base.errors import UserError, did_you_mean
 from mpicampaign.base.records import plain_fields
 from mpicampaign.base.units import parse_duration
-from mpicampaign.cli.common import add_json, print_lines
 from mpicampaign.cli.exit_status import DONE
+from mpicampaign.cli.options import add_json
+from mpicampaign.cli.output import print_lines
 
 if TYPE_CHECKING:
     from mpicampaign.site.examine import DoctorOptions

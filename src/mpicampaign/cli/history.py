@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.base.selection import variant_names
 from mpicampaign.cli.campaign_argument import add_campaign, check_results, results_of
-from mpicampaign.cli.common import add_names, print_lines
+from mpicampaign.cli.options import add_names
+from mpicampaign.cli.output import print_lines
 from mpicampaign.show.writer import DataWriter, format_names, writer
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.campaign_argument import check_there
-from mpicampaign.cli.common import counts, print_lines
 from mpicampaign.cli.exit_status import DONE, USER_ERROR
+from mpicampaign.cli.output import counts, print_lines
 
 EXAMPLES = (
     ("mpicampaign import outputs/", "drafts a map, outputs-map.yaml, and goes on with it: check its names"),
@@ -51,7 +51,7 @@ def _drafted(folders: list[Path]) -> Path:
 
 def run(options: argparse.Namespace) -> int:
     from mpicampaign.base.places import results_folder
-    from mpicampaign.collect.reported import imported_file, keep, state_of, state_of_sources, unchanged
+    from mpicampaign.collect.unchanged_files import imported_file, keep, state_of, state_of_sources, unchanged
     from mpicampaign.imports.account import account_text, failed_lines
     from mpicampaign.imports.importing import import_folders
     from mpicampaign.imports.map_file import load_map

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from mpicampaign.base.files import write_whole
 from mpicampaign.base.places import results_folder, shipped
-from mpicampaign.cli.common import print_lines
 from mpicampaign.cli.exit_status import DONE
+from mpicampaign.cli.output import print_lines
 
 _COPIED = ("campaign.yaml", "cluster/config.yaml", "profiles/default/config.yaml")
 # For Snakemake in the current folder. It looks up the path at each call: installations move.

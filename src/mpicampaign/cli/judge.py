@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli import exit_status
 from mpicampaign.cli.campaign_argument import add_campaign, results_of
-from mpicampaign.cli.common import print_lines
 from mpicampaign.cli.history import add_filters, is_chosen, unknown_names
+from mpicampaign.cli.output import print_lines
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Campaign

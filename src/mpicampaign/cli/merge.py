@@ -8,8 +8,8 @@ from pathlib import Path
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.campaign_argument import check_bundle
-from mpicampaign.cli.common import print_lines, say
 from mpicampaign.cli.exit_status import DONE, FAILED, USER_ERROR
+from mpicampaign.cli.output import print_lines, say
 
 EXAMPLES = (
     ("mpicampaign merge site-a.tar.gz site-b.tar.gz", "then: mpicampaign report mine.yaml"),

@@ -15,8 +15,8 @@ from mpicampaign import __version__
 from mpicampaign.base.errors import Problem, UserError, suggestion
 from mpicampaign.base.places import shipped, work_beside
 from mpicampaign.cli.campaign_argument import name_campaign
-from mpicampaign.cli.common import LIST
 from mpicampaign.cli.exit_status import FAILED, INTERRUPTED, TERMINATED, USER_ERROR
+from mpicampaign.cli.options import LIST
 
 SUMMARY = """\
 Finds out which MPI placement, fabric, library or cluster is faster, by how much,

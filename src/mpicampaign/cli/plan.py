@@ -6,17 +6,9 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import (
-    add_json,
-    add_only,
-    add_selection,
-    beside,
-    doubts,
-    prepared_with_only,
-    print_lines,
-    selection_lines,
-)
 from mpicampaign.cli.exit_status import DONE
+from mpicampaign.cli.options import add_json, add_only, add_selection, prepared_with_only
+from mpicampaign.cli.output import beside, doubts, print_lines, selection_lines
 
 if TYPE_CHECKING:
     from mpicampaign.jobs.planned import PlannedCase

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.cli.campaign_argument import check_there
-from mpicampaign.cli.common import add_json, print_lines, say
 from mpicampaign.cli.exit_status import DONE, FAILED, UNDECIDED
+from mpicampaign.cli.options import add_json
+from mpicampaign.cli.output import print_lines, say
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Placement

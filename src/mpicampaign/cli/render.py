@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import add_selection, prepared_of, print_lines
 from mpicampaign.cli.exit_status import DONE
+from mpicampaign.cli.options import add_selection, prepared_of
+from mpicampaign.cli.output import print_lines
 
 EXAMPLES = (
     ("mpicampaign render mine.yaml", "writes all job scripts and prints their paths"),

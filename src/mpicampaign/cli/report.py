@@ -14,8 +14,9 @@ from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.files import system_error_text
 from mpicampaign.base.selection import ALL_RUNS, RunSelection
 from mpicampaign.cli.campaign_argument import add_campaign, check_there
-from mpicampaign.cli.common import add_by, add_selection, counts, print_lines, selection_of, unread_lines
 from mpicampaign.cli.exit_status import DONE
+from mpicampaign.cli.options import add_by, add_selection, selection_of
+from mpicampaign.cli.output import counts, print_lines, unread_lines
 
 if TYPE_CHECKING:
     from mpicampaign.base.presentation import Presentation
@@ -67,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
 
 def answers_of(folder: Path, selection: RunSelection = ALL_RUNS) -> list[str]:
     """The answers of a report on one screen; empty where there is none."""
-    from mpicampaign.collect.reported import report_folder
+    from mpicampaign.collect.unchanged_files import report_folder
 
     tables = report_folder(folder, selection) / "tables"
     for name in ("summary.txt", "comparison.txt"):
@@ -109,7 +110,7 @@ def _existing(folder: Path, selection: RunSelection, error: OSError) -> str:
     OSError
         the given one, where it has another cause, or where there is no report.
     """
-    from mpicampaign.collect.reported import report_folder
+    from mpicampaign.collect.unchanged_files import report_folder
 
     report = report_folder(folder, selection) / "report.html"
     if error.errno not in (errno.EROFS, errno.EACCES) or not report.is_file():
@@ -127,7 +128,7 @@ def _report(
     recheck: bool,
     selection: RunSelection = ALL_RUNS,
 ) -> str:
-    from mpicampaign.collect.reported import keep, report_folder, state_of, unchanged
+    from mpicampaign.collect.unchanged_files import keep, report_folder, state_of, unchanged
 
     formats = ("svg", *(each for each in dict.fromkeys(figures) if each != ALL))
     # before the files are read: what changes meanwhile is read by the next report

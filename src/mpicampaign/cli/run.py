@@ -9,20 +9,16 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import (
+from mpicampaign.cli.exit_status import DONE, FAILED
+from mpicampaign.cli.options import (
     add_names,
     add_only,
     add_selection,
     add_verbose,
-    beside,
-    doubts,
     prepared_with_again,
     prepared_with_only,
-    print_lines,
-    say,
-    selection_lines,
 )
-from mpicampaign.cli.exit_status import DONE, FAILED
+from mpicampaign.cli.output import beside, doubts, print_lines, say, selection_lines
 from mpicampaign.cli.report import answers_of, report_of
 
 if TYPE_CHECKING:

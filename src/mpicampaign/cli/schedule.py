@@ -7,8 +7,9 @@ import os
 from dataclasses import replace
 
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import doubts, prepared_of, print_lines, say
 from mpicampaign.cli.exit_status import DONE
+from mpicampaign.cli.options import prepared_of
+from mpicampaign.cli.output import doubts, print_lines, say
 
 EXAMPLES = (
     ("mpicampaign schedule mine.yaml", "prints the lines for cron"),

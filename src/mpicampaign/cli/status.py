@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.base.text import counted
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import add_json, add_selection, beside, prepared_of, print_lines, selection_lines
 from mpicampaign.cli.exit_status import DONE, FAILED
+from mpicampaign.cli.options import add_json, add_selection, prepared_of
+from mpicampaign.cli.output import beside, print_lines, selection_lines
 
 if TYPE_CHECKING:
     from mpicampaign.jobs.prepare import Prepared

@@ -18,8 +18,9 @@ from mpicampaign.base.records import Header, Record
 from mpicampaign.base.selection import RunSelection, spans
 from mpicampaign.base.units import format_size, parse_size
 from mpicampaign.cli.campaign_argument import add_campaign, results_of
-from mpicampaign.cli.common import add_by, add_names, add_selection, print_lines
 from mpicampaign.cli.exit_status import DONE
+from mpicampaign.cli.options import add_by, add_names, add_selection
+from mpicampaign.cli.output import print_lines
 from mpicampaign.show.view import LAYOUTS, LONG, MATRIX, STATISTICS, Filter, View
 from mpicampaign.show.writer import DataWriter, TextWriter, Writer, format_names, writer
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.interrupts import signalled
 from mpicampaign.cli.campaign_argument import add_campaign
-from mpicampaign.cli.common import prepared_of, print_lines
 from mpicampaign.cli.exit_status import DONE, FAILED, INTERRUPTED
+from mpicampaign.cli.options import prepared_of
+from mpicampaign.cli.output import print_lines
 from mpicampaign.cli.report import report_of
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from mpicampaign.base.errors import Problem, UserError, did_you_mean
 from mpicampaign.cli.campaign_argument import check_there
-from mpicampaign.cli.common import print_lines
 from mpicampaign.cli.exit_status import DONE, FAILED
+from mpicampaign.cli.output import print_lines
 
 if TYPE_CHECKING:
     from mpicampaign.campaign.model import Benchmark, Campaign
@@ -107,7 +107,7 @@ def _faults(text: str, reading: Mapping[str, Any]) -> Iterator[str]:
 
 def _whole(output: Path, reading: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
     """What ``whole`` and ``refused`` find, and whether that is as it should be."""
-    from mpicampaign.collect.whole import first_line
+    from mpicampaign.collect.whole_output import first_line
 
     wanted = [("whole", pattern) for pattern in reading["whole"]]
     wanted += [("refused", reading["refused"])] if reading["refused"] else []

@@ -41,16 +41,16 @@ from mpicampaign.base.records import (
     plain_fields,
 )
 from mpicampaign.base.text import counted
-from mpicampaign.collect.cause import cause_of
 from mpicampaign.collect.common_settings import of_own_run
+from mpicampaign.collect.failure_cause import cause_of
 from mpicampaign.collect.looks import after_looks, read_looks
-from mpicampaign.collect.members import Members
-from mpicampaign.collect.observed import observed
+from mpicampaign.collect.member_metadata import Members
+from mpicampaign.collect.observed_software import observed
 from mpicampaign.collect.outputs_read import OutputsRead
 from mpicampaign.collect.records_read import RecordsRead
 from mpicampaign.collect.startup import startup
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
-from mpicampaign.collect.whole import not_whole
+from mpicampaign.collect.whole_output import not_whole
 from mpicampaign.evidence.condition import ranks_by_host, shared_cpus
 from mpicampaign.evidence.evidence import Evidence, read_evidence
 from mpicampaign.evidence.node_facts import node_facts
@@ -275,7 +275,7 @@ def _read_result(record: Record, files: _Files, reading: Mapping[str, Any] | Non
     if "not_available" in evidence.job:
         return replace(record, status=NOT_AVAILABLE, reason=evidence.job["not_available"])
     parsed = _parsed(record.suite, evidence, output, Path(files.paths["output"]), reading)
-    from mpicampaign.evidence.chosen import chosen_transport
+    from mpicampaign.evidence.chosen_transport import chosen_transport
     from mpicampaign.evidence.condition import condition
     from mpicampaign.evidence.judge import judge
     from mpicampaign.evidence.machine_state import probes

@@ -28,7 +28,7 @@ from mpicampaign.base.records import (
     observed,
     plain_fields,
 )
-from mpicampaign.collect.observed import LIBRARY, PROGRAM
+from mpicampaign.collect.observed_software import LIBRARY, PROGRAM
 from mpicampaign.compare.metrics import Metric, choose_metrics, read
 from mpicampaign.history.series import OpenSeries
 

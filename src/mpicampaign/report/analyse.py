@@ -15,7 +15,7 @@ from mpicampaign.base.records import OK, RECORDS, Header, read_records, record_l
 from mpicampaign.base.selection import ALL_RUNS
 from mpicampaign.collect.campaign import collect_all, plan_of
 from mpicampaign.collect.looks import note_look
-from mpicampaign.collect.reported import report_folder
+from mpicampaign.collect.unchanged_files import report_folder
 from mpicampaign.collect.undescribed import undescribed_lines
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.published.find import with_published

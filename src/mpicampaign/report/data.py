@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.base import records
 from mpicampaign.base.dimension import BANDWIDTH
 from mpicampaign.base.text import visible
-from mpicampaign.collect.observed import PROGRAM
+from mpicampaign.collect.observed_software import PROGRAM
 from mpicampaign.questions.machine.say_tables import members_grid
 from mpicampaign.show.cells import MetricCell, change_verdict, metric_cell
 from mpicampaign.show.document import Grid

@@ -17,7 +17,7 @@ from mpicampaign.base.background import on_two_cores
 from mpicampaign.base.files import write_whole
 from mpicampaign.base.program_state import program_state
 from mpicampaign.base.records import FAILED, MISSING, defined_name
-from mpicampaign.collect.members import member_metadata
+from mpicampaign.collect.member_metadata import member_metadata
 from mpicampaign.collect.runs import RunFolder, ended_by_itself, read_run
 from mpicampaign.jobs.declaration import reading_of
 from mpicampaign.schedulers.node_states import node_states

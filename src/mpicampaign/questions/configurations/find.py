@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import MPI_LIBRARY, defined_name
-from mpicampaign.collect.observed import PROGRAM
+from mpicampaign.collect.observed_software import PROGRAM
 from mpicampaign.evidence.findings import number
 from mpicampaign.evidence.machine_state import site_of
 from mpicampaign.evidence.node_facts import FACTS, device_of

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mpicampaign.base.host_lists import fold
 from mpicampaign.base.records import CLOCK_RATE, COPY, ROUND_TRIP
 from mpicampaign.base.text import in_ranks, listed
-from mpicampaign.evidence.chosen import chosen_transport
+from mpicampaign.evidence.chosen_transport import chosen_transport
 from mpicampaign.evidence.condition import condition, ranks_by_host
 from mpicampaign.evidence.counters import NOISE_BYTES, traffic, volume
 from mpicampaign.evidence.doubts import doubts
