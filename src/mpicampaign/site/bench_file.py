@@ -55,7 +55,7 @@ def bench_text(bench: Bench, site: Site, name: str) -> str:
     [group] = (replace(named, name="local") for named in site.groups)
     whole_node = bench.suite in _OF_WHOLE_NODES
     text = comment(f"Written by: {shlex.join(bench.call)}")
-    text += comment(f"Edit it, then: mpicampaign run {name}.yaml. docs/campaign.md has all keys.")
+    text += comment(f"Edit it, then: mpicampaign run {name}.yaml. docs/campaign.md explains the keys.")
     title = {"campaign": name, "title": f"{bench.name} on {site.host}", "repeats": bench.repeats}
     text += dumped(title | {"time_limit": "10 min" if whole_node else "2 min"})
     text += comment("busy_machine: rank    # counts runs that other programs disturbed, too")
