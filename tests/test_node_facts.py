@@ -17,7 +17,7 @@ from mpicampaign.evidence.node_facts import node_facts, recorded_network
 from mpicampaign.jobs.render import TEMPLATES
 from mpicampaign.questions.configurations.find import odd_nodes
 from mpicampaign.questions.configurations.say import FILE, TITLE, configuration_file
-from mpicampaign.questions.machine.find_node_causes import causes_by_node
+from mpicampaign.questions.machine.find_causes import causes_by_node
 from mpicampaign.report.make import to_markdown, to_terminal
 from mpicampaign.report.summary import summary_text
 from mpicampaign.report.write import write_report

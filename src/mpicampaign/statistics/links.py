@@ -131,7 +131,10 @@ def _by_gaps(sweeps: Sequence[PairRound], pairs: Sequence[Pair]) -> dict[Pair, s
     means = {pair: fmean(values) for pair, values in of_pairs.items()}
     known = sorted((mean, pair) for pair, mean in means.items() if math.isfinite(mean))
     ordered = np.array([mean for mean, _ in known])
-    error = _error([values for values in of_pairs.values() if len(values) > 1])
+    # the standard error of a pair's mean, from the differences between its sweeps
+    both = [values for values in of_pairs.values() if len(values) > 1]
+    apart = [abs(first - second) / 2 for first, second, *_ in both if math.isfinite(first + second)]
+    error = float(np.median(apart)) / NORMAL_QUARTILE if apart else math.inf
     edges, fewest = [0], len(effects) // 2
     for place in np.flatnonzero(np.diff(ordered) > _GAP * error) + 1:
         if place - edges[-1] >= fewest and len(known) - place >= fewest:
@@ -155,12 +158,6 @@ def _level(rounds: Sequence[PairRound]) -> list[PairRound]:
 
 def _shifted(stretch: PairRound, shift: float) -> PairRound:
     return PairRound(stretch.number, {pair: cost - shift for pair, cost in stretch.costs.items()})
-
-
-def _error(repeated: Sequence[Sequence[float]]) -> float:
-    """The standard error of a pair's mean, from the differences between its sweeps."""
-    apart = [abs(first - second) / 2 for first, second, *_ in repeated if math.isfinite(first + second)]
-    return float(np.median(apart)) / NORMAL_QUARTILE if apart else math.inf
 
 
 # What is left

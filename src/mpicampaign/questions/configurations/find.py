@@ -70,14 +70,12 @@ class Configurations(NamedTuple):
 
 def configurations(records: Iterable[Record]) -> tuple[Configurations, ...]:
     """Those of each host group whose nodes differ; empty where all agree."""
-    groups = grouped((record for record in records if record.nodes), _group)
+    known = [record for record in records if record.nodes]
+    groups = grouped(
+        known, lambda record: (site_of(record), record.case.machine[0], defined_name(record.case.machine[1]))
+    )
     every = (Configurations(*key[1:], odd_nodes(runs)) for key, runs in groups.items())
     return tuple(group for group in every if group.odd)
-
-
-def _group(record: Record) -> tuple[str, str, str]:
-    system, host_group = record.case.machine
-    return site_of(record), system, defined_name(host_group)
 
 
 def odd_nodes(records: Iterable[Record]) -> tuple[OddNodes, ...]:

@@ -23,7 +23,7 @@ from mpicampaign.base.records import (
     WITH,
     defined_name,
 )
-from mpicampaign.questions.machine.find_node_causes import causes_by_node
+from mpicampaign.questions.machine.find_causes import causes_by_node
 from mpicampaign.questions.machine.find_searches import (
     declared_group,
     is_of_machine,

@@ -142,9 +142,9 @@ def _race(runs: Sequence[Record]) -> Iterator[InRace]:
         # of values of lists alone, where the default has the name of all: ``VARIABLE=2``
         tuple(name.removeprefix(f"{names[0]} ") for name in names),
         {benchmark.name: benchmark.cases for benchmark in benchmarks},
-        tuple(cell for course in courses for cell in course.decided()),
-        {benchmark.name: course.stages for benchmark, course in zip(benchmarks, courses, strict=True)},
-        _left(places, [course.decision.left_after for course in courses]),
+        tuple(cell for *_, cells in courses for cell in cells),
+        {benchmark.name: stages for benchmark, (stages, *_) in zip(benchmarks, courses, strict=True)},
+        _left(places, [decision.left_after for _, decision, _ in courses]),
         tuple(sorted(out)),
         tuple(run for run in runs if run.sound),
     )
@@ -191,7 +191,9 @@ class _Benchmark:
                     self.cells.append((label, ranks, metric))
                     self._values.append(values)
 
-    def course(self, places: Sequence[int], rule: LookRule) -> _Course:
+    def course(
+        self, places: Sequence[int], rule: LookRule
+    ) -> tuple[tuple[Stage, ...], Decision, list[RaceCell]]:
         """Look after look, as far as the blocks go; without a level up to the first one."""
         stages: list[Stage] = []
 
@@ -202,7 +204,32 @@ class _Benchmark:
             return costs
 
         costs, decision = look_by_look(len(places), len(self.cells), next_blocks, rule)
-        return _Course(self, tuple(stages), places, costs, decision, rule.to_win or 0.0)
+        cells = [
+            self._cell(number, costs[:, :, number], decision, places, rule.to_win or 0.0)
+            for number in range(len(self.cells))
+        ]
+        return tuple(stages), decision, cells
+
+    def _cell(
+        self, number: int, costs: Array, decision: Decision, places: Sequence[int], to_win: float
+    ) -> RaceCell:
+        """How far a cell is; ``costs``: blocks x candidates, of those at the ``places``."""
+        (label, ranks, metric), cell = self.cells[number], decision.cells[number]
+        both = costs[:, [REFERENCE, cell.best]]
+        both = both[~np.isnan(both).any(axis=1)]
+        sign = 1 if metric.lower_is_better else -1
+        led = ratio(sign * both) if cell.end and cell.best != REFERENCE else None
+        p = min(1.0, cell.p * LEVEL / to_win) if led else None
+        undecided, seen = cell.end == LAST_LOOK and cell.p > to_win, None
+        if undecided:
+            looked = costs[: decision.rows]
+            others = (who for who in cell.remaining if who != REFERENCE)
+            spread = max(
+                spread_of(differences(looked[:, REFERENCE], looked[:, who]).tolist()) for who in others
+            )
+            seen = smallest_difference(len(looked), spread, 2 * to_win, within=True)
+        names = self.name, visible(label), ranks, metric
+        return RaceCell(*names, _outcome(cell, undecided), places[cell.best], led, p, len(both), seen)
 
     def stage(self, running: Sequence[int], after: int, blocks: int) -> tuple[Stage, Array]:
         """The first blocks behind a repeat that count."""
@@ -233,40 +260,6 @@ class _Benchmark:
         values = [of_cell[place].get(repeat) for of_cell in self._values]
         costs = [metric.cost(value) for (*_, metric), value in zip(self.cells, values, strict=True) if value]
         return costs if len(costs) == len(self.cells) else []
-
-
-class _Course(NamedTuple):
-    """How far a benchmark is. ``costs``: blocks x candidates x cells, of those at the ``places``."""
-
-    benchmark: _Benchmark
-    stages: tuple[Stage, ...]
-    places: Sequence[int]
-    costs: Array
-    decision: Decision
-    to_win: float
-
-    def decided(self) -> Iterator[RaceCell]:
-        """The cells."""
-        for number, (label, ranks, metric) in enumerate(self.benchmark.cells):
-            cell, of_cell = self.decision.cells[number], self.costs[:, :, number]
-            both = of_cell[:, [REFERENCE, cell.best]]
-            both = both[~np.isnan(both).any(axis=1)]
-            sign = 1 if metric.lower_is_better else -1
-            led = ratio(sign * both) if cell.end and cell.best != REFERENCE else None
-            p = min(1.0, cell.p * LEVEL / self.to_win) if led else None
-            undecided = cell.end == LAST_LOOK and cell.p > self.to_win
-            seen = self._seen(of_cell[: self.decision.rows], cell.remaining) if undecided else None
-            names = self.benchmark.name, visible(label), ranks, metric
-            outcome, leader = _outcome(cell, undecided), self.places[cell.best]
-            yield RaceCell(*names, outcome, leader, led, p, len(both), seen)
-
-    def _seen(self, costs: Array, remaining: Iterable[int]) -> float | None:
-        spreads = [
-            spread_of(differences(costs[:, REFERENCE], costs[:, who]).tolist())
-            for who in remaining
-            if who != REFERENCE
-        ]
-        return smallest_difference(len(costs), max(spreads), 2 * self.to_win, within=True)
 
 
 def _outcome(cell: DecidedCell, undecided: bool) -> str:

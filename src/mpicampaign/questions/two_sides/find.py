@@ -134,11 +134,11 @@ def _lacking(own: Mapping[_Key, tuple[Row, Cell]], other: Iterable[_Key], side: 
     theirs = {key[:4] for key in other}
     cases = dict.fromkeys(row.case for key, (row, _) in own.items() if key[:4] not in theirs)
     ran = Counter(str(run.case) for run in side.records if run.status not in (MISSING, NOT_AVAILABLE))
-    return tuple(f"{case}{_none_counts(ran[str(case)])}" for case in cases)
-
-
-def _none_counts(runs: int) -> str:
-    return f" (the other side's {f'{runs} runs do' if runs > 1 else 'run does'} not count)" if runs else ""
+    none_counts = {
+        name: f" (the other side's {f'{runs} runs do' if runs > 1 else 'run does'} not count)"
+        for name, runs in ran.items()
+    }
+    return tuple(f"{case}{none_counts.get(str(case), '')}" for case in cases)
 
 
 def _cells(
