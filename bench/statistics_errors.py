@@ -18,7 +18,7 @@ from common import usually
 
 from mpicampaign.questions.over_groups.find_settings import OverSettings, Setting, judged
 from mpicampaign.statistics.comparisons import LEVEL
-from mpicampaign.statistics.whole_runs import off
+from mpicampaign.statistics.outliers import off
 from mpicampaign.verdicts.compare import Verdict, compare
 from mpicampaign.verdicts.rank_tests import rank_sum_and_welch
 from mpicampaign.verdicts.rows import TimedRun

@@ -7,7 +7,7 @@ from dataclasses import replace
 import build_records as make
 from test_balance import hpcc, of_run, rings
 
-from mpicampaign.compare.beside import beside_tables
+from mpicampaign.compare.beside_originals import beside_tables
 from mpicampaign.compare.compare import compare
 
 

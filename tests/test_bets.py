@@ -29,8 +29,8 @@ from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.run import new_runs
 from mpicampaign.run.conditions import prepare_with_results
 from mpicampaign.run.new_runs import read_requests
-from mpicampaign.verdicts.bets import gains, probability_at_any_time
 from mpicampaign.verdicts.compare import UNEVEN_ADDED, Added, compare
+from mpicampaign.verdicts.rank_tests import gains, probability_at_any_time
 from mpicampaign.verdicts.rows import TimedRun
 from mpicampaign.verdicts.smallest import smallest_seen
 

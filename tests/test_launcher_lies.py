@@ -14,7 +14,7 @@ from conftest import ProjectCopy, executable
 from test_software_lies import Lie, run
 
 from mpicampaign.base.records import CONTRADICTED, DISTURBED, OK, UNVERIFIED, VERIFIED, Record
-from mpicampaign.compare.inconsistent_repeats import inconsistency_notes
+from mpicampaign.compare.run_notes import inconsistency_notes
 
 pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.full]
 

@@ -17,8 +17,7 @@ from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.compare.tables import Table
 from mpicampaign.questions.over_groups.find_attributes import by_attributes
-from mpicampaign.questions.over_groups.find_placements import OverGroups
-from mpicampaign.questions.over_groups.find_settings import TOO_FEW
+from mpicampaign.questions.over_groups.find_settings import TOO_FEW, OverGroups
 from mpicampaign.questions.over_groups.say import (
     attribute_lines,
     lines_of_few,

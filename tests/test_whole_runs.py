@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from conftest import PROJECT
 
-from mpicampaign.statistics.whole_runs import Off, effects, off, runs_off
+from mpicampaign.statistics.outliers import Off, effects, off, runs_off
 
 sys.path.append(str(PROJECT / "bench"))
 

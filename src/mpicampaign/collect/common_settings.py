@@ -1,6 +1,6 @@
 """What the repeats of a case must have in common, as metadata: how a run was launched, and with which MPI.
 
-`mpicampaign.compare.inconsistent_repeats` compares these. What may differ between repeats, such as hosts, job
+`mpicampaign.compare.run_notes` compares these. What may differ between repeats, such as hosts, job
 numbers and time limits, is left out.
 """
 

@@ -15,14 +15,14 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.presentation import TABLE_SIZES
 from mpicampaign.base.records import OK, Series
 from mpicampaign.collect.startup import RANKS, START_UP
-from mpicampaign.compare.beside import beside_tables
-from mpicampaign.compare.cut_repeats import readings
+from mpicampaign.compare.beside_originals import beside_tables
 from mpicampaign.compare.metrics import (
     STARTUP_METRICS,
     Metric,
     choose_metrics,
     fraction_of_line_rate,
     link_bound,
+    readings,
 )
 from mpicampaign.compare.monotony import with_monotony
 from mpicampaign.compare.rows import Cell, Row, with_values

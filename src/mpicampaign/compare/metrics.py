@@ -27,7 +27,7 @@ from mpicampaign.suites import SUITES, sends
 from mpicampaign.suites.suite import ColumnMetric
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from mpicampaign.base.dimension import Dimension
     from mpicampaign.base.records import Record, Series
@@ -128,10 +128,12 @@ def choose_metrics(suite: str, tables: Sequence[Series], wanted: Sequence[int]) 
     of_suite = {**(found.metrics if (found := SUITES.get(suite)) else {}), **_of_series(tables)}
     own = {column: metric for column, metric in of_suite.items() if column in columns}
     others = columns - own.keys()
-    if own and not others & _COMMON.keys():
-        return tuple(_own_metrics(own, sizes))
-    common = _common_metrics(suite, tables[0].benchmark, others, sizes)
-    return (*common, *_own_metrics(own, sizes))
+    metrics: list[Metric] = []
+    if not own or others & _COMMON.keys():
+        metrics += _common_metrics(suite, tables[0].benchmark, others, sizes)
+    for column, about in own.items():
+        metrics += _of_column(about.title, column, about.dimension, sizes, about.headline)
+    return tuple(metrics)
 
 
 def times_at_sizes(suite: str, tables: Sequence[Series]) -> tuple[Metric, ...]:
@@ -177,13 +179,6 @@ def _common_metrics(suite: str, series: str, columns: set[str], sizes: _Sizes) -
         name = "maximum message rate"
         ranked = "time" not in columns
         metrics.append(Metric(name, "message_rate", MESSAGE_RATE, group=name, headline=ranked))
-    return metrics
-
-
-def _own_metrics(own: Mapping[str, ColumnMetric], sizes: _Sizes) -> list[Metric]:
-    metrics = []
-    for column, metric in own.items():
-        metrics += _of_column(metric.title, column, metric.dimension, sizes, metric.headline)
     return metrics
 
 
@@ -361,3 +356,30 @@ def gave_up(table: Series, metric: Metric) -> bool:
 
 def _usable(value: float | None) -> TypeGuard[float]:
     return value is not None and 0 <= value < math.inf
+
+
+# Repeats whose values end at a smaller message than those of others give no maximum
+
+
+def cut_repeats(curves: Iterable[tuple[Record, Series]]) -> dict[int, int]:
+    """The repeats that end before the longest one, each with its last size (B)."""
+    ends = {run.repeat: end_of(series) for run, series in curves if ends_early(run)}
+    last = max(ends.values(), default=0)
+    return {repeat: end for repeat, end in ends.items() if end < last}
+
+
+def readings(metric: Metric, curves: Sequence[tuple[Record, Series]]) -> dict[int, Reading]:
+    """By repeat; a maximum over fewer sizes than in other repeats does not count."""
+    cut = cut_repeats(curves) if metric.size is None else {}
+    found = (
+        (run.repeat, read_fraction(run, series) if metric.bound else read(metric, series, run.series))
+        for run, series in curves
+        if run.repeat not in cut
+    )
+    return {repeat: reading for repeat, reading in found if reading is not None}
+
+
+def ends_early(run: Record) -> bool:
+    """Whether outputs of its suite may end early: cut, or without what time or memory did not allow."""
+    suite = SUITES.get(run.suite)
+    return suite is not None and suite.ends_early

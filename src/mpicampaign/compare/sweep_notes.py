@@ -10,8 +10,7 @@ from mpicampaign.compare.findings import Course, FarOff, Modes, RepeatJob, Whole
 from mpicampaign.compare.metrics import curve
 from mpicampaign.statistics.medians import median
 from mpicampaign.statistics.modes import Band, Stretch, stretches
-from mpicampaign.statistics.outliers import Outlier, lone_value, outliers
-from mpicampaign.statistics.whole_runs import runs_off
+from mpicampaign.statistics.outliers import Outlier, lone_value, outliers, runs_off
 from mpicampaign.suites import printed_resolution
 
 if TYPE_CHECKING:

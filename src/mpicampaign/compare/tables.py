@@ -16,7 +16,7 @@ from mpicampaign.questions.blocks.find import InBlocks
 from mpicampaign.questions.decided.find import ByLooks
 from mpicampaign.questions.machine.find import Machine
 from mpicampaign.questions.over_groups.find_few import OfFew, pairs_of_few
-from mpicampaign.questions.over_groups.find_placements import OverGroups, over_groups
+from mpicampaign.questions.over_groups.find_settings import OverGroups, over_groups
 from mpicampaign.questions.races.find import InRace
 from mpicampaign.questions.ranking.find import Ranking
 from mpicampaign.suites import is_baseline

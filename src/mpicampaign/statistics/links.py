@@ -54,6 +54,10 @@ class PairRound(NamedTuple):
     number: int
     costs: Mapping[Pair, float]
 
+    def less(self, shift: float) -> PairRound:
+        """The round with lower costs."""
+        return PairRound(self.number, {pair: cost - shift for pair, cost in self.costs.items()})
+
 
 class LinkSearch(NamedTuple):
     """Members of ``links`` are written ``a+b``. ``switches``: ``None`` where fewer than two are known.
@@ -152,12 +156,8 @@ def _level(rounds: Sequence[PairRound]) -> list[PairRound]:
     for _ in range(_POLISH):
         means = {pair: fmean(costs) for pair, costs in _by_pair(left).items()}
         shifts = [_median(cost - means[pair] for pair, cost in stretch.costs.items()) for stretch in left]
-        left = [_shifted(stretch, shift) for stretch, shift in zip(left, shifts, strict=True)]
+        left = [stretch.less(shift) for stretch, shift in zip(left, shifts, strict=True)]
     return left
-
-
-def _shifted(stretch: PairRound, shift: float) -> PairRound:
-    return PairRound(stretch.number, {pair: cost - shift for pair, cost in stretch.costs.items()})
 
 
 # What is left
@@ -173,7 +173,7 @@ def _without(rounds: Sequence[PairRound], classes: Mapping[Pair, str]) -> list[P
     rest = []
     for stretch in rounds:
         costs = {pair: cost - typical[classes.get(pair, "")] for pair, cost in stretch.costs.items()}
-        rest.append(_shifted(PairRound(stretch.number, costs), _median(costs.values())))
+        rest.append(PairRound(stretch.number, costs).less(_median(costs.values())))
     return rest
 
 

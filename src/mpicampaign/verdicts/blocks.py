@@ -15,10 +15,9 @@ import numpy as np
 from mpicampaign.base.expectation import fewest_blocks
 from mpicampaign.statistics.comparisons import FAMILY_WISE, LEVEL
 from mpicampaign.statistics.medians import Interval
-from mpicampaign.verdicts.bets import probability_at_any_time
 from mpicampaign.verdicts.compare import FEW_REPEATS, TIE, PairVerdict, Verdict, first_or_bets
 from mpicampaign.verdicts.looks import REFERENCE, among_all, differences, lead
-from mpicampaign.verdicts.rank_tests import signed_ranks
+from mpicampaign.verdicts.rank_tests import probability_at_any_time, signed_ranks
 from mpicampaign.verdicts.smallest import probabilities
 
 if TYPE_CHECKING:

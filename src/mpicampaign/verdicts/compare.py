@@ -6,7 +6,7 @@ every set of judged candidates that holds both differs (see `mpicampaign.statist
 levels of the sets, and for the false share of many candidates). Who is in no pair of enough rows is not
 judged: it neither leads nor is led. A pair that a report has tested is not tested again with runs that were
 added after it, as that would find a difference in the end where there is none: they are bet on
-(`mpicampaign.verdicts.bets`). How often all this errs, and what it finds: ``bench/verdicts.py``.
+(`mpicampaign.verdicts.rank_tests`). How often all this errs, and what it finds: ``bench/verdicts.py``.
 """
 
 from __future__ import annotations
@@ -32,8 +32,13 @@ from mpicampaign.statistics.comparisons import (
     share_of_level,
     share_of_pairs,
 )
-from mpicampaign.verdicts.bets import probability_at_any_time
-from mpicampaign.verdicts.rank_tests import aligned_ranks, plain_ranks, rank_sum_and_welch, signed_ranks
+from mpicampaign.verdicts.rank_tests import (
+    aligned_ranks,
+    plain_ranks,
+    probability_at_any_time,
+    rank_sum_and_welch,
+    signed_ranks,
+)
 from mpicampaign.verdicts.rows import EVEN, Row, TimedRun, firsts, have_one_order, is_even, rows_of, width
 
 if TYPE_CHECKING:

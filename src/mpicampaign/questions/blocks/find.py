@@ -32,9 +32,8 @@ from mpicampaign.base.records import (
     race_rules,
 )
 from mpicampaign.base.text import in_ranks, listed, visible
-from mpicampaign.compare.cut_repeats import readings
 from mpicampaign.compare.findings import EARLIER, NOT_PRINTED, OTHER_NODES, OTHER_TIME, end_of
-from mpicampaign.compare.metrics import choose_metrics
+from mpicampaign.compare.metrics import choose_metrics, readings
 from mpicampaign.compare.timed_runs import seconds
 from mpicampaign.suites import is_baseline
 from mpicampaign.verdicts.blocks import Ratio, compare_blocks, ratio

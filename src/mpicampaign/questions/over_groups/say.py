@@ -10,8 +10,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import counted, in_ranks, listed, visible
 from mpicampaign.base.units import format_size
 from mpicampaign.questions.over_groups.find_attributes import by_attributes, not_compared
-from mpicampaign.questions.over_groups.find_placements import FEWEST_GROUPS
-from mpicampaign.questions.over_groups.find_settings import TOO_FEW
+from mpicampaign.questions.over_groups.find_settings import FEWEST_GROUPS, TOO_FEW
 from mpicampaign.questions.ranking.say_pairs import superlative
 from mpicampaign.show.document import Heading, Items, Paragraph
 from mpicampaign.show.sentences import first_few
@@ -25,8 +24,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.questions.over_groups.find_attributes import AttributeLevel, ByAttribute, LevelPair
     from mpicampaign.questions.over_groups.find_few import OfFew, Opposite
-    from mpicampaign.questions.over_groups.find_placements import OverGroups
-    from mpicampaign.questions.over_groups.find_settings import OverSettings, Settings
+    from mpicampaign.questions.over_groups.find_settings import OverGroups, OverSettings, Settings
     from mpicampaign.show.document import Node
     from mpicampaign.show.view import View
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.over_groups.find_placements import OverGroups
+    from mpicampaign.questions.over_groups.find_settings import OverGroups
     from mpicampaign.questions.ranking.find import Pair, Ranking
     from mpicampaign.show.view import View
     from mpicampaign.verdicts.smallest import Sight
