@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from default_signals import popen_with_default_signals
 from hypothesis import settings
 from minicluster import BLUE, COMPILERS, RED, MiniCluster, missing_parts
 from test_kernels import Build, make
@@ -121,6 +122,12 @@ class ProjectCopy:
         done = self.call(*arguments, **more)
         assert succeeded(done)
         return done
+
+    def start(self, *arguments: str, **options: Any) -> subprocess.Popen[Any]:
+        """A command in a session of its own, which signals end as from a terminal; its output is lost."""
+        silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "start_new_session": True}
+        place = {"cwd": self.folder, "env": self.environment}
+        return popen_with_default_signals(self.command(*arguments), **{**silent, **place, **options})
 
     def records(self, campaign: str) -> list[Record]:
         """Of the campaign's last report."""

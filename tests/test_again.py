@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -171,13 +170,7 @@ def test_part_of_the_candidates_of_blocks_and_more_than_the_cap_are_refused(proj
 def test_a_killed_call_is_gone_on_with_and_the_report_counts_the_new_repeats(project: ProjectCopy) -> None:
     write_trivial(project, body="sleep 0.3")
     project.succeed("run", "trivial.yaml")
-    call = subprocess.Popen(
-        project.command("run", "trivial.yaml", "--again", "one,two"),
-        cwd=project.folder,
-        env=project.environment,
-        stderr=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
+    call = project.start("run", "trivial.yaml", "--again", "one,two")
     wait_until(lambda: len(project.results("trivial")) >= 7)
     call.kill()
     call.wait()

@@ -8,12 +8,10 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy, executable
-from default_signals import popen_with_default_signals
+from conftest import ProjectCopy, executable, wait_until
 
 pytestmark = pytest.mark.slow
 
@@ -99,18 +97,10 @@ def test_a_killed_build_leaves_nothing(spaced: Systems, tmp_path: Path, number: 
     spaced.write(f"prefix: {spaced.folder}/mpi")
     temporary = tmp_path / "tmp"
     temporary.mkdir()
-    process = popen_with_default_signals(
-        spaced.project.command("build", "--campaign", "builds.yaml", "--system", "one"),
-        cwd=spaced.folder,
-        env=spaced.project.environment | {"TMPDIR": str(temporary)},
-        stderr=subprocess.DEVNULL,
-    )
-    deadline = time.monotonic() + 60
-    while (
-        not (found := list(spaced.folder.glob("build/*/building-*/tmp/cc.s"))) and time.monotonic() < deadline
-    ):
-        time.sleep(0.02)
-    part = found[0].parents[1]
+    environment = spaced.project.environment | {"TMPDIR": str(temporary)}
+    process = spaced.project.start("build", "--campaign", "builds.yaml", "--system", "one", env=environment)
+    wait_until(lambda: any(spaced.folder.glob("build/*/building-*/tmp/cc.s")))
+    [part] = spaced.folder.glob("build/*/building-*")
     process.send_signal(number)
     if number == signal.SIGKILL:
         os.killpg(int(part.name.rpartition("-")[2]), number)

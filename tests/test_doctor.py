@@ -11,12 +11,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from conftest import executable, succeeded, within
+from conftest import executable, succeeded, wait_until, within
 from default_signals import popen_with_default_signals
 from test_doctor_outputs import BHOSTS, BQUEUES, LSHOSTS, TWO_KINDS
 
@@ -250,9 +249,7 @@ def test_a_signal_cancels_the_probes(desk: Desk, number: signal.Signals, pause: 
     process = popen_with_default_signals(
         desk.command("doctor"), cwd=desk.folder, env=environment, stdout=subprocess.DEVNULL
     )
-    deadline = time.monotonic() + 120
-    while not any(line.startswith("squeue") for line in desk.calls) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    wait_until(lambda: any(line.startswith("squeue") for line in desk.calls))
     assert interrupt_until_it_ends(process, number, pause) == 128 + number, desk.calls
     assert [line for line in desk.calls if line.startswith("scancel")] == [
         "scancel 7",
@@ -433,10 +430,7 @@ def test_a_command_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> No
     file = tmp_path / "process"
     answer = call(["bash", "-c", f"sleep 300 & echo $! >'{file}'; wait"], seconds=1)
     assert "did not answer within 1 s" in answer.failure
-    deadline = time.monotonic() + 60
-    while _alive(int(file.read_text())) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not _alive(int(file.read_text()))
+    wait_until(lambda: not _alive(int(file.read_text())))
 
 
 def _alive(process: int) -> bool:

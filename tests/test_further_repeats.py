@@ -14,7 +14,6 @@ from dataclasses import replace
 import pytest
 from build_campaigns import MACHINE, campaign, plan, write_campaign
 from conftest import ProjectCopy, wait_until
-from default_signals import popen_with_default_signals
 from minicluster import MiniCluster
 from on_cluster import cluster_project
 
@@ -143,12 +142,7 @@ def test_a_run_beside_a_busy_loop_is_repeated(project: ProjectCopy) -> None:
 def test_a_campaign_that_was_stopped_in_a_further_repeat_goes_on(project: ProjectCopy, number: int) -> None:
     write(project)
     with busy_loop(project):
-        campaign = popen_with_default_signals(
-            project.command("run", "--campaign", "busy.yaml"),
-            cwd=project.folder,
-            env=project.environment,
-            start_new_session=True,
-        )
+        campaign = project.start("run", "busy.yaml")
         folder = project.folder / "results/busy/runs/local/SHM-1/PingPong"
         wait_until(lambda: any(folder.glob("r02-*/attempts/*")))
         [first] = project.results("busy")

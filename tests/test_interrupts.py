@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from build_campaigns import write_trivial
-from conftest import ProjectCopy, executable
+from conftest import ProjectCopy, executable, wait_until
 from default_signals import popen_with_default_signals
 
 pytestmark = pytest.mark.slow
@@ -37,7 +37,7 @@ def started(project: ProjectCopy, command: str, log: Path) -> subprocess.Popen[b
     body += f'[ -n "$SLOW" ] || while [ ! -e "{go_on}" ]; do sleep 0.05; touch "{done}.second"; done'
     write_trivial(project, body=body, schedule={"every": "1 d", "series": "repeats"})
     process = called(project, command, log)
-    wait_for(done.with_name("done.second"))
+    wait_until(done.with_name("done.second").exists)
     return process
 
 
@@ -50,13 +50,6 @@ def called(project: ProjectCopy, command: str, log: Path) -> subprocess.Popen[by
             stdout=out,
             stderr=subprocess.STDOUT,
         )
-
-
-def wait_for(file: Path) -> None:
-    deadline = time.monotonic() + 60
-    while not file.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert file.exists()
 
 
 @pytest.mark.parametrize(("command", "number", "times"), CASES)
@@ -95,7 +88,7 @@ def test_a_signal_ends_the_build_of_a_campaign(
     executable(compiler, WAITING.format(folder=project.folder))
     write_trivial(project, system={"environment": {"CC": str(compiler)}})
     process = called(project, command, log)
-    wait_for(compiling)
+    wait_until(compiling.exists)
     process.send_signal(number)
     assert process.wait(240) == 128 + number, log.read_text()
     assert "interrupted" in log.read_text() and "Traceback" not in log.read_text()

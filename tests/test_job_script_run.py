@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from build_campaigns import BENCHMARK, PLACEMENTS, campaign, plan
-from conftest import executable
+from conftest import executable, wait_until
 from default_signals import popen_with_default_signals
 
 from mpicampaign import mpis
@@ -160,8 +160,7 @@ def test_interrupted_script_ends_its_ranks_too(tmp_path: Path) -> None:
     script = prepared(tmp_path, stubborn, 'setsid "$@" & sleep 60\n', environment={"X": "1"}).runs[0]
     script.path.write_text(script.path.read_text().replace("time_limit=1\n", "time_limit=60\n"))
     process = popen_with_default_signals(["bash", str(script.path)], start_new_session=True)
-    while not (tmp_path / "bin/program.started").exists():
-        time.sleep(0.02)
+    wait_until((tmp_path / "bin/program.started").exists)
     process.terminate()
     assert process.wait(30) == 143  # long before the time limit
     assert left_of(script.folder) == []
@@ -191,8 +190,7 @@ def test_no_signal_of_a_scheduler_makes_a_result(name: str, tmp_path: Path) -> N
     script = prepared(tmp_path, program).runs[0]
     script.path.write_text(script.path.read_text().replace("time_limit=1\n", "time_limit=60\n"))
     process = popen_with_default_signals(["bash", str(script.path)], start_new_session=True)
-    while not (tmp_path / "bin/program.started").exists():
-        time.sleep(0.02)
+    wait_until((tmp_path / "bin/program.started").exists)
     os.killpg(process.pid, signal.Signals[name])
     assert process.wait(240) == 128 + signal.Signals[name]
     assert not script.output.exists()

@@ -9,8 +9,7 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import ProjectCopy, executable, succeeded
-from default_signals import popen_with_default_signals
+from conftest import ProjectCopy, executable, succeeded, wait_until
 
 from mpicampaign.base.records import CONTRADICTED, FAILED, OK, VERIFIED
 
@@ -210,17 +209,8 @@ def test_a_run_whose_output_says_nothing_fails_the_call(project: ProjectCopy) ->
 
 def kill_in_the_middle(project: ProjectCopy, number: signal.Signals, finished: int) -> None:
     """Start the campaign and send a signal to everything but the job script, after so many runs."""
-    process = popen_with_default_signals(
-        project.command("run", "--campaign", "short.yaml"),
-        cwd=project.folder,
-        env=project.environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 120
-    while len(project.results("short")) < finished and time.monotonic() < deadline:
-        time.sleep(0.02)
+    process = project.start("run", "short.yaml")
+    wait_until(lambda: len(project.results("short")) >= finished)
     time.sleep(0.15)
     os.killpg(process.pid, number)
     process.wait(240)

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from conftest import wait_until
 from minicluster import BLUE, RED, MiniCluster, NodeGroup
 from minicluster.layout import NODE_SETTINGS, USER, USER_ID
 
@@ -227,10 +228,7 @@ def traces(folder: Path) -> list[str]:
 
 
 def wait_until_empty(wanted: set[str]) -> None:
-    deadline = time.monotonic() + 60
-    while members(wanted) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert members(wanted) == []
+    wait_until(lambda: not members(wanted))
 
 
 def test_nothing_is_left_after_stop(cluster_parts: None, tmp_path: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 from build_campaigns import TRUE, write_trivial
 from cluster_site import Site, killed_after
 from conftest import ProjectCopy, succeeded
-from default_signals import popen_with_default_signals
 from minicluster import BLUE, MiniCluster
 
 from mpicampaign.base.records import OK
@@ -42,14 +40,7 @@ def test_thousands_of_launches_with_kills_lose_and_double_nothing(project: Proje
     generator = random.Random(5)
     for _ in range(KILLS):
         enough = launched() + generator.randrange(1, 40)
-        process = popen_with_default_signals(
-            project.command("run", "--campaign", "trivial.yaml"),
-            cwd=project.folder,
-            env=project.environment,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        process = project.start("run", "trivial.yaml")
         while launched() < enough and process.poll() is None:
             time.sleep(0.01)
         os.killpg(
