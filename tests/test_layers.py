@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import subprocess
 from graphlib import TopologicalSorter
@@ -100,3 +101,10 @@ def test_each_name_at_the_top_of_the_project_has_its_reason() -> None:
     ]
     listed = subprocess.run(("git", "ls-files"), cwd=PROJECT, capture_output=True, text=True, check=True)
     assert sorted(named) == sorted({path.partition("/")[0] for path in listed.stdout.splitlines()})
+
+
+@pytest.mark.parametrize("file", [PROJECT / "Snakefile", *(PROJECT / "workflow/rules").glob("*.smk")])
+def test_what_the_workflow_imports_is_there(file: Path) -> None:
+    found = re.findall(r"(?m)^from (mpicampaign[\w.]*) import (.+)$", file.read_text())
+    for module, names in found:
+        assert all(hasattr(importlib.import_module(module), name) for name in names.split(", ")), module
