@@ -3,7 +3,7 @@
 from os.path import relpath
 from pathlib import Path
 
-from mpicampaign.cli.common import beside, say
+from mpicampaign.cli.output import beside, say
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.run.conditions import prepare_with_results
 from mpicampaign.run.why_due import due_runs, due_text
