@@ -28,6 +28,7 @@ from mpicampaign.base.records import (
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import Metric
 from mpicampaign.questions.machine import find as compare_machine
+from mpicampaign.questions.machine import find_searches
 from mpicampaign.questions.machine import say as show_machine
 from mpicampaign.questions.machine.draw import lines_of
 from mpicampaign.questions.machine.find_searches import rounds_due, sweeps
@@ -209,7 +210,7 @@ def test_parts_of_a_round_that_are_hours_apart_are_not_compared(
     monkeypatch: pytest.MonkeyPatch, apart: int
 ) -> None:
     """A job was killed in each round, and half of the nodes ran in the night, on a slower file system."""
-    monkeypatch.setattr(compare_machine, "APART", apart)
+    monkeypatch.setattr(find_searches, "APART", apart)
     machine = Nodes(names(24))
     night = set(machine.nodes[:6])
     records = [run for number in range(1, 17) for run in machine.round(number, machine.nodes)]
@@ -301,7 +302,7 @@ def test_faults_in_the_sentences_are_found(monkeypatch: pytest.MonkeyPatch, faul
     elif fault == "smallest":
         monkeypatch.setattr(show_machine, "_smallest_text", lambda *_: "7.9 % (clock rate)")
     elif fault == "rounds":
-        monkeypatch.setattr(compare_machine.MachineSearch, "times", lambda self, member: ("", ""))
+        monkeypatch.setattr(find_searches.MachineSearch, "times", lambda self, member: ("", ""))
     elif fault == "absent":
         monkeypatch.setattr(compare_machine.Machine, "absent", {"n900": "down (no answer)"})
     else:

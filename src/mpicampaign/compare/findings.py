@@ -239,6 +239,9 @@ class Timed(NamedTuple):
     time: float
 
 
+ENOUGH = 5  # runs of which the intervals alone decide on a cliff
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TuningCliff(Note):
     """An operation takes longer than on more bytes, or than others that do the same, one after the other.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mpicampaign.base.files import naming, write_whole
 from mpicampaign.report.questions import every_chart
@@ -25,7 +25,7 @@ from mpicampaign.show.runs import unused
 from mpicampaign.show.view import DEFAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from pathlib import Path
 
     from markupsafe import Markup
@@ -84,37 +84,33 @@ def draw_all(
     return files.figures
 
 
+_PAINTERS: dict[type[model.Chart], Callable[[Any], Page]] = {
+    model.CurveChart: draw_curves,
+    model.DotChart: draw_dots,
+    model.CoreMap: draw_core_map,
+    model.NodeMap: draw_node_map,
+    model.LevelChart: draw_levels,
+    model.ScatterChart: draw_scatter,
+    model.BarChart: draw_bars,
+}
+
+
 def page_of(chart: model.Chart) -> Page:
     """The chart on a page."""
-    match chart:
-        case model.CurveChart():
-            return draw_curves(chart)
-        case model.DotChart():
-            return draw_dots(chart)
-        case model.CoreMap():
-            return draw_core_map(chart)
-        case model.NodeMap():
-            return draw_node_map(chart)
-        case model.LevelChart():
-            return draw_levels(chart)
-        case model.ScatterChart():
-            return draw_scatter(chart)
-        case model.BarChart():
-            return draw_bars(chart)
+    return _PAINTERS[type(chart)](chart)
 
 
 def _write(page: Page, drawn: Markup, path: Path) -> None:
+    picture = svg_file(page, drawn)
     with naming(path):
-        path.write_bytes(_converted(svg_file(page, drawn), page.title, path.suffix))
-
-
-def _converted(picture: str, title: str, ending: str) -> bytes:
-    match ending:
-        case ".png":
-            return to_png(picture)
-        case ".pdf":
-            return to_pdf(picture, title)
-    return picture.encode("utf-8", errors="replace")
+        match path.suffix:
+            case ".png":
+                made = to_png(picture)
+            case ".pdf":
+                made = to_pdf(picture, page.title)
+            case _:
+                made = picture.encode("utf-8", errors="replace")
+        path.write_bytes(made)
 
 
 class _Files:

@@ -12,9 +12,8 @@ from mpicampaign.questions.history.draw import charts_over_time
 from mpicampaign.questions.history.say import change_nodes, curve_grid, series_grid, ticks_text
 from mpicampaign.report.write import chart_section
 from mpicampaign.show.document import Drawing, Heading, Paragraph, Section, Span, titled
-from mpicampaign.show.frame import TEMPLATES, framed, program
 from mpicampaign.show.interactive import curve_chart, places
-from mpicampaign.show.writers.html import element, html
+from mpicampaign.show.writers.html import TEMPLATES, element, framed, html, program
 
 if TYPE_CHECKING:
     from pathlib import Path

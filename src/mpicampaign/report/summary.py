@@ -26,18 +26,18 @@ from mpicampaign.show import runs
 from mpicampaign.show.charts.scales import Scale
 from mpicampaign.show.document import Box, Fold, Grid, Heading, Items, Paragraph, Section, Span
 from mpicampaign.show.runs import explained
-from mpicampaign.show.strip import MOST_TICKS, Dot, Strip
+from mpicampaign.show.strip import MOST_TICKS, Strip, StripDot
 from mpicampaign.show.view import DEFAULT
 from mpicampaign.show.writers.terminal import WIDTH, terminal_text, wrap
 from mpicampaign.verdicts.compare import APART_IN_TIME, FEW_REPEATS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.compare.tables import Comparison
     from mpicampaign.questions.answer import Answer, Candidate
     from mpicampaign.show.document import PageNode
-    from mpicampaign.show.source import Source
+    from mpicampaign.show.source import ReportSource
     from mpicampaign.show.view import View
 
 
@@ -73,16 +73,18 @@ def summary(comparison: Comparison, view: View = DEFAULT) -> KeyResults:
 
 
 def _lead_of_rows(comparison: Comparison, found: Sequence[Answer]) -> list[str]:
-    """With how many pairs are not tested since they were measured one after the other, where others are."""
     if not found:
         return [lead_of_few(comparison) if comparison.of_few else "No run gave a value that counts"]
+    return [lead(comparison, found), *_untested(comparison)]
+
+
+def _untested(comparison: Comparison) -> Iterator[str]:
+    """How many pairs are not tested since they were measured one after the other, where others are."""
     pairs = [pair for _, ranking in comparison.rankings for pair in ranking.pairs]
     enough = [pair.verdict for pair in pairs if pair.verdict.reason != FEW_REPEATS]
     untested = sum(verdict.reason == APART_IN_TIME for verdict in enough)
-    said = [lead(comparison, found)]
     if 0 < untested < len(enough) and any(verdict.tested for verdict in enough):
-        said.append(f"{untested} of {len(enough)} pairs were {APART_IN_TIME}: not tested")
-    return said
+        yield f"{untested} of {len(enough)} pairs were {APART_IN_TIME}: not tested"
 
 
 def notices(comparison: Comparison) -> Iterable[str]:
@@ -190,7 +192,7 @@ TESTED = (
 )
 
 
-def first_screen(source: Source) -> Section:
+def first_screen(source: ReportSource) -> Section:
     """What is fastest, by how much, whether it is real, and whether the machine was quiet."""
     found = summary(source.comparison, source.view)
     every = [_answer(source, answer, f"answer-{number}") for number, answer in enumerate(found.answers, 1)]
@@ -211,7 +213,7 @@ def first_screen(source: Source) -> Section:
     return Section(tuple(nodes), "answers", "", "Answers")
 
 
-def _explained(source: Source, found: Sequence[Answer]) -> list[PageNode]:
+def _explained(source: ReportSource, found: Sequence[Answer]) -> list[PageNode]:
     """What the picture shows, and what the answers rest on."""
     nodes: list[PageNode] = []
     for answer in found:
@@ -235,7 +237,7 @@ def _list(lines: Sequence[str], role: str = "") -> list[PageNode]:
     return [Items(tuple(lines), role)] if lines else []
 
 
-def _answer(source: Source, answer: Answer, anchor: str) -> Section:
+def _answer(source: ReportSource, answer: Answer, anchor: str) -> Section:
     """The sentences at the left, the picture at the right."""
     real = Span(answer.real, "real shown" if answer.real == SHOWN else "real")
     text = [
@@ -249,7 +251,7 @@ def _answer(source: Source, answer: Answer, anchor: str) -> Section:
 # The picture
 
 
-def _picture(source: Source, answer: Answer) -> list[PageNode]:
+def _picture(source: ReportSource, answer: Answer) -> list[PageNode]:
     """A line for each candidate; those behind the first few folded."""
     ratios = [ratio for one in answer.candidates for ratio in (one.ratio, one.low, one.high) if ratio]
     if len(answer.candidates) < 2 or not ratios:
@@ -264,7 +266,9 @@ def _picture(source: Source, answer: Answer) -> list[PageNode]:
     return [Section(tuple(nodes), role="picture")]
 
 
-def _ratios(source: Source, answer: Answer, chosen: Sequence[Candidate], strip: Strip, label: str) -> Grid:
+def _ratios(
+    source: ReportSource, answer: Answer, chosen: Sequence[Candidate], strip: Strip, label: str
+) -> Grid:
     """A line for each candidate: its name, its place on the scale, its value."""
     other = answer.blocks.names[0] if answer.blocks else "best"
     best = "1×" if answer.blocks else "best"
@@ -293,4 +297,4 @@ def _mark(one: Candidate, strip: Strip, other: str) -> Markup:
         return Markup("")
     ends = (one.low, one.high) if one.low and one.high else None
     label = f"{one.ratio:.4g} times {other}" if other != "best" else f"{one.ratio:.3g} times the best"
-    return strip.drawn([Dot(one.ratio, ends, "leads" if one.leads else "", label)], label)
+    return strip.drawn([StripDot(one.ratio, ends, "leads" if one.leads else "", label)], label)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mpicampaign.questions.ranking.find import Pair, Ranking
     from mpicampaign.questions.two_sides.find import Both
     from mpicampaign.show.document import PageNode, Section
-    from mpicampaign.show.source import Source
+    from mpicampaign.show.source import ReportSource
 
 
 NO_DOUBTS = "Nothing: every planned run was made, counts and is verified."
@@ -46,10 +46,11 @@ def state(kind: str) -> Span:
     return Span(kind_name(kind), f"state {kind.replace(' ', '_')}")
 
 
-def comparison_nodes(source: Source, table: Table, anchor: str) -> list[PageNode]:
+def comparison_nodes(source: ReportSource, table: Table, anchor: str) -> list[PageNode]:
     """The main metrics, published systems beside them, and all else folded."""
     rows = offered(table)
-    main = [row for row in rows if not _is_aside(row)] or rows
+    # those of another state of their machine are compared with no row
+    main = [row for row in rows if not any(note.kind == OTHER_STATE for note in row.notes)] or rows
     lines = interpolated_lines(source.comparison, table, source.view)
     full = _comparison_grid(source, table, rows, table.metrics, is_full=True)
     return [
@@ -69,11 +70,6 @@ def main_metrics(table: Table) -> Sequence[Metric]:
     return chosen if len(found) > _FEW and chosen else found
 
 
-def _is_aside(row: Row) -> bool:
-    """Whether it is of another state of its machine, and compared with no row."""
-    return any(note.kind == OTHER_STATE for note in row.notes)
-
-
 def _all_else(table: Table, aside: int) -> str:
     count = len(table.metrics)
     metrics = f"All {count} metrics" if count > len(main_metrics(table)) else "The same"
@@ -82,7 +78,7 @@ def _all_else(table: Table, aside: int) -> str:
 
 
 def _comparison_grid(
-    source: Source, table: Table, rows: Sequence[Row], metrics: Sequence[Metric], is_full: bool
+    source: ReportSource, table: Table, rows: Sequence[Row], metrics: Sequence[Metric], is_full: bool
 ) -> Grid:
     """A line for each row, a column for each metric; in full with mean and range."""
     count = Span("n", hint=f"runs with values / runs {runs_are(source.comparison.records)}")
@@ -101,7 +97,7 @@ def _comparison_grid(
     )
 
 
-def _row_line(source: Source, row: Row, metrics: Sequence[Metric], is_full: bool) -> tuple[Box, ...]:
+def _row_line(source: ReportSource, row: Row, metrics: Sequence[Metric], is_full: bool) -> tuple[Box, ...]:
     """The names and values of a row, or why it has none."""
     head = _row_head(source, row)
     if row.absence:
@@ -109,7 +105,7 @@ def _row_line(source: Source, row: Row, metrics: Sequence[Metric], is_full: bool
     return (*head, *(_cell(source, row, metric, is_full) for metric in metrics))
 
 
-def _row_head(source: Source, row: Row) -> tuple[Box, Box]:
+def _row_head(source: ReportSource, row: Row) -> tuple[Box, Box]:
     name = (f"{source.comparison.place(row)} ", Span(row.case.placement, "strong"))
     ranks = [in_ranks(row.ranks)] if row.ranks is not None else []
     about = ", ".join([*ranks, *(visible(text) for text in (row.detail, row.blas) if text)])
@@ -124,7 +120,7 @@ def _row_head(source: Source, row: Row) -> tuple[Box, Box]:
     )
 
 
-def _cell(source: Source, row: Row, metric: Metric, is_full: bool) -> Box:
+def _cell(source: ReportSource, row: Row, metric: Metric, is_full: bool) -> Box:
     """The median, which leads to its runs; below, the interval and the change; in full mean and range."""
     shown = metric_cell(row, metric, source.view, source.changes)
     if shown.reasons:
@@ -155,7 +151,7 @@ def _change(change: Both | None) -> tuple[Span, ...]:
 # Rankings and doubts
 
 
-def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
+def ranking_nodes(source: ReportSource, table: Table) -> list[PageNode]:
     """What is tested, and what is said of disturbed runs."""
     said = disturbed_lines(source.comparison, table, source.view)
     over = over_group_lines(table, source.view)
@@ -164,7 +160,7 @@ def ranking_nodes(source: Source, table: Table) -> list[PageNode]:
     return [Heading(table.title, 3), *nodes] if nodes else []
 
 
-def _tested(source: Source, table: Table) -> list[PageNode]:
+def _tested(source: ReportSource, table: Table) -> list[PageNode]:
     """The verdicts, and each pair folded; without p where no pair is tested."""
     lines = tuple(
         (
@@ -201,21 +197,18 @@ def _absent(ranking: Ranking) -> Iterator[str]:
             yield f"{one.name}: {absence(one.reasons)}"
 
 
-def _pair_line(source: Source, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:
+def _pair_line(source: ReportSource, ranking: Ranking, pair: Pair) -> tuple[Box, ...]:
     p, effect = pair.verdict.p, pair.effect
+    no_p = "too few" if pair.verdict.reason == FEW_REPEATS else "not tested"
     return (
         *map(Box, (ranking.metric.name, ranking.scope, pair.better.name, pair.worse.name)),
         Box(factor_text(pair), value=pair.factor),
         Box(f"{effect:.2f}", value=effect),
-        Box(_no_p(pair) if p is None else probability(p).removeprefix("p = ").removeprefix("p "), value=p),
+        Box(no_p if p is None else probability(p).removeprefix("p = ").removeprefix("p "), value=p),
     )
 
 
-def _no_p(pair: Pair) -> str:
-    return "too few" if pair.verdict.reason == FEW_REPEATS else "not tested"
-
-
-def doubts_grid(source: Source) -> Grid:
+def doubts_grid(source: ReportSource) -> Grid:
     """What is left out or in doubt, with links to the first of its runs."""
     absent = (
         (Box(one.name), Box(state(NOT_AVAILABLE)), Box(one.reason), Box(f"{one.runs} runs", role="short"))
@@ -233,7 +226,7 @@ def doubts_grid(source: Source) -> Grid:
     )
 
 
-def _doubt_line(source: Source, table: Table, row: Row, note: Note) -> tuple[Box, ...]:
+def _doubt_line(source: ReportSource, table: Table, row: Row, note: Note) -> tuple[Box, ...]:
     series = table.title if note.kind in OF_ONE_SERIES else table.benchmark
     name = f"{source.comparison.place(row)} {row.case.placement}, {series}"
     link = source.runs_of(row) + (f"-r{note.repeats[0]}" if note.repeats else "")
@@ -249,7 +242,7 @@ def _doubt_line(source: Source, table: Table, row: Row, note: Note) -> tuple[Box
 # The runs of each case: their states, numbers, files, reasons and facts
 
 
-def runs_section(source: Source) -> Section:
+def runs_section(source: ReportSource) -> Section:
     """All runs but those of placements that are not available, those of each case folded."""
     pairs = ((table, row) for table in source.comparison.tables for row in table.rows)
     rows = grouped(pairs, lambda pair: pair[1].case)
@@ -260,7 +253,7 @@ def runs_section(source: Source) -> Section:
     return titled("runs", "Runs", Fold(title, tuple(folds)))
 
 
-def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Table, Row]]) -> Fold:
+def _case(source: ReportSource, case: Case, records: list[Record], rows: list[tuple[Table, Row]]) -> Fold:
     found, anchor = _headline_cells(rows), source.anchors[case]
     facts = [_facts(record) for record in records]
     first, *others = [known for known in facts if known] or [[]]
@@ -285,7 +278,9 @@ def _case(source: Source, case: Case, records: list[Record], rows: list[tuple[Ta
     enough = [
         Paragraph(f"{name}: {precision_text(precision(cell.values))}", "legend") for name, cell in found
     ]
-    below = [_shared_facts(records, shared)] if shared else []
+    doubtful = any(record.verdict == CONTRADICTED for record in records)
+    title = f"{len(shared)} reasons and facts that all these runs share"
+    below = [Fold(title, (Items(tuple(shared)),), "shared", doubtful)] if shared else []
     count = Span(f"{len(records)} runs", "small")
     return Fold((Span(str(case), "heading"), " ", count), (grid, *below, *enough), "case")
 
@@ -304,7 +299,7 @@ def _headline_cells(rows: list[tuple[Table, Row]]) -> list[tuple[str, Cell]]:
 _Values = list[tuple["Dimension", dict[int, float]]]  # of each metric, by repeat
 
 
-def _run_line(source: Source, record: Record, values: _Values, facts: Fold | None) -> tuple[Box, ...]:
+def _run_line(source: ReportSource, record: Record, values: _Values, facts: Fold | None) -> tuple[Box, ...]:
     files = [(Span(name, link=source.address(file)), " ") for name, file in record.files.items()]
     return (
         Box(str(record.repeat)),
@@ -319,7 +314,7 @@ def _run_line(source: Source, record: Record, values: _Values, facts: Fold | Non
     )
 
 
-def _value(source: Source, dimension: Dimension, value: float | None) -> Box:
+def _value(source: ReportSource, dimension: Dimension, value: float | None) -> Box:
     return Box("" if value is None else source.view.number(value, dimension), value=value)
 
 
@@ -331,16 +326,6 @@ def _own_facts(record: Record, facts: list[str], shared: list[str]) -> Fold | No
     title = f"{counted(len(record.verdict_reasons), 'reason')} for the verdict"
     below = [f"and {len(shared)} that all these runs share, below the table"] if shared else []
     return Fold(title, (Items((*own, *below)),), is_open=record.verdict == CONTRADICTED)
-
-
-def _shared_facts(records: list[Record], shared: list[str]) -> Fold:
-    doubtful = any(record.verdict == CONTRADICTED for record in records)
-    return Fold(
-        f"{len(shared)} reasons and facts that all these runs share",
-        (Items(tuple(shared)),),
-        "shared",
-        is_open=doubtful,
-    )
 
 
 def _facts(record: Record) -> list[str]:

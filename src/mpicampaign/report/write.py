@@ -43,11 +43,10 @@ from mpicampaign.show.document import (
     Verbatim,
     titled,
 )
-from mpicampaign.show.frame import framed, program
 from mpicampaign.show.interactive import curve_chart, interactive_charts, places
-from mpicampaign.show.source import Source
+from mpicampaign.show.source import ReportSource
 from mpicampaign.show.view import DEFAULT, percent
-from mpicampaign.show.writers.html import element, html
+from mpicampaign.show.writers.html import element, framed, html, program
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -96,7 +95,7 @@ def write_report(
     """
     title = campaign_title or campaign_name or "MPI campaign"
     own = (*comparison.records, *told_runs(comparison.machines))
-    source = Source(comparison, own, view, path.parent, runs.anchors(own), changes)
+    source = ReportSource(comparison, own, view, path.parent, runs.anchors(own), changes)
     ordinary = [record for record in records if not is_of_machine(record)]
     charts = interactive_charts(Scene(comparison, view))
     tables = [tables_section(source)] if comparison.tables else []
@@ -129,7 +128,9 @@ def write_report(
 _LONG_LIST = 3  # tables or charts, above which they are listed
 
 
-def header(source: Source, title: str, name: str, beside: Sequence[str], history: str = "") -> list[PageNode]:
+def header(
+    source: ReportSource, title: str, name: str, beside: Sequence[str], history: str = ""
+) -> list[PageNode]:
     """What the page is about, and how its runs ended.
 
     ``beside``: on results that have no part in it; ``history``: address of the campaign's history.
@@ -156,7 +157,7 @@ def header(source: Source, title: str, name: str, beside: Sequence[str], history
 # Tables, curves, figures
 
 
-def tables_section(source: Source) -> Section:
+def tables_section(source: ReportSource) -> Section:
     """The comparison of each benchmark."""
     comparison, changes = source.comparison, source.changes
     coverages = ", ".join(f"{percent(c)} for n = {n}" for n, c in comparison.coverages().items())
@@ -232,7 +233,7 @@ def _median_line(chart: InteractiveChart, line: InteractiveLine) -> tuple[Box, .
     return (Box(line.curve.name), *cells)
 
 
-def figures_section(source: Source, figures: Sequence[Figure], room: int) -> Section:
+def figures_section(source: ReportSource, figures: Sequence[Figure], room: int) -> Section:
     """All but huge figures that go in so many characters, the small ones first; the others are linked.
 
     Those that show what tables and curves say are folded.
@@ -274,7 +275,7 @@ _FACTOR = (
 )
 
 
-def rankings_section(source: Source) -> Section:
+def rankings_section(source: ReportSource) -> Section:
     """All comparisons."""
     comparison = source.comparison
     rankings = [ranking for _, ranking in comparison.rankings]
@@ -284,7 +285,7 @@ def rankings_section(source: Source) -> Section:
     return titled("rankings", "All comparisons", Fold(counted(len(rankings), "ranking"), tuple(nodes)))
 
 
-def doubts_section(source: Source) -> Section:
+def doubts_section(source: ReportSource) -> Section:
     """Runs left out or in doubt."""
     grid = doubts_grid(source)
     found = Fold(counted(len(grid.lines), "reason"), (grid,)) if grid.lines else Paragraph(NO_DOUBTS)

@@ -22,7 +22,7 @@ from mpicampaign.show.charts.model import CurvePanel
 from mpicampaign.show.charts.scales import size_ticks
 from mpicampaign.show.charts.scene import FACETS, HOST_GROUP, PLACEMENT, without_twins
 from mpicampaign.show.figures.axes import Panel
-from mpicampaign.show.figures.page import Page, Place
+from mpicampaign.show.figures.page import Area, Page
 from mpicampaign.show.figures.svg import dashes, drawing, marker_path, path_of, svg
 from mpicampaign.show.runs import explained, mark_of
 from mpicampaign.show.sentences import kind_name
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
-    from mpicampaign.show.charts.looks import Look
+    from mpicampaign.show.charts.looks import Style
     from mpicampaign.show.charts.model import Axis, ChartCurve, Repeat
     from mpicampaign.show.charts.scene import Scene
 
@@ -166,7 +166,7 @@ def _facets(scene: Scene, named: Sequence[dict[str, str]]) -> Iterator[Facet]:
         )
 
 
-def _value(look: Look, name: str, number: int, ticked: bool, place: int, facets: int) -> Value:
+def _value(look: Style, name: str, number: int, ticked: bool, place: int, facets: int) -> Value:
     if place == 0:
         return Value(name, ticked, look.colour, look.line if facets == 1 else "", look.marker)
     return Value(name, ticked, line=LINES[number % len(LINES)] if place == 1 else "")
@@ -193,7 +193,7 @@ def _others(facets: Iterable[Facet]) -> list[str]:
 
 
 _WIDTH, _HEIGHT = 5.4, 3.4  # inches: text is legible on a phone, too
-_PLACE = Place(0.66, 0.48, 4.6, 2.82)
+_PLACE = Area(0.66, 0.48, 4.6, 2.82)
 _LINE, _MARK = 1.4, 4.5  # printer's points
 _MARKED = 60  # points at most that have marks
 

@@ -17,7 +17,6 @@ from mpicampaign.base.records import (
 from mpicampaign.base.text import repeats_text, visible
 from mpicampaign.base.units import format_size
 from mpicampaign.compare import findings
-from mpicampaign.questions.guidelines.find import ENOUGH
 from mpicampaign.show.view import DEFAULT, quantity, rough_percent, size_range
 from mpicampaign.statistics.modes import LOW
 
@@ -187,11 +186,7 @@ def _range(first: int | None, last: int | None) -> str:
 
 
 def _job(job: findings.RepeatJob) -> str:
-    return " ".join([*([job.number] if job.number else []), *_hosts(job.hosts)])
-
-
-def _hosts(hosts: Sequence[str]) -> list[str]:
-    return [f"on {', '.join(hosts)}"] if hosts else []
+    return " ".join(filter(None, [job.number, f"on {', '.join(job.hosts)}" if job.hosts else ""]))
 
 
 def _far_off(found: findings.FarOff) -> str:
@@ -236,4 +231,4 @@ def _tuning_cliff(found: findings.TuningCliff, view: View) -> str:
     said += "; times of the slowest rank" if found.slowest else ""
     runs = f"medians of {found.fewest} runs, beyond their intervals"
     said += f"; {runs if found.fewest > 1 else 'in its one run'}"
-    return said + (": more repeats would confirm it" if found.fewest < ENOUGH else "")
+    return said + (": more repeats would confirm it" if found.fewest < findings.ENOUGH else "")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ReportSource:
     """``anchors``: of the cases, ``folder``: in which the report is."""
 
     comparison: Comparison

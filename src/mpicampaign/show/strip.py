@@ -17,7 +17,7 @@ _ROOM = 4  # per cent of the width left free at either end
 MOST_TICKS = 4
 
 
-class Dot(NamedTuple):
+class StripDot(NamedTuple):
     """A value with its interval; ``role``: by which its look is chosen. ``title``: what it is."""
 
     value: float
@@ -37,7 +37,7 @@ class Strip(NamedTuple):
         share = self.scale(value)
         return f"{_ROOM + (100 - 2 * _ROOM) * (1 - share if self.highest_first else share):.1f}%"
 
-    def drawn(self, dots: Iterable[Dot], label: str) -> Markup:
+    def drawn(self, dots: Iterable[StripDot], label: str) -> Markup:
         """The dots over lines at the ticks; empty without dots that the scale can show."""
         shown = [dot for dot in dots if self.scale.shows(dot.value)]
         if not shown:

@@ -70,7 +70,7 @@ BARS = f"filled: own results; hollow: published; {_INTERVALS}"
 
 
 @dataclass(frozen=True, slots=True)
-class Drawing:
+class PaperChart:
     """A figure of the paper with the results that have a place in it, and those ``without`` its columns."""
 
     scene: Scene
@@ -87,12 +87,12 @@ class Drawing:
         return [summary for summary in self.summaries(wanted) if summary is not None]
 
     @property
-    def members(self) -> tuple[model.Member, ...]:
+    def members(self) -> tuple[model.SystemResult, ...]:
         """The results by their names and looks, own ones in the look of their host group."""
         platforms = list(dict.fromkeys(result.platform for result in self.results))
         looks, place = self.scene.looks[HOST_GROUP], self.scene.place
         return tuple(
-            model.Member(
+            model.SystemResult(
                 _full_name(self.scene, result),
                 short_name(self.scene, result),
                 looks[place(result.row)] if result.row else None,
@@ -141,7 +141,7 @@ def _omitted(scene: Scene, without: Sequence[HpccResult]) -> str:
 
 
 def _axis(
-    drawing: Drawing,
+    drawing: PaperChart,
     name: str,
     dimension: Dimension,
     summaries: Iterable[Summary | None],
@@ -196,7 +196,7 @@ _BANDS = (
 )
 
 
-def bands(drawing: Drawing) -> model.BarChart:
+def bands(drawing: PaperChart) -> model.BarChart:
     """Latencies, bandwidths, their ratios, and HPL; series that no result has are omitted."""
     text = "Bandwidths of the rings are per process; ping-pong is that of the worst pair. "
     text += "By falling random ring bandwidth, a platform's results together."
@@ -208,7 +208,7 @@ def bands(drawing: Drawing) -> model.BarChart:
     return _bar_chart(drawing, text, [column for band in _BANDS for column in _band(drawing, band)])
 
 
-def _band(drawing: Drawing, band: _Bars) -> Iterator[model.BarColumn]:
+def _band(drawing: PaperChart, band: _Bars) -> Iterator[model.BarColumn]:
     drawn = [model.BarSeries(name, colour, drawing.summaries(each)) for name, colour, each in band.series]
     if series := tuple(each for each in drawn if any(each.bars)):
         values = [bar for each in series for bar in each.bars]
@@ -224,7 +224,7 @@ _PARALLEL = (
 )
 
 
-def parallel(drawing: Drawing) -> model.BarChart:
+def parallel(drawing: PaperChart) -> model.BarChart:
     """Each column divided by HPL, then by its largest value."""
     largest = max(summary.median for summary in drawing.whole(Quantity(HPL)))
     text = "Accumulated values divided by HPL, then each column by its largest value, which is 100 %. Not "
@@ -232,7 +232,7 @@ def parallel(drawing: Drawing) -> model.BarChart:
     return _bar_chart(drawing, text, [_share(drawing, title, wanted) for title, wanted in _PARALLEL])
 
 
-def _share(drawing: Drawing, title: str, wanted: Quantity) -> model.BarColumn:
+def _share(drawing: PaperChart, title: str, wanted: Quantity) -> model.BarColumn:
     summaries = drawing.whole(wanted)
     largest = max(summary.median for summary in summaries)
     shares = tuple(_divided(summary, largest) for summary in summaries)
@@ -246,7 +246,7 @@ def _divided(summary: Summary, by: float) -> Summary:
     return Summary(summary.n, summary.median / by, interval, *others)
 
 
-def _bar_chart(drawing: Drawing, text: str, columns: Sequence[model.BarColumn]) -> model.BarChart:
+def _bar_chart(drawing: PaperChart, text: str, columns: Sequence[model.BarColumn]) -> model.BarChart:
     lines = []
     for place, member in enumerate(drawing.members):
         bars = [(f"{c.title} {s.name}".strip(), c.across, s.bars[place]) for c in columns for s in c.series]
@@ -259,7 +259,7 @@ def _bar_chart(drawing: Drawing, text: str, columns: Sequence[model.BarColumn]) 
 # Scatter: accumulated values over HPL, and what they are for each operation
 
 
-def over_hpl(drawing: Drawing) -> model.ScatterChart:
+def over_hpl(drawing: PaperChart) -> model.ScatterChart:
     """Each column over HPL and divided by it: logarithmic above, linear below."""
     _, *columns = drawing.figure.needs
     panels = [
@@ -310,7 +310,7 @@ def interpolated_text(results: Iterable[HpccResult], column: str, view: View) ->
     return f"{name} / HPL at {rate}, interpolated, not measured: {said}."
 
 
-def _panel(drawing: Drawing, column: str, by: str, logarithmic: bool) -> model.ScatterPanel:
+def _panel(drawing: PaperChart, column: str, by: str, logarithmic: bool) -> model.ScatterPanel:
     speeds = drawing.whole(Quantity(HPL))
     values = drawing.whole(whole_system(column, by))
     name, dimension = NAMES[column]
@@ -338,7 +338,7 @@ class _Figure:
     number: str
     title: str
     needs: tuple[str, ...]
-    chart: Callable[[Drawing], model.Chart]
+    chart: Callable[[PaperChart], model.Chart]
     least: int = _LEAST
 
     @property
@@ -354,7 +354,7 @@ def balance(scene: Scene, few: bool = False) -> Iterator[model.Chart]:
         drawn = tuple(result for result in results if result.has(*figure.needs))
         if len(drawn) >= figure.least:
             without = [result for result in results if not result.has(*figure.needs)]
-            yield figure.chart(Drawing(scene, figure, drawn, without))
+            yield figure.chart(PaperChart(scene, figure, drawn, without))
 
 
 def not_drawn(comparison: Comparison) -> str:

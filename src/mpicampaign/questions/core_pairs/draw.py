@@ -78,14 +78,8 @@ def _maps(scene: Scene, table: Table, row: Row, found: Sequence[_Pairs]) -> Iter
     if latency:
         yield _map(scene, f"latency of 8 B between ranks, {name}", first, latency, TIME, said)
     if bandwidth:
-        yield _map(
-            scene,
-            f"bandwidth of {_BANDWIDTH_BYTES} B between ranks, {name}",
-            first,
-            bandwidth,
-            BANDWIDTH,
-            said,
-        )
+        title = f"bandwidth of {_BANDWIDTH_BYTES} B between ranks, {name}"
+        yield _map(scene, title, first, bandwidth, BANDWIDTH, said)
 
 
 def _medians(runs: Sequence[_Values]) -> _Values:
@@ -108,6 +102,7 @@ def _map(
         share = math.log(values[key] / worst) / math.log(best / worst) if low < high else 1.0
         return Field(text, values[key], share)
 
+    classes = {key: int(of_pair) for key, of_pair in first.classes.items()}
     title = f"core_pairs: {title}"
     ends = (scene.view.quantity(best, dimension), scene.view.quantity(worst, dimension))
     return CoreMap(
@@ -117,14 +112,10 @@ def _map(
         scene.view.unit_of(dimension),
         tuple(ranks),
         tuple(tuple(field((a, b)) for b in ranks) for a in ranks),
-        tuple(tuple(_class_of(first, (a, b)) for b in ranks) for a in ranks),
+        tuple(tuple(classes.get((a, b)) for b in ranks) for a in ranks),
         _edges([paths[rank] for rank in ranks]),
         *ends,
     )
-
-
-def _class_of(pairs: _Pairs, key: _Pair) -> int | None:
-    return int(pairs.classes[key]) if key in pairs.classes else None
 
 
 def _paths(ranks: Sequence[int], levels: Mapping[_Pair, float]) -> dict[int, tuple[int, ...]]:

@@ -31,14 +31,9 @@ def gather_charts(scene: Scene) -> Iterator[CurveChart]:
 
 def _chart(scene: Scene, found: Gathers) -> CurveChart:
     by_size = {size: list(_curves(scene, found, size)) for size in found.sizes}
-    values = [value for curves in by_size.values() for curve in curves for value in curve.median.values()]
-    values += [
-        value
-        for curves in by_size.values()
-        for curve in curves
-        for repeat in curve.repeats
-        for value in repeat.values.values()
-    ]
+    curves = [curve for of_size in by_size.values() for curve in of_size]
+    lines = [repeat.values for curve in curves for repeat in curve.repeats]
+    values = [value for line in (*lines, *(curve.median for curve in curves)) for value in line.values()]
     up = scene.axis("bandwidth", BANDWIDTH, values, logarithmic=True)
     assert up is not None  # bandwidths are positive, and each size has one
     across = Axis("cores in use", COUNT, Unit("", 1.0), Scale(found.ranks[0] / 1.2, found.ranks[-1] * 1.2))

@@ -22,7 +22,7 @@ from itertools import groupby, pairwise
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.grouping import grouped
-from mpicampaign.compare.findings import Timed, TuningCliff
+from mpicampaign.compare.findings import ENOUGH, Timed, TuningCliff
 from mpicampaign.compare.metrics import curve
 from mpicampaign.questions.balance.find import differing
 from mpicampaign.questions.gathers.find import MEAN, SLOWEST
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from mpicampaign.statistics.medians import Summary
 
 FACTOR = 1.25  # smaller violations are not named
-ENOUGH = 5  # runs, of which the intervals alone decide
 _MOCK_UPS = {
     "Allgather": ("Alltoall",),
     "Gather": ("Allgather",),

@@ -13,7 +13,7 @@ from mpicampaign.base.units import format_size
 from mpicampaign.compare.metrics import curve
 from mpicampaign.show.charts.curves import SIZE, USEFUL, WIRE, curve_of, largest, log_axes, without_place
 from mpicampaign.show.charts.looks import LINES
-from mpicampaign.show.charts.model import ChartCurve, CurveChart, CurvePanel, Level, LevelChart
+from mpicampaign.show.charts.model import ChartCurve, CurveChart, CurvePanel, TreeLevel, LevelChart
 from mpicampaign.show.charts.scene import SERIES, left_out, repeats_of, without_twins
 from mpicampaign.statistics.medians import median
 
@@ -144,9 +144,9 @@ def _sizes(row: Row) -> set[int]:
     }
 
 
-def _at_size(row: Row, size: int) -> tuple[Level, ...]:
+def _at_size(row: Row, size: int) -> tuple[TreeLevel, ...]:
     return tuple(
-        Level(level, _median(row, f"receive_{level}", size), _median(row, f"merge_{level}", size))
+        TreeLevel(level, _median(row, f"receive_{level}", size), _median(row, f"merge_{level}", size))
         for level in _levels(row)
     )
 
@@ -155,7 +155,7 @@ def _median(row: Row, column: str, size: int) -> float:
     return median([v for _, series in row.curves if (v := curve(series, column).get(size)) is not None])
 
 
-def _levels_text(scene: Scene, label: str, levels: Sequence[Level]) -> str:
+def _levels_text(scene: Scene, label: str, levels: Sequence[TreeLevel]) -> str:
     said = (
         f"level {level.number} {scene.view.quantity(level.receive, TIME)} and "
         f"{scene.view.quantity(level.merge, TIME)}"

@@ -13,7 +13,7 @@ from mpicampaign.questions.machine.find import ABSENT, NO_VALUE
 from mpicampaign.questions.machine.find_searches import ALL_PAIRS, SLOW_ONE, UNDECIDED, nodes_of
 from mpicampaign.questions.machine.say import below, machine_title, metric_title, slower
 from mpicampaign.show.charts.looks import GREY, INK, SLOW
-from mpicampaign.show.charts.model import CoreMap, Field, Frame, NodeBox, NodeMap
+from mpicampaign.show.charts.model import CoreMap, Field, NodeBox, NodeFrame, NodeMap
 from mpicampaign.show.view import percent
 
 if TYPE_CHECKING:
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from mpicampaign.show.charts.scene import Scene
 
 _FRAMES = {
-    SLOW_ONE: Frame(SLOW, 1.6, "orange frame: shown to be slow"),
-    UNDECIDED: Frame(INK, 0.8, "black frame: not decided"),
-    ABSENT: Frame(GREY, 0.4, "grey: not measured"),
-    NO_VALUE: Frame(GREY, 0.4, "grey: without a value"),
+    SLOW_ONE: NodeFrame(SLOW, 1.6, "orange frame: shown to be slow"),
+    UNDECIDED: NodeFrame(INK, 0.8, "black frame: not decided"),
+    ABSENT: NodeFrame(GREY, 0.4, "grey: not measured"),
+    NO_VALUE: NodeFrame(GREY, 0.4, "grey: without a value"),
 }
 _WIDEST = 40  # boxes in a line
 _ROUND = (8, 10, 16, 20, 32)  # boxes in a line of nodes without racks
@@ -49,7 +49,8 @@ def _node_map(machine: Machine, search: MachineSearch) -> NodeMap:
 
     def box(name: str) -> NodeBox:
         frame, slowdown = _FRAMES.get(machine.verdict(search, name)), slowdowns.get(name)
-        fraction = None if slowdown is None else _share(slowdown, most)
+        share = None if slowdown is None else math.log1p(slowdown) / math.log1p(most)
+        fraction = None if share is None else min(1.0, max(0.0, share))
         named = next((one for one in search.nodes.named if one.member == name), None)
         text = below(search.metric, named.slower) if named and math.isfinite(named.slower) else ""
         return NodeBox(visible(name), fraction, frame, text or ("failed" if named else ""))
@@ -69,10 +70,6 @@ def _node_map(machine: Machine, search: MachineSearch) -> NodeMap:
         [*_FRAMES.values()],
         section="machine",
     )
-
-
-def _share(slowdown: float, most: float) -> float:
-    return min(1.0, max(0.0, math.log1p(slowdown) / math.log1p(most)))
 
 
 # Lines of nodes

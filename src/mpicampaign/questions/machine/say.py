@@ -205,11 +205,7 @@ def _smallest(machine: Machine) -> Iterator[str]:
     known = [
         (search, search.found.nodes.smallest, search.found.links.smallest) for search in machine.searches
     ]
-    named = [
-        f"{percent(node)} ({metric_title(machine, search)}{f'; of a link {percent(link)}' if link else ''})"
-        for search, node, link in known
-        if node
-    ]
+    named = [_smallest_text(machine, search, node, link) for search, node, link in known if node]
     if named:
         most = max(least for _, *both in known for least in both if least)
         few = named if len(named) <= _NAMED else [f"{percent(most)} in each metric"]
@@ -218,6 +214,11 @@ def _smallest(machine: Machine) -> Iterator[str]:
         yield f"The chance that any {what} is wrongly named is at most {100 * LEVEL:g} %."
     if still := len(_open(machine)):
         yield f"Not decided yet: {_nodes(still, 'suspect')}; the next run of the campaign continues."
+
+
+def _smallest_text(machine: Machine, search: MachineSearch, node: float, link: float | None) -> str:
+    of_link = f"; of a link {percent(link)}" if link else ""
+    return f"{percent(node)} ({metric_title(machine, search)}{of_link})"
 
 
 def undecided(machine: Machine) -> list[tuple[MachineSearch, Undecided]]:

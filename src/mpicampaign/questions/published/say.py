@@ -10,7 +10,7 @@ from mpicampaign.show.cells import NO_VALUE, published_sources, statistic_of
 from mpicampaign.show.charts.scales import plain, scale_for
 from mpicampaign.show.document import Box, Fold, Grid, Items, LineOnPage, Paragraph, Span
 from mpicampaign.show.runs import mark_of
-from mpicampaign.show.strip import MOST_TICKS, Dot, Strip
+from mpicampaign.show.strip import MOST_TICKS, Strip, StripDot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import PublishedRow, Row
     from mpicampaign.compare.tables import Table
     from mpicampaign.show.document import PageNode
-    from mpicampaign.show.source import Source
+    from mpicampaign.show.source import ReportSource
     from mpicampaign.statistics.medians import Interval
 
 KEY = "Best at the left. Grey: published; blue: own medians with their intervals, hollow if not ranked."
@@ -46,7 +46,7 @@ class _Member(NamedTuple):
 
 
 def published_nodes(
-    source: Source, table: Table, rows: Sequence[Row], main: Sequence[Metric]
+    source: ReportSource, table: Table, rows: Sequence[Row], main: Sequence[Metric]
 ) -> list[PageNode]:
     """The strips of the main metrics, and the folded table; nothing where none is published."""
     known = {metric for row in table.published for metric in row.values}
@@ -69,7 +69,7 @@ def published_nodes(
     ]
 
 
-def _own(source: Source, row: Row) -> _Member:
+def _own(source: ReportSource, row: Row) -> _Member:
     summaries = {cell.metric: cell.summary for cell in row.cells}
     values = {metric: _Value(s.median, s.interval) for metric, s in summaries.items() if s}
     name = f"{source.comparison.place(row)} {visible(row.case.placement)}{mark_of(row)}"
@@ -94,7 +94,7 @@ def _published(rows: Sequence[PublishedRow]) -> _Member:
     return _Member(_name(rows[0]), "; ".join(dict.fromkeys(map(statistic_of, rows))), values, "published")
 
 
-def _strip_line(source: Source, members: Sequence[_Member], metric: Metric) -> tuple[Box, ...]:
+def _strip_line(source: ReportSource, members: Sequence[_Member], metric: Metric) -> tuple[Box, ...]:
     """The metric, its values along a scale, and the best of the own ones."""
     unit = metric.dimension.unit(source.view.unit)
     having = sorted((one for one in members if metric in one.values), key=lambda one: one.rank(metric))
@@ -111,16 +111,15 @@ def _strip_line(source: Source, members: Sequence[_Member], metric: Metric) -> t
     return (name, Box(drawn, role="scale", below=(ticks,)), _best_own(source, having, metric))
 
 
-def _best_own(source: Source, having: Sequence[_Member], metric: Metric) -> Box:
+def _best_own(source: ReportSource, having: Sequence[_Member], metric: Metric) -> Box:
     """The best own value and its place, of members best first; one that is not ranked has no place."""
     ordered = sorted(having, key=lambda one: one.look == "unranked")
     own = next((one for one in ordered if one.link), None)
     if own is None:
         return Box("no own value", role="value")
     placed = [one for one in ordered if one.look != "unranked"]
-    place = (
-        f"{placed.index(own) + 1} of {len(placed)} by value" if own in placed else f"not ranked, {own.about}"
-    )
+    place = f"not ranked, {own.about}"
+    place = f"{placed.index(own) + 1} of {len(placed)} by value" if own in placed else place
     value, interval = own.values[metric]
     return Box(
         Span(source.view.number(value, metric.dimension), link=own.link),
@@ -130,14 +129,14 @@ def _best_own(source: Source, having: Sequence[_Member], metric: Metric) -> Box:
     )
 
 
-def _dot(source: Source, one: _Member, metric: Metric) -> Dot:
+def _dot(source: ReportSource, one: _Member, metric: Metric) -> StripDot:
     unit, (value, interval) = metric.dimension.unit(source.view.unit), one.values[metric]
     ends = (unit.of(interval.low), unit.of(interval.high)) if interval else None
     title = f"{one.name}: {source.view.quantity(value, metric.dimension)}"
-    return Dot(unit.of(value), ends, one.look, title)
+    return StripDot(unit.of(value), ends, one.look, title)
 
 
-def _grid(source: Source, members: Sequence[_Member], metrics: Sequence[Metric], title: str) -> Grid:
+def _grid(source: ReportSource, members: Sequence[_Member], metrics: Sequence[Metric], title: str) -> Grid:
     """All members, best first in the first metric."""
     ordered = sorted(members, key=lambda one: one.rank(metrics[0]))
     return Grid(
@@ -159,7 +158,7 @@ def _grid(source: Source, members: Sequence[_Member], metrics: Sequence[Metric],
     )
 
 
-def _box(source: Source, published: _Value | None, metric: Metric) -> Box:
+def _box(source: ReportSource, published: _Value | None, metric: Metric) -> Box:
     if published is None:
         return Box(NO_VALUE, role="none")
     text, interval = source.view.number(published.value, metric.dimension), published.interval

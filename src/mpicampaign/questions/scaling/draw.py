@@ -9,7 +9,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.text import visible
 from mpicampaign.questions.scaling.find import STARTUP, WORK, Scaling, scalings
 from mpicampaign.questions.scaling.say import TITLES, meaning, scaling_name, scaling_sentence
-from mpicampaign.show.charts.looks import Look, looks
+from mpicampaign.show.charts.looks import Style, looks
 from mpicampaign.show.charts.model import Axis, ChartCurve, CurveChart, CurvePanel, Repeat
 from mpicampaign.show.charts.scales import Scale
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mpicampaign.show.charts.scene import Scene
 
 _LOGARITHMIC = {"speed-up": True, "efficiency": False}  # others as their values need
-_IDEAL = Look("#555555", "dashed", "circle")
+_IDEAL = Style("#555555", "dashed", "circle")
 
 
 def scaling_charts(scene: Scene) -> Iterator[CurveChart]:
@@ -68,7 +68,7 @@ def _name(scene: Scene, scaling: Scaling) -> str:
 
 
 def _panels(
-    scene: Scene, title: str, members: Sequence[Scaling], named: dict[str, Look]
+    scene: Scene, title: str, members: Sequence[Scaling], named: dict[str, Style]
 ) -> Iterator[CurvePanel]:
     """The values; of work the speed-up and the efficiency, too."""
     metric = members[0].metric
@@ -98,7 +98,7 @@ def _panel(
     title: str,
     quantity: tuple[str, Dimension],
     members: Sequence[Scaling],
-    named: dict[str, Look],
+    named: dict[str, Style],
     values: Callable[[ScalingPoint], tuple[float, tuple[float, ...]]],
     ideal: dict[int, float] | None = None,
 ) -> CurvePanel:
@@ -120,7 +120,7 @@ def _flat(found: tuple[float, tuple[float, ...]]) -> tuple[float, ...]:
 def _curve(
     name: str,
     scaling: Scaling,
-    named: dict[str, Look],
+    named: dict[str, Style],
     values: Callable[[ScalingPoint], tuple[float, tuple[float, ...]]],
 ) -> ChartCurve:
     """Through the fewest nodes of each number of ranks; repeats of all."""

@@ -149,13 +149,10 @@ def scaling_lead(comparison: Comparison, shown: Sequence[Scaling], view: View) -
 def _work_lines(comparison: Comparison, shown: Iterable[Scaling], view: View) -> Iterator[Line]:
     for each in shown:
         for point in each.points:
-            yield (*_first_columns(comparison, each, point, view), *_speed_up(point, view))
-
-
-def _message_lines(comparison: Comparison, shown: Iterable[Scaling], view: View) -> Iterator[Line]:
-    for each in shown:
-        for point in each.points:
-            yield _first_columns(comparison, each, point, view)
+            name = f"{each.table.title}: {scaling_name(comparison, each)}", each.metric.name
+            counts = point.ranks, point.nodes or "unknown", point.cell.n
+            of_work = _speed_up(point, view) if each.kind == WORK else ()
+            yield (*name, *counts, _value(each, point, view), *of_work)
 
 
 def _startup_lines(comparison: Comparison, shown: Iterable[Scaling], view: View) -> Iterator[Line]:
@@ -168,17 +165,6 @@ def _startup_lines(comparison: Comparison, shown: Iterable[Scaling], view: View)
                 for cell in point.row.cells
             )
             yield (name, point.ranks, point.nodes or "unknown", point.cell.n, *medians)
-
-
-def _first_columns(comparison: Comparison, scaling: Scaling, point: ScalingPoint, view: View) -> Line:
-    return (
-        f"{scaling.table.title}: {scaling_name(comparison, scaling)}",
-        scaling.metric.name,
-        point.ranks,
-        point.nodes or "unknown",
-        point.cell.n,
-        _value(scaling, point, view),
-    )
 
 
 def _value(scaling: Scaling, point: ScalingPoint, view: View) -> str:
@@ -200,6 +186,6 @@ def _speed_up(point: ScalingPoint, view: View) -> Iterator[str]:
 _FIRST = ("", "metric", "ranks", "nodes", "n", "median")
 _TABLES = {
     WORK: ((*_FIRST, "speed-up", "ideal", "efficiency (%)", "range of repeats"), _work_lines),
-    MESSAGES: (_FIRST, _message_lines),
+    MESSAGES: (_FIRST, _work_lines),
     STARTUP: (("", "ranks", "nodes", "n", *(metric.name for metric in STARTUP_METRICS)), _startup_lines),
 }

@@ -89,12 +89,9 @@ def _lines(name: str, samples: list[Sample]) -> Iterator[str]:
 
 
 def _labels_text(labels: Mapping[str, Value]) -> str:
-    filled = ((name, str(value)) for name, value in labels.items() if value not in ("", None))
-    return ",".join(f'{name}="{_escaped(value)}"' for name, value in filled)
-
-
-def _escaped(text: str) -> str:
-    return visible(text).replace("\\", "\\\\").replace('"', '\\"')
+    filled = ((name, visible(str(value))) for name, value in labels.items() if value not in ("", None))
+    escaped = ((name, text.replace("\\", "\\\\").replace('"', '\\"')) for name, text in filled)
+    return ",".join(f'{name}="{text}"' for name, text in escaped)
 
 
 def samples_of(comparison: Comparison, campaign: str) -> Iterator[Sample]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Table
-    from mpicampaign.show.charts.looks import Look
+    from mpicampaign.show.charts.looks import Style
     from mpicampaign.show.charts.scene import Scene
 
 SIZE = "message size"
@@ -34,7 +34,9 @@ COLUMNS = {USEFUL: ("bandwidth", BANDWIDTH), WIRE: ("wire bandwidth", BANDWIDTH)
 _BYTES = Unit("", 1.0)
 
 
-def curve_of(row: Row, column: str, look: Look, name: str, label: str = "", thin: bool = False) -> ChartCurve:
+def curve_of(
+    row: Row, column: str, look: Style, name: str, label: str = "", thin: bool = False
+) -> ChartCurve:
     """A column of a row: the repeats that count, and their median at each size."""
     repeats = tuple(Repeat(run, curve(series, column)) for run, series in row.curves)
     medians = medians_of(repeat.values for repeat in repeats)

@@ -28,7 +28,7 @@ SEQUENCE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class Style:
     """How one placement, host group or tree is drawn in all figures; ``ink`` is dark enough for text."""
 
     colour: str
@@ -41,10 +41,10 @@ class Look:
         return dark_enough(self.colour)
 
 
-def looks(names: Iterable[str]) -> dict[str, Look]:
+def looks(names: Iterable[str]) -> dict[str, Style]:
     """A look for each name: colour, line and marker all change, so that they differ in grey print, too."""
     return {
-        name: Look(COLOURS[i % len(COLOURS)], LINES[i % len(LINES)], MARKERS[i % len(MARKERS)])
+        name: Style(COLOURS[i % len(COLOURS)], LINES[i % len(LINES)], MARKERS[i % len(MARKERS)])
         for i, name in enumerate(dict.fromkeys(names))
     }
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from mpicampaign.base.records import Record
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import PublishedRow, Row
-    from mpicampaign.show.charts.looks import Look
+    from mpicampaign.show.charts.looks import Style
     from mpicampaign.show.charts.scales import Scale
     from mpicampaign.statistics.medians import Summary
 
@@ -90,7 +90,7 @@ class ChartCurve:
 
     name: str
     label: str
-    look: Look
+    look: Style
     median: Mapping[int, float]
     repeats: tuple[Repeat, ...]
     thin: bool = False
@@ -153,7 +153,7 @@ class DotLine:
 
     place: str
     label: str
-    look: Look | None
+    look: Style | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +220,7 @@ class CoreMap(Captioned):
 # Nodes of a machine
 
 
-class Frame(NamedTuple):
+class NodeFrame(NamedTuple):
     """Around the boxes of some nodes; ``width`` in printer's points, ``meaning`` in the key."""
 
     colour: str
@@ -236,7 +236,7 @@ class NodeBox(NamedTuple):
 
     name: str
     fraction: float | None
-    frame: Frame | None = None
+    frame: NodeFrame | None = None
     text: str = ""
 
 
@@ -249,13 +249,13 @@ class NodeMap(Captioned):
 
     lines: tuple[tuple[NodeBox | None, ...], ...]
     scale: str
-    frames: Sequence[Frame]
+    frames: Sequence[NodeFrame]
 
 
 # Levels of trees
 
 
-class Level(NamedTuple):
+class TreeLevel(NamedTuple):
     """What a level takes (s)."""
 
     number: int
@@ -268,14 +268,14 @@ class LevelChart(Captioned):
     """A bar for each level of each tree, receiving and merging behind each other."""
 
     across: Axis
-    trees: tuple[tuple[str, tuple[Level, ...]], ...]
+    trees: tuple[tuple[str, tuple[TreeLevel, ...]], ...]
 
 
 # Results of several systems beside each other
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class SystemResult:
     """One result. ``name``: in full; ``label``: short. One without a look is published.
 
     ``platform``: a number that results of one platform for several numbers of processes have in common.
@@ -283,7 +283,7 @@ class Member:
 
     name: str
     label: str
-    look: Look | None
+    look: Style | None
     platform: int
 
 
@@ -308,7 +308,7 @@ class ScatterPanel:
 class ScatterChart(Captioned):
     """Panels with the same members, two side by side; ``key``: what the marks mean."""
 
-    members: tuple[Member, ...]
+    members: tuple[SystemResult, ...]
     panels: tuple[ScatterPanel, ...]
     key: str
 
@@ -334,7 +334,7 @@ class BarColumn:
 class BarChart(Captioned):
     """A line for each member and several columns of bars; ``key``: what the marks mean."""
 
-    members: tuple[Member, ...]
+    members: tuple[SystemResult, ...]
     columns: tuple[BarColumn, ...]
     key: str
 

@@ -10,7 +10,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import CONTRADICTED, FAILED
 from mpicampaign.base.text import clip, counted, in_ranks, visible
 from mpicampaign.compare.findings import KINDS, NOT_AT_SIZE, NOT_PRINTED, NOT_READ, STOPPED
-from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Look, looks
+from mpicampaign.show.charts.looks import INK, LINES, MARKERS, Style, looks
 from mpicampaign.show.charts.model import Axis
 from mpicampaign.show.charts.scales import scale_for
 from mpicampaign.show.runs import explained, is_offered, mark_of, run_counts
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mpicampaign.show.view import View
 
 LONGEST = 200  # characters of a name in captions
-_OF_BASELINE = Look(INK, LINES[2], MARKERS[0])
+_OF_BASELINE = Style(INK, LINES[2], MARKERS[0])
 
 # What distinguishes curves; the first in which they differ gives the colour.
 PLACEMENT, HOST_GROUP, RANKS, SERIES = FACETS = ("placement", "host group", "ranks", "series")
@@ -43,7 +43,7 @@ class Scene:
 
     comparison: Comparison
     view: View = DEFAULT
-    looks: dict[str, dict[str, Look]] = field(init=False)  # by facet and value
+    looks: dict[str, dict[str, Style]] = field(init=False)  # by facet and value
     _places: dict[tuple[str, str], str] = field(init=False, default_factory=dict)
     _ranks: dict[tuple[int, str], tuple[int, ...]] = field(init=False, default_factory=dict)
 
@@ -80,7 +80,7 @@ class Scene:
         ranks = f", {in_ranks(row.ranks)}" if several else ""
         return visible(row.case.placement) + ranks + mark_of(row)
 
-    def look(self, table: Table, row: Row) -> Look:
+    def look(self, table: Table, row: Row) -> Style:
         """The look of the placement; with several numbers of ranks, the line style shows these."""
         look = self.looks[PLACEMENT][visible(row.case.placement)]
         ranks = self._ranks_of(table, row)

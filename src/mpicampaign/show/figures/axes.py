@@ -9,7 +9,7 @@ from mpicampaign.base.dimension import COUNT, Unit
 from mpicampaign.show.charts.looks import GREY
 from mpicampaign.show.charts.model import Axis
 from mpicampaign.show.charts.scales import Scale, plain, size_ticks
-from mpicampaign.show.figures.page import WIDTH, Place, Point, spread, widest
+from mpicampaign.show.figures.page import WIDTH, Area, Point, spread, widest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ class End(NamedTuple):
 class Panel:
     """A part of a page with an axis along its lower side, its left side, or both."""
 
-    def __init__(self, page: Page, place: Place, across: Axis, up: Axis | None = None) -> None:
+    def __init__(self, page: Page, place: Area, across: Axis, up: Axis | None = None) -> None:
         self.page = page
         self.place = place
         self.across = across
@@ -151,7 +151,7 @@ class PanelGrid(NamedTuple):
 
     height: float
     across: int
-    places: tuple[Place, ...]
+    places: tuple[Area, ...]
 
     def lowest(self, index: int) -> bool:
         """Whether no panel is below this one."""
@@ -190,7 +190,7 @@ def panel_grid(
     for index in range(count):
         x = left + (index % across) * (width + room + inner)
         top = height - above - (index // across) * (panel_height + between)
-        places.append(Place(x, top - panel_height, width, panel_height))
+        places.append(Area(x, top - panel_height, width, panel_height))
     return PanelGrid(height, across, tuple(places))
 
 

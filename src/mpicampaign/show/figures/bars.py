@@ -7,13 +7,21 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.show.charts.looks import COLOURS, GREY, INK
 from mpicampaign.show.figures.axes import Legend, Panel
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest
+from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, widest
 from mpicampaign.show.figures.text_width import width_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.show.charts.model import Axis, BarChart, BarColumn, BarSeries, Level, LevelChart, Member
+    from mpicampaign.show.charts.model import (
+        Axis,
+        BarChart,
+        BarColumn,
+        BarSeries,
+        LevelChart,
+        SystemResult,
+        TreeLevel,
+    )
     from mpicampaign.show.figures.page import Point
 
 _BAR = 0.06  # inches a bar
@@ -38,8 +46,10 @@ def draw_bars(chart: BarChart) -> Page:
     lines = [_FOOT + inner - (place + 0.5) * pitch for place in range(len(chart.members))]
     _name_lines(page, chart.members, lines, left)
     for place, (column, head) in enumerate(zip(chart.columns, heads, strict=True)):
-        panel = _panel(page, Place(left + place * (width + _BETWEEN), _FOOT, width, inner), column, head)
-        _draw_column(panel, column, chart.members, lines)
+        panel = _panel(page, Area(left + place * (width + _BETWEEN), _FOOT, width, inner), column, head)
+        for number, series in enumerate(column.series):
+            shift = ((len(column.series) - 1) / 2 - number) * _BAR
+            _draw_series(panel, series, chart.members, [y + shift for y in lines])
     return page
 
 
@@ -61,7 +71,7 @@ def _wrapped(text: str, width: float) -> list[str]:
     return lines
 
 
-def _name_lines(page: Page, members: Sequence[Member], lines: Sequence[float], left: float) -> None:
+def _name_lines(page: Page, members: Sequence[SystemResult], lines: Sequence[float], left: float) -> None:
     """Own results in bold, and a line between platforms."""
     before = members[0].platform
     for member, y, above in zip(members, lines, [lines[0], *lines], strict=False):
@@ -73,7 +83,7 @@ def _name_lines(page: Page, members: Sequence[Member], lines: Sequence[float], l
         before = member.platform
 
 
-def _panel(page: Page, place: Place, column: BarColumn, head: Sequence[tuple[str, str]]) -> Panel:
+def _panel(page: Page, place: Area, column: BarColumn, head: Sequence[tuple[str, str]]) -> Panel:
     panel = Panel(page, place, column.across)
     panel.value_ticks()
     panel.frame()
@@ -88,14 +98,9 @@ def _panel(page: Page, place: Place, column: BarColumn, head: Sequence[tuple[str
     return panel
 
 
-def _draw_column(panel: Panel, column: BarColumn, members: Sequence[Member], lines: Sequence[float]) -> None:
-    count = len(column.series)
-    for number, series in enumerate(column.series):
-        shift = ((count - 1) / 2 - number) * _BAR
-        _draw_series(panel, series, members, [y + shift for y in lines])
-
-
-def _draw_series(panel: Panel, series: BarSeries, members: Sequence[Member], lines: Sequence[float]) -> None:
+def _draw_series(
+    panel: Panel, series: BarSeries, members: Sequence[SystemResult], lines: Sequence[float]
+) -> None:
     """Own bars filled, with their intervals; published ones hollow."""
     left, half = panel.place.left, _BAR * 0.4
     own: list[list[Point]] = []
@@ -133,7 +138,7 @@ def draw_levels(chart: LevelChart) -> Page:
     page = Page(height, chart.title)
     left = 0.2 + widest([label for label, _ in chart.trees], _LONGEST, 8, bold=True) + 0.7
     panel = Panel(
-        page, Place(left, _LEVEL_FOOT, WIDTH - left - _BESIDE, height - _LEVEL_FOOT - 0.1), chart.across
+        page, Area(left, _LEVEL_FOOT, WIDTH - left - _BESIDE, height - _LEVEL_FOOT - 0.1), chart.across
     )
     panel.value_ticks()
     panel.frame()
@@ -147,14 +152,14 @@ def draw_levels(chart: LevelChart) -> Page:
         y -= _GAP
     legend = Legend(dict.fromkeys(_PARTS, GREY), 0.2, left)
     for name, (x, middle) in legend.draw(page, 0.25):
-        page.rectangles([Place(x, middle - 0.05, 0.14, 0.1)], [_PARTS[name]])
+        page.rectangles([Area(x, middle - 0.05, 0.14, 0.1)], [_PARTS[name]])
     return page
 
 
-def _draw_level(panel: Panel, across: Axis, level: Level, y: float) -> None:
+def _draw_level(panel: Panel, across: Axis, level: TreeLevel, y: float) -> None:
     page, place = panel.page, panel.place
     page.text(place.left - 0.08, y, f"level {level.number}", 7, align="right")
     parts = (panel.x(0.0), panel.x(level.receive), panel.x(level.receive + level.merge))
-    boxes = [Place(a, y - _LEVEL_BAR / 2, b - a, _LEVEL_BAR) for a, b in pairwise(parts)]
+    boxes = [Area(a, y - _LEVEL_BAR / 2, b - a, _LEVEL_BAR) for a, b in pairwise(parts)]
     page.rectangles(boxes, list(_PARTS.values()))
     page.text(parts[-1] + 0.07, y, across.text(level.receive + level.merge), 7)

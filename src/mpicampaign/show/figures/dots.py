@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.base.grouping import grouped
 from mpicampaign.show.charts.looks import GREY, INK
 from mpicampaign.show.figures.axes import Panel
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, widest
+from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, widest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mpicampaign.show.charts.looks import Look
+    from mpicampaign.show.charts.looks import Style
     from mpicampaign.show.charts.model import Axis, DotCell, DotChart, DotColumn, DotLine
     from mpicampaign.show.figures.page import Point
 
@@ -22,17 +22,7 @@ _LONGEST = 1.6  # inches of a name
 # The marks
 
 _APART = 0.035  # inches from where on the mean is marked beside the median
-_KEY = "mark: one repeat, hollow if disturbed or not plainly verified; bar: range; stroke: median; "
-_KEY += "×: mean, where it lies apart"
-_PUBLISHED_KEY = (
-    "small mark: one repeat, hollow if disturbed or not plainly verified; bar: range; stroke: median; "
-)
-_PUBLISHED_KEY += "×: mean, apart; large hollow mark: published"
-
-
-def _marks_key(chart: DotChart) -> str:
-    published = any(cell.published for column in chart.columns for cell in column.cells)
-    return _PUBLISHED_KEY if published else _KEY
+_KEY = "mark: one repeat, hollow if disturbed or not plainly verified; bar: range; stroke: median; ×: mean, "
 
 
 class _Line(NamedTuple):
@@ -60,7 +50,7 @@ class _Lines(NamedTuple):
         return self.panel.x(value) if self.axis.shows(value) else self.panel.place.left
 
 
-_Mark = tuple["Look", bool, "Point"]  # whether it is hollow, and its place
+_Mark = tuple["Style", bool, "Point"]  # whether it is hollow, and its place
 
 
 def _draw_cells(page: Page, panels: Sequence[_Lines]) -> None:
@@ -132,7 +122,9 @@ def draw_dots(chart: DotChart) -> Page:
     """Host groups and placements at the left, then the columns."""
     sheet = _sheet(chart.rows)
     page = Page(sheet.height, chart.title)
-    page.key(_marks_key(chart))
+    published = any(cell.published for column in chart.columns for cell in column.cells)
+    apart = "apart; large hollow mark: published" if published else "where it lies apart"
+    page.key("small " * published + _KEY + apart)
     _draw_row_names(page, chart.rows, sheet)
     panels = []
     for column, place in zip(chart.columns, _places(chart, sheet), strict=True):
@@ -144,15 +136,15 @@ def draw_dots(chart: DotChart) -> Page:
     return page
 
 
-def _places(chart: DotChart, sheet: _Sheet) -> list[Place]:
+def _places(chart: DotChart, sheet: _Sheet) -> list[Area]:
     """Where the columns lie; one alone leaves room for text at its right, several have titles."""
     count = len(chart.columns)
     if count == 1:
         width = WIDTH - sheet.left - _BESIDE
-        return [Place(sheet.left, _FOOT, width, sheet.height - _FOOT - 0.05)]
+        return [Area(sheet.left, _FOOT, width, sheet.height - _FOOT - 0.05)]
     width = (WIDTH - 0.15 - sheet.left - _BETWEEN * (count - 1)) / count
     lefts = (sheet.left + index * (width + _BETWEEN) for index in range(count))
-    return [Place(left, _FOOT, width, sheet.height - _FOOT - 0.22) for left in lefts]
+    return [Area(left, _FOOT, width, sheet.height - _FOOT - 0.22) for left in lefts]
 
 
 def _sheet(rows: Sequence[DotLine]) -> _Sheet:
@@ -185,7 +177,7 @@ def _draw_row_names(page: Page, rows: Sequence[DotLine], sheet: _Sheet) -> None:
         before = row.place
 
 
-def _panel(page: Page, place: Place, column: DotColumn) -> Panel:
+def _panel(page: Page, place: Area, column: DotColumn) -> Panel:
     panel = Panel(page, place, column.across)
     panel.value_ticks()
     panel.frame(column.title)

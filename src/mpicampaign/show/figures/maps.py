@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from mpicampaign.show.charts.looks import COLOURS, GREY, INK, SLOW, ink_on, shade
-from mpicampaign.show.figures.page import KEY, WIDTH, Page, Place, outline, widest
+from mpicampaign.show.figures.page import KEY, WIDTH, Area, Page, outline, widest
 from mpicampaign.show.figures.text_width import width_of
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def _draw_scale(page: Page, left: float, y: float, ends: tuple[str, str], fracti
     """Which colour is which value."""
     page.text(left, y + 0.06, ends[0], 7)
     left += width_of(ends[0], 7) + 0.1
-    places = [Place(left + step * 0.05, y, 0.05, 0.12) for step in range(len(fractions))]
+    places = [Area(left + step * 0.05, y, 0.05, 0.12) for step in range(len(fractions))]
     page.rectangles(places, list(map(shade, fractions)))
     page.text(places[-1].right + 0.08, y + 0.06, ends[1], 7)
 
@@ -44,9 +44,9 @@ def draw_core_map(chart: CoreMap) -> Page:
     count = len(chart.ranks)
     box = min(_LARGEST_BOX, (WIDTH - _LEFT - 0.15) / count)
     page = Page(_ABOVE + box * count + 0.35 + KEY, chart.title)
-    field = Place(_LEFT, page.height - _ABOVE - box * count, box * count, box * count)
+    field = Area(_LEFT, page.height - _ABOVE - box * count, box * count, box * count)
     places = {
-        (down, across): Place(field.left + across * box, field.top - (down + 1) * box, box, box)
+        (down, across): Area(field.left + across * box, field.top - (down + 1) * box, box, box)
         for down in range(count)
         for across in range(count)
     }
@@ -61,7 +61,7 @@ def draw_core_map(chart: CoreMap) -> Page:
     return page
 
 
-def _draw_pairs(page: Page, chart: CoreMap, places: dict[tuple[int, int], Place]) -> None:
+def _draw_pairs(page: Page, chart: CoreMap, places: dict[tuple[int, int], Area]) -> None:
     """The values' colours; their texts where all of them fit."""
     fields = {
         (down, across): field
@@ -78,7 +78,7 @@ def _draw_pairs(page: Page, chart: CoreMap, places: dict[tuple[int, int], Place]
         page.text(*places[key].middle, field.text, _TEXT, ink_on(colours[key]), align="center")
 
 
-def _draw_parts(page: Page, chart: CoreMap, field: Place, box: float) -> None:
+def _draw_parts(page: Page, chart: CoreMap, field: Area, box: float) -> None:
     """Lines between NUMA nodes, sockets and nodes, through the map and beyond."""
     for part, width in _WIDTHS.items():
         beyond = part * _BEYOND
@@ -91,7 +91,7 @@ def _draw_parts(page: Page, chart: CoreMap, field: Place, box: float) -> None:
         page.lines(lines, INK, width, name=f"parts-{part}")
 
 
-def _borders(chart: CoreMap, places: dict[tuple[int, int], Place]) -> Iterator[list[Point]]:
+def _borders(chart: CoreMap, places: dict[tuple[int, int], Area]) -> Iterator[list[Point]]:
     """The sides at which fields of different classes meet."""
     classes = {
         (down, across): of_pair
@@ -107,14 +107,14 @@ def _borders(chart: CoreMap, places: dict[tuple[int, int], Place]) -> Iterator[l
             yield [(place.left, place.bottom), (place.right, place.bottom)]
 
 
-def _around(chart: CoreMap, places: dict[tuple[int, int], Place], key: tuple[int, int]) -> list[Point]:
+def _around(chart: CoreMap, places: dict[tuple[int, int], Area], key: tuple[int, int]) -> list[Point]:
     """The sides of a field; of a rank with itself those of its whole line."""
     down, across = key
     first, last = (0, len(chart.ranks) - 1) if down == across else (across, across)
     return outline(places[down, first]._replace(width=places[down, last].right - places[down, first].left))
 
 
-def _draw_ranks(page: Page, chart: CoreMap, field: Place, box: float) -> None:
+def _draw_ranks(page: Page, chart: CoreMap, field: Area, box: float) -> None:
     """The numbers of the ranks at both sides, as many as there is room for."""
     widest_name = max(width_of(str(rank), 6.5) for rank in chart.ranks) + 0.04
     step = max(1, -(-int(0.14 / box * 100) // 100), math.ceil(widest_name / box) if chart.of != "rank" else 1)
@@ -151,13 +151,13 @@ def draw_node_map(chart: NodeMap) -> Page:
     box = min(_LARGEST_BOX, (WIDTH - left - _MARGIN) / columns)
     pitch = max(box * 1.1, 0.13)
     page = Page(_NODES_ABOVE + pitch * len(chart.lines) + _FOOT, chart.title)
-    placed: list[tuple[NodeBox, Place]] = []
+    placed: list[tuple[NodeBox, Area]] = []
     for number, (name, line) in enumerate(zip(names, chart.lines, strict=True)):
         top = page.height - _NODES_ABOVE - number * pitch
         page.text(left - 0.08, top - box / 2, name, 6.5, GREY, align="right", room=left - 0.1)
         for place, node in enumerate(line):
             if node:
-                placed.append((node, Place(left + place * box, top - box, box * 0.94, box * 0.94)))
+                placed.append((node, Area(left + place * box, top - box, box * 0.94, box * 0.94)))
         said = ", ".join(f"{node.name} {node.text}" for node in line if node and node.text)
         x = left + columns * box + 0.06
         page.text(x, top - box / 2, said, 6.5, bold=True, room=WIDTH - x, tall=pitch)
@@ -176,7 +176,7 @@ def _ends(names: Sequence[str]) -> str:
     return f"{names[0]} – {names[-1]}" if len(names) > 1 else names[0]
 
 
-def _draw_nodes(page: Page, placed: Sequence[tuple[NodeBox, Place]], box: float) -> None:
+def _draw_nodes(page: Page, placed: Sequence[tuple[NodeBox, Area]], box: float) -> None:
     colours = [
         _WITHOUT if node.fraction is None else shade(1 - round(node.fraction * _NODE_SHADES) / _NODE_SHADES)
         for node, _ in placed

@@ -32,7 +32,7 @@ _SMALLEST = 3.0  # printer's points
 Point = tuple[float, float]
 
 
-class Place(NamedTuple):
+class Area(NamedTuple):
     """A part of the page: its lower left corner and its size."""
 
     left: float
@@ -53,7 +53,7 @@ class Place(NamedTuple):
         return self.left + self.width / 2, self.bottom + self.height / 2
 
 
-def outline(place: Place) -> list[Point]:
+def outline(place: Area) -> list[Point]:
     """Its sides as one line."""
     left, bottom, right, top = place.left, place.bottom, place.right, place.top
     return [(left, bottom), (left, top), (right, top), (right, bottom), (left, bottom)]
@@ -97,7 +97,7 @@ class Writing(NamedTuple):
 class Rectangles(NamedTuple):
     """Filled boxes without edges, each of its own colour."""
 
-    places: tuple[Place, ...]
+    places: tuple[Area, ...]
     colours: tuple[str, ...]
 
 
@@ -171,7 +171,7 @@ class Page:
         """What the marks mean, at the foot: the file may be shown without its caption."""
         self.text(0.1, 0.1, text, 7, GREY, room=self.width - 0.2)
 
-    def rectangles(self, places: Sequence[Place], colours: Sequence[str]) -> None:
+    def rectangles(self, places: Sequence[Area], colours: Sequence[str]) -> None:
         """Filled boxes without edges, each of its own colour."""
         self.drawn.append(Rectangles(tuple(places), tuple(colours)))
 

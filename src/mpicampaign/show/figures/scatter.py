@@ -14,8 +14,8 @@ from mpicampaign.show.figures.text_width import width_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from mpicampaign.show.charts.model import Member, ScatterChart, ScatterPanel, ScatterPoint
-    from mpicampaign.show.figures.page import Place, Point
+    from mpicampaign.show.charts.model import ScatterChart, ScatterPanel, ScatterPoint, SystemResult
+    from mpicampaign.show.figures.page import Area, Point
 
 _HEIGHT, _LOWER = 2.3, 1.8  # inches a panel; where there are more than four
 _PITCH = 0.145  # a line of the key
@@ -56,7 +56,7 @@ def draw_scatter(chart: ScatterChart) -> Page:
     return page
 
 
-def _panel(page: Page, place: Place, part: ScatterPanel, lowest: bool) -> Panel:
+def _panel(page: Page, place: Area, part: ScatterPanel, lowest: bool) -> Panel:
     panel = Panel(page, place, part.across, part.up)
     panel.value_ticks(room=0.42)
     panel.up_ticks()
@@ -66,7 +66,7 @@ def _panel(page: Page, place: Place, part: ScatterPanel, lowest: bool) -> Panel:
     return panel
 
 
-def _draw_points(panel: Panel, members: Sequence[Member], points: Sequence[ScatterPoint]) -> None:
+def _draw_points(panel: Panel, members: Sequence[SystemResult], points: Sequence[ScatterPoint]) -> None:
     """Lines between those of a platform, intervals, marks and numbers."""
     places = panel.points((point.x.median, point.y.median) for point in points)
     platforms = grouped(zip(members, places, strict=True), lambda pair: pair[0].platform).values()
@@ -93,7 +93,7 @@ def _intervals(panel: Panel, point: ScatterPoint) -> Iterator[list[Point]]:
         yield panel.points((point.x.median, end) for end in ends)
 
 
-def _number(panel: Panel, members: Sequence[Member], places: Sequence[Point]) -> None:
+def _number(panel: Panel, members: Sequence[SystemResult], places: Sequence[Point]) -> None:
     taken = [Extent(x - 0.03, x + 0.03, y - 0.03, y + 0.03) for x, y in places]
     for number, (member, place) in enumerate(zip(members, places, strict=True), 1):
         own = member.look is not None
@@ -109,7 +109,7 @@ def _number(panel: Panel, members: Sequence[Member], places: Sequence[Point]) ->
         panel.page.text(x, y, str(number), _SIZE, ink, align="center", bold=own)
 
 
-def _free(point: Point, width: float, within: Place, taken: Sequence[Extent]) -> Point | None:
+def _free(point: Point, width: float, within: Area, taken: Sequence[Extent]) -> Point | None:
     """The nearest place for a number that is free and within the panel."""
     for distance in _DISTANCES:
         for turn in range(_ANGLES):
@@ -134,7 +134,7 @@ def _around(middle: Point, width: float) -> Extent:
     return Extent(x - width / 2, x + width / 2, y - _TALL / 2, y + _TALL / 2)
 
 
-def _draw_key(page: Page, members: Sequence[Member], top: float, down: int) -> None:
+def _draw_key(page: Page, members: Sequence[SystemResult], top: float, down: int) -> None:
     """Numbers and names in two columns, own results in bold."""
     column = (WIDTH - 0.3) / 2
     for number, member in enumerate(members):

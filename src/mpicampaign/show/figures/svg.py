@@ -19,7 +19,7 @@ from mpicampaign.show.writers.html import element
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from mpicampaign.show.figures.page import Drawn, Page, Place, Point
+    from mpicampaign.show.figures.page import Area, Drawn, Page, Point
 
 T = TypeVar("T")
 
@@ -115,7 +115,7 @@ def _by_colour(colours: Sequence[str], shapes: Sequence[T]) -> dict[str, list[T]
     return {colour: [shape for _, shape in of_colour] for colour, of_colour in pairs.items()}
 
 
-def _box(page: Page, place: Place) -> str:
+def _box(page: Page, place: Area) -> str:
     corners = [(place.left, place.bottom), (place.left, place.top), (place.right, place.top)]
     return path_of(page, [*corners, (place.right, place.bottom)]) + "z"
 
