@@ -25,7 +25,7 @@ from mpicampaign.show.runs import unused
 from mpicampaign.show.view import DEFAULT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from markupsafe import Markup
@@ -123,7 +123,8 @@ class _Files:
 
     def write(self, chart: model.Chart) -> None:
         """Write a figure under a name of its own."""
-        name = _file_name(chart.title, {figure.name for figure in self.figures})
+        plain = re.sub(r"[^a-z0-9]+", "-", chart.title.lower()).strip("-")[:80] or "figure"
+        name = unused(plain, {figure.name for figure in self.figures})
         files = tuple(self.folder / f"{name}.{ending}" for ending in self.formats)
         # First: an interrupted call leaves no unknown file.
         self._list(self.made | {path.name for path in files})
@@ -159,8 +160,3 @@ def _shortened(alt: str) -> str:
     if len(alt) <= _LONGEST_ALT:
         return alt
     return alt[:_LONGEST_ALT].rpartition("; ")[0] + "; all others are in the tables"
-
-
-def _file_name(title: str, taken: Collection[str]) -> str:
-    """A file name of plain letters, digits and hyphens, unlike those already taken."""
-    return unused(re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")[:80] or "figure", taken)

@@ -142,13 +142,10 @@ def _over_sizes(scene: Scene, table: Table, few: bool) -> Iterator[Chart]:
     places = len({scene.place(row) for row in table.rows})
     first = (*(curves if places < 2 else reversed(curves)), *reversed(dots))
     yield from islice(_drawn(scene, table, first), 1) if few else _drawn(scene, table, (*dots, *curves))
-    if few and (table.published or (places > _FEW and _is_imported(table))):
-        yield from _drawn(scene, table, dots)  # Figures 4 and 5 of the STFC report
-
-
-def _is_imported(table: Table) -> bool:
-    """Whether all its runs are: people import in order to compare host groups, as that report does."""
-    return all(IMPORTED_FROM in run.metadata for row in table.rows for run, _ in row.curves)
+    # Figures 4 and 5 of the STFC report: people import in order to compare host groups, as that report does.
+    imported = all(IMPORTED_FROM in run.metadata for row in table.rows for run, _ in row.curves)
+    if few and (table.published or (places > _FEW and imported)):
+        yield from _drawn(scene, table, dots)
 
 
 def _drawn(

@@ -136,16 +136,9 @@ def _chart(
         f" {mark}, hollow points: {meaning}." for mark, meaning in explained(row for _, row in rows)
     )
     labels = {size: format_size(size) for size in sorted(set().union(*(each.median for each in drawn)))}
-    return InteractiveChart(
-        anchor, title, across, up, facets, lines, labels, tuple(_size_ticks(labels)), note.strip()
-    )
-
-
-def _size_ticks(labels: Mapping[int, str]) -> list[tuple[float, str]]:
-    """Labelled powers of 2 within the range of sizes; else the sizes themselves."""
-    sizes = [size for size in labels if size > 0]
-    powers = size_ticks(sizes[0], sizes[-1], _MOST_SIZES)
-    return powers or [(float(size), labels[size]) for size in sizes]
+    sizes = [size for size in labels if size > 0]  # labelled are powers of 2, where there are any
+    ticks = size_ticks(sizes[0], sizes[-1], _MOST_SIZES) or [(float(size), labels[size]) for size in sizes]
+    return InteractiveChart(anchor, title, across, up, facets, lines, labels, tuple(ticks), note.strip())
 
 
 def _facets(scene: Scene, named: Sequence[dict[str, str]]) -> Iterator[Facet]:
@@ -180,13 +173,9 @@ def _line(
     first = facets[0].name if facets else PLACEMENT
     look = scene.looks[first][named[first]]
     line = next((value.line for value in values if value.line), look.line if len(facets) == 1 else LINES[0])
-    name = ", ".join(named[facet] for facet in (HOST_GROUP, PLACEMENT, *_others(facets))) + mark_of(row)
+    others = [facet.name for facet in facets if facet.name not in (HOST_GROUP, PLACEMENT)]
+    name = ", ".join(named[facet] for facet in (HOST_GROUP, PLACEMENT, *others)) + mark_of(row)
     return InteractiveLine(curves.curve_of(row, column, replace(look, line=line), name), chosen)
-
-
-def _others(facets: Iterable[Facet]) -> list[str]:
-    """Facets beside host group and placement in which lines differ."""
-    return [facet.name for facet in facets if facet.name not in (HOST_GROUP, PLACEMENT)]
 
 
 # As SVG, with the boxes that choose lines

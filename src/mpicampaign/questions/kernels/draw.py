@@ -13,7 +13,7 @@ from mpicampaign.base.units import format_size
 from mpicampaign.compare.metrics import curve
 from mpicampaign.show.charts.curves import SIZE, USEFUL, WIRE, curve_of, largest, log_axes, without_place
 from mpicampaign.show.charts.looks import LINES
-from mpicampaign.show.charts.model import ChartCurve, CurveChart, CurvePanel, TreeLevel, LevelChart
+from mpicampaign.show.charts.model import ChartCurve, CurveChart, CurvePanel, LevelChart, TreeLevel
 from mpicampaign.show.charts.scene import SERIES, left_out, repeats_of, without_twins
 from mpicampaign.statistics.medians import median
 
@@ -48,7 +48,8 @@ def _kernel_chart(
         return None
     across, up = axes
     parts = tuple(CurvePanel(label, up, tuple(of_panel)) for label, of_panel in curves.items())
-    title, caption = _kernel_texts(benchmark, place, _baseline(members))
+    baselines = (table.useful.baseline for table, _ in members if table.useful)
+    title, caption = _kernel_texts(benchmark, place, next(filter(None, baselines), ""))
     caption += without_place(across, parts) + left_out(scene, [row for _, row in members])
     said = "; ".join(
         largest(scene, row, f"{table.title}, {scene.name(table, row)}", USEFUL) for table, row in members
@@ -70,14 +71,8 @@ def _curves(scene: Scene, table: Table, row: Row) -> Iterator[ChartCurve]:
         yield curve_of(row, WIRE, wire, f"{name}, wire", f"{label}, wire", thin=True)
 
 
-def _baseline(members: Sequence[tuple[Table, Row]]) -> str:
-    """The series with which the others are compared; empty where there is none."""
-    named = (table.useful.baseline for table, _ in members if table.useful)
-    return next(filter(None, named), "")
-
-
 def _kernel_texts(benchmark: str, place: str, baseline: str) -> tuple[str, str]:
-    """Title and caption."""
+    """Title and caption; ``baseline``: the series with which the others are compared, or empty."""
     benchmark = visible(benchmark)
     if not baseline:
         title = f"{benchmark}: bandwidth of all active pairs together, {place}"

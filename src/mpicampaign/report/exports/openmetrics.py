@@ -65,13 +65,10 @@ def openmetrics(samples: Iterable[Sample]) -> str:
     families: dict[str, list[Sample]] = {}
     for sample in samples:
         if abs(sample.value) <= sys.float_info.max:
-            families.setdefault(_family(sample), []).append(sample)
+            name = "_".join(filter(None, ("mpicampaign", sample.family, sample.unit)))
+            families.setdefault(name, []).append(sample)
     lines = (line for name, found in families.items() for line in _lines(name, found))
     return "".join([*lines, "# EOF\n"])
-
-
-def _family(sample: Sample) -> str:
-    return "_".join(filter(None, ("mpicampaign", sample.family, sample.unit)))
 
 
 def _lines(name: str, samples: list[Sample]) -> Iterator[str]:

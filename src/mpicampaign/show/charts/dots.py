@@ -17,7 +17,7 @@ from mpicampaign.show.runs import offered
 from mpicampaign.show.sentences import absence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from mpicampaign.base.records import Case
     from mpicampaign.compare.metrics import Metric
@@ -113,17 +113,15 @@ def _axis(
 
 
 def _column(rows: Sequence[DotRow], metric: Metric, axis: Axis, title: str) -> DotColumn:
-    return DotColumn(title, axis, tuple(_cell(row, metric, axis) for row in rows))
-
-
-def _cell(row: DotRow, metric: Metric, axis: Axis) -> DotCell:
-    cell = row.row.cell(metric)
-    curves = row.row.curves
-    plain = {run.repeat for run, _ in curves if run.verdict == VERIFIED and run.condition != DISTURBED}
-    pairs = zip(cell.values, cell.repeats, strict=True)
-    dots = tuple(Dot(value, repeat not in plain) for value, repeat in pairs)
-    beside: Callable[..., str] = _beside if axis.name else _instead
-    return DotCell(dots, cell.summary, beside(row.row, metric, axis), row.values(metric))
+    cells = []
+    for row in rows:
+        cell, curves = row.row.cell(metric), row.row.curves
+        plain = {run.repeat for run, _ in curves if run.verdict == VERIFIED and run.condition != DISTURBED}
+        pairs = zip(cell.values, cell.repeats, strict=True)
+        dots = tuple(Dot(value, repeat not in plain) for value, repeat in pairs)
+        text = (_beside if axis.name else _instead)(row.row, metric, axis)
+        cells.append(DotCell(dots, cell.summary, text, row.values(metric)))
+    return DotColumn(title, axis, tuple(cells))
 
 
 def _beside(row: Row, metric: Metric, axis: Axis) -> str:

@@ -23,7 +23,8 @@ def draw_curves(chart: CurveChart) -> Page:
     key = _key(chart) if chart.keyed else {}
     legend = Legend(dict.fromkeys(key, INK), _KEY_LINE + 0.08, 0.72)
     below = legend.height + 0.15 if key else 0.0
-    across, room = _across(chart), _room(chart)
+    count, room = len(chart.panels), _room(chart)
+    across = min(count, 3 if count > 6 and not (chart.own_scales or chart.keyed) else 2)
     grid = _grid(chart, across, room, below)
     page = Page(grid.height, chart.title)
     width = 2.0 if across == 1 or chart.keyed else 1.5
@@ -35,13 +36,6 @@ def draw_curves(chart: CurveChart) -> Page:
         look, pen = key[label].look, _pen(key[label], width)
         page.lines([[(x, y), (x + _KEY_LINE, y)]], look.colour, pen, look.line)
     return page
-
-
-def _across(chart: CurveChart) -> int:
-    """How many panels lie side by side."""
-    count = len(chart.panels)
-    most = 3 if count > 6 and not (chart.own_scales or chart.keyed) else 2
-    return min(count, most)
 
 
 def _room(chart: CurveChart) -> float:
