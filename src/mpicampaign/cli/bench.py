@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mpicampaign.jobs.plan import Plan
     from mpicampaign.site.bench_file import Bench
     from mpicampaign.site.facts import Site, SiteLibrary
-    from mpicampaign.suites.room import Named
+    from mpicampaign.suites.room import NamedBenchmark
     from mpicampaign.suites.suite import Suite
 
 EXAMPLES = (
@@ -100,7 +100,7 @@ def _of_name(options: argparse.Namespace) -> tuple[str, str, dict[str, Any]]:
     return benchmark.name, suite.name, _with_arguments(entry, arguments) | _problem_size(suite)
 
 
-def _provider(benchmark: Named) -> str | dict[str, str]:
+def _provider(benchmark: NamedBenchmark) -> str | dict[str, str]:
     """Where the program of a benchmark is on this machine."""
     kind, program = str(benchmark.entry["provider"]), benchmark.program
     if kind == "bundled" or (kind == "wheel" and (Path(sys.prefix) / "bin" / program).is_file()):

@@ -19,9 +19,9 @@ from mpicampaign.base.records import Series
 from mpicampaign.suites.hpl import (
     GIGA,
     THRESHOLD,
-    Heading,
     HplRow,
     LinearSystemSuite,
+    RowLayout,
     check_residual,
     is_row,
     operations,
@@ -166,7 +166,7 @@ class _Sections:
     failed: dict[str, str] = field(default_factory=dict)
     errors: dict[str, str] = field(default_factory=dict)
     printed: dict[str, float] = field(default_factory=dict)  # by column
-    heading: Heading | None = None
+    heading: RowLayout | None = None
     rows: list[HplRow] = field(default_factory=list)
 
     def read(self, number: int, line: str) -> None:

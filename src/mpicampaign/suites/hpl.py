@@ -212,7 +212,7 @@ _NVIDIA = _Build(re.compile(rf"W[RC](?:0|{_PANELS})", re.ASCII), 8)
 _AMD = _Build(re.compile(rf"W[RC][RC]{_PANELS}[a-z] [0-9]{{3}}", re.ASCII), 14)
 
 
-class Heading(NamedTuple):
+class RowLayout(NamedTuple):
     """What a heading says of the rows below it: the build, and the columns in which its last words end."""
 
     build: _Build
@@ -247,17 +247,17 @@ def is_row(line: str) -> bool:
     return _ROW.match(line) is not None
 
 
-def read_heading(line: str) -> Heading | None:
+def read_heading(line: str) -> RowLayout | None:
     """The heading of a table of results; None for any other line."""
     match = _HEADING.match(line)
     if not match:
         return None
     printed = _PER_GPU.sub("", line)
     build = _NVIDIA if match["gpu"] else _AMD if match["swap"] else _USUAL
-    return Heading(build, printed.split(), token_ends(printed)[-len(_PRINTED) :])
+    return RowLayout(build, printed.split(), token_ends(printed)[-len(_PRINTED) :])
 
 
-def read_row(number: int, line: str, heading: Heading) -> HplRow:
+def read_row(number: int, line: str, heading: RowLayout) -> HplRow:
     """The row, checked against its heading and in itself.
 
     Raises
@@ -356,7 +356,7 @@ class _Reader:
     listed: dict[str, list[int]] = field(default_factory=dict)  # the parameters to run
     in_parameters: bool = False
     last_list: str = ""
-    heading: Heading | None = None
+    heading: RowLayout | None = None
     checks: int = 0  # of each row, where they are numbered
     row: HplRow | None = None  # the one whose check may follow
     rows: list[HplRow] = field(default_factory=list)

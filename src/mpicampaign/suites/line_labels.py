@@ -41,7 +41,7 @@ _TAG = "<stdout>"  # of Open MPI, which prints its label again at each flush wit
 _REMEDY = "run it without options that label lines, such as srun -l, mpirun -l, --tag-output"
 
 
-class _Line(NamedTuple):
+class _Unlabelled(NamedTuple):
     """A line without its label; ``labelled``: whether it had the one of the title, or is blank."""
 
     text: str
@@ -54,13 +54,13 @@ class _Label(NamedTuple):
     of_title: re.Pattern[str]
     any: re.Pattern[str]
 
-    def taken_off(self, line: str) -> _Line:
+    def taken_off(self, line: str) -> _Unlabelled:
         for pattern in self:
             if match := pattern.match(line):
                 text = line[match.end() :]
                 text = text.replace(match[0], "") if _TAG in match[0] else text
-                return _Line(text, pattern is self.of_title or _LOG.search(text) is not None)
-        return _Line(line, not line.strip() or _LOG.search(line) is not None)
+                return _Unlabelled(text, pattern is self.of_title or _LOG.search(text) is not None)
+        return _Unlabelled(line, not line.strip() or _LOG.search(line) is not None)
 
 
 def without_labels(text: str) -> str:
@@ -126,7 +126,7 @@ def _any_number(number: re.Match[str]) -> str:
     return r"\s+\d+" if number[0].startswith("\\") else r"\d+"
 
 
-def _spans(lines: Sequence[_Line], titles: Sequence[Title]) -> Iterator[tuple[int, int]]:
+def _spans(lines: Sequence[_Unlabelled], titles: Sequence[Title]) -> Iterator[tuple[int, int]]:
     """The first and last line of each output, counted from 0."""
     starts = [title.line - 1 for title in titles]
     for title, (start, following) in zip(titles, pairwise([*starts, len(lines)]), strict=True):

@@ -28,7 +28,7 @@ from mpicampaign.suites.reading import (
 from mpicampaign.suites.suite import Banner, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 VALUE, SIZE = "value", "size"
 LONGEST_LINE = 1000  # characters that a pattern is searched in: some patterns take very long on longer ones
@@ -81,18 +81,20 @@ def parse(text: str, reading: Mapping[str, Any]) -> ParsedOutput:
         check_no_abort(line, number)
     wanted = metrics_in(reading)
     matches = {title: matches_of(title, about, lines) for title, about in searched_in(reading).items()}
-    over = {title: each for title, each in matches.items() if each[0].size is not None}
-    single = {title: each[0].value for title, each in matches.items() if title not in over}
-    single |= {title: _time(title, reading) for title, about in wanted.items() if not about["pattern"]}
-    name = str(reading["benchmark"])
-    series = []
+    over_sizes = {title: found for title, found in matches.items() if found[0].size is not None}
+    single = {title: found[0].value for title, found in matches.items() if title not in over_sizes}
+    if timed := [title for title, about in wanted.items() if not about["pattern"]]:
+        if TIME_TO_SOLUTION not in reading:
+            raise UnreadError(f"{timed[0]}: its job script recorded no time of the launch")
+        single |= dict.fromkeys(timed, float(reading[TIME_TO_SOLUTION]))
+    metrics: dict[str, OwnMetric]
+    metrics = {title: {"unit": about["unit"], "better": about["better"]} for title, about in wanted.items()}
+    name, series = str(reading["benchmark"]), []
     if single:
         columns: dict[str, list[float | None]] = {title: [value] for title, value in single.items()}
-        series.append(
-            Series(name, None, columns, metrics={title: _metric(wanted[title]) for title in single})
-        )
-    if over:
-        series.append(_series_over_sizes(name, over, wanted, OVER_SIZES if single else {}))
+        series.append(Series(name, None, columns, metrics={title: metrics[title] for title in single}))
+    if over_sizes:
+        series.append(_over_sizes(name, over_sizes, metrics, OVER_SIZES if single else {}))
     return ParsedOutput("", {}, tuple(series))
 
 
@@ -129,20 +131,23 @@ def matches_of(title: str, about: Mapping[str, str], lines: Sequence[tuple[int, 
     return matches
 
 
-def _series_over_sizes(
+def _over_sizes(
     name: str,
     matches: Mapping[str, Sequence[Match]],
-    wanted: Mapping[str, Mapping[str, str]],
+    metrics: Mapping[str, OwnMetric],
     qualifiers: Mapping[str, str],
 ) -> Series:
-    columns: dict[str, str] = {}
+    """The columns over all sizes of any of them; what has no value at a size is missing there."""
+    names: dict[str, str] = {}
     for title in matches:
-        column = own_dimension(wanted[title]["unit"], wanted[title]["better"]).column
-        columns[title] = column if column and column not in columns.values() else title
-    own = {title: _metric(wanted[title]) for title in matches if columns[title] == title}
-    values = _over_sizes(matches)
-    named = {columns.get(title, title): of_title for title, of_title in values.items()}
-    return Series(name, None, named, dict(qualifiers), own)
+        column = own_dimension(metrics[title]["unit"], metrics[title]["better"]).column
+        names[title] = column if column and column not in names.values() else title
+    values = {title: {match.size or 0: match.value for match in found} for title, found in matches.items()}
+    sizes = sorted(set().union(*values.values()))
+    columns: dict[str, list[float | None]] = {SIZE: [float(size) for size in sizes]}
+    columns |= {names[title]: [of_title.get(size) for size in sizes] for title, of_title in values.items()}
+    kept = {title: metrics[title] for title in matches if names[title] == title}
+    return Series(name, None, columns, dict(qualifiers), kept)
 
 
 def match_in(title: str, about: Mapping[str, str], number: int, line: str) -> Match | None:
@@ -156,31 +161,22 @@ def match_in(title: str, about: Mapping[str, str], number: int, line: str) -> Ma
     match = re.search(about["pattern"], line)
     if not match:
         return None
-    groups = match.groupdict()
-    text = groups[VALUE] if VALUE in groups else next(_unnamed(match))
-    size = _size(title, number, groups[SIZE]) if SIZE in groups else None
+    groups, named = match.groupdict(), set(match.re.groupindex.values())
+    unnamed = (match[group] for group in range(1, match.re.groups + 1) if group not in named)
+    text = (groups[VALUE] if VALUE in groups else next(unnamed)) or ""
+    size = None
+    if SIZE in groups:
+        try:
+            size = parse_size(groups[SIZE] or "")
+        except ValueError as error:
+            raise UnreadError(f"line {number}: the size of {title}: {error}") from None
     try:
-        value = float(text or "")
+        value = float(text)
     except ValueError:
-        raise UnreadError(f"line {number}: {title} is {shown(text or '')}, not a number") from None
+        raise UnreadError(f"line {number}: {title} is {shown(text)}, not a number") from None
     if not (math.isfinite(value) and value >= 0):
-        raise UnreadError(
-            f"line {number}: {title} is {shown(text or '')}: a value is finite and not negative"
-        )
+        raise UnreadError(f"line {number}: {title} is {shown(text)}: a value is finite and not negative")
     return Match(number, value * own_dimension(about["unit"], about["better"]).factor, size)
-
-
-def _unnamed(match: re.Match[str]) -> Iterator[str | None]:
-    """The groups without a name."""
-    named = set(match.re.groupindex.values())
-    return (match[group] for group in range(1, match.re.groups + 1) if group not in named)
-
-
-def _size(title: str, number: int, text: str | None) -> int:
-    try:
-        return parse_size(text or "")
-    except ValueError as error:
-        raise UnreadError(f"line {number}: the size of {title}: {error}") from None
 
 
 def _taken(title: str, about: Mapping[str, str], matches: Sequence[Match]) -> Match:
@@ -194,25 +190,6 @@ def _taken(title: str, about: Mapping[str, str], matches: Sequence[Match]) -> Ma
 def searched_in(reading: Mapping[str, Any]) -> dict[str, Any]:
     """The metrics with a pattern; another is the time to solution."""
     return {title: about for title, about in metrics_in(reading).items() if about["pattern"]}
-
-
-def _time(title: str, reading: Mapping[str, Any]) -> float:
-    """The time to solution."""
-    if TIME_TO_SOLUTION not in reading:
-        raise UnreadError(f"{title}: its job script recorded no time of the launch")
-    return float(reading[TIME_TO_SOLUTION])
-
-
-def _over_sizes(matches_of: Mapping[str, Sequence[Match]]) -> dict[str, list[float | None]]:
-    """The columns over all sizes of any of them; what has no value at a size is missing there."""
-    values = {title: {match.size or 0: match.value for match in found} for title, found in matches_of.items()}
-    sizes = sorted(set().union(*values.values()))
-    columns: dict[str, list[float | None]] = {SIZE: [float(size) for size in sizes]}
-    return columns | {title: [of_title.get(size) for size in sizes] for title, of_title in values.items()}
-
-
-def _metric(about: Mapping[str, str]) -> OwnMetric:
-    return {"unit": about["unit"], "better": about["better"]}
 
 
 def _undeclared(text: str) -> ParsedOutput:

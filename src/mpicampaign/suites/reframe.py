@@ -142,7 +142,7 @@ def parse(text: str) -> ParsedOutput:
         label(case.test),
         None,
         {name: [value] for name, value in numbers.items()},
-        metrics={name: each.metric for name, each in values.items()},
+        metrics={name: variable.metric for name, variable in values.items()},
     )
     missing = [f"{name}: {values[name].printed}" for name, value in numbers.items() if value is None]
     metadata = {"ReFrame": case.result, SESSION: (case.session or case.completed)[:19]}

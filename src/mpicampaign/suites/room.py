@@ -81,7 +81,7 @@ def _programs() -> re.Pattern[str]:
     return re.compile(rf"(?:^|/)({program_names()})$")
 
 
-class Named(NamedTuple):
+class NamedBenchmark(NamedTuple):
     """A benchmark: its name, its suite, and its keys in a campaign file."""
 
     name: str
@@ -98,7 +98,7 @@ class Named(NamedTuple):
         return str(self.entry["program"])
 
 
-def benchmark_named(name: str) -> Named:
+def benchmark_named(name: str) -> NamedBenchmark:
     """The benchmark of a name in any letter case; a built-in one comes before others of its name.
 
     Raises
@@ -121,10 +121,10 @@ def names() -> list[str]:
     return list(dict.fromkeys(named.name for named in _all_named()))
 
 
-def _all_named() -> Iterator[Named]:
+def _all_named() -> Iterator[NamedBenchmark]:
     for suite in SUITES.values():
         for name, entry in suite.offers():
-            yield Named(name, suite, entry)
+            yield NamedBenchmark(name, suite, entry)
 
 
 def _near(name: str, known: Iterable[str]) -> str:

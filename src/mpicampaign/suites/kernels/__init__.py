@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, ClassVar
 
 from mpicampaign.base.registry import Registry
-from mpicampaign.suites.kernels.frame import Frame, Kernel
+from mpicampaign.suites.kernels.frame import Kernel, KernelFrame
 from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, Suite
 
@@ -19,7 +19,7 @@ KERNELS = Registry("mpicampaign.suites.kernels", "KERNEL", Kernel)
 
 
 def _parse(text: str) -> ParsedOutput:
-    frame = Frame(text, {kernel.name: kernel.layout() for kernel in KERNELS.values()})
+    frame = KernelFrame(text, {kernel.name: kernel.layout() for kernel in KERNELS.values()})
     version, series = frame.header.get("version", ""), frame.layout.series(frame)
     return ParsedOutput(version, frame.header, series, frame.lacks)
 

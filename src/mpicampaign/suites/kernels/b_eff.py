@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.dimension import BANDWIDTH, TIME
 from mpicampaign.base.records import Series
 from mpicampaign.base.units import format_size
-from mpicampaign.suites.kernels.frame import Columns, Frame, Kernel, Layout, Row, grouped
+from mpicampaign.suites.kernels.frame import Columns, Kernel, KernelFrame, Layout, Row, grouped
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.suites.suite import ColumnMetric
 
@@ -44,7 +44,7 @@ def _layout() -> Layout:
     )
 
 
-def _series(frame: Frame) -> tuple[Series, ...]:
+def _series(frame: KernelFrame) -> tuple[Series, ...]:
     rates = grouped(frame.rows("rates"), _pattern)
     _check_patterns(frame, rates)
     _check_counts(frame, rates)
@@ -70,7 +70,7 @@ def _pattern(row: Row) -> _Pattern:
     return str(row["set"]), str(row["pattern"])
 
 
-def _check_patterns(frame: Frame, rates: _Rates) -> None:
+def _check_patterns(frame: KernelFrame, rates: _Rates) -> None:
     """Each pattern has one row of its own that reports it verified, and complete rates."""
     patterns = grouped(frame.rows("patterns"), _pattern)
     for pattern in sorted(patterns.keys() | rates.keys()):
@@ -96,7 +96,7 @@ def _check_rates(what: str, rows: list[Row], messages: int) -> None:
             raise OutputError(f"{what} {row['length']} B: messages, loops or length contradict the pattern")
 
 
-def _check_counts(frame: Frame, rates: _Rates) -> None:
+def _check_counts(frame: KernelFrame, rates: _Rates) -> None:
     """As many patterns of each set, and lengths of each pattern, as b_eff is defined by."""
     counts = Counter(group for group, _ in rates)
     unknown = counts.keys() - _SETS
@@ -122,7 +122,7 @@ def _best(rows: Iterable[Row]) -> _Best:
     return best_of
 
 
-def _header_number(frame: Frame, key: str) -> int:
+def _header_number(frame: KernelFrame, key: str) -> int:
     text = frame.header.get(key, "")
     if not text.isdecimal() or len(text) > 18:
         raise OutputError(f"the header's {key} is {text[:40]!r}, not a whole number")

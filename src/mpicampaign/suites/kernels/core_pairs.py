@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import BANDWIDTH, COUNT, SLOWDOWN, TIME
 from mpicampaign.base.records import Series
-from mpicampaign.suites.kernels.frame import Columns, Frame, Kernel, Layout, Row
+from mpicampaign.suites.kernels.frame import Columns, Kernel, KernelFrame, Layout, Row
 from mpicampaign.suites.reading import OutputError, shown
 from mpicampaign.suites.suite import ColumnMetric
 
@@ -36,7 +36,7 @@ def _layout() -> Layout:
     )
 
 
-def _series(frame: Frame) -> tuple[Series, ...]:
+def _series(frame: KernelFrame) -> tuple[Series, ...]:
     pairs = frame.rows("core_pairs")
     if not pairs:
         raise OutputError("no pair was measured within the budget")

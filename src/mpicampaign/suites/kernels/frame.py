@@ -55,7 +55,7 @@ class Layout:
     needed: Mapping[str, frozenset[str]]
     names: frozenset[str]
     seconds: frozenset[str]
-    series: Callable[[Frame], tuple[Series, ...]]
+    series: Callable[[KernelFrame], tuple[Series, ...]]
     optional: frozenset[str] = frozenset()
     in_part: bool = False
 
@@ -88,7 +88,7 @@ def grouped(rows: Iterable[Row], key: Callable[[Row], K]) -> dict[K, list[Row]]:
     return dict(groups)
 
 
-class Frame:
+class KernelFrame:
     """One output: its header, its rows by kind, and the layout of the kernel that wrote it.
 
     ``lacks``: why its last rows are missing; empty where it is whole.

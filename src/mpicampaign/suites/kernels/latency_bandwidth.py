@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.records import Series
 from mpicampaign.suites.hpcc import RINGS
-from mpicampaign.suites.kernels.frame import Frame, Kernel, Layout, Row
+from mpicampaign.suites.kernels.frame import Kernel, KernelFrame, Layout, Row
 from mpicampaign.suites.reading import OutputError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def _layout() -> Layout:
     )
 
 
-def _series(frame: Frame) -> tuple[Series, ...]:
+def _series(frame: KernelFrame) -> tuple[Series, ...]:
     sizes = _by_size(frame.rows("sizes"), "sizes")
     pairs = _by_size(frame.rows("pairs"), "pairs")
     for row in sizes.values():

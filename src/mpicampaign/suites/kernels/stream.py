@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from mpicampaign.base.records import Series
 from mpicampaign.base.units import format_size
 from mpicampaign.suites.hpcc import STREAM
-from mpicampaign.suites.kernels.frame import Columns, Frame, Kernel, Layout
+from mpicampaign.suites.kernels.frame import Columns, Kernel, KernelFrame, Layout
 from mpicampaign.suites.reading import OutputError
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _layout() -> Layout:
     )
 
 
-def _series(frame: Frame) -> tuple[Series, ...]:
+def _series(frame: KernelFrame) -> tuple[Series, ...]:
     rates: dict[str, list[float]] = defaultdict(list)
     for row in frame.rows("repetitions"):
         if row["repetition"] != len(rates[str(row["operation"])]):

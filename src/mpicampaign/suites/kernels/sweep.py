@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 
 from mpicampaign.base.records import Series
-from mpicampaign.suites.kernels.frame import Columns, Frame, Layout, Row, grouped
+from mpicampaign.suites.kernels.frame import Columns, KernelFrame, Layout, Row, grouped
 from mpicampaign.suites.reading import OutputError
 from mpicampaign.suites.suite import Active, Sends, UsefulBandwidth
 
@@ -46,7 +46,7 @@ def sweep_layout(variant: str, further: _Further | None = None) -> Layout:
     )
 
 
-def _sweep_series(frame: Frame, variant: str, further: _Further) -> tuple[Series, ...]:
+def _sweep_series(frame: KernelFrame, variant: str, further: _Further) -> tuple[Series, ...]:
     def key(row: Row) -> _Key:
         return str(row["operation"]), str(row[variant]), int(row["size"])
 
