@@ -13,7 +13,7 @@ import numpy as np
 from common import usually
 from statistics_errors import NOISES, Array, Noise, normal, two_modes
 
-from mpicampaign.base.expectation import Rule
+from mpicampaign.base.expectation import AlarmRule
 from mpicampaign.statistics.limits import (
     LEVEL,
     RETESTED,
@@ -27,7 +27,7 @@ from mpicampaign.statistics.medians import median
 
 CHECKS = usually(20000, smallest=20)
 WISH = 1e-3
-RULES = (Rule(1, 1), Rule(2, 3), RETESTED)
+RULES = (AlarmRule(1, 1), AlarmRule(2, 3), RETESTED)
 _USUAL: dict[str, Callable[[list[float]], float]] = {
     "median + 5 %": lambda past: 1.05 * median(past),
     "median + 10 %": lambda past: 1.1 * median(past),

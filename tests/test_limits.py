@@ -20,7 +20,7 @@ import time_curves
 import yaml
 from history_data import write_ticks
 
-from mpicampaign.base.expectation import Alarm, Limit, Rule, limit_value
+from mpicampaign.base.expectation import Alarm, AlarmRule, Limit, limit_value
 from mpicampaign.base.records import RECORDS, Header, write_records
 from mpicampaign.cli import main
 from mpicampaign.collect.campaign import collect_all
@@ -79,16 +79,16 @@ def values(count: int, seed: int = 1) -> list[float]:
 
 @pytest.mark.parametrize(
     ("rule", "per_thousand", "needed"),
-    [(Rule(1, 1), 32.258, 999), (Rule(2, 3), 5.6818, 75), (Rule(3, 3), 0.18328, 17)],
+    [(AlarmRule(1, 1), 32.258, 999), (AlarmRule(2, 3), 5.6818, 75), (AlarmRule(3, 3), 0.18328, 17)],
 )
-def test_the_rates_are_those_of_ranks(rule: Rule, per_thousand: float, needed: int) -> None:
+def test_the_rates_are_those_of_ranks(rule: AlarmRule, per_thousand: float, needed: int) -> None:
     assert 1000 * false_alarm_rate(rule, 30) == pytest.approx(per_thousand, rel=1e-4)
     assert fewest(rule, WISH) == needed
 
 
 @pytest.mark.parametrize("place", [1, 2, 3])
-@pytest.mark.parametrize("rule", [Rule(1, 1), Rule(1, 2), Rule(2, 3), Rule(3, 3)])
-def test_the_rate_is_the_share_of_all_orders(rule: Rule, place: int) -> None:
+@pytest.mark.parametrize("rule", [AlarmRule(1, 1), AlarmRule(1, 2), AlarmRule(2, 3), AlarmRule(3, 3)])
+def test_the_rate_is_the_share_of_all_orders(rule: AlarmRule, place: int) -> None:
     """By counting: which places the new ones take among 4 past and the new ones."""
     n, all_orders = 4, 0
     met = 0
@@ -110,7 +110,7 @@ def test_simulated_rates_are_the_exact_ones(noise: str) -> None:
     }[noise]((checks, n + 3))
     drawn = np.exp(0.01 * scatter)
     limits = [past_limit(row[:n].tolist(), lower_is_better=True, wish=WISH) for row in drawn]
-    for rule in (Rule(1, 1), Rule(2, 3), RETESTED):
+    for rule in (AlarmRule(1, 1), AlarmRule(2, 3), RETESTED):
         alarms = sum(
             is_met(
                 rule, [is_beyond(value, limit.value, lower_is_better=True) for value in row[n : n + rule.of]]

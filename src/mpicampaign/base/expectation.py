@@ -96,7 +96,7 @@ AGAINST = entry(
 )
 
 
-class Rule(NamedTuple):
+class AlarmRule(NamedTuple):
     """An alarm: ``beyond`` of the newest ``of`` values are beyond a limit."""
 
     beyond: int
@@ -106,22 +106,22 @@ class Rule(NamedTuple):
         return f"{self.beyond} of {self.of}"
 
 
-def _rule(text: str) -> Rule:
+def _rule(text: str) -> AlarmRule:
     match = re.fullmatch(r"([1-9]) of ([1-9])", text.strip(), re.ASCII)
     if not match or match[1] > match[2]:
         raise ValueError(f"{text!r} is not a rule such as 3 of 3")
-    return Rule(int(match[1]), int(match[2]))
+    return AlarmRule(int(match[1]), int(match[2]))
 
 
 @dataclass(frozen=True, slots=True)
 class Alarm:
     """Judges a limit by the newest ticks after the history that it is from; `judge --propose` writes it."""
 
-    rule: Rule = key(
+    rule: AlarmRule = key(
         Kind(
             {"type": "string", "x-type": "rule"},
             lambda values, path: values.parsed(path, _rule),
-            instead=Rule(1, 1),
+            instead=AlarmRule(1, 1),
         ),
         "Rule of re-tests",
         "Failed: so many of the newest ticks are beyond the limit.",

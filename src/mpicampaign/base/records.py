@@ -322,7 +322,7 @@ def write_records(path: Path, header: Header, records: Iterable[Record]) -> None
 
 
 def write_lines(path: Path, header: Header, lines: Iterable[bytes]) -> None:
-    """As `write_records`, of lines of records."""
+    """Write the header with format and version, then the records, given as their lines."""
     first = json.dumps({"format": FORMAT, "version": VERSION, **plain_fields(header)}).encode()
     with whole(path) as part, part.open("wb") as file:
         file.writelines(b"%b\n" % line for line in (first, *lines))

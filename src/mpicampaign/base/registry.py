@@ -25,14 +25,14 @@ if TYPE_CHECKING:
 _METADATA = (".dist-info", ".egg-info", "EGG-INFO")
 
 
-class Named(Protocol):
+class HasName(Protocol):
     """Anything with a name for campaign files."""
 
     @property
     def name(self) -> str: ...
 
 
-T = TypeVar("T", bound=Named)
+T = TypeVar("T", bound=HasName)
 
 
 class Registry(Generic[T]):
@@ -67,7 +67,7 @@ class Registry(Generic[T]):
         return found if found is not None else self._plugins[name]
 
     def get(self, name: str) -> T | None:
-        """As above, but None if there is none."""
+        """The thing of a name; None if there is none."""
         found = self._built_in.get(name)
         return found if found is not None else self._plugins.get(name)
 

@@ -24,7 +24,7 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """The same of a text of several lines: what is printed for people."""
+    """A text of several lines that is printed for people: characters that act become escapes."""
     return "\n".join(map(visible, text.split("\n")))
 
 

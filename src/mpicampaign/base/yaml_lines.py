@@ -198,7 +198,7 @@ def read_yaml(path: Path, name: str = "") -> Document:
         rest readable (a key twice, a tag) are in the document's ``problems``.
     """
     name = name or printable(str(path))
-    text = _text(path, name)
+    text = _file_text(path, name)
     tags = _check_events(text, name)
     try:
         node = yaml.compose(text, Loader=_LOADER)
@@ -209,7 +209,7 @@ def read_yaml(path: Path, name: str = "") -> Document:
     return reader.document
 
 
-def _text(path: Path, name: str) -> str:
+def _file_text(path: Path, name: str) -> str:
     raw = _content(path, name)
     if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise UserError(Problem("this file is UTF-16; save it as UTF-8", name))

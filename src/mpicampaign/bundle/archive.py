@@ -37,7 +37,7 @@ class BundleError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class BundledFile:
     """One file: its path below the campaign's folder, size in bytes and SHA-256."""
 
     path: str
@@ -69,7 +69,7 @@ class Manifest:
     program: str
     date: str
     systems: dict[str, SystemFacts]
-    members: tuple[Member, ...] = field(default=())
+    members: tuple[BundledFile, ...] = field(default=())
 
     @property
     def identity(self) -> str:
@@ -107,17 +107,20 @@ def read_manifest(text: bytes) -> Manifest:
 
 def _manifest(data: dict[str, Any]) -> Manifest:
     systems = {str(name): _facts(facts) for name, facts in data["systems"].items()}
-    members = tuple(Member(_text(m["path"]), int(m["size"]), _text(m["sha256"])) for m in data["members"])
-    return Manifest(_text(data["campaign"]), _text(data["program"]), _text(data["date"]), systems, members)
+    members = tuple(
+        BundledFile(_as_text(m["path"]), int(m["size"]), _as_text(m["sha256"])) for m in data["members"]
+    )
+    campaign, program, date = (_as_text(data[key]) for key in ("campaign", "program", "date"))
+    return Manifest(campaign, program, date, systems, members)
 
 
 def _facts(data: dict[str, Any]) -> SystemFacts:
     keys = ("hosts", "cpu_models", "mpi", "clusters")
-    lists = {key: tuple(_text(item) for item in data[key]) for key in keys}
+    lists = {key: tuple(_as_text(item) for item in data[key]) for key in keys}
     return SystemFacts(**lists, runs=int(data["runs"]))
 
 
-def _text(value: Any) -> str:
+def _as_text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError(f"{value!r:.60} is not a string")
     return value

@@ -29,9 +29,9 @@ from mpicampaign.bundle.archive import (
     MAX_MANIFEST,
     MODE,
     NAME,
+    BundledFile,
     BundleError,
     Manifest,
-    Member,
     check_path,
     read_manifest,
 )
@@ -60,7 +60,7 @@ def verify(path: Path) -> Manifest:
     """
     plan: list[bytes] = []
 
-    def look(member: Member, chunks: Iterator[bytes]) -> None:
+    def look(member: BundledFile, chunks: Iterator[bytes]) -> None:
         keep = member.path == FILE
         if keep and member.size > _MAX_PLAN:
             raise BundleError(f"plan.json: larger than {_MAX_PLAN // 2**20} MiB")
@@ -84,7 +84,7 @@ def is_bundle(path: Path) -> bool:
     return True
 
 
-def read_bundle(path: Path, take: Callable[[Member, Iterator[bytes]], None]) -> Manifest:
+def read_bundle(path: Path, take: Callable[[BundledFile, Iterator[bytes]], None]) -> Manifest:
     """Pass each member's content to a function, in pieces; the manifest.
 
     Raises
@@ -106,7 +106,7 @@ def read_bundle(path: Path, take: Callable[[Member, Iterator[bytes]], None]) -> 
 def unpack(path: Path, folder: Path) -> Manifest:
     """Write the files of a bundle into an empty folder, as `read_bundle` passes them."""
 
-    def write(member: Member, chunks: Iterator[bytes]) -> None:
+    def write(member: BundledFile, chunks: Iterator[bytes]) -> None:
         file = folder / member.path
         file.parent.mkdir(parents=True, exist_ok=True)
         with naming(file), file.open("xb") as out:
@@ -124,7 +124,9 @@ def _first(file: _File) -> Manifest:
     return read_manifest(b"".join(_content(file, size, MANIFEST)))
 
 
-def _read_member(file: _File, member: Member, take: Callable[[Member, Iterator[bytes]], None]) -> None:
+def _read_member(
+    file: _File, member: BundledFile, take: Callable[[BundledFile, Iterator[bytes]], None]
+) -> None:
     name, size = _header(file, member.path)
     if name != member.path:
         raise BundleError(f"found {name!r:.200} where the manifest lists {member.path!r:.200}")

@@ -25,9 +25,9 @@ from mpicampaign.bundle.archive import (
     MANIFEST,
     MODE,
     PARTS,
+    BundledFile,
     BundleError,
     Manifest,
-    Member,
     SystemFacts,
     check_path,
     manifest_text,
@@ -146,13 +146,13 @@ def _unfit(path: Path, name: str) -> str:
     return ""
 
 
-def _member(name: str, content: Path | bytes) -> Member:
+def _member(name: str, content: Path | bytes) -> BundledFile:
     digest, size = hashlib.sha256(), 0
     with _opened(content) as file:
         while chunk := file.read(_CHUNK):
             digest.update(chunk)
             size += len(chunk)
-    return Member(name, size, digest.hexdigest())
+    return BundledFile(name, size, digest.hexdigest())
 
 
 def _opened(content: Path | bytes) -> IO[bytes]:

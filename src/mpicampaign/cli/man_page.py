@@ -36,20 +36,20 @@ def man_page() -> str:
     parsers = subparsers(command_parser())
     lines = [
         f'.TH MPICAMPAIGN 1 "" "mpicampaign {__version__}" "User Commands"',
-        *(".SH NAME", f"mpicampaign \\- {_text('compare MPI placements, fabrics, libraries and clusters')}"),
+        *(".SH NAME", f"mpicampaign \\- {_roff('compare MPI placements, fabrics, libraries and clusters')}"),
         *(".SH SYNOPSIS", ".B mpicampaign", r"\fICOMMAND\fR [\fIFILE\fR] [\fIoptions\fR]"),
-        *(".SH DESCRIPTION", _text(" ".join(SUMMARY.split())), _text(_DESCRIPTION)),
+        *(".SH DESCRIPTION", _roff(" ".join(SUMMARY.split())), _roff(_DESCRIPTION)),
     ]
     for title, commands in GROUPS.items():
-        lines.append(f".SH {_text(title.upper())}")
+        lines.append(f".SH {_roff(title.upper())}")
         for name in commands:
             lines += _command(name, parsers[name])
     lines.append(".SH EXIT STATUS")
     for status, meaning in MEANINGS.items():
-        lines += [".TP", f".B {status}", _text(meaning)]
+        lines += [".TP", f".B {status}", _roff(meaning)]
     lines.append(".SH FILES")
     for path, about in _FILES.items():
-        lines += [".TP", f".I {_text(path)}", _text(about)]
+        lines += [".TP", f".I {_roff(path)}", _roff(about)]
     return "\n".join(lines) + "\n"
 
 
@@ -57,12 +57,12 @@ def _command(name: str, parser: _Subcommand) -> Iterator[str]:
     """One subcommand: what it does, its arguments, and examples."""
     module = parser.load_arguments()
     yield f".SS {name}"
-    yield _text(f"{COMMANDS[name]}.")
+    yield _roff(f"{COMMANDS[name]}.")
     for action in parser._actions:
         if action.help and action.help != argparse.SUPPRESS and not isinstance(action, argparse._HelpAction):
-            yield from (".TP", _argument(action), _text(_help(action)))
+            yield from (".TP", _argument(action), _roff(_help(action)))
     for command, effect in module.EXAMPLES:
-        yield from (".PP", rf"\fB{_text(command)}\fR", ".br", _text(effect))
+        yield from (".PP", rf"\fB{_roff(command)}\fR", ".br", _roff(effect))
 
 
 def _argument(action: argparse.Action) -> str:
@@ -71,15 +71,15 @@ def _argument(action: argparse.Action) -> str:
     if action.choices and not action.metavar:
         value = "|".join(map(str, action.choices))
     values = " ".join(value) if isinstance(value, tuple) else value
-    names = ", ".join(rf"\fB{_text(name)}\fR" for name in action.option_strings)
-    return " ".join(part for part in (names, rf"\fI{_text(values)}\fR" if values else "") if part)
+    names = ", ".join(rf"\fB{_roff(name)}\fR" for name in action.option_strings)
+    return " ".join(part for part in (names, rf"\fI{_roff(values)}\fR" if values else "") if part)
 
 
 def _help(action: argparse.Action) -> str:
     return (action.help or "") % {"default": action.default, "prog": "mpicampaign"}
 
 
-def _text(text: str) -> str:
+def _roff(text: str) -> str:
     """Text with nothing in it that roff would act on."""
     safe = "".join(map(_character, text))
     return rf"\&{safe}" if safe.startswith(".") else safe

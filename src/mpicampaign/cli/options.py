@@ -73,7 +73,7 @@ def add_only(parser: argparse.ArgumentParser) -> None:
 
 
 def prepared_with_only(options: argparse.Namespace) -> tuple[Prepared, list[NodeAgain]]:
-    """As `prepared_of`; where --only is given, for its nodes alone, which nobody has noted yet."""
+    """The campaign, for the nodes of --only alone where it is given; these nodes, which nobody noted yet."""
     prepared = prepared_of(options)
     if options.only is None:
         return prepared, []
@@ -85,7 +85,7 @@ def prepared_with_only(options: argparse.Namespace) -> tuple[Prepared, list[Node
 
 
 def prepared_with_again(options: argparse.Namespace) -> tuple[Prepared, NewRunsRequest | None]:
-    """As `prepared_of`, for the runs of --again alone, and what has to be noted before they are made.
+    """The campaign for the runs of --again alone, and what has to be noted before they are made.
 
     Raises
     ------

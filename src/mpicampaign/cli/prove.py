@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def as_data(options: argparse.Namespace) -> tuple[int, dict[str, Any]]:
-    """The same for programs; standard output is the document's, so that the command's goes to stderr."""
+    """The exit status, and the data of ``--json``; the command's standard output goes to standard error."""
     status, shown = _proved(options, out=2)
     return status, shown.data
 

@@ -21,7 +21,7 @@ FILE = "looks.jsonl"
 _OF_OTHERS = {EACH, IMPORTED_FROM, MERGED_FROM}  # members are searched at planned looks
 
 
-class Look(NamedTuple):
+class ReportRead(NamedTuple):
     """When it was (UTC), and the identities of the runs that the cases had then."""
 
     time: str
@@ -32,14 +32,14 @@ class Look(NamedTuple):
         return any(run.identity in self.runs and run.started <= self.time for run in runs)
 
 
-def read_looks(campaign_folder: Path) -> list[Look]:
+def read_looks(campaign_folder: Path) -> list[ReportRead]:
     """All that there were, in order."""
     return read_log(
-        campaign_folder / FILE, lambda look: Look(str(look["time"]), frozenset(map(str, look["runs"])))
+        campaign_folder / FILE, lambda look: ReportRead(str(look["time"]), frozenset(map(str, look["runs"])))
     )
 
 
-def after_looks(looks: Sequence[Look], runs: Sequence[Record]) -> Iterator[Record]:
+def after_looks(looks: Sequence[ReportRead], runs: Sequence[Record]) -> Iterator[Record]:
     """The runs of a case, each with the number of looks before it was planned."""
     of_case = [(number, look.runs) for number, look in enumerate(looks) if look.was_at(runs)]
     for run in runs:

@@ -82,7 +82,7 @@ class RunFolder(NamedTuple):
     order: int | None = None
 
 
-class _Files(NamedTuple):
+class _RunFiles(NamedTuple):
     """The files of a run that exist, each read once: raw outputs, evidence, job script and claim."""
 
     paths: dict[str, str]
@@ -191,13 +191,13 @@ def attempts_of(folder: Path) -> list[Path]:
         return []
 
 
-def _files_in(folder: Path, run: Path) -> _Files:
+def _files_in(folder: Path, run: Path) -> _RunFiles:
     """``folder``: of a result or an attempt, below the folder of the run."""
     paths = {name: f"{folder}/{name}.txt" for name in ("output", "evidence", "stderr")}
     paths |= {"script": f"{run}/job.sh", "claim": f"{run}/claim"}
     read = {name: _content(path) for name, path in paths.items()}
     contents = {name: content for name, content in read.items() if content is not None}
-    return _Files({name: paths[name] for name in contents}, contents)
+    return _RunFiles({name: paths[name] for name in contents}, contents)
 
 
 def unusable(
@@ -269,7 +269,7 @@ def _with_ranks(parsed: ParsedOutput, evidence: Evidence) -> ParsedOutput:
     return replace(parsed, series=tuple(replace(series, ranks=launched) for series in parsed.series))
 
 
-def _read_result(record: Record, files: _Files, reading: Mapping[str, Any] | None) -> Record:
+def _read_result(record: Record, files: _RunFiles, reading: Mapping[str, Any] | None) -> Record:
     evidence, output = files.evidence, files.text("output")
     record = _with_evidence(record, evidence, files)
     if "not_available" in evidence.job:
@@ -314,7 +314,7 @@ def _read_result(record: Record, files: _Files, reading: Mapping[str, Any] | Non
     )
 
 
-def _checksums(files: _Files) -> dict[str, str]:
+def _checksums(files: _RunFiles) -> dict[str, str]:
     raw = {name: files.contents[name] for name in ("output", "stderr") if name in files.contents}
     return {f"{name}.txt": hashlib.sha256(content).hexdigest() for name, content in raw.items()}
 
@@ -324,7 +324,7 @@ def _expected_claims(record: Record) -> dict[str, str]:
     return {**plain_fields(record.case), "repeat": str(record.repeat), "identity": record.identity}
 
 
-def _read_attempt(record: Record, files: _Files, count: int, reading: Mapping[str, Any] | None) -> Record:
+def _read_attempt(record: Record, files: _RunFiles, count: int, reading: Mapping[str, Any] | None) -> Record:
     evidence = files.evidence
     record = _with_evidence(record, evidence, files)
     if not evidence.complete:
@@ -346,7 +346,7 @@ def _read_attempt(record: Record, files: _Files, count: int, reading: Mapping[st
     return replace(record, status=FAILED, reason=_with_cause(reason, files))
 
 
-def _with_cause(reason: str, files: _Files) -> str:
+def _with_cause(reason: str, files: _RunFiles) -> str:
     """The reason with the lines that name its cause, and the folder of the attempt."""
     explained = reason.startswith(_STOPPED)
     cause = "" if explained else cause_of(files.text("stderr"), files.text("output"))
@@ -356,7 +356,7 @@ def _with_cause(reason: str, files: _Files) -> str:
     return reason + (f"; files in {folder}" if folder else "")
 
 
-def _with_evidence(record: Record, evidence: Evidence, files: _Files) -> Record:
+def _with_evidence(record: Record, evidence: Evidence, files: _RunFiles) -> Record:
     return replace(
         record,
         hosts=evidence.hosts or tuple(filter(None, [evidence.job.get("host", "")])),

@@ -23,10 +23,10 @@ def chosen_transport(evidence: Evidence, output: str, series: Iterable[Series]) 
     if evidence.claim.get("transport") != ANY:
         return ""
     kinds = grouped(_seen(evidence, output, tuple(series)), lambda each: each[0])
-    return ", ".join(_text(kind, found) for kind, found in kinds.items())
+    return ", ".join(_kind_text(kind, found) for kind, found in kinds.items())
 
 
-def _text(kind: str, found: list[_Shown]) -> str:
+def _kind_text(kind: str, found: list[_Shown]) -> str:
     networks = ", ".join(network for _, network, _ in found if network)
     return f"{kind}{networks and f' over {networks}'} (by {' and '.join(source for *_, source in found)})"
 

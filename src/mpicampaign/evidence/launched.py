@@ -44,7 +44,7 @@ def launch_findings(evidence: Evidence) -> list[Finding]:
 
 
 def doubts_of_launch(evidence: Evidence) -> Iterator[Finding]:
-    """The same of a command that no job script started: what it can tell without a declaration."""
+    """Preloaded libraries, clocks and variables of a command that no job script started."""
     yield from _preloads(evidence, {})
     yield from _clocks(evidence)
     for rank, seen in sorted(evidence.ranks.items()):

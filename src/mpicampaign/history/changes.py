@@ -43,7 +43,7 @@ class Analysis(NamedTuple):
     problems: tuple[str, ...] = ()
 
 
-class _Reported(NamedTuple):
+class _ReportedChange(NamedTuple):
     """A change in the log; ``first``: the tick after it, ``tick``: the one that proved it."""
 
     first: str
@@ -53,12 +53,12 @@ class _Reported(NamedTuple):
     p: float
 
 
-class _Line(NamedTuple):
+class _LogLine(NamedTuple):
     """A line of the log: a tick, how many curves were tested at it, the changes with the `key_id` of each."""
 
     tick: str
     tested: int
-    changes: list[tuple[str, _Reported]]
+    changes: list[tuple[str, _ReportedChange]]
 
 
 def analyse_curves(curves: Sequence[Curve], log: Path, *, write: bool = True) -> Analysis:
@@ -110,7 +110,7 @@ class _State:
         self.curve, self.key = curve, key_id(curve.key)
         self.values = [point.value for point in curve.points]
         self.places = {point.tick: number for number, point in enumerate(curve.points)}
-        self.reported: list[_Reported] = []
+        self.reported: list[_ReportedChange] = []
 
     def starts(self, end: int) -> list[int]:
         """The positions of the first points after the reported changes, up to a point."""
@@ -144,9 +144,9 @@ def key_id(key: CurveKey) -> str:
     return hashlib.sha256(json.dumps(plain_fields(key), sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _analyse_tick(states: Iterable[_State], tick: str) -> tuple[dict[str, _Reported], int]:
+def _analyse_tick(states: Iterable[_State], tick: str) -> tuple[dict[str, _ReportedChange], int]:
     """The changes that a tick proves, which become reported, and how many curves were tested at it."""
-    candidates: dict[str, _Reported] = {}
+    candidates: dict[str, _ReportedChange] = {}
     at_tick = [state for state in states if tick in state.places]
     tested = 0
     for state in at_tick:
@@ -160,7 +160,7 @@ def _analyse_tick(states: Iterable[_State], tick: str) -> tuple[dict[str, _Repor
             first = likely_first(state.curve, candidate)
             medians = median(values[start:first]), median(values[first:])
             first_tick = state.curve.points[first].tick
-            candidates[state.key] = _Reported(first_tick, tick, *medians, candidate.p)
+            candidates[state.key] = _ReportedChange(first_tick, tick, *medians, candidate.p)
     passed = false_discoveries_controlled([each.p for each in candidates.values()], tested)
     real = {key: each for (key, each), ok in zip(candidates.items(), passed, strict=True) if ok}
     for state in at_tick:
@@ -174,13 +174,13 @@ def number_reported(log: Path) -> int:
     return sum(len(line.changes) for line in _read(log)[0])
 
 
-def _read(log: Path) -> tuple[list[_Line], list[str]]:
+def _read(log: Path) -> tuple[list[_LogLine], list[str]]:
     """The lines of the log, and what is wrong with those that cannot be read."""
     try:
         texts = log.read_bytes().splitlines()
     except FileNotFoundError:
         return [], []
-    lines: list[_Line] = []
+    lines: list[_LogLine] = []
     problems = []
     for number, text in enumerate(texts, start=1):
         try:
@@ -190,16 +190,16 @@ def _read(log: Path) -> tuple[list[_Line], list[str]]:
     return lines, problems
 
 
-def _checked(line: dict[str, Any]) -> _Line:
+def _checked(line: dict[str, Any]) -> _LogLine:
     """The line, with texts and numbers where they belong."""
     changes = []
     for data in line["changes"]:
         numbers = (float(data[name]) for name in ("before", "after", "p"))
-        each = _Reported(str(data["first"]), str(data["tick"]), *numbers)
+        each = _ReportedChange(str(data["first"]), str(data["tick"]), *numbers)
         changes.append((str(data["curve"]), each))
         if not (each.before > 0 and 0 < each.after / each.before < math.inf and 0 <= each.p <= 1):
             raise ValueError(f"not the numbers of a change: {each.before:g}, {each.after:g}, {each.p:g}")
-    return _Line(str(line["tick"]), int(line["tested"]), changes)
+    return _LogLine(str(line["tick"]), int(line["tested"]), changes)
 
 
 # ---- what else changed where a curve changed: from the observations that the runs recorded

@@ -24,7 +24,7 @@ from mpicampaign.base.plan_file import plan_from
 from mpicampaign.base.presentation import Presentation
 from mpicampaign.base.records import RECORDS, Header, Record, records_from, write_records
 from mpicampaign.base.yaml_lines import printable
-from mpicampaign.bundle.archive import CAMPAIGN_FILES, PARTS, BundleError, Member
+from mpicampaign.bundle.archive import CAMPAIGN_FILES, PARTS, BundledFile, BundleError
 from mpicampaign.bundle.read import read_bundle, verify
 from mpicampaign.bundle.write import write_bundle
 from mpicampaign.collect.campaign import collect_own, plan_of
@@ -200,7 +200,7 @@ class Store:
 
     # ---- packs
 
-    def manifest(self, name: str) -> tuple[Member, ...]:
+    def manifest(self, name: str) -> tuple[BundledFile, ...]:
         """The files in the pack of a series.
 
         Raises
@@ -279,7 +279,7 @@ def _members(path: Path, wanted: set[str]) -> dict[str, bytes]:
     """Some files of a pack; the whole pack is checked."""
     files: dict[str, bytes] = {}
 
-    def take(member: Member, chunks: Iterator[bytes]) -> None:
+    def take(member: BundledFile, chunks: Iterator[bytes]) -> None:
         content = [chunk for chunk in chunks if member.path in wanted]
         if member.path in wanted:
             files[member.path] = b"".join(content)

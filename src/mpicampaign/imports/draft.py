@@ -20,7 +20,7 @@ import yaml
 from mpicampaign.base.grouping import grouped
 from mpicampaign.imports.files import folder_of
 from mpicampaign.imports.importing import import_folders
-from mpicampaign.imports.map_file import ImportMap, Rule
+from mpicampaign.imports.map_file import ImportMap, LabelRule
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.reading import is_aborted
 
@@ -62,7 +62,8 @@ def draft_map(folders: Sequence[Path], name: str) -> str:
     """
     general = {"system": name, "host_group": "all", "benchmark": "{benchmark}"}
     with tempfile.TemporaryDirectory() as trial:
-        any_map = ImportMap(name=name, campaign=name, rules=(Rule(label={**general, "placement": "all"}),))
+        rule = LabelRule(label={**general, "placement": "all"})
+        any_map = ImportMap(name=name, campaign=name, rules=(rule,))
         entries = import_folders(folders, any_map, Path(trial)).entries
     facts = [entry.facts for entry in entries if entry.facts]
     alike = _all_alike([each for each in facts if not SUITES[each["suite"]].labels])

@@ -56,7 +56,7 @@ def _is_whole(output: Part) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ImportSource:
     """What to import, the path under which it is kept, and why it is refused, if it is."""
 
     file: Path
@@ -126,23 +126,23 @@ def name_of(path: str) -> str:
     return path.rpartition("/")[2]
 
 
-def find_sources(folders: Iterable[Path]) -> list[Source]:
+def find_sources(folders: Iterable[Path]) -> list[ImportSource]:
     """All files below the folders, each once, in the order of their kept paths; a file for itself.
 
     A file is kept under the names of its folder and that folder's parent, so that a rule can distinguish
     ``Cloud_HPL/outputs`` from ``Cloud_IMB/outputs``.
     """
-    sources: dict[Path, Source] = {}
+    sources: dict[Path, ImportSource] = {}
     for folder in folders:
         root = folder.resolve()
         is_file = root.is_file()
         kept = "/".join(root.parts[1:][-3 if is_file else -2 :])
-        for source in [Source(root, kept, _refusal(root))] if is_file else _walk(root, kept):
+        for source in [ImportSource(root, kept, _refusal(root))] if is_file else _walk(root, kept):
             sources.setdefault(source.file, source)
     return sorted(sources.values(), key=lambda source: source.path)
 
 
-def _walk(root: Path, kept: str) -> Iterator[Source]:
+def _walk(root: Path, kept: str) -> Iterator[ImportSource]:
     unreadable: list[OSError] = []
     for folder, folders, files in os.walk(root, onerror=unreadable.append):
         inside = Path(folder).relative_to(root).as_posix()
@@ -150,11 +150,11 @@ def _walk(root: Path, kept: str) -> Iterator[Source]:
         links = [name for name in folders if Path(folder, name).is_symlink()]
         for name in [*files, *links]:
             file = Path(folder, name)
-            yield Source(file, f"{prefix}/{name}", _refusal(file))
+            yield ImportSource(file, f"{prefix}/{name}", _refusal(file))
     for error in unreadable:
         file = Path(str(error.filename))
         inside = file.relative_to(root).as_posix()
-        yield Source(file, f"{kept}/{inside}", f"this folder cannot be read: {error.strerror}")
+        yield ImportSource(file, f"{kept}/{inside}", f"this folder cannot be read: {error.strerror}")
 
 
 def _refusal(file: Path) -> str:
@@ -175,7 +175,7 @@ def _refusal(file: Path) -> str:
     return EXCERPT if is_document(file.name) else ""
 
 
-def read_source(source: Source) -> bytes | str:
+def read_source(source: ImportSource) -> bytes | str:
     """The file's content, or why it is refused."""
     if source.refused or source.content:
         return source.refused or source.content

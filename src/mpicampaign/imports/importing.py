@@ -27,7 +27,7 @@ from mpicampaign.imports.files import (
     MANY,
     OUTPUT,
     Companions,
-    Source,
+    ImportSource,
     find_sources,
     is_excerpt,
     name_of,
@@ -37,7 +37,7 @@ from mpicampaign.imports.files import (
 from mpicampaign.imports.labels import label_all
 from mpicampaign.imports.ledger import FILES, MAP, Entry, ledger_in, read_ledger, runs_elsewhere, write_ledger
 from mpicampaign.imports.map_file import ImportMap
-from mpicampaign.imports.reading import Reading, content_of, read_output
+from mpicampaign.imports.reading import OutputsOfFile, content_of, read_output
 from mpicampaign.imports.reframe import with_test_cases
 
 _PARTS = "parts"
@@ -102,7 +102,7 @@ def _remove(files: Path, new: set[str]) -> None:
 class _Import:
     """The files of a call, copied and accounted for beside those of earlier calls."""
 
-    def __init__(self, folder: Path, sources: Sequence[Source], before: Sequence[Entry]) -> None:
+    def __init__(self, folder: Path, sources: Sequence[ImportSource], before: Sequence[Entry]) -> None:
         self.files, self.parts = folder / FILES, folder / _PARTS
         self.sources = sources
         self.companions = Companions(source.path for source in sources)
@@ -122,13 +122,13 @@ class _Import:
             self._take(source, content, refused)
         return [entry for path in sorted(self.known) for entry in self.known[path]]
 
-    def _outputs(self, files: Sequence[Sequence[Source]]) -> tuple[dict[str, list[Entry]], set[str]]:
+    def _outputs(self, files: Sequence[Sequence[ImportSource]]) -> tuple[dict[str, list[Entry]], set[str]]:
         """Import outputs, those of one path together: their entries, and the paths of their companions."""
         wanted = {path for source in chain.from_iterable(files) for path in self._output(source)}
         paths = (f"{of_path[0].path}{now}" for of_path in files for now in ("", _NOW))
         return {path: self.known[path] for path in paths if path in self.known}, wanted
 
-    def _output(self, source: Source) -> list[str]:
+    def _output(self, source: ImportSource) -> list[str]:
         """Import an output; the paths of its companions."""
         content = read_source(source)
         if source.content and self._is_kept(source.path):  # the same test case of another file
@@ -146,7 +146,7 @@ class _Import:
         ]
         return [*read.beside.values()]
 
-    def _take(self, source: Source, content: bytes | str, refused: str = "") -> Entry:
+    def _take(self, source: ImportSource, content: bytes | str, refused: str = "") -> Entry:
         """The entry of a file, which is copied unless it is refused."""
         if isinstance(content, str):
             entry = Entry(source.path, str(source.file), reason=content)
@@ -189,7 +189,7 @@ class _Import:
         part.rename(target)
 
 
-def _why_refused(path: str, read: Reading) -> str:
+def _why_refused(path: str, read: OutputsOfFile) -> str:
     """Why a file is no output to import; empty where it is one."""
     if read.why:
         return read.why

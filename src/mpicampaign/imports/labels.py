@@ -13,7 +13,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.host_lists import fold, short
 from mpicampaign.base.keys import NAME
 from mpicampaign.imports.ledger import Entry, Label, Runs
-from mpicampaign.imports.map_file import LABELS, PLACEHOLDER, ImportMap, Rule
+from mpicampaign.imports.map_file import LABELS, PLACEHOLDER, ImportMap, LabelRule
 from mpicampaign.suites import SUITES
 
 REQUIRED = tuple(name for name in LABELS if name not in ("repeat", "job"))
@@ -72,7 +72,9 @@ def _unusable(values: Mapping[str, str], facts: Mapping[str, str]) -> str:
     return ""
 
 
-def _given(rules: Sequence[Rule], facts: Mapping[str, str]) -> tuple[dict[str, str], tuple[int, ...], str]:
+def _given(
+    rules: Sequence[LabelRule], facts: Mapping[str, str]
+) -> tuple[dict[str, str], tuple[int, ...], str]:
     """Each label from the first rule that gives it and whose conditions hold; the numbers of these rules.
 
     The last: the part of the command that decided the placement.
@@ -95,7 +97,7 @@ def _given(rules: Sequence[Rule], facts: Mapping[str, str]) -> tuple[dict[str, s
     return given, tuple(used), asked
 
 
-def _matches(rule: Rule, facts: Mapping[str, str]) -> dict[str, re.Match[str]] | None:
+def _matches(rule: LabelRule, facts: Mapping[str, str]) -> dict[str, re.Match[str]] | None:
     matches = {}
     for fact, pattern in rule.when.items():
         match = pattern.search(facts[fact]) if fact in facts else None
@@ -125,7 +127,7 @@ def _groups_of_hosts(facts: Mapping[str, str], chosen: ImportMap) -> dict[str, l
     return groups
 
 
-def misnamed_facts(rules: Iterable[Rule], there: Collection[str]) -> list[str]:
+def misnamed_facts(rules: Iterable[LabelRule], there: Collection[str]) -> list[str]:
     """Conditions on a directive, variable or header that no file has, where a similar name exists.
 
     It is not an error in the map, which may serve other files, too.

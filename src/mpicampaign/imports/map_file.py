@@ -123,7 +123,7 @@ def _patterns(values: Values, key: Key) -> dict[str, re.Pattern[str]]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class LabelRule:
     """The labels apply where every fact matches; ``{name}`` in a label is replaced by a group or a fact."""
 
     when: dict[str, re.Pattern[str]] = key(
@@ -192,8 +192,8 @@ class ImportMap:
         "Evidence in the files is compared with it. Runs in other placements stay unverified.",
         {"TCP": {"nodes": 2, "transport": "tcp"}},
     )
-    rules: tuple[Rule, ...] = key(
-        entries(entry(Rule, "rule", "", ""), type="array", minItems=1),
+    rules: tuple[LabelRule, ...] = key(
+        entries(entry(LabelRule, "rule", "", ""), type="array", minItems=1),
         "Rules",
         "Applied from first to last: each label comes from the first rule that gives it and whose conditions "
         "hold.",
@@ -274,7 +274,7 @@ def _reference_problems(document: Document) -> Iterator[Problem]:
             yield document.problem(item, f"unknown reference {shown(name)}", "", hint)
 
 
-def _rule_problems(document: Document, rules: Iterable[Rule]) -> Iterator[Problem]:
+def _rule_problems(document: Document, rules: Iterable[LabelRule]) -> Iterator[Problem]:
     for (path, data), rule in zip(document.items(("rules",)), rules, strict=True):
         conditions = data.get("when") or {}
         for fact in conditions:
@@ -285,7 +285,7 @@ def _rule_problems(document: Document, rules: Iterable[Rule]) -> Iterator[Proble
             yield from _placeholder_problems(document, (*path, "label"), rule)
 
 
-def _placeholder_problems(document: Document, path: Key, rule: Rule) -> Iterator[Problem]:
+def _placeholder_problems(document: Document, path: Key, rule: LabelRule) -> Iterator[Problem]:
     known = {group for pattern in rule.when.values() for group in pattern.groupindex}
     for name, text in rule.label.items():
         for used in PLACEHOLDER.findall(text):

@@ -13,7 +13,7 @@ from mpicampaign.suites import OutputError, Part, parts, without_labels
 _LEAST = 500  # B; shorter outputs may be alike by chance
 
 
-class Reading(NamedTuple):
+class OutputsOfFile(NamedTuple):
     """A file, without the labels of its lines, and the outputs in it; ``why``: why it has none.
 
     ``beside``: the paths of its job script and standard error, by role.
@@ -29,7 +29,7 @@ class Reading(NamedTuple):
 
 def read_output(
     path: str, content: bytes, companions: Companions, read: Callable[[str], bytes | str]
-) -> Reading:
+) -> OutputsOfFile:
     """A file of outputs, and what is beside it; ``read``: the content of a path, or why there is none."""
     named = {role: name for role in (SCRIPT, STDERR) if (name := companions.of(path, role))}
     contents = {role: read(name) for role, name in named.items()}
@@ -44,8 +44,8 @@ def read_output(
             beside.pop(SCRIPT, None)
         facts = facts_of_outputs(path, text, cut, script, stderr)
     except OutputError as error:
-        return Reading(text, stderr, beside, why=str(error))
-    return Reading(text, stderr, beside, cut, facts)
+        return OutputsOfFile(text, stderr, beside, why=str(error))
+    return OutputsOfFile(text, stderr, beside, cut, facts)
 
 
 def content_of(part: Part, sha256: str) -> str:

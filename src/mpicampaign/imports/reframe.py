@@ -22,7 +22,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from mpicampaign.base.host_lists import expand, short
-from mpicampaign.imports.files import MAX_BYTES, OUTPUT, Source, read_source, text_of
+from mpicampaign.imports.files import MAX_BYTES, OUTPUT, ImportSource, read_source, text_of
 from mpicampaign.suites.reframe import TestCase, Variable, label
 
 _DATABASE, _REPORT = b"SQLite format 3\0", b'"session_info"'
@@ -51,7 +51,7 @@ _SAME = (*_TIMES[:2], "jobid", "name", "system", "partition", "environ")  # in a
 _OF_VARIABLE = ("value", "ref", "lower_thres", "upper_thres", "unit")  # in the order of the database
 
 _Data = Mapping[str, Any]
-_Reader = Callable[[Source], Iterator["_Found"]]
+_Reader = Callable[[ImportSource], Iterator["_Found"]]
 
 
 class _UnusableError(Exception):
@@ -67,13 +67,13 @@ class _Found(NamedTuple):
     reason: str = ""
 
 
-def with_test_cases(sources: Sequence[Source]) -> list[Source]:
+def with_test_cases(sources: Sequence[ImportSource]) -> list[ImportSource]:
     """The sources, ReFrame's files among them replaced by the test cases in them.
 
     Databases come first, since they hold most: the first of several equal test cases is kept.
     """
     readers = {id(source): _reader(source) for source in sources}
-    cases: dict[str, Source] = {}
+    cases: dict[str, ImportSource] = {}
     for reader in _READERS:
         for source in (each for each in sources if readers[id(each)] is reader):
             for case in _cases_of(reader, source):
@@ -81,7 +81,7 @@ def with_test_cases(sources: Sequence[Source]) -> list[Source]:
     return [*(each for each in sources if readers[id(each)] is None), *cases.values()]
 
 
-def _reader(source: Source) -> _Reader | None:
+def _reader(source: ImportSource) -> _Reader | None:
     """What reads a file of ReFrame; None for other files."""
     if source.role != OUTPUT or source.refused:
         return None
@@ -100,7 +100,7 @@ def _reader(source: Source) -> _Reader | None:
     return _log if _Format.of(first.decode("utf-8", "replace").rstrip("\r")) else None
 
 
-def _cases_of(reader: _Reader, source: Source) -> Iterator[Source]:
+def _cases_of(reader: _Reader, source: ImportSource) -> Iterator[ImportSource]:
     """The test cases of a file; a refused source for each part that is none."""
     found = None
     try:
@@ -117,7 +117,7 @@ def _cases_of(reader: _Reader, source: Source) -> Iterator[Source]:
         yield replace(source, refused=f"it cannot be read: {error.strerror}")
 
 
-def _kept(source: Source, found: _Found) -> Source:
+def _kept(source: ImportSource, found: _Found) -> ImportSource:
     """A test case as an output. Its path is the same in all files: time, and values or else the job."""
     case = _case(found)
     names = (case.system, case.partition, case.environ, case.test)
@@ -212,7 +212,7 @@ def _hosts(value: object) -> tuple[str, ...]:
 # ---- results databases and run reports
 
 
-def _database(source: Source) -> Iterator[_Found]:
+def _database(source: ImportSource) -> Iterator[_Found]:
     """The test cases of a results database, session by session."""
     with tempfile.TemporaryDirectory() as folder:
         try:
@@ -259,7 +259,7 @@ def _check_schema(opened: sqlite3.Connection) -> None:
             raise _UnusableError(f"ReFrame's results database of schema {given!r}; known: {_SCHEMA}")
 
 
-def _report(source: Source) -> Iterator[_Found]:
+def _report(source: ImportSource) -> Iterator[_Found]:
     content = read_source(source)
     if isinstance(content, str):
         raise _UnusableError(content)
@@ -291,14 +291,14 @@ def _session(text: str, place: str) -> Iterator[_Found]:
 # ---- performance logs
 
 
-class _Column(NamedTuple):
+class _LogColumn(NamedTuple):
     """What a column holds: its names, and the text around them."""
 
     names: tuple[str, ...]
     pattern: re.Pattern[str] | None
 
     @classmethod
-    def of(cls, header: str) -> _Column:
+    def of(cls, header: str) -> _LogColumn:
         words = list(re.finditer(r"\w+", header))
         named = [word for word in words if word[0].startswith("perf_")] or words[-1:]
         if not named or named[0][0] == header:
@@ -316,7 +316,7 @@ class _Format(NamedTuple):
     """The columns of a log, by its header; ``early``: which lines have no header above them."""
 
     delimiter: str
-    columns: tuple[_Column, ...]
+    columns: tuple[_LogColumn, ...]
     early: bool = False
 
     @classmethod
@@ -333,7 +333,7 @@ class _Format(NamedTuple):
     def _by(cls, header: str) -> _Format:
         delimiter = re.match(r"[\w ]*([^\w ])", header)
         cells = header.split(delimiter[1]) if delimiter else [header]
-        return cls(delimiter[1] if delimiter else "|", tuple(map(_Column.of, cells)))
+        return cls(delimiter[1] if delimiter else "|", tuple(map(_LogColumn.of, cells)))
 
     @property
     def names(self) -> set[str]:
@@ -368,7 +368,7 @@ def _is_value(name: str) -> bool:
     return name.endswith("_value")
 
 
-def _log(source: Source) -> Iterator[_Found]:
+def _log(source: ImportSource) -> Iterator[_Found]:
     """The test cases of a performance log."""
     content = read_source(source)
     if isinstance(content, str):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from mpicampaign.base.expectation import Rule
+from mpicampaign.base.expectation import AlarmRule
 from mpicampaign.statistics.change_points import TOO_SHORT
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     import numpy.typing as npt
 
-SINGLE, RETESTED = Rule(1, 1), Rule(3, 3)
+SINGLE, RETESTED = AlarmRule(1, 1), AlarmRule(3, 3)
 POWER = 0.9  # with which the smallest change is seen
 LEVEL = 0.05  # of either test of `dependence`
 _PERMUTATIONS = 999
@@ -39,12 +39,12 @@ class PastLimit(NamedTuple):
     value: float
     place: int
     n: int
-    rule: Rule
+    rule: AlarmRule
     rate: float
     change: float
 
 
-def false_alarm_rate(rule: Rule, n: int, place: int = 1) -> float:
+def false_alarm_rate(rule: AlarmRule, n: int, place: int = 1) -> float:
     """The probability that a rule is met though nothing has changed.
 
     So many new values are beyond the ``place``-th worst of ``n`` past ones if and only if as many are among
@@ -57,19 +57,19 @@ def false_alarm_rate(rule: Rule, n: int, place: int = 1) -> float:
 
 
 @cache
-def fewest(rule: Rule, wish: float) -> int:
+def fewest(rule: AlarmRule, wish: float) -> int:
     """How many past values a limit needs: for its rate, and for a look at whether the history has changed."""
     return next(n for n in count(TOO_SHORT) if false_alarm_rate(rule, n) <= wish)
 
 
 @cache
-def _place(rule: Rule, n: int, wish: float) -> int:
+def _place(rule: AlarmRule, n: int, wish: float) -> int:
     """The last of the worst values that meets the wish: a nearer limit sees a smaller change."""
     return next(place for place in count(1) if false_alarm_rate(rule, n, place + 1) > wish)
 
 
 def past_limit(
-    values: Sequence[float], *, lower_is_better: bool, wish: float, rule: Rule = RETESTED
+    values: Sequence[float], *, lower_is_better: bool, wish: float, rule: AlarmRule = RETESTED
 ) -> PastLimit:
     """The limit for at least `fewest` positive values. Its place depends on their number alone.
 
@@ -83,12 +83,12 @@ def past_limit(
 
 
 @cache
-def _needed(rule: Rule, n: int) -> int:
+def _needed(rule: AlarmRule, n: int) -> int:
     """How many of n values have to be beyond a limit so that values like them meet the rule with `POWER`."""
     return next(needed for needed in range(1, n + 1) if _met(rule, needed / n) >= POWER)
 
 
-def _met(rule: Rule, p: float) -> float:
+def _met(rule: AlarmRule, p: float) -> float:
     ways = range(rule.beyond, rule.of + 1)
     return sum(math.comb(rule.of, hits) * p**hits * (1 - p) ** (rule.of - hits) for hits in ways)
 
@@ -101,12 +101,12 @@ def is_beyond(value: float, limit: float, *, lower_is_better: bool) -> bool:
     return value > limit if lower_is_better else value < limit
 
 
-def is_met(rule: Rule, beyond: Sequence[bool]) -> bool:
+def is_met(rule: AlarmRule, beyond: Sequence[bool]) -> bool:
     """Whether enough of the newest values are beyond the limit."""
     return sum(beyond[-rule.of :]) >= rule.beyond
 
 
-def retests(rule: Rule, beyond: Sequence[bool]) -> int:
+def retests(rule: AlarmRule, beyond: Sequence[bool]) -> int:
     """How many further values, all of them beyond the limit, meet the rule."""
     return next(more for more in range(rule.of + 1) if is_met(rule, [*beyond, *[True] * more]))
 

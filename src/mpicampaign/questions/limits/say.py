@@ -28,7 +28,7 @@ from mpicampaign.show.view import DEFAULT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from mpicampaign.base.expectation import Rule
+    from mpicampaign.base.expectation import AlarmRule
     from mpicampaign.questions.limits.find import Judged
     from mpicampaign.show.document import Node
     from mpicampaign.statistics.medians import Interval
@@ -88,7 +88,7 @@ def reason_text(judged: Judged) -> str:
     return f"{_ends(judged, interval)} is {side} the limit{more}"
 
 
-def _retests_text(judged: Judged, rule: Rule) -> str:
+def _retests_text(judged: Judged, rule: AlarmRule) -> str:
     """``1 of 3 beyond, 2 re-tests by the next ticks``."""
     if judged.outcome == PASSED:
         return "the newest tick is within the limit"

@@ -8,7 +8,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING
 
 from mpicampaign.base.dimension import own_dimension
-from mpicampaign.base.expectation import Rule, limit_value
+from mpicampaign.base.expectation import AlarmRule, limit_value
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import defined_name
 from mpicampaign.base.text import visible
@@ -111,7 +111,7 @@ def _about(proposal: Proposal, limit: PastLimit) -> str:
     """What a limit is, as a comment."""
     rates = ", ".join(
         f"{1000 * false_alarm_rate(rule, limit.n, limit.place):.2g} ({rule})"
-        for rule in (SINGLE, Rule(2, 3), RETESTED)
+        for rule in (SINGLE, AlarmRule(2, 3), RETESTED)
     )
     seen = f"{10 * POWER:.0f} of 10 changes for the worse by {factor(limit.change)} are seen"
     lines = [
