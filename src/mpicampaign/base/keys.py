@@ -284,8 +284,9 @@ def entry(
     """
     kinds = {"type": ["string", "object"], **short} if short else {"type": "object"}
     required = [key for key, about in keys_of(made).values() if about.required]
+    first_line = (made.__doc__ or "").partition("\n")[0]
     schema = {
-        **({"title": title, "description": description or _first_line(made)} if title else {}),
+        **({"title": title, "description": description or first_line} if title else {}),
         **kinds,
         **({"required": required} if required else {}),
         "properties": {key: about.schema for key, about in keys_of(made).values()},
@@ -296,10 +297,6 @@ def entry(
         return values.entry(made, key) if values.get(key) else instead
 
     return Kind(schema, read, absent=None, instead=instead, name=name, entry=made)
-
-
-def _first_line(made: type) -> str:
-    return (made.__doc__ or "").partition("\n")[0]
 
 
 def table(each: Kind, names: Kind, **more: Any) -> Kind:

@@ -116,8 +116,9 @@ class _Shape:
 
     def _required(self, value: Any, expected: list[str], schema: Schema, key: Key) -> Iterator[_Misfit]:
         for name in expected if isinstance(value, dict) else ():
-            if name not in value and name not in _meant(value, schema["properties"]):
-                about = schema["properties"][name]
+            known = schema["properties"]
+            if name not in {*value, *(nearest(given, known) for given in value if given not in known)}:
+                about = known[name]
                 hint = f"{about['title']}. {about.get('description', '')}".strip()
                 yield _Misfit((*key, name), "this key is missing", "", hint)
 
@@ -195,11 +196,6 @@ def _limit(keyword: str, value: Any, expected: float, key: Key) -> Iterator[_Mis
         measured = len(value)
     if measured is not None and (measured > expected if keyword == "maximum" else measured < expected):
         yield _Misfit(key, _LIMITS[keyword].format(expected), shown(value))
-
-
-def _meant(value: Mapping[str, Any], known: Schema) -> set[str]:
-    """The keys that those of a mapping are misspellings of."""
-    return {nearest(name, known) for name in value if name not in known}
 
 
 def _type_hint(value: Any, names: list[str], schema: Schema) -> str:

@@ -227,12 +227,10 @@ def _check_plan(text: bytes, manifest: Manifest) -> None:
         right = planned.campaign == manifest.campaign
         right = right and all(isinstance(name, str) and NAME.fullmatch(name) for name in names)
         right = right and all(isinstance(run.repeat, int) and 0 < run.repeat <= _MAX_REPEATS for run in runs)
-        right = right and all(
-            (each.block + each.decided_with).isprintable()
-            and (each.compared in _COMPARED or race_rules(each.compared) is not None)
-            for each in planned.cases
-        )
-        right = right and all(each.scaling in ("", STRONG, WEAK) for each in planned.cases)
+        for entry in planned.cases:
+            right = right and (entry.block + entry.decided_with).isprintable()
+            right = right and (entry.compared in _COMPARED or race_rules(entry.compared) is not None)
+            right = right and entry.scaling in ("", STRONG, WEAK)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise BundleError(f"plan.json: damaged: {type(error).__name__} {error}") from error
     if not right:

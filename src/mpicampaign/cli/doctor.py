@@ -80,13 +80,8 @@ def site_data(site: Site) -> dict[str, Any]:
         "host": site.host,
         "scheduler": site.scheduler.name,
         "queues": [
-            {
-                "name": queue.name,
-                "default": queue.default,
-                "open": queue.open,
-                "time_limit": queue.time_limit or None,
-                "notes": list(queue.notes),
-            }
+            {name: getattr(queue, name) for name in ("name", "default", "open")}
+            | {"time_limit": queue.time_limit or None, "notes": list(queue.notes)}
             for queue in site.queues
         ],
         "modules": site.modules,

@@ -60,7 +60,8 @@ def _command(name: str, parser: _Subcommand) -> Iterator[str]:
     yield _roff(f"{COMMANDS[name]}.")
     for action in parser._actions:
         if action.help and action.help != argparse.SUPPRESS and not isinstance(action, argparse._HelpAction):
-            yield from (".TP", _argument(action), _roff(_help(action)))
+            text = action.help % {"default": action.default, "prog": "mpicampaign"}
+            yield from (".TP", _argument(action), _roff(text))
     for command, effect in module.EXAMPLES:
         yield from (".PP", rf"\fB{_roff(command)}\fR", ".br", _roff(effect))
 
@@ -73,10 +74,6 @@ def _argument(action: argparse.Action) -> str:
     values = " ".join(value) if isinstance(value, tuple) else value
     names = ", ".join(rf"\fB{_roff(name)}\fR" for name in action.option_strings)
     return " ".join(part for part in (names, rf"\fI{_roff(values)}\fR" if values else "") if part)
-
-
-def _help(action: argparse.Action) -> str:
-    return (action.help or "") % {"default": action.default, "prog": "mpicampaign"}
 
 
 def _roff(text: str) -> str:

@@ -290,7 +290,10 @@ def _read_result(record: Record, files: _RunFiles, reading: Mapping[str, Any] | 
     state, why = condition(evidence)
     shared = oversubscription(evidence, parsed.metadata)
     chosen = chosen_transport(evidence, printed, parsed.series)
-    verdict, reasons = judge(evidence, printed, parsed.series, _expected_claims(record), _checksums(files))
+    claims = {**plain_fields(record.case), "repeat": str(record.repeat), "identity": record.identity}
+    raw = {f"{name}.txt": files.contents.get(name) for name in ("output", "stderr")}
+    sums = {name: hashlib.sha256(content).hexdigest() for name, content in raw.items() if content is not None}
+    verdict, reasons = judge(evidence, printed, parsed.series, claims, sums)
     return replace(
         record,
         status=OK,
@@ -312,16 +315,6 @@ def _read_result(record: Record, files: _RunFiles, reading: Mapping[str, Any] | 
             "version": parsed.version,
         },
     )
-
-
-def _checksums(files: _RunFiles) -> dict[str, str]:
-    raw = {name: files.contents[name] for name in ("output", "stderr") if name in files.contents}
-    return {f"{name}.txt": hashlib.sha256(content).hexdigest() for name, content in raw.items()}
-
-
-def _expected_claims(record: Record) -> dict[str, str]:
-    """What a result in this run's folder must claim to be."""
-    return {**plain_fields(record.case), "repeat": str(record.repeat), "identity": record.identity}
 
 
 def _read_attempt(record: Record, files: _RunFiles, count: int, reading: Mapping[str, Any] | None) -> Record:

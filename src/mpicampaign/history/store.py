@@ -229,9 +229,8 @@ class Store:
             return look(path)
         except BundleError as error:
             self._set_aside(path, str(error))
-            raise UserError(
-                Problem(f"this pack is damaged: {error}", str(path), hint=self.problems[-1])
-            ) from None
+            problem = Problem(f"this pack is damaged: {error}", str(path), hint=self.problems[-1])
+            raise UserError(problem) from None
 
     def _unpacked(self, name: str) -> tuple[Header, list[Record], Any, OpenSeries]:
         series_file = f"{CAMPAIGN_FILES}/{SERIES_FILE}"

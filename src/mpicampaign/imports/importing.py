@@ -140,9 +140,9 @@ class _Import:
         file = self._take(source, content, _why_refused(source.path, read))
         if not file.kept:
             return []
-        outputs = zip(read.cut, read.facts, strict=True)
         self.known[file.path] = [
-            replace(file, facts=facts, content=content_of(part, file.sha256)) for part, facts in outputs
+            replace(file, facts=facts, content=content_of(part, file.sha256))
+            for part, facts in zip(read.cut, read.facts, strict=True)
         ]
         return [*read.beside.values()]
 

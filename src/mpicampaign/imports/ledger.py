@@ -116,8 +116,9 @@ def read_ledger(folder: Path) -> list[Entry]:
         entries = [*map(_entry, lines)]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(f"{path} is damaged: {error}") from error
-    if outside := [entry.path for entry in entries if entry.kept and _leads_out(entry.path)]:
-        raise UserError(f"{path} is damaged: {outside[0]!r} is not inside its folder")
+    for kept in (entry.path for entry in entries if entry.kept):
+        if kept.startswith("/") or ".." in kept.split("/") or "\0" in kept:
+            raise UserError(f"{path} is damaged: {kept!r} is not inside its folder")
     return entries
 
 
@@ -197,7 +198,3 @@ def _entry(line: dict[str, Any]) -> Entry:
     known = Label(**{**label, "job": str(label.get("job", ""))}) if label else None
     texts = {str(name): str(value) for name, value in facts.items()}
     return Entry(path, source, sha256, bool(line.get("kept")), reason, content, known, texts)
-
-
-def _leads_out(path: str) -> bool:
-    return path.startswith("/") or ".." in path.split("/") or "\0" in path

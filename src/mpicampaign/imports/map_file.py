@@ -240,9 +240,8 @@ def load_map(path: Path) -> ImportMap:
         raise UserError(Problem(message, printable(str(path)), 1, value=shown(document.data)))
     if "matrix" in document.data and "rules" not in document.data:
         message = "this is a campaign file, not the map of an import"
-        raise UserError(
-            Problem(message, printable(str(path)), hint=f"maps are described in {shipped('docs/import.md')}")
-        )
+        hint = f"maps are described in {shipped('docs/import.md')}"
+        raise UserError(Problem(message, printable(str(path)), hint=hint))
     shape, _ = check_shape(document, map_schema())
     values = Values(document)
     made = values.entry(
