@@ -18,7 +18,7 @@ from mpicampaign.base.records import (
     write_records,
 )
 from mpicampaign.compare.compare import compare
-from mpicampaign.questions.two_sides.find_changes import (
+from mpicampaign.questions.two_sides.find import (
     changes_since,
     check_earlier,
     earlier_series,

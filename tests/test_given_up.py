@@ -6,7 +6,7 @@ import build_records as make
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import GIVEN_UP
-from mpicampaign.compare.matrix import absence_of
+from mpicampaign.compare.tables import absence_of
 
 OUT_OF_TIME = make.series("PingPong", size=[0, 1], time=[2.5e-7, None], bandwidth=[0.0, None])
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import build_records as make
 
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.matrix import Matrix
-from mpicampaign.compare.tables import Comparison
+from mpicampaign.compare.tables import Comparison, Matrix
 from mpicampaign.show.sentences import absence
 from mpicampaign.show.tables import chosen_matrices
 from mpicampaign.show.view import DEFAULT

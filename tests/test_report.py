@@ -21,7 +21,7 @@ from mpicampaign.questions.answer import NOT_SHOWN
 from mpicampaign.questions.ranking.answer import behind
 from mpicampaign.questions.ranking.find import PLACEMENTS
 from mpicampaign.questions.ranking.say import verdict
-from mpicampaign.questions.two_sides.find_changes import changes_since
+from mpicampaign.questions.two_sides.find import changes_since
 from mpicampaign.report.draw_figures import Figure, draw_all
 from mpicampaign.report.questions import answers, lead
 from mpicampaign.report.write import write_report

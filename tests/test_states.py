@@ -38,8 +38,7 @@ from mpicampaign.history.curves import Cause, Curve, curves_of
 from mpicampaign.history.rows import OBSERVED, round_trips_text
 from mpicampaign.jobs.plan_text import further_text
 from mpicampaign.questions.limits.find import PASSED, judge
-from mpicampaign.questions.two_sides.find import Side, two_sides
-from mpicampaign.questions.two_sides.find_changes import changes_since
+from mpicampaign.questions.two_sides.find import Side, changes_since, two_sides
 from mpicampaign.report.filter import select
 from mpicampaign.report.make import to_csv, to_terminal
 from mpicampaign.report.summary import notices, summary

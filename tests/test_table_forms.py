@@ -15,7 +15,7 @@ from mpicampaign.base.errors import UserError
 from mpicampaign.base.records import Case
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.tables import Comparison
-from mpicampaign.questions.two_sides.find_changes import changes_since
+from mpicampaign.questions.two_sides.find import changes_since
 from mpicampaign.report.make import tables
 from mpicampaign.show.view import DEFAULT, LAYOUTS, LONG, MATRIX, View
 from mpicampaign.show.writer import TextWriter, format_names, names_of

@@ -13,7 +13,7 @@ import pytest
 
 from mpicampaign.base.records import UNVERIFIED
 from mpicampaign.compare.compare import compare
-from mpicampaign.questions.two_sides.find_changes import changes_since
+from mpicampaign.questions.two_sides.find import changes_since
 from mpicampaign.report.make import tables
 from mpicampaign.show.view import LAYOUTS, LONG, MATRIX, Filter, View
 

@@ -25,7 +25,7 @@ from mpicampaign.show.view import LAYOUTS, LONG, MATRIX, STATISTICS, Filter, Vie
 from mpicampaign.show.writer import DataWriter, TextWriter, Writer, format_names, writer
 
 if TYPE_CHECKING:
-    from mpicampaign.questions.two_sides.find_changes import Changes
+    from mpicampaign.questions.two_sides.find import Changes
 
 
 _MOST_DECIMALS = 12
@@ -217,7 +217,7 @@ def _changes(
 ) -> Changes | None:
     """Changes since the given earlier series, or since the one kept in the results folder."""
     from mpicampaign.base.records import read_records
-    from mpicampaign.questions.two_sides.find_changes import changes_since, check_earlier, earlier_series
+    from mpicampaign.questions.two_sides.find import changes_since, check_earlier, earlier_series
 
     if since is None:
         return earlier_series(path.parent, records, view.table_sizes)

@@ -20,7 +20,7 @@ from mpicampaign.collect.undescribed import undescribed_lines
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.published.find import with_published
 from mpicampaign.questions.races.write_settings import write_settings
-from mpicampaign.questions.two_sides.find_changes import earlier_series, keep_earlier
+from mpicampaign.questions.two_sides.find import earlier_series, keep_earlier
 from mpicampaign.report.draw_figures import draw_all
 from mpicampaign.report.filter import check_attribute
 from mpicampaign.report.make import to_csv, to_markdown, to_terminal

@@ -23,11 +23,10 @@ from mpicampaign.show.view import DEFAULT, MATRIX
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from mpicampaign.compare.matrix import Matrix
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.states import States
-    from mpicampaign.compare.tables import Comparison
-    from mpicampaign.questions.two_sides.find_changes import Changes
+    from mpicampaign.compare.tables import Comparison, Matrix
+    from mpicampaign.questions.two_sides.find import Changes
     from mpicampaign.show.document import Kind, Value
     from mpicampaign.show.view import View
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.questions.ranking.find import Ranking
-    from mpicampaign.questions.two_sides.find_changes import Changes
+    from mpicampaign.questions.two_sides.find import Changes
     from mpicampaign.show.document import Node
     from mpicampaign.show.view import View
 

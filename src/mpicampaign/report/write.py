@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.base.records import Record
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.questions.two_sides.find_changes import Changes
+    from mpicampaign.questions.two_sides.find import Changes
     from mpicampaign.report.draw_figures import Figure
     from mpicampaign.show.document import PageNode
     from mpicampaign.show.interactive import InteractiveChart, InteractiveLine

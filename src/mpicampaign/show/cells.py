@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from mpicampaign.base.dimension import BANDWIDTH
 from mpicampaign.base.records import NOT_AVAILABLE
 from mpicampaign.base.text import in_ranks, visible
-from mpicampaign.compare.matrix import absence_of
+from mpicampaign.compare.tables import absence_of
 from mpicampaign.show.document import Box
 from mpicampaign.show.runs import marks_of
 from mpicampaign.show.sentences import absence
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.rows import Cell, PublishedRow, Row
     from mpicampaign.compare.tables import Comparison, Table
     from mpicampaign.questions.blocks.find import CandidateVerdict, InBlocks
-    from mpicampaign.questions.two_sides.find import Both
-    from mpicampaign.questions.two_sides.find_changes import Changes
+    from mpicampaign.questions.two_sides.find import Both, Changes
     from mpicampaign.show.view import View
 
 NO_VALUE = "–"

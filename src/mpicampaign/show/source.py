@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.questions.two_sides.find_changes import Changes
+    from mpicampaign.questions.two_sides.find import Changes
     from mpicampaign.show.view import View
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from mpicampaign.base.text import visible
 from mpicampaign.compare.findings import MODES, OFF, OUTLIER, TUNING_CLIFF
-from mpicampaign.compare.matrix import matrix, ranks_of
+from mpicampaign.compare.tables import matrix, ranks_of
 from mpicampaign.show import cells
 from mpicampaign.show.document import Box, Grid
 from mpicampaign.show.runs import condition_note, explained, marks_of, offered
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 
     from mpicampaign.base.records import Case
     from mpicampaign.compare.findings import Note
-    from mpicampaign.compare.matrix import Matrix
     from mpicampaign.compare.metrics import Metric
     from mpicampaign.compare.rows import Row
-    from mpicampaign.compare.tables import Comparison, Table
-    from mpicampaign.questions.two_sides.find_changes import Changes
+    from mpicampaign.compare.tables import Comparison, Matrix, Table
+    from mpicampaign.questions.two_sides.find import Changes
     from mpicampaign.show.document import Line
     from mpicampaign.show.view import View
 
