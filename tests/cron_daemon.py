@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -124,13 +123,3 @@ def processes_of(text: str) -> list[int]:
         except OSError:
             continue
     return [pid for pid in found if pid != os.getpid()]
-
-
-def wait_until(holds: object, seconds: float) -> bool:
-    """Whether a condition held within a time."""
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if holds():  # type: ignore[operator]
-            return True
-        time.sleep(0.2)
-    return False

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from build_campaigns import UNBOUND, write_trivial
 from conftest import ProjectCopy, wait_until
-from test_loop import made_by, write_result
+from test_loop import write_result
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.cli.json_output import blocks_data
@@ -81,21 +81,6 @@ def test_what_is_due_after_an_edit_is_made_in_rows_with_new_runs_of_the_other(pr
     both = due(prepared_of(project, placements=edited_again))
     assert sorted(both)[0][0] == "one" and len(both) == 6
     assert are_rows(due(again(project, "one", "two", placements=edited_again)))
-
-
-def test_a_disturbed_new_run_is_made_again_in_its_row(
-    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    finished(project)
-    prepared = again(project, "one", "two")
-
-    def disturbed_in_six(run: Run) -> None:
-        write_result(run, 500_000_000 if (run.case.placement, run.repeat) == ("one", 6) else 0)
-
-    runs, _ = made_by(prepared, disturbed_in_six, monkeypatch)
-    numbers = [(run.case.placement, run.repeat) for run in runs]
-    assert {*numbers[2:4]} == {("one", 6), ("two", 6)} and numbers[4] == ("one", 9)
-    assert are_rows([*numbers[:4], *numbers[5:]])
 
 
 def test_blocks_that_were_begun_with_another_candidate_are_made_anew(project: ProjectCopy) -> None:

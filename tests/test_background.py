@@ -25,17 +25,6 @@ def test_a_failure_is_raised_by_the_one_who_waits() -> None:
         result()
 
 
-def test_work_whose_process_is_killed_is_done_here() -> None:
-    here = os.getpid()
-
-    def killed_elsewhere() -> int:
-        if os.getpid() != here:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return os.getpid()
-
-    assert in_background(killed_elsewhere)() == here
-
-
 def test_pieces_keep_their_order_and_those_of_a_killed_copy_are_done_here() -> None:
     here = os.getpid()
 

@@ -166,10 +166,6 @@ def rings(repeat: int, ranks: int = 4, **metadata: str) -> Record:
 HPL = [hpl_run(repeat, order) for order in (1000, 2000) for repeat in (1, 2)]
 
 
-def test_plain_hpl_has_no_rows_of_a_balance() -> None:
-    assert not any(table.label == "balance" for table in compare(HPL).tables)
-
-
 @pytest.mark.parametrize(
     ("other", "reason"),
     [
@@ -184,10 +180,6 @@ def test_runs_that_are_not_alike_are_refused_with_the_reason(other: Record, reas
     assert values(row)["balance"] == ()
     [note] = notes(row, NOT_COMPARABLE)
     assert reason in note
-
-
-def test_without_hpl_there_is_no_such_table() -> None:
-    assert [table.label for table in compare([rings(1)]).tables] == ["latency_bandwidth"]
 
 
 def test_many_published_values_are_one_line_in_the_terminal() -> None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sized
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from itertools import product
 from pathlib import Path
 
 import build_records as make
-import numpy as np
 import pytest
 from build_campaigns import write_trivial
 from conftest import ProjectCopy
-from test_loop import WAITS, write_result
 
 from mpicampaign.base import planned_looks
 from mpicampaign.base.plan_file import PlanFile
@@ -22,17 +18,15 @@ from mpicampaign.base.planned_looks import looks_planned
 from mpicampaign.base.records import IMPORTED_FROM, MERGED_FROM
 from mpicampaign.cli.plan import _sights as sights
 from mpicampaign.cli.report import report_of
-from mpicampaign.collect import looks
 from mpicampaign.collect.campaign import collect_all
 from mpicampaign.collect.looks import FILE, note_look, read_looks
 from mpicampaign.jobs.prepare import Prepared
 from mpicampaign.run import new_runs
 from mpicampaign.run.conditions import prepare_with_results
 from mpicampaign.run.new_runs import read_requests
-from mpicampaign.verdicts.compare import UNEVEN_ADDED, Added, compare
+from mpicampaign.verdicts.compare import UNEVEN_ADDED, compare
 from mpicampaign.verdicts.rank_tests import gains, probability_at_any_time
 from mpicampaign.verdicts.rows import TimedRun
-from mpicampaign.verdicts.smallest import smallest_seen
 
 EVEN = "ABBAABBABAABBAABABBAABBA"  # rows of two
 # B takes longer by so much, but in one row; what the machine does is more, so that six repeats show nothing
@@ -54,24 +48,6 @@ def candidates(rows: int, reported: int, orders: str = EVEN) -> list[list[TimedR
     return [a, b]
 
 
-def test_bets_by_hand() -> None:
-    """A stake of 0.8 on the sign, times the share of differences so far that are not larger."""
-    assert gains([2.0, 1.0, 3.0, 0.0, -2.5]) == pytest.approx(
-        [1.8, 1.8 * 1.4, 1.8 * 1.4 * 1.8, 1.8 * 1.4 * 1.8, 1.8 * 1.4 * 1.8 * (1 - 0.8 * 0.8)]
-    )
-    assert gains([]) == []
-
-
-def test_bets_gain_nothing_on_alike_ones_at_any_time() -> None:
-    """Their mean over all signs stays 1, so that they reach 40 for one of two in at most 2 of 40."""
-    sizes = [3.0, 1.0, 1.0, 4.0, 2.0, 8.0, 0.5]
-    every = [
-        gains([s * size for s, size in zip(signs, sizes, strict=True)])
-        for signs in product((1, -1), repeat=7)
-    ]
-    assert np.mean(every, axis=0) == pytest.approx(1.0)
-
-
 def test_bets_count_at_any_time_for_the_one_that_is_better_now() -> None:
     rising = [float(n) for n in range(1, 9)]
     sure = probability_at_any_time(rising)
@@ -79,22 +55,6 @@ def test_bets_count_at_any_time_for_the_one_that_is_better_now() -> None:
     assert probability_at_any_time([*rising, *[-9.0] * 4]) == sure, "they had been enough"
     assert probability_at_any_time([*rising, *[-9.0] * 9]) > 0.05
     assert probability_at_any_time([0.0, 1.0, -1.0]) == 1.0
-
-
-def test_a_pair_that_a_report_tested_is_not_tested_again_but_bet_on() -> None:
-    """Ten repeats planned at once show a difference; six, and four more after a report, do not yet."""
-    at_once, added = (compare(candidates(10, reported)).pairs[0, 1] for reported in (10, 6))
-    assert at_once.shown and at_once.added is None and at_once.within
-    assert not added.shown and added.added == Added(6, 4, bets=True) and added.tested
-    differences = [b.cost - a.cost for a, b in zip(*candidates(10, 6), strict=True)]
-    assert added.p == added.alone == pytest.approx(2 / max(gains(differences)))
-    later = compare(candidates(12, 6)).pairs[0, 1]
-    assert later.shown and later.added == Added(6, 6, bets=True)
-    sight = smallest_seen(compare(candidates(12, 6)))
-    assert sight and sight.repeats == 6
-    a, b = candidates(10, 6)
-    of_b_alone = compare([[run._replace(looks=0) for run in a], b]).pairs[0, 1]
-    assert of_b_alone.added == Added(10, 4, bets=True)
 
 
 def test_what_the_report_showed_stands_unless_the_medians_turn() -> None:
@@ -168,49 +128,6 @@ def test_repeats_added_after_a_report_are_bet_on_and_both_reports_say_so(project
     assert {record.looks for record in collect_all(folder)} == {0, 1} and len(read_looks(folder)) == 2
 
 
-def test_ten_repeats_planned_at_once_show_it(project: ProjectCopy) -> None:
-    assert "10 rows in time" in reported(project, 10)
-
-
-def test_a_report_in_the_middle_and_runs_that_are_made_again_add_nothing(project: ProjectCopy) -> None:
-    """A look sees cases whose runs have all ended; what was replaced since it has not seen."""
-    prepared = made(project, 6)
-    last = max(prepared.runs, key=lambda run: run.place)
-    kept = last.output.parent.rename(project.folder / "kept")
-    report_of(planned(project, 6))
-    [look] = read_looks(prepared.folder)
-    assert last.identity not in look.runs and len(look.runs) == 6, "the other case has ended"
-    kept.rename(last.output.parent)
-    for _ in range(2):
-        report_of(planned(project, 6))
-    first, second = read_looks(prepared.folder)
-    assert last.identity in second.runs and not first.runs & second.runs
-    lines = (prepared.folder / FILE).read_text().splitlines()
-    old = [json.dumps({**json.loads(line), "time": "2026-01-01T00:00:00Z"}) for line in lines]
-    assert {run.looks for run in collect_all(prepared.folder)} == {0, 1}
-    (prepared.folder / FILE).write_text("\n".join(["torn {", *old]) + "\n")
-    report_of(made(project, 10))
-    assert {run.looks for run in collect_all(prepared.folder)} == {2}, "all results are of later days"
-    assert len(read_looks(prepared.folder)) == 3
-
-
-def test_runs_in_place_of_disturbed_ones_are_none_that_were_added(project: ProjectCopy) -> None:
-    """Those that are due then were planned before the first look at all of them."""
-    first, *others = planned(project, 6).pending
-    write_result(first, WAITS)
-    for run in others:
-        write_result(run)
-    report_of(planned(project, 6))
-    [disturbed] = {run.case for run in planned(project, 6).pending}
-    [look] = read_looks(planned(project, 6).folder)
-    assert not look.runs & {run.identity for run in planned(project, 6).runs if run.case == disturbed}
-    for run in planned(project, 6).pending:
-        write_result(run)
-    report_of(planned(project, 6))
-    found = [run for run in collect_all(planned(project, 6).folder) if run.case == disturbed]
-    assert len(found) == 7 and len({run.looks for run in found}) == 1
-
-
 @pytest.mark.parametrize("metadata", [{IMPORTED_FROM: "a folder"}, {MERGED_FROM: "a bundle"}])
 def test_no_look_at_results_of_others_is_noted(tmp_path: Path, metadata: dict[str, str]) -> None:
     run = make.run("A", identity="0123456789ab")
@@ -234,13 +151,3 @@ def test_a_damaged_line_of_a_log_is_none(
 ) -> None:
     (tmp_path / name).write_bytes(damage + b"\n")
     assert len(reader(tmp_path)) == 0
-
-
-def test_where_the_look_cannot_be_noted_there_is_a_report(
-    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise PermissionError
-
-    monkeypatch.setattr(looks, "append_lines", refuse)
-    assert "No clear difference" in reported(project, 6)

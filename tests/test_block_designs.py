@@ -65,28 +65,6 @@ def test_the_key_makes_a_design_of_eight_blocks_and_changes_no_run(tmp_path: Pat
     assert [(case.block, case.compared) for case in again.cases] == [(name, compared)] * 4
 
 
-@pytest.mark.parametrize(
-    ("entry", "placements"),
-    [
-        ("placements: [SHM-1, TCP, Four], mpis: openmpi5", ["SHM-1", "TCP", "Four"]),
-        ("placements: [TCP, Four], mpis: [openmpi5, intelmpi]", ["TCP", "TCP", "Four", "Four"]),
-    ],
-)
-def test_cases_with_another_number_of_nodes_form_a_design_of_their_own(
-    tmp_path: Path, entry: str, placements: list[str]
-) -> None:
-    plan = plan_of(
-        tmp_path,
-        f"{entry}, benchmarks: PingPong, blocks: reference",
-        "placements: TCP, benchmarks: Exchange, mpis: openmpi5, blocks: reference",
-    )
-    *cases, last = plan.cases
-    assert [case.case.placement for case in cases] == placements
-    assert cases[0].case.library == "openmpi5"  # the first one that is named is the reference
-    assert len({case.block for case in cases}) == len({*placements})
-    assert last.block not in {case.block for case in cases}
-
-
 TWO = (
     "placements: [TCP, Any], mpis: intelmpi, benchmarks: [PingPong, Exchange], repeats: 3, blocks: reference"
 )
@@ -155,35 +133,6 @@ def test_a_run_that_failed_is_made_again_on_nodes_that_are_always_the_same(tmp_p
     assert "block 1 has 3 of 4 runs: n2 does not answer ssh from n1; the same command makes" in said
 
 
-def test_candidates_stand_side_by_side_in_random_order_by_the_seed(tmp_path: Path) -> None:
-    one = "placements: TCP, mpis: openmpi5, benchmarks: Gather"
-    entry = TWO.replace("Exchange", "Exchange, Sendrecv, Alltoall").replace("repeats: 3", "repeats: 6")
-    plan = plan_of(tmp_path, entry, one)
-    assert plan.runs == plan_of(tmp_path, entry, one).runs
-    orders = []
-    for repeat in range(1, 7):
-        whole = [run for run in plan.runs if run.repeat == repeat]
-        block_ = [run for run in whole if run.block]
-        assert [run for run in whole if not run.block] in ([whole[0]], [whole[-1]])  # a stretch of time
-        pairs = [[run.case for run in block_[first : first + 2]] for first in range(0, 8, 2)]
-        assert all(one.benchmark == other.benchmark for one, other in pairs)
-        orders.append([[case.placement, case.benchmark] for pair in pairs for case in pair])
-    assert len({str([b for _, b in order]) for order in orders}) > 1  # of the benchmarks
-    assert len({str([p for p, _ in order]) for order in orders}) > 1  # of the candidates
-    for benchmark in {benchmark for _, benchmark in orders[0]}:
-        first = [next(p for p, b in order if b == benchmark) for order in orders[:4]]
-        assert sorted(first) == ["Any", "Any", "TCP", "TCP"]
-
-
-def test_the_cap_takes_a_further_block_whole_or_not_at_all(tmp_path: Path) -> None:
-    made = block(1, TCP=LEFT_RUN)
-    hours = 12 * 2 * 600 / 3600  # without the run that was left, and for one of the two that stand in
-    plan = plan_of(tmp_path, TWO, machine=with_runs(made), base=f"{BASE}node_hours_cap: {hours}\n")
-    assert not plan.further and len(plan.runs) == 12
-    more = plan_of(tmp_path, TWO, machine=with_runs(made), base=f"{BASE}node_hours_cap: {hours + 1}\n")
-    assert len(more.further) == 2
-
-
 @pytest.mark.parametrize(
     ("entry", "warning"),
     [
@@ -215,19 +164,6 @@ def test_repeats_for_states_of_the_machine_are_blocks_too(tmp_path: Path) -> Non
     assert {len(run.part) for run in plan.runs} == {2}
     left = [(run.case.placement, run.case.benchmark, run.repeat) for run in plan.runs if run.closed]
     assert left == [("TCP", "PingPong", 1), ("TCP", "PingPong", 5)]
-
-
-def test_on_a_machine_that_is_never_quiet_disturbed_blocks_count_and_lost_ones_are_made_anew(
-    tmp_path: Path,
-) -> None:
-    disturbed = Made(DISTURBED, has_result=True, hosts=N1)
-    made = block(1, TCP=disturbed) | block(2, TCP=LEFT_RUN)
-    base = f"{BASE}busy_machine: rank\n"
-    plan = plan_of(tmp_path, TWO, machine=with_runs(made), base=base)
-    assert numbers(plan, "PingPong") == [1, 2, 3, 4] and plan.designs[0].complete == 1
-    assert "block 4 stands in for it" in "\n".join(blocks_text(plan))
-    plan = plan_of(tmp_path, TWO, machine=with_runs(block(1, TCP=Made(FAILED))), base=base)
-    assert numbers(plan, "PingPong") == [1, 2, 3, 4]
 
 
 def test_the_benchmark_that_lacks_most_says_how_far_a_design_is() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -33,20 +31,6 @@ def make(tmp_path: Path) -> Callable[..., Cluster]:
     return cluster
 
 
-def test_each_block_is_a_task_of_one_array(make: Callable[..., Cluster]) -> None:
-    cluster = make(3)
-    cluster.step()
-    [tasks] = cluster.submitted
-    assert [[run.repeat for run in task] for task in tasks] == [[1, 1], [2, 2], [3, 3]]
-    assert [run.order for task in tasks for run in task] == [1, 2, 3, 4, 5, 6]
-    [script] = (cluster.scripts[0].campaign_folder / "batches").glob("*.sh")
-    text = script.read_text()
-    assert "A job array of 3 blocks with at most 2 runs each" in text
-    assert (
-        "--time=12 " in text and "--ntasks=2 --ntasks-per-node=2" in text
-    )  # of both runs, 1 + 5 minutes each
-
-
 @pytest.mark.parametrize("state", ["NODE_FAIL", "FAILED", "TIMEOUT", "PREEMPTED"])
 def test_a_block_that_is_lost_is_left_once_it_has_begun(make: Callable[..., Cluster], state: str) -> None:
     cluster = make()
@@ -69,63 +53,6 @@ def test_a_block_that_is_lost_is_left_once_it_has_begun(make: Callable[..., Clus
     assert ended[1].problem == f"its block was left: job 2 {state}"
     assert (second.folder / LEFT_BEHIND).read_text() == f"job 2 {state}\n"
     assert cluster.calls == 2 and not cluster.jobs.names
-
-
-def test_a_block_goes_on_where_each_job_gets_the_same_nodes(make: Callable[..., Cluster]) -> None:
-    cluster = make(hosts=("n7",))
-    first, second = cluster.scripts
-    cluster.step()
-    leave(first, 0, result=True)
-    cluster.becomes("NODE_FAIL")
-    cluster.step()
-    cluster.step()
-    assert [script.path for script in cluster.runs] == [first.path, second.path, second.path]
-
-
-def test_a_block_without_a_job_is_left_by_a_later_call(make: Callable[..., Cluster]) -> None:
-    """As where a killed call's job has ended, or runs were made before they were in blocks."""
-    cluster = make(2)
-    leave(cluster.scripts[0], 0, result=True)
-    ended = cluster.step() + cluster.step()
-    assert [(end.run.repeat, end.problem) for end in ended if end.problem] == [
-        (1, "its block was left: its job is gone")
-    ]
-    cluster.step()
-    assert [[run.repeat for run in task] for tasks in cluster.submitted for task in tasks] == [[2, 2]]
-
-
-def test_a_block_that_is_refused_is_given_up_as_a_whole(make: Callable[..., Cluster]) -> None:
-    cluster = make()
-    cluster.refusal = "Invalid account"
-    ended = [end for _ in range(9) for end in cluster.step()]
-    assert len(ended) == 2 and not cluster.jobs.names
-
-
-def test_a_requeued_block_makes_nothing_on_other_nodes(make: Callable[..., Cluster]) -> None:
-    cluster = make()
-    cluster.step()
-    folder = cluster.scripts[0].campaign_folder
-    [script] = (folder / "batches").glob("*.sh")
-    made = folder / "made"
-    for number, run in enumerate(cluster.runs):
-        then = f"mkdir {run.output.parent} && touch {run.output}" if number == 0 else "exit 3"
-        run.path.write_text(f"echo {number} >>{made}\n[ -e {run.output} ] || {{ {then}; }}\n")
-
-    def start(nodes: str) -> tuple[int, str]:
-        environment = {**os.environ, "SLURM_JOB_NODELIST": nodes}
-        status = subprocess.run(["bash", str(script)], env=environment, check=False).returncode
-        return status, "".join(made.read_text().split())
-
-    assert start("n[1-2]") == (3, "01")
-    assert start("n[1-3]") == (76, "01")
-    assert (
-        cluster.runs[1].folder / LEFT_BEHIND
-    ).read_text() == "it began on n[1-2] and was requeued on n[1-3]\n"
-    assert not (cluster.runs[0].folder / LEFT_BEHIND).exists()
-    assert start("n[1-2]") == (3, "0101")
-    cluster.runs[0].output.unlink()  # nothing of it has a result: it may begin anywhere
-    cluster.runs[0].output.parent.rmdir()
-    assert start("n[1-3]") == (3, "010101")
 
 
 def test_a_selection_of_some_candidates_is_refused(tmp_path: Path) -> None:

@@ -71,11 +71,6 @@ class Systems:
         return [path.read_text().split('"')[1] for path in sorted(found, key=lambda p: p.stat().st_mtime_ns)]
 
 
-@pytest.fixture
-def systems(project: ProjectCopy) -> Systems:
-    return Systems(project)
-
-
 # --- what a person sees of a build, and what is left when it is killed
 
 # Waits in the middle of a compilation, which has left a temporary file.

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
 import pytest
 import yaml
-from build_campaigns import MACHINE
 
 from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.campaign.model import Campaign, MatrixEntry, campaign_schema
-from mpicampaign.jobs.plan import make_plan
+from mpicampaign.campaign.model import Campaign, campaign_schema
 
-ROOT = Path(__file__).parents[1]
 SECTIONS = {
     "campaign": "campaign: c",
     "systems": """\
@@ -75,26 +70,6 @@ def test_time_limits(tmp_path: Path, text: str, seconds: int) -> None:
     assert load(tmp_path, time_limit=f"time_limit: {text}").matrix[0].time_limit == seconds
 
 
-def test_selectors_reach_the_host_group(tmp_path: Path) -> None:
-    text = """
-        host_groups:
-          local: {system: here}
-          blue:
-            {system: slurm, partition: "short,long", constraint: "[rack1|rack2]&(a|b)*2", reservation: r_1,
-             account: p@x, qos: high, licenses: "fabric:1,x@server:2",
-             exclusive: true, directives: ["--mem=0", '--comment="a b"'],
-             members: "n*"}
-          old: {system: lsf, queue: normal}
-        """
-    matrix = "matrix: [{host_groups: blue, placements: SHM-1, benchmarks: PingPong}]"
-    group = load(tmp_path, host_groups=text, matrix=matrix).host_groups["blue"]
-    assert (group.partition, group.constraint) == ("short,long", "[rack1|rack2]&(a|b)*2")
-    assert (group.reservation, group.account, group.qos, group.exclusive) == ("r_1", "p@x", "high", True)
-    assert group.licenses == "fabric:1,x@server:2"
-    assert group.directives == ("--mem=0", '--comment="a b"')
-    assert group.members == ("n*",)
-
-
 @pytest.mark.parametrize("directive", ["--comment='a", '--comment=a"', "--comment=a\\"])
 def test_a_directive_with_malformed_quoting_is_reported(tmp_path: Path, directive: str) -> None:
     own = SECTIONS["host_groups"].replace("cores: 16", f"cores: 16\n    directives: {json.dumps(directive)}")
@@ -130,21 +105,6 @@ def test_each_error_is_reported_with_line_key_and_value(tmp_path: Path, error: d
     assert error["message"] in f"{problem.message} {problem.hint}"
 
 
-def test_consequences_of_an_error_are_not_reported(tmp_path: Path) -> None:
-    """IBV needs a fabric, but the misspelt key probably gives it; SHM-full needs cores, which are wrong."""
-    host_groups = """
-        host_groups:
-          local: {system: here}
-          blue: {system: slurm, cores: lots, fabric: {ib: {transport: ibv, device: mlx5_0}}}
-        """
-    matrix = "matrix: [{host_groups: blue, placements: [IBV, SHM-full], benchmarks: PingPong}]"
-    path = write(tmp_path, campaign_text(host_groups=host_groups, matrix=matrix))
-    assert {problem.key for problem in problems(path)} == {
-        "host_groups.blue.fabric",
-        "host_groups.blue.cores",
-    }
-
-
 @pytest.mark.parametrize(
     ("old", "new", "key"),
     [
@@ -175,10 +135,6 @@ def test_errors_independent_of_the_systems_are_reported_with_it(
         f"matrix[0].{each}" for each in ("placements[0]", "placements[2]", "benchmarks")
     }
     assert "no fabric for transport ibv" in found["matrix[0].placements[0]"]
-
-
-def test_platform_mpi_needs_no_interface(tmp_path: Path) -> None:
-    load(tmp_path, matrix="matrix: [{host_groups: old, placements: TCP, benchmarks: PingPong}]")
 
 
 # ---- include
@@ -247,32 +203,6 @@ def test_every_pattern_is_whole_and_has_a_description() -> None:
 
 # ---- any input yields a campaign or a list of errors
 
-BITS = ["", "\t", "\0", "\x1b", "\u2028", "\n", "- ", ": ", "<<: ", "&a ", "[" * 30, "ü", "🙂", "{a: b}"]
-BITS += ["~", "[]", "{}", "-1", "1e99", "99999999", "*a", "!x", "true", "'", '"', "#", "$(x)", "cores"]
-BITS += ["none", "slurm", "lsf", "srun", "ibv", "tcp", "SHM-1", "TCP"]
-
-
-@pytest.mark.parametrize(("machine", "mpi"), [("x86_64", "intelmpi"), ("aarch64", "mpich-ofi")])
-def test_mpi_of_the_wheels_is_the_one_that_exists_for_the_machine(machine: str, mpi: str) -> None:
-    code = (
-        "import os, types; os.uname = lambda: types.SimpleNamespace(machine=%r)\n"
-        "from pathlib import Path; from mpicampaign.campaign.file import load_campaign\n"
-        "system = load_campaign(Path(%r)).systems['this-machine']; print(system.mpi.name, system.prefix)"
-    )
-    command = [sys.executable, "-c", code % (machine, str(ROOT / "campaign.yaml"))]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240)
-    assert done.stdout.split() == [mpi, sys.prefix]
-
-
-def test_a_block_has_its_own_repeats_and_time_limit(tmp_path: Path) -> None:
-    matrix = """
-        matrix:
-          - {host_groups: [blue], placements: SHM, benchmarks: PingPong, repeats: 3, time_limit: 90 s}
-        """
-    (entry,) = load(tmp_path, matrix=matrix).matrix
-    assert entry == MatrixEntry(("blue",), ("SHM",), ("PingPong",), 3, 90)
-
-
 WITH_PATHS = """\
 campaign: c
 include: site/more.yaml
@@ -286,36 +216,6 @@ benchmarks:
   earlier: {suite: imb, program: p, provider: {kind: path, location: only-here/p}}
 matrix: [{host_groups: local, placements: SHM, benchmarks: [path, conda, spack, earlier, source]}]
 """
-MORE = "benchmarks: {source: {suite: imb, program: p, provider: {kind: source, location: s, build: make}}}\n"
-
-
-def test_all_paths_are_relative_to_the_file_that_names_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "mine"
-    (folder / "site").mkdir(parents=True)
-    (tmp_path / "only-here").mkdir()
-    (tmp_path / "only-here/p").touch()  # programs before 0.2 were relative to the working folder
-    (folder / "mesh.bin").touch()
-    write(folder, WITH_PATHS)
-    write(folder, MORE, "site/more.yaml")
-    monkeypatch.chdir(tmp_path)
-    made = load_campaign(Path("mine/campaign.yaml"))
-    providers = {name: each.provider for name, each in made.benchmarks.items() if name in WITH_PATHS + MORE}
-    assert {name: each.location for name, each in providers.items()} == {
-        "path": str(folder / "bin/p"),
-        "conda": str(folder / "env"),
-        "source": str(folder / "site/s"),
-        "spack": "imb",
-        "earlier": str(tmp_path / "only-here/p"),
-    }
-    assert made.systems["here"].source == (str(folder / "set-up.sh"), "/etc/profile")
-    assert Path(made.benchmarks["path"].inputs[0]).absolute() == folder / "mesh.bin"
-    assert made.schedule and made.schedule.notify == (str(folder / "tell"), "me")
-    plan = make_plan(made, ["here"], MACHINE)
-    declared = {each.case.benchmark: each.declared for each in plan.cases}
-    assert declared["path"]["provider.location"] == "bin/p"  # identities hold no folder of a machine
-    assert declared["path"]["source"] == ["set-up.sh", "/etc/profile"]
 
 
 @pytest.mark.parametrize(

@@ -4,29 +4,6 @@ from __future__ import annotations
 
 from mpicampaign.collect.failure_cause import LENGTH, cause_of
 
-RULE = "-" * 74
-ROOT = f"""\
-{RULE}
-mpirun.openmpi has detected an attempt to run as root.
-
-We strongly suggest that you run mpirun.openmpi as a non-root user.
-{RULE}
-"""
-OPEN_MPI_5 = f"""\
-{RULE}
-prterun was unable to launch the specified application as it could not
-access an executable:
-
-   Executable: /none
-"""
-UCX = "[1795516013.662617] [vm:10857:0]  rdmacm_cm.c:928  UCX  DIAG  rdma_create_event_channel failed\n"
-INTEL = """\
-===================================================================================
-=   BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES
-=   RANK 1 PID 11500 RUNNING AT vm
-=   KILLED BY SIGNAL: 11 (Segmentation fault)
-===================================================================================
-"""
 OSU = """\
 Option Missing Required Argument [-m]
 --------------------------------------------------------------------------

@@ -25,7 +25,6 @@ from mpicampaign.questions.two_sides.find import (
     keep_earlier,
 )
 from mpicampaign.report.make import tables
-from mpicampaign.show.cells import change_verdict
 from mpicampaign.show.view import MATRIX, View
 
 
@@ -37,14 +36,6 @@ def series(day: str, *latencies: float, placement: str = "SHM-1") -> list[Record
 
 THEN = series("2026-01-02", 1e-6, 1.01e-6, 1.02e-6, 1.03e-6, 1.04e-6)
 NOW = series("2026-03-04", 2e-6, 2.01e-6, 2.02e-6, 2.03e-6, 2.04e-6)
-
-
-@pytest.mark.parametrize("repeats", [3, 5])
-def test_what_is_not_tested_is_said(repeats: int) -> None:
-    row = compare(NOW[:repeats]).tables[0].rows[0]
-    change = changes_since(THEN[:repeats], NOW[:repeats], ()).of(row, row.cells[0].metric)
-    assert change is not None and change.pair.shown is None and change.ratio == pytest.approx(2, rel=0.02)
-    assert change_verdict(change) == "not tested: measured one after the other"
 
 
 def in_turns(runs: list[Record], hour: int) -> list[Record]:

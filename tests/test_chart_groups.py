@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import build_records as make
 import pytest
-from test_charts import drawn, marked, marks_of, named_lines, texts_of
+from test_charts import drawn, marked, marks_of, named_lines
 
 from mpicampaign.base.presentation import ReferenceChoice
 from mpicampaign.base.records import Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.questions.published.find import with_published
 from mpicampaign.show.charts.curves import by_placement
-from mpicampaign.show.charts.dots import at_sizes, latency
+from mpicampaign.show.charts.dots import at_sizes
 from mpicampaign.show.charts.looks import COLOURS
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.figures.page import WIDTH
 
 if TYPE_CHECKING:
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.show.charts.model import DotChart
 
 SCARF = [f"scarf{number}" for number in range(10, 17)]
 LOTUS = ["broadwell256G", "haswell256G", "ivybridge128G", "ivybridge2000G", "ivybridge512G"]
@@ -43,21 +41,6 @@ def of_groups(system: str, groups: list[str]) -> list[Record]:
 
 def beside_published(records: list[Record]) -> Comparison:
     return with_published(compare(records), [ReferenceChoice("stfc-2017")])
-
-
-def latency_of(comparison: Comparison) -> DotChart:
-    chart = latency(Scene(comparison), comparison.tables[0])
-    assert chart is not None
-    return chart
-
-
-def test_other_placements_or_ranks_of_a_publication_are_not_those_of_a_row() -> None:
-    records = of_groups("scarf", ["scarf10"])
-    four = [replace(run, series=(replace(run.series[0], ranks=4),)) for run in records]
-    chart = latency_of(beside_published(four))
-    rows = zip(chart.rows, chart.columns[0].cells, strict=True)
-    found = [(r.label, len(cell.dots), len(cell.published)) for r, cell in rows if r.place == "scarf10"]
-    assert found == [("SHM-1", 2, 0), ("TCP", 2, 0)]
 
 
 @pytest.mark.parametrize("groups", [SCARF, [f"a host group with a long name {n}" for n in range(60)]])
@@ -81,17 +64,6 @@ def test_values_of_many_host_groups_are_drawn_where_they_belong(groups: list[str
     assert len(middles) == len(strokes) == 4 * len(PLACEMENTS) * (len(groups) + 6)
 
 
-def test_host_groups_are_named_once() -> None:
-    comparison = compare(
-        of_groups("scarf", SCARF) + of_groups("lotus", LOTUS) + of_groups("cloud", ["Cloud"])
-    )
-    page, _ = drawn(latency_of(comparison))
-    texts = Counter(texts_of(page))
-    groups = [f"{system}/{name}" for system, names in (("scarf", SCARF), ("lotus", LOTUS)) for name in names]
-    assert all(texts[name] == 1 for name in (*groups, "cloud/Cloud"))
-    assert all(texts[name] == len(groups) + 1 for name in PLACEMENTS)
-
-
 def test_a_panel_of_repeats_has_no_more_host_groups_than_colours() -> None:
     comparison = compare(of_groups("scarf", SCARF) + of_groups("lotus", [f"group {n}" for n in range(16)]))
     chart = by_placement(Scene(comparison), comparison.tables[0])
@@ -108,12 +80,3 @@ def test_a_panel_of_repeats_has_no_more_host_groups_than_colours() -> None:
     assert one is not None
     assert [part.title for part in one.panels] == list(PLACEMENTS)
     assert one.panels[0].curves[0].label == "scarf/scarf10"
-
-
-def test_published_values_stand_on_the_line_of_the_same_place_alone() -> None:
-    chart = latency_of(beside_published(of_groups("scarf", ["scarf10"])))
-    cells = {row.label: cell for row, cell in zip(chart.rows, chart.columns[0].cells, strict=True)}
-    assert set(cells) == {"SHM-1", "TCP"}, "no line for any of the 13 published host groups"
-    assert cells["TCP"].published == (pytest.approx(89.49e-6),) and len(cells["TCP"].dots) == 2
-    assert "Large hollow marks: published, stfc-2017, mean of 5." in chart.caption
-    assert "scarf10 TCP" in chart.alt and "(published: 89.5 µs)" in chart.alt

@@ -102,17 +102,6 @@ def recorded(run: Record, of: ChartCurve, axis: Axis) -> dict[float, float]:
     return {size: value for size, value in pairs if size is not None and value is not None}
 
 
-def whole(runs: Sequence[Record]) -> list[float]:
-    """Only of sweeps that reach their largest size."""
-    found = []
-    for run in runs:
-        columns, last = run.series[0].columns, SIZES.index(max(SIZES))
-        reached = any(columns[name][last] is not None for name in columns if name != "size")
-        known = [rate for rate in columns["bandwidth"] if rate is not None]
-        found += [max(known)] if reached and known else []
-    return found
-
-
 # The renderers against the model
 
 
@@ -303,9 +292,6 @@ def test_the_page_writes_what_the_model_holds(
                 else (repr(value).removesuffix(".0"), chart.up.dimension.number(value, unit))
                 for value in medians
             ]
-
-
-# Zeros
 
 
 # Looks

@@ -55,23 +55,6 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
     return Desk(tmp_path, capsys)
 
 
-def test_programs_of_another_machine_are_not_looked_for(desk: Desk) -> None:
-    text = CAMPAIGN.replace("scheduler: none", "scheduler: lsf").replace("mpi: own", "mpi: platform")
-    status, shown = desk.call("check", text)
-    assert (status, "n/a" in shown) == (0, False)
-
-
-def test_check_and_plan_refuse_the_same_cap_at_its_line(desk: Desk) -> None:
-    text = CAMPAIGN.replace("systems:\n", "node_hours_cap: 1.5\nsystems:\n")
-    refused = (
-        2,
-        "mpicampaign: c.yaml:2: node_hours_cap: the plan for here may take 2.00 node-hours, the campaign "
-        "allows 1.5\n    raise node_hours_cap, or lower repeats or time_limit\n",
-    )
-    assert desk.call("check", text) == refused
-    assert desk.call("plan", text) == refused
-
-
 def test_the_cap_is_checked_for_systems_that_this_machine_does_not_belong_to(desk: Desk) -> None:
     text = CAMPAIGN.replace("systems:\n", "node_hours_cap: 0.5\nsystems:\n")
     text = text.replace(
@@ -103,41 +86,6 @@ def test_misspelt_programs_and_benchmarks_are_warned_of_with_their_lines(desk: D
             "warning: c.yaml:8: benchmarks.Exchange.arguments: no known benchmark of IMB-MPI1 (found "
             "'Exchagne')\n    did you mean 'Exchange'?\n"
         ) in shown
-
-
-@pytest.mark.parametrize(
-    ("repeats", "placements", "said"),
-    [
-        (3, "SHM, SHM-1", "too few repeats to compare 2 candidates (found 3)"),
-        (4, "SHM, SHM-1", "no difference between 2 candidates can be shown unless all repeats agree"),
-        (5, "SHM, SHM-1", ""),
-        (1, "SHM", ""),
-        (
-            5,
-            "SHM, SHM-1, SHM-2, L1, L2, L3, L4",
-            "between 7 candidates can be shown unless all repeats agree",
-        ),
-        (6, "SHM, SHM-1, SHM-2, L1, L2, L3, L4", ""),
-    ],
-)
-def test_repeats_that_cannot_decide_are_warned_of(
-    desk: Desk, repeats: int, placements: str, said: str
-) -> None:
-    """At the line where they are asked for; one more than complete agreement takes is enough."""
-    text = CAMPAIGN.replace("[SHM, SHM-1]", f"[{placements}]").replace(
-        "\nsystems", f"\nrepeats: {repeats}\nsystems"
-    )
-    more = "".join(f"  L{n}: {{nodes: 1, ranks_per_node: 2, transport: shm}}\n" for n in range(1, 5))
-    text += f"placements:\n{more}"
-    status, shown = desk.call("check", text)
-    assert status == 0, shown
-    assert ("c.yaml:2: repeats" in shown) == bool(said), shown
-    assert said in shown
-    assert ("ask for " in shown) == bool(said)
-    entry = text.replace(f"repeats: {repeats}\n", "").replace(
-        "    benchmarks:", f"    repeats: {repeats}\n    benchmarks:"
-    )
-    assert ("matrix[0].repeats" in desk.call("check", entry)[1]) == bool(said)
 
 
 def test_plan_says_what_its_repeats_will_see_where_results_know_the_spread(desk: Desk) -> None:

@@ -29,8 +29,6 @@ from mpicampaign.base.records import (
     Case,
     Header,
     read_records,
-    record_from,
-    record_line,
     write_records,
 )
 from mpicampaign.collect.runs import RunFolder, collect, read_run, unusable
@@ -60,11 +58,6 @@ def read(folder: Path) -> Any:
     return read_run(CASE, "imb", RunFolder(folder, 1, 7))
 
 
-def test_folder_that_is_not_there(tmp_path: Path) -> None:
-    record = read(tmp_path / f"r01-{IDENTITY}")
-    assert (record.status, record.reason, record.series) == (MISSING, "not run yet", ())
-
-
 def test_failed_attempt_names_its_reason_and_their_number(tmp_path: Path) -> None:
     failed = EVIDENCE.replace(
         "job exit_status=0", "job reason=stopped at the time limit\njob exit_status=124"
@@ -92,12 +85,6 @@ def test_attempt_without_end_is_not_taken_for_a_failure_nor_a_result(tmp_path: P
     record = read(run_folder(tmp_path, "attempts/20260101T000000Z-1", evidence=CLAIM, output=OUTPUT))
     assert record.status == MISSING
     assert "has not ended" in record.reason
-
-
-def test_binary_output_is_not_a_crash(tmp_path: Path) -> None:
-    folder = run_folder(tmp_path, "result", evidence=EVIDENCE)
-    (folder / "result/output.txt").write_bytes(bytes(range(256)) * 100)
-    assert read(folder).status == FAILED
 
 
 def plan_of(*cases: dict[str, Any]) -> PlanFile:
@@ -213,19 +200,3 @@ def test_a_record_with_a_value_of_another_kind_is_refused_by_line(
     (tmp_path / "records.jsonl").write_text("\n".join(lines) + "\n")
     with pytest.raises(UserError, match=rf"records\.jsonl:3: damaged record: Expected .* at `\$\.{key}"):
         read_records(tmp_path / "records.jsonl")
-
-
-def test_a_record_comes_back_as_it_was(tmp_path: Path) -> None:
-    """Counts are no rates, what is missing stays so; a record of early versions may have a field more."""
-    table = make.series("b", None, size=[8, 2**60], time=[1e-7, None], bandwidth=[8e22, 1.0])
-    run = make.run(make.case("p", "b \u00fc"), 1, table, startup={"ranks": 2, "MPI_Init": 0.5})
-    assert repr(record_from(record_line(run))) == repr(run)
-    early = json.dumps({**json.loads(record_line(run)), "script_hash": "0"})
-    assert repr(record_from(early.encode())) == repr(run)
-
-
-def test_a_binary_file_is_not_a_records_file(tmp_path: Path) -> None:
-    path = tmp_path / "records.jsonl"
-    path.write_bytes(b'{"format"\n\xff\xfe\n')
-    with pytest.raises(UserError, match=r"records\.jsonl:1: not a records file"):
-        read_records(path)

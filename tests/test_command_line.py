@@ -69,16 +69,6 @@ def test_the_campaign_file_is_an_argument_or_an_option(
     assert "campaign.yaml: campaign mine" in called(capsys, "check")[1]
 
 
-def test_a_dry_run_makes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    status, said, _ = called(capsys, "run", "mine.yaml", "--dry-run", "--placement", "TCP-loopback")
-    assert (
-        status == 0
-        and "2 of 2 runs to do" in said
-        and "local TCP-loopback trivial repeats 1-2: not run" in said
-    )
-    assert [path.name for path in folder.iterdir()] == ["mine.yaml"]
-
-
 def test_status_is_watched_until_no_run_is_active(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

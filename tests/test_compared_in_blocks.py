@@ -31,7 +31,7 @@ from mpicampaign.base.records import (
     Record,
 )
 from mpicampaign.compare.compare import compare
-from mpicampaign.questions.blocks.find import BETTER, FEW, NOT_SHOWN, WORSE, InBlocks
+from mpicampaign.questions.blocks.find import BETTER, NOT_SHOWN, WORSE, InBlocks
 from mpicampaign.questions.blocks.say import block_sentences
 from mpicampaign.report.draw_figures import draw_all
 from mpicampaign.report.filter import select
@@ -39,8 +39,6 @@ from mpicampaign.report.make import tables, to_markdown, to_terminal
 from mpicampaign.report.summary import summary
 from mpicampaign.report.write import write_report
 from mpicampaign.show.view import Filter, View
-
-Change = Callable[[Record], Record]
 
 
 def design(
@@ -157,24 +155,6 @@ def test_a_time_limit_is_the_worst_rank_and_no_missing_cell() -> None:
     assert summary(compare(variants)).lead == "Within blocks: A is better than B n=2 in 2 of 2 comparisons"
 
 
-@pytest.mark.parametrize(("factor", "said"), [(1.1, WORSE), (0.9, BETTER)])
-def test_equal_values_in_most_blocks_leave_the_direction_to_the_others(factor: float, said: str) -> None:
-    records = design({"A": 1, "B": 1}, blocks=15, spread=0)
-    times = {("B", repeat): factor * 1e-6 for repeat in range(1, 8)}
-    rounded = [
-        replace(r, series=(make.pingpong(times.get((r.case.placement, r.repeat), 1e-6), 1e9),))
-        for r in records
-    ]
-    [verdict] = latency(rounded).verdicts
-    assert (verdict.ratio.median, verdict.word) == (1, said)
-
-
-def test_a_comparison_without_enough_blocks_says_so_first() -> None:
-    nothing = changed(design({"A": 1, "B": 1}), "B", {2, 3, 4, 5, 6, 7, 8}, FAILURE)
-    none = changed(nothing, "B", {1}, {"hosts": ("x",)})
-    assert summary(compare(none)).lead == "Within blocks: too few blocks"
-
-
 @pytest.mark.parametrize("of_b", [{5, 6, 7, 8}, set()])
 def test_disturbed_blocks_rank_and_are_marked_where_too_few_others_could(of_b: set[int]) -> None:
     records = changed(design({"A": 1, "B": 1.02}), "A", {1, 2, 3, 4}, {"condition": DISTURBED})
@@ -182,14 +162,6 @@ def test_disturbed_blocks_rank_and_are_marked_where_too_few_others_could(of_b: s
     found = latency(records)
     assert found.disturbed and len(found.blocks) == 8 and found.verdicts[0].word == WORSE
     assert " 8†" in to_terminal(compare(records)) and "8 blocks†" in next(block_sentences(found))
-
-
-@pytest.mark.parametrize(("blocks", "verdict"), [(5, FEW), (6, WORSE)])
-def test_too_few_blocks_is_said_with_the_number_that_would_do(blocks: int, verdict: str) -> None:
-    found = latency(design({"A": 1, "B": 1.1}, blocks))
-    assert found.verdicts[0].word == verdict
-    said = "Too few blocks to compare A and B: 5 blocks; 6 would do."
-    assert (said in list(block_sentences(found))) is (verdict == FEW)
 
 
 def test_candidates_are_named_by_what_tells_them_apart() -> None:
@@ -253,12 +225,6 @@ def test_what_blocks_could_have_seen_stands_beside_what_they_do_not_show() -> No
         seen = np.expm1(1.1 * (t + 0.8416) * spread / np.sqrt(8))
         assert seen_by(found) == pytest.approx(seen, rel=5e-3)
     assert latency(design({"TCP": 1.0, "IBV": 1.5})).sight is None
-
-
-def test_a_key_that_kernels_print_makes_no_design() -> None:
-    printed = {"block": "calls back to back, 1e-05 s or more"}
-    records = [replace(record, metadata=printed) for record in design({"A": 1, "B": 1.02})]
-    assert not compare(records).blocks and compare(records).rankings
 
 
 # What pages say

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from pathlib import Path
 
 import build_records as make
 import pytest
@@ -17,14 +16,10 @@ from mpicampaign.base.records import (
     Record,
 )
 from mpicampaign.cli.output import counts
-from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.condition import condition, may_be_disturbed
 from mpicampaign.evidence.evidence import CLAIM_HEADER, HEADER, read_evidence
-from mpicampaign.report.make import tables
-from mpicampaign.report.write import write_report
 from mpicampaign.run.progress import Progress
 from mpicampaign.show.runs import condition_text
-from mpicampaign.show.view import LONG, MATRIX, View
 
 SHM, TCP = make.case("SHM-1"), make.case("TCP")
 UNBOUND = ("0-3", "0-3")
@@ -123,31 +118,6 @@ def test_a_run_of_which_a_rank_recorded_nothing_is_not_quiet() -> None:
         found, why = condition(read_evidence(of_rank_0, f"{CLAIM_HEADER}\nclaim ranks={ranks}\n"))
         assert found == expected
     assert why == "1 of 2 ranks recorded their time of waiting for a CPU"
-
-
-@pytest.mark.parametrize("layout", [LONG, MATRIX])
-@pytest.mark.parametrize("form", ["terminal", "markdown", "latex", "html"])
-def test_tables_count_the_runs_that_were_not_judged_once(form: str, layout: str) -> None:
-    """Of two benchmarks; a float of LaTeX stands alone and says it by itself."""
-    other = replace(SHM, benchmark="PingPing")
-    comparison = compare(runs(SHM, [1e-6, 1e-6], state=NOT_JUDGED) + runs(other, [1e-6], state=NOT_JUDGED))
-    text = " ".join(tables(comparison, form, View(layout=layout)).decode().split())
-    assert form == "latex" or text.count("3 not judged") == 1
-    floats = text.count(r"\begin{table}")
-    assert text.count("Condition of the runs") == (floats if form == "latex" else 1)
-
-
-def test_the_page_shows_the_condition_of_each_run(tmp_path: Path) -> None:
-    records = runs(SHM, [1e-6] * 4 + [9e-6], disturbed=(5,)) + runs(TCP, [9e-6], disturbed=(1,))
-    facts = {"campaign_title": "t", "campaign_name": "c", "campaign_text": "", "provenance": {}}
-    write_report(tmp_path / "r.html", compare(records), records, **facts)  # type: ignore[arg-type]
-    text = (tmp_path / "r.html").read_text()
-    assert text.count(f"condition: disturbed: {REASON}") == 2
-    first_screen, _, _ = text.partition('id="tables"')
-    assert (
-        "quiet in 4 of 6 runs; 2 runs were disturbed (1 shown with † and not tested, 1 left out)."
-        in first_screen
-    )
 
 
 def test_the_line_of_a_run_and_the_counts_say_its_condition() -> None:

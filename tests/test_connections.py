@@ -27,17 +27,6 @@ def test_a_connection_that_lost_a_race_carried_no_message() -> None:
     assert [each.rank for each in found.moved] == [1]
 
 
-def test_a_rank_that_is_connected_to_itself_sends_nobody_anything() -> None:
-    first = {
-        "end.tcp": "2",
-        "end.tcp.0": f"lo {HERE} {THERE} 1000 900",
-        "end.tcp.1": f"lo {THERE} {HERE} 900 1000",
-    }
-    found = exchanged_over_tcp(Evidence(ranks={0: first}))
-    assert found is not None
-    assert found.total == 0
-
-
 def test_beside_sums_all_connections_count() -> None:
     """The other end of a listed connection may be in a sum."""
     found = exchanged_over_tcp(evidence_of(tcp="9", **{"tcp_sum.eth0": "7 50 60"}))

@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import build_records as make
-import pytest
-from test_parsers import KERNEL
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.show.sentences import note_text
-from mpicampaign.suites import parse
 
 CASE = make.case("SHM-1", "tree_gather")
 OLD = "not converged: at some sizes the samples did not converge in the time allowed (repeat 1)"
@@ -42,20 +39,3 @@ def test_percentiles_of_osu_show_a_tail() -> None:
     assert notes(two, suite="osu") == [
         "wide spread: samples at 8 B: the slowest 1 % lie 300 % or more above the median (repeat 1)"
     ]
-
-
-@pytest.mark.parametrize(
-    ("seconds", "width"),
-    [
-        ([1.0], None),
-        ([1.0, 1.0, 1.0], 0.0),
-        ([1.0, 1.0, 1.2], pytest.approx(0.2)),  # few samples: from the smallest to the largest
-        ([1.0] * 50 + [1.1] * 51, pytest.approx(0.1 / 1.1)),  # two modes
-        ([1.0] * 99 + [9.0], 0.0),  # an outlier does not matter
-    ],
-)
-def test_width_of_samples(seconds: list[float], width: float | None) -> None:
-    rows = [f"samples x - 8 {k} 1 {second:e} 8 8" for k, second in enumerate(seconds)]
-    rows += [f"sizes x - 8 {len(seconds)} 0 0 1", f"#@end rows={len(rows) + 1} status=ok", ""]
-    (series,) = parse("kernel", KERNEL[: KERNEL.index("samples MPI")] + "\n".join(rows)).series
-    assert series.columns["width"] == [width]

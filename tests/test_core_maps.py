@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from statistics import median
-from typing import TYPE_CHECKING
 
 import build_records as make
 import pytest
@@ -18,12 +17,7 @@ from mpicampaign.show.charts.model import CoreMap
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.suites import parse
 
-if TYPE_CHECKING:
-    pass
-
 SIXTEEN = cyclic(1, 2, 2, 4)  # rank r: socket r mod 2, its NUMA node r // 2 mod 2
-ORDER = (0, 4, 8, 12, 2, 6, 10, 14, 1, 5, 9, 13, 3, 7, 11, 15)
-NUMA_NODE, SOCKET, NODE = 1, 2, 3
 
 
 def of(text: str, repeat: int = 1) -> Record:

@@ -9,8 +9,7 @@ import build_records as make
 
 from mpicampaign.base.records import Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.questions.crossings.find import Crossing, Curves, crossings, crossings_of
-from mpicampaign.questions.ranking.find import Ranking
+from mpicampaign.questions.crossings.find import Crossing, Curves, crossings_of
 from mpicampaign.report.questions import answers
 from mpicampaign.report.summary import summary
 
@@ -28,18 +27,6 @@ def runs(repeats: int, turned: int = 0) -> list[Record]:
                 found[1] = RATES["B"][1]
             made.append(make.run(name, repeat, make.series("PingPong", size=SIZES, bandwidth=found)))
     return made
-
-
-def ranking(records: list[Record]) -> Ranking:
-    [found] = [one for _, one in compare(records).rankings if one.metric.name == "maximum bandwidth"]
-    return found
-
-
-def test_the_order_turns_where_it_does_in_all_repeats() -> None:
-    [crossing] = crossings(ranking(runs(6)))
-    assert crossing._replace(least=0, most=0) == Crossing("A", 8, 128, 0, 0)
-    assert (round(crossing.least, 6), round(crossing.most, 6)) == (2, 2)
-    assert [(one.low, one.high) for one in crossings(ranking(runs(6, turned=1)))] == [(8, 8)]
 
 
 def noisy(candidates: int, repeats: int) -> list[Crossing]:
@@ -75,15 +62,6 @@ def by_chance(gain: float) -> list[Crossing]:
 def test_what_other_exchanges_show_as_far_is_chance() -> None:
     assert by_chance(1.03) == [], "4 of 70 exchanges are as far apart at some size"
     assert by_chance(1.5) == [Crossing("B", 1, 1, 1.5, 1.5)], "1 of 70"
-
-
-def test_all_leaders_are_beaten_by_one_per_cent() -> None:
-    curves: dict[str, Curves] = {
-        "A": {1: [2.0] * 6, 2: [1.5] * 6, 4: [1.005] * 6},
-        "B": {1: [1.5] * 6, 2: [0.9] * 6, 4: [1.005] * 6},
-        "C": {1: [1.0] * 6, 2: [1.0] * 6, 4: [1.0] * 6},
-    }
-    assert [*crossings_of(curves, ["A", "B"], lower_is_better=True)] == [Crossing("C", 1, 1, 1.5, 1.5)]
 
 
 def test_headlines_name_their_metric_and_where_curves_cross() -> None:

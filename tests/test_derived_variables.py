@@ -102,19 +102,6 @@ def test_what_nothing_derives_is_a_lie(name: str, setting: str, lie: str) -> Non
     assert reasons(name, setting, dict([lie.split("=", 1)]))
 
 
-@pytest.mark.parametrize("option", ["--tune", "--am"])
-def test_a_file_of_settings_changes_no_setting_of_the_label(option: str) -> None:
-    setting, file = "OMPI_MCA_btl=self,sm", f"{option} site.conf"
-    assert not reasons("openmpi5", file, {"OMPI_MCA_coll": "^hcoll"}, more=setting)
-    assert "claimed: self,sm" in str(reasons("openmpi5", file, {"OMPI_MCA_btl": "self,tcp"}, more=setting))
-    assert reasons("intelmpi", file, {"I_MPI_ADJUST_BCAST": "1"})
-
-
-@pytest.mark.parametrize("name", ["mvapich2", "platform"])
-def test_libraries_that_were_never_launched_here_are_not_judged(name: str) -> None:
-    assert not reasons(name, "MV2_ENABLE_AFFINITY=0", {"MV2_NUM_NODES_IN_JOB": "1", "UCX_TLS": "tcp"})
-
-
 # ---- real launchers
 
 

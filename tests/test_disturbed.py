@@ -12,12 +12,9 @@ import pytest
 
 from mpicampaign.base.records import DISTURBED, FAILED, MISSING, NOT_JUDGED, QUIET, Record
 from mpicampaign.compare.compare import compare
-from mpicampaign.questions.ranking.answer import behind
 from mpicampaign.report.make import tables, to_terminal
 from mpicampaign.report.questions import answers, lead
 from mpicampaign.report.summary import summary
-from mpicampaign.show.charts.dots import latency
-from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.runs import MARK, MEANING, mark_of, run_counts
 from mpicampaign.show.view import LONG, MATRIX, View
 
@@ -73,32 +70,6 @@ def test_sentences_of_disturbed_runs_state_medians_and_ranges_alone(count: int) 
     assert comparison.rankings == ()
 
 
-def test_the_range_of_the_best_overlaps_others_or_none() -> None:
-    apart, near = runs("TCP", (9e-6, 8e-6)), runs("SHM", (3e-6, 5e-6))
-    best = runs("SHM-1", (2e-6, 4e-6))
-    assert shown(best + near + apart).said[1].endswith("the range of SHM-1 overlaps that of SHM.")
-    assert shown(best + apart).said[1].endswith("the range of SHM-1 overlaps no other.")
-
-
-def test_a_median_is_of_quiet_runs_or_of_disturbed_ones() -> None:
-    some = runs("SHM-1", (2e-6, 9e-6, 3e-6, 3e-6, 4e-6), quiet=(1, 3, 4, 5))
-    answer = shown([*some, *runs("SHM", (5e-6, 5e-6), quiet=(1, 2)), *runs("TCP", BUSY)])
-    assert [(one.name, one.value, mark_of(one.row)) for one in answer.candidates] == [
-        ("SHM-1", "3.00", ""),
-        ("SHM", "5.00", ""),
-        ("TCP", "5.50", MARK),
-    ]
-    assert answer.candidates[2].ratio is None, "on no scale with quiet ones"
-    [ranking] = answer.rankings
-    assert [one.name for one in ranking.contestants] == ["SHM-1", "SHM"]
-    assert any(
-        "SHM-1: 4 of 5 runs count" in line and "4 quiet, 1 disturbed" in line for line in behind(answer)
-    )
-    assert any(f"TCP{MARK}: 5 of 5 runs, disturbed: " in line and REASON in line for line in behind(answer))
-    alone = shown([*some, *runs("TCP", BUSY)])
-    assert alone.said[0] == "Only SHM-1 has enough quiet runs: 3.00 µs." and "5.50 µs" in alone.said[1]
-
-
 @pytest.mark.parametrize(
     ("states", "asked", "repeats", "marked"),
     [
@@ -126,15 +97,6 @@ def test_too_few_quiet_runs_hide_no_disturbed_ones(
     notices = " ".join(summary(comparison).notices)
     assert (f"{left_out} runs were disturbed and left out" in notices) == bool(left_out)
     assert ("set busy_machine: rank" in notices) == marked
-
-
-def test_where_disturbed_runs_are_ranked_each_mark_is_drawn_as_its_run_was() -> None:
-    ranked = [replace(run, ranks_busy=True) for run in in_states("A", "qdqd-q", 6)]
-    comparison = compare(ranked)
-    chart = latency(Scene(comparison), comparison.tables[0])
-    assert chart
-    [cell] = chart.columns[0].cells
-    assert [dot.hollow for dot in cell.dots] == [False, True, False, True, False, False]
 
 
 @pytest.mark.parametrize("layout", [LONG, MATRIX])

@@ -89,26 +89,6 @@ def desk(tmp_path: Path) -> Desk:
 # ---- A machine without a scheduler
 
 
-def test_a_plain_machine_gets_a_campaign_of_its_own(desk: Desk) -> None:
-    done = desk.call("doctor")
-    assert done.returncode == 0, done.stderr
-    assert "scheduler: none" in done.stdout and "sockets of a node: " in done.stdout
-    assert "modules: not found" in done.stdout
-    assert "scheduler: none" in desk.site.read_text()
-    desk.demand_campaign()
-    desk.demand_nothing_left()
-
-
-def test_an_existing_file_is_kept_by_default(desk: Desk) -> None:
-    desk.site.write_text("mine")
-    done = desk.call("doctor")
-    assert (done.returncode, done.stdout) == (2, "")
-    assert "site.yaml: this file exists already" in done.stderr
-    assert desk.site.read_text() == "mine"
-    assert succeeded(desk.call("doctor", "--overwrite"))
-    desk.demand_campaign()
-
-
 def test_a_file_that_came_while_nodes_were_asked_is_kept(desk: Desk) -> None:
     desk.slurm()
     desk.stand_in("sbatch", script="echo other >site.yaml; exit 1")
@@ -128,14 +108,6 @@ def test_a_file_that_came_while_nodes_were_asked_is_kept(desk: Desk) -> None:
 def test_errors_in_the_call_are_reported(desk: Desk, arguments: list[str], message: str) -> None:
     done = desk.call("doctor", *arguments)
     assert done.returncode == 2 and message in done.stderr and "Traceback" not in done.stderr
-
-
-def test_modules_are_asked_through_a_login_shell(desk: Desk) -> None:
-    profile = 'module() { printf "openmpi/5.0.3\\ngcc/13\\n" >&2; }\n'
-    (desk.folder / ".bash_profile").write_text(profile)
-    done = desk.call("doctor")
-    assert "modules: 2 found, 1 of them MPI libraries" in done.stdout
-    assert "# - {mpi: openmpi5, modules: openmpi/5.0.3" in desk.site.read_text()
 
 
 def test_a_module_command_that_fails_is_not_taken_for_one_without_modules(desk: Desk) -> None:
@@ -166,18 +138,6 @@ def test_a_module_that_does_not_load_and_no_compiler_are_noted(
 # ---- Slurm that does not answer, or answers something else
 
 
-def test_a_scheduler_that_does_not_answer_is_not_a_machine_without_one(desk: Desk) -> None:
-    desk.stand_in("sinfo", "Unable to contact slurm controller\n", status=1)
-    done = desk.call("doctor")
-    assert done.returncode == 2
-    refusal = (
-        "this site cannot be examined: sinfo failed with exit status 1: Unable to contact slurm controller"
-    )
-    assert refusal in done.stderr
-    assert "--scheduler none" in done.stderr
-    assert list(desk.folder.iterdir()) == []
-
-
 @pytest.mark.parametrize(
     "output", ["", "PARTITION AVAIL TIMELIMIT\n", "\x1b[2J\n", "n|p|p|up|1|f|1|1|1|1|down\n"]
 )
@@ -195,37 +155,6 @@ def test_a_partition_that_is_not_there(desk: Desk) -> None:
     done = desk.call("doctor", "--partition", "bleu")
     assert done.returncode == 2
     assert "no partition or queue 'bleu'; there are: all, blue, night, old" in done.stderr
-
-
-def test_without_a_probe_no_job_is_started(desk: Desk) -> None:
-    desk.slurm()
-    done = desk.call("doctor", "--no-probe")
-    assert done.returncode == 0, done.stderr
-    assert not any(line.startswith("sbatch") for line in desk.calls)
-    assert "not examined: not asked to (--no-probe)" in done.stdout
-    desk.demand_campaign()
-
-
-def test_probes_that_do_not_start_in_time_are_cancelled_and_no_others(desk: Desk) -> None:
-    desk.slurm()
-    done = desk.call("doctor", "--time-limit", "1 s")
-    assert done.returncode == 0, done.stderr
-    assert "probe job 7 had not started after 1 s (PENDING, Resources) and was cancelled" in done.stdout
-    assert [line for line in desk.calls if line.startswith("scancel")] == [
-        "scancel 7",
-        "scancel 8",
-        "scancel 9",
-    ]
-    assert "not examined by a probe job: probe job 7" in desk.site.read_text()
-    desk.demand_campaign()
-    desk.demand_nothing_left()
-
-
-def test_a_queue_that_cannot_be_asked_changes_nothing(desk: Desk) -> None:
-    desk.slurm()
-    desk.stand_in("squeue", status=1)
-    done = desk.call("doctor", "--time-limit", "1 s", "--partition", "blue")
-    assert "had not started after 1 s (unknown) and was cancelled" in done.stdout
 
 
 def interrupt_until_it_ends(process: subprocess.Popen[bytes], number: signal.Signals, pause: float) -> int:
@@ -301,14 +230,6 @@ def test_a_probe_that_ran_on_another_node_is_not_believed(desk: Desk) -> None:
     desk.demand_campaign()
 
 
-def test_each_partition_that_is_asked_for_has_its_groups(desk: Desk) -> None:
-    desk.slurm()
-    done = desk.call("doctor", "--no-probe", "--partition", "all", "--partition", "blue")
-    assert "host group red (all, red): 1 nodes" in done.stdout
-    assert "host group blue-2 (blue): 1 nodes, 1 usable: n1" in done.stdout
-    desk.demand_campaign()
-
-
 def test_hostile_names_are_left_out_and_reported(desk: Desk) -> None:
     lines = ["n1|$(touch pwned)|x|up|1|f|1|2|1|1|idle", "n2|good|good*|up|1|a b';touch pwned;'|1|2|1|1|idle"]
     lines += ["$(touch pwned)|good|good*|up|1|fine;touch pwned|1|4|1|1|idle"]
@@ -323,26 +244,6 @@ def test_hostile_names_are_left_out_and_reported(desk: Desk) -> None:
 
 
 # ---- LSF, by stand-ins only
-
-
-def test_an_lsf_site_by_stand_ins(desk: Desk) -> None:
-    for name, output in (("bqueues", BQUEUES), ("lshosts", LSHOSTS), ("bhosts", BHOSTS)):
-        desk.stand_in(name, output)
-    desk.stand_in("bparams", "Default Queues:  normal\n")
-    desk.stand_in("bkill")
-    desk.stand_in("bjobs", "7|RUN|-|probe|-\n")
-    run = (
-        'for last; do :; done; sh -c "$last" >/dev/null 2>&1; echo "Job <7> is submitted to queue <normal>."'
-    )
-    desk.stand_in("bsub", script=run)
-    done = desk.call("doctor", "--time-limit", "5 s")
-    assert done.returncode == 0, done.stderr
-    assert "scheduler: LSF" in done.stdout and "queue normal: default" in done.stdout
-    assert "host group normal (normal): 2 nodes, 1 usable: bw001, bw002" in done.stdout
-    assert "sockets of a node: " in done.stdout and "not examined" not in done.stdout.split("host group")[1]
-    assert "hosts: [bw001, bw002]" in desk.site.read_text()
-    assert not any(line.startswith("bkill") for line in desk.calls)
-    desk.demand_campaign()
 
 
 def test_a_probe_on_a_host_that_lsf_does_not_hear_of_is_not_left_behind(desk: Desk) -> None:
@@ -366,9 +267,6 @@ def test_an_lsf_that_does_not_answer(desk: Desk) -> None:
     assert done.returncode == 2 and "LSF is down" in done.stderr and not desk.site.exists()
 
 
-# ---- Two schedulers
-
-
 # ---- Many nodes
 
 
@@ -384,20 +282,6 @@ def many_nodes(features: str) -> str:
     return "".join(lines)
 
 
-@pytest.mark.parametrize("features", ["n{0}", "ib,rack{0}", "(null)"])
-def test_a_thousand_nodes_are_two_kinds_whatever_their_features_and_each_command_is_called_once(
-    desk: Desk, features: str
-) -> None:
-    desk.slurm(many_nodes(features))
-    done = desk.call("doctor", "--no-probe")
-    assert done.returncode == 0, done.stderr
-    assert [line.split()[0] for line in desk.calls] == ["sinfo", "scontrol"]
-    assert "host group work (work): 900 nodes, 900 usable" in done.stdout
-    assert "host group work-2 (work): 100 nodes, 100 usable" in done.stdout
-    assert '"--exclude=n[900-999]"' in desk.site.read_text()
-    desk.demand_campaign()
-
-
 def test_a_probe_is_sent_to_each_kind_of_a_thousand_nodes(desk: Desk) -> None:
     desk.slurm(many_nodes("n{0}"))
     desk.stand_in("sbatch", script=RUNS_PROBE)
@@ -409,17 +293,6 @@ def test_a_probe_is_sent_to_each_kind_of_a_thousand_nodes(desk: Desk) -> None:
     (group,) = [line for line in done.stdout.splitlines() if line.startswith("host group")]
     assert group.startswith("host group work (work): 1000 nodes")
     assert "constraint" not in desk.site.read_text() and "exclude" not in desk.site.read_text()
-    desk.demand_campaign()
-
-
-def test_racks_are_asked_for_other_hardware_by_a_few_probes_only(desk: Desk) -> None:
-    racks = [f"n{number}|work|work*|up|1|rack{number // 40}|2|32|2|1|idle\n" for number in range(1000)]
-    desk.slurm("".join(racks))
-    desk.stand_in("sbatch", script=RUNS_PROBE)
-    done = desk.call("doctor", "--time-limit", "20 s")
-    assert sum(line.startswith("sbatch") for line in desk.calls) == 4
-    (group,) = [line for line in done.stdout.splitlines() if line.startswith("host group")]
-    assert group.startswith("host group work (work): 1000 nodes")
     desk.demand_campaign()
 
 

@@ -61,30 +61,6 @@ def test_the_tools_that_bind_ranks_are_reported(programs: list[str], words: str)
     assert [words in line for line in said] == ([True] if words else [])
 
 
-def test_the_rates_of_a_probe_are_those_of_its_interfaces(tmp_path: Path) -> None:
-    fabrics = loaded(site(NodeGroup("milan", MILAN, PROBE)), tmp_path).host_groups["milan"].fabrics
-    assert fabrics["eno1"].bytes_per_second == 25e9 / 8
-    assert (fabrics["ib"].device, fabrics["ib"].bytes_per_second) == ("mlx5_0", 100e9 / 8)
-
-
-@pytest.mark.parametrize(
-    ("domains", "caches", "more"),
-    [
-        (0, 0, ()),  # a virtual machine
-        (2, 2, ()),
-        (2, 16, ("SHM-L3-1", "SHM-L3-2")),
-        (8, 2, ("SHM-NUMA-2",)),
-        (8, 16, ("SHM-L3-1", "SHM-L3-2", "SHM-NUMA-2")),
-    ],
-)
-def test_sockets_of_several_caches_or_domains_have_placements_for_them(
-    domains: int, caches: int, more: tuple[str, ...], tmp_path: Path
-) -> None:
-    probe = replace(PROBE, numa_domains=domains, l3_caches=caches, interfaces=(), ports=())
-    campaign = loaded(site(NodeGroup("milan", MILAN, probe)), tmp_path)
-    assert matrix(campaign)["milan"] == ("SHM-1", *more, "SHM-2", "SHM")
-
-
 def test_several_networks_are_a_placement_each(tmp_path: Path) -> None:
     both = replace(PROBE, interfaces=(ETHERNET, IPOIB), ports=())
     one = replace(PROBE, ports=())
@@ -123,13 +99,6 @@ def test_groups_that_are_down_stay_out_of_the_matrix(tmp_path: Path) -> None:
     campaign = loaded(found, tmp_path)
     assert list(matrix(campaign)) == ["milan"] and "rome" in campaign.host_groups
     assert "# rome is left out" in campaign_text(found)
-
-
-def test_an_lsf_site(tmp_path: Path) -> None:
-    nodes = NodeClass("normal", (Node("bw001"), Node("bw002")))
-    campaign = loaded(site(NodeGroup("normal", nodes, PROBE), scheduler="lsf"), tmp_path)
-    group = campaign.host_groups["normal"]
-    assert (group.queue, group.hosts, group.partition) == ("normal", ("bw001", "bw002"), "")
 
 
 def test_modules_where_there_is_no_wheel(tmp_path: Path) -> None:
@@ -220,18 +189,3 @@ def test_names_of_groups_differ() -> None:
     groups = [NodeGroup("", nodes) for nodes in (MILAN, ROME, upper, MILAN)]
     assert [group.name for group in named(groups, SLURM)] == ["milan", "rome", "milan-2", "milan-3"]
     assert [group.name for group in named([NodeGroup("", NodeClass("_._", MILAN_NODES))], SLURM)] == ["nodes"]
-
-
-def test_what_a_probe_found_is_measured(tmp_path: Path) -> None:
-    campaign = loaded(site(NodeGroup("milan", MILAN, PROBE)), tmp_path)
-    group = campaign.host_groups["milan"]
-    assert (group.partition, group.constraint, group.exclusive, group.cores) == (
-        "compute",
-        "milan",
-        True,
-        128,
-    )
-    assert group.fabrics["eno1"].bytes_per_second == 25e9 / 8
-    assert (group.fabrics["ib"].device, group.fabrics["ib"].bytes_per_second) == ("mlx5_0", 100e9 / 8)
-    assert matrix(campaign) == {"milan": ("SHM-1", "SHM-2", "SHM", "TCP", "IBV")}
-    assert campaign.name == "login1"

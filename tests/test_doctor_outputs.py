@@ -10,7 +10,6 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import executable
 
 from mpicampaign.base.errors import UnreadableError
 from mpicampaign.schedulers import lsf, slurm
@@ -39,20 +38,6 @@ def classes(output: str, *wanted: str) -> list[NodeClass]:
 
 def test_a_constraint_is_given_where_a_partition_has_other_nodes() -> None:
     assert [slurm.constraint_of(each) for each in classes(TWO_KINDS)] == ["blue", "red", ""]
-
-
-@pytest.mark.parametrize(
-    ("state", "usable"),
-    [
-        *[(state, 1) for state in ("idle", "mixed", "allocated", "idle~", "powered_down", "reserved")],
-        *[
-            (state, 0)
-            for state in ("down", "idle*", "drained", "draining", "fail", "maint", "unknown", "inval")
-        ],
-    ],
-)
-def test_states_of_nodes(state: str, usable: int) -> None:
-    assert classes(f"a|p|p*|up|1|x|2|8|1|1|{state}")[0].usable == usable
 
 
 @pytest.mark.parametrize(
@@ -106,16 +91,6 @@ rm001              closed_Full        -     64     64     64      0      0      
 """
 
 
-def test_lsf_queues_with_the_default_first() -> None:
-    defaults = "Default Queues:  normal\nMBD_SLEEP_TIME used: 10 s\n"
-    queues = lsf.SCHEDULER.queues({"bqueues": BQUEUES, "bparams": defaults})
-    assert [(queue.name, queue.default, queue.open) for queue in queues] == [
-        ("normal", True, True),
-        ("priority", False, True),
-        ("night", False, False),
-    ]
-
-
 def lsf_answers(hosts: str = LSHOSTS, states: str = BHOSTS, queues: str = BQUEUES) -> dict[str, str]:
     return {"lshosts": hosts, "bhosts": states, "bqueues": queues, "bparams": "Default Queues: normal\n"}
 
@@ -123,15 +98,6 @@ def lsf_answers(hosts: str = LSHOSTS, states: str = BHOSTS, queues: str = BQUEUE
 def lsf_nodes(**answers: str) -> list[Node]:
     [nodes] = lsf.SCHEDULER.nodes(lsf_answers(**answers), ["normal"]).values()
     return nodes
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("64255M", 64255 * 2**20), ("125.5G", 251 * 2**29), ("-", None), ("1.5", None), ("x" * 99, None)],
-)
-def test_memory_of_lsf_hosts(text: str, size: int | None) -> None:
-    nodes = lsf_nodes(hosts=LSHOSTS.replace("128G", text))
-    assert [node.memory for node in nodes] == [size, size, 256 * 2**30]
 
 
 @pytest.mark.parametrize(
@@ -230,20 +196,6 @@ def run_probe(folder: Path, path: str = "/usr/bin:/bin", program: str = "") -> s
     subprocess.run(["bash", str(SCRIPT), str(output), program], env=environment, check=True, timeout=240)
     assert [each.name for each in folder.glob("*.part")] == []
     return output.read_text()
-
-
-def test_the_probe_finds_programs_and_their_versions(tmp_path: Path) -> None:
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    script = "#!/bin/sh\nprintf 'mpirun (Open MPI)\\t5.0.3\\nmore\\n'\n"
-    for name in ("mpirun", "IMB-MPI1"):
-        executable(programs / name, script)
-    probe = read_probe(run_probe(tmp_path, f"{programs}:/usr/bin:/bin", str(programs / "mpirun")))
-    assert probe.programs["IMB-MPI1"] == str(programs / "IMB-MPI1")
-    assert probe.programs["environment"] == str(programs / "mpirun")
-    assert probe.versions["mpirun"] == "mpirun (Open MPI) 5.0.3"
-    assert (probe.sockets, probe.numa_domains, probe.l3_caches, probe.cores) == (2, 2, 4, 4)
-    assert "environment" not in read_probe(run_probe(tmp_path, program="/nowhere/mpirun")).programs
 
 
 def test_the_probe_tells_what_each_device_is(tmp_path: Path) -> None:

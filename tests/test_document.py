@@ -134,8 +134,3 @@ def test_a_page_of_tables_runs_no_script_and_shows_titles_and_footnotes() -> Non
     assert "script-src 'none'" in page.replace("&#39;", "'") and "<script" not in page
     assert "<title>PingPong: median</title>" in page and "<caption>PingPong: median</caption>" in page
     assert "1.5<sup>a</sup></tbody>" in page and '<p class="legend"><sup>a</sup> one run</p>' in page
-
-
-def test_the_last_cell_of_a_short_line_goes_over_the_rest() -> None:
-    text = html(DOCUMENT[3:4])
-    assert '<tr><th scope="row">h\n<td class="number" colspan="3">none</tbody>' in text

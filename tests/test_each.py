@@ -133,21 +133,6 @@ def script(runs: list[Run], name: str) -> Path:
     return batch.write()
 
 
-def test_the_directives_ask_for_all_nodes_and_do_not_end_with_one(tmp_path: Path) -> None:
-    each = Each("node", at_once=3)
-    runs = made("slurm", NODE, tmp_path, each, requeue=True, exclusive=True)
-    text = script(runs, "slurm").read_text()
-    head = [line for line in text.splitlines() if line.startswith("#SBATCH")]
-    assert head[1:5] == [
-        "#SBATCH --nodes=4 --ntasks=8 --ntasks-per-node=2",
-        "#SBATCH --nodelist=n1,n2,n3,n4",
-        "#SBATCH --exclusive",
-        "#SBATCH --no-requeue",
-    ]
-    assert head[-1] == "#SBATCH --no-kill"
-    assert "--time=17 " in text  # four steps of 60 + 60 + 60 s, and five minutes
-
-
 BLAUNCH = r"""#!/bin/bash
 # Page "blaunch": -z "HOST..." COMMAND, inside of a job only.
 [ -n "$LSB_JOBID" ] && [ "$1" = -z ] && [ "$#" -gt 2 ] || { echo "usage: blaunch -z" >&2; exit 1; }

@@ -8,21 +8,10 @@ import build_records as make
 import pytest
 
 from mpicampaign.base.records import CLAIMED_TRANSPORT, Record
-from mpicampaign.base.reference import load_reference
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.monotony import better_with_fewer
 from mpicampaign.show.sentences import note_text
 from mpicampaign.suites import OutputError, parse
-
-
-def column(quantity: str) -> dict[int, float]:
-    """A column of the published table in MB/s, by the number of processes."""
-    figures = load_reference("b_eff-t3e").values
-    return {int(f.ranks or 0): f.value / 1e6 for f in figures if f.quantity == quantity}
-
-
-RING, RANDOM, B_EFF = (column(name) for name in ("b_eff_rings", "b_eff_random", "b_eff"))
-
 
 # --- the published table
 
@@ -31,9 +20,6 @@ def not_monotonic(values: dict[int, float], rings: dict[int, float]) -> dict[int
     """Numbers of processes whose value is flagged, each with the smaller number that did best."""
     found = {count: better_with_fewer(count, value, rings[count], values) for count, value in values.items()}
     return {count: best for count, best in found.items() if best is not None}
-
-
-# --- formulas
 
 
 # --- the output

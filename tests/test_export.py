@@ -12,12 +12,11 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as openmetrics_families
 from prometheus_client.parser import text_string_to_metric_families as classic_families
 
-from mpicampaign.base.records import CONTRADICTED, DISTURBED, Header, Record, write_records
+from mpicampaign.base.records import CONTRADICTED, Header, Record, write_records
 from mpicampaign.base.text import visible
 from mpicampaign.cli import main
 from mpicampaign.compare.compare import compare
 from mpicampaign.history.ticks import TickLog
-from mpicampaign.report.data import long_data
 from mpicampaign.report.exports.json_lines import json_lines
 from mpicampaign.report.exports.openmetrics import openmetrics, samples_of
 from mpicampaign.schedule.textfile import write_textfile
@@ -48,25 +47,6 @@ def read(text: str) -> dict[str, Metric]:
     assert not any(sample.timestamp for sample in samples), "node_exporter refuses them"
     assert len({(each.name, *sorted(each.labels.items())) for each in samples}) == len(samples)
     return {family.name: family for family in found}
-
-
-def test_medians_intervals_and_states_are_those_of_the_data() -> None:
-    records = make.campaign("s", "g")
-    of_two_minds = [replace(records[0], condition=DISTURBED), *records[1:]]
-    found = families(of_two_minds)
-    data = long_data(compare(of_two_minds))
-    lines = [dict(zip(data.header, line, strict=True)) for line in data.values]
-    times = [line for line in lines if line["unit"] == "s" and line["median [unit]"] is not None]
-    seconds = found["mpicampaign_median_seconds"]
-    assert (seconds.unit, seconds.type) == ("seconds", "gauge")
-    assert [each.value for each in seconds.samples] == [line["median [unit]"] for line in times]
-    ends = found["mpicampaign_interval_low_seconds"].samples
-    assert [each.value for each in ends] == [low for line in times if (low := line["interval_low [unit]"])]
-    first = seconds.samples[0].labels
-    assert first["metric"] == "latency at 0 B" and first["size"] == "0" and first["unit"] == "s"
-    assert (first["verdict"], first["condition"]) == ("verified", "mixed")
-    newest = found["mpicampaign_newest_run_timestamp_seconds"].samples
-    assert {each.value for each in newest} == {1767323349, 1767323409}
 
 
 def test_hostile_names_and_units_survive_and_what_is_no_number_is_left_out() -> None:

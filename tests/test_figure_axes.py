@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 
 from mpicampaign.show.charts.scales import Scale, scale_for
 from mpicampaign.show.figures.axes import panel_grid
 from mpicampaign.show.figures.page import WIDTH, fitted
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_scales_begin_at_zero_unless_values_differ_tenfold() -> None:
@@ -26,9 +22,6 @@ def test_scales_begin_at_zero_unless_values_differ_tenfold() -> None:
 def test_what_would_be_illegible_ends_in_an_ellipsis() -> None:
     text, size = fitted("x" * 5000, 1.0, 0.2, 8)
     assert text.endswith("…") and size == 3
-
-
-LONG = "a-host-group-of-the-cluster-in-the-north-with-a-long-name-{:02d}"
 
 
 @pytest.mark.parametrize(("count", "across"), [(1, 1), (4, 2), (7, 3)])

@@ -21,17 +21,6 @@ from mpicampaign.base.expectation import UNTIL_KNOWN
 from mpicampaign.base.records import DISTURBED, OK, QUIET, RANKED
 from mpicampaign.jobs.plan import Plan
 from mpicampaign.jobs.plan_text import further_text
-from mpicampaign.jobs.software import Program
-
-
-def test_the_campaign_limits_further_repeats() -> None:
-    machine = replace(MACHINE, condition_of=lambda case, repeat, identity: DISTURBED if repeat <= 6 else "")
-    assert len(plan(campaign(), machine).further) == 6
-    made = replace(campaign(), further_repeats=1)
-    assert further_text(plan(made, machine)) == (
-        "2 further repeats, since 8 runs were disturbed: the campaign allows no more"
-    )
-    assert not plan(replace(campaign(), further_repeats=0), machine).further
 
 
 def test_where_disturbed_runs_count_only_those_that_were_made_stay() -> None:
@@ -42,13 +31,6 @@ def test_where_disturbed_runs_count_only_those_that_were_made_stay() -> None:
     assert further_text(ranked) == (
         "8 runs were disturbed; busy_machine: rank: they are averaged and ranked, and not repeated"
     )
-
-
-def test_results_stay_described_where_the_program_is_gone() -> None:
-    gone = Program("IMB-MPI1", "", "no IMB here")
-    made = lambda case, repeat, identity: DISTURBED if repeat < 5 else ""  # noqa: E731
-    found = plan(campaign(), replace(MACHINE, condition_of=made, find_program=lambda *_: gone))
-    assert not found.runs and [len(case.runs) for case in found.cases] == [4, 4]
 
 
 def until_known(known_at: int, made: int) -> Plan:

@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import build_records as make
-import pytest
-from test_charts import drawn, named_lines, read_back, texts_of
 
 from mpicampaign.base.records import Record, Series
 from mpicampaign.compare.compare import compare
@@ -67,26 +65,6 @@ def charts(records: list[Record]) -> list[CurveChart]:
     return list(gather_charts(Scene(compare(records))))
 
 
-def test_all_four_have_one_definition() -> None:
-    records = of_place("FULL", 4, repeats=1)
-    (found,) = gathers(compare(records))
-    rate = 1e9 * random.Random("FULL").uniform(0.9, 1.1)
-    size = 1048576
-    values = {one.name: one.runs[0][1][size] for one in found.found}
-    assert values == {
-        "tree_gather (tree max-inter)": pytest.approx(3 * size / time_of(4, size, rate)),
-        "tree_gather (tree min-inter)": pytest.approx(3 * size / time_of(4, size, rate * 2.0)),
-        "MPI_Gather": pytest.approx(3 * size / time_of(4, size, rate * 0.8)),
-        "IMB Gather": pytest.approx(3 * size / time_of(4, size, rate * 0.7)),
-        "osu_gather": pytest.approx(3 * size / (time_of(4, size, rate * 0.6) / 2)),
-    }
-    assert {one.name for one in found.found if one.mean_time} == {"osu_gather"}
-    assert found.sizes == (1024, 8192, 32768, 1048576)
-    assert all(0 not in one.sizes for one in found.found)
-    (full,) = gathers(compare(of_place("FULL", 4, repeats=1, osu_max=True)))
-    assert not any(one.mean_time for one in full.found)
-
-
 def test_one_placement_for_each_number_of_ranks() -> None:
     """That with the most gathers, else the first; other numbers of nodes are apart."""
     poor = [run for run in of_place("SHM-1", 2) if run.case.benchmark == "Gather"]
@@ -117,30 +95,3 @@ def test_a_single_number_of_ranks_has_a_table_and_says_what_a_drawing_lacks() ->
     ]
     several = gather_nodes(compare(records + of_place("SHM", 2)), View())
     assert not any("Not drawn" in str(node.text) for node in several if isinstance(node, Paragraph))
-
-
-def test_a_panel_for_each_size_and_a_curve_for_each_gather() -> None:
-    (chart,) = charts(of_place("SHM-1", 2) + of_place("HALF", 8) + of_place("FULL", 16))
-    assert [part.title for part in chart.panels] == [
-        "1 KiB per rank",
-        "8 KiB per rank",
-        "32 KiB per rank",
-        "1 MiB per rank",
-    ]
-    assert chart.ticks == (2, 8, 16) and chart.across.label == "cores in use"
-    for part in chart.panels:
-        assert len({curve.label for curve in part.curves}) == len(part.curves) == 5
-        assert all(list(curve.median) == [2, 8, 16] and len(curve.repeats) == 9 for curve in part.curves)
-    assert "osu_gather (mean over ranks)" in {curve.label for curve in chart.panels[0].curves}
-    assert "2 ranks: SHM-1; 8 ranks: HALF; 16 ranks: FULL." in chart.caption
-    page, panels = drawn(chart)
-    lines = [line for (line,) in named_lines(page, "median")]
-    curves = [
-        (panel, curve) for panel, part in zip(panels, chart.panels, strict=True) for curve in part.curves
-    ]
-    for line, (panel, curve) in zip(lines, curves, strict=True):
-        found = read_back(panel, line)
-        assert [x for x, _ in found] == pytest.approx([2, 8, 16])
-        assert [y for _, y in found] == pytest.approx(list(curve.median.values()))
-    texts = texts_of(page)
-    assert texts.count("16") == 2 and "16 B" not in texts  # below both lowest panels

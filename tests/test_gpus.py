@@ -7,22 +7,18 @@ from __future__ import annotations
 
 import os
 import subprocess
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from build_campaigns import campaign, plan, script_of, write_campaign
+from build_campaigns import write_campaign
 from evidence_texts import CLAIM, RUN, evidence_text, rank_lines, read
 from test_rank_wrapper import on_node, record_topology
-from test_render import ROOT, text_of
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.campaign.model import Placement
 from mpicampaign.evidence.findings import CONTRADICTS, LACKS, SUPPORTS
 from mpicampaign.evidence.gpus import gpu_findings
-from mpicampaign.jobs.render import batch_text
 from mpicampaign.suites import SUITES
 from mpicampaign.suites.suite import Request
 
@@ -267,38 +263,7 @@ def test_amd_s_variable_and_unknown_numa_nodes() -> None:
     assert judged("closest", node=nodes) == (LACKS, "the NUMA node of rank 0 or of its GPUs is not known")
 
 
-def test_fewer_gpus_in_use_than_a_library_should_give_prove_nothing() -> None:
-    claim = "claim gpus_per_node=3\nclaim gpu_binding=library\n"
-    assert judged(claim=claim) == (LACKS, "the ranks of blue1 used 2 GPUs, claimed: 3")
-    unknown = rank_of(1, "0", "")
-    assert judged(claim=claim.replace("3", "1"), second=unknown)[0] == LACKS
-
-
-def test_a_node_that_recorded_no_gpus_shows_nothing() -> None:
-    assert judged(node="") == (
-        LACKS,
-        "what rank 0 had is not known: its node recorded 0 GPUs, its program CUDA_VISIBLE_DEVICES=0",
-    )
-
-
 # ---- campaign files and scripts
-
-
-def test_schedulers_are_asked_for_gpus_beside_other_resources() -> None:
-    placement = {"GPU": Placement("GPU", 1, 2, "any", gpus_per_node=2)}
-    slurm = campaign(placement, scheduler="slurm", group={"gres": "nvme:1", "gpu_type": "a100"})
-    assert "\n#SBATCH --gres=nvme:1,gpu:a100:2\n" in text_of(slurm, "GPU")
-    lsf = campaign(placement, scheduler="lsf", group={"gpu_type": "NVIDIAA100_SXM4_40GB"})
-    assert "\n#BSUB -gpu num=2/host:j_exclusive=yes:gmodel=NVIDIAA100_SXM4_40GB\n" in text_of(lsf, "GPU")
-
-
-def test_the_job_of_a_block_has_the_gpus_that_any_of_its_runs_needs() -> None:
-    placements = {
-        f"GPU-{count}": Placement(f"GPU-{count}", 1, 2, "any", gpus_per_node=count) for count in (2, 4)
-    }
-    made = plan(campaign(placements, scheduler="slurm", repeats=1)).runs
-    block = [replace(script_of(run, ROOT), block="GPU", token="0" * 16) for run in made]
-    assert "\n#SBATCH --gres=gpu:4\n" in batch_text([block], ROOT / "batches/batch-0.runs")
 
 
 def problems(folder: Path, ranks: object = 2, group: dict[str, Any] | None = None, **placement: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,18 +26,6 @@ def log(tmp_path: Path) -> Path:
 def changes(curves: list[Curve], log: Path) -> list[tuple[int, int]]:
     """The places of the first curve's changes: of the first point after it, and of the one that proved it."""
     return [(each.index, each.reported) for each in analyse_curves(curves, log).curves[0].changes]
-
-
-# ---- tick by tick
-
-
-def test_the_same_call_twice_changes_nothing(log: Path) -> None:
-    first = analyse_curves([curve(VALUES)], log)
-    text = log.read_bytes()
-    second = analyse_curves([curve(VALUES)], log)
-    assert log.read_bytes() == text
-    assert first.new and not second.new
-    assert first.curves == second.curves
 
 
 # ---- faults
@@ -90,22 +77,6 @@ def test_a_hostile_line_is_named_and_the_rest_is_read(log: Path, line: str) -> N
     assert event_text(events(analysis.curves)[0])
 
 
-def test_a_curve_that_missed_a_tick_does_not_disturb_the_order(log: Path) -> None:
-    """An old curve has more points than a new one, but not the last tick."""
-    old, last = ticks(30), "20260201T000000Z-00000000"
-    newer = ticks(3, last)
-    analyse_curves([curve(VALUES[:32], [*old, *newer[:2]]), curve(VALUES[:3], newer, metric="new")], log)
-    assert [json.loads(line)["tick"] for line in log.read_text().splitlines()] == [*old, *newer]
-
-
-# ---- causes
-
-
-def test_what_was_not_recorded_on_one_side_is_not_a_cause(log: Path) -> None:
-    found = analyse_curves([curve(VALUES, observed={0: {}, 50: NEW})], log, write=False)
-    assert found.curves[0].changes[0].causes == ()
-
-
 # ---- events
 
 
@@ -113,18 +84,6 @@ def changed(at: int, metric: str, ratio: float = 1.1, **key: object) -> Curve:
     """A curve of 30 points with a change that needs no search."""
     change = ChangePoint(at, at + 3, 1.0, ratio, 1e-6)
     return replace(curve([1.0] * 30, metric=metric, **key), changes=(change,))
-
-
-def test_better_and_worse_depend_on_the_metric() -> None:
-    curves = [
-        changed(10, "latency", 2.0),
-        changed(10, "bandwidth", 0.5, lower_is_better=False),
-        changed(10, "flop rate", 0.25, lower_is_better=False),
-        changed(10, "message rate", 4.0, lower_is_better=False),
-    ]
-    (event,) = events(curves)
-    assert (event.worse, event.better) == (3, 1)
-    assert event.change == pytest.approx(0.875)  # the median of 1, 0.5, 0.75 and 3
 
 
 def test_the_latest_change_comes_first() -> None:

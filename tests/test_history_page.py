@@ -27,7 +27,7 @@ from mpicampaign.history.curves import Curve
 from mpicampaign.history.overview import Overview, SeriesEntry, overview
 from mpicampaign.history.ticks import BEGAN, TickLog
 from mpicampaign.questions.history.draw import charts_over_time
-from mpicampaign.questions.history.say import curve_grid, history_document, sparkline
+from mpicampaign.questions.history.say import curve_grid, history_document
 from mpicampaign.report.history import write_history_page
 from mpicampaign.show.document import Heading, plain
 
@@ -51,11 +51,6 @@ def overview_of(made: Sequence[Curve], folder: Path, ticks: tuple[int, int, int]
     series = [SeriesEntry(p.tick, p.time, len(made), len(made), False, False) for p in made[0].points]
     found = tuple(events(analysis.curves))
     return Overview("c", tuple(series), analysis.curves, found, analysis.new, ticks, ())
-
-
-def test_bars_show_a_change(tmp_path: Path) -> None:
-    bars = sparkline(history(tmp_path).curves[2])
-    assert len(bars) == 16 and set(bars[:9]) <= set("▅▆▇█▄") and set(bars[12:]) <= set("▁▂▃")
 
 
 def drawn(curves: Sequence[Curve]) -> dict[str, Drawn]:
@@ -175,16 +170,6 @@ def call(capsysbinary: pytest.CaptureFixture[bytes], *arguments: object) -> tupl
     status = main(["history", *map(str, arguments)])
     out, err = capsysbinary.readouterr()
     return status, (out + err).decode()
-
-
-def test_the_open_series_follows_the_finished_ones(results: Path) -> None:
-    found = overview(results)
-    assert [series.name for series in found.series] == [name_of(number) for number in range(4)]
-    assert [series.is_open for series in found.series] == [False, False, False, True]
-    assert {(series.runs, series.counted) for series in found.series} == {(2, 2)}
-    [one] = found.curves
-    assert [round(point.value * 1e6, 3) for point in one.points] == [1.515, 1.615, 1.715, 3.015]
-    assert found.not_judged == {"too short": 1}
 
 
 def test_the_command_shows_filters_and_writes(

@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 from conftest import PROJECT
-from history_data import NEW, OLD, metrics_of, name_of, open_again, row, series_of, store_of, write_runs
+from history_data import metrics_of, name_of, open_again, row, series_of, store_of, write_runs
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.presentation import Presentation
@@ -40,14 +40,6 @@ def values(store: Store) -> Counter[tuple[str, float]]:
 
 def files(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
-
-
-def test_curves_have_a_point_for_each_series(tmp_path: Path) -> None:
-    [curve] = store_of(tmp_path, 3).read(curves_of)
-    assert [point.value * 1e6 for point in curve.points] == pytest.approx([1.515, 1.615, 1.715])
-    assert [point.observed["kernel"] for point in curve.points] == [OLD["kernel"], *[NEW["kernel"]] * 2]
-    assert [point.n for point in curve.points] == [2, 2, 2]
-    assert (curve.key.metric, curve.key.unit, curve.key.lower_is_better) == ("latency at 1 B", "s", True)
 
 
 def test_a_damaged_pack_is_named_and_set_aside_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -92,12 +84,6 @@ def test_two_stores_merge_and_a_clash_is_refused(tmp_path: Path) -> None:
     assert here.pack(name_of(0)).read_bytes() == before
     there.pack(name_of(3)).write_bytes(b"no pack")
     assert "refused: " in Store(tmp_path / "third/history").merge(there)[-1]
-
-
-def test_an_unknown_series_is_an_error(tmp_path: Path) -> None:
-    store = store_of(tmp_path, 1)
-    with pytest.raises(UserError, match=f"no finished series 'x'\n    the last ones: {name_of(0)}"):
-        store.manifest("x")
 
 
 # ---- the database
@@ -204,16 +190,6 @@ def test_without_a_lock_the_packs_are_read_and_it_is_said(error: str, tmp_path: 
     *found, problem = done.stdout.splitlines()
     assert found == list(map(str, values(store)))
     assert "cannot be used: another call holds it, or its file system has no locks; the packs" in problem
-
-
-def test_the_journal_is_no_write_ahead_log(tmp_path: Path) -> None:
-    """Which works on one host alone."""
-    store = store_of(tmp_path, 1)
-    change(store, "PRAGMA journal_mode = WAL")
-    store.add(write_runs(tmp_path, 1), tmp_path, Presentation())
-    with closing(sqlite3.connect(store.database)) as base:
-        assert base.execute("PRAGMA journal_mode").fetchone() == ("delete",)
-    assert files(store.folder) == ["metrics.sqlite", "series"] and len(values(store)) == 4
 
 
 def test_what_is_missing_is_null_and_a_run_without_a_value_is_a_row() -> None:
@@ -353,15 +329,6 @@ def check_whole(store: Store) -> set[str]:
         return set(counts)
 
 
-def test_two_writers_at_once_lose_nothing(tmp_path: Path) -> None:
-    writers = [writer(tmp_path, first, 8) for first in (0, 1)]
-    for each in writers:
-        _, errors = each.communicate(timeout=120)
-        assert each.returncode == 0, errors
-    store = Store(tmp_path / "history")
-    assert check_whole(store) == set(store.names()) == {name_of(number) for number in range(8)}
-
-
 @pytest.mark.full
 def test_kills_at_random_moments_lose_and_double_nothing(tmp_path: Path) -> None:
     """Of two writers; a reader comes between, or does not."""
@@ -407,17 +374,6 @@ def half_written(folder: Path) -> Store:
     assert done.returncode == -signal.SIGKILL
     assert store.database.stat().st_size > before and Path(f"{store.database}-journal").stat().st_size > 1000
     return store
-
-
-@pytest.mark.parametrize("reads", [True, False])
-def test_what_a_killed_call_left_half_written_is_taken_back(reads: bool, tmp_path: Path) -> None:
-    hot = half_written(tmp_path)
-    if reads:
-        assert len(values(hot)) == 6 and not hot.problems
-    else:
-        hot.add(write_runs(hot.folder.parent, 3), hot.folder.parent, Presentation())
-    assert len(check_whole(hot)) == len(hot.names()) == (3 if reads else 4)
-    assert files(hot.folder) == ["metrics.sqlite", "series"]
 
 
 def read_only(folder: Path, *arguments: object) -> str:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from mpicampaign.base.records import Record
     from mpicampaign.compare.tables import Comparison
-    from mpicampaign.show.charts.model import BarColumn, Chart, ScatterPoint
+    from mpicampaign.show.charts.model import BarColumn, Chart
     from mpicampaign.show.figures.page import Page, Point
     from mpicampaign.statistics.medians import Summary
 
@@ -38,9 +38,6 @@ STREAM, PARALLEL = (
     "accumulated STREAM copy and triad bandwidth over HPL",
     "results divided by HPL, side by side",
 )
-FFT, NATURAL_RING = "FFT over HPL", "accumulated natural ring bandwidth over HPL"
-PTRANS = "PTRANS bandwidth over HPL"
-ALL = [BANDS, RANDOM_RING, STREAM, PARALLEL, FFT, NATURAL_RING, PTRANS]
 
 
 def three_systems() -> list[Record]:
@@ -56,13 +53,6 @@ def compared(records: list[Record], *references: ReferenceChoice) -> Comparison:
 def charts_of(records: list[Record], *references: ReferenceChoice) -> dict[str, Chart]:
     found = balance(Scene(compared(records, *references)))
     return {chart.title.removeprefix("HPCC: "): chart for chart in found}
-
-
-def points(chart: Chart, member: str) -> list[ScatterPoint]:
-    """The member's point in each panel."""
-    assert isinstance(chart, ScatterChart)
-    (number,) = [number for number, each in enumerate(chart.members) if each.name.startswith(member)]
-    return [panel.points[number] for panel in chart.panels]
 
 
 def column(chart: Chart, title: str) -> BarColumn:
@@ -119,9 +109,6 @@ def test_bands_have_latencies_bandwidths_ratios_and_hpl() -> None:
     assert bars(chart, "bandwidth", "natural ring")[NEC] is None
     assert median(bars(chart, "ratio of bandwidths", "random / ping-pong")[NEC]) == pytest.approx(0.398 / 6.8)
     assert "No natural ring, nor its two ratios, of the 24 published systems" in chart.caption
-
-
-# Order and names
 
 
 # What is not drawn

@@ -13,16 +13,8 @@ from mpicampaign.base.units import parse_flop_rate
 from mpicampaign.campaign.model import Benchmark, Provider
 from mpicampaign.collect.runs import with_peak
 from mpicampaign.compare.metrics import choose_metrics
-from mpicampaign.suites.suite import Request
 
 GIB = 1 << 30
-
-
-def request(
-    ranks: int = 4, nodes: int = 1, memory: int | None = None, time_limit: int = 0, **parameters: object
-) -> Request:
-    texts = {name: str(value) for name, value in parameters.items()}
-    return Request("xhpl", (), texts, (), nodes, ranks // nodes, memory, None, time_limit)
 
 
 def messages(

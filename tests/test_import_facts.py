@@ -76,18 +76,6 @@ def test_what_the_output_says_is_not_a_line_of_lsf() -> None:
     assert report.trouble == ""
 
 
-def test_many_benchmarks_of_one_call_are_named_by_their_program() -> None:
-    """All benchmarks that IMB-MPI1 runs by default: joined, their names are too long for a label."""
-    names = ("PingPong", "PingPing", "Sendrecv", "Exchange", "Allreduce", "Reduce", "Reduce_scatter", "Bcast")
-    call = "# Calling sequence was: \n\n# ./IMB-MPI1 \n\n"
-    few, many = (
-        call + "".join(f"# Benchmarking {name} \n" for name in chosen) for chosen in (names[:3], names)
-    )
-    banner = "#    Intel (R) MPI Benchmarks 4.1, MPI-1 part\n"
-    assert read_facts("a/x.out", banner + few)["benchmark"] == "PingPong+PingPing+Sendrecv"
-    assert read_facts("a/x.out", banner + many)["benchmark"] == "IMB-MPI1"
-
-
 @pytest.mark.parametrize(
     ("script", "command"),
     [
@@ -102,13 +90,6 @@ def test_many_benchmarks_of_one_call_are_named_by_their_program() -> None:
 )
 def test_the_command_is_what_the_shell_runs(script: str, command: str) -> None:
     assert read_job_script(script).commands == (command,)
-
-
-def test_short_options_of_slurm_with_their_value_behind_them() -> None:
-    found = read_job_script("#SBATCH -n4 -pshort -Jlat -t10\n##SBATCH -wnode1\n")
-    assert found.directives == {"ntasks": "4", "partition": "short", "job-name": "lat", "time": "10"}
-    assert found.disabled == {"nodelist": "node1"}
-    assert read_job_script("#BSUB -app openmpi -n4\n").directives == {"app": "openmpi", "n": "4"}
 
 
 def _report_below(job: int) -> str:

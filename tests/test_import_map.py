@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from mpicampaign.base.errors import UserError
-from mpicampaign.base.host_lists import expand, short
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.cli.schema_docs import keys_document
 from mpicampaign.imports.facts import FACTS, FAMILIES
@@ -37,9 +36,6 @@ def load(tmp_path: Path, text: str) -> ImportMap:
     path = tmp_path / "map.yaml"
     path.write_text(text)
     return load_map(path)
-
-
-REST = "  - label: {system: s, host_group: g, placement: p, benchmark: b}\n"
 
 
 def test_a_map_is_typed(tmp_path: Path) -> None:
@@ -109,19 +105,6 @@ def test_every_fact_is_documented() -> None:
     assert [row for row in rows if row not in text] == []
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    [
-        ("CN[08-09].Site.org", ["cn08", "cn09"]),
-        ("10.0.0.5", ["10.0.0.5"]),
-        ("10.0.0.[5-6]", ["10.0.0.5", "10.0.0.6"]),
-        ("n1.site.org", ["n1"]),
-    ],
-)
-def test_names_and_addresses_of_hosts(text: str, names: list[str]) -> None:
-    assert [*map(short, expand(text))] == names
-
-
 def test_hosts_are_known_by_their_names_however_written(tmp_path: Path) -> None:
     groups = {"cn049": "blue", "10.0.0.5": "blue", "10.0.0.6": "red"}
     text = "import: i\ncampaign: c\nrules: [{label: {system: s, placement: p, benchmark: b}}]\n"
@@ -139,11 +122,3 @@ def test_a_map_and_a_campaign_file_in_each_others_place(tmp_path: Path) -> None:
         load_campaign(tmp_path / "map.yaml")
     with pytest.raises(UserError, match=r"this is a campaign file, not the map of an import"):
         load_map(CAMPAIGNS.parent / "campaign.yaml")
-
-
-def test_known_hosts_decide_on_group_and_system(tmp_path: Path) -> None:
-    found = label(tmp_path, REST.replace("system: s", "system: other"), hosts="cn09.a.org cn20.b.org")
-    assert isinstance(found, Label)
-    assert (found.system, found.host_group, found.requested, found.actual) == ("s", "blue", "g", True)
-    found = label(tmp_path, REST, hosts="cn99")
-    assert (found.host_group, found.requested, found.actual) == ("g", "", False)

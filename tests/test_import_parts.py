@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 from foreign_outputs import hpl, imb
-from printed_outputs import HplRow, hpl_output, osu_table
+from printed_outputs import osu_table
 
-from mpicampaign.base.records import FAILED, IMPORTED_FROM, IN_PART, MISSING, OK, Record
+from mpicampaign.base.records import FAILED, IMPORTED_FROM, MISSING, OK, Record
 from mpicampaign.collect.imports import collect_imports
-from mpicampaign.compare.compare import compare
 from mpicampaign.imports.account import Account, account_text, failed_lines
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.map_file import load_map
@@ -39,10 +38,6 @@ def osu_bw(rate: float = 1000.0, largest: int = 2**22) -> str:
 def osu_latency(base: float = 1.5) -> str:
     rows = [(size, base + size / 5000) for size in (0, *(2**k for k in range(23)))]
     return osu_table("MPI Latency", "Latency (us)", rows)
-
-
-def osu_barrier(time: float) -> str:
-    return f"# OSU MPI Barrier Latency Test v5.6.2\n# Avg Latency(us)\n{time:>17.2f}\n"
 
 
 def take(
@@ -94,31 +89,6 @@ def test_the_account_names_each_output_with_its_place_and_label(tmp_path: Path) 
     assert (tmp_path / "raw" / "a.out").read_text() == Path(found[0].files["output"]).read_text()
 
 
-def test_an_aborted_output_above_others_counts_as_far_as_it_proves_itself(tmp_path: Path) -> None:
-    rows = [HplRow(order, 192, 2, 2, order / 500) for order in (20000, 30000)]
-    whole = hpl_output(rows)
-    cut, empty = whole[: whole.index("PASSED") + 7], whole[: whole.index("=" * 80 + "\nT/V")]
-    aborted = "MPI_ABORT was invoked on rank 0\n"
-    later = whole.replace("00:00:0", "00:01:0")
-    cut = cut.replace("00:00:0", "00:02:0")
-    take(tmp_path, {"a.out": f"{whole}{cut}{aborted}{empty}{aborted}{later}"})
-    first, second, third, fourth = records(tmp_path)
-    assert [len(record.series) for record in (first, second, third, fourth)] == [2, 1, 0, 2]
-    line = 31 + whole.count("\n")
-    said = f"1 of 2 settings is missing: line {line}: the program was aborted"
-    assert second.metadata[IN_PART].startswith(said)
-    assert third.status == FAILED and "the program was aborted: MPI_ABORT" in third.reason
-    assert IN_PART not in first.metadata | fourth.metadata
-    (table,) = (table for table in compare(records(tmp_path)).tables if "N 30000" in table.title)
-    assert (len(table.rows[0].curves), len(table.rows[0].records)) == (2, 4)  # n of all
-
-
-def test_outputs_are_repeats_in_the_order_of_the_file(tmp_path: Path) -> None:
-    take(tmp_path, {"a.out": "".join(osu_bw(1000.0 + number) for number in range(12))})
-    rates = {record.repeat: record.series[0].columns["bandwidth"][0] for record in records(tmp_path)}
-    assert list(rates) == list(range(1, 13)) and sorted(rates.values()) == list(rates.values())
-
-
 def test_the_script_names_no_program_of_another_suite_or_of_several(tmp_path: Path) -> None:
     unknown = osu_bw().replace("Bandwidth Test", "Brandnew Test")
     files = {"a.out": hpl() + unknown, "a.sh": "srun xhpl\nsrun osu_brandnew\n"}
@@ -129,12 +99,6 @@ def test_the_script_names_no_program_of_another_suite_or_of_several(tmp_path: Pa
 
 
 ALONE = imb().replace("#processes = 2", "#processes = 1")
-
-
-def test_ranks_of_one_program_did_not_start_alone(tmp_path: Path) -> None:
-    """Short runs one after the other may begin in the same second."""
-    take(tmp_path, {"a.out": imb() + imb(0.7)})
-    assert len(records(tmp_path)) == 2
 
 
 @pytest.mark.parametrize(

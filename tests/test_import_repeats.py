@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from foreign_outputs import hpl, imb, lsf
+from foreign_outputs import hpl, imb
 from printed_outputs import osu_table
 
 from mpicampaign.collect.imports import collect_imports
-from mpicampaign.imports.account import Account, account_text
+from mpicampaign.imports.account import Account
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.job_number import job_in_name, job_in_text
 from mpicampaign.imports.ledger import Runs
@@ -42,26 +42,6 @@ def repeats(tmp_path: Path) -> list[str]:
 
 def reasons(account: Account) -> dict[str, str]:
     return {Path(entry.path).name: entry.reason for entry in account.of_role("refused")}
-
-
-def test_equal_outputs_of_other_jobs_are_other_runs(tmp_path: Path) -> None:
-    runs = {f"slurm-{job}.out": BARRIER for job in (1001, 1002)}
-    runs |= {"a.o77": BARRIER, "b-1234_5.out": BARRIER, "b-1234_6.out": BARRIER, "night-1.out": BARRIER}
-    runs |= {"night-2.txt": f"SLURM_JOB_ID=3{BARRIER}", "z.out": f"SLURM_JOB_ID=3{BARRIER}"}
-    account = take(tmp_path, runs | {"a-copy.out": BARRIER, "old/slurm-1001.out": BARRIER})
-    assert sorted(repeats(tmp_path)) == sorted(runs)
-    jobs = {record.job_id for record in collect_imports(tmp_path / "results")}
-    assert jobs == {"1001", "1002", "77", "1234_5", "1234_6", "1", "2", "3"}
-    found = reasons(account)
-    assert set(found) == {"a-copy.out", "slurm-1001.out"}
-    assert all(reason.startswith("same content as ") for reason in found.values())
-
-
-def test_a_run_counts_where_a_copy_of_it_has_no_labels(tmp_path: Path) -> None:
-    rules = MAP.replace("- label:", "- when: {path: 'run[.]txt'}\n    label:")
-    account = take(tmp_path, {"a.txt": imb(), "run.txt": imb()}, rules)
-    assert repeats(tmp_path) == ["run.txt"]
-    assert reasons(account)["a.txt"].endswith("run.txt: counted once")
 
 
 def test_a_copy_without_a_number_in_another_import_is_the_same_run() -> None:
@@ -114,21 +94,6 @@ def at(stamp: str, text: str) -> str:
     return text.replace("Wed Mar 22 05:28:00 2017", stamp)
 
 
-@pytest.mark.parametrize("day", ["Sun Oct 29", "Sun Nov  5", "Sun Apr  2"])
-def test_repeats_in_the_repeated_hour_are_in_the_order_of_their_jobs(tmp_path: Path, day: str) -> None:
-    times = ["01:55:00", "02:20:00", "02:50:00", "02:10:00", "02:40:00", "03:05:00"]
-    texts = [at(f"{day} {time} 2017", imb(1 + k / 10)) for k, time in enumerate(times)]
-    take(tmp_path, {f"slurm-{998 + k}.out": text for k, text in enumerate(texts)})
-    assert repeats(tmp_path) == [f"slurm-{998 + k}.out" for k in range(6)]
-
-
-def test_in_any_other_hour_the_time_decides(tmp_path: Path) -> None:
-    times = ["Sun Oct 22 02:50:00", "Sun Oct 22 02:10:00", "Sun Oct 29 05:10:00", "Sun Oct 29 04:10:00"]
-    files = {f"slurm-{k}.out": at(f"{time} 2017", imb(1 + k / 10)) for k, time in enumerate(times)}
-    take(tmp_path, files)
-    assert repeats(tmp_path) == [f"slurm-{k}.out" for k in (1, 0, 3, 2)]
-
-
 def test_position_decides_in_the_repeated_hour_without_jobs(tmp_path: Path) -> None:
     times = ["02:50:00", "02:10:00", "02:30:00"]
     texts = [at(f"Sun Oct 29 {time} 2017", imb(1 + k / 10)) for k, time in enumerate(times)]
@@ -170,15 +135,3 @@ def test_a_program_that_measures_nothing_is_named_as_that(tmp_path: Path) -> Non
     account = take(tmp_path, {"hello.out": hello, "init.out": start, "both.out": hello + start})
     assert set(reasons(account).values()) == {"osu_hello measures nothing; osu_init measures the start"}
     assert len(repeats(tmp_path)) == 2
-
-
-def test_a_rule_that_gives_unusable_names_is_one_line(tmp_path: Path) -> None:
-    rules = MAP.replace("placement: p,", "placement: '{job_name}',")
-    files = {
-        f"d{k % 7}/{k}.out": lsf(BARRIER, ["n1"], ["mpirun osu_barrier"], job=k, name=f"a & {k}")
-        for k in range(10, 80)
-    }
-    text = account_text(take(tmp_path, files, rules))
-    (line,) = [line for line in text.split("\n") if "refused: " in line]
-    assert line.startswith("  refused: 70 (named in ledger.jsonl), first ")
-    assert line.endswith("not usable as a name (letters, digits and . _ + -, 64 at most): placement 'a & 14'")

@@ -37,16 +37,6 @@ def case(record: Record) -> tuple[str, str, str, str]:
     return (record.case.system, record.case.host_group, record.case.placement, record.case.benchmark)
 
 
-def test_lotus_hpl_with_a_continued_command_line(tmp_path: Path) -> None:
-    launch = ["mpirun.lotus -e LD_LIBRARY_PATH=\\$LD_LIBRARY_PATH -prot \\", "    /apps/bin/xhpl"]
-    script = [*directives(4, 4, "#BSUB -q par-multi", '#BSUB -m "haswell256G"'), *launch]
-    text = lsf(prot("SHM", 1) + hpl("1.305e+02"), ["4*host9"], script, name="HPL")
-    _, (record,) = take(tmp_path, {"LOTUS/8.out": text})
-    assert case(record) == ("lotus", "haswell256G", "SHM", "HPL")
-    assert record.status == OK
-    assert record.metadata["command"].endswith("-prot /apps/bin/xhpl")
-
-
 def test_bound_lotus_runs_are_shm_1_and_shm_2(tmp_path: Path) -> None:
     files = {}
     for number, bind in enumerate(("numactl --cpunodebind=0 -- ", "-cpu_bind=MAP_CPU:0,15 ")):
@@ -64,14 +54,6 @@ def test_bound_lotus_runs_are_shm_1_and_shm_2(tmp_path: Path) -> None:
 def test_cloud_hpl_by_its_folder(tmp_path: Path, folder: str, placement: str) -> None:
     _, (record,) = take(tmp_path, {f"{folder}/20170327_005001.out": hpl()}, folder)
     assert case(record) == ("cloud", "Cloud", placement, "HPL")
-
-
-def test_an_output_without_any_hint_is_refused_with_what_is_missing(tmp_path: Path) -> None:
-    account, records = take(tmp_path, {"outputs/20170327_005001.out": hpl()})
-    assert records == []
-    (entry,) = account.entries
-    assert "no rule gives its system and host group and placement" in entry.reason
-    assert "path: 'test_" in entry.reason
 
 
 def scarf(group: str, *options: str) -> list[str]:

@@ -57,14 +57,6 @@ def test_snakemake_import_takes_in_and_reports(
     assert "other.out: no rule gives its placement" in done.stdout + done.stderr
 
 
-def test_the_command_imports_and_makes_tables_but_nothing_drawn(project: ProjectCopy, tmp_path: Path) -> None:
-    done = project.call("import", raw(tmp_path), "--map", tmp_path / "map.yaml")
-    assert "2 files: 1 runs, 0 job scripts and standard error files, 1 refused; 2 new" in done.stdout
-    assert "1 run: 1 ok" in done.stdout
-    results = project.folder / "results" / "two-hosts"
-    assert sorted(path.name for path in results.iterdir()) == MADE
-
-
 def unread(project: ProjectCopy, *arguments: object) -> tuple[int, str]:
     """Call the command with a standard output without a reader; exit status and standard error."""
     reader, writer = os.pipe()

@@ -16,12 +16,11 @@ from foreign_outputs import imb
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.records import IN_PART, OK, read_records
-from mpicampaign.collect import imports as collecting
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
 from mpicampaign.imports import importing
 from mpicampaign.imports.account import Account, account_text
-from mpicampaign.imports.draft import draft_map, usable_name
+from mpicampaign.imports.draft import draft_map
 from mpicampaign.imports.files import MAX_BYTES
 from mpicampaign.imports.importing import import_folders
 from mpicampaign.imports.ledger import read_ledger
@@ -61,31 +60,6 @@ def reasons(account: Account) -> dict[str, str]:
     return {Path(entry.path).name: entry.reason for entry in account.of_role("refused")}
 
 
-# another output in a file, below text that may tell it apart, and below none
-ABOVE = {"log/all.out": "over IBV\n", "on/x.out": "slurmstepd: error: a step\n== 03:04:05\n"}
-
-
-def test_a_draft_names_what_may_differ_apart_and_claims_nothing(tmp_path: Path) -> None:
-    """Numbers of jobs, and repeats that count from 1, tell no case from another; other numbers may."""
-    folder = tmp_path / "2017"
-    names = ("TCP/slurm-123456.out", "TCP/slurm-123457.out", "SHM/a.ppn8.out", "SHM/a.ppn16.out")
-    names += ("SHM/run_1.out", "SHM/run_2.out", "it's {odd}/x.out", "log/all.out", "on/x.out")
-    for second, name in enumerate(names):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        above = ABOVE.get(name, "")
-        path.write_text(imb(second=second) + (above and above + imb(second=40 + second)))
-    text = draft_map([folder], usable_name(folder.name))
-    account = take(tmp_path, folder, text=text)
-    placements = [label.placement for label in account.labels]
-    assert placements[:4] == ["SHM-a.ppn16", "SHM-a.ppn8", "SHM-run", "SHM-run"]
-    assert placements[4:] == ["TCP", "TCP", "it-s-odd", "on", "on"]
-    assert chosen(tmp_path, text).placements == {} and chosen(tmp_path, text).name == "2017"
-    assert "2017/log/all.out has several outputs of a benchmark" in text
-    refused = [entry.reason for entry in account.of_role("refused")]
-    assert len(refused) == 2 and "; command and above tell the outputs of a file apart" in refused[0]
-
-
 def test_a_draft_takes_numbered_repeats_as_such(tmp_path: Path) -> None:
     """Also where they printed the same, and where a loop numbers them in the text."""
     folder = tmp_path / "raw"
@@ -103,23 +77,6 @@ def test_a_script_is_no_failed_run(tmp_path: Path) -> None:
     raw = write(tmp_path, a__out="", a__sh="#!/bin/bash\nmpirun IMB-MPI1\n")
     (raw / "TCP" / "a.pbs").write_text("#!/bin/bash\nmpirun IMB-MPI1\n")
     assert reasons(take(tmp_path, raw)) == {"a.pbs": "a script, which is no output"}
-
-
-def test_the_same_import_again_does_nothing(tmp_path: Path) -> None:
-    raw = write(tmp_path, a__out="", b__out="")
-    first = take(tmp_path, raw)
-    ledger = first.folder / "ledger.jsonl"
-    before = {path: path.stat().st_mtime_ns for path in first.folder.rglob("*") if path.is_file()}
-    again = take(tmp_path, raw)
-    assert (first.new, again.new) == (2, 0)
-    assert again.entries == first.entries
-    after = {path: path.stat().st_mtime_ns for path in first.folder.rglob("*") if path.is_file()}
-    assert {path: after[path] for path in before if path.name != "lock"} == {
-        path: time for path, time in before.items() if path.name != "lock"
-    }
-    head, *lines = map(json.loads, ledger.read_text().splitlines())
-    assert head == {"format": "mpicampaign-import", "version": 4, "entries": 2}
-    assert [line["label"]["rules"] for line in lines] == [[1, 2], [1, 2]]
 
 
 def test_hostile_folders(tmp_path: Path) -> None:
@@ -278,19 +235,6 @@ def test_an_import_of_an_earlier_release_gives_the_same_records(tmp_path: Path) 
     assert len(collect_imports(results)) == 4
 
 
-def test_many_outputs_are_read_by_several_processes_to_the_same_records(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    raw = write(tmp_path, a__out="", a__sh="#SBATCH -n 2\n", b__out="", c__out="")
-    one = take(tmp_path, raw)
-    alone = collect_imports(tmp_path / "results")
-    shutil.rmtree(tmp_path / "results")
-    for each in (importing, collecting):
-        monkeypatch.setattr(each, "MANY", 2)
-    assert take(tmp_path, raw) == one
-    assert collect_imports(tmp_path / "results") == alone
-
-
 def test_what_the_ledger_says_of_a_run_is_not_believed(tmp_path: Path) -> None:
     account = take(tmp_path, write(tmp_path, a__out="", a__sh="#SBATCH -n 2\n"))
     records = collect_imports(tmp_path / "results")
@@ -298,13 +242,6 @@ def test_what_the_ledger_says_of_a_run_is_not_believed(tmp_path: Path) -> None:
     ledger.write_text(ledger.read_text().replace('"PingPong"', '"PingPing"').replace('"2"', '"4"'))
     assert ledger.read_text().count("PingPing") == 2
     assert collect_imports(tmp_path / "results") == records
-
-
-def test_a_run_that_two_ledgers_hold_counts_once(tmp_path: Path) -> None:
-    raw = write(tmp_path, a__out="", b__out="")
-    first = take(tmp_path, raw).folder
-    shutil.copytree(first, first.with_name("copied"))
-    assert len(collect_imports(tmp_path / "results")) == 2
 
 
 def test_a_condition_that_no_file_can_meet_is_reported_with_the_similar_fact(tmp_path: Path) -> None:
@@ -316,14 +253,6 @@ def test_a_condition_that_no_file_can_meet_is_reported_with_the_similar_fact(tmp
     assert "header.OTHER" not in text and "fact mpi" not in text
     right = MAP + rule.replace("header.HOST:", "header.HOSTS:")
     assert "no file has the fact" not in account_text(take(tmp_path, outputs, text=right))
-
-
-def test_a_file_alone_is_kept_as_with_its_folder(tmp_path: Path) -> None:
-    raw = write(tmp_path, a__out="", b__out="")
-    [alone] = take(tmp_path, raw / "TCP" / "a.out").entries
-    assert alone in take(tmp_path, raw).entries
-    with pytest.raises(UserError, match="no such folder or file"):
-        take(tmp_path, raw / "TCP" / "c.out")
 
 
 def test_a_copy_that_was_changed_is_named_as_that(tmp_path: Path) -> None:
@@ -481,19 +410,3 @@ def test_why_a_text_is_not_an_output_is_reported(tmp_path: Path) -> None:
     assert found["summary.out"] == found["pairs.out"]
     assert found["pairs.out"].endswith("passed its checks: take the whole hpccoutf.txt")
     assert found["mac.out"] == r"its lines end in CR alone: convert it (tr '\r' '\n')"
-
-
-def test_files_with_one_reason_are_one_line_of_the_account(tmp_path: Path) -> None:
-    raw = write(tmp_path, **{f"n{number}__out": f"nothing {number}\n" for number in range(8)}, a__out="")
-    for number in range(7):
-        (raw / f"job{number}").mkdir()
-        (raw / f"job{number}/a.out").write_text(f"nothing at all {number}\n")
-    account = take(tmp_path, raw)
-    text = account_text(account)
-    assert text.count("refused: ") == 1
-    place = f"{tmp_path.name}/raw/TCP/n0.out"
-    assert (
-        f"  refused: 15 (named in ledger.jsonl), first {tmp_path.name}/raw/TCP/n0.out: no output of a known"
-        in text
-    )
-    assert f"  {place[:-6]}n7.out: refused: no output of a known suite" in account_text(account, verbose=True)

@@ -9,15 +9,12 @@ import pytest
 from evidence_texts import read
 
 from mpicampaign.base.records import Record
-from mpicampaign.collect.common_settings import library_file, of_import, of_own_run
+from mpicampaign.collect.common_settings import of_import, of_own_run
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.findings import UNLIKE
-from mpicampaign.mpis import library_version
 from mpicampaign.show.sentences import note_text
 
 CASE = make.case("TCP")
-CALL = "/home/one/bin/IMB-MPI1 -iter 1000 -time 200 -msglog 0:24 -iter_policy off PingPong"
-COMMAND = f"mpirun -np 2 -hosts n1,n2 {CALL}"
 
 
 def runs(*metadata: dict[str, str], suite: str = "imb") -> list[Record]:
@@ -56,10 +53,6 @@ def test_each_fact_that_must_be_alike(key: str, one: str, other: str, said: str)
     assert found.startswith(f"different setups: {said}: repeat 1 ") and "; repeat 2 " in found
 
 
-def test_what_a_run_does_not_record_is_not_compared() -> None:
-    assert notes(runs({"mpi_library": "Intel MPI 2021.18.1"}, {}, {})) == []
-
-
 def test_what_an_own_run_tells() -> None:
     evidence = read(
         "#mpicampaign-evidence 2\nclaim mpi=openmpi\nclaim binding=core\nclaim setting.OMPI_MCA_pml=ob1\n"
@@ -94,25 +87,3 @@ def test_what_an_imported_run_tells() -> None:
         "settings": "UCX_TLS=rc_shm",
     }
     assert of_import({"mpi": "platform"}) == {"mpi": "platform"}
-
-
-@pytest.mark.parametrize(
-    ("text", "version"),
-    [
-        ("[0] MPI startup(): Intel(R) MPI Library, Version 5.1.3  Build 20160120\n", "Intel MPI 5.1.3"),
-        ("Intel(R) MPI Library, Version 2019 Update 7  Build 1", "Intel MPI 2019 Update 7"),
-        ("#@mpi_library=Intel(R) MPI Library 2021.18.1 for Linux* OS", "Intel MPI 2021.18.1"),
-        ("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4", "Open MPI 4.1.4"),
-        ("MPICH Version:\t4.0.2", "MPICH 4.0.2"),
-        ("MVAPICH2 Version :\t2.3.7", "MVAPICH2 2.3.7"),
-        ("# MPI Version           : 3.1", ""),
-    ],
-)
-def test_the_version_of_the_library(text: str, version: str) -> None:
-    assert library_version(text) == version
-
-
-def test_the_file_of_the_library_without_its_folder() -> None:
-    assert library_file("/home/one/lib/libmpi.so.12") == "libmpi.so.12"
-    assert library_file("/opt/intel/mpi/2021.6.0/lib/libmpi.so.12") == "libmpi.so.12 (2021.6.0)"
-    assert library_file("") == ""

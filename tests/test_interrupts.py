@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from build_campaigns import write_trivial
-from conftest import ProjectCopy, executable, wait_until
+from conftest import ProjectCopy, wait_until
 from default_signals import popen_with_default_signals
 
 pytestmark = pytest.mark.slow
@@ -72,29 +72,6 @@ def test_a_signal_ends_a_campaign_in_order(
     assert len(project.results("trivial")) == 4
 
 
-# A compiler wrapper that never ends.
-WAITING = """#!/bin/bash
-case $1 in -show | --version | --showme:version | -v) echo waiting && exit ;; esac
-touch "{folder}/compiling"
-sleep 600
-"""
-
-
-@pytest.mark.parametrize(("command", "number"), [("run", TERM), ("snakemake", INT)])
-def test_a_signal_ends_the_build_of_a_campaign(
-    project: ProjectCopy, command: str, number: signal.Signals, tmp_path: Path
-) -> None:
-    compiler, compiling, log = project.folder / "mpicc", project.folder / "compiling", tmp_path / "log"
-    executable(compiler, WAITING.format(folder=project.folder))
-    write_trivial(project, system={"environment": {"CC": str(compiler)}})
-    process = called(project, command, log)
-    wait_until(compiling.exists)
-    process.send_signal(number)
-    assert process.wait(240) == 128 + number, log.read_text()
-    assert "interrupted" in log.read_text() and "Traceback" not in log.read_text()
-    assert list(project.folder.glob("build/*/building-*")) == []
-
-
 # Ctrl-C while a module is looked for.
 IMPORTING = """
 import os, signal, sys
@@ -131,13 +108,3 @@ def test_a_second_signal_does_not_cut_the_end_short() -> None:
     process = popen_with_default_signals([sys.executable, "-c", TWICE], stdout=subprocess.PIPE)
     assert process.communicate(timeout=60)[0] == b"all ended\n"
     assert process.returncode == 128 + signal.SIGTERM
-
-
-def test_a_failed_child_is_seen_where_our_parent_ignores_the_ends_of_children() -> None:
-    ends = "from mpicampaign.base.interrupts import end_in_order as start; import subprocess, sys; start(); "
-    ends += "sys.exit(subprocess.call('false'))"
-    ignored = (
-        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.executable, "
-    )
-    call = f"{ignored}[sys.executable, '-c', {ends!r}])"
-    assert subprocess.run([sys.executable, "-c", call], check=False).returncode == 1

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.validators import extend
 
-from mpicampaign.base.keys import NAME, Kind, Values, choice, count, entry, key, schema_of, table
+from mpicampaign.base.keys import NAME, Kind, Values, choice, count, entry, key, table
 from mpicampaign.base.shape import check_shape, fits
 from mpicampaign.base.yaml_lines import Document
 from mpicampaign.campaign.model import campaign_schema
@@ -38,9 +38,6 @@ class Harbour:
     """A toy file."""
 
     boats: dict[str, Boat] = key(table(entry(Boat, "boat", "Boat", ""), NAME), "Boats")
-
-
-HARBOUR = entry(Harbour, "", "Harbour", "A toy.")
 
 
 def read(data: Any) -> Harbour:
@@ -141,12 +138,3 @@ def _obeys(message: str, text: str) -> bool:
 @given(text=st.text("aZ09_.+-/@%=:,#&|*?![]()~ \"'ü\n$", max_size=5) | st.just("a" * 64) | st.just("a" * 300))
 def test_what_is_refused_breaks_the_rule_that_is_stated(pattern: str, message: str, text: str) -> None:
     assert bool(re.fullmatch(pattern.removesuffix("$"), text)) == _obeys(message, text)
-
-
-def test_a_name_that_begins_with_a_sign_is_refused_with_its_rule() -> None:
-    assert len(_stated_rules()) == 11
-    problems, _ = check_shape(Document({"boats": {"_x": {"sail": "lug"}}}), schema_of(HARBOUR))
-    assert [each.message for each in problems] == [
-        "not usable as a name: it takes letters, digits and . _ + -, begins with a letter or digit, and has "
-        "at most 64 characters"
-    ]

@@ -11,9 +11,7 @@ from itertools import permutations
 
 import pytest
 from test_kernels import Build, Launch, demand_refusal
-from test_parsers import read as read_output
 
-from mpicampaign.compare.metrics import choose_metrics, read
 from mpicampaign.suites import parse
 
 SIZES = {8: 30, 2_000_000: 10}  # message size: random rings
@@ -185,37 +183,3 @@ def test_wrong_data_fail_the_run_on_all_ranks(
 @pytest.mark.mpi
 def test_the_shim_alone_does_no_harm(build: Build) -> None:
     assert build.launch(2, "latency_bandwidth", *QUICK, preload="damage.so").statuses == [0, 0]
-
-
-# --- reading the output
-
-OUTPUT = read_output("made/kernel_latency_bandwidth")
-
-
-def test_metrics_as_hpcc_defines_them() -> None:
-    (series,) = parse("kernel", OUTPUT).series
-    assert (series.label, series.ranks) == ("latency_bandwidth", 3)
-    expected = {
-        "ping_pong_latency": 2e-6,
-        "ping_pong_latency_average": 1.5e-6,
-        "ping_pong_latency_best": 1e-6,
-        "ping_pong_bandwidth": 2e6 / 4e-4,
-        "ping_pong_bandwidth_average": 2e6 / 1.6e-4,
-        "ping_pong_bandwidth_best": 2e6 / 1e-4,
-        "natural_ring_latency": 2e-6,  # the best repetition: 40 us for 2 x 10 messages
-        "random_ring_latency": 2e-6,  # geometric mean of 4 us and 1 us
-        "natural_ring_bandwidth": 2e6 / 250e-6,
-        "random_ring_bandwidth": 2e6 / 2e-3,  # geometric mean of 1 ms and 4 ms
-    }
-    assert series.columns == {name: [pytest.approx(value)] for name, value in expected.items()}
-
-
-def test_all_metrics_are_shown_and_the_random_rings_are_described() -> None:
-    (series,) = parse("kernel", OUTPUT).series
-    metrics = choose_metrics("kernel", [series], [1024])
-    assert {metric.column for metric in metrics} == series.columns.keys()
-    assert [m.column for m in metrics if m.headline] == ["random_ring_latency", "random_ring_bandwidth"]
-    assert {m.column for m in metrics if m.lower_is_better} == {n for n in series.columns if "latency" in n}
-    for metric in metrics:
-        found = read(metric, series, [series])
-        assert found is not None and found.value == series.columns[metric.column][0]

@@ -137,11 +137,6 @@ def test_what_launchers_and_the_campaign_set_is_no_lie(text: str) -> None:
     assert verdict == VERIFIED or {r.partition(": ")[0] for r in reasons} == {"MPI library's report"}, reasons
 
 
-def test_an_option_of_the_launcher_may_set_variables() -> None:
-    text = declared(variable("env.UCX_TLS=tcp"), launcher_options=["-x"])
-    assert verdict_of(text)[0] == UNVERIFIED
-
-
 def test_a_program_behind_a_script_may_have_other_arguments() -> None:
     started = "rank 1 end.program_sha256=5555"
     other = changed(started, "rank 1 end.program_sha256=77")

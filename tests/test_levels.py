@@ -52,22 +52,6 @@ def run(repeat: int, text: str) -> Record:
     return make.run(make.case("FULL", "tree_merge"), repeat, *parse("kernel", text).series, suite="kernel")
 
 
-def test_bars_are_the_medians_at_the_largest_size_that_all_trees_have() -> None:
-    runs = [run(n, output(factor=factor)) for n, factor in enumerate((1.0, 2.0, 9.0), 1)]
-    (chart,) = level_charts(Scene(compare(runs)))
-    assert chart.title == "tree_merge: time per level at 4 KiB per rank, g FULL"
-    assert [label for label, _ in chart.trees] == [f"tree_merge (tree {tree})" for tree in TREES]
-    for tree, (_, levels) in zip(TREES, chart.trees, strict=True):
-        assert [level.number for level in levels] == [0, 1, 2]
-        for level in levels:
-            expected = seconds(tree, 4096, 0, level.number, 2.0)
-            assert (level.receive, level.merge) == pytest.approx(expected)
-    assert "the median over 3 repeats" in chart.caption and "At the root" in chart.caption
-    smaller = [run(1, output(without=(4096,)))]
-    (chart,) = level_charts(Scene(compare(smaller)))
-    assert "1 KiB" in chart.title
-
-
 def test_bars_are_drawn_behind_each_other() -> None:
     (chart,) = level_charts(Scene(compare([run(1, output())])))
     page, (panel,) = drawn(chart)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import random
@@ -84,41 +83,6 @@ def values(count: int, seed: int = 1) -> list[float]:
 def test_the_rates_are_those_of_ranks(rule: AlarmRule, per_thousand: float, needed: int) -> None:
     assert 1000 * false_alarm_rate(rule, 30) == pytest.approx(per_thousand, rel=1e-4)
     assert fewest(rule, WISH) == needed
-
-
-@pytest.mark.parametrize("place", [1, 2, 3])
-@pytest.mark.parametrize("rule", [AlarmRule(1, 1), AlarmRule(1, 2), AlarmRule(2, 3), AlarmRule(3, 3)])
-def test_the_rate_is_the_share_of_all_orders(rule: AlarmRule, place: int) -> None:
-    """By counting: which places the new ones take among 4 past and the new ones."""
-    n, all_orders = 4, 0
-    met = 0
-    for new in itertools.combinations(range(n + rule.of), rule.of):
-        past = sorted(set(range(n + rule.of)) - set(new), reverse=True)
-        all_orders += 1
-        met += sum(each > past[place - 1] for each in new) >= rule.beyond
-    assert false_alarm_rate(rule, n, place) == pytest.approx(met / all_orders)
-
-
-@pytest.mark.parametrize("noise", ["normal", "exponential", "t3", "two modes"])
-def test_simulated_rates_are_the_exact_ones(noise: str) -> None:
-    source, n, checks = np.random.default_rng(5), 30, 2000
-    scatter = {
-        "normal": source.standard_normal,
-        "exponential": lambda shape: source.exponential(1, shape),
-        "t3": lambda shape: source.standard_t(3, shape),
-        "two modes": lambda shape: 9.0 * source.integers(0, 2, shape) + source.standard_normal(shape),
-    }[noise]((checks, n + 3))
-    drawn = np.exp(0.01 * scatter)
-    limits = [past_limit(row[:n].tolist(), lower_is_better=True, wish=WISH) for row in drawn]
-    for rule in (AlarmRule(1, 1), AlarmRule(2, 3), RETESTED):
-        alarms = sum(
-            is_met(
-                rule, [is_beyond(value, limit.value, lower_is_better=True) for value in row[n : n + rule.of]]
-            )
-            for row, limit in zip(drawn, limits, strict=True)
-        )
-        expected = checks * false_alarm_rate(rule, n, limits[0].place)
-        assert abs(alarms - expected) < 4 * math.sqrt(expected)
 
 
 def test_the_smallest_change_is_seen_in_nine_of_ten_cases() -> None:
@@ -357,13 +321,6 @@ def test_limits_of_imported_tests_have_reframes_names_and_units(
     middle = median(values(20))
     assert [written["t"][0], written["t"][3]] == [middle, "ms"]
     assert [written["size"][0], written["size"][3]] == [pytest.approx(100 * middle), "MBytes/sec"]
-
-
-def test_numbers_of_ranks_are_a_parameter() -> None:
-    curves = [found(values(30), replace(time_curves.LATENCY, ranks=ranks)) for ranks in (2, 4)]
-    [test] = yaml.safe_load(reframe_text("c", curves, WISH)).values()
-    [named] = [names for place in test.values() if isinstance(place, dict) for names in place.values()]
-    assert [name.partition(" ")[2] for name in named] == ["%ranks=2", "%ranks=4"]
 
 
 def test_runs_of_several_tests_give_no_limit() -> None:

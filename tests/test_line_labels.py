@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -59,34 +57,6 @@ def test_a_label_of_every_line_is_taken_off(label: str) -> None:
     assert values(both) == values(LATENCY) + values(imb())
 
 
-def lost(lines: list[str], at: int) -> None:
-    lines[at] = lines[at].removeprefix("0: ")
-
-
-def of_another_rank(lines: list[str], at: int) -> None:
-    lines[at] = "1" + lines[at][1:]
-
-
-def printed_in_between(lines: list[str], at: int) -> None:
-    lines.insert(at, "1: 4194304           1.25")
-
-
-@pytest.mark.parametrize("damage", [lost, of_another_rank, printed_in_between])
-def test_mixed_lines_are_refused_wherever_they_are(damage: Callable[[list[str], int], None]) -> None:
-    for text in (LATENCY, hpl()):
-        whole = labelled(text, "0: ")
-        for at in range(1, len(whole)):
-            lines = list(whole)
-            damage(lines, at)
-            try:
-                found = values("\n".join(lines) + "\n")
-            except OutputError as error:
-                # below the title alone it cannot tell which of the two labels is right
-                assert str(error).startswith(f"line {at + 1}: ") or at == 1
-            else:
-                assert found == values(text) and damage is not printed_in_between
-
-
 @pytest.mark.parametrize(
     ("lines", "said"),
     [
@@ -121,22 +91,3 @@ def test_results_of_another_rank_below_are_refused(label: str) -> None:
 def test_a_title_in_a_sentence_is_no_label() -> None:
     text = "as in run 2: # OSU MPI Bandwidth Test v5.6.2\nnothing\n"
     assert without_labels(text) == text and without_labels(LATENCY) is LATENCY
-
-
-def test_other_ranks_may_print_above_and_below() -> None:
-    above, below = ["1: no device found", "job 7 on n1"], ["1: done", "[1,1]<stderr>: x", "done: 12 tasks"]
-    assert values("\n".join([*above, *labelled(LATENCY, "0: "), *below, ""])) == values(LATENCY)
-
-
-def test_logs_of_other_ranks_and_labels_within_lines_are_no_results() -> None:
-    lines = labelled(LATENCY, "[1,0]<stdout>:")
-    logged = "n1:25:25 [0] NCCL INFO comm 0x1 rank 1 nranks 2 - Init COMPLETE"
-    between = [lines[0], f"[1,1]<stdout>:{logged}", logged, *lines[1:]]
-    flushed = [re.sub(r"(?<=\d) +(?=\d)", r"\g<0>[1,0]<stdout>:", line) for line in between]
-    assert values("\n".join([*flushed, ""])) == values(LATENCY)
-    for other in (lines[7], flushed[9].replace("1,0", "1,1")):
-        with pytest.raises(OutputError):
-            values("\n".join([*flushed[:9], other.replace("1,0", "1,1", 1), *flushed[9:], ""]))
-    foreign = flushed[9][:20] + flushed[9][20:].replace("1,0", "1,1")
-    with pytest.raises(OutputError):
-        values("\n".join([*flushed[:9], foreign, *flushed[10:], ""]))

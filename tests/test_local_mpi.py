@@ -18,7 +18,6 @@ from conftest import executable
 from test_software import OF_DEBIAN, OF_INTEL, OF_MPICH, OF_OPEN_MPI
 
 from mpicampaign.campaign.model import Mpi, Provider, System
-from mpicampaign.jobs.elf import dynamic
 from mpicampaign.jobs.local_mpi import LocalMpi, find_mpi
 from mpicampaign.jobs.software import find_program
 from mpicampaign.mpis import MPIS, is_launcher_of
@@ -218,23 +217,6 @@ def test_a_kernel_is_not_available_without_a_compiler_wrapper(site: Site) -> Non
 
 
 # ---- programs
-
-
-def test_what_a_file_needs_is_read_from_it(site: Site) -> None:
-    library = site.library("lib", "MPICH Version")
-    program = site.linked("bin/IMB-MPI1", library, "-Wl,-rpath,$ORIGIN/../lib", "-Wl,--enable-new-dtags")
-    read = dynamic(program)
-    assert read is not None
-    assert (read.needed[0], read.runpath, read.rpath) == ("libmpi.so.12", ("$ORIGIN/../lib",), ())
-    assert getattr(dynamic(library), "soname", "") == "libmpi.so.12"
-    for damaged in (
-        b"",
-        b"#!/bin/sh\n",
-        program.read_bytes()[:700],
-        program.read_bytes()[:64] + b"\xff" * 4000,
-    ):
-        (site.folder / "damaged").write_bytes(damaged)
-        assert dynamic(site.folder / "damaged") in (None, ((), "", (), ()))
 
 
 def wrong_mpi(program: Path, **keys: object) -> str:

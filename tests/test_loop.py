@@ -138,18 +138,6 @@ def names(runs: list[Run]) -> list[str]:
     return [f"{run.case.placement}{run.repeat}" for run in runs]
 
 
-def test_disturbed_runs_are_repeated_before_the_next_row_up_to_the_limit(
-    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def disturbed_in_one(run: Run) -> None:
-        write_result(run, 500_000_000 if run.case.placement == "one" else 0)
-
-    runs, outcome = made_by(campaign(project), disturbed_in_one, monkeypatch)
-    assert (sorted(names(runs)[:2]), names(runs)[2:4]) == (["one1", "two1"], ["one3", "one4"])
-    assert sorted(names(runs)[4:]) == ["one2", "two2"]
-    assert not outcome.failed and not outcome.prepared.pending
-
-
 def test_a_failed_run_is_tried_once_in_a_call_and_fails_it(
     project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,28 +163,6 @@ def test_a_run_that_failed_once_is_made_again_before_the_next_row(
 
     runs, outcome = made_by(campaign(project, repeats=3), fails_once, monkeypatch)
     assert names(runs)[2:5].count("one2") == 2 and not outcome.failed and len(runs) == 7
-
-
-def test_disturbed_runs_are_repeated_before_the_next_row_of_a_resumed_call_too(
-    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    prepared = campaign(project, repeats=4, further_repeats=1)
-    for run in prepared.runs[:4]:
-        write_result(run)
-    runs, _ = made_by(
-        prepared, lambda run: write_result(run, 500_000_000 * (run == prepared.runs[4])), monkeypatch
-    )
-    third, fourth = prepared.runs[4:6], prepared.runs[6:]
-    assert [run.repeat for run in runs] == [*(run.repeat for run in third), 5, *(r.repeat for r in fourth)]
-
-
-def test_a_result_that_is_set_aside_is_forgotten(project: ProjectCopy) -> None:
-    prepared = campaign(project)
-    disturbed = next(run for run in prepared.runs if run.case.placement == "one")
-    write_result(disturbed, 500_000_000)
-    assert len(prepared.planned_again().pending) == 4  # a further one among them
-    disturbed.output.parent.rename(disturbed.folder / "away")
-    assert [run for run in prepared.planned_again().pending if run.further] == []
 
 
 def test_a_failed_candidate_of_a_block_is_left_to_the_next_call(
@@ -236,26 +202,6 @@ def test_once_makes_one_repeat_of_each_case_and_asks_for_no_more(
         campaign(project), lambda run: write_result(run, 500_000_000), monkeypatch, once=True
     )
     assert sorted(names(runs)) == ["one1", "two1"] and not outcome.failed
-
-
-def test_an_end_among_many_runs_reads_the_results_of_its_own_case_alone(
-    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    placements = {f"P{number}": UNBOUND for number in range(500)}
-    prepared = campaign(project, placements=placements, repeats=20)
-    run = prepared.pending[0]
-    write_result(run, 500_000_000)
-    asked: list[str] = []
-    read = MachineWithResults._result
-
-    def noted(machine: MachineWithResults, case: object, *rest: object) -> object:
-        asked.append(case.placement)  # type: ignore[attr-defined]
-        return read(machine, case, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(MachineWithResults, "_result", noted)
-    [further] = [each for each in prepared.due_beside(run) if each.further]
-    assert further.case == run.case and further.repeat == 21
-    assert set(asked) == {run.case.placement} and len(asked) < 100
 
 
 def test_what_follows_is_unknown_where_it_cannot_be_asked_and_the_call_still_ends(

@@ -406,12 +406,6 @@ def test_a_list_with_something_else_before_it_is_not_believed(text: str) -> None
 
 # volclava 2.2: what it printed on two hosts of a test cluster, with its own names for jobs and users
 
-VOLCLAVA = Path(__file__).parent / "fixtures/volclava"
-
-
-def printed(name: str) -> str:
-    return (VOLCLAVA / f"{name}.txt").read_text()
-
 
 @pytest.mark.parametrize("row", ["Please wait ...", "17 RUN", "a RUN b"])
 def test_a_plain_list_with_something_else_in_it_is_not_believed(row: str) -> None:

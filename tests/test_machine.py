@@ -123,16 +123,6 @@ def test_the_sentences_of_few_rounds_of_absent_and_of_disturbed_nodes_hold() -> 
     assert named == [] and {"disturbed", "so_were", "left_out"} < set(kinds)
 
 
-def test_several_machines_have_a_title_each() -> None:
-    records = of_nodes(Nodes(names(8), {"n003": 1.2}))
-    again = [
-        replace(run, case=replace(run.case, host_group=run.case.host_group.replace("milan", "rome")))
-        for run in records
-    ]
-    said = summary(compare(records + again)).machines
-    assert [line for line in said if line.endswith(":")] == ["cluster, milan:", "cluster, rome:"]
-
-
 def test_a_slow_node_and_a_slow_link_are_told_apart() -> None:
     named, kinds = held(of_pairs(Pairs(names(16), {"n007": 1.05}, {"n003 n014": 1.3})))
     assert named == ["n007", "n003+n014"]
@@ -162,16 +152,6 @@ def test_a_slow_leaf_switch_is_one_answer() -> None:
     leaves = {name: f"leaf{number // 8}" for number, name in enumerate(names(32))}
     named, kinds = held(of_pairs(Pairs(names(32), switches=leaves, leaves={"leaf2": 1.08})))
     assert named == ["leaf2"] and kinds["evidence"] == 1
-
-
-def test_rounds_after_a_repair_have_their_date() -> None:
-    nodes = Nodes(names(4))
-    records = [run for number in (1, 2) for run in nodes.round(number, nodes.nodes)]
-    again = [
-        replace(run, case=replace(run.case, host_group=f"milan:n003:2 {run.hosts[0]}")) for run in records
-    ]
-    titles = [show_machine.machine_title(machine) for machine in compare(records + again).machines]
-    assert titles == ["cluster, milan", "cluster, milan:n003:2 (2026-11-20)"]
 
 
 def test_of_many_nodes_pairs_are_drawn_by_chance_and_the_others_are_listed(tmp_path: Path) -> None:
@@ -278,14 +258,6 @@ def test_a_difference_is_one_in_the_value(dimension: Dimension, value: float, te
     """``value``: of what the others have."""
     cost = value if dimension is TIME else 1 / value
     assert show_machine.slower(Metric("m", "m", dimension), cost - 1) == text
-
-
-def test_no_node_is_in_two_pairs_of_a_round() -> None:
-    """Each metric draws pairs of its own: they take turns."""
-    rounds: dict[str, list[str]] = {}
-    for run in of_pairs(Pairs(names(16), links={"n003 n014": 1.3, "n001 n002": 1.2})):
-        rounds.setdefault(run.metadata["round"], []).extend(run.metadata[EACH_NODES].split(" "))
-    assert len(rounds) > sweeps(16) and all(len({*nodes}) == len(nodes) for nodes in rounds.values())
 
 
 def test_names_that_a_shell_or_scheduler_would_take_apart_are_never_in_commands() -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import cache
 
 import numpy as np
 import pytest
@@ -16,10 +15,7 @@ import pytest
 from mpicampaign.statistics.comparisons import (
     FAMILY_WISE,
     LEVEL,
-    MOST,
     hochberg,
-    share_of_level,
-    share_of_pairs,
 )
 from mpicampaign.verdicts.compare import FEW_REPEATS, Verdict, compare
 from mpicampaign.verdicts.rows import TimedRun
@@ -151,18 +147,3 @@ def test_five_separated_repeats_among_thirteen_groups() -> None:
     groups = separated(13, 5)
     assert against_others(groups) == pytest.approx([2 / 252] * 12)
     assert against_others([groups[0]] * 7 + groups[1:7])[6:] == pytest.approx([7 * 2 / 252] * 6)
-
-
-@pytest.mark.parametrize("fewest", [4, 5, 6, 10])
-@pytest.mark.parametrize("k", range(3, MOST + 1))
-def test_the_levels_of_disjoint_sets_add_up_to_that_of_the_family(k: int, fewest: int) -> None:
-    pair = share_of_pairs(k, 2 / math.comb(2 * fewest, fewest), 0.05)
-
-    @cache
-    def most(left: int) -> float:
-        sizes = [m for m in range(2, left + 1) if m < k]
-        return max((share_of_level(m, k, pair) + most(left - m) for m in sizes), default=0.0)
-
-    assert most(k) <= 1 + 1e-12
-    assert share_of_level(k, k, pair) == 1
-    assert pair == 2 / k or (k, fewest) == (13, 5)

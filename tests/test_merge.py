@@ -247,18 +247,3 @@ def test_tables_know_what_was_merged_since_the_last_report(
     main(["merge", str(bundle(tmp_path, "good")), "--results", str(folder.parent)])
     assert main(["tables", "--results", str(folder), "--list"]) == 0
     assert "  tree_gather" in capsys.readouterr().out
-
-
-def test_merged_runs_take_the_place_of_missing_ones(tmp_path: Path) -> None:
-    """The usual case: both sites have the same campaign file, and each has run its own system."""
-    folder = campaign_folder(tmp_path / "here", "elsewhere", "green1")
-    plan = json.loads((folder / "plan.json").read_text())
-    plan["cases"] += [case("here", 3)]
-    plan["cases"][0]["host_group"] = "blue"
-    (folder / "plan.json").write_text(json.dumps(plan))
-    path = bundle(tmp_path, "site")
-    before = [record for record in records(tmp_path / "here") if record.case.system == "here"]
-    assert [record.status for record in before] == [MISSING] * 3
-    merged(tmp_path / "here", path)
-    after = [record for record in records(tmp_path / "here") if record.case.system == "here"]
-    assert [(record.repeat, record.status) for record in after] == [(1, OK), (2, OK), (3, MISSING)]

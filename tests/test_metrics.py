@@ -9,7 +9,6 @@ from mpicampaign.base.dimension import (
     DURATION,
     FLOPS,
     MESSAGE_RATE,
-    TIME,
     UPDATE_RATE,
     Dimension,
     own_dimension,
@@ -36,28 +35,10 @@ def test_rates_as_text(dimension: Dimension, value: float, text: str) -> None:
     assert dimension.si_unit in ("flop/s", "1/s", "s")
 
 
-def test_the_rate_is_ranked_and_the_time_shown() -> None:
-    series = Series("HPL", 4, {"flops": [34.17e9], "time": [1735.76]})
-    rate, time = choose_metrics("hpl", [series], ())
-    assert (rate.column, rate.dimension, rate.headline, rate.lower_is_better) == ("flops", FLOPS, True, False)
-    assert (time.column, time.dimension, time.headline, time.lower_is_better) == (
-        "time",
-        DURATION,
-        False,
-        True,
-    )
-    assert rate.group != time.group
-
-
 def test_the_time_of_a_message_is_still_ranked() -> None:
     (time,) = choose_metrics("imb", [Series("Barrier", 4, {"time": [1e-6]})], ())
     assert time.headline
     assert quantity(1e-6, time.dimension) == "1.00 µs"
-
-
-def test_times_keep_three_digits() -> None:
-    shown = [TIME.number(seconds) for seconds in (0.246e-6, 1.234e-6, 12.34e-6, 162.4e-6, 1234.5e-6)]
-    assert shown == ["0.246", "1.23", "12.3", "162", "1234"]
 
 
 def test_large_rates_have_a_prefix() -> None:

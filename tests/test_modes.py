@@ -6,13 +6,12 @@ import random
 import re
 from typing import TYPE_CHECKING
 
-import build_records as make
 import pytest
 import stfc_runs
 
 from mpicampaign.compare.compare import compare
 from mpicampaign.show.sentences import reason
-from mpicampaign.statistics.modes import Membership, split, stretches
+from mpicampaign.statistics.modes import Membership, stretches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,18 +20,6 @@ if TYPE_CHECKING:
 
 KIB = 1024
 SIZES = [0] + [2**power for power in range(25)]
-
-
-def test_two_bands_are_found_with_their_members() -> None:
-    bands = split([0.41, 0.23, 0.40, 0.23, 0.24])
-    assert bands is not None
-    assert (bands.low.members, bands.high.members, bands.lone) == ((1, 3, 4), (0, 2), None)
-    assert (bands.low.median, bands.high.median) == (0.23, pytest.approx(0.405))
-
-
-def test_rounded_values_are_not_exact() -> None:
-    """Four equal printed values differ, too: the fifth is not infinitely far away."""
-    assert split([0.34, 0.34, 0.34, 0.34, 0.37], resolution=0.01) is None
 
 
 def sweep(levels: list[list[float]]) -> list[list[float]]:
@@ -79,16 +66,6 @@ def test_sweeps_of_fewer_than_three_sizes_need_two_repeats_in_each_band() -> Non
 def test_times_of_zero_beside_equal_ones_are_not_an_obstacle() -> None:
     rows = [[0.0, 0.0, 0.0, 1.0, 1.01]] * 3 + [[2.0] * 5]
     assert stretches([1, 2, 4, 8], rows)[0].after is None
-
-
-def test_a_higher_bandwidth_is_the_faster_band() -> None:
-    case = make.case("SHM", "tree_gather")
-    records = []
-    for n in range(1, 7):
-        table = make.tree_gather("max-inter", 1e-6, (4e9 if n % 2 else 1e9) * (1 + n / 1000))
-        records.append(make.run(case, n, table, suite="kernel"))
-    [note] = [note for note in compare(records).tables[0].rows[0].notes if note.kind == "modes"]
-    assert "repeats 1, 3, 5 in the faster band throughout" in reason(note)
 
 
 FAMILIES: dict[str, Callable[[random.Random], float]] = {

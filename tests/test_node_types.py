@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Any
-
-import pytest
 
 from mpicampaign.base.host_lists import expand, fold
 from mpicampaign.schedulers.scheduler import Node, NodeClass
@@ -29,28 +26,6 @@ def grouped(*kinds: list[Node]) -> list[NodeClass]:
     return node_classes({"p": [node for kind in kinds for node in kind]}, once=True)
 
 
-def sizes(found: Iterable[NodeClass]) -> list[int]:
-    return [len(each.names) for each in found]
-
-
-# ---- As the scheduler reports them
-
-
-def test_a_few_megabytes_make_no_other_kind() -> None:
-    lines = [each for mb in (256_000, 255_990, 257_100) for each in nodes([f"m{mb}"], memory=mb * 2**20)]
-    large = nodes(["l1"], memory=512_000 * 2**20)
-    unknown = [replaced._replace(memory=None) for replaced in nodes(["u1", "u2"])]
-    assert sizes(grouped(lines, large, unknown)) == [3, 1, 2]
-
-
-@pytest.mark.parametrize(
-    "field", [{"sockets": 1}, {"cores": 32}, {"cpus": 64}, {"memory": 128 * GIB}, {"model": "other"}]
-)
-def test_whatever_hardware_the_scheduler_reports_makes_another_kind(field: dict[str, Any]) -> None:
-    other = [node._replace(**field) for node in nodes(["b1"])]
-    assert sizes(grouped(nodes(["a1"]), other)) == [1, 1]
-
-
 # ---- What selects them, Slurm
 
 
@@ -67,14 +42,6 @@ def test_folded_names_are_these_names() -> None:
     assert folded == "n9,n[10-11],cn[08-10],r1-n[1-2]a,login"
     lists = ("cn[08-10]", "n[10-11]", "n9", "r1-n[1-2]a", "login")
     assert sorted(name for text in lists for name in expand(text)) == sorted(names)
-
-
-# ---- Parts, for probes
-
-
-def test_names_of_nodes_are_not_a_reason_for_more_probes() -> None:
-    (group,) = grouped([each for name in numbered(1, 1000) for each in nodes([name], name, "all")])
-    assert sizes(parts(group, 4)) == [1000]
 
 
 # ---- As probes find them
@@ -118,11 +85,6 @@ OTHERS = [
     replace(PROBE, ports=()),
     replace(PROBE, ports=(Port("mlx5_0", "1", False, "InfiniBand", 100.0),)),
 ]
-
-
-def test_nodes_of_two_partitions_stay_two_groups() -> None:
-    kinds = node_classes({"p": nodes(["n1"]), "q": nodes(["n2"])}, once=True)
-    assert len(joined(probed([kind], PROBE) for kind in kinds)) == 2
 
 
 def test_parts_that_do_not_answer_count_as_alike_with_a_note() -> None:

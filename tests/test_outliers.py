@@ -34,21 +34,6 @@ def test_a_straggler_is_found_with_its_sizes_and_distance() -> None:
     assert second.ratio == pytest.approx(2, rel=0.05)
 
 
-def test_quiet_and_near_values_are_none() -> None:
-    rows = quiet()
-    assert outliers(SIZES, rows) == ()
-    rows[8][3] *= 1.15  # further than the scatter, but not by 20 %
-    assert outliers(SIZES, rows) == ()
-
-
-def test_what_scatters_around_it_counts() -> None:
-    rows = quiet()
-    for index in range(5, 12):
-        rows[index] = [100.0, 120.0, 90.0, 140.0, 80.0]
-    rows[8][3] = 200.0
-    assert outliers(SIZES, rows) == ()
-
-
 def test_sizes_in_modes_few_repeats_and_zero_times_are_not_judged() -> None:
     rows = quiet()
     rows[8][3] *= 2

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import build_records as make
 import pytest
 import stfc_runs
-from build_campaigns import campaign, plan
 
-from mpicampaign.base.plan_file import plan_from, plan_json
 from mpicampaign.base.presentation import ReferenceChoice
-from mpicampaign.base.records import Record, Series, record_from, record_line
+from mpicampaign.base.records import Record, Series
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.compare.tables import Table
 from mpicampaign.questions.over_groups.find_attributes import by_attributes
-from mpicampaign.questions.over_groups.find_settings import TOO_FEW, OverGroups
+from mpicampaign.questions.over_groups.find_settings import OverGroups
 from mpicampaign.questions.over_groups.say import (
     attribute_lines,
     lines_of_few,
-    order_sentences,
     over_group_lines,
 )
 from mpicampaign.questions.published.find import published_for
@@ -59,28 +55,6 @@ def of_latencies(times: dict[str, float], *groups: str) -> list[Record]:
     return [run for group in groups for name, time in times.items() for run in of_latency(group, name, time)]
 
 
-def sentences(records: list[Record]) -> tuple[str, ...]:
-    return order_sentences(table(records).over_groups[0])
-
-
-def test_the_order_of_placements_and_the_host_groups_that_reverse_it() -> None:
-    """Each pair counts in all host groups that have both; what is within 1 % is equal."""
-    a, b = {"A": 1e-6, "B": 2e-6, "C": 9e-6}, {"A": 1e-6, "B": 2e-6}
-    assert sentences(of_latencies(a, *"abc")) == ("A < B < C in 3 of 3 host groups (shown in each).",)
-    records = of_latencies(a, *"abc") + of_latencies(b, *"de") + of_latencies({"A": 3e-6, "B": 2e-6}, "f")
-    assert sentences(records) == (
-        "A < B in 5 of 6 host groups (shown in each), B < C in 3 of 3 host groups (shown in each).",
-        "Exceptions: B < A in f.",
-    )
-    rare = records + of_latencies({"D": 1e-3}, "f")
-    assert sentences(rare)[0].endswith("; D left out: too few host groups.")
-    equal = of_latencies({"A": 1e-6, "B": 1.001e-6, "C": 9e-6}, *"ab")
-    assert sentences(equal) == ("A = B < C in 2 of 2 host groups (shown in each).",)
-    assert not table(of_latencies(a, "a")).over_groups, "of one host group its own ranking says it"
-    [said] = [one for one in summary(compare(records)).answers if "latency" in one.title]
-    assert said.said[0].startswith("A < B in 5 of 6 ")
-
-
 def test_each_mpi_library_has_an_order_and_averages_of_its_own() -> None:
     times = {"A": 1e-6, "B": 2e-6}
     records = of_latencies(times, *(f"{group} with mpich" for group in "abc"))
@@ -89,20 +63,6 @@ def test_each_mpi_library_has_an_order_and_averages_of_its_own() -> None:
     assert order.endswith(": A < B in 3 of 3 host groups with mpich (shown in each).")
     assert ": B is 2.00 times A on average over 3 host groups with mpich (" in average
     assert other.endswith(": B < A in 3 of 3 host groups with openmpi5 (shown in each).")
-
-
-def test_host_groups_together_show_what_each_alone_cannot() -> None:
-    """Three repeats in each: too few for a test. 7 of 7 by chance: 2/128, of three pairs 3 times that."""
-    times = {"A": 1e-6, "B": 2e-6, "C": 9e-6}
-    records = [run for run in of_latencies(times, *"abcdefg") if run.repeat <= 3]
-    assert sentences(records) == ("A < B < C in 7 of 7 host groups; largest p = 0.047.",)
-    six = [run for run in records if run.case.host_group != "a"]
-    assert {pair.untested for pair in table(six).over_groups[0].steps} == {TOO_FEW}
-    late = [
-        replace(run, started=f"2026-03-{ord(run.case.placement) - 60:02}T00:0{run.repeat}:00")
-        for run in records
-    ]
-    assert sentences(late)[0].endswith("; not tested over host groups: measured one after the other.")
 
 
 @pytest.mark.parametrize(("factor", "written"), [(1.3, "30 %"), (1.05, "5.0 %"), (1.004, "0.40 %")])
@@ -142,39 +102,6 @@ def test_the_averages_of_the_report_of_2017() -> None:
     assert [round(100 * mean_difference(found, place), 2) for place in (0, 1)] == [-0.23, -4.08]
     line = over_group_lines(own, DEFAULT)[2]
     assert "TCP is 4.1 % below SHM on average over 13 host groups published in stfc-2017" in line
-
-
-def test_host_groups_alike_in_all_else_are_compared_with_each_other() -> None:
-    records = []
-    for number in range(8):  # one adapter gains 3 % where generations differ by 30 %
-        for adapters, gain in (("1", 1.0), ("2", 1.03)):
-            rate = 1e9 * 1.3**number * gain
-            records += runs(f"g{number}x{adapters}", "TCP", rate, cpu=f"c{number}", adapters=adapters)
-    found = {one.attribute: one for one in by_attributes(table(records))}
-    (pair,) = found["adapters"].pairs
-    assert (pair.better, pair.worse, pair.matched, pair.also) == ("2", "1", True, ())
-    assert pair.factor == pytest.approx(1.03)
-    assert pair.p == pytest.approx(2 / 2**8)
-    assert all(pair.p is None for pair in found["cpu"].pairs)  # 28 pairs of 2 and 2 host groups
-
-
-def test_of_times_the_lowest_is_the_best() -> None:
-    """The placement that is the baseline, the order of levels, and by how much the better one is better."""
-    records = [
-        run
-        for ib, slower in (("QDR", 3), ("FDR", 1))
-        for n in range(4)
-        for placement, latency in (("TCP", 2e-6), ("SHM", 1e-6))
-        for run in make.case_runs(
-            make.case(placement, group=f"{ib}{n}"), latency * slower, attributes={"cpu": ib}
-        )
-    ]
-    [found] = [one for one in table(records).over_groups if one.metric.size == 0]
-    assert [(one.better, one.worse) for one in found.behind] == [("SHM", "TCP")]
-    assert mean_difference(found, 0) == pytest.approx(1.0, abs=0.1)
-    levels = next(one for one in by_attributes(table(records)) if one.metric.size == 0)
-    assert [level.name for level in levels.levels] == ["FDR", "QDR"]
-    assert levels.pairs[0].factor == pytest.approx(3, rel=0.1)
 
 
 def with_modes(found: Table, groups: set[str], placement: str) -> Table:
@@ -241,20 +168,6 @@ def test_what_changes_with_an_attribute_is_named_and_few_host_groups_are_not_jud
     assert "Not tested: too few host groups" in line
 
 
-def test_what_is_spread_unlike_over_the_levels_is_named() -> None:
-    """The processor makes all the difference; a quarter of each level has the other one."""
-    records = [
-        run
-        for ib, news in (("QDR", 2), ("FDR", 6))
-        for n in range(8)
-        for run in runs(
-            f"{ib}{n}", "IBV", (2e9 if n < news else 1e9) + n, ib=ib, cpu="new" if n < news else "old"
-        )
-    ]
-    pairs = {one.attribute: one.pairs[0] for one in by_attributes(table(records))}
-    assert pairs["ib"].also == ("cpu",) and not pairs["ib"].matched
-
-
 def test_answers_show_what_nothing_else_explains_and_the_attribute_that_is_asked_for() -> None:
     sides = (("QDR", "old", 1e9), ("FDR", "new", 2e9))
     records = [
@@ -299,43 +212,6 @@ def test_pairs_of_host_groups_do_not_hide_what_is_not_judged() -> None:
     assert not table(records).over_groups, "two host groups of single repeats tell no order"
 
 
-def test_two_that_are_alike_are_not_said_to_differ() -> None:
-    records = [single(group, name, 2e9) for group in "abc" for name in ("SHM", "SHM-1")]
-    [line] = lines_of_few(compare(records))
-    assert line.startswith("No clear difference between SHM and SHM-1 in the median over sizes in any of 3 ")
-
-
-def test_many_settings_are_tested_by_their_signed_ranks() -> None:
-    """Of 14 settings all agree: by chance in 2 of 16,384 cases."""
-    records = [single(f"g{n}", *one) for n in range(14) for one in (("IB", 2e9), ("ROCE", 1e9))]
-    [found] = compare(records).of_few
-    assert len(found.pair.leads) == 14 and found.pair.p == pytest.approx(2 / 2**14)
-    records += [single(f"h{n}", *one) for n in range(9) for one in (("IB", 1e9), ("ROCE", 2e9))]
-    [found] = compare(records).of_few
-    assert (len(found.pair.leads), len(found.pair.against)) == (14, 9)
-    assert (found.pair.p or 0) > 0.2
-
-
-def test_of_rates_the_highest_is_the_best() -> None:
-    """A benchmark that prints bandwidths alone."""
-    records = [single(group, *one) for group in "abcd" for one in (("IB", 2e9), ("ROCE", 1e9))]
-    rates = [
-        replace(one, series=tuple(replace(s, columns={**s.columns, "time": [None] * 24}) for s in one.series))
-        for one in records
-    ]
-    [found] = compare(rates).of_few
-    assert (found.pair.better, found.pair.worse, len(found.pair.leads)) == ("IB", "ROCE", 4)
-
-
-def test_a_placement_that_is_better_above_a_size_in_all_settings() -> None:
-    """The same latency, twice the bandwidth: better at every size but the smallest."""
-    records = [single(group, *one) for group in "abcd" for one in (("IB", 2e9), ("ROCE", 1e9))]
-    [line] = lines_of_few(compare(records))
-    assert line.startswith("IB was better than ROCE in 4 of 4 settings, by 1.")
-    assert "; above 0 B at every size in 4, by " in line
-    assert line in to_terminal(compare(records)).replace("\n    ", " ")
-
-
 # Attributes in files and tables
 
 
@@ -348,15 +224,3 @@ def test_rows_are_grouped_by_an_attribute() -> None:
     head, *lines = to_csv(grouped, view).splitlines()
     assert head.endswith(",ib")
     assert [line.rpartition(",")[2] for line in lines][:1] == ["FDR"]
-
-
-def test_plan_and_records_carry_attributes() -> None:
-    attributes = {"cpu": "Broadwell", "year": "2016"}
-    made = plan(campaign(group={"attributes": attributes}))
-    assert {json.dumps(dict(case.attributes)) for case in made.cases} == {json.dumps(attributes)}
-    read = plan_from(json.loads(plan_json(made)))
-    assert read.cases[0].attributes == attributes
-    (run, *_) = runs("a", "SHM", 1e9, **attributes)
-    assert record_from(record_line(run)) == run
-    (plain, *_) = runs("a", "SHM", 1e9)
-    assert b"attributes" not in record_line(plain)

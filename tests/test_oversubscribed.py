@@ -6,11 +6,8 @@ from dataclasses import replace
 
 import build_records as make
 import pytest
-from build_campaigns import campaign as made_campaign
-from build_campaigns import plan
 
 from mpicampaign.base.records import DISTURBED, OVERSUBSCRIBED, Record
-from mpicampaign.campaign.model import Placement
 from mpicampaign.collect.runs import oversubscription
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.evidence import Evidence
@@ -44,14 +41,6 @@ def test_evidence_of_ranks_that_share(found: Evidence, expected: str) -> None:
     assert oversubscription(found, {}) == expected
 
 
-def test_a_placement_declared_to_share_cores() -> None:
-    placement = Placement("crowd", 1, 4, "shm", binding="none")
-    for cores, expected in ((2, "4 ranks on 2 cores of a node"), (4, ""), (None, "")):
-        file = plan(made_campaign({"crowd": placement}, group={"cores": cores}))
-        assert file.cases[0].oversubscribed == expected
-        assert "oversubscribed" not in file.cases[0].declared
-
-
 def runs(placement: str, latency: float, **metadata: str) -> list[Record]:
     return make.case_runs(placement, latency, metadata=metadata)
 
@@ -60,6 +49,3 @@ def test_disturbed_runs_that_share_cores_are_named_so() -> None:
     busy = [replace(run, metadata=SHARED, condition=DISTURBED) for run in runs("SHM", 9e-6)]
     (table,) = compare([*runs("A", 1e-6), *busy]).tables
     assert [row.case.placement for row in table.rows] == ["A", "SHM (oversubscribed)"]
-
-
-BANDS = (1e-6, 1e-6, 1e-6, 9e-6, 9e-6, 9e-6)  # s; repeats in two modes

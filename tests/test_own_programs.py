@@ -63,11 +63,6 @@ def test_what_is_not_a_value_is_refused_with_its_line(text: str, reason: str) ->
     assert reason in refused(text, x=RATE)
 
 
-def test_a_value_below_0_is_refused() -> None:
-    signed = RATE | {"pattern": "^rate (-?[0-9.]+)"}
-    assert "line 1: x is '-1.5': a value is finite and not negative" in refused("rate -1.5\n", x=signed)
-
-
 def test_how_an_output_is_read_is_no_part_of_the_identity() -> None:
     def run(pattern: str) -> Run:
         metrics = {"rate": OwnMetric("rate", "1/s", "higher", pattern)}
@@ -130,10 +125,6 @@ def test_the_keys_are_checked_with_their_lines(tmp_path: Path, keys: dict[str, A
     assert any(message in each for each in found) if message else found == []
 
 
-def test_several_errors_are_reported_at_once(tmp_path: Path) -> None:
-    assert len(messages(tmp_path, metrics=metric(pattern="^rate", better="up"))) == 2
-
-
 @pytest.mark.full
 @pytest.mark.mpi
 @pytest.mark.slow
@@ -177,14 +168,6 @@ def test_a_metric_without_a_pattern_is_the_time_to_solution() -> None:
     assert "recorded no time of the launch" in refused("rate 5\n", t=timed)
 
 
-def test_a_value_alone_in_its_own_unit() -> None:
-    (series,) = read("MPI startup\nrate 12.5\ndone\n", cells=RATE).series
-    assert (series.label, series.columns) == ("ours", {"cells": [12.5]})
-    (metric,) = choose_metrics("own", [series], ())
-    assert (metric.name, metric.headline, metric.lower_is_better) == ("cells", True, False)
-    assert (metric.dimension.si_unit, metric.dimension.number(12.5)) == ("cells/s", "12.50")
-
-
 @pytest.mark.parametrize(
     ("better", "ranked"), [("lower", ["rows at 8 B", "rows at 4 KiB"]), ("higher", ["maximum rows"])]
 )
@@ -193,15 +176,6 @@ def test_over_sizes_the_largest_value_is_ranked_where_more_is_better(better: str
     series = Series("ours", 2, columns, metrics={"rows": {"unit": "rows/s", "better": better}})
     found = choose_metrics("own", [series], (64, 4096))
     assert [metric.name for metric in found if metric.headline] == ranked
-
-
-@pytest.mark.parametrize(
-    ("unit", "better", "value", "si"),
-    [("ms", "lower", 2.0, 2e-3), ("MiB/s", "higher", 1.0, 2**20), ("Gflop/s", "higher", 3.0, 3e9)],
-)
-def test_known_units_are_converted(unit: str, better: str, value: float, si: float) -> None:
-    (series,) = read(f"rate {value}", x=RATE | {"unit": unit, "better": better}).series
-    assert series.columns["x"] == [pytest.approx(si)]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from test_parsers_hostile import OUTPUTS, TEXTS, Output, check, figures, outputs
 
 from mpicampaign.suites import OutputError, parse, reading
 
-WHOLE = [*OUTPUTS, ("osu", "two_columns", 2), ("imb", "mebibytes", None), ("hpl", "one_row", None)]
 TEXTS |= {
     ("osu", "two_columns"): osu_table("MPI Latency", "Latency (us)", [(0, 1.2), (1, 1.3), (2, 1.4)]),
     ("imb", "mebibytes"): imb_pingpong(IMB_MEBIBYTE_VERSION, [2.5, 2.6, 2.7, 3.1, 4.5], 2.0**20),

@@ -16,46 +16,12 @@ HPCC = (FIXTURES / "hpcc" / "two_ranks.out").read_text()
 IMB_ENDS, HPL_ENDS = "# All processes entering MPI_Finalize", "End of Tests."
 LATENCY = osu_table("MPI Latency", "Latency (us)", [(2**k, 1.5 + k) for k in range(8)])
 BANDWIDTH = osu_table("MPI Bandwidth", "Bandwidth (MB/s)", [(2**k, 100.0 + k) for k in range(8)])
-INIT = (FIXTURES / "osu" / "init.out").read_text()
-KERNEL = next((FIXTURES / "kernel").glob("*.out")).read_text()
-WHOLE = {
-    "imb": imb(),
-    "osu latency": LATENCY,
-    "osu init": INIT,
-    "hpl": hpl(),
-    "hpcc": HPCC,
-    "kernel": KERNEL,
-}
 
 
 def why(text: str) -> str:
     with pytest.raises(OutputError) as refused:
         parts(text)
     return str(refused.value).removeprefix("several outputs that cannot be separated: ")
-
-
-def test_the_lines_of_each_part() -> None:
-    text = f"first\n{LATENCY}between\n{INIT}{BANDWIDTH}last"
-    lines = text.split("\n")
-    cut = parts(text)
-    assert [part.lines for part in cut] == ["1-12", "13-14", "15-25"]
-    for part in cut:
-        assert part.text.rstrip("\n").split("\n") == lines[part.first - 1 : part.last]
-
-
-def test_hpl_inside_hpcc_is_not_an_output_of_its_own() -> None:
-    assert "HPLinpack " in HPCC
-    assert [part.suite for part in parts(HPCC + hpl() + HPCC)] == ["hpcc", "hpl", "hpcc"]
-
-
-@pytest.mark.parametrize("name", sorted(WHOLE.keys() - {"osu init"}))
-def test_an_aborted_output_above_another_one(name: str) -> None:
-    cut = WHOLE[name][: 2 * len(WHOLE[name]) // 3]
-    for text in (f"{cut}\nmodule loaded\n", f"{cut[:300]}\nAbort(1) on node 0\nmodule loaded\n"):
-        aborted, whole = parts(text + BANDWIDTH + LATENCY)[:2]
-        assert aborted.text == text
-        assert whole.output == BANDWIDTH
-        assert "module loaded" in whole.above
 
 
 def split(text: str) -> tuple[str, str]:

@@ -13,25 +13,12 @@ from conftest import executable
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.expectation import UNTIL_KNOWN
 from mpicampaign.base.plan_file import plan_json
-from mpicampaign.base.records import DISTURBED, Case
+from mpicampaign.base.records import DISTURBED
 from mpicampaign.base.selection import RunSelection
-from mpicampaign.campaign.model import Benchmark, Placement, Provider
-from mpicampaign.jobs.plan import choose_systems, make_plan, selected_plan, shuffled
+from mpicampaign.campaign.model import Benchmark, Provider
+from mpicampaign.jobs.plan import choose_systems, selected_plan
 from mpicampaign.jobs.plan_text import no_runs_text, plan_text
 from mpicampaign.jobs.software import find_program
-
-
-def names(runs: object) -> list[tuple[str, int]]:
-    return [(run.case.placement, run.repeat) for run in runs]  # type: ignore[attr-defined]
-
-
-def test_cases_of_other_systems_are_known_but_have_no_runs() -> None:
-    made = campaign()
-    away = replace(made.systems["here"], name="away")
-    elsewhere = make_plan(replace(made, systems={**made.systems, "away": away}), ["away"], MACHINE)
-    assert elsewhere.runs == ()
-    assert len(elsewhere.cases) == 2
-    assert "(elsewhere)" in plan_text(elsewhere, 0, None)
 
 
 def test_systems_are_chosen_by_host_name() -> None:
@@ -95,34 +82,3 @@ def test_program_of_the_system_goes_before_the_provider(tmp_path: Path) -> None:
     found = find_program(campaign(programs={"IMB-MPI1": str(program)}).systems["here"], BENCHMARK)
     assert (found.command, found.not_available) == (str(program), "")
     assert len(found.sha256) == 64
-
-
-def test_order_is_shuffled_by_the_recorded_seed_alone() -> None:
-    many = {f"P{n}": Placement(f"P{n}", 1, 2, "shm", sockets=1) for n in range(9)}
-    made = campaign(many)
-    assert names(plan(made).runs) == names(plan(made).runs)
-    assert names(plan(made).runs) != names(plan(replace(made, seed=2)).runs)
-    assert names(plan(made).runs)[:9] != [(name, 1) for name in many]
-
-
-def test_of_each_four_rows_two_are_the_mirrors_of_the_others_for_any_part_of_the_runs() -> None:
-    many = {f"P{n}": Placement(f"P{n}", 1, 2, "shm", sockets=1) for n in range(9)}
-    made = campaign(many, repeats=12)
-    runs = plan(made).runs
-    orders = [[run.case.placement for run in runs if run.repeat == repeat] for repeat in range(1, 13)]
-    for first in (0, 4, 8):
-        four = orders[first : first + 4]
-        assert all(order[::-1] in four for order in four) and len({*map(tuple, four)}) == 4
-    assert len({*map(tuple, orders)}) == 12
-    few = [run for run in runs if run.case.placement in ("P1", "P3") and run.repeat != 2]
-    alone = shuffled([replace(run, order=0) for run in reversed(few)], made.seed)
-    assert names(alone) == names(tuple(few)), "a call that makes some of the runs keeps the order"
-
-
-def test_what_stands_in_for_a_run_is_at_the_end_of_its_row() -> None:
-    def disturbed(case: Case, repeat: int, identity: str) -> str:
-        return DISTURBED if case.placement == "SHM" and repeat in (2, 4) else ""
-
-    ordered = names(plan(campaign(), replace(MACHINE, condition_of=disturbed)).runs)
-    assert ordered[4:6] == [("SHM", 4), ("SHM", 5)], ordered
-    assert [number for _, number in ordered] == [1, 1, 2, 2, 4, 5, 3, 3]

@@ -6,10 +6,7 @@ import subprocess
 
 import pytest
 from test_kernels import KERNELS, Build, Launch, demand_refusal
-from test_parsers import read as read_output
 
-from mpicampaign.base.records import Case, Record
-from mpicampaign.compare.metrics import choose_metrics, link_bound
 from mpicampaign.suites import parse
 
 pytestmark = pytest.mark.mpi
@@ -177,23 +174,3 @@ def test_sanitizers_find_nothing(sanitized: Build) -> None:
     launch = sanitized.launch(5, "point_to_point", *small(1, 64))
     assert launch.statuses == [0] * 5, launch.errors
     assert "Sanitizer" not in launch.errors and "runtime error" not in launch.errors
-
-
-# --- tables
-
-OUTPUT = read_output("made/kernel_point_to_point")
-
-
-def test_tables_show_one_bandwidth_and_no_baseline() -> None:
-    series = parse("kernel", OUTPUT).series
-    assert series[0].columns["bandwidth"] == [pytest.approx(16384 / 4e-6)]
-    metrics = choose_metrics("kernel", series, [1024])
-    assert [metric.name for metric in metrics] == ["B_useful at 1 KiB per message", "maximum B_useful"]
-    assert {metric.part for metric in metrics} == {"B_useful"}
-    assert not any(metric.baseline for metric in metrics)
-
-
-def test_two_ranks_on_two_hosts_are_compared_with_one_direction_of_the_link() -> None:
-    (table,) = parse("kernel", OUTPUT).series
-    run = Record(Case("s", "g", "p", "b"), "kernel", 1, "ok", hosts=("a", "b"), line_rate=1e9)
-    assert link_bound(run, table) == 1e9

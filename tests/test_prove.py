@@ -252,18 +252,6 @@ def test_what_one_should_doubt_is_said(name: str) -> None:
     assert said in line
 
 
-@pytest.mark.parametrize(
-    ("local", "said"),
-    [
-        ("N0=1000", "all of it is on each rank's own NUMA node"),
-        ("N0=999,N1=1", "at least 99% of it is on each rank's own NUMA node"),
-    ],
-)
-def test_only_all_memory_is_called_all(local: str, said: str) -> None:
-    [line] = [line for line in of(ONE.replace("N0=900,N1=100", local)).lines if line.startswith("memory:")]
-    assert line.endswith(said)
-
-
 PROBED = "".join(
     f"rank {rank} {moment}.round_trip_ns={trip} to rank {1 - rank}\n"
     f"rank {rank} {moment}.clock_ghz={rate}\nrank {rank} {moment}.copy_gbs=10.0\n"
@@ -322,11 +310,6 @@ def test_an_output_of_another_run_tells_nothing_of_this_one() -> None:
         found = shown(command_of(evidence, claim, printed), "TCP-loopback")
         outcomes[time] = found.outcome, ["output: it accounts for" in line for line in found.lines[-2:]]
     assert outcomes == {9.0: ("contradicted", [False] * 2), 9000.0: ("not proved", [True] * 2)}
-
-
-def test_silence_tells_nothing_of_ranks_that_do_not_know_each_other() -> None:
-    lines = of(ONE.replace("world=2", "world=1")).lines
-    assert any(line.startswith("transport:  not known") for line in lines)
 
 
 def test_a_file_that_is_cut_or_no_evidence_is_refused(

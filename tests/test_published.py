@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import build_records as make
 import pytest
 
@@ -16,7 +14,6 @@ from mpicampaign.questions.published.find import published_for, with_published
 from mpicampaign.report.make import to_markdown, to_terminal
 from mpicampaign.show.view import View
 
-STFC = ReferenceChoice("stfc-2017")
 SCARF15 = ReferenceChoice("stfc-2017", ("scarf15",))
 
 
@@ -30,41 +27,6 @@ def beside(records: list[Record], *choices: ReferenceChoice) -> Comparison:
 
 def values(comparison: Comparison, row: int = 0) -> dict[str, float]:
     return {metric.name: value for metric, value in comparison.tables[0].published[row].values.items()}
-
-
-def test_placements_of_the_table_unless_others_are_chosen() -> None:
-    table = compare(own())
-    assert {row.placement for row in published_for(table.tables[0], [STFC])} == {"TCP"}
-    assert len(published_for(table.tables[0], [STFC])) == 13
-    for qualifiers, published in (({}, 17), ({"Lmax": "1 MiB given"}, 17), ({"Lmax": "2 MiB given"}, 0)):
-        series = make.series("b_eff", 8, qualifiers=qualifiers, b_eff=1e9)
-        runs = [make.run("any", 1, series, suite="kernel")]
-        assert len(published_for(compare(runs).tables[0], [ReferenceChoice("b_eff-t3e")])) == published
-    chosen = ReferenceChoice("stfc-2017", ("scarf15",), ("IBV", "SHM-2"))
-    assert [row.placement for row in published_for(table.tables[0], [chosen])] == ["SHM-2", "IBV"]
-    loop = compare(own("TCP-loopback")).tables[0]
-    assert {row.placement for row in published_for(loop, [SCARF15])} == {"SHM-1", "SHM-2", "TCP", "IBV"}
-
-
-def test_own_latency_compared_with_a_chosen_host_group() -> None:
-    comparison = beside(own(), SCARF15)
-    lines = own_lines(comparison, View())
-    assert lines[0] == (
-        "local TCP, PingPong: latency at 0 B 12.3 µs is worse than 1 of 1 host group of SCARF "
-        "(published, stfc-2017): × 1.27 [1.27, 1.27] (scarf15)"
-    )
-    assert len(lines) == 2 and "maximum bandwidth" in lines[1]
-    assert own_legend(comparison).startswith("Published values have no repeats")
-
-
-def test_each_published_host_group_is_compared_in_its_system() -> None:
-    comparison = beside(own(), STFC)
-    lines = [line for line in own_lines(comparison, View()) if "latency at 0 B" in line]
-    counts = [re.search(r"(better.*) of (\d+) host groups? of (\S+)", line).groups() for line in lines]
-    assert sum(int(count) for _, count, _ in counts) == 13
-    pairs = [line for line in own_table(comparison, View()) if "latency at 0 B" in line[0]]
-    assert len(pairs) == 13 and {line[-1] for line in pairs} == {"published, stfc-2017: no test"}
-    assert sum(line[4] > "× 1" for line in pairs) == 5, "5 of the 13 host groups have a lower latency"
 
 
 def test_host_groups_of_merged_bundles_are_tested_as_a_family() -> None:

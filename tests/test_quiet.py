@@ -10,14 +10,11 @@ import pytest
 from build_campaigns import write_trivial
 from conftest import ProjectCopy
 
-from mpicampaign.base import places
 from mpicampaign.base.records import FAILED, NOT_AVAILABLE, Record
 from mpicampaign.jobs.prepare import Prepared, prepare
 from mpicampaign.jobs.run import Run
-from mpicampaign.jobs.software import build_problem, first_build_folder
-from mpicampaign.run.durations import TimeLeft, estimate
+from mpicampaign.run.durations import estimate
 from mpicampaign.run.progress import Progress, headline
-from mpicampaign.run.queue_status import run_states, status_text
 
 
 @pytest.fixture
@@ -45,23 +42,6 @@ def test_an_estimate_comes_from_earlier_runs_and_else_from_the_time_limits(campa
     assert estimate(campaign.pending) == "about 3 min, as earlier runs took"  # the other one is absent again
 
 
-def test_the_time_left_weighs_each_run_by_its_own_duration(campaign: Prepared) -> None:
-    left = TimeLeft()
-    left.expect(campaign.runs)
-    assert left.text() == ""
-    one, two = of(campaign, "one"), of(campaign, "two")
-    for script, seconds in ((one[0], 100), (two[0], 3000)):
-        write_result(script, seconds)
-        left.ended(script.label)
-    assert left.text() == "about 52 min left"
-    write_result(two[1], 3000)
-    left.ended(two[1].label)
-    assert left.text() == "about 2 min left"
-    assert left.text(repeats_more=True) == "about 2 min left, about 3 min if all are disturbed"
-    left.ended(one[1].label)
-    assert left.text() == ""
-
-
 def test_the_line_of_a_run_shows_no_value_as_nothing_and_no_maximum_of_a_run_that_gave_up() -> None:
     run = make.run("TCP", 1, make.pingpong(2.5e-3, 400.0))
     whole = run.series[0]
@@ -70,25 +50,6 @@ def test_the_line_of_a_run_shows_no_value_as_nothing_and_no_maximum_of_a_run_tha
     stopped = replace(whole, columns={**ends, "size": whole.columns["size"][:3]})
     line = headline(replace(run, series=(stopped,)))
     assert "maximum" not in line and "sizes above " in line and "were given up" in line
-
-
-def test_status_says_why_what_the_runs_wait_for_was_not_built(
-    project: ProjectCopy, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Once for the repeats of a case, and no longer than that is so."""
-    monkeypatch.setattr(places, "_CLONE", project.folder)
-    campaign = prepare(write_trivial(project), results=project.folder / "results")
-    problem = build_problem(first_build_folder(campaign.campaign.systems["here"]))
-    why = "module load x failed on n3: unknown module"
-    problem.parent.mkdir(parents=True)
-    problem.write_text(f"not run: {why}\n")
-    assert sorted(status_text(run_states(campaign)[0], []).splitlines(), reverse=True) == [
-        "4 not run",
-        f"  local two trivial repeats 1-2: not run: {why}",
-        f"  local one trivial repeats 1-2: not run: {why}",
-    ]
-    problem.unlink()
-    assert why not in status_text(run_states(campaign)[0], [])
 
 
 def test_what_is_not_available_is_one_line_for_a_placement_and_is_not_counted(campaign: Prepared) -> None:

@@ -44,7 +44,6 @@ from mpicampaign.questions.races.say import left_lines, progress, race_grid, rac
 from mpicampaign.questions.races.write_settings import race_data, write_settings
 from mpicampaign.report.make import tables, to_terminal
 from mpicampaign.report.summary import summary_text
-from mpicampaign.schemes.block import VALUE, Made
 from mpicampaign.schemes.unit import Candidate
 
 SIZES = (8, 64, 512)
@@ -118,15 +117,6 @@ def test_what_is_planted_is_found() -> None:
         assert re.search(r"time at 512 B.*0\.95.*fast won", text), text
 
 
-def test_a_race_that_ended_by_fresh_blocks_keeps_its_winner() -> None:
-    """Earlier versions measured what led after eight blocks on eight fresh ones."""
-    kind = partial(random.Random(1).gauss, 1, 0.005), "Allreduce", f"{RACE_WITHIN}0.02"
-    records = [run_of(name, n, PLANTED[name], *kind) for n in range(1, 9) for name in PLANTED]
-    records += [run_of(name, n, PLANTED[name], *kind) for n in range(9, 17) for name in ("a", "fast")]
-    [race] = races(records)
-    assert race.ended and len(race.won) == 3 and race.stages["Allreduce"][-1].counted == {9, 10, 11, 12}
-
-
 def test_each_benchmark_goes_on_by_its_own_cells_once_all_are_known() -> None:
     kind = partial(random.Random(1).gauss, 1, 0.005), "Allreduce", f"{RACE_WITHIN}0.02"
     first = [run_of(name, n, PLANTED[name], *kind) for n in range(1, 9) for name in PLANTED]
@@ -148,25 +138,6 @@ def test_each_benchmark_goes_on_by_its_own_cells_once_all_are_known() -> None:
     assert len(of_second) == 1 or of_second[1].running != of_first[1].running
     stages = {"all": (Stage(frozenset(), 16, 0, frozenset(range(16))),), "lacks": of_first}
     assert progress(replace(race, stages=stages)) == "8 of 12 blocks", "of that which lacks"
-
-
-def test_settings_of_a_race_are_those_of_its_end() -> None:
-    """Cells that are decided already win nothing meanwhile."""
-    whole, records = raced({"a": {}, "b": {8: 0.9}, "c": {512: 0.981}}, seed=3)
-    last = whole.stages["Allreduce"][-1]
-    [race] = races([run for run in records if run.repeat < max(last.counted or ())])
-    assert {cell.outcome for cell in race.cells} >= {RUNNING, WON} and not race.won and whole.won
-
-
-def test_a_race_of_rates_is_won_by_the_highest() -> None:
-    """What is ranked of a benchmark that prints no times, with the ratio of its values."""
-    race, _ = raced({"a": {}, "slow": {512: 1.2}, "fast": {512: 0.95}}, label=RATES)
-    [cell] = race.cells
-    assert re.fullmatch(r"fast beats a in 1 \(ratio 1\.0\d\d\) of 1 cell", race_sentence(race))
-    alike = race_sentence(raced({"a": {}, "b": {}}, label=RATES)[0])
-    assert alike == "a stays: no setting is shown to be better by 2 %"
-    assert (cell.outcome, cell.leader, cell.metric.lower_is_better) == (WON, 2, False)
-    assert cell.ratio and 1.04 < cell.ratio.median < 1.07
 
 
 def test_with_all_alike_the_default_stays() -> None:
@@ -258,25 +229,6 @@ def test_the_plan_has_what_the_stages_ask_for(tmp_path: Path) -> None:
     assert [len(due["Alltoall", name]) for name in names] == [12, 12, 12, 8]
 
 
-@pytest.mark.parametrize("busy_machine", ["", "busy_machine: rank\n"])
-@pytest.mark.parametrize("counted", [{1, 2, 3, 5, 6, 7, 8}, set()])
-def test_a_block_that_the_analysis_does_not_count_is_made_anew(
-    tmp_path: Path, counted: set[int], busy_machine: str
-) -> None:
-    """Also where disturbed runs count."""
-    done = Made(DISTURBED if busy_machine else VALUE, has_result=True, hosts=("n1", "n2"))
-    stages = {
-        each: [Stage(frozenset(range(4)), 8, 0, frozenset(counted))] for each in ("Allreduce", "Alltoall")
-    }
-    machine = replace(
-        MACHINE,
-        stages=lambda compared, racers, ranked: stages,
-        in_block=lambda case, repeat, identity, benchmark, limit: done if repeat <= 8 else Made(),
-    )
-    plan = plan_of(tmp_path, f"{ENTRY}, race: {{}}", base=busy_machine + RACE, machine=machine)
-    assert {len(case.runs) for case in plan.cases} == {8 + 8 - len(counted)}
-
-
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
@@ -328,24 +280,6 @@ def rules_of(text: str) -> list[list[int]]:
     return [[*map(int, line)] for line in lines if line]
 
 
-def test_open_mpi_gets_a_file_of_rules(tmp_path: Path, by_size: InRace) -> None:
-    folder = written(tmp_path, by_size, of_algorithms("OMPI_MCA_coll_tuned_allreduce_algorithm", **DYNAMIC))
-    text = (folder / "openmpi-rules.conf").read_text()
-    of_four = [[0, 0, 0, 0], [8, 3, 0, 0], [64, 3, 0, 0], [512, 1, 0, 0], [513, 0, 0, 0]]
-    others = [[1], [0, 0, 0, 0]]
-    assert rules_of(text) == [[1], [2], [3], [1], *others, [4], [5], *of_four, [5], *others]
-    assert text.startswith("# campaign c\\nrm x\n# g a, 1 node; last run 2026") and "# X 1; 4 ranks" in text
-    proof = r"0\.9\d\d times a \[0\.\d+, 0\.\d+\], p = 0\.0\d+, \d+ blocks"
-    assert re.search(rf"^64 3 0 0 # 64 B: {proof}$", text, re.M)
-    asked = sourced(folder / "environment.sh", "OMPI_MCA_coll_tuned_dynamic_rules_filename")
-    assert asked == str(folder / "openmpi-rules.conf")
-    alltoall = raced({"a": {}, "b": {8: 0.9}, "c": {}}, label="Alltoall")[0]
-    folder = written(tmp_path, alltoall, of_algorithms("OMPI_MCA_coll_tuned_alltoall_algorithm"))
-    assert [32, 3, 0, 0] in rules_of((folder / "openmpi-rules.conf").read_text())  # of all ranks
-    folder = written(tmp_path / "other", by_size, of_algorithms("OMPI_MCA_coll_tuned_alltoall_algorithm"))
-    assert not (folder / "openmpi-rules.conf").exists(), "it was not raced with this collective"
-
-
 def test_races_of_one_machine_share_the_error_and_the_files(tmp_path: Path) -> None:
     other = ENTRY.replace("Allreduce, Alltoall", "PingPong")
     plan = plan_of(tmp_path, f"{ENTRY}, race: {{}}", f"{other}, race: {{}}", base=RACE)
@@ -381,34 +315,6 @@ def test_intel_mpi_gets_ranges_of_sizes(tmp_path: Path, by_size: InRace) -> None
     folder = written(tmp_path, by_size, of_algorithms("I_MPI_ADJUST_ALLREDUCE"))
     assert sourced(folder / "environment.sh", "I_MPI_ADJUST_ALLREDUCE") == "3:8-63;3:64-511;1:512-512"
     assert 'setenv I_MPI_ADJUST_ALLREDUCE "3:8-63;3:64-511;1:512-512"' in (folder / "modulefile").read_text()
-
-
-def test_a_setting_wins_only_by_blocks_in_which_the_default_ran_beside_it(tmp_path: Path) -> None:
-    """After an edit of a challenger it alone has new runs, on a machine that may have changed."""
-    whole, records = raced(PLANTED)
-    last = sorted(whole.stages["Allreduce"][-1].counted or ())
-
-    def timed(*later: int) -> list[Record]:
-        """A block a minute; these repeats of the challenger a day later."""
-        days = [2 + (run.case.placement == "fast" and run.repeat in later) for run in records]
-        begins = [f"2026-01-0{day}T03:{run.repeat:02}:00Z" for day, run in zip(days, records, strict=True)]
-        timed = zip(records, begins, strict=True)
-        return [replace(run, started=begin, job_id=f"{begin} {run.case.placement}") for run, begin in timed]
-
-    assert races(timed())[0].cells == whole.cells
-    [race] = races(timed(last[1]))
-    assert race.stages["Allreduce"][-1].counted == {last[0], *last[2:]}, "one is made anew"
-    [race] = races(timed(*range(100)))
-    assert not race.won and {cell.outcome for cell in race.cells} == {RUNNING}
-    assert race.stages["Allreduce"][-1].counted == frozenset(), "they are made anew, with the default"
-    folder = written(tmp_path, race, {"fast": {"FOO": "3"}})
-    assert [path.name for path in folder.iterdir()] == ["race.json"]
-    anew = [
-        replace(record, repeat=record.repeat + 20, started=record.started.replace("01-02", "01-04"))
-        for record in timed()
-    ]
-    [race] = races([*timed(*range(100)), *anew])
-    assert len(race.won) == 3 and race.stages["Allreduce"][-1].counted == {n + 20 for n in last}
 
 
 def test_other_variables_are_written_where_they_win_at_all_sizes(tmp_path: Path, by_size: InRace) -> None:

@@ -12,14 +12,13 @@ from typing import Any
 
 import build_records as make
 import pytest
-from reframe_runs import START, case, database, report, run_reframe
+from reframe_runs import case, database, report, run_reframe
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.records import FAILED, OK, Header, Record, write_records
 from mpicampaign.cli import main
 from mpicampaign.collect.imports import collect_imports
 from mpicampaign.compare.compare import compare
-from mpicampaign.history.overview import overview
 from mpicampaign.imports import reframe
 from mpicampaign.imports.account import Account, account_text
 from mpicampaign.imports.draft import draft_map
@@ -28,7 +27,7 @@ from mpicampaign.imports.map_file import load_map
 from mpicampaign.report.exports.reframe_perflog import perflog
 from mpicampaign.suites import OutputError
 from mpicampaign.suites import reframe as suite
-from mpicampaign.suites.reframe import SUITE, Variable, label
+from mpicampaign.suites.reframe import SUITE, Variable
 
 FIXTURES = Path(__file__).parent / "fixtures" / "reframe"
 HOSTILE = f'{make.HOSTILE} | "a"\n<script>\x00\u202e'
@@ -173,42 +172,6 @@ def test_units_and_directions(variable: Variable, unit: str, better: str) -> Non
     assert (variable.known_unit, variable.better) == (unit, better)
 
 
-def test_what_has_no_direction_is_not_ranked_and_that_is_said(tmp_path: Path) -> None:
-    cases = [
-        case(n, environ=env, perfvalues={"a:b:energy": [n, 0, None, None, "J"]})
-        for n in range(1, 5)
-        for env in "ab"
-    ]
-    _, records = take(tmp_path, database(tmp_path / "results.db", {0: report(0, cases)}))
-    [table] = compare(records).tables
-    assert [metric.name for metric in table.metrics] == ["energy (not ranked)"] and table.rankings == ()
-
-
-def test_names_of_different_tests_stay_apart() -> None:
-    names = ("T %x=1", "T %x=-1", "T %x=a/b", "T-x-1", "T %x=a b", "T %x=a-b", "é", "è", "x" * 65, "x" * 66)
-    assert len({label(name).casefold() for name in names}) == len(names) - 1, "T %x=1 may be T-x-1"
-    assert all(0 < len(label(name)) <= 64 for name in names)
-
-
-# ---- statistics and history
-
-
-def test_a_change_is_found_with_its_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    rates = [100 * (0.9 if day >= 30 else 1) * (1 + day % 7 / 1000) for day in range(45)]
-    variables = [
-        {"a:b:rate": [rate, 100, -0.05, None, "GB/s"], "a:b:n": [rate, 0, None, None, "x"]} for rate in rates
-    ]
-    blobs = {day: report(day, [case(day, perfvalues=each)]) for day, each in enumerate(variables)}
-    _, records = take(tmp_path, database(tmp_path / "results.db", blobs))
-    write_records(tmp_path / "results" / "records.jsonl", Header("site"), records)
-    history = overview(tmp_path / "results")
-    assert [len(curve.points) for curve in history.curves] == [45, 45] and history.series[0].runs == 45
-    [event] = history.events
-    assert event.since.startswith("2026-01-31T03:01:00") and event.change == pytest.approx(0.1, rel=1e-2)
-    assert (event.worse, event.better, event.shares[0].changed) == (1, 0, 2)
-
-
 # ---- exports
 
 
@@ -303,25 +266,6 @@ def test_databases_that_are_none_of_reframes_are_refused(tmp_path: Path) -> None
     assert said["other.db"] == "an SQLite database without the tables of ReFrame: sessions, testcases"
     assert said["new.db"] == "ReFrame's results database of schema '2.0'; known: 1.0"
     assert all("cannot be read any further" in said[name] for name in ("cut.db", "noise.db", "begin.db"))
-
-
-@pytest.mark.parametrize("mode", ["wal", "delete"])
-def test_a_database_in_use_is_read_as_of_now_and_left_alone(tmp_path: Path, mode: str) -> None:
-    """Another program holds its lock, and in mode WAL the last session is not in the file yet."""
-    folder = tmp_path / "kept"
-    folder.mkdir()
-    stored = database(folder / "results.db", {0: report(0, [case(0)])})
-    with closing(sqlite3.connect(stored, isolation_level=None)) as writer:
-        writer.execute(f"PRAGMA journal_mode={mode}")
-        row = ("session-1", START, 0.0, json.dumps(report(1, [case(5)])), "")
-        writer.execute("INSERT INTO sessions VALUES(?, ?, ?, ?, ?)", row)
-        writer.execute("BEGIN EXCLUSIVE")
-        writer.execute("DELETE FROM sessions")
-        before = {path: path.read_bytes() for path in folder.iterdir()}
-        _, records = take(tmp_path, stored)
-        assert {path: path.read_bytes() for path in folder.iterdir()} == before
-        writer.execute("ROLLBACK")
-    assert [record.job_id for record in records] == ["0", "5"]
 
 
 def test_lines_that_are_cut_or_ambiguous_are_named(tmp_path: Path) -> None:

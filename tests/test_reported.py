@@ -68,12 +68,6 @@ def test_a_changed_raw_file_changes_the_state(folder: Path, change: Callable[[Pa
     assert state_of(folder) != before
 
 
-def test_a_new_run_makes_it_again(folder: Path, report: Report) -> None:
-    report()
-    (folder / "runs/g/TCP/b/r01-0123456789ab").mkdir(parents=True)
-    assert report()[1]
-
-
 # Imports
 
 

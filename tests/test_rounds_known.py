@@ -34,8 +34,3 @@ def test_another_program_reads_them_again(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(rounds_due, "program_state", lambda: "another")
     with pytest.raises(AssertionError):
         known_rounds(tmp_path, "two runs", never)
-
-
-def test_a_folder_that_is_not_there_stays_away(tmp_path: Path) -> None:
-    assert known_rounds(tmp_path / "none", "two runs", lambda: ROUNDS) == ROUNDS
-    assert not (tmp_path / "none").exists()

@@ -176,14 +176,6 @@ def test_the_lines_are_installed_once_changed_and_removed(table: Path) -> None:
     assert table.read_text() == "MAILTO=me\n0 1 * * * backup\n"
 
 
-def test_an_empty_crontab_and_one_without_a_last_line_break(table: Path) -> None:
-    assert crontab.install(schedule(HOUR), SCRIPT)
-    assert table.read_text() == crontab.block(schedule(HOUR), SCRIPT)
-    table.write_text("0 1 * * * backup")
-    assert crontab.install(schedule(HOUR), SCRIPT)
-    assert table.read_text() == "0 1 * * * backup\n" + crontab.block(schedule(HOUR), SCRIPT)
-
-
 def test_edited_marks_are_refused(table: Path) -> None:
     text = crontab.block(schedule(HOUR), SCRIPT).replace("# end", "# END") + "0 1 * * * backup\n"
     table.write_text(text)

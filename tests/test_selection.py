@@ -21,10 +21,6 @@ RUNS = [
 ]
 
 
-def taken(selection: RunSelection) -> int:
-    return sum(selection.takes(case, repeat) for case, repeat in RUNS)
-
-
 def test_every_unknown_name_is_reported_with_the_nearest() -> None:
     wrong = RunSelection(("TPC",), ("PinPong",), ("lokal",), ((2, 4), (0, 0)))
     with pytest.raises(UserError) as raised:

@@ -55,43 +55,6 @@ def test_ranks_leave_a_suspect_out_of_its_own_controls_and_share_ties() -> None:
     assert evidence.scores(-5.0)[0].tolist() == [of_three[3], of_four[4]]
 
 
-def test_what_is_slow_is_named_and_a_lower_bound_holds() -> None:
-    found, rounds = measured({"n07": 0.1, "n31": 0.06, "n20": 0.015})
-    assert {each.member for each in found.named} == {"n07", "n31"} and not found.undecided
-    for each in found.named:
-        truth = {"n07": 0.1, "n31": 0.06}[each.member]
-        assert 0.02 <= each.at_least <= math.expm1(truth) and abs(each.slower - truth) < 0.03
-        assert each.p <= 0.05 and each.in_rounds <= each.rounds in {look for look, _ in LOOKS}
-    assert found.smallest and 0.03 < found.smallest < 0.06
-    assert search(rounds) == search(rounds[::-1]) == found
-    within, beyond = (measured({"n20": slower}, noise=0.001)[0].named for slower in (0.018, 0.022))
-    assert not within and [each.member for each in beyond] == ["n20"]
-
-
-def test_losses_failures_and_stretches_do_not_hide_it() -> None:
-    found, rounds = measured({"n07": 0.1, "n31": math.inf}, lost=4)
-    slower = {each.member: each.slower for each in found.named}
-    assert slower.keys() == {"n07", "n31"} and math.isinf(slower["n31"]) and slower["n07"] < 0.15
-    cut = []
-    for each in rounds:
-        names = sorted(each.costs)
-        for part, later in ((names[::2], 0.0), (names[1::2], 5.0)):
-            cut.append(Round(each.number, {name: each.costs[name] + later for name in part}))
-    assert "n07" in {each.member for each in search(cut).named}
-
-
-def test_controls_do_not_depend_on_who_is_absent() -> None:
-    _, rounds = measured({"n07": 0.1})
-    whole = search(rounds[:2])
-    fewer = [Round(each.number, {**each.costs, "n07": 9.0}) for each in rounds[:2]]
-    absent = next(each for each in NAMES if each not in whole.suspects)
-    for each in fewer:
-        each.costs.pop(absent)
-    left = search(fewer)
-    controls = [{*each.confirm[5]} - {*whole.suspects, *left.suspects} for each in (whole, left)]
-    assert len((controls[0] - {absent}) - controls[1]) == 0
-
-
 def test_few_members_are_all_compared_from_the_first_round_on() -> None:
     found, _ = measured({"n03": 0.09}, NAMES[:8])
     assert [each.member for each in found.named] == ["n03"] and len(found.suspects) == 8
@@ -110,14 +73,6 @@ def test_links_nodes_and_a_leaf_are_told_apart() -> None:
             pairs = [tuple(pair.split("+")) for pair in each]
             assert len({search.classes[a, b] for a, b in pairs}) == 1
             assert len({node for pair in pairs for node in pair}) == 2 * len(pairs)
-
-
-def test_what_fails_among_pairs_is_named_once() -> None:
-    machine = slow_links.Machine(16, slow_links.FAULTS["healthy"], np.random.default_rng(2))
-    machine.costs[3, :] = machine.costs[:, 3] = machine.costs[5, 9] = math.inf
-    search, _ = slow_links.searched(machine, known=True)
-    assert [(each.member, each.slower) for each in search.nodes.named] == [("n03", math.inf)]
-    assert [(each.member, each.at_least) for each in search.links.named] == [("n05+n09", math.inf)]
 
 
 def test_no_link_is_named_as_slower_than_it_is() -> None:

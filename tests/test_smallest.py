@@ -3,32 +3,13 @@
 from __future__ import annotations
 
 import math
-from itertools import combinations, product
 
 import numpy as np
 import pytest
 
 from mpicampaign.verdicts.compare import compare
-from mpicampaign.verdicts.rank_tests import rank_sum, signed_ranks
 from mpicampaign.verdicts.rows import TimedRun
-from mpicampaign.verdicts.smallest import Sight, attainable, smallest_seen
-
-
-@pytest.mark.parametrize("repeats", [4, 5, 6])
-def test_probabilities_that_tests_can_have(repeats: int) -> None:
-    """Against the tests themselves."""
-    of_signs = {
-        signed_ranks([s * (n + 1) for n, s in enumerate(signs)]) for signs in product((1, -1), repeat=repeats)
-    }
-    every = range(2 * repeats)
-    of_sums = {
-        rank_sum(one, [each for each in every if each not in one]) for one in combinations(every, repeats)
-    }
-    for level in (0.05, 0.0253, 0.0125):
-        for within, possible in ((True, of_signs), (False, of_sums)):
-            small = [p for p in possible if p is not None and p <= level]
-            assert attainable(repeats, within, level) == pytest.approx(max(small, default=None))
-    assert attainable(100, within=True, level=0.05) == 0.05
+from mpicampaign.verdicts.smallest import Sight, smallest_seen
 
 
 def test_the_smallest_difference_by_hand() -> None:
@@ -45,35 +26,6 @@ def test_the_smallest_difference_by_hand() -> None:
         needed = sight.repeats_for(wanted)
         assert needed and sight.at(needed) <= wanted and not (sight.at(needed - 1) or 1) <= wanted
     assert Sight(2, 8, 50.0, 50.0).repeats_for(0.01) is None
-
-
-def test_the_spread_is_that_of_rows_where_these_are_even() -> None:
-    """What moves both alike is no spread within rows; with the same order in each there are no such ranks."""
-    course = np.repeat([0.0, 0.1, 0.2, 0.3], 2)
-
-    def runs(orders: str) -> list[list[TimedRun]]:
-        noise = np.array([0.001, -0.001, 0.002, -0.002, 0.001, -0.001, 0.002, -0.002])
-        firsts = [order == "A" for order in orders]
-        a = [TimedRun(120.0 * n + (0 if first else 60), course[n]) for n, first in enumerate(firsts)]
-        b = [
-            TimedRun(120.0 * n + (60 if first else 0), course[n] + noise[n]) for n, first in enumerate(firsts)
-        ]
-        return [a, b]
-
-    even, uneven = runs("ABBAABBA"), runs("AAAAAAAA")
-    found, wide = (smallest_seen(compare(each)) for each in (even, uneven))
-    assert found and wide and (found.repeats, wide.in_rows) == (8, None)
-    assert found.in_rows == pytest.approx(1.25 * 0.0015 * 8 / 7)
-    assert found.of_values == pytest.approx(math.sqrt(2) * 1.25 * 0.1 * 8 / 7, rel=0.05)
-    assert (wide.difference or 0) > 0.15 > 0.01 > (found.difference or 1)
-    # both ran in turn before they stood in rows: these alone are tested
-    alone = [[TimedRun(begin - 1e4 + n, 0.1 * n) for n in range(8)] for begin in (0, 1e3)]
-    after = smallest_seen(compare([[*own, *each] for own, each in zip(alone, uneven, strict=True)]))
-    assert after and after.repeats == 8
-    short = [each[:3] for each in even]
-    assert smallest_seen(compare(short)) is None
-    same = [[run._replace(cost=0.0) for run in each] for each in even]
-    assert smallest_seen(compare(same)) is None
 
 
 def test_the_spread_is_that_of_those_that_may_be_the_best_and_the_level_that_of_the_tests() -> None:

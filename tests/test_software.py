@@ -62,11 +62,6 @@ def outcomes(found: list[Finding]) -> list[tuple[str, str]]:
     return [(each.kind, each.outcome) for each in found]
 
 
-def test_an_honest_run() -> None:
-    expected = [("program", SUPPORTS), ("MPI library", SUPPORTS), ("MPI version", SUPPORTS)]
-    assert outcomes(findings()) == expected
-
-
 OTHER = "/apps/imb/IMB-P2P"
 SCRIPT = ("job program_kind=binary", "job program_kind=script #!/bin/sh")
 STARTER = ("job program=/apps/imb/IMB-MPI1", "job program=/usr/bin/apptainer")
@@ -117,15 +112,6 @@ def test_every_rank_must_be_the_program() -> None:
 def test_a_program_without_evidence_is_named(line: str) -> None:
     first = findings(PROGRAMS, LIBRARIES, (line, ""))[0]
     assert (first.kind, first.outcome) == ("program", LACKS)
-
-
-def test_a_suite_whose_programs_are_not_known() -> None:
-    """Its script may start anything; a file of the resolved name with another content is another program."""
-    own = (SCRIPT, ("claim suite=imb", "claim suite=kernel"))
-    started = program_lines(0, "/apps/bench", "6666") + program_lines(1, "/apps/bench")
-    assert findings(started, LIBRARIES, *own)[0].outcome == LACKS
-    rebuilt = program_lines(0, sha256="6666") + program_lines(1)
-    assert findings(rebuilt, LIBRARIES, own[1])[0].outcome == CONTRADICTS
 
 
 LIBRARY_CASES = [

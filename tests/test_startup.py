@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import build_records as make
@@ -17,14 +16,12 @@ from mpicampaign.base.records import (
     record_line,
     write_records,
 )
-from mpicampaign.cli import main
 from mpicampaign.collect.startup import startup
 from mpicampaign.compare.compare import compare
 from mpicampaign.evidence.evidence import read_evidence
 from mpicampaign.questions.scaling.draw import scaling_charts
 from mpicampaign.questions.scaling.find import STARTUP, scalings
-from mpicampaign.report.data import long_data
-from mpicampaign.report.make import to_csv, to_markdown, to_terminal
+from mpicampaign.report.make import to_csv, to_markdown
 from mpicampaign.show.charts.scene import Scene
 from mpicampaign.show.view import DEFAULT
 
@@ -89,14 +86,6 @@ def runs(placement: str, ranks: int, seconds: float) -> list[Record]:
 LISTED = [*runs("X", 2, 0.3), *runs("X nodes=2", 4, 0.5)]
 
 
-def test_no_other_table_ranking_or_note_knows_of_it() -> None:
-    with_it, without = compare(LISTED), compare([replace(record, startup={}) for record in LISTED])
-    assert to_terminal(with_it) == to_terminal(without)
-    assert to_markdown(without).startswith(to_markdown(with_it).partition("## Start-up")[0])
-    added = to_csv(with_it).splitlines()[len(to_csv(without).splitlines()) :]
-    assert len(added) == 2 * 3 and all(",start-up," in line for line in added)
-
-
 def test_it_stands_over_the_ranks_and_in_data() -> None:
     comparison = compare(LISTED)
     found = {each.metric.name: each for each in scalings(comparison) if each.kind == STARTUP}
@@ -117,29 +106,6 @@ def test_it_stands_over_the_ranks_and_in_data() -> None:
     assert "Start-up" not in to_markdown(alone) and "PingPong,start-up,2,MPI_Init,,s,6,6,6,0.15" in to_csv(
         alone
     )
-
-
-def test_runs_without_it_leave_no_note_and_failed_ones_their_own() -> None:
-    [first, *others] = runs("X", 2, 0.3)
-    data = long_data(compare([*others, replace(first, startup={})]))
-    lines = [dict(zip(data.header, line, strict=True)) for line in data.values]
-    [line] = [each for each in lines if each["metric"] == "start-up"]
-    assert (line["n"], line["notes"]) == (5, "")
-
-
-def test_it_is_a_metric_like_others_where_it_is_asked_for(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write_records(tmp_path / "records.jsonl", Header("c"), LISTED)
-    assert read_records(tmp_path / "records.jsonl")[1] == LISTED
-    call = ["tables", "--results", str(tmp_path), "--metric", "start-up"]
-    assert main([*call, "--format", "json", "--placement", "X"]) == 0
-    rows = json.loads(capsys.readouterr().out)["rows"]
-    assert {(row["metric"], row["median [unit]"]) for row in rows} == {("start-up", 0.3), ("start-up", 0.5)}
-    assert main(call) == 0 and "6/6     0.3  [0.3, 0.3]" in capsys.readouterr().out
-    assert main([*call[:3], "--benchmark", "PingPong", "--format", "csv"]) == 0
-    assert "PingPong,start-up,4,launcher" in capsys.readouterr().out
-    assert main([*call[:3], "--list"]) == 0 and "  MPI_Init\n" in capsys.readouterr().out
 
 
 def test_records_without_it_are_as_before_and_wrong_ones_refused(tmp_path: Path) -> None:

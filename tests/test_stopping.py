@@ -26,23 +26,6 @@ def test_six_close_repeats_are_enough() -> None:
     assert precision_text(found) == "6 repeats: the median is known to 4.0 % (confidence 96.9 %): enough"
 
 
-def test_five_are_never_enough_and_wide_ones_ask_for_the_next_stage() -> None:
-    assert not precision(near(5, 0.001)).enough
-    found = precision(near(6, 0.2))
-    assert (
-        precision_text(found)
-        == "6 repeats: the median is known to 20.0 % (confidence 96.9 %): increase to 10 and look again"
-    )
-
-
-def test_later_stages_ask_for_more_confidence_and_state_less() -> None:
-    values = [1 + 0.01 * index for index in range(15)]
-    found = precision(values)
-    assert found.interval is not None
-    assert (found.interval.low, found.interval.coverage) == (values[2], pytest.approx(0.9926, abs=1e-4))
-    assert found.coverage == STOPPED_COVERAGE
-
-
 def test_after_the_last_stage_no_more_are_planned() -> None:
     assert precision_text(precision([1.0 + index for index in range(20)])).endswith(
         ": more repeats are not planned"

@@ -51,20 +51,6 @@ def test_the_best_repetition_but_the_first_counts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("array", "caches", "label"),
-    [
-        (4096, 1024, "stream"),
-        (4095, 1024, "stream (array 4095 B, 4 x caches)"),
-        (1 << 20, 1 << 20, "stream (array 1 MiB, 1 x caches)"),
-        (1 << 20, 0, "stream (array 1 MiB, caches unknown)"),
-    ],
-)
-def test_an_array_that_the_caches_may_hold_is_named(array: int, caches: int, label: str) -> None:
-    (series,) = parse("kernel", output(array, caches, **TIMES)).series
-    assert series.label == label
-
-
-@pytest.mark.parametrize(
     ("times", "reason"),
     [
         ({**TIMES, "triad": (1.0, 2.0)}, "or some lack repetitions"),

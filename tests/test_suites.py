@@ -20,12 +20,10 @@ from mpicampaign.campaign.file import load_campaign
 from mpicampaign.compare.metrics import choose_metrics
 from mpicampaign.evidence.counters import payload
 from mpicampaign.jobs.plan import make_plan
-from mpicampaign.suites import SUITES, benchmarks, detect_suite, parse
+from mpicampaign.suites import SUITES
 from mpicampaign.suites.reading import ParsedOutput
 from mpicampaign.suites.suite import Banner, ColumnMetric, Suite
 
-TOP = Path(__file__).resolve().parents[1]
-KERNELS, SOURCES = TOP / "kernels", TOP / "src" / "mpicampaign"
 CAMPAIGN = """\
 campaign: rooms
 systems: {here: {scheduler: none, mpi: intelmpi}}
@@ -77,17 +75,6 @@ def test_a_suite_that_cannot_be_run_is_refused_with_those_that_can(
     assert problem.hint == hint
 
 
-@pytest.mark.usefixtures("toy")
-def test_a_suite_from_outside_is_planned_recognised_and_read(tmp_path: Path) -> None:
-    made = loaded(tmp_path, "toy", "toy_all")
-    assert benchmarks(["toys"])["toys"]["program"] == "toy_all"
-    assert len(make_plan(made, ["here"], MACHINE).runs) == 1
-    assert detect_suite("Toy test v1\ntoys 3\n") == "toy"
-    series = parse("toy", "Toy test v1\ntoys 3\n").series
-    [metric] = choose_metrics("toy", series, ())
-    assert (metric.name, metric.dimension, metric.headline) == ("toys", UPDATE_RATE, True)
-
-
 @pytest.mark.parametrize(
     ("dimension", "shown", "ranked"),
     [
@@ -106,10 +93,6 @@ def test_a_metric_of_its_own_over_sizes(
     assert [metric.name for metric in of_toys] == shown
     assert [metric.name for metric in of_toys if metric.headline] == ranked
     assert (of_dolls.name, of_dolls.headline) == ("dolls at 4 B", False)
-
-
-def halves(ranks: int) -> dict[str, float]:
-    return payload(read(TCP), (make.series("Uniband", ranks, size=1048576.0, repetitions=100.0),)).least
 
 
 def test_windows_of_messages_do_not_measure_all_traffic() -> None:

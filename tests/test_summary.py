@@ -12,16 +12,11 @@ import pytest
 from mpicampaign.base.records import DISTURBED, QUIET, Record
 from mpicampaign.base.text import display_width
 from mpicampaign.compare.compare import compare
-from mpicampaign.compare.findings import SHORTENED
-from mpicampaign.report.analyse import write_tables
-from mpicampaign.report.make import tables, to_terminal
 from mpicampaign.report.summary import summary, summary_text
-from mpicampaign.show.document import Grid, Paragraph
-from mpicampaign.show.writers.terminal import WRITER, terminal_text, terminal_width
+from mpicampaign.show.document import Grid
+from mpicampaign.show.writers.terminal import terminal_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     pass
 
 
@@ -41,30 +36,6 @@ def test_it_fits_the_screen(records: list[Record]) -> None:
     assert first in re.sub(r"\s+", " ", text), "whole, whatever else is left out"
     assert max(map(display_width, lines)) <= 100
     assert "\x1b" not in text and "\u202e" not in text
-
-
-def test_the_answer_is_the_first_line_of_whatever_the_terminal_shows() -> None:
-    comparison = compare(make.campaign())
-    answer = summary(comparison).lead
-    assert "SHM" in answer
-    for text in (to_terminal(comparison), tables(comparison, "terminal").decode()):
-        assert re.sub(r"\s+", " ", text).startswith(f"{answer}. ")
-    assert answer not in re.sub(r"\s+", " ", tables(comparison, "latex").decode())
-
-
-@pytest.mark.parametrize("columns", [80, 200])
-def test_the_terminal_gives_the_width(columns: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of `report`'s and `run`'s screens, of `tables`, and of any other document."""
-    monkeypatch.setenv("COLUMNS", str(columns))
-    comparison = compare(make.campaign())
-    write_tables(comparison, tmp_path)
-    texts = [(tmp_path / name).read_text() for name in ("summary.txt", "comparison.txt")]
-    texts += [tables(comparison, "terminal", width=terminal_width()).decode()]
-    texts += [WRITER.write([Paragraph("word " * 50)])]
-    for text in texts:
-        assert columns - 30 < max(map(display_width, text.splitlines())) <= columns
-    monkeypatch.delenv("COLUMNS")
-    assert terminal_width() == 100
 
 
 X = "x" * 70
@@ -91,15 +62,6 @@ def test_names_are_never_cut_where_they_differ(names: tuple[str, ...], width: in
     assert max(map(display_width, shown)) <= width or names[0].startswith(f"{X} one x")
 
 
-def test_a_budget_that_shortened_nothing_is_no_finding() -> None:
-    found = {
-        what: to_terminal(compare(make.case_runs("SHM", repeats=2, metadata={SHORTENED: what})))
-        for what in ("nothing", "3 of 8 pairs")
-    }
-    assert "shortened" not in found["nothing"]
-    assert "shortened by its budget: 3 of 8 pairs" in found["3 of 8 pairs"]
-
-
 def test_disturbed_runs_are_counted() -> None:
     first, *others = make.case_runs("SHM", condition=QUIET)
     records = [replace(first, condition=DISTURBED), *others]
@@ -107,13 +69,3 @@ def test_disturbed_runs_are_counted() -> None:
         "The machine was quiet in 5 of 6 runs; 1 run was disturbed and left out.",
     )
     assert summary(compare(others)).notices == ("The machine was quiet in all 5 runs.",)
-
-
-def test_what_is_not_available_for_one_reason_is_one_line() -> None:
-    def absent(groups: list[str]) -> list[str]:
-        records = [run for group in groups for run in make.campaign(host_group=group)]
-        return [text for text in summary(compare(records)).notices if "not available" in text]
-
-    reason = "needs 2 sockets, node1 has 1"
-    assert absent(["a", "b"]) == [f"a and b SHM-2 is not available: {reason}."]
-    assert absent(list("abcd")) == [f"SHM-2 of 4 host groups is not available: {reason}."]

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import build_records as make
 import pytest
-from pyarrow import parquet
 
 from mpicampaign.base.errors import UserError
 from mpicampaign.base.records import Case
@@ -123,13 +122,6 @@ def test_a_note_stands_once_below_the_tables_of_a_benchmark(comparison: Comparis
     shown = {form: tables(comparison, form, View(layout=layout)).decode() for form in ("markdown", "latex")}
     assert shown["markdown"].count("</sup> n/a: needs 2 sockets") == len(comparison.tables)
     assert shown["latex"].count(": needs 2 sockets") > len(comparison.tables)
-
-
-def test_parquet_has_types_also_where_all_is_missing() -> None:
-    absent = compare(make.not_available("IBV", "no device"))
-    schema = parquet.read_schema(io.BytesIO(tables(absent, "parquet", campaign="the campaign")))
-    assert str(schema.field("median [unit]").type) == "double" and str(schema.field("ranks").type) == "int64"
-    assert schema.metadata[b"campaign"] == b"the campaign"
 
 
 def test_parquet_without_pyarrow_is_reported(comparison: Comparison, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,14 +83,6 @@ def test_a_choice_that_leaves_nothing_is_reported(capsys: pytest.CaptureFixture[
     assert status == 2 and "no case has all of what was chosen" in err
 
 
-def test_names_are_listed(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
-    _, out, _ = call(capsys, folder, "--list")
-    for line in ("--metric", "  latency at 0 B", "  g2", "  TCP-loopback", "  interval"):
-        assert line in out.splitlines()
-    assert "message sizes: 1 KiB, 8 KiB" in out
-    assert "  missing_because" in out.splitlines() and "  change_verdict" in out.splitlines()
-
-
 def test_data_say_which_row_it_is_whatever_is_chosen(
     capsys: pytest.CaptureFixture[str], folder: Path
 ) -> None:
@@ -107,16 +99,6 @@ def test_data_say_which_row_it_is_whatever_is_chosen(
         "unit",
     ]
     assert list(row) == [*names, "median [unit]", "n"]
-
-
-def test_a_list_takes_no_choice_that_it_would_ignore(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
-    wrong = ("--list", "--benchmark", "PingPng", "--columns", "mean", "-o", "x", "--since", "y")
-    status, out, err = call(capsys, folder, *wrong)
-    assert status == 2 and out == ""
-    for option in ("--benchmark", "--columns", "--output", "--since"):
-        assert f"{option}: not allowed with --list" in err
 
 
 def test_the_matrix_in_print(capsys: pytest.CaptureFixture[str], folder: Path) -> None:

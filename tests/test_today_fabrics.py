@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from evidence_texts import INTEL_SHM, TCP_CLAIM, read
+from evidence_texts import INTEL_SHM, TCP_CLAIM
 from foreign_outputs import imb
 from test_doctor_campaign import MILAN, loaded, matrix, site
 from test_transport import (
@@ -28,7 +28,6 @@ from test_transport import (
 
 from mpicampaign.base.network_devices import network_of
 from mpicampaign.base.records import CONTRADICTED, UNVERIFIED, VERIFIED
-from mpicampaign.evidence.chosen_transport import chosen_transport
 from mpicampaign.imports.facts import read_facts
 from mpicampaign.imports.ledger import Label
 from mpicampaign.imports.map_file import Claim, ImportMap
@@ -166,13 +165,6 @@ def test_a_claimed_link(facts: str, expected: str, text: str) -> None:
     assert text in reasons
 
 
-def test_a_library_that_chose_efa_is_said_to_use_efa() -> None:
-    lines = (SILENT_RANKS, counted("rdmap0s6", ENOUGH[0]), "node blue1 driver.rdmap0s6=efa\n")
-    evidence = read(between_nodes(*lines, claim=TCP_CLAIM.replace("transport=tcp", "transport=any")))
-    said = chosen_transport(evidence, INTEL.format("efa"), LARGE)
-    assert said == "efa over rdmap0s6 (by its report and the counters of its ports)"
-
-
 DEVICES = [
     # device, link layer, node type, driver: network
     ("mlx5_0", "InfiniBand", "1: CA", "mlx5_core", "infiniband"),
@@ -259,9 +251,3 @@ def test_an_imported_run_over_efa(claim: Claim, expected: str) -> None:
     label = Label("s", "g", "EFA", "PingPong")
     made = ImportMap(name="m", campaign="c", rules=(), placements={"EFA": claim})
     assert judge_import(facts, label, made, changed=False)[0] == expected
-
-
-def test_ports_that_no_fabric_uses_are_one_line() -> None:
-    ports = "".join(PORT.format(f"rdmap{number}s0", "Unspecified") for number in range(32))
-    text = campaign_text(site(NodeGroup("aws", MILAN, read_probe(PROBE.format(ports)))))
-    assert text.count("ports also active (31): rdmap1s0/1, ") == 1 and text.count("rdmap31s0") <= 1

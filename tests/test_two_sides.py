@@ -11,7 +11,7 @@ import pytest
 from history_data import FIRST, name_of, store_of
 from test_command_line import CAMPAIGN
 
-from mpicampaign.base.records import BLOCK, Header, Record, write_records
+from mpicampaign.base.records import Header, Record, write_records
 from mpicampaign.cli import main
 from mpicampaign.history.changes import NAMES
 from mpicampaign.history.rows import OBSERVED
@@ -38,65 +38,6 @@ def side(name: str, factor: float, hour: int, system: str = "s", kernel: str = "
 def latency_of(before: Side, after: Side) -> tuple[Both, str]:
     found = two_sides(before, after, (), OBSERVED, NAMES)
     return next(one for one in found.both if one.metric.name == "latency at 0 B"), lead(found, {})
-
-
-def begun(of: Side, *started: str) -> Side:
-    """Its runs at these times; of one for all, all begin then."""
-    times = started if len(started) > 1 else started * len(of.records)
-    return Side(of.name, [replace(run, started=at) for run, at in zip(of.records, times, strict=True)])
-
-
-def test_one_after_the_other_is_a_ratio_with_ranges_and_no_test() -> None:
-    found = two_sides(side("A", 1, 4), side("B", 1.3, 9, kernel="5.15"), (), OBSERVED, NAMES)
-    latency = next(one for one in found.both if one.metric.name == "latency at 0 B")
-    assert latency.ratio == pytest.approx(1.3) and latency.apart and latency.p is None
-    assert found.recorded == (("kernel", "5.14", "5.15"),)
-    assert "measured one after the other" in lead(found, {}) and "real" not in lead(found, {})
-
-
-DAYS = [f"2026-11-{day:02d}T04:00:00Z" for day in range(1, 7)]
-
-
-@pytest.mark.parametrize(
-    ("before", "after"),
-    [
-        (DAYS, ["2026-11-03T12:00:00Z", *(day.replace("11-", "12-") for day in DAYS[1:])]),
-        (["2026-11-20T00:00:00Z"], ["2026-11-20T00:00:00Z"]),
-        (
-            [f"2026-11-{day:02d}T04:0{minute}:00Z" for day in (1, 3, 5) for minute in (1, 2)],
-            [f"2026-11-{day:02d}T04:0{minute}:00Z" for day in (2, 4, 6) for minute in (1, 2)],
-        ),
-        ([""], [""]),
-    ],
-    ids=["a month apart, one run overlaps", "one date", "batches by days", "unknown"],
-)
-def test_runs_that_overlap_by_chance_are_not_tested(before: list[str], after: list[str]) -> None:
-    latency, said = latency_of(begun(side("A", 1, 4), *before), begun(side("B", 1.3, 4), *after))
-    assert latency.p is None and latency.apart and "Not tested: " in said and "tested values" not in said
-
-
-@pytest.mark.parametrize(("factor", "real"), [(1.3, True), (1.0, False)])
-def test_what_took_turns_is_tested(factor: float, real: bool) -> None:
-    before, after = side("A", 1, 4, step=20), side("B", factor, 4, step=21)
-    latency, said = latency_of(before, after)
-    assert latency.p is not None and latency.real == real and "always ran in the same order" not in said
-    later = begun(after, *(run.started.replace(":00Z", ":30Z") for run in before.records))
-    assert "always ran in the same order" in latency_of(before, later)[1]
-
-
-def test_blocks_of_two_sides_took_turns_though_they_share_no_job() -> None:
-    turns = (
-        side("A", 1, 4, step=2),
-        begun(side("B", 1.3, 4), *(f"2026-11-20T04:{n:02}:00Z" for n in range(1, 12, 2))),
-    )
-    jobs = [
-        Side(
-            of.name,
-            [replace(run, job_id=f"{of.name}{run.repeat}", metadata={BLOCK: "b"}) for run in of.records],
-        )
-        for of in turns
-    ]
-    assert latency_of(*jobs)[0].pair.tested
 
 
 @pytest.mark.parametrize("repeats", [1, 2, 3])

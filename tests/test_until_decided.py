@@ -31,7 +31,7 @@ from mpicampaign.base.records import (
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.compare.compare import compare
 from mpicampaign.jobs.plan import Plan
-from mpicampaign.jobs.plan_text import blocks_text, further_text, plan_text
+from mpicampaign.jobs.plan_text import blocks_text, further_text
 from mpicampaign.questions.decided.find import ByLooks, decide_by
 from mpicampaign.questions.decided.say import decided_sentences
 from mpicampaign.report.make import to_terminal
@@ -61,13 +61,6 @@ def planned(
 
 def repeats(plan: Plan) -> list[int]:
     return [len(case.runs) for case in plan.cases]
-
-
-def test_who_has_left_gets_no_more_repeats() -> None:
-    assert repeats(planned((8, 8), (0, 1))) == [8, 8]
-    assert repeats(planned((12, 8), (0,), made=8)) == [12, 8]
-    assert repeats(planned((12, 8), (0,), made=8, disturbed=3)) == [12, 9], "one stands in for another"
-    assert {case.repeats for case in planned((12, 12)).cases} == {8}
 
 
 def test_repeats_up_to_the_next_look_are_none_in_place_of_disturbed_ones() -> None:
@@ -104,11 +97,6 @@ def test_in_blocks_those_that_are_left_have_the_next_stage() -> None:
     stages.pop()
     ended = plan(replace(made, matrix=(entry,), node_hours_cap=100), machine)
     assert blocks_text(ended)[0].endswith("until decided, ended: 8 of 8 blocks complete")
-
-
-def test_the_plan_says_how_many_runs_there_may_be() -> None:
-    text = plan_text(planned((8, 8), (0, 1)), 16, 100)
-    assert "16 runs here, 16 still to be done; at most 96 until it is decided which is best" in text
 
 
 def file(folder: Path, placements: int = 0, cap: float | None = 1, **entry: str) -> Path:
@@ -268,15 +256,6 @@ def test_the_ranking_says_what_the_looks_showed_and_tests_nothing_anew() -> None
     p, single = (each.pairs[0].verdict.p for each in (other, alone))
     assert p is not None and single is not None and p == min(4 * single, 1)
     assert p <= 0.05 and other.leaders == ("A", "B"), "0.00016 % is no lead"
-
-
-def test_who_is_within_the_tolerance_is_not_led() -> None:
-    """A shown difference of 0.7 % does not make one of them the best."""
-    comparison = compare([run for own in runs({"A": 1, "B": 1.007}, 8, 0.0005) for run in own])
-    ranking = next(each for _, each in comparison.rankings if each.metric.name == "latency at 0 B")
-    assert ranking.pairs[0].verdict.shown and ranking.leaders == ("A", "B")
-    text = " ".join(summary_text(comparison).split())
-    assert "A and B are within 1 %." in text and "is the fastest" not in text
 
 
 # ---- on this machine

@@ -19,9 +19,7 @@ from evidence_texts import (
 
 from mpicampaign.base.host_lists import is_member
 from mpicampaign.base.records import CONTRADICTED, DECLARED, UNVERIFIED, VERIFIED, Series
-from mpicampaign.collect.common_settings import of_own_run
-from mpicampaign.evidence.counters import payload
-from mpicampaign.evidence.evidence import cpu_list, read_evidence
+from mpicampaign.evidence.evidence import read_evidence
 from mpicampaign.evidence.judge import judge
 from mpicampaign.mpis import reported_transports
 
@@ -282,15 +280,6 @@ def test_the_result_of_another_run_is_contradicted(key: str) -> None:
     assert f"{key} {claim[key]}, not other" in reasons[0]
 
 
-def test_a_setting_is_compared_as_it_is() -> None:
-    """Spaces, quotes and what bash would quote; a line's end in a value was recorded as a space."""
-    for value in ("self,tcp", "a b 'c' $(d)", "ü\u2028ü", "a\x85b", r"back\slash"):
-        text = HONEST.replace("setting.I_MPI_FABRICS=shm", f"setting.I_MPI_FABRICS={value}")
-        same = text.replace("env.I_MPI_FABRICS=shm", f"env.I_MPI_FABRICS={value}")
-        assert verdict_of(same)[0] == VERIFIED, value
-        assert verdict_of(text)[0] == CONTRADICTED
-
-
 def test_a_run_cannot_claim_what_its_campaign_did_not() -> None:
     evidence = read_evidence(
         "#mpicampaign-evidence 2\nclaim ranks=9\nclaim nodes=1\n", split("claim ranks=2\n")[1]
@@ -304,22 +293,6 @@ def test_a_domain_is_compared_where_both_have_one() -> None:
     assert not is_member("n1.other.org", "n1.site.org")
 
 
-def test_the_tools_that_bound_the_ranks_are_named_with_their_memory_policy() -> None:
-    """Evidence of before taskset was an alternative does not name numactl."""
-    text = HONEST
-    assert "binding: one core per rank" in verdict_of(text)[1]
-    for rank, tool, memory in ((0, "numactl", "local"), (1, "taskset", "first touch")):
-        line = f"rank {rank} launch.host=blue1\n"
-        bound = f"rank {rank} launch.bound_by={tool}\nrank {rank} launch.memory={memory}\n"
-        text = altered(text, line, f"{bound}{line}")
-    verdict, reasons = verdict_of(text)
-    named = "numactl (memory: local) and taskset (memory: first touch)"
-    assert verdict == VERIFIED
-    assert f"binding: one core per rank, by {named}" in reasons
-    assert of_own_run(read(text), "")["binding"] == "core by taskset (memory: first touch)"
-    assert of_own_run(read(text.replace("taskset", "numactl")), "")["binding"] == "core"
-
-
 @pytest.mark.parametrize(
     ("start", "end", "moved"), [("3", "5", True), ("3", "3", False), ("", "5", False), ("3", "?", False)]
 )
@@ -328,20 +301,6 @@ def test_a_bound_rank_that_was_moved_and_came_back(start: str, end: str, moved: 
     verdict, reasons = verdict_of(altered(HONEST, "rank 1 start.cpu=1\n", f"rank 1 start.cpu=1\n{counts}"))
     assert verdict == (CONTRADICTED if moved else VERIFIED), reasons
     assert not moved or reasons == ("binding: rank 1 changed its CPU 2 times between start and end",)
-
-
-def test_small_payload_needs_the_librarys_report() -> None:
-    small = (make.series("PingPong", size=8.0, repetitions=1000.0, time=2e-7),)
-    assert judge(read(HONEST), INTEL_SHM, small)[0] == VERIFIED
-    verdict, reasons = judge(read(HONEST), "", small)
-    assert verdict == UNVERIFIED
-    assert any("too little for counters" in reason for reason in reasons)
-
-
-def test_payload_counts_repetitions() -> None:
-    found = payload(read(TCP), SERIES)
-    assert (found.moved, found.close) == (104857600.0, True)
-    assert found.least == {"blue1": 104857600.0, "blue2": 104857600.0}
 
 
 def table(benchmark: str, ranks: int, repetitions: bool = True) -> tuple[Series, ...]:
@@ -356,19 +315,6 @@ def test_a_benchmark_that_sends_less_than_its_sizes_is_not_contradicted() -> Non
     assert judge(read(half), INTEL_TCP, table("Sendrecv", 2))[0] == CONTRADICTED
 
 
-@pytest.mark.parametrize("kernel", ["tree_gather", "tree_merge", "MPI_Gather"])
-def test_kernels_tell_how_much_must_move(kernel: str) -> None:
-    """The library reports nothing: the counters alone contradict, for TCP and for shared memory."""
-    (printed,) = table(kernel, 2)
-    printed.columns["samples"] = printed.columns.pop("repetitions")
-    quiet = altered(TCP, "after.net.eth0.tx_bytes=220000000", "after.net.eth0.tx_bytes=2000")
-    assert judge(read(quiet), "", (printed,))[0] == CONTRADICTED
-    assert judge(read(TCP), "", (printed,))[0] == VERIFIED
-    busy = altered(HONEST, "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=200000000")
-    assert judge(read(busy), "", (printed,))[0] == CONTRADICTED
-    assert judge(read(HONEST), "", (printed,))[0] == VERIFIED
-
-
 @pytest.mark.parametrize("title", ["MPI Latency", "MPI Bandwidth", "MPI Bi-Directional Bandwidth"])
 def test_two_ranks_of_osu_that_sent_nothing_are_contradicted(title: str) -> None:
     """OSU names its benchmarks by titles, and each size was sent at least once."""
@@ -378,34 +324,9 @@ def test_two_ranks_of_osu_that_sent_nothing_are_contradicted(title: str) -> None
     assert judge(read(TCP), "", osu)[0] == VERIFIED
 
 
-def test_two_active_ranks_of_one_node_need_not_use_the_network() -> None:
-    text = evidence_text(TWO_EACH_CLAIM, QUIET, *TWO_EACH)
-    assert judge(read(text), INTEL_TCP, table("PingPong", 2))[0] == VERIFIED
-    assert judge(read(text), INTEL_TCP, table("Sendrecv", 4))[0] == CONTRADICTED
-
-
-def test_a_host_without_active_ranks_carries_nothing() -> None:
-    """Of four nodes only those of ranks 0 and 1 take part in a ping-pong."""
-    claim = TCP_CLAIM.replace("nodes=2", "nodes=4").replace("ranks=2", "ranks=4")
-    ranks = [rank_lines(rank, f"blue{host}", 0) for rank, host in enumerate((2, 3, 0, 1))]
-    quiet = evidence_text(claim, QUIET, *ranks)
-    assert judge(read(quiet), INTEL_TCP, table("PingPong", 2))[0] == VERIFIED
-
-
 def test_a_benchmark_without_sizes_moves_nothing_that_is_known() -> None:
     barrier = (make.series("Barrier", time=1e-6, repetitions=1000.0),)
     assert judge(read(HONEST), INTEL_SHM, barrier)[0] == VERIFIED
-
-
-def test_traffic_of_others_does_not_contradict_shared_memory() -> None:
-    """OSU prints no repetitions: only 5 MB of payload are known, and NFS may have moved as much."""
-    busy = altered(HONEST, "after.net.eth0.tx_bytes=2000", "after.net.eth0.tx_bytes=6000000")
-    osu = table("MPI Latency", 2, repetitions=False)
-    assert judge(read(busy), INTEL_SHM, osu)[0] == VERIFIED
-    verdict, reasons = judge(read(busy), "", osu)
-    assert verdict == UNVERIFIED
-    assert any("other traffic" in reason for reason in reasons), reasons
-    assert judge(read(HONEST), "", osu)[0] == VERIFIED
 
 
 PROT = " Prot -  All Intra-node communication is: SHM\n"
@@ -435,9 +356,3 @@ REPORTS = [
 @pytest.mark.parametrize(("mpi", "output", "expected"), REPORTS)
 def test_reports_of_mpi_libraries(mpi: str, output: str, expected: set[str] | None) -> None:
     assert reported_transports(mpi, output) == expected
-
-
-def test_cpu_lists() -> None:
-    assert cpu_list("0-2,8") == {0, 1, 2, 8}
-    with pytest.raises(ValueError, match="invalid literal"):
-        cpu_list("none")

@@ -145,16 +145,6 @@ def test_alias_bombs_are_stopped(tmp_path: Path, form: str) -> None:
     assert "each alias (*name) counts" in problem.hint
 
 
-def test_all_faulty_aliases_are_reported_at_once(tmp_path: Path) -> None:
-    with pytest.raises(UserError) as caught:
-        read(tmp_path, "fast: &fast {x: 1}\na: *fats\nb: &b [[*b]]\nc: &c\n  <<: [*fast, *c]\n")
-    assert [(each.line, each.value, each.hint) for each in caught.value.problems] == [
-        (2, "*fats", "did you mean *fast?"),
-        (3, "*b", "&b in line 3 holds this alias *b"),
-        (5, "*c", "&c in line 4 holds this alias *c"),
-    ]
-
-
 def test_documents_are_merged_mapping_by_mapping(tmp_path: Path) -> None:
     below = read(tmp_path, "a: {x: 1, y: {p: 1, q: [1, 2, 3]}}\nb: 1\n")
     above = read(tmp_path, "\n\n\na:\n  y:\n    q: [9]\n  z: new\nb: {c: 1}\n")
