@@ -14,7 +14,7 @@ from mpicampaign.base.host_lists import short
 from mpicampaign.collect.submissions import SUBMISSIONS, SUBMITTED
 from mpicampaign.run.batches import states_file, whole_group
 from mpicampaign.run.faults import Faults
-from mpicampaign.run.scheduler_calls import Query, caller, usable
+from mpicampaign.run.scheduler_calls import Query, caller, submitting, usable
 from mpicampaign.schedulers.node_states import node_states
 from mpicampaign.schedulers.scheduler import NodeState
 
@@ -135,6 +135,13 @@ class Cluster:
             self.notes_of.setdefault(identity, []).append(text)
             lines.append(f"{stamp} {identity} {text}")
         append_lines(self.log, lines)
+
+    def submit(self, script: Path) -> CommandResult:
+        """Submit a script; the command keeps the lock, even if this process is killed."""
+        with submitting(self.lock) as number:
+            if self.scheduler.script_on_stdin:
+                return self.run(list(self.scheduler.submit), script=script, keep_open=[number])
+            return self.run([*self.scheduler.submit, str(script)], keep_open=[number])
 
     def cancelled(self, job: ClusterJob, queued: QueuedJob) -> bool:
         """Cancel a job of a run; whether the scheduler took that."""

@@ -218,60 +218,59 @@ class MachineWithResults(ThisMachine):
         """
         from mpicampaign.compare.states import find_states, lacks_repeats
 
+        first = [(case, self._results_of(case, 0).values()) for case in cases]
         probed = [
-            each for each in cases if any(result and result.round_trips for result in self._of(each, 0))
+            (case, found) for case, found in first if any(result and result.round_trips for result in found)
         ]
-        if not all(all(self._of(each, 0)) for each in probed) or not any(map(self._mixes, probed)):
+        if not all(all(found) for _, found in probed) or not any(_mixes(found) for _, found in probed):
             return {}
-        made = self._blocks_begun(probed)
-        runs = [run for each in probed for run in self._runs(each, made)]
+        made = self._blocks_begun([case for case, _ in probed])
+        results = [(case, self._results_of(case, made)) for case, _ in probed]
+        runs = [run for case, of_case in results for run in self._runs(case, of_case)]
         states = find_states(runs)
         if not states.names:
             return {}
-        more = all(all(self._of(each, made)) for each in probed) and lacks_repeats(runs, states)
-        return {each.case: min(made + more, each.limit) for each in probed}
+        more = all(all(of_case.values()) for _, of_case in results) and lacks_repeats(runs, states)
+        return {case.case: min(made + more, case.limit) for case, _ in probed}
 
-    def _of(self, each: CaseInStates, made: int) -> list[_Result | None]:
-        """The results of the planned repeats and of so many blocks."""
-        numbers = self._numbers(each, made)
-        return [self._result(each.kept, number, each.identity_of(number)) for number in numbers]
-
-    def _numbers(self, each: CaseInStates, made: int) -> list[int]:
-        numbers = range(1, each.planned + min(made, each.limit) + 1)
-        return [number for number in numbers if number not in each.absent]
-
-    def _mixes(self, each: CaseInStates) -> bool:
-        """Whether the least or the largest round trips of its runs are as far apart as two states are."""
-        ends = [result.round_trips for result in self._of(each, 0) if result and result.round_trips]
-        return any(max(values) > GAP * min(values) for values in zip(*ends, strict=True))
+    def _results_of(self, case: CaseInStates, made: int) -> dict[int, _Result | None]:
+        """The results of the planned repeats and of so many blocks, by their numbers."""
+        numbers = range(1, case.planned + min(made, case.limit) + 1)
+        asked = (number for number in numbers if number not in case.absent)
+        return {number: self._result(case.kept, number, case.identity_of(number)) for number in asked}
 
     def _blocks_begun(self, cases: Sequence[CaseInStates]) -> int:
         """How many blocks were begun."""
 
         def is_begun(number: int) -> bool:
-            repeats = ((each, each.planned + number) for each in cases if number <= each.limit)
-            return any(self.begun(each.kept, repeat, each.identity_of(repeat)) for each, repeat in repeats)
+            repeats = ((case, case.planned + number) for case in cases if number <= case.limit)
+            return any(self.begun(case.kept, repeat, case.identity_of(repeat)) for case, repeat in repeats)
 
         return next(number for number in count() if not is_begun(number + 1))
 
-    def _runs(self, each: CaseInStates, made: int) -> Iterable[Record]:
+    def _runs(self, case: CaseInStates, results: Mapping[int, _Result | None]) -> Iterable[Record]:
         """The runs that have a result, with what their evidence says of the machine alone."""
-        for number, result in zip(self._numbers(each, made), self._of(each, made), strict=True):
+        for number, result in results.items():
             if result is None:
                 continue
-            evidence = read_evidence(
-                _evidence_text(self.run_folder(each.kept, number, each.identity_of(number)))
-            )
+            folder = self.run_folder(case.kept, number, case.identity_of(number))
+            evidence = read_evidence(_evidence_text(folder))
             yield Record(
-                each.case,
+                case.case,
                 "",
                 number,
                 OK,
                 started=evidence.job.get("started", ""),
                 condition=result.condition,
                 probes=probes(evidence),
-                further=number > each.planned,
+                further=number > case.planned,
             )
+
+
+def _mixes(results: Iterable[_Result | None]) -> bool:
+    """Whether the least or the largest round trips of runs are as far apart as two states are."""
+    ends = [result.round_trips for result in results if result and result.round_trips]
+    return any(max(values) > GAP * min(values) for values in zip(*ends, strict=True))
 
 
 @cache

@@ -143,16 +143,6 @@ def foremost(jobs: Iterable[QueuedJob]) -> QueuedJob:
     return max(jobs, key=lambda job: (job.state in MAY_LIVE, job.state in IN_THE_QUEUE, number(job)))
 
 
-def submit(
-    scheduler: BatchScheduler, script: Path, lock: Path, run: Callable[..., CommandResult]
-) -> CommandResult:
-    """Submit a script; the command keeps the lock, even if this process is killed."""
-    with submitting(lock) as number:
-        if scheduler.script_on_stdin:
-            return run(list(scheduler.submit), script=script, keep_open=[number])
-        return run([*scheduler.submit, str(script)], keep_open=[number])
-
-
 @contextmanager
 def submitting(lock: Path) -> Iterator[int]:
     """Hold the lock of submissions: a killed call may have left one that is not in the queue yet."""

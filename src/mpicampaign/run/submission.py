@@ -12,7 +12,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.collect.submissions import REFUSED, SUBMITTED, SUBMITTING
 from mpicampaign.run.batches import ABSENT, Batch, batches_of, shares_steps, states_file, whole_group
 from mpicampaign.run.cluster import FIRST_WAIT, Cluster, ClusterJob, Ended
-from mpicampaign.run.scheduler_calls import BUSY, submit, usable
+from mpicampaign.run.scheduler_calls import BUSY, usable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -120,7 +120,7 @@ class Submission:
             script = batch.write(self._longest(batch))
             for path in {script, *(run.path for run in batch.runs)}:
                 refuse_changeable(path, cluster.folder)
-            answer = submit(cluster.scheduler, script, cluster.lock, cluster.run)
+            answer = cluster.submit(script)
         except OSError as error:
             answer = CommandResult("", 1, err=system_error_text(error))
         number = cluster.scheduler.read_submitted(answer.out) if answer.status == 0 else ""
