@@ -8,6 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import build_records as make
 import pytest
@@ -36,6 +38,7 @@ from mpicampaign.questions.decided.find import ByLooks, decide_by
 from mpicampaign.questions.decided.say import decided_sentences
 from mpicampaign.report.make import to_terminal
 from mpicampaign.report.summary import summary_text
+from mpicampaign.run import why_due
 from mpicampaign.schemes.block import VALUE, Made
 from mpicampaign.schemes.unit import Candidate
 
@@ -66,7 +69,10 @@ def repeats(plan: Plan) -> list[int]:
 def test_repeats_up_to_the_next_look_are_none_in_place_of_disturbed_ones() -> None:
     found = planned((12, 12), (0, 1), made=8, disturbed=3)
     assert further_text(found) == "1 further repeat, since 1 run was disturbed"
-    assert Counter(run.stands_in for run in found.further) == {False: 8, True: 1}
+    entry = replace(campaign().matrix[0], repeats=UNTIL_DECIDED)
+    prepared: Any = SimpleNamespace(plan=found, unit_of=lambda run: SimpleNamespace(entry=entry))
+    causes = Counter(why_due.cause_of(run, prepared) for run in found.further)
+    assert causes == {why_due.FOR_NEXT_STAGE: 8, why_due.FOR_DISTURBED: 1}
 
 
 def test_rows_that_lack_are_made_once_the_planned_ones_are() -> None:
