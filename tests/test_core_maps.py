@@ -80,7 +80,7 @@ def test_values_parts_and_borders_of_classes_are_drawn() -> None:
 
 
 def test_numbers_that_do_not_fit_are_left_out() -> None:
-    [chart] = maps(of(core_pairs(cyclic(1, 2, 1, 40))))
+    chart, _ = maps(of(core_pairs(cyclic(1, 2, 1, 40))))
     page, _ = drawn(chart)
     texts = set(texts_of(page))
     assert not any(field.text in texts for field in chart.fields[0] if field)
