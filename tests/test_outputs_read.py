@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mpicampaign.collect import outputs_read
-from mpicampaign.collect.outputs_read import OutputsRead
+from mpicampaign.collect import caches
+from mpicampaign.collect.caches import OutputsRead
 
 
 def look(folder: Path, output: bytes, asked: str = "imb", lasting: bool = True) -> list[str]:
@@ -35,5 +35,5 @@ def test_another_content_suite_or_program_is_read_again(
     look(tmp_path, b"a")
     assert look(tmp_path, b"a", asked="osu") == ["", "read"]
     look(tmp_path, b"a")
-    monkeypatch.setattr(outputs_read, "program_state", lambda: "another")
+    monkeypatch.setattr(caches, "program_state", lambda: "another")
     assert look(tmp_path, b"a") == ["", "read"]

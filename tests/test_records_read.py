@@ -16,8 +16,8 @@ from mpicampaign.base.records import FAILED, OK, RECORDS, Header, Record, record
 from mpicampaign.campaign.file import load_campaign
 from mpicampaign.cli import main
 from mpicampaign.cli.judge import judge_folder
-from mpicampaign.collect import records_read, runs
-from mpicampaign.collect.records_read import FILE, RecordsRead
+from mpicampaign.collect import caches, runs
+from mpicampaign.collect.caches import RECORDS_FILE, RecordsRead
 from mpicampaign.collect.runs import RunFolder, read_run
 
 
@@ -61,7 +61,7 @@ def test_another_program_or_plan_reads_again(folder: Path, monkeypatch: pytest.M
     look(folder, monkeypatch)
     assert look(folder, monkeypatch, repeat=2)[1]
     look(folder, monkeypatch)
-    monkeypatch.setattr(records_read, "program_state", lambda: "another")
+    monkeypatch.setattr(caches, "program_state", lambda: "another")
     assert look(folder, monkeypatch)[1]
 
 
@@ -70,7 +70,7 @@ def test_a_damaged_cache_is_no_obstacle(
     folder: Path, damage: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     look(folder, monkeypatch)
-    cache = folder.parent / FILE
+    cache = folder.parent / RECORDS_FILE
     cache.write_text(damage(cache.read_text()))  # type: ignore[operator]
     assert look(folder, monkeypatch)[1]
     assert json.loads(cache.read_text().splitlines()[1].split(" ", 2)[2])["status"] == OK
@@ -93,7 +93,7 @@ def test_a_line_that_was_changed_is_not_believed(
     kept = RecordsRead(folder.parent)
     kept.used = {"another": b"{}", **kept.kept}
     kept.keep()
-    cache = folder.parent / FILE
+    cache = folder.parent / RECORDS_FILE
     text = cache.read_text()
     assert before in text
     cache.write_bytes(text.replace(before, after, 1).encode("utf-8", "surrogateescape"))
@@ -144,11 +144,13 @@ def test_what_other_packages_or_grep_had_a_part_in_is_not_kept(
     for name, text in zip(sorted(FIRST), (OWN_OUTPUT, OWN_OUTPUT.replace("done", "")), strict=True):
         site.add(name, "2026-11-01T00:00:00Z", text)
     assert [each.status for each in site.records()] == [OK, FAILED]
-    assert len((site.folder / FILE).read_text().splitlines()) == 2  # the state of the program, and a record
-    (site.folder / FILE).unlink()
+    assert (
+        len((site.folder / RECORDS_FILE).read_text().splitlines()) == 2
+    )  # the state of the program, and a record
+    (site.folder / RECORDS_FILE).unlink()
     (tmp_path / "garden-1.0.dist-info").mkdir()
     (tmp_path / "garden-1.0.dist-info/entry_points.txt").write_text("[mpicampaign.mpis]\nhoe = garden:MPI\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr("mpicampaign.mpis.MPIS._plugins", {})
     assert [each.status for each in site.records()] == [OK, FAILED]
-    assert not (site.folder / FILE).exists()
+    assert not (site.folder / RECORDS_FILE).exists()

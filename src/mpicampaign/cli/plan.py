@@ -80,7 +80,7 @@ def _added(prepared: Prepared) -> str:
 
 def _faults(prepared: Prepared) -> list[tuple[Run, Fault]]:
     """The selected runs whose result does not count any more."""
-    from mpicampaign.collect.outputs_read import OutputsRead
+    from mpicampaign.collect.caches import OutputsRead
     from mpicampaign.run.set_aside import fault_of
 
     done = [run for run in prepared.selected if run.has_result]

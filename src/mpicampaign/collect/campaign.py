@@ -10,10 +10,10 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.plan_file import FILE, PlanFile, read_plan
 from mpicampaign.base.records import IMPORTED_FROM, OK, Record, contradicted
 from mpicampaign.base.registry import plugged_in
+from mpicampaign.collect.caches import RecordsRead
 from mpicampaign.collect.common_settings import PROCESS
 from mpicampaign.collect.merged import merged_folders, with_merged
 from mpicampaign.collect.observed_software import mark_earlier
-from mpicampaign.collect.records_read import RecordsRead
 from mpicampaign.collect.runs import collect
 from mpicampaign.evidence.machine_state import mark_distances
 

@@ -41,13 +41,12 @@ from mpicampaign.base.records import (
     plain_fields,
 )
 from mpicampaign.base.text import counted
+from mpicampaign.collect.caches import OutputsRead, RecordsRead
 from mpicampaign.collect.common_settings import of_own_run
 from mpicampaign.collect.failure_cause import cause_of
 from mpicampaign.collect.looks import after_looks, read_looks
 from mpicampaign.collect.member_metadata import Members
 from mpicampaign.collect.observed_software import observed
-from mpicampaign.collect.outputs_read import OutputsRead
-from mpicampaign.collect.records_read import RecordsRead
 from mpicampaign.collect.startup import startup
 from mpicampaign.collect.submissions import SUBMISSIONS, read_submissions, submissions_text
 from mpicampaign.collect.whole_output import not_whole

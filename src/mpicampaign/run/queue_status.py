@@ -9,7 +9,7 @@ from mpicampaign.base.errors import Problem, UserError
 from mpicampaign.base.grouping import grouped
 from mpicampaign.base.records import FAILED, MISSING, OK, STOPPED, defined_name
 from mpicampaign.base.text import counted, repeats_text
-from mpicampaign.collect.outputs_read import OutputsRead
+from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.runs import RunFolder, evidence_in, read_run, unusable
 from mpicampaign.jobs.run import job_name_of
 from mpicampaign.jobs.software import why_not_built

@@ -13,7 +13,7 @@ from mpicampaign.base.grouping import grouped
 from mpicampaign.base.host_lists import is_member
 from mpicampaign.base.identity import identity, of_run
 from mpicampaign.base.records import UNREAD
-from mpicampaign.collect.outputs_read import OutputsRead
+from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.runs import attempts_of, evidence_in, unusable
 from mpicampaign.jobs.begun import begun_runs
 from mpicampaign.jobs.prepare import host_names

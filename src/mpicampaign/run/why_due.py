@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mpicampaign.base.expectation import UNTIL_KNOWN
 from mpicampaign.base.records import INTERRUPTED
-from mpicampaign.collect.outputs_read import OutputsRead
+from mpicampaign.collect.caches import OutputsRead
 from mpicampaign.collect.runs import attempts_of, evidence_in
 from mpicampaign.jobs.plan import selected_plan
 from mpicampaign.jobs.plan_text import pending_text

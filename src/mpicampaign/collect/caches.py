@@ -1,38 +1,71 @@
-"""A cache of the records of finished runs, so that a report after one new run does not read all others again.
+"""Caches of what was read from runs: which outputs can be used, and the records of finished runs.
 
-An entry holds for all that its record follows from: the content of the run's files, what the plan says, and
-the state of this program. Its digest finds damage, not forgery: what other sites get is read from the runs
-(`collect_all`). The file may be removed at any time.
+So a status call does not parse each output again, and a report after one new run does not read all others.
+An entry holds for all that it follows from: the content of files, what the plan says, and the state of this
+program: a changed parser parses again. The digest of a record finds damage, not forgery: what other sites get
+is read from the runs (`collect_all`). The files may be removed at any time.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from mpicampaign.base.files import whole
+from mpicampaign.base.files import whole, write_whole
 from mpicampaign.base.program_state import program_state
 from mpicampaign.base.records import FAILED, Record, record_from, record_line
 
+OUTPUTS_FILE = "outputs-read.json"
 # the state of the program, then a line for each record: digest of the rest, key, record
-FILE = "records-read.jsonl"
+RECORDS_FILE = "records-read.jsonl"
+
+
+class OutputsRead:
+    """Why outputs cannot be used (empty where they can), from the cache or found now."""
+
+    def __init__(self, campaign_folder: Path) -> None:
+        self._path = campaign_folder / OUTPUTS_FILE
+        self._state = program_state()
+        self._kept = self._read()
+        self._used: dict[str, str] = {}
+
+    def reason(self, asked: str, output: bytes, find: Callable[[], str], lasting: Callable[[], bool]) -> str:
+        """The reason for an output; ``asked``: what else it depends on; ``lasting``: whether to cache it."""
+        key = hashlib.sha256(f"{asked}\0".encode() + output).hexdigest()
+        if key in self._kept:
+            self._used[key] = self._kept[key]
+            return self._kept[key]
+        reason = find()
+        if lasting():
+            self._used[key] = reason
+        return reason
+
+    def keep(self) -> None:
+        """Write the entries that were used; in a folder without write permission nothing is cached."""
+        if self._used != self._kept and self._path.parent.is_dir():
+            with suppress(OSError):
+                write_whole(self._path, json.dumps({"program": self._state, "outputs": self._used}) + "\n")
+
+    def _read(self) -> dict[str, str]:
+        try:
+            data = json.loads(self._path.read_text(encoding="utf-8"))
+            same = data["program"] == self._state
+            return {str(key): str(reason) for key, reason in data["outputs"].items()} if same else {}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            return {}
 
 
 class RecordsRead:
     """The records of a campaign's folder, as lines by key: ``kept`` by an earlier call, ``used`` now."""
 
     def __init__(self, campaign_folder: Path) -> None:
-        self._path = campaign_folder / FILE
+        self._path = campaign_folder / RECORDS_FILE
         self._state = program_state()
         self.kept = self._read()
         self.used: dict[str, bytes] = {}
-
-    @property
-    def known(self) -> int:
-        """How many records are in the cache."""
-        return len(self.kept)
 
     def record(self, asked: str, contents: Mapping[str, bytes], read: Callable[[], Record]) -> Record:
         """The record of a finished run, from the cache or read now.
