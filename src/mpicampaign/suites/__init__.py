@@ -1,4 +1,4 @@
-"""Suites: of each one file or folder holds all that is known of it, and ends in one ``SUITE``.
+"""Suites: one file (of the kernels a folder) holds all that is known of each, and ends in one ``SUITE``.
 
 Another package brings its own as entry points of the group ``mpicampaign.suites``. No I/O: parsers are pure
 functions of text. A truncated, empty or garbled output raises `OutputError`, or says what it lacks.

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from mpicampaign.base.records import Series
 from mpicampaign.base.text import counted
 from mpicampaign.suites.reading import (
-    MEBIBYTE,
     MEGABYTE,
     MICROSECOND,
     OutputError,
@@ -525,6 +524,7 @@ _HALF_DIGIT = 0.005  # times and bandwidths are printed with two decimals
 _HALF_COUNT = 0.5  # message rates are printed with none
 _TWO_ROUNDED = 0.011  # two values printed with two decimals
 _ROUNDING = 1e-9  # of the arithmetic here, relative
+_MEBIBYTE = 2.0**20
 _FIRST_DECIMAL_YEAR = 2018  # from then on a printed megabyte is 10^6 bytes, before 2^20
 
 
@@ -538,10 +538,10 @@ def _unit(version: str, tables: list[_Table]) -> float | None:
         return None
     match = re.match(r"(20[0-9]{2})\b|[34]\.[0-9]", version)
     decimal_year = match and match[1] and int(match[1]) >= _FIRST_DECIMAL_YEAR
-    stated = (MEGABYTE if decimal_year else MEBIBYTE) if match else None
+    stated = (MEGABYTE if decimal_year else _MEBIBYTE) if match else None
     if stated and not _contradiction(printed, stated):
         return stated
-    reasons = {unit: _contradiction(printed, unit) for unit in (MEGABYTE, MEBIBYTE)}
+    reasons = {unit: _contradiction(printed, unit) for unit in (MEGABYTE, _MEBIBYTE)}
     fitting = [unit for unit, reason in reasons.items() if not reason]
     if len(fitting) == 1:
         return fitting[0]

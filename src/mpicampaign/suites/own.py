@@ -21,7 +21,8 @@ from mpicampaign.suites.reading import (
     OutputError,
     ParsedOutput,
     UnreadError,
-    check_no_abort,
+    aborted,
+    is_aborted,
     numbered_lines,
     shown,
 )
@@ -78,7 +79,8 @@ def parse(text: str, reading: Mapping[str, Any]) -> ParsedOutput:
     """
     lines = lines_of(text)
     for number, line in lines:
-        check_no_abort(line, number)
+        if is_aborted(line):
+            raise OutputError(aborted(line, number))
     wanted = metrics_in(reading)
     matches = {title: matches_of(title, about, lines) for title, about in searched_in(reading).items()}
     over_sizes = {title: found for title, found in matches.items() if found[0].size is not None}

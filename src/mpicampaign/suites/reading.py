@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 MICROSECOND = 1e-6
 MEGABYTE = 1e6
-MEBIBYTE = 2.0**20
 
 _INTEGER = re.compile(r"[0-9]{1,18}", re.ASCII)
 _DECIMAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18})?", re.ASCII)
@@ -111,12 +110,6 @@ def numbered_lines(text: str) -> Iterator[tuple[int, str]]:
         raise OutputError(f"line {text.count(chr(10), 0, position) + 1}: holds a NUL byte: not a text output")
     lines = text.split("\n")
     return enumerate((line.rstrip("\r") for line in (lines if lines[-1] else lines[:-1])), start=1)
-
-
-def check_no_abort(line: str, number: int) -> None:
-    """Refuse an output that reports the end of a program from outside or by an error."""
-    if is_aborted(line):
-        raise OutputError(aborted(line, number))
 
 
 def is_aborted(line: str) -> bool:
