@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import build_records as make
 import numpy as np
 
 from mpicampaign.base.records import (
@@ -20,15 +21,11 @@ from mpicampaign.base.records import (
     MISSING,
     NODE,
     NODE_STATE,
-    OK,
     PAIR,
     QUIET,
     ROUND,
     TIME_LIMIT_MET,
-    VERIFIED,
-    Case,
     Record,
-    Series,
 )
 
 if TYPE_CHECKING:
@@ -43,26 +40,21 @@ def names(count: int) -> list[str]:
 
 
 def record(
-    members: str, repeat: int, number: int, unit: str, begin: datetime, seconds: float, **fields: object
+    members: str, repeat: int, number: int, unit: str, begin: datetime, seconds: float, benchmark: str
 ) -> Record:
     """A complete run of a member in a round, without values."""
-    case = Case("cluster", f"milan {members.replace(' ', '+')}", "NODE" if unit == NODE else "NODES-2", "b")
-    metadata = {EACH: unit, EACH_NODES: members, ROUND: str(number), EACH_TOLERANCE: "0.02"}
-    run = Record(
-        case,
-        "kernel",
+    placement = "NODE" if unit == NODE else "NODES-2"
+    return make.run(
+        make.case(placement, benchmark, f"milan {members.replace(' ', '+')}", "cluster"),
         repeat,
-        OK,
-        verdict=VERIFIED,
+        suite="kernel",
         condition=QUIET,
         hosts=tuple(members.split(" ")),
         started=f"{begin:%Y-%m-%dT%H:%M:%SZ}",
         ended=f"{begin + timedelta(seconds=seconds):%Y-%m-%dT%H:%M:%SZ}",
-        exit_status=0,
         job_id="4711",
-        metadata=metadata,
+        metadata={EACH: unit, EACH_NODES: members, ROUND: str(number), EACH_TOLERANCE: "0.02"},
     )
-    return replace(run, **fields)  # type: ignore[arg-type]
 
 
 class Nodes:
@@ -96,8 +88,7 @@ class Nodes:
 
     def _run(self, number: int, node: str, begin: datetime) -> Record:
         self.repeats[node] += 1
-        run = record(node, self.repeats[node], number, NODE, begin, 60)
-        run = replace(run, case=replace(run.case, benchmark="stream"))
+        run = record(node, self.repeats[node], number, NODE, begin, 60, "stream")
         if node in self.absent:
             metadata = {**run.metadata, NODE_STATE: self.absent[node]}
             gone = {"started": "", "ended": "", "hosts": (), "verdict": None, "exit_status": None}
@@ -109,7 +100,7 @@ class Nodes:
         clock = CLOCK / self.throttled.get(node, 1.0) * math.exp(self.random.normal(0, self.noise / 5))
         run = replace(
             run,
-            series=(Series("stream", 16, {"stream_triad_star": [triad]}),),
+            series=(make.series("stream", 16, stream_triad_star=triad),),
             probes={CLOCK_RATE: {node: [clock]}},
             nodes={node: {"kernel": "5.14.0"}},
         )
@@ -170,19 +161,10 @@ class Pairs:
         for leaf in set(leaves):
             factor *= self.leaves.get(leaf, 1.0)
         times = [LATENCY * factor * math.exp(self.random.normal(0, self.noise)) for _ in range(2)]
-        columns: dict[str, list[float | None]] = {
-            "size": [0.0, 1e6],
-            "time": [times[0], None],
-            "bandwidth": [None, 1e4 / times[1]],
-        }
-        run = record(member, self.repeats[member], number, PAIR, begin, 10)
-        metadata = {**run.metadata, **({EACH_SWITCHES: " ".join(leaves)} if leaves else {})}
-        run = replace(run, case=replace(run.case, benchmark="PingPong"))
+        run = record(member, self.repeats[member], number, PAIR, begin, 10, "PingPong")
         if self.failed in (a, b):
             return replace(run, status=FAILED, reason="no route to host", exit_status=1, verdict=None)
-        return replace(
-            run,
-            suite="imb",
-            metadata=metadata,
-            series=(Series("PingPong", 2, columns),),
-        )
+        rates = [None, 1e4 / times[1]]
+        table = make.series("PingPong", size=[0.0, 1e6], time=[times[0], None], bandwidth=rates)
+        switches = {EACH_SWITCHES: " ".join(leaves)} if leaves else {}
+        return replace(run, suite="imb", metadata={**run.metadata, **switches}, series=(table,))

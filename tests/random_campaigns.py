@@ -68,11 +68,10 @@ def _made(draw: random.Random, cases: list[Case], order: list[Case]) -> list[Rec
         count[case] += 1
         slower = (1 + drift * place) * (1.3 if states and draw.random() < 0.5 else 1.0)
         time, rate = (value * draw.lognormvariate(0, noise) for value in speed[case])
-        run = make.run(case, count[case], make.pingpong(time * slower, rate / slower))
+        table = make.pingpong(time * slower, rate / slower)
         begin = MONDAY + timedelta(seconds=step * place, days=place // 50)
-        run = replace(
-            run, started=begin.isoformat(), ended=(begin + timedelta(seconds=4)).isoformat(), order=place
-        )
+        ended = (begin + timedelta(seconds=4)).isoformat()
+        run = make.run(case, count[case], table, started=begin.isoformat(), ended=ended, order=place)
         records.append(_faulty(draw, run) if draw.random() < faults else run)
     return records
 
@@ -100,10 +99,10 @@ def two_sides(seed: int) -> tuple[list[Record], list[Record]]:
             order = [0, 1] if how == "one order" or repeat % 4 in (0, 1) else [1, 0]
             for step, number in enumerate(order):
                 time, rate = (draw.lognormvariate(0, noise) * change[i] ** number for i in (0, 1))
-                run = make.run(make.case(place), repeat, make.pingpong(1e-6 * time, 1e9 / rate))
                 minute = repeat * len(placements) * 2 + placements.index(place) * 2 + step
                 begin = MONDAY + timedelta(minutes=minute, days=30 * number if how == "a month" else 0)
-                sides[number].append(replace(run, started=begin.isoformat()))
+                table = make.pingpong(1e-6 * time, 1e9 / rate)
+                sides[number].append(make.run(place, repeat, table, started=begin.isoformat()))
     for side in sides:  # a placement that one side lacks, or that never counts there
         how, gone = draw.choice(("all", "all", "lacks", "counts never")), draw.choice(placements)
         faulty = {"verdict": CONTRADICTED, "verdict_reasons": ("by chance",)} if how == "counts never" else {}
@@ -140,9 +139,8 @@ def scaled(seed: int) -> list[Record]:
                         "hpcc": make.hpcc(problem / time, ranks, 1000 * ranks if grows else 1000),
                         "imb": make.collective("Bcast", time * 1e-6, 1e9, ranks),
                     }[suite]
-                    run = make.run(case, repeat, series, suite=suite)
                     facts = {"arguments": arguments or str(ranks)} | ({SCALING: word} if word else {})
-                    records.append(replace(run, metadata=run.metadata | facts))
+                    records.append(make.run(case, repeat, series, suite=suite, metadata=facts))
     return records
 
 

@@ -272,7 +272,7 @@ def test_faults_in_the_sentences_are_found(monkeypatch: pytest.MonkeyPatch, faul
     if fault == "lead":
         monkeypatch.setattr(show_machine, "below", lambda metric, cost: f"{100 * cost + 3:.1f} % below")
     elif fault == "smallest":
-        monkeypatch.setattr(show_machine, "_smallest_text", lambda *_: "7.9 % (clock rate)")
+        monkeypatch.setattr(show_machine, "percent", lambda _: "7.9 %")
     elif fault == "rounds":
         monkeypatch.setattr(find_searches.MachineSearch, "times", lambda self, member: ("", ""))
     elif fault == "absent":
