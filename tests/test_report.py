@@ -17,6 +17,7 @@ from mpicampaign.base.records import UNVERIFIED, VERIFIED, Case, Record
 from mpicampaign.compare.compare import compare
 from mpicampaign.compare.rows import PublishedRow
 from mpicampaign.compare.tables import Comparison
+from mpicampaign.questions.ranking.answer import behind
 from mpicampaign.questions.two_sides.find import changes_since
 from mpicampaign.report.draw_figures import Figure, draw_all
 from mpicampaign.report.questions import answers
@@ -87,6 +88,13 @@ def test_cases_whose_names_differ_only_in_signs_have_their_own_anchors(tmp_path:
 
 
 NO_DEVICE = make.not_available(make.case("IBV"), "no device")
+
+
+def test_the_baseline_is_not_an_answer_but_kernels_are_compared_with_it() -> None:
+    found = answers(compare(make.campaign()))
+    assert not any("MPI_Gather:" in answer.title for answer in found)
+    kernel = next(answer for answer in found if answer.title.startswith("tree_gather"))
+    assert any(line.startswith("SHM-1: 0.926 × MPI_Gather at 32 KiB per rank [") for line in behind(kernel))
 
 
 def test_without_sizes_there_are_no_curves_nor_their_program(tmp_path: Path) -> None:
